@@ -1,0 +1,66 @@
+# Two commands matter: `make demo` and `make test`. Everything else is `make help`.
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check bench deep docs clean
+
+OUT ?= out/demo
+ARGS ?=
+CARGO ?= cargo
+# rustup's place, for shells that were open before it was installed.
+export PATH := $(PATH):$(HOME)/.cargo/bin
+
+target_dir := $(abspath $(or $(CARGO_TARGET_DIR),target))
+sealion := $(target_dir)/release/sealion
+build_release := $(CARGO) build --release --locked -p cli
+# With --system the installed servers are used and nothing is fetched.
+servers := $(if $(filter --system,$(ARGS)),,servers)
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
+	@echo
+	@echo 'OUT=DIR (report of demo), ARGS="--full" (options of sealion demo) and CARGO_TARGET_DIR are respected.'
+
+setup: ## build packages, servers (into the cache, no root), browser for the report test
+	@scripts/setup.sh all
+
+demo: ## a real Galera cluster from clear text to proven TLS, with a report
+	@scripts/setup.sh build $(servers)
+	@$(build_release)
+	@$(sealion) demo --out "$(OUT)" $(ARGS)
+	@echo "report: $(abspath $(OUT))/report.html"
+
+test: ## every test, on real servers
+	@scripts/setup.sh all
+	@$(build_release)
+	@SEALION_BIN="$(sealion)" $(CARGO) test --workspace --locked
+
+check: ## formatting, lints, unit tests, licences; no server
+	@$(CARGO) fmt --all --check
+	@$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	@$(CARGO) test --workspace --lib --bins --locked
+	@command -v cargo-deny >/dev/null || { echo 'cargo-deny is missing: cargo install cargo-deny --locked' >&2; exit 2; }
+	@$(CARGO) deny check bans licenses sources
+
+bench: ## the demo once more; prints what TLS cost (before and after are descriptive, no causal claim)
+	@scripts/setup.sh build $(servers)
+	@$(build_release)
+	@$(sealion) demo --out out/bench $(ARGS)
+	@if command -v python3 >/dev/null; then \
+	    python3 -c 'import json; print(json.dumps(json.load(open("out/bench/report.json"))["price"], indent=2))'; \
+	else \
+	    grep -A 60 '"price"' out/bench/report.json; \
+	fi
+
+deep: ## the long tests as well (hours)
+	@scripts/setup.sh all
+	@$(build_release)
+	@SEALION_DEEP=1 SEALION_BIN="$(sealion)" $(CARGO) test --workspace --locked
+
+docs: ## the book, into docs/book
+	@command -v mdbook >/dev/null || { echo 'mdbook is missing: cargo install mdbook --locked' >&2; exit 2; }
+	@mdbook build docs
+
+clean: ## what was built and reported; the downloaded servers stay in the cache
+	@$(CARGO) clean
+	@rm -rf out docs/book

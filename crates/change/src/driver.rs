@@ -1,0 +1,120 @@
+//! Joins the machine with the journal and with the [`Runner`] that does the work.
+
+use model::{Clock, Step};
+use thiserror::Error;
+
+use crate::journal::{Journal, JournalError, Record};
+use crate::machine::{Command, Direction, Event, Machine, Outcome};
+
+/// What a pre-check found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StepCheck {
+    Ready,
+    /// The post-check holds already: the step is passed over, and says so.
+    AlreadyDone(String),
+    Blocked(String),
+}
+
+/// A step that failed; the text has what, why and next.
+#[derive(Debug, Error)]
+#[error("{0}")]
+pub struct StepError(pub String);
+
+/// Does the work of steps. The engine knows it only by these four.
+pub trait Runner {
+    fn check(&mut self, step: &Step, direction: Direction) -> Result<StepCheck, StepError>;
+    fn act(&mut self, step: &Step, direction: Direction) -> Result<(), StepError>;
+    /// Looks anew, over new connections; returns what was seen.
+    fn verify(&mut self, step: &Step, direction: Direction) -> Result<String, StepError>;
+    /// Copies a journal line to the nodes that the step changes. A node that is down gets it later.
+    fn copy_journal(&mut self, line: &str);
+}
+
+/// Where the driver is; called before each command is carried out.
+pub trait Watcher {
+    fn at(&mut self, machine: &Machine, command: &Command);
+}
+
+/// The names of the moments at which a run can be held for rehearsal and for fault injection.
+///
+/// `SEALION_HOLD_AT=E2.n1:acting` makes the shipped binary stop there and wait for ever, so that another process
+/// can kill it, or kill a server, at exactly this point. `SEALION_CRASH_AT` aborts there instead.
+pub fn moment(machine: &Machine, command: &Command) -> Option<String> {
+    let name = |step: usize, phase: &str, direction: Direction| {
+        let id = &machine.step(step)?.id;
+        let back = if direction == Direction::Back { "undo-" } else { "" };
+        Some(format!("{id}:{back}{phase}"))
+    };
+    match command {
+        Command::Check { step, direction } => name(*step, "checking", *direction),
+        Command::Act { step, direction } => name(*step, "acting", *direction),
+        Command::Verify { step, direction } => name(*step, "verifying", *direction),
+        Command::Append(record) => match &**record {
+            Record::Opened { .. } => Some("opening".into()),
+            Record::Intent { step, .. } => Some(format!("{step}:announcing")),
+            Record::Done { step, .. } => Some(format!("{step}:recording")),
+            Record::Closed { .. } => Some("closing".into()),
+            Record::Failed { .. } | Record::Turned { .. } => None,
+        },
+        Command::Finished(_) => None,
+    }
+}
+
+pub struct Driver<'a> {
+    pub journal: &'a mut Journal,
+    pub runner: &'a mut dyn Runner,
+    pub watcher: &'a mut dyn Watcher,
+    pub clock: &'a dyn Clock,
+}
+
+impl Driver<'_> {
+    /// Runs the machine to its end.
+    ///
+    /// # Errors
+    /// Only when the journal cannot be written: then nothing further is begun.
+    pub fn run(&mut self, machine: &mut Machine) -> Result<Outcome, JournalError> {
+        loop {
+            let command = machine.next();
+            self.watcher.at(machine, &command);
+            let event = match command {
+                Command::Finished(outcome) => return Ok(outcome),
+                Command::Append(record) => {
+                    let line = self.journal.append(self.clock.unix_ms(), *record)?;
+                    self.runner.copy_journal(&line);
+                    Event::Appended
+                }
+                Command::Check { step, direction } => {
+                    match self.with(machine, step, |runner, step| runner.check(step, direction)) {
+                        Ok(StepCheck::Ready) => Event::Ready,
+                        Ok(StepCheck::AlreadyDone(note)) => Event::AlreadyDone { note },
+                        Ok(StepCheck::Blocked(why)) => Event::Blocked { why },
+                        Err(StepError(why)) => Event::Blocked { why },
+                    }
+                }
+                Command::Act { step, direction } => {
+                    match self.with(machine, step, |runner, step| runner.act(step, direction)) {
+                        Ok(()) => Event::Acted,
+                        Err(StepError(why)) => Event::Failed { why },
+                    }
+                }
+                Command::Verify { step, direction } => {
+                    match self.with(machine, step, |runner, step| runner.verify(step, direction)) {
+                        Ok(note) => Event::Verified { note },
+                        Err(StepError(why)) => Event::Failed { why },
+                    }
+                }
+            };
+            machine.on(event);
+        }
+    }
+
+    fn with<T>(
+        &mut self,
+        machine: &Machine,
+        at: usize,
+        work: impl FnOnce(&mut dyn Runner, &Step) -> Result<T, StepError>,
+    ) -> Result<T, StepError> {
+        let step = machine.step(at).ok_or_else(|| StepError(format!("internal fault: the plan has no step {at}")))?;
+        work(self.runner, step)
+    }
+}

@@ -1,0 +1,13 @@
+//! The change engine: plan, journal, apply, resume, undo. It knows no database.
+//!
+//! [`machine`] is the heart and does no I/O: it says what is to be done next and is told what came of it.
+//! [`journal`] is the format of what is written before and after each step. [`driver`] joins the two with a
+//! [`driver::Runner`], which does the work, and with the places where the journal is kept.
+
+pub mod driver;
+pub mod journal;
+pub mod machine;
+
+pub use driver::{Driver, Runner, StepCheck, StepError};
+pub use journal::{Journal, JournalError, Record};
+pub use machine::{Command, Direction, Event, Machine, Outcome};

@@ -1,0 +1,27 @@
+//! What can go wrong with a lab, by who must act.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+#[derive(Debug, Error)]
+pub enum LabError {
+    /// A program or bundle is missing on this machine.
+    #[error("{what} is not here\n  why:  {why}\n  next: {next}")]
+    Missing { what: String, why: String, next: String },
+    /// The kernel or the file system said no.
+    #[error("{what}\n  why:  {why}\n  next: {next}")]
+    Refused { what: String, why: String, next: String },
+    /// A server did not do what it was asked to.
+    #[error("{node}: {what}\n  why:  {why}\n  next: look at {}", log.display())]
+    Server { node: String, what: String, why: String, log: PathBuf },
+    #[error("{what}: {source}")]
+    Io { what: String, source: std::io::Error },
+}
+
+impl LabError {
+    pub fn io(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
+        let what = what.into();
+        move |source| Self::Io { what, source }
+    }
+}

@@ -1,0 +1,270 @@
+//! A lab from the outside: make it, grow it, stop and start its nodes, end it.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::LabError;
+use crate::bundle::{self, Servers};
+use crate::layout::{self, LabFile, NodeSpec, SstMethod};
+use crate::supervisor::{self, NodeState, Request};
+
+/// A server that has not answered by then has failed; the slowest start measured in the lab took 12 s.
+const START_MS_MAX: u64 = 60_000;
+
+#[derive(Debug, Clone)]
+pub struct LabOptions {
+    pub name: String,
+    pub dir: PathBuf,
+    pub servers: Servers,
+    pub sst_method: SstMethod,
+    pub nodes: u8,
+    /// Third byte of the addresses; other labs on the same loopback need another one.
+    pub number: u8,
+    /// Whether this process already is in a namespace of its own.
+    pub namespace: bool,
+    pub keep: bool,
+}
+
+/// What to wait for after a start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wait {
+    /// The unix socket accepts.
+    Socket,
+    Nothing,
+}
+
+/// A running lab. Dropping it ends it, unless it is kept.
+#[derive(Debug)]
+pub struct Lab {
+    pub file: LabFile,
+    keep: bool,
+    supervisor: Option<Child>,
+    number: u8,
+}
+
+impl Lab {
+    /// Makes the directories and starts the supervisor; no server runs yet.
+    pub fn make(options: &LabOptions) -> Result<Self, LabError> {
+        let dir = &options.dir;
+        fs::create_dir_all(dir).map_err(LabError::io(format!("make {}", dir.display())))?;
+        fs::set_permissions(dir, fs::Permissions::from_mode(0o700)).map_err(LabError::io("close the lab's directory"))?;
+        let nodes = (1..=options.nodes)
+            .map(|n| NodeSpec {
+                name: format!("n{n}"),
+                address: layout::node_address(options.number, n),
+                dir: dir.join(format!("n{n}")),
+            })
+            .collect();
+        let file = LabFile {
+            name: options.name.clone(),
+            dir: dir.clone(),
+            servers: options.servers.clone(),
+            namespace: options.namespace,
+            cluster_name: options.name.clone(),
+            sst_method: options.sst_method,
+            nodes,
+            supervisor_pid: 0,
+            supervisor_start_ticks: 0,
+        };
+        file.write()?;
+        let itself = std::env::current_exe().map_err(LabError::io("find the running sealion"))?;
+        let mut command = Command::new(itself);
+        command.arg("__supervise").arg(dir).arg(std::process::id().to_string());
+        if options.keep {
+            command.arg("--keep");
+        }
+        let supervisor = command
+            .process_group(0)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(
+                fs::File::create(dir.join("supervisor.log")).map_err(LabError::io("make supervisor.log"))?,
+            )
+            .spawn()
+            .map_err(LabError::io("start the lab's supervisor"))?;
+        let mut lab = Self { file, keep: options.keep, supervisor: Some(supervisor), number: options.number };
+        let deadline = Instant::now() + Duration::from_secs(5);
+        while supervisor::ask(&lab.file, &Request::Status).is_err() {
+            if Instant::now() > deadline {
+                return Err(LabError::Refused {
+                    what: "the lab's supervisor did not start within 5 s".into(),
+                    why: fs::read_to_string(dir.join("supervisor.log")).unwrap_or_default().trim().to_owned(),
+                    next: "try again with -v".into(),
+                });
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        lab.file = LabFile::read(dir)?;
+        for node in &lab.file.nodes {
+            lab.lay_out(node, &lab.file.cluster_address())?;
+        }
+        Ok(lab)
+    }
+
+    /// Finds a lab that another process made.
+    pub fn open(dir: &Path) -> Result<Self, LabError> {
+        let file = LabFile::read(dir)?;
+        supervisor::ask(&file, &Request::Status)?;
+        let number = match file.nodes.first().map(|node| node.address) {
+            Some(std::net::IpAddr::V4(address)) => address.octets()[2],
+            _ => 1,
+        };
+        Ok(Self { file, keep: true, supervisor: None, number })
+    }
+
+    fn lay_out(&self, node: &NodeSpec, cluster_address: &str) -> Result<(), LabError> {
+        for dir in [node.conf_d(), node.dir.join("run"), node.dir.join("log"), node.datadir(), node.state_dir()] {
+            fs::create_dir_all(&dir).map_err(LabError::io(format!("make {}", dir.display())))?;
+        }
+        for (path, text) in layout::option_files(&self.file, node, cluster_address) {
+            fs::write(&path, text).map_err(LabError::io(format!("write {}", path.display())))?;
+        }
+        Ok(())
+    }
+
+    /// One more node of the same cluster, not started; it finds the others by the cluster address.
+    pub fn add_node(&mut self, name: &str) -> Result<NodeSpec, LabError> {
+        let number = u8::try_from(self.file.nodes.len() + 1).unwrap_or(u8::MAX);
+        let cluster_address = self.file.cluster_address();
+        let node = NodeSpec {
+            name: name.to_owned(),
+            address: layout::node_address(self.number, number),
+            dir: self.file.dir.join(name),
+        };
+        self.lay_out(&node, &cluster_address)?;
+        self.file.nodes.push(node.clone());
+        self.file.write()?;
+        Ok(node)
+    }
+
+    /// Takes a stopped node out of the lab and removes its files.
+    pub fn remove_node(&mut self, name: &str) -> Result<(), LabError> {
+        if let Some(at) = self.file.nodes.iter().position(|node| node.name == name) {
+            let node = self.file.nodes.remove(at);
+            self.file.write()?;
+            let _ = fs::remove_dir_all(&node.dir);
+        }
+        Ok(())
+    }
+
+    /// Puts the initialised template where `node` expects its data.
+    pub fn seed(&self, node: &NodeSpec) -> Result<(), LabError> {
+        let template = bundle::template_datadir(&self.file.servers)?;
+        let datadir = node.datadir();
+        let _ = fs::remove_dir(&datadir);
+        bundle::copy_tree(&template, &datadir)
+    }
+
+    pub fn start(&self, name: &str, args: &[&str], wait: Wait) -> Result<(), LabError> {
+        let node = self.node(name)?;
+        self.ask(name, &Request::Start { node: name.into(), args: args.iter().map(|&a| a.into()).collect() })?;
+        if wait == Wait::Nothing {
+            return Ok(());
+        }
+        let deadline = Instant::now() + Duration::from_millis(START_MS_MAX);
+        loop {
+            if std::os::unix::net::UnixStream::connect(node.socket()).is_ok() {
+                return Ok(());
+            }
+            if let NodeState::Ended { how } = self.state(name)? {
+                return Err(self.server_error(node, "ended before it answered", &how));
+            }
+            if Instant::now() > deadline {
+                return Err(self.server_error(node, "did not answer", &format!("{START_MS_MAX} ms are over")));
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Asks the server to end and waits until it has.
+    pub fn stop(&self, name: &str) -> Result<(), LabError> {
+        let node = self.node(name)?;
+        self.ask(name, &Request::Stop { node: name.into() })?;
+        let deadline = Instant::now() + Duration::from_millis(START_MS_MAX);
+        while let NodeState::Running { .. } = self.state(name)? {
+            if Instant::now() > deadline {
+                return Err(self.server_error(node, "did not stop", &format!("{START_MS_MAX} ms are over")));
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(())
+    }
+
+    /// `kill -9` of the server and of what it started.
+    pub fn kill(&self, name: &str) -> Result<(), LabError> {
+        self.ask(name, &Request::Kill { node: name.into() })?;
+        while let NodeState::Running { .. } = self.state(name)? {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Ok(())
+    }
+
+    pub fn state(&self, name: &str) -> Result<NodeState, LabError> {
+        let answer = supervisor::ask(&self.file, &Request::Status)?;
+        Ok(answer.nodes.get(name).cloned().unwrap_or(NodeState::NeverStarted))
+    }
+
+    pub fn node(&self, name: &str) -> Result<&NodeSpec, LabError> {
+        self.file.node(name).ok_or_else(|| LabError::Missing {
+            what: format!("the node \"{name}\""),
+            why: format!(
+                "the lab has {}",
+                self.file.nodes.iter().map(|node| node.name.as_str()).collect::<Vec<_>>().join(", ")
+            ),
+            next: "name one of these".into(),
+        })
+    }
+
+    /// Ends servers and supervisor and removes the directory, also of a kept lab.
+    pub fn end(mut self) -> Result<(), LabError> {
+        self.finish()
+    }
+
+    fn finish(&mut self) -> Result<(), LabError> {
+        let asked = supervisor::ask(&self.file, &Request::Shutdown).map(|_| ());
+        if let Some(mut supervisor) = self.supervisor.take() {
+            let _ = supervisor.wait();
+        }
+        let _ = fs::remove_dir_all(&self.file.dir);
+        asked
+    }
+
+    fn ask(&self, name: &str, request: &Request) -> Result<(), LabError> {
+        let answer = supervisor::ask(&self.file, request)?;
+        match answer.error {
+            None => Ok(()),
+            Some(why) => Err(LabError::Refused {
+                what: format!("the lab could not do that to {name}"),
+                why,
+                next: "sealion lab status".into(),
+            }),
+        }
+    }
+
+    fn server_error(&self, node: &NodeSpec, what: &str, how: &str) -> LabError {
+        LabError::Server {
+            node: node.name.clone(),
+            what: what.into(),
+            why: format!("{how}; its log ends: {}", last_lines(&node.log(), 3)),
+            log: node.log(),
+        }
+    }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        if !self.keep {
+            let _ = self.finish();
+        }
+    }
+}
+
+fn last_lines(path: &Path, count: usize) -> String {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(count)..].join(" | ")
+}

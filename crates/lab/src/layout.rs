@@ -1,0 +1,165 @@
+//! Files and addresses of a lab: who lies where, and the option files that the nodes start from.
+
+use std::fs;
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::LabError;
+use crate::bundle::Servers;
+
+pub const GALERA_PORT: u16 = 4567;
+pub const IST_PORT: u16 = 4568;
+pub const SST_PORT: u16 = 4444;
+pub const SQL_PORT: u16 = 3306;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SstMethod {
+    Rsync,
+    Mariabackup,
+}
+
+impl SstMethod {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Rsync => "rsync",
+            Self::Mariabackup => "mariabackup",
+        }
+    }
+}
+
+/// One server of the lab.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeSpec {
+    pub name: String,
+    pub address: IpAddr,
+    pub dir: PathBuf,
+}
+
+impl NodeSpec {
+    pub fn my_cnf(&self) -> PathBuf {
+        self.dir.join("etc/my.cnf")
+    }
+    pub fn conf_d(&self) -> PathBuf {
+        self.dir.join("etc/conf.d")
+    }
+    pub fn tls_dir(&self) -> PathBuf {
+        self.dir.join("etc/ssl")
+    }
+    pub fn datadir(&self) -> PathBuf {
+        self.dir.join("data")
+    }
+    pub fn socket(&self) -> PathBuf {
+        self.dir.join("run/s")
+    }
+    pub fn pid_file(&self) -> PathBuf {
+        self.dir.join("run/pid")
+    }
+    pub fn log(&self) -> PathBuf {
+        self.dir.join("log/error.log")
+    }
+    pub fn state_dir(&self) -> PathBuf {
+        self.dir.join("sealion")
+    }
+}
+
+/// `lab.json`: what another process needs to find the lab. It holds no secret.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LabFile {
+    pub name: String,
+    pub dir: PathBuf,
+    pub servers: Servers,
+    pub namespace: bool,
+    pub cluster_name: String,
+    pub sst_method: SstMethod,
+    pub nodes: Vec<NodeSpec>,
+    /// 0 until the supervisor runs.
+    pub supervisor_pid: i32,
+    /// Field 22 of /proc/PID/stat, so that a reused pid is not taken for ours.
+    pub supervisor_start_ticks: u64,
+}
+
+impl LabFile {
+    pub fn path(dir: &Path) -> PathBuf {
+        dir.join("lab.json")
+    }
+    pub fn read(dir: &Path) -> Result<Self, LabError> {
+        let path = Self::path(dir);
+        let text = fs::read_to_string(&path).map_err(|source| LabError::Missing {
+            what: format!("the lab {}", dir.display()),
+            why: source.to_string(),
+            next: "sealion lab up galera".into(),
+        })?;
+        serde_json::from_str(&text).map_err(|error| LabError::Refused {
+            what: format!("{} is not a lab file", path.display()),
+            why: error.to_string(),
+            next: "remove the directory and make a new lab".into(),
+        })
+    }
+    pub fn write(&self) -> Result<(), LabError> {
+        let path = Self::path(&self.dir);
+        let text = serde_json::to_string_pretty(self).expect("a lab file has only plain fields");
+        let temp = path.with_extension("json.new");
+        fs::write(&temp, text).map_err(LabError::io(format!("write {}", temp.display())))?;
+        fs::rename(&temp, &path).map_err(LabError::io(format!("rename to {}", path.display())))
+    }
+    pub fn node(&self, name: &str) -> Option<&NodeSpec> {
+        self.nodes.iter().find(|node| node.name == name)
+    }
+    pub fn control_socket(&self) -> PathBuf {
+        self.dir.join("control")
+    }
+    pub fn cluster_address(&self) -> String {
+        let addresses: Vec<String> = self.nodes.iter().map(|node| node.address.to_string()).collect();
+        format!("gcomm://{}", addresses.join(","))
+    }
+}
+
+/// 127.77.N.x, one per node, so that Galera also connects from its own address and a link has a name.
+pub fn node_address(lab_number: u8, node_number: u8) -> IpAddr {
+    IpAddr::V4(Ipv4Addr::new(127, 77, lab_number, node_number))
+}
+
+/// The option files of one node, split as Debian splits them: an entry file that includes a directory.
+pub fn option_files(lab: &LabFile, node: &NodeSpec, cluster_address: &str) -> Vec<(PathBuf, String)> {
+    let mut entry = String::from("# The lab's entry file. Groups in included files count as if they stood here.\n[mysqld]\n");
+    for (name, value) in lab.servers.directory_options() {
+        entry += &format!("{name}={value}\n");
+    }
+    entry += &format!(
+        "datadir={}\nsocket={}\npid-file={}\nlog-error={}\ntmpdir={}\n",
+        node.datadir().display(),
+        node.socket().display(),
+        node.pid_file().display(),
+        node.log().display(),
+        node.dir.join("run").display(),
+    );
+    entry += &format!("\n!includedir {}\n", node.conf_d().display());
+
+    let server = format!(
+        "[mysqld]\nbind-address={}\nport={SQL_PORT}\nskip-name-resolve\nmax-connections=200\n\
+         innodb-buffer-pool-size=64M\ninnodb-log-file-size=16M\ninnodb-flush-log-at-trx-commit=1\n\
+         # Small machine: the lab shares two cores between three servers.\nperformance-schema=OFF\n",
+        node.address
+    );
+    let galera = format!(
+        "[galera]\nwsrep-on=ON\nwsrep-provider={}\nwsrep-cluster-name={}\nwsrep-cluster-address={cluster_address}\n\
+         wsrep-node-name={}\nwsrep-node-address={}\nwsrep-sst-method={}\n\
+         wsrep-provider-options=\"gmcast.listen_addr=tcp://{}:{GALERA_PORT};ist.recv_bind={};gcache.size=128M\"\n\
+         binlog-format=ROW\ndefault-storage-engine=InnoDB\ninnodb-autoinc-lock-mode=2\n",
+        lab.servers.galera.display(),
+        lab.cluster_name,
+        node.name,
+        node.address,
+        lab.sst_method.as_str(),
+        node.address,
+        node.address,
+    );
+    vec![
+        (node.my_cnf(), entry),
+        (node.conf_d().join("50-server.cnf"), server),
+        (node.conf_d().join("60-galera.cnf"), galera),
+    ]
+}

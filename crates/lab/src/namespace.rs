@@ -1,0 +1,148 @@
+//! User and network namespaces: an own loopback with real ports, and capture without root.
+//!
+//! The caller is mapped to itself, or, when it is root, to an ordinary number: mariadbd refuses to run as uid 0 and an
+//! rsync daemon that believes to be root wants to become `nobody`, who is not mapped. To the file system outside the
+//! caller stays who it was. Capabilities inside are full until the next exec of a non-root program, so servers have
+//! none; [`keep_net_raw_across_exec`] lets a sealion started inside still capture.
+
+use std::fs;
+use std::io;
+use std::os::fd::AsRawFd;
+
+use caps::{CapSet, Capability};
+use nix::sched::{CloneFlags, setns, unshare};
+use nix::sys::socket::{
+    AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, recv, sendto, socket,
+};
+use nix::unistd::{Gid, Uid, getegid, geteuid};
+
+use crate::LabError;
+
+/// The number that root has inside. Any number but 0 does; this one is what a first ordinary user has on Debian.
+const INSIDE_UID_OF_ROOT: u32 = 1000;
+
+/// Moves this process, which must have one thread, into a new user and network namespace with `lo` up.
+///
+/// # Errors
+/// `Refused` where the kernel or an LSM forbids unprivileged user namespaces, or the process has threads.
+pub fn enter_new() -> Result<(), LabError> {
+    let (uid, gid) = (geteuid(), getegid());
+    unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNET).map_err(|errno| LabError::Refused {
+        what: "cannot make a user and network namespace".into(),
+        why: errno.to_string(),
+        next: "allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1, or \
+               kernel.apparmor_restrict_unprivileged_userns=0 on Ubuntu), or use --no-namespace"
+            .into(),
+    })?;
+    let (inside_uid, inside_gid) = (inside(uid.as_raw()), inside(gid.as_raw()));
+    // Source: user_namespaces(7): without privilege in the parent, setgroups must be denied before gid_map is written.
+    fs::write("/proc/self/setgroups", "deny").map_err(LabError::io("deny setgroups in the namespace"))?;
+    fs::write("/proc/self/gid_map", format!("{inside_gid} {} 1", gid.as_raw()))
+        .map_err(LabError::io("write /proc/self/gid_map"))?;
+    fs::write("/proc/self/uid_map", format!("{inside_uid} {} 1", uid.as_raw()))
+        .map_err(LabError::io("write /proc/self/uid_map"))?;
+    loopback_up().map_err(LabError::io("bring up lo in the namespace"))
+}
+
+fn inside(id: u32) -> u32 {
+    if id == 0 { INSIDE_UID_OF_ROOT } else { id }
+}
+
+/// Whether a child of ours may make such a namespace, tried, not guessed.
+pub fn available() -> bool {
+    std::process::Command::new("unshare")
+        .args(["-Urn", "true"])
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+/// Joins the namespaces of a running lab. The process must have one thread.
+pub fn join(pid: i32) -> Result<(), LabError> {
+    let open = |kind: &str| {
+        fs::File::open(format!("/proc/{pid}/ns/{kind}"))
+            .map_err(LabError::io(format!("open the {kind} namespace of the lab's supervisor (pid {pid})")))
+    };
+    let same = |kind: &str| {
+        fs::read_link(format!("/proc/{pid}/ns/{kind}")).ok() == fs::read_link(format!("/proc/self/ns/{kind}")).ok()
+    };
+    if same("user") && same("net") {
+        return Ok(());
+    }
+    let refused = |errno: nix::Error| LabError::Refused {
+        what: format!("cannot enter the lab of pid {pid}"),
+        why: errno.to_string(),
+        next: "run this as the user who started the lab".into(),
+    };
+    let (user, net) = (open("user")?, open("net")?);
+    setns(&user, CloneFlags::CLONE_NEWUSER).map_err(refused)?;
+    setns(&net, CloneFlags::CLONE_NEWNET).map_err(refused)
+}
+
+/// Lets the next program that this process executes keep the right to capture packets. Nothing else.
+pub fn keep_net_raw_across_exec() -> Result<(), LabError> {
+    let raise = |set| {
+        caps::raise(None, set, Capability::CAP_NET_RAW).map_err(|error| LabError::Refused {
+            what: "cannot hand on CAP_NET_RAW".into(),
+            why: error.to_string(),
+            next: "run the command with sudo, or accept that links are judged unknown".into(),
+        })
+    };
+    raise(CapSet::Inheritable)?;
+    raise(CapSet::Ambient)
+}
+
+/// Servers get no capability at all.
+pub fn drop_ambient() {
+    // A kernel without ambient sets has nothing to drop.
+    let _ = caps::clear(None, CapSet::Ambient);
+}
+
+/// Whether this process may open an AF_PACKET socket.
+pub fn may_capture() -> bool {
+    caps::has_cap(None, CapSet::Effective, Capability::CAP_NET_RAW).unwrap_or(false)
+}
+
+/// Sets IFF_UP on `lo` by one RTM_NEWLINK message; the kernel then adds 127.0.0.1/8 itself.
+///
+/// # Source
+/// rtnetlink(7): struct nlmsghdr (16 bytes), struct ifinfomsg (16 bytes). `lo` is index 1 in every namespace.
+fn loopback_up() -> io::Result<()> {
+    const NLMSG_BYTES: u32 = 32;
+    const RTM_NEWLINK: u16 = 16;
+    const NLM_F_REQUEST_ACK: u16 = 0x1 | 0x4;
+    const IFF_UP: u32 = 1;
+    const LO_INDEX: i32 = 1;
+    const NLMSG_ERROR: u16 = 2;
+
+    let fd = socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, SockProtocol::NetlinkRoute)?;
+    bind(fd.as_raw_fd(), &NetlinkAddr::new(0, 0))?;
+    let mut message = Vec::with_capacity(NLMSG_BYTES as usize);
+    message.extend_from_slice(&NLMSG_BYTES.to_ne_bytes());
+    message.extend_from_slice(&RTM_NEWLINK.to_ne_bytes());
+    message.extend_from_slice(&NLM_F_REQUEST_ACK.to_ne_bytes());
+    message.extend_from_slice(&1u32.to_ne_bytes()); // sequence
+    message.extend_from_slice(&0u32.to_ne_bytes()); // port: the kernel
+    message.extend_from_slice(&[0, 0, 0, 0]); // family, padding, device type
+    message.extend_from_slice(&LO_INDEX.to_ne_bytes());
+    message.extend_from_slice(&IFF_UP.to_ne_bytes());
+    message.extend_from_slice(&IFF_UP.to_ne_bytes()); // change mask
+    sendto(fd.as_raw_fd(), &message, &NetlinkAddr::new(0, 0), MsgFlags::empty())?;
+
+    let mut answer = [0u8; 1024];
+    let n = recv(fd.as_raw_fd(), &mut answer, MsgFlags::empty())?;
+    let kind = answer.get(4..6).and_then(|b| b.try_into().ok()).map(u16::from_ne_bytes);
+    let code = answer.get(16..20).and_then(|b| b.try_into().ok()).map(i32::from_ne_bytes);
+    match (n >= 20, kind, code) {
+        (true, Some(NLMSG_ERROR), Some(0)) => Ok(()),
+        (true, Some(NLMSG_ERROR), Some(code)) => Err(io::Error::from_raw_os_error(-code)),
+        _ => Err(io::Error::other("the kernel's netlink answer was too short")),
+    }
+}
+
+/// Ids inside the namespace, for messages.
+pub fn who() -> (Uid, Gid) {
+    (geteuid(), getegid())
+}

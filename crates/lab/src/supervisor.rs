@@ -1,0 +1,283 @@
+//! The parent of every server of a lab, one single-threaded process.
+//!
+//! It answers one JSON line per connection on the lab's control socket. It ends, and ends all its servers, when it is
+//! told to, or on SIGTERM, which the kernel sends it when the process that made the lab dies (unless the lab is kept).
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use nix::sys::prctl;
+use nix::sys::signal::{Signal, kill, killpg};
+use nix::unistd::Pid;
+use serde::{Deserialize, Serialize};
+
+use crate::LabError;
+use crate::layout::LabFile;
+
+/// How long a server may take to shut down before it is killed, when the lab ends.
+const SHUTDOWN_MS_MAX: u64 = 10_000;
+/// A request is one short line; more is not a request.
+const REQUEST_BYTES_MAX: u64 = 64 * 1024;
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "op", rename_all = "snake_case")]
+pub enum Request {
+    Start { node: String, args: Vec<String> },
+    Stop { node: String },
+    Kill { node: String },
+    Status,
+    /// The servers first, in order, then the supervisor itself.
+    Shutdown,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Answer {
+    pub ok: bool,
+    pub error: Option<String>,
+    pub nodes: BTreeMap<String, NodeState>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum NodeState {
+    Running { pid: u32 },
+    /// `how` is `exit status: 1` or `signal: 11 (SIGSEGV)`.
+    Ended { how: String },
+    NeverStarted,
+}
+
+/// Sends one request to the lab's supervisor.
+pub fn ask(lab: &LabFile, request: &Request) -> Result<Answer, LabError> {
+    let socket = lab.control_socket();
+    let mut stream = UnixStream::connect(&socket).map_err(|source| LabError::Missing {
+        what: format!("the supervisor of the lab {}", lab.dir.display()),
+        why: source.to_string(),
+        next: "sealion lab up galera".into(),
+    })?;
+    let said = |source| LabError::Io { what: format!("talk to {}", socket.display()), source };
+    let mut line = serde_json::to_string(request).expect("a request has only plain fields");
+    line.push('\n');
+    stream.write_all(line.as_bytes()).map_err(said)?;
+    let mut answer = String::new();
+    BufReader::new(stream).read_line(&mut answer).map_err(said)?;
+    serde_json::from_str(&answer).map_err(|error| LabError::Refused {
+        what: format!("the supervisor's answer was not understood: {answer:?}"),
+        why: error.to_string(),
+        next: "the lab was made by another version of sealion: end it and make a new one".into(),
+    })
+}
+
+/// `sealion __supervise DIR [--keep]`: runs until the lab ends.
+pub fn run(dir: &Path, keep: bool, parent_pid: i32) -> Result<(), LabError> {
+    let refused = |what: &str| {
+        let what = what.to_owned();
+        move |errno: nix::Error| LabError::Refused {
+            what,
+            why: errno.to_string(),
+            next: "this is a fault of sealion: please report it".into(),
+        }
+    };
+    let (stop_tx, stop_rx) = std::sync::mpsc::channel();
+    ctrlc::set_handler(move || {
+        let _ = stop_tx.send(());
+    })
+    .map_err(|error| LabError::Refused {
+        what: "cannot handle SIGTERM".into(),
+        why: error.to_string(),
+        next: "this is a fault of sealion: please report it".into(),
+    })?;
+    if !keep {
+        prctl::set_pdeathsig(Signal::SIGTERM).map_err(refused("cannot tie the supervisor to its parent"))?;
+        // The parent may have died before the line above; then nobody would send the signal.
+        if nix::unistd::getppid().as_raw() != parent_pid {
+            return Ok(());
+        }
+    }
+    // Scripts that a dying server leaves behind become our children, so that we can reap and end them.
+    prctl::set_child_subreaper(true).map_err(refused("cannot become the reaper of orphans"))?;
+
+    let mut file = LabFile::read(dir)?;
+    let socket = file.control_socket();
+    let _ = fs::remove_file(&socket);
+    let listener = UnixListener::bind(&socket).map_err(LabError::io(format!("bind {}", socket.display())))?;
+    fs::set_permissions(&socket, fs::Permissions::from_mode(0o600)).map_err(LabError::io("close the control socket"))?;
+    listener.set_nonblocking(true).map_err(LabError::io("make the control socket non-blocking"))?;
+    file.supervisor_pid = nix::unistd::getpid().as_raw();
+    file.supervisor_start_ticks = start_ticks(file.supervisor_pid).unwrap_or(0);
+    file.write()?;
+
+    let mut servers: BTreeMap<String, Server> = BTreeMap::new();
+    loop {
+        reap(&mut servers);
+        if stop_rx.try_recv().is_ok() {
+            end_all(&mut servers);
+            break;
+        }
+        match listener.accept() {
+            Ok((stream, _)) => {
+                if serve(stream, dir, &mut servers) {
+                    break;
+                }
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            Err(source) => return Err(LabError::Io { what: "accept on the control socket".into(), source }),
+        }
+    }
+    let _ = fs::remove_file(&socket);
+    if !keep {
+        let _ = fs::remove_dir_all(dir);
+    }
+    Ok(())
+}
+
+struct Server {
+    child: Option<Child>,
+    ended: Option<String>,
+}
+
+/// Returns true when the lab shall end.
+fn serve(stream: UnixStream, dir: &Path, servers: &mut BTreeMap<String, Server>) -> bool {
+    let _ = stream.set_nonblocking(false);
+    let _ = stream.set_read_timeout(Some(Duration::from_secs(2)));
+    let Ok(reader) = stream.try_clone() else { return false };
+    let mut line = String::new();
+    if BufReader::new(std::io::Read::take(reader, REQUEST_BYTES_MAX)).read_line(&mut line).is_err() {
+        return false;
+    }
+    let mut end = false;
+    let outcome = match serde_json::from_str::<Request>(&line) {
+        Err(error) => Err(format!("not a request: {error}")),
+        Ok(Request::Status) => Ok(()),
+        Ok(Request::Start { node, args }) => start(dir, &node, &args, servers),
+        Ok(Request::Stop { node }) => signal(&node, Signal::SIGTERM, servers),
+        Ok(Request::Kill { node }) => signal(&node, Signal::SIGKILL, servers),
+        Ok(Request::Shutdown) => {
+            end_all(servers);
+            end = true;
+            Ok(())
+        }
+    };
+    reap(servers);
+    let nodes = servers
+        .iter()
+        .map(|(name, server)| {
+            let state = match (&server.child, &server.ended) {
+                (Some(child), _) => NodeState::Running { pid: child.id() },
+                (None, Some(how)) => NodeState::Ended { how: how.clone() },
+                (None, None) => NodeState::NeverStarted,
+            };
+            (name.clone(), state)
+        })
+        .collect();
+    let answer = Answer { ok: outcome.is_ok(), error: outcome.err(), nodes };
+    let mut text = serde_json::to_string(&answer).expect("an answer has only plain fields");
+    text.push('\n');
+    let mut stream = stream;
+    let _ = stream.write_all(text.as_bytes());
+    end
+}
+
+fn start(dir: &Path, name: &str, args: &[String], servers: &mut BTreeMap<String, Server>) -> Result<(), String> {
+    if servers.get(name).is_some_and(|server| server.child.is_some()) {
+        return Ok(());
+    }
+    // Read anew: nodes are added while the lab runs.
+    let file = LabFile::read(dir).map_err(|error| error.to_string())?;
+    let node = file.node(name).ok_or_else(|| format!("the lab has no node \"{name}\""))?;
+    let log = fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(node.log())
+        .map_err(|error| format!("open {}: {error}", node.log().display()))?;
+    let err = log.try_clone().map_err(|error| error.to_string())?;
+    let itself = std::env::current_exe().map_err(|error| error.to_string())?;
+    let child = Command::new(itself)
+        .arg("__server")
+        .arg(&file.servers.mariadbd)
+        .arg(format!("--defaults-file={}", node.my_cnf().display()))
+        .args(args)
+        .env_clear()
+        .envs(file.servers.environment())
+        .env("HOME", &node.dir)
+        .current_dir(&node.dir)
+        .process_group(0)
+        .stdin(Stdio::null())
+        .stdout(log)
+        .stderr(err)
+        .spawn()
+        .map_err(|error| format!("start {name}: {error}"))?;
+    servers.insert(name.to_owned(), Server { child: Some(child), ended: None });
+    Ok(())
+}
+
+fn signal(name: &str, signal: Signal, servers: &BTreeMap<String, Server>) -> Result<(), String> {
+    let Some(child) = servers.get(name).and_then(|server| server.child.as_ref()) else { return Ok(()) };
+    let pid = Pid::from_raw(i32::try_from(child.id()).map_err(|error| error.to_string())?);
+    // A hard kill takes the SST scripts of the server along; a stop lets the server end them itself.
+    let sent = if signal == Signal::SIGKILL { killpg(pid, signal) } else { kill(pid, signal) };
+    sent.map_err(|errno| format!("signal {name}: {errno}"))
+}
+
+fn reap(servers: &mut BTreeMap<String, Server>) {
+    for server in servers.values_mut() {
+        if let Some(child) = &mut server.child
+            && let Ok(Some(status)) = child.try_wait()
+        {
+            // What it left behind (rsync, stunnel, socat) shares its process group and must not keep a port.
+            if let Ok(pid) = i32::try_from(child.id()) {
+                let _ = killpg(Pid::from_raw(pid), Signal::SIGKILL);
+            }
+            server.ended = Some(status.to_string());
+            server.child = None;
+        }
+    }
+}
+
+fn end_all(servers: &mut BTreeMap<String, Server>) {
+    for name in servers.keys().cloned().collect::<Vec<_>>() {
+        let _ = signal(&name, Signal::SIGTERM, servers);
+    }
+    let deadline = Instant::now() + Duration::from_millis(SHUTDOWN_MS_MAX);
+    while servers.values().any(|server| server.child.is_some()) && Instant::now() < deadline {
+        reap(servers);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    for name in servers.keys().cloned().collect::<Vec<_>>() {
+        let _ = signal(&name, Signal::SIGKILL, servers);
+    }
+    for server in servers.values_mut() {
+        if let Some(child) = &mut server.child {
+            let _ = child.wait();
+            server.child = None;
+        }
+    }
+}
+
+/// `sealion __server PROGRAM ARGS…`: becomes the server, tied to the supervisor, without any capability.
+pub fn become_server(program: &Path, args: &[std::ffi::OsString]) -> LabError {
+    if let Err(errno) = prctl::set_pdeathsig(Signal::SIGKILL) {
+        return LabError::Refused {
+            what: "cannot tie the server to the supervisor".into(),
+            why: errno.to_string(),
+            next: "this is a fault of sealion: please report it".into(),
+        };
+    }
+    crate::namespace::drop_ambient();
+    let source = Command::new(program).args(args).exec();
+    LabError::Io { what: format!("start {}", program.display()), source }
+}
+
+/// Field 22 (start time in clock ticks since boot) of /proc/PID/stat; the name in field 2 may hold spaces.
+pub fn start_ticks(pid: i32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()
+}

@@ -1,0 +1,21 @@
+//! The words of sealion as types (docs/src/concepts/words.md). No I/O, no clock of its own, no database.
+//!
+//! Start reading at [`observation`]: everything a command says rests on observations.
+
+pub mod clock;
+pub mod finding;
+pub mod link;
+pub mod look;
+pub mod observation;
+pub mod plan;
+pub mod run;
+pub mod target;
+
+pub use clock::{Clock, SystemClock};
+pub use finding::{Finding, Rule, Severity, Verdict};
+pub use link::{Evidence, Link, LinkKind, LinkSight, Seen};
+pub use look::{Look, LookError, WireLook};
+pub use observation::{Observation, ObservationId, Observations, Source, Value};
+pub use plan::{Change, Noun, Plan, Step, StepId, Verb};
+pub use run::{Phase, Run};
+pub use target::NodeName;

@@ -1,0 +1,33 @@
+//! How a change proves its work without being able to look by itself: `ops` hands in a [`Look`].
+
+use std::time::Duration;
+
+use thiserror::Error;
+
+use crate::link::LinkSight;
+
+/// What to look for on the wire.
+#[derive(Debug, Clone)]
+pub struct WireLook {
+    /// How long the capture stays open after the canaries were written.
+    pub settle: Duration,
+    /// Write one canary transaction on every node while the capture runs.
+    pub canaries: bool,
+    /// Names of the nodes whose pairs are judged.
+    pub nodes: Vec<String>,
+}
+
+#[derive(Debug, Error)]
+pub enum LookError {
+    #[error("cannot look on the wire: {why}; {next}")]
+    NotPermitted { why: String, next: String },
+    #[error("the look on the wire failed: {why}")]
+    Failed { why: String },
+}
+
+/// An active look whose outcome is bytes, not a variable.
+pub trait Look {
+    /// # Errors
+    /// When no capture can be made here; the caller then says `unknown`.
+    fn wire(&mut self, what: &WireLook) -> Result<Vec<LinkSight>, LookError>;
+}

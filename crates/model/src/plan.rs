@@ -1,0 +1,141 @@
+//! What the user wants (a [`Change`]) and the ordered [`Step`]s that get there from the state as it is now.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::target::NodeName;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verb {
+    Enable,
+    Disable,
+    Rotate,
+}
+
+impl fmt::Display for Verb {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Enable => "enable",
+            Self::Disable => "disable",
+            Self::Rotate => "rotate",
+        })
+    }
+}
+
+/// What a verb can be applied to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Noun {
+    Galera,
+    Sst,
+    Clients,
+}
+
+impl Noun {
+    pub const ALL: [Self; 3] = [Self::Galera, Self::Sst, Self::Clients];
+}
+
+impl fmt::Display for Noun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Galera => "galera",
+            Self::Sst => "sst",
+            Self::Clients => "clients",
+        })
+    }
+}
+
+impl std::str::FromStr for Noun {
+    type Err = String;
+    fn from_str(word: &str) -> Result<Self, Self::Err> {
+        Self::ALL.into_iter().find(|noun| noun.to_string() == word).ok_or_else(|| {
+            format!("\"{word}\" is not something sealion can change; it knows galera, sst and clients")
+        })
+    }
+}
+
+/// `enable galera,sst,clients`. Nouns are sorted and unique, so the same wish is the same value.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Change {
+    pub verb: Verb,
+    pub nouns: Vec<Noun>,
+}
+
+impl Change {
+    pub fn new(verb: Verb, nouns: impl IntoIterator<Item = Noun>) -> Self {
+        let mut nouns: Vec<Noun> = nouns.into_iter().collect();
+        nouns.sort();
+        nouns.dedup();
+        Self { verb, nouns }
+    }
+    pub fn has(&self, noun: Noun) -> bool {
+        self.nouns.contains(&noun)
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let nouns: Vec<String> = self.nouns.iter().map(ToString::to_string).collect();
+        write!(f, "{} {}", self.verb, nouns.join(","))
+    }
+}
+
+/// `E2.n1`: the letter of the flow, the number of the round, the node if the step is of one node.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct StepId(pub String);
+
+impl fmt::Display for StepId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+/// One step: pre-check, action, post-check and undo are looked up by `kind` in the provider.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    pub id: StepId,
+    /// The provider's name for it: `write-files`, `round-dynamic`, …
+    pub kind: String,
+    /// One line for people, says what changes where.
+    pub title: String,
+    /// Empty when the step is of the whole cluster.
+    pub nodes: Vec<NodeName>,
+    pub restarts_server: bool,
+    /// Nothing to do here now; shown all the same.
+    pub no_op: bool,
+    /// What a person would type to do the same by hand.
+    pub shell: Vec<String>,
+    pub sql: Vec<String>,
+    /// Unified diff of each file it would write.
+    pub diff: Vec<String>,
+    /// The provider's own parameters. Never a secret: plans are printed and kept.
+    pub params: serde_json::Value,
+}
+
+/// The ordered steps of a change for this cluster as it is now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    pub id: String,
+    pub change: Change,
+    pub cluster: String,
+    pub made_unix_ms: u64,
+    pub sealion_version: String,
+    /// SHA-256 over file bytes, effective options, membership and versions; not over queues or GTIDs.
+    pub state_hash: String,
+    pub impact: Vec<String>,
+    pub rights: Vec<String>,
+    pub steps: Vec<Step>,
+}
+
+impl Plan {
+    /// The first 12 characters, what `--yes` must name.
+    pub fn short_hash(&self) -> &str {
+        self.state_hash.get(..12).unwrap_or(&self.state_hash)
+    }
+    pub fn restarts(&self) -> usize {
+        self.steps.iter().filter(|step| step.restarts_server && !step.no_op).count()
+    }
+}

@@ -1,0 +1,257 @@
+#!/usr/bin/env bash
+# Makes a bundle of real servers for the lab, without root: nothing is installed and nothing is started.
+#
+#   fetch-servers.sh [--refresh] [--where] [galera-10.11]
+#
+# A private apt tree (its own lists, its own empty dpkg status) downloads the packages of this machine's own Debian
+# release from the mirrors that this machine already uses; each archive is unpacked into
+#   $SEALION_CACHE/bundles/galera-10.11/       (SEALION_CACHE is ${XDG_CACHE_HOME:-~/.cache}/sealion when not set)
+# The bundle is built beside that place and renamed at the end: it is whole or it is not there. The last line on stdout
+# is its path; progress is on stderr. Exit codes: 0 there, 2 usage, 3 cannot be had here.
+#
+# Self-contained on purpose: scripts/setup.sh calls it, and `sealion lab fetch` carries it inside the binary.
+set -euo pipefail
+export LC_ALL=C
+PATH="$PATH:/usr/sbin:/sbin" # An ordinary user's PATH has no sbin; `ip` lives there.
+
+readonly DISK_MB_MIN=900 # 60 MB of archives, 80 MB of package lists, 370 MB unpacked, and air to rename a refresh.
+
+say() { printf 'servers: %s\n' "$*" >&2; }
+
+cannot() { # One reason, and the ways that remain.
+    cat >&2 <<TEXT
+error: cannot make the server bundle $bundle
+  why:  $1
+  next: name servers that were installed by other means:
+          SEALION_MARIADBD=/path/to/mariadbd                 a MariaDB with Galera support, 10.11 or newer
+          SEALION_GALERA=/path/to/libgalera_smm.so           its Galera 4 provider
+        or, with root, install them and let sealion use what the system has:
+          apt-get install mariadb-server galera-4 galera-arbitrator-4 mariadb-backup rsync socat stunnel4
+          sealion demo --system
+TEXT
+    exit 3
+}
+
+has() { command -v "$1" >/dev/null 2>&1; }
+
+# Writes this machine's own Debian entries (main, of this release, with updates and security) into the private tree.
+# Options such as signed-by are kept as they are; other components, other releases and source packages are left out.
+copy_sources() {
+    local codename=$1 tree=$2 file n=0
+    : >"$tree/sources.list"
+    for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
+        [ -r "$file" ] || continue
+        awk -v codename="$codename" '
+            function ours(s) { sub(/\/$/, "", s); return s == codename || s == codename "-updates" ||
+                                                         s == codename "-security" || s == codename "/updates" }
+            { sub(/#.*/, "") }
+            $1 != "deb" { next }
+            {
+                at = 2; options = ""
+                if ($2 ~ /^\[/) {
+                    do { options = options $at " "; closed = $at ~ /\]$/; at++ } while (!closed && at <= NF)
+                }
+                uri = $at; suite = $(at + 1); main = 0
+                for (i = at + 2; i <= NF; i++) if ($i == "main") main = 1
+                if (uri !~ /^cdrom:/ && ours(suite) && main) print "deb " options uri " " suite " main"
+            }' "$file" >>"$tree/sources.list"
+    done
+    for file in /etc/apt/sources.list.d/*.sources; do
+        [ -r "$file" ] || continue
+        n=$((n + 1))
+        awk -v codename="$codename" '
+            function ours(s) { return s == codename || s == codename "-updates" || s == codename "-security" ||
+                                      s == codename "/updates" }
+            function has_word(text, word,   w, n, i) {
+                n = split(text, w, /[ \t\n]+/)
+                for (i = 1; i <= n; i++) if (w[i] == word) return 1
+                return 0
+            }
+            function flush(   i, n, w, suites) {
+                n = split(value["suites"], w, /[ \t\n]+/)
+                for (i = 1; i <= n; i++) if (ours(w[i])) suites = suites " " w[i]
+                if (suites != "" && has_word(value["types"], "deb") && has_word(value["components"], "main") &&
+                    tolower(value["enabled"]) !~ /no|false|off|0/) {
+                    print "Types: deb"
+                    print "Suites:" suites
+                    print "Components: main"
+                    for (i = 1; i <= count; i++)
+                        if (field[i] !~ /^(types|suites|components|enabled)$/) print field[i] ":" value[field[i]]
+                    print ""
+                }
+                count = 0; split("", value); split("", field)
+            }
+            /^#/ { next }
+            /^[ \t]*$/ { flush(); next }
+            /^[ \t]/ { if (count) value[field[count]] = value[field[count]] "\n" $0; next }
+            {
+                colon = index($0, ":"); name = tolower(substr($0, 1, colon - 1))
+                field[++count] = name; value[name] = substr($0, colon + 1)
+            }
+            END { flush() }' "$file" >"$tree/parts/$n.sources"
+    done
+    cat "$tree/sources.list" "$tree"/parts/*.sources 2>/dev/null | grep -q .
+}
+
+# apt's configuration: nothing of the system's but how to reach the network (proxies, timeouts).
+# Hooks of the system (such as "delete all archives after update") must not run for us.
+write_apt_conf() {
+    local tree=$1 arch=$2
+    cat >"$tree/apt.conf" <<CONF
+Dir::Etc::main "$tree/none.conf";
+Dir::Etc::parts "$tree/none";
+Dir::Etc::sourcelist "$tree/sources.list";
+Dir::Etc::sourceparts "$tree/parts";
+Dir::Etc::preferences "$tree/preferences";
+Dir::Etc::preferencesparts "$tree/none";
+Dir::State "$tree/state";
+Dir::State::status "$tree/state/status";
+Dir::Cache "$tree/cache";
+Dir::Log "$tree/log";
+APT::Architecture "$arch";
+APT::Architectures { "$arch"; };
+APT::Install-Recommends "false";
+APT::Install-Suggests "false";
+// "root" means: do not change to the user _apt, who cannot write here.
+APT::Sandbox::User "root";
+Acquire::Languages "none";
+Acquire::Retries "3";
+CONF
+    apt-config dump | grep -E '^Acquire::(http|https|ftp|ForceIPv|Check-)' >>"$tree/apt.conf" || true
+    # Other archives may use the same suite names; what Debian itself has is taken from Debian.
+    printf 'Package: *\nPin: release o=Debian\nPin-Priority: 990\n' >"$tree/preferences"
+}
+
+make_galera() {
+    local tree=$1 out=$2 codename arch have_mb candidate deb name version
+    for name in apt-get apt-config apt-cache dpkg dpkg-deb; do
+        has "$name" || cannot "this machine has no $name"
+    done
+    # shellcheck source=/dev/null
+    codename=$(. /etc/os-release 2>/dev/null && printf '%s' "${VERSION_CODENAME:-}")
+    [ -n "$codename" ] || cannot "/etc/os-release names no VERSION_CODENAME"
+    arch=$(dpkg --print-architecture)
+    have_mb=$(df -Pm "$out" | awk 'NR == 2 { print $4 }')
+    [ "$have_mb" -ge "$DISK_MB_MIN" ] ||
+        cannot "$DISK_MB_MIN MB of free space are needed in ${out%/*}, there are $have_mb MB (SEALION_CACHE names another place)"
+
+    mkdir -p "$tree"/{none,parts,state/lists/partial,cache/archives/partial,log}
+    : >"$tree/state/status"
+    copy_sources "$codename" "$tree" ||
+        cannot "no entry for Debian $codename main in /etc/apt/sources.list or /etc/apt/sources.list.d"
+    write_apt_conf "$tree" "$arch"
+    export APT_CONFIG="$tree/apt.conf"
+
+    say "reading package lists of Debian $codename"
+    if ! apt-get -qq update </dev/null >"$tree/log/update" 2>&1; then
+        cat "$tree/log/update" >&2
+        cannot "the package lists could not be read or verified (the mirror, or the archive's keyring: package debian-archive-keyring)"
+    fi
+    cat "$tree/log/update" >&2 # A mirror that did not answer is a warning; what is missing shows below.
+    candidate=$(apt-cache policy mariadb-server | awk '$1 == "Candidate:" { print $2 }')
+    case $candidate in
+    *:10.11.*) ;;
+    *) cannot "$bundle needs MariaDB 10.11 (Debian 12); Debian $codename offers ${candidate:-none}" ;;
+    esac
+
+    local packages=(mariadb-server galera-4 galera-arbitrator-4 mariadb-backup rsync socat stunnel4)
+    # The SST scripts call these; nearly every machine has them.
+    if ! has ip || ! has ss; then packages+=(iproute2); fi
+    if ! has ps; then packages+=(procps); fi
+    if ! has lsof; then packages+=(lsof); fi
+    if ! has openssl; then packages+=(openssl); fi
+    say "downloading MariaDB ${candidate#*:} with Galera and what they need (about 60 MB)"
+    if ! apt-get -qq -y --download-only install "${packages[@]}" </dev/null >"$tree/log/download" 2>&1; then
+        cat "$tree/log/download" >&2
+        cannot "the packages could not be downloaded"
+    fi
+
+    say "unpacking"
+    : >"$tree/stamp"
+    for deb in "$tree"/cache/archives/*.deb; do
+        name=$(dpkg-deb -f "$deb" Package)
+        version=$(dpkg-deb -f "$deb" Version)
+        # The servers run under the host's own loader, and a loader wants the C library it was built with.
+        case $name in libc6 | libc-bin) continue ;; esac
+        dpkg-deb -x "$deb" "$out"
+        printf '%s=%s\n' "$name" "$version" >>"$tree/stamp"
+        rm -f "$deb"
+    done
+    find "$out" -type f -perm /6000 -exec chmod a-s {} + # Nothing in a cache may be set-uid.
+    chmod 0755 "$out"                                    # mktemp made it 0700; servers may run as another user.
+
+    for name in usr/sbin/mariadbd usr/bin/mariadb usr/bin/mariadb-install-db usr/bin/my_print_defaults \
+        usr/lib/galera/libgalera_smm.so usr/bin/garbd usr/bin/mariadb-backup usr/bin/mbstream \
+        usr/bin/wsrep_sst_rsync usr/bin/wsrep_sst_mariabackup usr/bin/rsync usr/bin/socat usr/bin/stunnel; do
+        [ -e "$out/$name" ] || cannot "the packages of Debian $codename hold no $name"
+    done
+    local lib
+    lib=$(dirname "$(find "$out/usr/lib" -maxdepth 2 -name 'libssl.so.3' | head -n 1)")
+    if ! LD_LIBRARY_PATH="$lib:$out/lib/${lib##*/}" "$out/usr/sbin/mariadbd" --no-defaults --version >"$tree/log/version" 2>&1; then
+        cat "$tree/log/version" >&2
+        cannot "the unpacked mariadbd does not start on this machine"
+    fi
+    sort "$tree/stamp" >"$out/stamp"
+}
+
+main() {
+    local refresh=no where=no bundles final
+    bundle=galera-10.11
+    while [ $# -gt 0 ]; do
+        case $1 in
+        --refresh) refresh=yes ;;
+        --where) where=yes ;;
+        galera-10.11) bundle=$1 ;;
+        *)
+            printf 'usage: fetch-servers.sh [--refresh] [--where] [galera-10.11]\n' >&2
+            exit 2
+            ;;
+        esac
+        shift
+    done
+    if [ -z "${SEALION_CACHE:-}${XDG_CACHE_HOME:-}${HOME:-}" ]; then
+        printf 'error: none of SEALION_CACHE, XDG_CACHE_HOME and HOME is set\n  next: set SEALION_CACHE to the directory for downloaded servers\n' >&2
+        exit 2
+    fi
+    bundles=${SEALION_CACHE:-${XDG_CACHE_HOME:-${HOME:-}/.cache}/sealion}/bundles
+    final=$bundles/$bundle
+    if [ "$where" = yes ]; then
+        printf '%s\n' "$final"
+        [ -e "$final/stamp" ] || exit 3
+        exit 0
+    fi
+    if [ -e "$final/stamp" ] && [ "$refresh" = no ]; then
+        printf '%s\n' "$final"
+        exit 0
+    fi
+
+    mkdir -p "$bundles"
+    bundles=$(cd "$bundles" && pwd -P)
+    final=$bundles/$bundle
+    has flock || cannot "the program flock is missing (package util-linux)"
+    exec 9>"$bundles/.lock"
+    if ! flock -n 9; then
+        say "another run is making a bundle; waiting for it"
+        flock 9
+        refresh=no # Whoever held the lock has just made it.
+    fi
+    if [ -e "$final/stamp" ] && [ "$refresh" = no ]; then
+        printf '%s\n' "$final"
+        exit 0
+    fi
+
+    rm -rf "$bundles/.$bundle".* # Left by a run that was killed; nobody else builds while we hold the lock.
+    work=$(mktemp -d "$bundles/.$bundle.XXXXXX")
+    trap 'rm -rf "$work"' EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM HUP
+    umask 022
+    mkdir "$work/tree" "$work/out"
+    make_galera "$work/tree" "$work/out"
+    if [ -e "$final" ]; then mv "$final" "$work/old"; fi
+    mv "$work/out" "$final"
+    say "$(grep -c . "$final/stamp") packages in $final ($(du -sm "$final" | cut -f 1) MB)"
+    printf '%s\n' "$final"
+}
+
+main "$@"

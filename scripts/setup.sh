@@ -1,0 +1,137 @@
+#!/usr/bin/env bash
+# Makes a machine ready: scripts/setup.sh [build|servers|browser|all] (all is the default).
+#
+#   build    compiler, make and perl for the vendored OpenSSL and SQLite, and a look at Rust
+#   servers  real MariaDB and Galera servers, unpacked into the cache; needs no root, installs and starts nothing
+#   browser  Chromium and one font, for the test that opens report.html
+#
+# Exit codes: 0 ready, 2 something is missing and the text says the command, 3 the servers cannot be had here.
+set -euo pipefail
+
+readonly RUST_MINOR_MIN=88 # rust-version in Cargo.toml: 1.88
+here=$(cd "$(dirname "$0")" && pwd)
+PATH="$PATH:${HOME:-}/.cargo/bin" # rustup's place, for shells that were open before it was installed.
+
+say() { printf 'setup: %s\n' "$*" >&2; }
+has() { command -v "$1" >/dev/null 2>&1; }
+
+tell_system() {
+    local id="unknown system"
+    if [ -r /etc/os-release ]; then
+        # shellcheck source=/dev/null
+        id=$(. /etc/os-release && printf '%s %s' "${ID:-linux}" "${VERSION_ID:-without a version}")
+    fi
+    [ "$id" = "debian 12" ] || say "not tried on $id (tried on: debian 12); going on"
+}
+
+# Installs packages by apt where this user may; else says the command and ends.
+install() {
+    local reason=$1 root=()
+    shift
+    say "missing for $reason: $*"
+    if ! has apt-get; then
+        say "install them with this system's package manager (the names are Debian's)"
+        exit 2
+    fi
+    if [ "$(id -u)" -ne 0 ]; then
+        if has sudo && sudo -n true 2>/dev/null; then
+            root=(sudo -n)
+        else
+            say "run as root: apt-get update && apt-get install -y --no-install-recommends $*"
+            exit 2
+        fi
+    fi
+    say "installing: $*"
+    "${root[@]}" apt-get -qq update >/dev/null
+    "${root[@]}" env DEBIAN_FRONTEND=noninteractive \
+        apt-get -qq -y --no-install-recommends install "$@" </dev/null >/dev/null
+}
+
+build() {
+    local missing=() rust minor
+    has gcc || missing+=(gcc)
+    printf '#include <stdio.h>\n' | cc -E - >/dev/null 2>&1 || missing+=(gcc libc6-dev)
+    has make || missing+=(make)
+    # OpenSSL's Configure wants modules that Debian's perl-base lacks.
+    perl -MFindBin -MIPC::Cmd -e 1 >/dev/null 2>&1 || missing+=(perl)
+    if [ ${#missing[@]} -gt 0 ]; then
+        mapfile -t missing < <(printf '%s\n' "${missing[@]}" | sort -u)
+        install "the build" "${missing[@]}"
+    fi
+
+    if ! has cargo || ! has rustc; then
+        say "no cargo or rustc: install Rust by rustup, 1.$RUST_MINOR_MIN or newer (https://rustup.rs)"
+        exit 2
+    fi
+    rust=$(rustc --version | awk '{ print $2 }')
+    minor=${rust#1.}
+    minor=${minor%%.*}
+    case $rust:$minor in
+    1.*:*[!0-9]* | 1.*:) say "cannot read the version of rustc (\"$rust\"); going on" ;;
+    1.*)
+        if [ "$minor" -lt "$RUST_MINOR_MIN" ]; then
+            say "rustc is $rust: install Rust by rustup, 1.$RUST_MINOR_MIN or newer (https://rustup.rs)"
+            exit 2
+        fi
+        ;;
+    esac
+    say "build: ready (rustc $rust)"
+}
+
+servers() {
+    if [ -n "${SEALION_MARIADBD:-}" ] && [ -n "${SEALION_GALERA:-}" ]; then
+        local file
+        for file in "$SEALION_MARIADBD" "$SEALION_GALERA"; do
+            if [ ! -r "$file" ]; then
+                say "cannot read \"$file\", named by SEALION_MARIADBD or SEALION_GALERA"
+                exit 2
+            fi
+        done
+        say "servers: ready (named by SEALION_MARIADBD and SEALION_GALERA)"
+        return
+    fi
+    local where
+    where=$(bash "$here/fetch-servers.sh" galera-10.11)
+    say "servers: ready ($where)"
+}
+
+browser() {
+    if [ -n "${SEALION_BROWSER:-}" ]; then
+        if ! has "$SEALION_BROWSER"; then
+            say "cannot run \"$SEALION_BROWSER\", named by SEALION_BROWSER"
+            exit 2
+        fi
+        say "browser: ready (named by SEALION_BROWSER)"
+        return
+    fi
+    local name
+    for name in chromium chromium-browser google-chrome; do
+        if has "$name"; then
+            say "browser: ready ($(command -v "$name"))"
+            return
+        fi
+    done
+    install "the report test" chromium fonts-dejavu-core
+    say "browser: ready ($(command -v chromium))"
+}
+
+[ $# -gt 0 ] || set -- all
+for part in "$@"; do
+    case $part in
+    build | servers | browser | all) ;;
+    *)
+        printf 'usage: scripts/setup.sh [build|servers|browser|all]\n' >&2
+        exit 2
+        ;;
+    esac
+done
+tell_system
+for part in "$@"; do
+    if [ "$part" = all ]; then
+        build
+        servers
+        browser
+    else
+        "$part"
+    fi
+done
