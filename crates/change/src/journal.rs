@@ -9,6 +9,8 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use model::{Plan, StepId};
+use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg};
 use openssl::sha::sha256;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -61,7 +63,7 @@ struct Line {
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
-    file: File,
+    file: Flock<File>,
     records: Vec<(u64, Record)>,
     last_hash: String,
     /// Bytes of a torn last line that were dropped when it was opened.
@@ -85,22 +87,20 @@ impl Journal {
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent).map_err(fail("cannot make the directory of the journal"))?;
         }
-        let mut file = OpenOptions::new()
+        let file = OpenOptions::new()
             .read(true)
             .append(true)
             .create(true)
             .truncate(false)
             .open(path)
             .map_err(fail("cannot open the journal"))?;
-        // std's lock is flock(2): released by the kernel when the process dies, however it dies.
-        if let Err(error) = file.try_lock() {
-            return Err(match error {
-                fs::TryLockError::WouldBlock => JournalError::Locked { holder: holder(path) },
-                fs::TryLockError::Error(source) => fail("cannot lock the journal")(source),
-            });
-        }
+        // flock(2) is released by the kernel when the process dies, however it dies.
+        let mut file = Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, errno)| match errno {
+            Errno::EWOULDBLOCK => JournalError::Locked { holder: holder(path) },
+            errno => fail("cannot lock the journal")(errno.into()),
+        })?;
         let mut bytes = Vec::new();
-        (&mut file).take(JOURNAL_BYTES_MAX).read_to_end(&mut bytes).map_err(fail("cannot read the journal"))?;
+        (&mut *file).take(JOURNAL_BYTES_MAX).read_to_end(&mut bytes).map_err(fail("cannot read the journal"))?;
         let read = parse(&bytes, path)?;
         if read.torn_bytes > 0 {
             file.set_len(bytes.len() as u64 - read.torn_bytes).map_err(fail("cannot cut the torn line of the journal"))?;
