@@ -1,0 +1,258 @@
+//! One option file (`my.cnf`) in one buffer: read it as the server does, change it without touching another byte.
+//!
+//! The reading follows `mysys/my_default.c` of MariaDB 10.11, and a property test in the `server` crate compares it with
+//! the real `my_print_defaults`. Includes are items here; following them (and the order of several files) is the work of
+//! `server::options`, because this crate knows no file system.
+//!
+//! Where we are stricter than the server: a NUL byte, a line longer than [`LINE_BYTES_MAX`] and an option without a name
+//! are errors. The server would silently read half a line, cut the line in two, or stop later with a puzzling text.
+//!
+//! Start with [`OptionFile::parse`]; the rules for one line are in `line.rs`, for writing in `edit.rs`.
+
+mod edit;
+mod error;
+mod line;
+
+use std::fmt;
+
+use zeroize::Zeroizing;
+
+pub use error::{At, OptionFileError};
+use line::{Kind, Line};
+
+/// Largest option file we read, in bytes. Real ones are below 100 KiB; a larger one is a wrong path, not a configuration.
+pub const OPTION_FILE_BYTES_MAX: usize = 1024 * 1024;
+
+/// Longest line, in bytes, without the line feed.
+// Seen: my_print_defaults 10.11.19 reads lines into 4095 bytes with the final NUL; a longer line is cut and its rest is
+// read as if it were the next line.
+pub const LINE_BYTES_MAX: usize = 4094;
+
+/// One option file: its lines, each with its bytes as they were and what the server reads in it.
+#[derive(Clone)]
+pub struct OptionFile {
+    name: String,
+    lines: Vec<Line>,
+}
+
+/// One option as the server reads it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct OptionItem<'a> {
+    /// Name of the group, as written between the brackets, without the spaces before `]`.
+    pub group: &'a str,
+    /// Name of the option, as written.
+    pub key: &'a str,
+    /// Value without quotes and escapes; `None` for an option without `=`.
+    pub value: Option<&'a str>,
+    /// False if group, key or value are not UTF-8, so that they hold replacement characters here.
+    pub is_exact: bool,
+    /// Line number, the first is 1.
+    pub line: usize,
+}
+
+/// One line of an option file, in reading order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Item<'a> {
+    /// `[name]`
+    Group {
+        /// Name as written, without the spaces before `]`.
+        name: &'a str,
+        /// Line number, the first is 1.
+        line: usize,
+    },
+    /// `key` or `key = value`
+    Option(OptionItem<'a>),
+    /// `!include path`
+    Include {
+        /// Path as the server reads it: a relative one counts from the working directory of the reading process.
+        path: &'a [u8],
+        /// Line number, the first is 1.
+        line: usize,
+        /// True if the last line of the file has no line feed and the server therefore lost the path's last character.
+        is_cut: bool,
+    },
+    /// `!includedir path`
+    IncludeDir {
+        /// Path as the server reads it.
+        path: &'a [u8],
+        /// Line number, the first is 1.
+        line: usize,
+        /// As in [`Item::Include`].
+        is_cut: bool,
+    },
+    /// A comment, or a line with `!` and an unknown word, which the server passes over.
+    Comment {
+        /// Line number, the first is 1.
+        line: usize,
+    },
+    /// An empty line or one of white space.
+    Blank {
+        /// Line number, the first is 1.
+        line: usize,
+    },
+}
+
+impl OptionFile {
+    /// Reads one whole option file. `name` is its path, for error texts only.
+    ///
+    /// # Errors
+    /// The first line that the server would refuse, or that we refuse because the server would misread it.
+    pub fn parse(bytes: &[u8], name: &str) -> Result<Self, OptionFileError> {
+        match Self::parse_until_error(bytes, name) {
+            (file, None) => Ok(file),
+            (_, Some(error)) => Err(error),
+        }
+    }
+
+    /// Reads as far as the server does: all lines before the first error, and that error.
+    ///
+    /// The server needs this for an included file: it keeps what it read before the mistake and goes on with the file
+    /// that included it. Do not write such a half file back.
+    pub fn parse_until_error(bytes: &[u8], name: &str) -> (Self, Option<OptionFileError>) {
+        let mut file = OptionFile { name: name.to_owned(), lines: Vec::new() };
+        if bytes.len() > OPTION_FILE_BYTES_MAX {
+            let error = OptionFileError::TooLarge {
+                file: name.to_owned(),
+                bytes: bytes.len(),
+                bytes_max: OPTION_FILE_BYTES_MAX,
+            };
+            return (file, Some(error));
+        }
+        let mut has_group = false;
+        for (index, raw) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
+            let line = match Line::read(raw) {
+                Ok(line) => line,
+                Err(fault) => return (file, Some(fault.at(name, index + 1, raw))),
+            };
+            match line.kind {
+                Kind::Group(_) => has_group = true,
+                Kind::Option(_) if !has_group => {
+                    let error = OptionFileError::OptionBeforeGroup {
+                        at: At::new(name, index + 1, raw),
+                        has_byte_order_mark: bytes.starts_with(b"\xef\xbb\xbf"),
+                    };
+                    return (file, Some(error));
+                }
+                _ => {}
+            }
+            file.lines.push(line);
+        }
+        (file, None)
+    }
+
+    /// The name given to [`OptionFile::parse`].
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The whole file again; without an edit, exactly the bytes that were parsed.
+    pub fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
+        let bytes = self.lines.iter().map(|line| line.raw.len()).sum();
+        let mut all = Vec::with_capacity(bytes);
+        for line in &self.lines {
+            all.extend_from_slice(&line.raw);
+        }
+        Zeroizing::new(all)
+    }
+
+    /// All lines in reading order.
+    pub fn items(&self) -> impl Iterator<Item = Item<'_>> {
+        let mut group = "";
+        self.lines.iter().enumerate().map(move |(index, each)| {
+            let line = index + 1;
+            match &each.kind {
+                Kind::Blank => Item::Blank { line },
+                Kind::Comment => Item::Comment { line },
+                Kind::Group(name) => {
+                    group = name.text.as_str();
+                    Item::Group { name: group, line }
+                }
+                Kind::Include { path, is_cut } => Item::Include { path, line, is_cut: *is_cut },
+                Kind::IncludeDir { path, is_cut } => Item::IncludeDir { path, line, is_cut: *is_cut },
+                Kind::Option(option) => Item::Option(OptionItem {
+                    group,
+                    key: &option.key.text,
+                    value: option.value.as_ref().map(|value| value.text.text.as_str()),
+                    is_exact: option.is_exact(),
+                    line,
+                }),
+            }
+        })
+    }
+
+    /// The option that counts: the last one with this key in any of these groups, as all groups that a program reads
+    /// count alike. Includes are not followed.
+    pub fn get(&self, groups: &[&str], key: &str) -> Option<OptionItem<'_>> {
+        self.items()
+            .filter_map(|item| match item {
+                Item::Option(option) => Some(option),
+                _ => None,
+            })
+            .filter(|option| groups.iter().any(|group| groups_equal(group, option.group)))
+            .filter(|option| keys_equal(key, option.key))
+            .last()
+    }
+}
+
+/// Blind: an option file may hold passwords.
+impl fmt::Debug for OptionFile {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("OptionFile")
+            .field("name", &self.name)
+            .field("lines", &self.lines.len())
+            .finish()
+    }
+}
+
+/// Blind for keys that hold a secret, see [`is_secret_key`].
+impl fmt::Debug for OptionItem<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let value = match self.value {
+            Some(_) if is_secret_key(self.key) => Some("(not shown)"),
+            other => other,
+        };
+        formatter
+            .debug_struct("OptionItem")
+            .field("group", &self.group)
+            .field("key", &self.key)
+            .field("value", &value)
+            .field("is_exact", &self.is_exact)
+            .field("line", &self.line)
+            .finish()
+    }
+}
+
+/// The key with `_` for every `-`: `ssl-ca` and `ssl_ca` are the same option.
+pub fn normalise_key(key: &str) -> String {
+    key.replace('-', "_")
+}
+
+/// True for a line that starts with `!`, white space aside. The server looks no further at such a line where includes
+/// stand too deep in each other, not even for mistakes.
+pub fn is_directive(line: &[u8]) -> bool {
+    line.iter().find(|byte| !line::is_space(**byte)) == Some(&b'!')
+}
+
+/// True if the option's value is or contains a secret and must not be printed.
+pub fn is_secret_key(key: &str) -> bool {
+    const WORDS: [&str; 6] = ["password", "passwd", "passphrase", "secret", "token", "sst_auth"];
+    // `wsrep_sst_auth` is `user:password`. A key that only names a file with a secret is hidden too: better once too often.
+    let key = normalise_key(key).to_ascii_lowercase();
+    key == "pass" || WORDS.iter().any(|word| key.contains(word))
+}
+
+/// `-` and `_` are the same; upper and lower case are not.
+fn keys_equal(a: &str, b: &str) -> bool {
+    let fold = |byte: u8| if byte == b'-' { b'_' } else { byte };
+    a.len() == b.len() && a.bytes().zip(b.bytes()).all(|(a, b)| fold(a) == fold(b))
+}
+
+// Seen: my_print_defaults 10.11.19 asked for group `g` reads `[G]` too; `[ g]` it does not.
+/// Upper and lower case are the same in names of groups.
+pub fn groups_equal(a: &str, b: &str) -> bool {
+    a.eq_ignore_ascii_case(b)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,102 @@
+//! What a flavour and version can do. The only place that knows one flavour from another.
+
+use std::fmt;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flavour {
+    MariaDb,
+    /// Percona XtraDB Cluster.
+    Pxc,
+    /// Codership's MySQL-wsrep, and Enterprise builds with `wsrep_ssl_mode`.
+    MySqlWsrep,
+    MySql,
+}
+
+impl fmt::Display for Flavour {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::MariaDb => "MariaDB",
+            Self::Pxc => "Percona XtraDB Cluster",
+            Self::MySqlWsrep => "MySQL-wsrep",
+            Self::MySql => "MySQL",
+        })
+    }
+}
+
+/// Whether we have run this ourselves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Trust {
+    Tested,
+    /// Like one that we ran, but we did not run it: a change needs `--allow-untested`.
+    Expected,
+    Refused(&'static str),
+}
+
+/// One row of the table, for one server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Capabilities {
+    pub flavour: Flavour,
+    pub version: (u16, u16, u16),
+    /// Galera TLS can be rolled with `socket.dynamic`.
+    pub galera_tls_roll: Trust,
+    /// `FLUSH SSL` reloads the client certificate, and on a Galera node the provider's too.
+    pub flush_ssl: bool,
+}
+
+impl Capabilities {
+    /// # Source
+    /// Seen: 10.11.19-MariaDB with Galera 26.4.23. `socket.dynamic` is in Galera 4.8 (26.4.8) and newer (its changelog).
+    pub fn of(version_text: &str, version_comment: &str, has_wsrep_ssl_mode: bool) -> Self {
+        let version = numbers(version_text);
+        let lower = format!("{version_text} {version_comment}").to_ascii_lowercase();
+        let flavour = if lower.contains("mariadb") {
+            Flavour::MariaDb
+        } else if lower.contains("percona xtradb cluster") {
+            Flavour::Pxc
+        } else if lower.contains("wsrep") || lower.contains("codership") {
+            Flavour::MySqlWsrep
+        } else {
+            Flavour::MySql
+        };
+        let galera_tls_roll = match flavour {
+            Flavour::MariaDb if has_wsrep_ssl_mode => {
+                Trust::Refused("this is an Enterprise build with wsrep_ssl_mode, which switches TLS by its own rules")
+            }
+            Flavour::MariaDb if (version.0, version.1) == (10, 11) => Trust::Tested,
+            Flavour::MariaDb if version >= (10, 6, 0) => Trust::Expected,
+            Flavour::MariaDb => Trust::Refused("MariaDB before 10.6 is not known to have socket.dynamic"),
+            Flavour::Pxc => Trust::Refused("Percona XtraDB Cluster encrypts by pxc_encrypt_cluster_traffic, which this version does not roll"),
+            Flavour::MySqlWsrep => Trust::Refused("MySQL-wsrep was not tried by us"),
+            Flavour::MySql => Trust::Refused("this server has no Galera"),
+        };
+        Self { flavour, version, galera_tls_roll, flush_ssl: flavour == Flavour::MariaDb }
+    }
+}
+
+/// The first three numbers of a version text; MariaDB's replication prefix `5.5.5-` is not one.
+fn numbers(text: &str) -> (u16, u16, u16) {
+    let text = text.strip_prefix("5.5.5-").unwrap_or(text);
+    let mut parts = text.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse().unwrap_or(0));
+    (parts.next().unwrap_or(0), parts.next().unwrap_or(0), parts.next().unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_flavour_has_its_row() {
+        let check = |version, comment, ssl_mode, flavour, tested: bool| {
+            let row = Capabilities::of(version, comment, ssl_mode);
+            assert_eq!((row.flavour, row.galera_tls_roll == Trust::Tested), (flavour, tested), "{version}");
+        };
+        check("10.11.19-MariaDB-deb12", "Debian 12", false, Flavour::MariaDb, true);
+        check("5.5.5-10.11.19-MariaDB", "", false, Flavour::MariaDb, true);
+        check("10.6.16-11-MariaDB-enterprise", "", true, Flavour::MariaDb, false);
+        check("11.8.6-MariaDB", "", false, Flavour::MariaDb, false);
+        check("8.0.36-28.1", "Percona XtraDB Cluster (GPL)", false, Flavour::Pxc, false);
+        check("8.0.39", "MySQL Server (GPL) wsrep_26.4.20", false, Flavour::MySqlWsrep, false);
+        check("9.7.4", "MySQL Community Server", false, Flavour::MySql, false);
+        assert!(matches!(Capabilities::of("8.0.36", "Percona XtraDB Cluster", false).galera_tls_roll, Trust::Refused(_)));
+    }
+}

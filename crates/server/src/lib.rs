@@ -1,0 +1,16 @@
+//! A server on a host: session, option files with their includes, and one capability table per flavour and version.
+//!
+//! Start reading at [`node`]; [`live`] is the real one.
+
+pub mod capability;
+pub mod live;
+pub mod node;
+pub mod options;
+pub mod provider_options;
+pub mod view;
+
+pub use capability::{Capabilities, Flavour, Trust};
+pub use live::LiveNode;
+pub use node::{NodeError, NodeSpec, ReadNode, Sessions, WriteNode};
+pub use provider_options::{GaleraState, ProviderOptions};
+pub use view::NodeView;
