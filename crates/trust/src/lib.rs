@@ -1,0 +1,22 @@
+//! Certificates and keys: a certificate authority of our own, leaves for servers, and honest answers about foreign ones.
+//!
+//! Secret bytes are wiped when dropped and never printed. The CA's key leaves memory only encrypted
+//! ([`Ca::save`]). The clock is passed in as seconds since 1970, so that a test or a rehearsal can make it lie.
+//!
+//! Start with [`Ca::create`] and [`Ca::issue`]; [`inspect()`], [`pair_matches`] and [`chain_ok`] judge what others made;
+//! [`file::write_atomically`] puts bytes on disk. Left out: revocation lists, intermediates of our own, key rotation as a
+//! procedure (that is a Change, in `providers`).
+
+mod ca;
+mod chain;
+mod der;
+mod error;
+pub mod file;
+mod inspect;
+mod key;
+
+pub use ca::{CA_CERT_FILE, CA_KEY_FILE, CLOCK_SKEW_S, Ca, CaSpec, Leaf, LeafSpec, VALID_DAYS_MAX};
+pub use chain::chain_ok;
+pub use error::{Result, TrustError};
+pub use inspect::{CertificateInfo, PEM_BYTES_MAX, inspect};
+pub use key::{KeyKind, RSA_BITS_MAX, RSA_BITS_MIN, generate_passphrase, pair_matches};
