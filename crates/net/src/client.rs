@@ -1,0 +1,579 @@
+//! The MySQL client: dial, greeting, TLS, login, statements.
+
+use std::io::{self, Read, Write};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use openssl::ssl::{SslContext, SslStream};
+use wire::login::CHARSET_UTF8MB4;
+use wire::packet::{BEFORE_LOGIN_BYTES_MAX, PAYLOAD_BYTES_MAX, write_payload};
+use wire::{
+    AuthAnswer, Capabilities, FirstPacket, Greeting, HandshakeResponse, OkPacket, PacketBuffer, SslRequest,
+    TextEvent, TextResponse, TextRow, command, greeting,
+};
+use zeroize::{Zeroize, Zeroizing};
+
+use crate::auth::{AuthStop, Channel, Exchange, Turn};
+use crate::dial::Socket;
+use crate::error::{Doing, NetError, TlsFault};
+use crate::options::{ConnectOptions, Endpoint, SslMode};
+use crate::rows::Rows;
+use crate::tls::{self, TlsInfo, Verified};
+
+/// One read of the socket takes up to this much; a TLS record fits once.
+const READ_BYTES: usize = 32 * 1024;
+/// A login has at most a switch, a key and two more turns; a server that goes on longer plays games.
+const AUTH_TURNS_MAX: usize = 8;
+/// [`Client::query`] keeps no more than this in memory; [`Client::query_each`] has no limit.
+const ROWS_BYTES_MAX: usize = 256 << 20;
+
+#[derive(Debug)]
+enum Stream {
+    Plain(Socket),
+    Tls(Box<SslStream<Socket>>),
+}
+
+impl Stream {
+    fn socket(&self) -> &Socket {
+        match self {
+            Self::Plain(socket) => socket,
+            Self::Tls(stream) => stream.get_ref(),
+        }
+    }
+
+    fn socket_mut(&mut self) -> &mut Socket {
+        match self {
+            Self::Plain(socket) => socket,
+            Self::Tls(stream) => stream.get_mut(),
+        }
+    }
+
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(socket) => socket.read(buffer),
+            Self::Tls(stream) => stream.read(buffer),
+        }
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Plain(socket) => socket.write_all(bytes),
+            Self::Tls(stream) => stream.write_all(bytes),
+        }
+    }
+}
+
+/// Packets over a stream; its buffers are reused.
+#[derive(Debug)]
+struct Channelled {
+    stream: Stream,
+    incoming: PacketBuffer,
+    outgoing: Vec<u8>,
+    /// The number that the next packet, ours or theirs, must carry.
+    sequence: u8,
+    endpoint: Arc<str>,
+    timeout: Duration,
+}
+
+impl Channelled {
+    fn doing(&self, doing: &'static str) -> Doing<'_> {
+        Doing { endpoint: &self.endpoint, step: doing, after: self.timeout }
+    }
+
+    fn send(&mut self, payload: &[u8], doing: &'static str) -> Result<(), NetError> {
+        self.outgoing.clear();
+        write_payload(&mut self.outgoing, &mut self.sequence, payload);
+        let written = self.stream.write_all(&self.outgoing);
+        written.map_err(|error| self.doing(doing).io(&error))
+    }
+
+    /// Reads until a packet is complete. Its bytes are in `incoming` until the next call.
+    fn receive(&mut self, doing: &'static str) -> Result<&[u8], NetError> {
+        let about = Doing { endpoint: &self.endpoint, step: doing, after: self.timeout };
+        // Two steps, because the borrow checker (Rust 1.88) cannot see that a loop returns the packet it found.
+        while !self.incoming.has_packet().map_err(|error| about.wire(&error))? {
+            let stream = &mut self.stream;
+            let count = self
+                .incoming
+                .push_with(READ_BYTES, |room| stream.read(room))
+                .map_err(|error| about.io(&error))?;
+            if count == 0 {
+                return Err(about.closed());
+            }
+        }
+        let packet = self.incoming.next_packet().map_err(|error| about.wire(&error))?;
+        let Some(packet) = packet else { return Err(about.closed()) };
+        // An error may come at any time (killed, idle for too long) and then does not count along.
+        if packet.first_sequence != self.sequence && packet.payload.first() != Some(&0xff) {
+            let (expected, seen) = (self.sequence, packet.first_sequence);
+            return Err(about.wire(&wire::WireError::OutOfOrder { expected, seen }));
+        }
+        self.sequence = packet.last_sequence.wrapping_add(1);
+        Ok(packet.payload)
+    }
+}
+
+/// How long the parts of a login took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ConnectTimings {
+    pub dial: Duration,
+    pub greeting: Duration,
+    /// Zero without TLS.
+    pub tls: Duration,
+    pub login: Duration,
+}
+
+/// What a statement did, where its rows are not kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Done {
+    pub affected_rows: u64,
+    pub last_insert_id: u64,
+    pub warnings: u16,
+    pub rows: u64,
+}
+
+/// Options that are checked and their certificates loaded; makes many connections alike.
+#[derive(Debug, Clone)]
+pub struct Connector {
+    options: ConnectOptions,
+    context: Option<SslContext>,
+}
+
+impl Connector {
+    pub fn new(options: ConnectOptions) -> Result<Self, NetError> {
+        let context = may_use_tls(&options).then(|| tls::context(&options.tls)).transpose()?;
+        Ok(Self { options, context })
+    }
+
+    pub fn options(&self) -> &ConnectOptions {
+        &self.options
+    }
+
+    pub fn connect(&self) -> Result<Client, NetError> {
+        Client::open(&self.options, self.context.as_ref())
+    }
+}
+
+/// Over a unix socket nothing leaves the machine: TLS only where it is required.
+fn may_use_tls(options: &ConnectOptions) -> bool {
+    match options.endpoint {
+        Endpoint::Tcp { .. } => options.tls.mode != SslMode::Disabled,
+        Endpoint::Unix { .. } => options.tls.mode.requires_tls(),
+    }
+}
+
+/// A session that is logged in. Dropping it closes the socket; [`Client::quit`] says goodbye first.
+#[derive(Debug)]
+pub struct Client {
+    channel: Channelled,
+    greeting: Greeting,
+    tls: Option<TlsInfo>,
+    capabilities: Capabilities,
+    timings: ConnectTimings,
+    /// Set while an answer is being read; stays set when that fails, because the rest would be misread.
+    broken: bool,
+    scratch: Vec<u8>,
+}
+
+impl Client {
+    /// Dials, does TLS as asked for, logs in.
+    pub fn connect(options: &ConnectOptions) -> Result<Self, NetError> {
+        let context = may_use_tls(options).then(|| tls::context(&options.tls)).transpose()?;
+        Self::open(options, context.as_ref())
+    }
+
+    fn open(options: &ConnectOptions, context: Option<&SslContext>) -> Result<Self, NetError> {
+        let started = Instant::now();
+        let deadline = started + options.connect_timeout;
+        let endpoint: Arc<str> = options.endpoint.to_string().into();
+        let dialling = Doing { endpoint: &endpoint, step: "connecting", after: options.connect_timeout };
+        let socket = Socket::connect(&options.endpoint, deadline).map_err(|error| dialling.io(&error))?;
+        let mut timings = ConnectTimings { dial: started.elapsed(), ..ConnectTimings::default() };
+        let mut channel = Channelled {
+            stream: Stream::Plain(socket),
+            incoming: PacketBuffer::new(BEFORE_LOGIN_BYTES_MAX),
+            outgoing: Vec::new(),
+            sequence: 0,
+            endpoint: Arc::clone(&endpoint),
+            timeout: options.connect_timeout,
+        };
+
+        let since = Instant::now();
+        let greeting = read_greeting(&mut channel)?;
+        timings.greeting = since.elapsed();
+
+        let mut capabilities = wanted_capabilities(options, &greeting);
+        let since = Instant::now();
+        let (mut channel, tls) = match context {
+            Some(context) if greeting.offers_tls() => {
+                capabilities = capabilities | Capabilities::SSL;
+                let (channel, info) = start_tls(channel, context, options, capabilities)?;
+                timings.tls = since.elapsed();
+                (channel, Some(info))
+            }
+            Some(_) if options.tls.mode.requires_tls() => {
+                return Err(NetError::Tls {
+                    endpoint: channel.endpoint.to_string(),
+                    fault: TlsFault::NotOffered,
+                    why: format!(
+                        "ssl-mode is {}, and the greeting of the server ({}) does not offer TLS",
+                        options.tls.mode,
+                        greeting.version_text()
+                    ),
+                });
+            }
+            _ => (channel, None),
+        };
+
+        let since = Instant::now();
+        let protection = match (&tls, &options.endpoint) {
+            (_, Endpoint::Unix { .. }) => Channel::UnixSocket,
+            (None, Endpoint::Tcp { .. }) => Channel::Clear,
+            (Some(info), _) if info.verified > Verified::Nothing => Channel::TlsVerified,
+            (Some(_), _) => Channel::TlsUnverified,
+        };
+        log_in(&mut channel, options, &greeting, capabilities, protection)?;
+        timings.login = since.elapsed();
+
+        channel.incoming.set_payload_bytes_max(PAYLOAD_BYTES_MAX);
+        let mut client =
+            Self { channel, greeting, tls, capabilities, timings, broken: false, scratch: Vec::new() };
+        client.set_io_timeout(options.io_timeout)?;
+        Ok(client)
+    }
+
+    /// Runs one statement and keeps its rows (of the first result set, where a procedure gives several).
+    pub fn query(&mut self, sql: &str) -> Result<Rows, NetError> {
+        let mut rows = Rows::default();
+        let mut kept_bytes = 0;
+        let mut result_set = 0;
+        let done = self.run(sql, |event| {
+            match event {
+                Seen::Columns => result_set += 1,
+                Seen::Column(name) if result_set == 1 => rows.columns.push(name.to_owned()),
+                Seen::Row(row) if result_set == 1 => {
+                    let mut cells = Vec::with_capacity(rows.columns.len());
+                    for cell in row {
+                        let cell = cell?;
+                        kept_bytes += size_of::<Option<Vec<u8>>>() + cell.map_or(0, <[u8]>::len);
+                        cells.push(cell.map(<[u8]>::to_vec));
+                    }
+                    if kept_bytes > ROWS_BYTES_MAX {
+                        return Err(wire::WireError::OverLimit {
+                            what: "the rows of a statement that keeps them",
+                            announced: kept_bytes as u64,
+                            max: ROWS_BYTES_MAX as u64,
+                        });
+                    }
+                    rows.rows.push(cells);
+                }
+                _ => {}
+            }
+            Ok(())
+        })?;
+        Ok(Rows {
+            affected_rows: done.affected_rows,
+            last_insert_id: done.last_insert_id,
+            warnings: done.warnings,
+            ..rows
+        })
+    }
+
+    /// Runs one statement, reads its rows to the end and drops them.
+    pub fn execute(&mut self, sql: &str) -> Result<Done, NetError> {
+        self.run(sql, |_| Ok(()))
+    }
+
+    /// Runs one statement and shows each row as it comes; nothing is copied.
+    pub fn query_each(&mut self, sql: &str, mut each: impl FnMut(TextRow<'_>)) -> Result<Done, NetError> {
+        self.run(sql, |event| {
+            if let Seen::Row(row) = event {
+                each(row);
+            }
+            Ok(())
+        })
+    }
+
+    fn run(
+        &mut self,
+        sql: &str,
+        mut see: impl FnMut(Seen<'_>) -> Result<(), wire::WireError>,
+    ) -> Result<Done, NetError> {
+        const DOING: &str = "waiting for the answer to a statement";
+        self.begin_command()?;
+        command::query(&mut self.scratch, sql);
+        self.channel.send(&self.scratch, "sending a statement")?;
+        let mut response = TextResponse::new(self.capabilities);
+        let mut done = Done::default();
+        let mut infile_refused = false;
+        let endpoint = Arc::clone(&self.channel.endpoint);
+        let about = Doing { endpoint: &endpoint, step: DOING, after: self.channel.timeout };
+        while !response.is_over() {
+            let payload = self.channel.receive(DOING)?;
+            let event = response.feed(payload).map_err(|error| about.wire(&error))?;
+            let seen = match event {
+                TextEvent::Done(ok) | TextEvent::RowsEnd(ok) => {
+                    note(&mut done, &ok);
+                    Ok(())
+                }
+                TextEvent::Failed(error) => {
+                    // The answer is over and the session is as good as before, unless we were asked for a file.
+                    self.broken = infile_refused;
+                    return Err(if infile_refused { infile(&about) } else { about.refused(error) });
+                }
+                TextEvent::LocalInfile { .. } if infile_refused => return Err(infile(&about)),
+                TextEvent::LocalInfile { .. } => {
+                    infile_refused = true;
+                    self.channel.send(&[], "refusing to send a file")?;
+                    Ok(())
+                }
+                TextEvent::Columns(_) => see(Seen::Columns),
+                TextEvent::Column(column) => see(Seen::Column(&column.name)),
+                TextEvent::ColumnsEnd => Ok(()),
+                TextEvent::Row(row) => {
+                    done.rows += 1;
+                    see(Seen::Row(row))
+                }
+            };
+            seen.map_err(|error| about.wire(&error))?;
+        }
+        if infile_refused {
+            return Err(infile(&about));
+        }
+        self.broken = false;
+        Ok(done)
+    }
+
+    fn begin_command(&mut self) -> Result<(), NetError> {
+        if self.broken {
+            return Err(NetError::Unreachable {
+                endpoint: self.channel.endpoint.to_string(),
+                why: "an earlier statement on this connection broke off, so its answers can no longer be told apart"
+                    .to_owned(),
+            });
+        }
+        self.broken = true;
+        self.channel.sequence = 0;
+        Ok(())
+    }
+
+    /// Asks whether the server is still there.
+    pub fn ping(&mut self) -> Result<(), NetError> {
+        const DOING: &str = "waiting for the answer to a ping";
+        self.begin_command()?;
+        self.channel.send(&[command::COM_PING], "sending a ping")?;
+        let answer = AuthAnswer::parse(self.channel.receive(DOING)?).map(|answer| match answer {
+            AuthAnswer::Ok(_) => Ok(()),
+            AuthAnswer::Err(error) => Err(Some(error)),
+            _ => Err(None),
+        });
+        let about = self.channel.doing(DOING);
+        match answer.map_err(|error| about.wire(&error))? {
+            Ok(()) => {
+                self.broken = false;
+                Ok(())
+            }
+            Err(Some(error)) => Err(about.refused(error)),
+            Err(None) => Err(about.misbehaved("its answer to a ping is neither OK nor an error")),
+        }
+    }
+
+    /// Says goodbye, so that the server counts no aborted client.
+    pub fn quit(mut self) -> Result<(), NetError> {
+        self.channel.sequence = 0;
+        self.channel.send(&[command::COM_QUIT], "saying goodbye")?;
+        if let Stream::Tls(stream) = &mut self.channel.stream {
+            // The server may be gone already: it does not wait for our close_notify.
+            let _ = stream.shutdown();
+        }
+        Ok(())
+    }
+
+    /// The longest silence that is put up with from now on; zero waits for ever.
+    pub fn set_io_timeout(&mut self, timeout: Duration) -> Result<(), NetError> {
+        self.channel.timeout = timeout;
+        let set = self.channel.stream.socket_mut().set_io_timeout(timeout);
+        set.map_err(|error| self.channel.doing("setting a timeout").io(&error))
+    }
+
+    /// `None` means clear text.
+    pub fn tls(&self) -> Option<&TlsInfo> {
+        self.tls.as_ref()
+    }
+
+    pub fn greeting(&self) -> &Greeting {
+        &self.greeting
+    }
+
+    /// The server's own version text, without MariaDB's `5.5.5-`.
+    pub fn server_version(&self) -> &str {
+        self.greeting.version_text()
+    }
+
+    /// The thread id of the greeting; `CONNECTION_ID()` tells more where it is over 32 bits.
+    pub fn connection_id(&self) -> u64 {
+        u64::from(self.greeting.connection_id)
+    }
+
+    pub fn timings(&self) -> ConnectTimings {
+        self.timings
+    }
+
+    /// `None` over a unix socket.
+    pub fn local_addr(&self) -> Option<SocketAddr> {
+        self.channel.stream.socket().local_addr()
+    }
+
+    /// `None` over a unix socket.
+    pub fn peer_addr(&self) -> Option<SocketAddr> {
+        self.channel.stream.socket().peer_addr()
+    }
+}
+
+enum Seen<'a> {
+    Columns,
+    Column(&'a str),
+    Row(TextRow<'a>),
+}
+
+fn note(done: &mut Done, ok: &OkPacket) {
+    done.affected_rows = ok.affected_rows;
+    done.last_insert_id = ok.last_insert_id;
+    done.warnings = ok.warnings;
+}
+
+fn infile(about: &Doing<'_>) -> NetError {
+    about.misbehaved(
+        "it asked for a file of this machine (LOCAL INFILE), which we never offer; nothing was sent",
+    )
+}
+
+fn read_greeting(channel: &mut Channelled) -> Result<Greeting, NetError> {
+    const DOING: &str = "waiting for the greeting";
+    let first = greeting::parse(channel.receive(DOING)?);
+    let about = channel.doing(DOING);
+    let greeting = match first.map_err(|error| about.wire(&error))? {
+        FirstPacket::Refused(error) => return Err(about.refused(error)),
+        FirstPacket::Greeting(greeting) => greeting,
+    };
+    let needed = Capabilities::PROTOCOL_41 | Capabilities::SECURE_CONNECTION;
+    if !greeting.capabilities.contains(needed) {
+        return Err(NetError::Unsupported {
+            endpoint: channel.endpoint.to_string(),
+            why: format!("its version {} speaks a protocol from before MySQL 4.1", greeting.version_text()),
+            next: "use the client that came with that server",
+        });
+    }
+    Ok(greeting)
+}
+
+fn wanted_capabilities(options: &ConnectOptions, greeting: &Greeting) -> Capabilities {
+    let always = Capabilities::LONG_PASSWORD | Capabilities::PROTOCOL_41 | Capabilities::SECURE_CONNECTION;
+    let where_offered = Capabilities::LONG_FLAG
+        | Capabilities::TRANSACTIONS
+        | Capabilities::MULTI_RESULTS
+        | Capabilities::PS_MULTI_RESULTS
+        | Capabilities::PLUGIN_AUTH
+        | Capabilities::PLUGIN_AUTH_LENENC_DATA
+        | Capabilities::CONNECT_ATTRS
+        | Capabilities::DEPRECATE_EOF;
+    let database =
+        if options.database.is_some() { Capabilities::CONNECT_WITH_DB } else { Capabilities::default() };
+    always | database | (where_offered & greeting.capabilities)
+}
+
+fn request(capabilities: Capabilities) -> SslRequest {
+    SslRequest { capabilities, mariadb_capabilities: 0, max_packet_bytes: 1 << 24, charset: CHARSET_UTF8MB4 }
+}
+
+fn start_tls(
+    mut channel: Channelled,
+    context: &SslContext,
+    options: &ConnectOptions,
+    capabilities: Capabilities,
+) -> Result<(Channelled, TlsInfo), NetError> {
+    const DOING: &str = "starting TLS";
+    let mut payload = Vec::with_capacity(32);
+    request(capabilities).encode(&mut payload);
+    channel.send(&payload, DOING)?;
+    let Channelled { stream, incoming, outgoing, sequence, endpoint, timeout } = channel;
+    let about = Doing { endpoint: &endpoint, step: DOING, after: timeout };
+    let Stream::Plain(mut socket) = stream else {
+        return Err(about.misbehaved("TLS was to be started inside TLS"));
+    };
+    // The server must be silent now until it has our ClientHello. Bytes that somebody slipped in before TLS
+    // must never be read as if they had come over it; so they are neither dropped nor kept, they end it here.
+    let injected =
+        incoming.unread_bytes() > 0 || socket.has_unread_bytes().map_err(|error| about.io(&error))?;
+    if injected {
+        return Err(about.misbehaved("bytes arrived in clear text between its greeting and the start of TLS"));
+    }
+    socket.expect_tls_record();
+    let (stream, info) =
+        tls::handshake(context, &options.tls, options.endpoint.verified_name(), socket, &about)?;
+    let stream = Stream::Tls(Box::new(stream));
+    // A fresh buffer: nothing from before TLS can be in it.
+    let incoming = PacketBuffer::new(BEFORE_LOGIN_BYTES_MAX);
+    Ok((Channelled { stream, incoming, outgoing, sequence, endpoint, timeout }, info))
+}
+
+fn log_in(
+    channel: &mut Channelled,
+    options: &ConnectOptions,
+    greeting: &Greeting,
+    capabilities: Capabilities,
+    protection: Channel,
+) -> Result<(), NetError> {
+    const DOING: &str = "logging in";
+    let (mut exchange, plugin, answer) = Exchange::begin(
+        options.password.as_ref(),
+        protection,
+        options.allow_public_key_retrieval,
+        greeting.auth_plugin.as_deref(),
+        &greeting.nonce,
+    );
+    let response = HandshakeResponse {
+        head: request(capabilities),
+        user: options.user.as_bytes(),
+        auth_response: &answer,
+        database: options.database.as_deref().map(str::as_bytes),
+        auth_plugin: Some(plugin),
+        attributes: vec![
+            ("_client_name", "sealion"),
+            ("_client_version", env!("CARGO_PKG_VERSION")),
+            ("program_name", &options.program_name),
+        ],
+    };
+    let mut payload = Zeroizing::new(Vec::with_capacity(256));
+    response
+        .encode(&mut payload)
+        .map_err(|error| NetError::Usage { why: error.to_string(), next: "check user and database name" })?;
+    channel.send(&payload, DOING)?;
+    for _ in 0..AUTH_TURNS_MAX {
+        let endpoint = Arc::clone(&channel.endpoint);
+        let about = Doing { endpoint: &endpoint, step: DOING, after: channel.timeout };
+        let received = channel.receive(DOING)?;
+        let turn = match AuthAnswer::parse(received).map_err(|error| about.wire(&error))? {
+            AuthAnswer::Ok(_) => return Ok(()),
+            AuthAnswer::Err(error) => return Err(about.refused(error)),
+            AuthAnswer::Switch(switch) => exchange.switch(&switch.plugin, switch.nonce),
+            AuthAnswer::SwitchToOldPassword => exchange.switch("mysql_old_password", &[]),
+            AuthAnswer::More(data) => exchange.more(data),
+        };
+        match turn {
+            Ok(Turn::Wait) => {}
+            Ok(Turn::Send(bytes)) => {
+                let sent = channel.send(&bytes, DOING);
+                // It may have held the password.
+                channel.outgoing.zeroize();
+                sent?;
+            }
+            Err(AuthStop::PeerMisbehaved(why)) => return Err(about.misbehaved(why)),
+            Err(AuthStop::Unsupported { why, next }) => {
+                return Err(NetError::Unsupported { endpoint: endpoint.to_string(), why, next });
+            }
+        }
+    }
+    Err(channel.doing(DOING).misbehaved("the login does not come to an end"))
+}

@@ -1,0 +1,225 @@
+//! Sockets with a deadline: connecting (from a chosen address), reading, writing.
+
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::socket::{
+    AddressFamily, SockFlag, SockType, SockaddrStorage, bind, connect, getsockopt, socket, sockopt,
+};
+
+use crate::options::Endpoint;
+
+#[derive(Debug)]
+enum Kind {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+/// A connected socket. Before the login a deadline covers all steps together; later a timeout covers each.
+#[derive(Debug)]
+pub(crate) struct Socket {
+    kind: Kind,
+    deadline: Option<Instant>,
+    first_record: FirstRecord,
+}
+
+/// Are the next bytes to be read the first of a TLS session, and did they look like it?
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum FirstRecord {
+    NotWatched,
+    Watched,
+    NotTls(Vec<u8>),
+}
+
+impl Socket {
+    /// Connects; a name with several addresses is tried address by address.
+    pub(crate) fn connect(endpoint: &Endpoint, deadline: Instant) -> io::Result<Self> {
+        let kind = match endpoint {
+            Endpoint::Unix { path } => Kind::Unix(UnixStream::connect(path)?),
+            Endpoint::Tcp { host, port, bind } => {
+                let mut last =
+                    io::Error::new(io::ErrorKind::NotFound, "the name has no address of this kind");
+                let mut connected = None;
+                for address in (host.as_str(), *port).to_socket_addrs()? {
+                    if bind.is_some_and(|from| from.is_ipv4() != address.is_ipv4()) {
+                        continue;
+                    }
+                    match tcp(address, *bind, remaining(deadline)?) {
+                        Ok(stream) => {
+                            connected = Some(stream);
+                            break;
+                        }
+                        Err(error) => last = error,
+                    }
+                }
+                Kind::Tcp(connected.ok_or(last)?)
+            }
+        };
+        Ok(Self { kind, deadline: Some(deadline), first_record: FirstRecord::NotWatched })
+    }
+
+    pub(crate) fn from_tcp(stream: TcpStream, deadline: Instant) -> Self {
+        Self { kind: Kind::Tcp(stream), deadline: Some(deadline), first_record: FirstRecord::NotWatched }
+    }
+
+    /// From now on each read and write may take this long; zero is for ever.
+    pub(crate) fn set_io_timeout(&mut self, timeout: Duration) -> io::Result<()> {
+        self.deadline = None;
+        let timeout = (!timeout.is_zero()).then_some(timeout);
+        match &self.kind {
+            Kind::Tcp(stream) => {
+                stream.set_read_timeout(timeout)?;
+                stream.set_write_timeout(timeout)
+            }
+            Kind::Unix(stream) => {
+                stream.set_read_timeout(timeout)?;
+                stream.set_write_timeout(timeout)
+            }
+        }
+    }
+
+    pub(crate) fn set_deadline(&mut self, deadline: Instant) {
+        self.deadline = Some(deadline);
+    }
+
+    pub(crate) fn local_addr(&self) -> Option<SocketAddr> {
+        match &self.kind {
+            Kind::Tcp(stream) => stream.local_addr().ok(),
+            Kind::Unix(_) => None,
+        }
+    }
+
+    pub(crate) fn peer_addr(&self) -> Option<SocketAddr> {
+        match &self.kind {
+            Kind::Tcp(stream) => stream.peer_addr().ok(),
+            Kind::Unix(_) => None,
+        }
+    }
+
+    /// Has the peer sent something that nobody has read?
+    pub(crate) fn has_unread_bytes(&self) -> io::Result<bool> {
+        let mut fds = [PollFd::new(self.as_fd(), PollFlags::POLLIN)];
+        Ok(poll(&mut fds, PollTimeout::ZERO)? > 0)
+    }
+
+    /// The next read must bring a TLS record, else it fails and [`Socket::not_tls`] tells what came.
+    pub(crate) fn expect_tls_record(&mut self) {
+        self.first_record = FirstRecord::Watched;
+    }
+
+    pub(crate) fn not_tls(&self) -> Option<&[u8]> {
+        match &self.first_record {
+            FirstRecord::NotTls(bytes) => Some(bytes),
+            _ => None,
+        }
+    }
+
+    fn wait(&self, for_what: PollFlags) -> io::Result<()> {
+        let Some(deadline) = self.deadline else { return Ok(()) };
+        wait_for(self.as_fd(), for_what, deadline)
+    }
+}
+
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match &self.kind {
+            Kind::Tcp(stream) => stream.as_fd(),
+            Kind::Unix(stream) => stream.as_fd(),
+        }
+    }
+}
+
+impl Read for Socket {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.wait(PollFlags::POLLIN)?;
+        let count = match &mut self.kind {
+            Kind::Tcp(stream) => stream.read(buffer),
+            Kind::Unix(stream) => stream.read(buffer),
+        }?;
+        if self.first_record == FirstRecord::Watched && count > 0 {
+            let seen = buffer.get(..count).unwrap_or_default();
+            let looks_like_tls = match seen.first_chunk() {
+                Some(header) => wire::tls::record_header(*header).is_some(),
+                None => seen.first().is_some_and(|first| (20..=23).contains(first)),
+            };
+            if !looks_like_tls {
+                self.first_record = FirstRecord::NotTls(seen.to_vec());
+                return Err(io::Error::new(io::ErrorKind::InvalidData, "not a TLS record"));
+            }
+            self.first_record = FirstRecord::NotWatched;
+        }
+        Ok(count)
+    }
+}
+
+impl Write for Socket {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.wait(PollFlags::POLLOUT)?;
+        match &mut self.kind {
+            Kind::Tcp(stream) => stream.write(bytes),
+            Kind::Unix(stream) => stream.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The time left, or an error of kind `TimedOut`.
+pub(crate) fn remaining(deadline: Instant) -> io::Result<Duration> {
+    match deadline.checked_duration_since(Instant::now()) {
+        Some(left) if !left.is_zero() => Ok(left),
+        _ => Err(io::Error::from(io::ErrorKind::TimedOut)),
+    }
+}
+
+fn wait_for(fd: BorrowedFd<'_>, for_what: PollFlags, deadline: Instant) -> io::Result<()> {
+    loop {
+        // Rounded up, so that the last millisecond is waited for and not spun through.
+        let left_ms = remaining(deadline)?.as_millis().saturating_add(1);
+        let timeout = PollTimeout::try_from(left_ms).unwrap_or(PollTimeout::MAX);
+        match poll(&mut [PollFd::new(fd, for_what)], timeout) {
+            Ok(0) | Err(Errno::EINTR) => {}
+            Ok(_) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// A TCP connection, from a given local address if one is given.
+pub(crate) fn tcp(address: SocketAddr, from: Option<IpAddr>, timeout: Duration) -> io::Result<TcpStream> {
+    let stream = match from {
+        None => TcpStream::connect_timeout(&address, timeout)?,
+        Some(from) => tcp_from(address, from, timeout)?,
+    };
+    // A login is many small turns; Nagle's algorithm would add 40 ms to some of them.
+    stream.set_nodelay(true)?;
+    Ok(stream)
+}
+
+fn tcp_from(address: SocketAddr, from: IpAddr, timeout: Duration) -> io::Result<TcpStream> {
+    let family = if address.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
+    let fd = socket(family, SockType::Stream, SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK, None)?;
+    bind(fd.as_raw_fd(), &SockaddrStorage::from(SocketAddr::new(from, 0)))?;
+    let deadline = Instant::now() + timeout;
+    match connect(fd.as_raw_fd(), &SockaddrStorage::from(address)) {
+        Ok(()) => {}
+        Err(Errno::EINPROGRESS) => {
+            wait_for(fd.as_fd(), PollFlags::POLLOUT, deadline)?;
+            let error = getsockopt(&fd, sockopt::SocketError)?;
+            if error != 0 {
+                return Err(io::Error::from_raw_os_error(error));
+            }
+        }
+        Err(error) => return Err(error.into()),
+    }
+    let stream = TcpStream::from(fd);
+    stream.set_nonblocking(false)?;
+    Ok(stream)
+}

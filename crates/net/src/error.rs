@@ -1,0 +1,140 @@
+//! Why a connection or a statement failed, by who must act. No variant ever holds a password.
+
+use std::io;
+use std::time::Duration;
+
+use wire::WireError;
+
+/// What went wrong while talking to a server. Each text says what, why and what to do next.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NetError {
+    /// Nobody answers there, or the connection broke.
+    #[error(
+        "cannot reach {endpoint}\n  why:  {why}\n  next: see that the server runs and that address, port and firewall are right"
+    )]
+    Unreachable { endpoint: String, why: String },
+    /// The peer went silent.
+    #[error(
+        "{endpoint} did not answer in time\n  why:  {doing} took longer than {} ms\n  next: try again with a longer timeout, or see what keeps the server busy",
+        after.as_millis()
+    )]
+    TimedOut { endpoint: String, doing: &'static str, after: Duration },
+    /// The server understood us and said no. Its text is escaped.
+    #[error("{endpoint} answers with error {code} ({sqlstate})\n  why:  the server says: {message}\n  next: {}", next_for_code(*code))]
+    Refused { endpoint: String, code: u16, sqlstate: String, message: String },
+    /// The peer broke the protocol: a defect, a proxy, or somebody on the way.
+    #[error(
+        "{endpoint} does not keep to the protocol, so the connection was closed\n  why:  {why}\n  next: see what stands between us and the server; look at the port with `sealion scan`"
+    )]
+    PeerMisbehaved { endpoint: String, why: String },
+    /// TLS was wanted and did not come about, or ended with an alert.
+    #[error("no TLS session with {endpoint} as it was asked for\n  why:  {why}\n  next: {}", fault.next())]
+    Tls { endpoint: String, fault: TlsFault, why: String },
+    /// The server wants something that this client does not do.
+    #[error("{endpoint} wants something that sealion does not do\n  why:  {why}\n  next: {next}")]
+    Unsupported { endpoint: String, why: String, next: &'static str },
+    /// We were called wrongly: a file that is not there, options that contradict each other.
+    #[error("the connection options cannot be used\n  why:  {why}\n  next: {next}")]
+    Usage { why: String, next: &'static str },
+}
+
+/// The kind of a [`NetError::Tls`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TlsFault {
+    /// The server does not offer TLS at all.
+    NotOffered,
+    /// The certificate chain does not lead to the CA.
+    ChainNotTrusted,
+    /// The chain is good, the certificate is for somebody else.
+    NameMismatch,
+    /// The handshake failed: no common version or suite, an alert, no TLS on the other side.
+    Handshake,
+    /// The session was up, then the peer ended it with an alert (in TLS 1.3: often our certificate).
+    AfterHandshake,
+}
+
+impl TlsFault {
+    fn next(self) -> &'static str {
+        match self {
+            Self::NotOffered => {
+                "load a certificate on the server (`sealion enable clients`), or ask for ssl-mode PREFERRED"
+            }
+            Self::ChainNotTrusted => "give the CA that signed the server's certificate with --ssl-ca",
+            Self::NameMismatch => {
+                "connect by a name that the certificate holds, or ask for ssl-mode VERIFY_CA if any server of this CA will do"
+            }
+            Self::Handshake => {
+                "see with `sealion scan` which versions and suites it accepts, and whether it wants a client certificate"
+            }
+            Self::AfterHandshake => {
+                "see the server's log; it may want another client certificate (--ssl-cert, --ssl-key)"
+            }
+        }
+    }
+}
+
+fn next_for_code(code: u16) -> &'static str {
+    match code {
+        1044 | 1045 | 1698 => {
+            "check user, password and the host part of the account; it may require TLS or a certificate"
+        }
+        1129 => "stop connecting and lift the block: FLUSH HOSTS, or TRUNCATE performance_schema.host_cache",
+        1130 => "make an account for this client's address, or connect from another one",
+        1040 => "wait or raise max_connections",
+        1142 | 1227 => "grant the missing privilege to this account",
+        3159 => "connect with TLS: the server requires secure transport",
+        _ => "look the code up in the error reference of this server",
+    }
+}
+
+/// Whom and what an I/O step was about; turns raw errors into [`NetError`].
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Doing<'a> {
+    pub endpoint: &'a str,
+    pub step: &'static str,
+    pub after: Duration,
+}
+
+impl Doing<'_> {
+    pub(crate) fn io(&self, error: &io::Error) -> NetError {
+        let endpoint = self.endpoint.to_owned();
+        if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) {
+            return NetError::TimedOut { endpoint, doing: self.step, after: self.after };
+        }
+        if let Some(tls) = error.get_ref().and_then(|inner| inner.downcast_ref::<openssl::ssl::Error>()) {
+            let why = crate::tls::ssl_error_text(tls);
+            if why.contains("unexpected eof") {
+                return self.closed();
+            }
+            return NetError::Tls { endpoint, fault: TlsFault::AfterHandshake, why };
+        }
+        NetError::Unreachable { endpoint, why: format!("{}: {error}", self.step) }
+    }
+
+    pub(crate) fn closed(&self) -> NetError {
+        NetError::Unreachable {
+            endpoint: self.endpoint.to_owned(),
+            why: format!("{}: the server closed the connection", self.step),
+        }
+    }
+
+    pub(crate) fn wire(&self, error: &WireError) -> NetError {
+        NetError::PeerMisbehaved {
+            endpoint: self.endpoint.to_owned(),
+            why: format!("{}: {error}", self.step),
+        }
+    }
+
+    pub(crate) fn misbehaved(&self, why: impl Into<String>) -> NetError {
+        NetError::PeerMisbehaved { endpoint: self.endpoint.to_owned(), why: why.into() }
+    }
+
+    pub(crate) fn refused(&self, error: wire::ErrPacket) -> NetError {
+        NetError::Refused {
+            endpoint: self.endpoint.to_owned(),
+            code: error.code,
+            sqlstate: error.sqlstate.unwrap_or_else(|| "HY000".to_owned()),
+            message: error.message,
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! The MySQL client, TLS sessions under our control, and a probe for ports that speak TLS at once.
+//!
+//! Blocking sockets for now; what the protocol means lives in `wire` and in [`auth`], which do no I/O.
+//! Start reading at [`client`]. Left out: compression, prepared statements, `LOAD DATA LOCAL` (refused),
+//! `client_ed25519`, `parsec`, `dialog` and `mysql_old_password` logins, TLS session resumption.
+#![warn(clippy::indexing_slicing)]
+
+pub mod auth;
+pub mod client;
+mod dial;
+mod error;
+pub mod options;
+pub mod probe;
+pub mod rows;
+pub mod tls;
+
+pub use client::{Client, ConnectTimings, Connector, Done};
+pub use error::{NetError, TlsFault};
+pub use options::{ConnectOptions, Endpoint, SslMode, TlsOptions, TlsVersion};
+pub use probe::{Outcome, TlsProbe, tls_probe};
+pub use rows::{RowRef, Rows};
+pub use secrecy::{ExposeSecret, SecretString};
+pub use tls::{TlsInfo, Verified};
+pub use wire::{Greeting, TextRow};

@@ -1,0 +1,272 @@
+//! What a connection should be like, in the words of the servers' own clients.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use openssl::ssl::SslVersion;
+use secrecy::SecretString;
+
+/// Where a server listens.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Endpoint {
+    /// `bind` is the local address to connect from.
+    Tcp {
+        host: String,
+        port: u16,
+        bind: Option<IpAddr>,
+    },
+    Unix {
+        path: PathBuf,
+    },
+}
+
+impl Endpoint {
+    pub fn tcp(host: impl Into<String>, port: u16) -> Self {
+        Self::Tcp { host: host.into(), port, bind: None }
+    }
+
+    pub fn unix(path: impl Into<PathBuf>) -> Self {
+        Self::Unix { path: path.into() }
+    }
+
+    /// The name a certificate is checked against; over a socket it is `localhost`, as for the servers' clients.
+    pub(crate) fn verified_name(&self) -> &str {
+        match self {
+            Self::Tcp { host, .. } => host,
+            Self::Unix { .. } => "localhost",
+        }
+    }
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp { host, port, .. } if host.contains(':') => write!(f, "[{host}]:{port}"),
+            Self::Tcp { host, port, .. } => write!(f, "{host}:{port}"),
+            Self::Unix { path } => write!(f, "{}", path.display()),
+        }
+    }
+}
+
+/// `--ssl-mode`, with the meaning it has for MySQL's own client. The mode alone decides what is verified.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum SslMode {
+    Disabled,
+    /// TLS where the server offers it, else clear text: anybody on the way can choose the latter.
+    #[default]
+    Preferred,
+    /// TLS with whoever answers; never clear text.
+    Required,
+    /// The chain must lead to the CA.
+    VerifyCa,
+    /// And the certificate must be for the host name or address we dialled.
+    VerifyIdentity,
+}
+
+impl SslMode {
+    const NAMES: [(Self, &'static str); 5] = [
+        (Self::Disabled, "DISABLED"),
+        (Self::Preferred, "PREFERRED"),
+        (Self::Required, "REQUIRED"),
+        (Self::VerifyCa, "VERIFY_CA"),
+        (Self::VerifyIdentity, "VERIFY_IDENTITY"),
+    ];
+
+    pub fn requires_tls(self) -> bool {
+        self >= Self::Required
+    }
+
+    pub fn verifies_chain(self) -> bool {
+        self >= Self::VerifyCa
+    }
+}
+
+impl fmt::Display for SslMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = Self::NAMES.iter().find(|(mode, _)| mode == self).map_or("", |(_, name)| name);
+        f.write_str(name)
+    }
+}
+
+impl FromStr for SslMode {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::NAMES
+            .iter()
+            .find(|(_, name)| name.eq_ignore_ascii_case(text))
+            .map(|(mode, _)| *mode)
+            .ok_or_else(|| {
+                format!(
+                    "{text:?} is no ssl-mode: use DISABLED, PREFERRED, REQUIRED, VERIFY_CA or VERIFY_IDENTITY"
+                )
+            })
+    }
+}
+
+/// A TLS protocol version, spelled as in the servers' `tls_version`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TlsVersion {
+    Tls10,
+    Tls11,
+    Tls12,
+    Tls13,
+}
+
+impl TlsVersion {
+    const NAMES: [(Self, &'static str); 4] = [
+        (Self::Tls10, "TLSv1"),
+        (Self::Tls11, "TLSv1.1"),
+        (Self::Tls12, "TLSv1.2"),
+        (Self::Tls13, "TLSv1.3"),
+    ];
+
+    pub(crate) fn openssl(self) -> SslVersion {
+        match self {
+            Self::Tls10 => SslVersion::TLS1,
+            Self::Tls11 => SslVersion::TLS1_1,
+            Self::Tls12 => SslVersion::TLS1_2,
+            Self::Tls13 => SslVersion::TLS1_3,
+        }
+    }
+}
+
+impl fmt::Display for TlsVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = Self::NAMES.iter().find(|(version, _)| version == self).map_or("", |(_, name)| name);
+        f.write_str(name)
+    }
+}
+
+impl FromStr for TlsVersion {
+    type Err = String;
+
+    /// Takes `TLSv1.2` and `1.2`; `TLSv1.0` and `1.0` too.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let bare =
+            text.get(..4).filter(|head| head.eq_ignore_ascii_case("tlsv")).map_or(text, |_| &text[4..]);
+        match bare {
+            "1" | "1.0" => Ok(Self::Tls10),
+            "1.1" => Ok(Self::Tls11),
+            "1.2" => Ok(Self::Tls12),
+            "1.3" => Ok(Self::Tls13),
+            _ => Err(format!("{text:?} is no TLS version: use 1.0, 1.1, 1.2 or 1.3")),
+        }
+    }
+}
+
+/// TLS as the servers' clients let one choose it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TlsOptions {
+    pub mode: SslMode,
+    /// PEM file of the CAs to trust; the system's are never used, as in MySQL's client.
+    pub ca: Option<PathBuf>,
+    /// PEM file of the client's certificate, with intermediates if any.
+    pub cert: Option<PathBuf>,
+    /// PEM file of the client's key, without passphrase.
+    pub key: Option<PathBuf>,
+    /// `None` is TLS 1.2.
+    pub min_version: Option<TlsVersion>,
+    /// `None` is the newest there is.
+    pub max_version: Option<TlsVersion>,
+}
+
+impl TlsOptions {
+    pub fn with_mode(mode: SslMode) -> Self {
+        Self { mode, ..Self::default() }
+    }
+}
+
+/// Everything that is needed to log in.
+#[derive(Debug, Clone)]
+pub struct ConnectOptions {
+    pub endpoint: Endpoint,
+    pub user: String,
+    pub password: Option<SecretString>,
+    pub database: Option<String>,
+    pub tls: TlsOptions,
+    /// From dialling to the end of the login, all together.
+    pub connect_timeout: Duration,
+    /// The longest silence after the login; zero waits for ever.
+    pub io_timeout: Duration,
+    /// Take the server's RSA key on trust for `caching_sha2_password` without TLS: whoever is on the way can
+    /// put its own in and then has the password.
+    pub allow_public_key_retrieval: bool,
+    /// What the server shows as `program_name` of this connection.
+    pub program_name: String,
+}
+
+impl Default for ConnectOptions {
+    /// 127.0.0.1:3306 as nobody in particular, ten seconds to log in, thirty for a statement.
+    fn default() -> Self {
+        Self {
+            endpoint: Endpoint::tcp("127.0.0.1", 3306),
+            user: String::new(),
+            password: None,
+            database: None,
+            tls: TlsOptions::default(),
+            connect_timeout: Duration::from_secs(10),
+            io_timeout: Duration::from_secs(30),
+            allow_public_key_retrieval: false,
+            program_name: "sealion".to_owned(),
+        }
+    }
+}
+
+impl ConnectOptions {
+    pub fn new(endpoint: Endpoint, user: impl Into<String>) -> Self {
+        Self { endpoint, user: user.into(), ..Self::default() }
+    }
+
+    #[must_use]
+    pub fn password(mut self, password: impl Into<String>) -> Self {
+        self.password = Some(SecretString::from(password.into()));
+        self
+    }
+
+    #[must_use]
+    pub fn database(mut self, database: impl Into<String>) -> Self {
+        self.database = Some(database.into());
+        self
+    }
+
+    #[must_use]
+    pub fn tls(mut self, tls: TlsOptions) -> Self {
+        self.tls = tls;
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ssl_modes_are_spelled_as_on_the_command_line() {
+        for (mode, name) in SslMode::NAMES {
+            assert_eq!(name.parse(), Ok(mode));
+            assert_eq!(name.to_lowercase().parse(), Ok(mode));
+            assert_eq!(mode.to_string(), name);
+        }
+        assert!("VERIFY-CA".parse::<SslMode>().is_err());
+    }
+
+    #[test]
+    fn tls_versions_are_spelled_both_ways() {
+        assert_eq!("TLSv1.2".parse(), Ok(TlsVersion::Tls12));
+        assert_eq!("1.3".parse(), Ok(TlsVersion::Tls13));
+        assert_eq!("tlsv1".parse(), Ok(TlsVersion::Tls10));
+        assert!("2".parse::<TlsVersion>().is_err());
+        assert!("tls♥1.2".parse::<TlsVersion>().is_err());
+    }
+
+    #[test]
+    fn options_never_show_the_password() {
+        let options = ConnectOptions::new(Endpoint::tcp("::1", 1), "u").password("s3cret");
+        assert!(!format!("{options:?}").contains("s3cret"));
+        assert_eq!(options.endpoint.to_string(), "[::1]:1");
+    }
+}

@@ -1,0 +1,91 @@
+//! A TLS handshake from byte 0, without STARTTLS: what Galera's group communication (4567) speaks.
+
+use std::io::{self, Read};
+use std::net::{IpAddr, SocketAddr};
+use std::time::{Duration, Instant};
+
+use openssl::ssl::{ErrorCode, SslStream};
+
+use crate::dial::{self, Socket};
+use crate::error::{Doing, NetError};
+use crate::options::TlsOptions;
+use crate::tls::{self, TlsInfo};
+
+/// What became of the session once the handshake was done from our side.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// The peer sent data, or stayed silent until the timeout: it takes us as we are.
+    Accepted,
+    /// The peer ended it with an alert: in TLS 1.3 a missing or foreign client certificate is told only here.
+    RefusedAfterHandshake { alert: String },
+    /// The peer hung up without a reason. It may have refused us; it may have been busy. Not a pass.
+    Closed,
+}
+
+/// What a direct TLS handshake showed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TlsProbe {
+    pub version: String,
+    pub cipher: String,
+    pub leaf_pem: Option<String>,
+    /// The leaf first, as sent.
+    pub chain_pem: String,
+    pub outcome: Outcome,
+    /// More about the session.
+    pub tls: TlsInfo,
+}
+
+/// Connects and does a TLS handshake, then reads for up to `timeout`.
+///
+/// Without a CA (or with a mode below VERIFY_CA) nothing is verified, yet the leaf is reported. A handshake that
+/// fails is a [`NetError::Tls`], a peer that speaks something else a [`NetError::PeerMisbehaved`].
+pub fn tls_probe(
+    address: SocketAddr,
+    bind: Option<IpAddr>,
+    options: &TlsOptions,
+    timeout: Duration,
+) -> Result<TlsProbe, NetError> {
+    let context = tls::context(options)?;
+    let endpoint = address.to_string();
+    let doing = |doing| Doing { endpoint: &endpoint, step: doing, after: timeout };
+    let deadline = Instant::now() + timeout;
+    let stream = dial::tcp(address, bind, timeout).map_err(|error| doing("connecting").io(&error))?;
+    let mut socket = Socket::from_tcp(stream, deadline);
+    socket.expect_tls_record();
+    let name = address.ip().to_string();
+    let (mut stream, info) = tls::handshake(&context, options, &name, socket, &doing("the TLS handshake"))?;
+    stream.get_mut().set_deadline(Instant::now() + timeout);
+    let outcome = after_handshake(&mut stream);
+    // The peer may be gone; a probe has nothing more to say to it.
+    let _ = stream.shutdown();
+    Ok(TlsProbe {
+        version: info.version.clone(),
+        cipher: info.cipher.clone(),
+        leaf_pem: info.leaf_pem(),
+        chain_pem: info.chain_pem(),
+        outcome,
+        tls: info,
+    })
+}
+
+fn after_handshake(stream: &mut SslStream<Socket>) -> Outcome {
+    let mut buffer = [0; 1024];
+    match stream.read(&mut buffer) {
+        Ok(0) => Outcome::Closed,
+        Ok(_) => Outcome::Accepted,
+        Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+            Outcome::Accepted
+        }
+        Err(error) => match error.get_ref().and_then(|inner| inner.downcast_ref::<openssl::ssl::Error>()) {
+            Some(tls) if tls.code() == ErrorCode::SSL => {
+                let alert = tls::ssl_error_text(tls);
+                if alert.contains("unexpected eof") {
+                    Outcome::Closed
+                } else {
+                    Outcome::RefusedAfterHandshake { alert }
+                }
+            }
+            _ => Outcome::Closed,
+        },
+    }
+}

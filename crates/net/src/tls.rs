@@ -1,0 +1,275 @@
+//! TLS sessions with OpenSSL: contexts from options, handshakes, and what a session turned out to be.
+
+use std::net::IpAddr;
+use std::path::Path;
+
+use openssl::pkey::PKey;
+use openssl::ssl::{
+    self, ErrorCode, HandshakeError, Ssl, SslContext, SslContextBuilder, SslMethod, SslRef, SslStream,
+    SslVerifyMode, SslVersion,
+};
+use openssl::x509::{X509, X509VerifyResult};
+
+use crate::dial::Socket;
+use crate::error::{Doing, NetError, TlsFault};
+use crate::options::{TlsOptions, TlsVersion};
+
+/// A key file is a few kilobytes; whatever is longer is not one.
+const KEY_FILE_BYTES_MAX: u64 = 256 * 1024;
+
+/// How far the peer's certificate was checked before anything was sent to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Verified {
+    Nothing,
+    Chain,
+    ChainAndName,
+}
+
+/// What a TLS session is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TlsInfo {
+    /// As OpenSSL and the servers' `Ssl_version` spell it: `TLSv1.3`.
+    pub version: String,
+    /// As OpenSSL and the servers' `Ssl_cipher` spell it.
+    pub cipher: String,
+    pub cipher_bits: i32,
+    pub verified: Verified,
+    /// OpenSSL's opinion of the chain, told even where it was not enforced.
+    pub chain_verdict: String,
+    /// DER, the leaf first, as the peer sent it.
+    pub chain_der: Vec<Vec<u8>>,
+    pub session_reused: bool,
+}
+
+impl TlsInfo {
+    pub(crate) fn of(ssl: &SslRef, verified: Verified) -> Self {
+        let mut chain_der: Vec<Vec<u8>> =
+            ssl.peer_cert_chain().into_iter().flatten().filter_map(|cert| cert.to_der().ok()).collect();
+        if chain_der.is_empty() {
+            // A resumed session keeps the leaf alone.
+            chain_der.extend(ssl.peer_certificate().and_then(|leaf| leaf.to_der().ok()));
+        }
+        let cipher = ssl.current_cipher();
+        Self {
+            version: ssl.version_str().to_owned(),
+            cipher: cipher.map(|cipher| cipher.name().to_owned()).unwrap_or_default(),
+            cipher_bits: cipher.map_or(0, |cipher| cipher.bits().secret),
+            verified,
+            chain_verdict: ssl.verify_result().error_string().to_owned(),
+            chain_der,
+            session_reused: ssl.session_reused(),
+        }
+    }
+
+    pub fn leaf_der(&self) -> Option<&[u8]> {
+        self.chain_der.first().map(Vec::as_slice)
+    }
+
+    /// The leaf as PEM.
+    pub fn leaf_pem(&self) -> Option<String> {
+        self.leaf_der().and_then(pem)
+    }
+
+    /// The whole chain as PEM, the leaf first.
+    pub fn chain_pem(&self) -> String {
+        self.chain_der.iter().filter_map(|der| pem(der)).collect()
+    }
+}
+
+fn pem(der: &[u8]) -> Option<String> {
+    X509::from_der(der).and_then(|cert| cert.to_pem()).ok().and_then(|bytes| String::from_utf8(bytes).ok())
+}
+
+/// A context as the options want it. Verification is set for each session ([`handshake`]).
+pub(crate) fn context(options: &TlsOptions) -> Result<SslContext, NetError> {
+    let mut builder = SslContext::builder(SslMethod::tls_client())
+        .map_err(|error| usage(format!("OpenSSL cannot make a TLS context: {error}"), "report this"))?;
+    let min = options.min_version.unwrap_or(TlsVersion::Tls12);
+    if options.max_version.is_some_and(|max| max < min) {
+        return Err(usage(
+            format!("the newest TLS version allowed is older than the oldest one, {min}"),
+            "allow an older one with --tls-min",
+        ));
+    }
+    let set = |builder: &mut SslContextBuilder| {
+        builder.set_min_proto_version(Some(min.openssl()))?;
+        builder.set_max_proto_version(options.max_version.map(TlsVersion::openssl))?;
+        if min.openssl() == SslVersion::TLS1 || min.openssl() == SslVersion::TLS1_1 {
+            // OpenSSL 3 and newer sign nothing with SHA-1 above level 0, and these versions need that.
+            builder.set_security_level(0);
+            builder.set_cipher_list("DEFAULT:@SECLEVEL=0")?;
+        }
+        Ok::<_, openssl::error::ErrorStack>(())
+    };
+    set(&mut builder)
+        .map_err(|error| usage(format!("OpenSSL refuses these TLS versions: {error}"), "choose others"))?;
+    if let Some(ca) = &options.ca {
+        builder.set_ca_file(ca).map_err(|error| file_error("CA", ca, &error))?;
+    } else if options.mode.verifies_chain() {
+        return Err(usage(
+            format!("ssl-mode {} needs to know whom to trust", options.mode),
+            "give the CA certificate with --ssl-ca, or ask for ssl-mode REQUIRED",
+        ));
+    }
+    match (&options.cert, &options.key) {
+        (None, None) => {}
+        (Some(cert), Some(key)) => client_certificate(&mut builder, cert, key)?,
+        _ => {
+            return Err(usage(
+                "a client certificate and its key are only of use together".to_owned(),
+                "give both --ssl-cert and --ssl-key",
+            ));
+        }
+    }
+    Ok(builder.build())
+}
+
+fn client_certificate(builder: &mut SslContextBuilder, cert: &Path, key: &Path) -> Result<(), NetError> {
+    builder.set_certificate_chain_file(cert).map_err(|error| file_error("certificate", cert, &error))?;
+    let unreadable = |error: std::io::Error| {
+        usage(
+            format!("the key {} cannot be read: {error}", key.display()),
+            "give a PEM file that you may read",
+        )
+    };
+    let length = std::fs::metadata(key).map_err(unreadable)?.len();
+    if length > KEY_FILE_BYTES_MAX {
+        return Err(usage(
+            format!("{} is too long to be a key", key.display()),
+            "give a PEM file with --ssl-key",
+        ));
+    }
+    let pem = zeroize::Zeroizing::new(std::fs::read(key).map_err(unreadable)?);
+    // The callback is there so that OpenSSL never asks for a passphrase on the terminal.
+    let key_pair = PKey::private_key_from_pem_callback(&pem, |_| Ok(0)).map_err(|_| {
+        usage(
+            format!("{} holds no private key, or one with a passphrase", key.display()),
+            "take the passphrase off with `openssl pkey` into a file of mode 0600",
+        )
+    })?;
+    builder.set_private_key(&key_pair).and_then(|()| builder.check_private_key()).map_err(|_| {
+        usage(
+            format!("the key {} does not belong to the certificate {}", key.display(), cert.display()),
+            "give the two files of one pair",
+        )
+    })
+}
+
+fn file_error(what: &str, path: &Path, error: &openssl::error::ErrorStack) -> NetError {
+    let reason = match std::fs::metadata(path) {
+        Err(error) => error.to_string(),
+        Ok(_) => reason_of(error),
+    };
+    usage(
+        format!("the {what} file {} cannot be used: {reason}", path.display()),
+        "give a PEM file that you may read",
+    )
+}
+
+fn usage(why: String, next: &'static str) -> NetError {
+    NetError::Usage { why, next }
+}
+
+/// Does the handshake. `name` is the host name or address to verify, where the mode wants that.
+pub(crate) fn handshake(
+    context: &SslContext,
+    options: &TlsOptions,
+    name: &str,
+    socket: Socket,
+    doing: &Doing<'_>,
+) -> Result<(SslStream<Socket>, TlsInfo), NetError> {
+    let setup = |error: openssl::error::ErrorStack| usage(format!("OpenSSL: {error}"), "report this");
+    let mut ssl = Ssl::new(context).map_err(setup)?;
+    ssl.set_verify(if options.mode.verifies_chain() { SslVerifyMode::PEER } else { SslVerifyMode::NONE });
+    let address = name.parse::<IpAddr>().ok();
+    if address.is_none() {
+        // SNI is for names; a name that OpenSSL does not accept as SNI is simply not told.
+        let _ = ssl.set_hostname(name);
+    }
+    let verified = if options.mode == crate::options::SslMode::VerifyIdentity {
+        match address {
+            Some(address) => ssl.param_mut().set_ip(address).map_err(setup)?,
+            None => ssl.param_mut().set_host(name).map_err(setup)?,
+        }
+        Verified::ChainAndName
+    } else if options.mode.verifies_chain() {
+        Verified::Chain
+    } else {
+        Verified::Nothing
+    };
+    match ssl.connect(socket) {
+        Ok(stream) => {
+            let info = TlsInfo::of(stream.ssl(), verified);
+            Ok((stream, info))
+        }
+        Err(HandshakeError::SetupFailure(error)) => Err(setup(error)),
+        Err(HandshakeError::WouldBlock(_)) => Err(NetError::TimedOut {
+            endpoint: doing.endpoint.to_owned(),
+            doing: "the TLS handshake",
+            after: doing.after,
+        }),
+        Err(HandshakeError::Failure(stopped)) => Err(failure(
+            stopped.ssl().verify_result(),
+            options,
+            name,
+            stopped.error(),
+            stopped.get_ref().not_tls(),
+            doing,
+        )),
+    }
+}
+
+fn failure(
+    verdict: X509VerifyResult,
+    options: &TlsOptions,
+    name: &str,
+    error: &ssl::Error,
+    not_tls: Option<&[u8]>,
+    doing: &Doing<'_>,
+) -> NetError {
+    let endpoint = doing.endpoint.to_owned();
+    if let Some(bytes) = not_tls {
+        return doing.misbehaved(format!(
+            "in place of the first TLS record it sent clear bytes, beginning with {}",
+            hex(bytes)
+        ));
+    }
+    if options.mode.verifies_chain() && verdict != X509VerifyResult::OK {
+        let reason = verdict.error_string();
+        // X509_V_ERR_HOSTNAME_MISMATCH and X509_V_ERR_IP_ADDRESS_MISMATCH.
+        if matches!(verdict.as_raw(), 62 | 64) {
+            let why = format!("its certificate is good but not for {name}: {reason}");
+            return NetError::Tls { endpoint, fault: TlsFault::NameMismatch, why };
+        }
+        let why = format!("its certificate is not trusted: {reason}");
+        return NetError::Tls { endpoint, fault: TlsFault::ChainNotTrusted, why };
+    }
+    if let Some(io) = error.io_error() {
+        return doing.io(io);
+    }
+    NetError::Tls { endpoint, fault: TlsFault::Handshake, why: ssl_error_text(error) }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().take(16).fold(String::new(), |mut out, byte| {
+        let _ = write!(out, "{byte:02x}");
+        out
+    })
+}
+
+/// The reason alone, without OpenSSL's file names and numbers.
+pub(crate) fn ssl_error_text(error: &ssl::Error) -> String {
+    match error.ssl_error() {
+        Some(stack) if !stack.errors().is_empty() => reason_of(stack),
+        _ if error.code() == ErrorCode::SYSCALL || error.code() == ErrorCode::SSL => {
+            "unexpected eof: the peer closed the connection".to_owned()
+        }
+        _ => error.to_string(),
+    }
+}
+
+fn reason_of(stack: &openssl::error::ErrorStack) -> String {
+    let reasons: Vec<&str> = stack.errors().iter().filter_map(openssl::error::Error::reason).collect();
+    if reasons.is_empty() { stack.to_string() } else { reasons.join(", ") }
+}

@@ -1,0 +1,490 @@
+//! From a wish and the cluster as it is now to ordered steps.
+
+use std::path::PathBuf;
+
+use model::{Change, LinkKind, NodeName, Noun, Plan, Step, StepId, Verb};
+use openssl::sha::sha256;
+use server::{GaleraState, NodeView, ProviderOptions};
+use thiserror::Error;
+
+use super::edit::{Edit, FileEdit, redacted_diff};
+use super::steps::{
+    AuthorityParams, EditParams, GateParams, ProveParams, RequireParams, RotateParams, RoundParams,
+};
+use super::world::Transit;
+use super::{CA_FILE, CERT_FILE, KEY_FILE};
+
+const FILE_BYTES_MAX: u64 = formats::optfile::OPTION_FILE_BYTES_MAX as u64;
+
+#[derive(Debug, Error)]
+pub enum PlanError {
+    #[error("{0}")]
+    Refused(String),
+}
+
+fn refuse(text: impl std::fmt::Display) -> PlanError {
+    PlanError::Refused(text.to_string())
+}
+
+/// One node while it is planned for: its file as it will be after the steps so far.
+struct Draft {
+    name: NodeName,
+    file: PathBuf,
+    bytes: Vec<u8>,
+    group: String,
+    options_key: String,
+    options: ProviderOptions,
+    letter: char,
+    ssl_cert: String,
+    view: NodeView,
+    tls_dir: PathBuf,
+    start: Vec<String>,
+    stop: Vec<String>,
+}
+
+impl Draft {
+    fn path(&self, file: &str) -> String {
+        self.tls_dir.join(file).display().to_string()
+    }
+
+    /// Plans `edits` on the file as it will be by then.
+    fn edit(&mut self, edits: Vec<Edit>) -> Result<(FileEdit, Vec<String>), PlanError> {
+        let (edit, after) = FileEdit::plan(&self.file, &self.bytes, edits).map_err(refuse)?;
+        let diff = redacted_diff(&self.file, &self.bytes, &after);
+        self.bytes = after;
+        Ok((edit, if diff.is_empty() { vec![] } else { vec![diff] }))
+    }
+
+    fn set_options(&self) -> Edit {
+        Edit::Set { group: self.group.clone(), key: self.options_key.clone(), value: self.options.to_string() }
+    }
+
+    fn set(&self, key: &str, value: String) -> Edit {
+        Edit::Set { group: self.group.clone(), key: key.into(), value }
+    }
+
+    fn unset(&self, key: &str) -> Edit {
+        Edit::Remove { group: self.group.clone(), key: key.into() }
+    }
+}
+
+fn drafts(transit: &mut Transit<'_>) -> Result<Vec<Draft>, PlanError> {
+    let mut drafts = Vec::new();
+    for node in &mut transit.nodes {
+        let view = node.view().map_err(refuse)?;
+        let effective = node.effective().map_err(refuse)?;
+        let setting = effective
+            .effective("wsrep_provider_options")
+            .or_else(|| effective.effective("wsrep_cluster_address"))
+            .ok_or_else(|| {
+                refuse(format!(
+                    "{}: no option file sets wsrep_provider_options or wsrep_cluster_address\n  why:  {} and what it \
+                     includes were read\n  next: name the right defaults_file in the inventory",
+                    node.name(),
+                    node.spec().defaults_file.display()
+                ))
+            })?
+            .clone();
+        let is_options = setting.key == "wsrep_provider_options";
+        let bytes = node
+            .host()
+            .read(&setting.file, FILE_BYTES_MAX)
+            .map_err(refuse)?
+            .ok_or_else(|| refuse(format!("{} is gone", setting.file.display())))?;
+        let spec = node.spec();
+        drafts.push(Draft {
+            name: spec.name.clone(),
+            file: setting.file.clone(),
+            bytes,
+            group: setting.group.clone(),
+            options_key: if is_options { setting.key_as_written.clone() } else { "wsrep_provider_options".into() },
+            options: ProviderOptions::parse(if is_options { setting.value.as_deref().unwrap_or("") } else { "" }),
+            letter: view.galera_state().letter(),
+            ssl_cert: view.variable("ssl_cert").unwrap_or("").to_owned(),
+            tls_dir: spec.tls_dir.clone(),
+            start: spec.service.start_command(),
+            stop: spec.service.stop_command(),
+            view,
+        });
+    }
+    Ok(drafts)
+}
+
+/// SHA-256 over what the plan was made for. Queues, GTIDs and Synced states are left out: they change by themselves.
+fn state_hash(change: &Change, drafts: &[Draft]) -> String {
+    let mut text = format!("{change}\n");
+    for draft in drafts {
+        text += &format!(
+            "{} {} {} {} {} {}\n",
+            draft.name,
+            draft.file.display(),
+            super::edit::hash(&draft.bytes),
+            draft.letter,
+            draft.view.version(),
+            draft.view.state_uuid()
+        );
+    }
+    change::journal::hex(&sha256(text.as_bytes()))
+}
+
+struct Builder {
+    steps: Vec<Step>,
+}
+
+impl Builder {
+    fn add(&mut self, id: String, kind: &str, title: String, nodes: Vec<NodeName>, params: impl serde::Serialize) -> &mut Step {
+        self.steps.push(Step {
+            id: StepId(id),
+            kind: kind.into(),
+            title,
+            nodes,
+            restarts_server: false,
+            no_op: false,
+            shell: vec![],
+            sql: vec![],
+            diff: vec![],
+            params: serde_json::to_value(params).expect("parameters have only plain fields"),
+        });
+        self.steps.last_mut().expect("it was just pushed")
+    }
+}
+
+/// Plans `change` for the cluster as it is now. Run [`super::preflight`] first: it lists every problem, this stops at
+/// the first.
+pub fn plan(transit: &mut Transit<'_>, change: &Change, sealion_version: &str) -> Result<Plan, PlanError> {
+    let mut drafts = drafts(transit)?;
+    let state_hash = state_hash(change, &drafts);
+    let mut builder = Builder { steps: Vec::new() };
+    match change.verb {
+        Verb::Enable => enable(transit, change, &mut drafts, &mut builder)?,
+        Verb::Disable => disable(change, &mut drafts, &mut builder)?,
+        Verb::Rotate => rotate(transit, &drafts, &mut builder)?,
+    }
+    let steps = builder.steps;
+    let made_unix_ms = transit.clock.unix_ms();
+    let restarts = steps.iter().filter(|step| step.restarts_server && !step.no_op).count();
+    let nodes = drafts.len();
+    let mut impact = vec![format!(
+        "{restarts} server restarts, one node at a time, each drained first; {} of {nodes} nodes serve at any moment",
+        nodes.saturating_sub(1)
+    )];
+    if restarts > 0 {
+        impact.push("connections to a node end when it is stopped; new ones are refused there for some 5 to 15 s".into());
+        impact.push("error logs get start-up and shutdown lines, and a change of membership per restart".into());
+        impact.push("from the first dynamic node on links may be plain or TLS; the last step says what they are".into());
+    }
+    impact.push("canary rows are written into the schema sealion_canary, and removed again".into());
+    Ok(Plan {
+        id: plan_id(made_unix_ms, change),
+        change: change.clone(),
+        cluster: transit.cluster.clone(),
+        made_unix_ms,
+        sealion_version: sealion_version.into(),
+        state_hash,
+        impact,
+        rights: vec![
+            "SQL: SUPER (or BINLOG ADMIN, CONNECTION ADMIN and RELOAD), PROCESS, and ALL on sealion_canary".into(),
+            "host: write to the option file and the TLS directory of each node; stop and start the service".into(),
+        ],
+        steps,
+    })
+}
+
+fn plan_id(unix_ms: u64, change: &Change) -> String {
+    let time = model::clock::rfc3339(unix_ms).replace([':', '-', '.'], "");
+    format!("{}-{}", time.trim_end_matches('Z'), change.verb)
+}
+
+fn shell_of(draft: &Draft) -> Vec<String> {
+    vec![
+        format!("# edit {} as shown, then drain {} at the proxy", draft.file.display(), draft.name),
+        draft.stop.join(" "),
+        draft.start.join(" "),
+        "# wait until wsrep_local_state = 4 and wsrep_cluster_size is as before".into(),
+    ]
+}
+
+fn sst_edits(draft: &Draft) -> Vec<Edit> {
+    let set = |key: &str, value: String| Edit::Set { group: "sst".into(), key: key.into(), value };
+    let mut edits =
+        vec![set("tkey", draft.path(KEY_FILE)), set("tcert", draft.path(CERT_FILE)), set("tca", draft.path(CA_FILE))];
+    if draft.view.sst_method() == "mariabackup" {
+        // Without a mode mariabackup's script sends clear text, whatever the server's own ssl_* say (seen on 10.11.19).
+        edits.push(set("ssl-mode", "VERIFY_CA".into()));
+    }
+    edits
+}
+
+fn enable(transit: &Transit<'_>, change: &Change, drafts: &mut [Draft], builder: &mut Builder) -> Result<(), PlanError> {
+    let (galera, clients) = (change.has(Noun::Galera), change.has(Noun::Clients));
+    let cluster = transit.cluster.clone();
+    builder
+        .add(
+            "E0.ca".into(),
+            "authority",
+            format!("a CA for cluster {cluster} only, its key encrypted, in {}", transit.authority.dir.display()),
+            vec![],
+            // Not the name of a node: a leaf must not have its CA's name.
+            AuthorityParams { common_name: format!("sealion CA of {cluster}") },
+        )
+        .no_op = transit.authority.dir.join(trust::CA_CERT_FILE).exists();
+    for draft in &*drafts {
+        builder
+            .add(
+                format!("E0.{}", draft.name),
+                "files",
+                format!("key, certificate and CA into {}", draft.tls_dir.display()),
+                vec![draft.name.clone()],
+                serde_json::json!({}),
+            )
+            .shell = vec![
+            format!("install -d -m 0700 -o mysql {}", draft.tls_dir.display()),
+            format!("# a key and a certificate of the CA for CN={}, SAN {}, serverAuth and clientAuth", draft.name, draft.name),
+        ];
+    }
+    if change.has(Noun::Sst) {
+        for draft in drafts.iter_mut() {
+            let edits = sst_edits(draft);
+            let (edit, diff) = draft.edit(edits)?;
+            let no_op = edit.is_no_op();
+            let step = builder.add(
+                format!("E1.{}", draft.name),
+                "edit",
+                format!("[sst] in {}: transfers by {} over TLS", draft.file.display(), draft.view.sst_method()),
+                vec![draft.name.clone()],
+                EditParams { edit },
+            );
+            (step.diff, step.no_op) = (diff, no_op);
+        }
+    }
+    if galera || clients {
+        for draft in drafts.iter_mut().rev() {
+            let (before, cert_before) = (draft.letter, draft.ssl_cert.clone());
+            let mut edits = Vec::new();
+            if galera && before == 'P' {
+                for (key, file) in
+                    [("socket.ssl_key", KEY_FILE), ("socket.ssl_cert", CERT_FILE), ("socket.ssl_ca", CA_FILE)]
+                {
+                    let path = draft.path(file);
+                    draft.options.set(key, &path);
+                }
+                draft.options.set("socket.ssl", "YES");
+                draft.options.set("socket.dynamic", "YES");
+                draft.letter = 'D';
+                edits.push(draft.set_options());
+            }
+            if clients {
+                for (key, file) in [("ssl_ca", CA_FILE), ("ssl_cert", CERT_FILE), ("ssl_key", KEY_FILE)] {
+                    edits.push(draft.set(key, draft.path(file)));
+                }
+                draft.ssl_cert = draft.path(CERT_FILE);
+            }
+            let title = match (galera, clients) {
+                (true, true) => "speaks both plain and TLS to nodes, offers TLS to clients; restart",
+                (true, false) => "speaks both plain and TLS to nodes; restart",
+                _ => "offers TLS to clients; restart",
+            };
+            round(builder, "E2", draft, edits, before, cert_before, clients, title)?;
+        }
+    }
+    if galera {
+        let everywhere: Vec<NodeName> = drafts.iter().map(|draft| draft.name.clone()).collect();
+        builder.add(
+            "E3".into(),
+            "gate",
+            "no member is plain any more, seen by asking all".into(),
+            everywhere,
+            GateParams { all: "DS".into() },
+        );
+        for draft in drafts.iter_mut().rev() {
+            let (before, cert_before) = (draft.letter, draft.ssl_cert.clone());
+            draft.options.remove("socket.dynamic");
+            draft.letter = 'S';
+            let edits = if before == 'S' { vec![] } else { vec![draft.set_options()] };
+            round(builder, "E4", draft, edits, before, cert_before, clients, "speaks only TLS to nodes; restart")?;
+        }
+    }
+    if clients {
+        builder.add("E5.look".into(), "clients-gate", "does any client still speak clear text?".into(), vec![], serde_json::json!({}));
+        for draft in drafts.iter_mut() {
+            require(builder, "E5", draft, true)?;
+        }
+    }
+    let mut kinds = Vec::new();
+    if galera {
+        kinds.push(LinkKind::Galera);
+    }
+    if clients {
+        kinds.push(LinkKind::Client);
+    }
+    if !kinds.is_empty() {
+        builder.add(
+            "E6".into(),
+            "prove",
+            "canaries are written on every node while the links are watched".into(),
+            vec![],
+            ProveParams { kinds },
+        );
+    }
+    Ok(())
+}
+
+#[allow(clippy::too_many_arguments)] // A round is its node before and after; a struct would be used once.
+fn round(
+    builder: &mut Builder,
+    prefix: &str,
+    draft: &mut Draft,
+    edits: Vec<Edit>,
+    before: char,
+    cert_before: String,
+    clients: bool,
+    title: &str,
+) -> Result<(), PlanError> {
+    let (edit, diff) = draft.edit(edits)?;
+    let no_op = edit.is_no_op() && before == draft.letter && cert_before == draft.ssl_cert;
+    let params = RoundParams {
+        edit,
+        before,
+        after: draft.letter,
+        ssl_cert_before: clients.then_some(cert_before),
+        ssl_cert_after: clients.then(|| draft.ssl_cert.clone()),
+    };
+    let step = builder.add(
+        format!("{prefix}.{}", draft.name),
+        "round",
+        format!("{} {title}", draft.name),
+        vec![draft.name.clone()],
+        params,
+    );
+    step.restarts_server = true;
+    (step.no_op, step.diff, step.shell) = (no_op, diff, shell_of(draft));
+    step.sql = vec!["SET GLOBAL wsrep_desync=ON  -- health checks see it; wait until the sessions have left".into()];
+    Ok(())
+}
+
+fn require(builder: &mut Builder, prefix: &str, draft: &mut Draft, on: bool) -> Result<(), PlanError> {
+    let edit = if on { draft.set("require_secure_transport", "ON".into()) } else { draft.unset("require_secure_transport") };
+    let (edit, diff) = draft.edit(vec![edit])?;
+    let before = draft.view.requires_secure_transport();
+    let no_op = edit.is_no_op() && before == on;
+    let step = builder.add(
+        format!("{prefix}.{}", draft.name),
+        "require",
+        format!("{} {} clients that do not use TLS", draft.name, if on { "refuses" } else { "takes" }),
+        vec![draft.name.clone()],
+        RequireParams { edit, before, after: on },
+    );
+    (step.no_op, step.diff) = (no_op, diff);
+    step.sql = vec![format!("SET GLOBAL require_secure_transport={}", if on { "ON" } else { "OFF" })];
+    Ok(())
+}
+
+fn disable(change: &Change, drafts: &mut [Draft], builder: &mut Builder) -> Result<(), PlanError> {
+    let (galera, clients) = (change.has(Noun::Galera), change.has(Noun::Clients));
+    if clients {
+        for draft in drafts.iter_mut() {
+            require(builder, "D0", draft, false)?;
+        }
+    }
+    if galera {
+        for draft in drafts.iter_mut().rev() {
+            let (before, cert_before) = (draft.letter, draft.ssl_cert.clone());
+            let mut edits = vec![];
+            if before == 'S' {
+                draft.options.set("socket.ssl", "YES");
+                draft.options.set("socket.dynamic", "YES");
+                draft.letter = 'D';
+                edits.push(draft.set_options());
+            }
+            round(builder, "D1", draft, edits, before, cert_before, clients, "speaks both plain and TLS to nodes; restart")?;
+        }
+        let everywhere: Vec<NodeName> = drafts.iter().map(|draft| draft.name.clone()).collect();
+        builder.add(
+            "D1".into(),
+            "gate",
+            "every member speaks plain too, seen by asking all".into(),
+            everywhere,
+            GateParams { all: "PD".into() },
+        );
+    }
+    if galera || clients {
+        for draft in drafts.iter_mut().rev() {
+            let (before, cert_before) = (draft.letter, draft.ssl_cert.clone());
+            let mut edits = Vec::new();
+            if galera && before != 'P' {
+                // Every key, never socket.ssl=NO with paths left: that crashes donors.
+                draft.options.remove_prefix("socket.ssl");
+                draft.options.remove("socket.dynamic");
+                draft.letter = 'P';
+                edits.push(if draft.options.iter().next().is_none() {
+                    draft.unset(&draft.options_key.clone())
+                } else {
+                    draft.set_options()
+                });
+            }
+            if clients {
+                edits.extend(["ssl_ca", "ssl_cert", "ssl_key"].map(|key| draft.unset(key)));
+                draft.ssl_cert = String::new();
+            }
+            let title = if galera { "speaks plain; restart" } else { "offers no TLS to clients; restart" };
+            round(builder, "D2", draft, edits, before, cert_before, clients, title)?;
+        }
+    }
+    if change.has(Noun::Sst) {
+        for draft in drafts.iter_mut() {
+            let edits = ["tkey", "tcert", "tca", "ssl-mode"]
+                .map(|key| Edit::Remove { group: "sst".into(), key: key.into() })
+                .to_vec();
+            let (edit, diff) = draft.edit(edits)?;
+            let no_op = edit.is_no_op();
+            let step = builder.add(
+                format!("D3.{}", draft.name),
+                "edit",
+                format!("[sst] in {}: transfers in clear text", draft.file.display()),
+                vec![draft.name.clone()],
+                EditParams { edit },
+            );
+            (step.diff, step.no_op) = (diff, no_op);
+        }
+    }
+    if Noun::ALL.iter().all(|&noun| change.has(noun)) {
+        for draft in &*drafts {
+            builder.add(
+                format!("D4.{}", draft.name),
+                "retire",
+                format!("key and certificate out of {}", draft.tls_dir.display()),
+                vec![draft.name.clone()],
+                serde_json::json!({}),
+            );
+        }
+    }
+    Ok(())
+}
+
+fn rotate(transit: &mut Transit<'_>, drafts: &[Draft], builder: &mut Builder) -> Result<(), PlanError> {
+    for draft in drafts {
+        if draft.view.galera_state() != GaleraState::Strict {
+            return Err(refuse(format!(
+                "{} does not speak strict TLS, so there is nothing to rotate safely\n  why:  it speaks {}\n  next: sealion enable galera",
+                draft.name,
+                draft.view.galera_state()
+            )));
+        }
+        let pem = transit.node(&draft.name).and_then(|node| node.galera_leaf().map_err(|error| change::StepError(error.to_string())));
+        let pem = pem.map_err(refuse)?;
+        let leaf = trust::inspect(pem.as_bytes()).map_err(refuse)?;
+        let serial_before = leaf.first().map(|leaf| leaf.serial_hex.clone()).unwrap_or_default();
+        let step = builder.add(
+            format!("R1.{}", draft.name),
+            "rotate",
+            format!("{} serves a new leaf to nodes and clients, without a restart", draft.name),
+            vec![draft.name.clone()],
+            RotateParams { serial_before },
+        );
+        step.sql = vec![
+            "FLUSH LOCAL SSL  -- with client TLS: reloads the provider's certificate too".into(),
+            "SET GLOBAL wsrep_provider_options='socket.ssl_reload=1'  -- without".into(),
+        ];
+    }
+    Ok(())
+}

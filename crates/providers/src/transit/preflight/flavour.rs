@@ -1,0 +1,36 @@
+//! Only what the capability table says can be rolled.
+
+use model::Noun;
+use server::Trust;
+
+use super::{Problem, Seen, problem};
+use crate::transit::world::Transit;
+
+pub fn check(transit: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
+    let allow = transit.allow_untested;
+    if !seen.change.has(Noun::Galera) {
+        return vec![];
+    }
+    seen.up()
+        .filter_map(|(name, view)| {
+            let row = view.capabilities();
+            let title = format!("{} {}", row.flavour, view.version());
+            match row.galera_tls_roll {
+                Trust::Tested => None,
+                Trust::Expected if allow => None,
+                Trust::Expected => Some(problem(
+                    name,
+                    format!("{title} was not tried by us"),
+                    "it is expected to work like the versions that we ran (docs: reference/versions)",
+                    "try it on a copy first, then add --allow-untested",
+                )),
+                Trust::Refused(why) => Some(problem(
+                    name,
+                    format!("{title} is not changed by this version"),
+                    why,
+                    "follow that server's own manual; sealion status works there",
+                )),
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,69 @@
+//! Edits an option file that is read without a restart: SST scripts read `[sst]` at the moment of each transfer.
+
+use change::{Direction, StepCheck, StepError};
+use model::Step;
+use serde::{Deserialize, Serialize};
+
+use super::{StepKind, fail, only_node, params};
+use crate::transit::edit::{Edit, FileEdit, FileStand};
+use crate::transit::world::Transit;
+
+pub struct EditStep;
+pub const EDIT: EditStep = EditStep;
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct EditParams {
+    pub edit: FileEdit,
+}
+
+impl StepKind for EditStep {
+    fn kind(&self) -> &'static str {
+        "edit"
+    }
+
+    fn check(&self, transit: &mut Transit<'_>, step: &Step, direction: Direction) -> Result<StepCheck, StepError> {
+        let EditParams { edit } = params(step)?;
+        let node = transit.node(&only_node(step)?)?;
+        Ok(match (edit.stand(node).map_err(StepError)?, direction) {
+            (FileStand::NoOp, _) | (FileStand::After, Direction::Forward) | (FileStand::Before, Direction::Back) => {
+                StepCheck::AlreadyDone("the file is so already".into())
+            }
+            (FileStand::Foreign, _) => StepCheck::Blocked(edit.foreign(node)),
+            _ => StepCheck::Ready,
+        })
+    }
+
+    fn act(&self, transit: &mut Transit<'_>, step: &Step, direction: Direction) -> Result<(), StepError> {
+        let EditParams { edit } = params(step)?;
+        let node = transit.node(&only_node(step)?)?;
+        match direction {
+            Direction::Forward => edit.apply(node),
+            Direction::Back => edit.revert(node),
+        }
+        .map_err(StepError)
+    }
+
+    fn verify(&self, transit: &mut Transit<'_>, step: &Step, direction: Direction) -> Result<String, StepError> {
+        let EditParams { edit } = params(step)?;
+        let node = transit.node(&only_node(step)?)?;
+        if direction == Direction::Back {
+            return Ok("as it was".into());
+        }
+        // What counts is what the scripts will read, after all includes, not what we wrote.
+        let effective = node.effective_sst().map_err(fail)?;
+        for one in &edit.edits {
+            if let Edit::Set { group, key, value } = one
+                && group == "sst"
+            {
+                let seen = effective.effective(&key.replace('-', "_")).and_then(|setting| setting.value.as_deref());
+                if seen != Some(value) {
+                    return Err(fail(format!(
+                        "[sst] {key} is {} although it was just written: another file wins",
+                        seen.unwrap_or("not set")
+                    )));
+                }
+            }
+        }
+        Ok("the SST scripts will read it".into())
+    }
+}

@@ -1,0 +1,138 @@
+//! Puts key, certificate and CA on a node, owned by the server's user, before anything refers to them.
+
+use std::net::IpAddr;
+
+use change::{Direction, StepCheck, StepError};
+use model::{NodeName, Step};
+use secrecy::ExposeSecret;
+use server::WriteNode;
+use trust::{Ca, LeafSpec};
+
+use super::{StepKind, fail, only_node};
+use crate::transit::world::Transit;
+use crate::transit::{CA_FILE, CERT_FILE, KEY_FILE};
+
+pub struct Files;
+pub const FILES: Files = Files;
+
+const PEM_BYTES_MAX: u64 = 1024 * 1024;
+
+/// A new leaf of the cluster's CA for `name`, with its address and further names as SANs.
+pub fn issue(transit: &mut Transit<'_>, name: &NodeName) -> Result<(trust::Leaf, String), StepError> {
+    let ca = Ca::open(&transit.authority.dir, &transit.authority.passphrase).map_err(fail)?;
+    let (key, leaf_days, now) = (transit.authority.key.clone(), transit.authority.leaf_days, transit.unix_s());
+    let spec = transit.node(name)?.spec().clone();
+    let mut dns = vec![name.to_string()];
+    let mut ips = Vec::new();
+    for word in std::iter::once(&spec.address).chain(&spec.names) {
+        match word.parse::<IpAddr>() {
+            Ok(ip) => ips.push(ip),
+            Err(_) => dns.push(word.clone()),
+        }
+    }
+    dns.push("localhost".into());
+    dns.dedup();
+    let leaf = ca
+        .issue(
+            &LeafSpec {
+                common_name: name.to_string(),
+                dns,
+                ips,
+                valid_days: leaf_days,
+                key,
+                not_before_unix: None,
+                not_after_unix: None,
+            },
+            now,
+        )
+        .map_err(fail)?;
+    Ok((leaf, ca.cert_pem()))
+}
+
+/// Writes the three files over the same paths; key first, so that a crash between leaves a pair that does not match
+/// rather than a key that others can read.
+pub fn place(node: &mut dyn WriteNode, leaf: &trust::Leaf, ca_pem: &str) -> Result<(), StepError> {
+    let dir = node.spec().tls_dir.clone();
+    // The server's own user must read them, and nobody else: as the owner of the running process or of the datadir.
+    let owner = node.process().map(|process| process.uid);
+    let host = node.write_host();
+    let group = host.facts(&dir).ok().flatten().map(|facts| facts.gid);
+    let owner = owner.map(|uid| (uid, group.unwrap_or(uid)));
+    host.make_dir(&dir, 0o700, owner).map_err(fail)?;
+    host.write(&dir.join(KEY_FILE), leaf.key_pem.expose_secret().as_bytes(), Some(0o600), owner).map_err(fail)?;
+    host.write(&dir.join(CERT_FILE), leaf.cert_pem.as_bytes(), Some(0o644), owner).map_err(fail)?;
+    host.write(&dir.join(CA_FILE), ca_pem.as_bytes(), Some(0o644), owner).map_err(fail)
+}
+
+/// `Ok(None)`: nothing there. `Err`: something is there that cannot serve.
+pub fn sound(transit: &mut Transit<'_>, name: &NodeName) -> Result<Option<String>, StepError> {
+    let now = transit.unix_s();
+    let node = transit.node(name)?;
+    let dir = node.spec().tls_dir.clone();
+    let read = |file: &str| node.host().read(&dir.join(file), PEM_BYTES_MAX).map_err(fail);
+    let (key, cert, ca) = (read(KEY_FILE)?, read(CERT_FILE)?, read(CA_FILE)?);
+    let (Some(key), Some(cert), Some(ca)) = (key, cert, ca) else { return Ok(None) };
+    trust::pair_matches(&cert, &key).map_err(fail)?;
+    trust::chain_ok(&cert, &ca, now).map_err(fail)?;
+    let leaf = trust::inspect(&cert).map_err(fail)?;
+    Ok(leaf.first().map(|leaf| leaf.serial_hex.clone()))
+}
+
+impl StepKind for Files {
+    fn kind(&self) -> &'static str {
+        "files"
+    }
+
+    fn check(&self, transit: &mut Transit<'_>, step: &Step, direction: Direction) -> Result<StepCheck, StepError> {
+        let name = only_node(step)?;
+        if direction == Direction::Back {
+            let node = transit.node(&name)?;
+            let dir = node.spec().tls_dir.clone();
+            let there = [KEY_FILE, CERT_FILE, CA_FILE]
+                .iter()
+                .any(|file| node.host().facts(&dir.join(file)).is_ok_and(|facts| facts.is_some()));
+            return Ok(if there { StepCheck::Ready } else { StepCheck::AlreadyDone("no files left".into()) });
+        }
+        // A pair that does not match is what a kill between two renames leaves: it is written again.
+        Ok(match sound(transit, &name) {
+            Ok(Some(serial)) => StepCheck::AlreadyDone(format!("serial {serial} is in place")),
+            Ok(None) | Err(_) => StepCheck::Ready,
+        })
+    }
+
+    fn act(&self, transit: &mut Transit<'_>, step: &Step, direction: Direction) -> Result<(), StepError> {
+        let name = only_node(step)?;
+        if direction == Direction::Back {
+            let node = transit.node(&name)?;
+            let dir = node.spec().tls_dir.clone();
+            let host = node.write_host();
+            for file in [KEY_FILE, CERT_FILE, CA_FILE] {
+                host.remove(&dir.join(file)).map_err(fail)?;
+            }
+            return host.remove_dir(&dir).map_err(fail);
+        }
+        let (leaf, ca_pem) = issue(transit, &name)?;
+        place(transit.node(&name)?, &leaf, &ca_pem)
+    }
+
+    fn verify(&self, transit: &mut Transit<'_>, step: &Step, direction: Direction) -> Result<String, StepError> {
+        let name = only_node(step)?;
+        if direction == Direction::Back {
+            return Ok("removed".into());
+        }
+        let serial = sound(transit, &name)?.ok_or_else(|| fail("the files are not all there"))?;
+        let node = transit.node(&name)?;
+        let uid = node.process().map(|process| process.uid);
+        let facts = node.host().facts(&node.spec().tls_dir.join(KEY_FILE)).map_err(fail)?;
+        match (uid, facts) {
+            (Some(uid), Some(facts)) if facts.uid != uid => Err(fail(format!(
+                "the key belongs to uid {}, the server runs as uid {uid} and could not read it",
+                facts.uid
+            ))),
+            (_, Some(facts)) if facts.mode & 0o077 != 0 => {
+                Err(fail(format!("the key can be read by others (mode {:o})", facts.mode)))
+            }
+            _ => Ok(format!("serial {serial}; key 0600, owned by the server's user")),
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Refuses (or again allows) clients without TLS: in the file for the next start, and live.
+
+use change::{Direction, StepCheck, StepError};
+use model::Step;
+use serde::{Deserialize, Serialize};
+
+use super::{StepKind, fail, only_node, params};
+use crate::transit::edit::{FileEdit, FileStand};
+use crate::transit::world::Transit;
+
+pub struct Require;
+pub const REQUIRE: Require = Require;
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct RequireParams {
+    pub edit: FileEdit,
+    pub before: bool,
+    pub after: bool,
+}
+
+impl RequireParams {
+    fn wanted(&self, direction: Direction) -> bool {
+        if direction == Direction::Forward { self.after } else { self.before }
+    }
+}
+
+impl StepKind for Require {
+    fn kind(&self) -> &'static str {
+        "require"
+    }
+
+    fn check(&self, transit: &mut Transit<'_>, step: &Step, direction: Direction) -> Result<StepCheck, StepError> {
+        let require: RequireParams = params(step)?;
+        let node = transit.node(&only_node(step)?)?;
+        let view = node.view().map_err(fail)?;
+        let stand = require.edit.stand(node).map_err(StepError)?;
+        let file_is_so = match (stand, direction) {
+            (FileStand::Foreign, _) => return Ok(StepCheck::Blocked(require.edit.foreign(node))),
+            (FileStand::NoOp, _) | (FileStand::After, Direction::Forward) | (FileStand::Before, Direction::Back) => true,
+            _ => false,
+        };
+        let live_is_so = view.requires_secure_transport() == require.wanted(direction);
+        if require.wanted(direction) && !view.offers_client_tls() {
+            return Ok(StepCheck::Blocked(format!(
+                "{} does not offer TLS to clients, so nobody could connect over TCP\n  why:  have_ssl is {}\n  next: sealion enable clients",
+                node.name(),
+                view.variable("have_ssl").unwrap_or("not set")
+            )));
+        }
+        Ok(if file_is_so && live_is_so {
+            StepCheck::AlreadyDone("set so, in the file and live".into())
+        } else {
+            StepCheck::Ready
+        })
+    }
+
+    fn act(&self, transit: &mut Transit<'_>, step: &Step, direction: Direction) -> Result<(), StepError> {
+        let require: RequireParams = params(step)?;
+        let node = transit.node(&only_node(step)?)?;
+        match direction {
+            Direction::Forward => require.edit.apply(node),
+            Direction::Back => require.edit.revert(node),
+        }
+        .map_err(StepError)?;
+        node.set_require_secure_transport(require.wanted(direction)).map_err(fail)
+    }
+
+    fn verify(&self, transit: &mut Transit<'_>, step: &Step, direction: Direction) -> Result<String, StepError> {
+        let require: RequireParams = params(step)?;
+        let view = transit.node(&only_node(step)?)?.view().map_err(fail)?;
+        if view.requires_secure_transport() == require.wanted(direction) {
+            return Ok(format!("require_secure_transport={}", if require.wanted(direction) { "ON" } else { "OFF" }));
+        }
+        Err(fail("require_secure_transport was set and reads back otherwise"))
+    }
+}

@@ -1,0 +1,103 @@
+//! A new leaf over the same paths, read again by the running server, proven by dialling it.
+
+use change::{Direction, StepCheck, StepError};
+use model::{NodeName, Step};
+use serde::{Deserialize, Serialize};
+
+use super::files::{issue, place, sound};
+use super::{StepKind, fail, only_node, params};
+use crate::transit::world::Transit;
+use crate::transit::{CA_FILE, CERT_FILE, KEY_FILE};
+
+pub struct Rotate;
+pub const ROTATE: Rotate = Rotate;
+
+const PEM_BYTES_MAX: u64 = 1024 * 1024;
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct RotateParams {
+    /// Serial of the leaf that is replaced.
+    pub serial_before: String,
+}
+
+fn served(transit: &mut Transit<'_>, name: &NodeName) -> Result<String, StepError> {
+    let pem = transit.node(name)?.galera_leaf().map_err(fail)?;
+    let leaf = trust::inspect(pem.as_bytes()).map_err(fail)?;
+    leaf.first().map(|leaf| leaf.serial_hex.clone()).ok_or_else(|| fail("no certificate was served"))
+}
+
+impl StepKind for Rotate {
+    fn kind(&self) -> &'static str {
+        "rotate"
+    }
+
+    fn check(&self, transit: &mut Transit<'_>, step: &Step, direction: Direction) -> Result<StepCheck, StepError> {
+        let RotateParams { serial_before } = params(step)?;
+        let name = only_node(step)?;
+        let on_disk = sound(transit, &name).ok().flatten();
+        let live = served(transit, &name)?;
+        let is_old = live == serial_before;
+        let agree = on_disk.as_deref() == Some(live.as_str());
+        Ok(match direction {
+            Direction::Forward if agree && !is_old => StepCheck::AlreadyDone(format!("serves serial {live}")),
+            Direction::Back if agree && is_old => StepCheck::AlreadyDone(format!("serves serial {live}")),
+            _ => StepCheck::Ready,
+        })
+    }
+
+    fn act(&self, transit: &mut Transit<'_>, step: &Step, direction: Direction) -> Result<(), StepError> {
+        let RotateParams { serial_before } = params(step)?;
+        let name = only_node(step)?;
+        let node = transit.node(&name)?;
+        let spec = node.spec().clone();
+        let keep = spec.state_dir.join("rotated").join(&serial_before);
+        let owner = node.process().map(|process| (process.uid, process.uid));
+        if direction == Direction::Back {
+            let host = node.write_host();
+            for (file, mode) in [(KEY_FILE, 0o600), (CERT_FILE, 0o644), (CA_FILE, 0o644)] {
+                let bytes = host
+                    .read(&keep.join(file), PEM_BYTES_MAX)
+                    .map_err(fail)?
+                    .ok_or_else(|| fail(format!("the old {file} is not kept any more: rotate forward again")))?;
+                host.write(&spec.tls_dir.join(file), &bytes, Some(mode), owner).map_err(fail)?;
+            }
+            return node.reload_tls().map_err(fail);
+        }
+        let on_disk = sound(transit, &name).ok().flatten();
+        if on_disk.as_deref() == Some(&serial_before) {
+            let host = transit.node(&name)?.write_host();
+            host.make_dir(&keep, 0o700, None).map_err(fail)?;
+            for (file, mode) in [(KEY_FILE, 0o600), (CERT_FILE, 0o644), (CA_FILE, 0o644)] {
+                if let Some(bytes) = host.read(&spec.tls_dir.join(file), PEM_BYTES_MAX).map_err(fail)? {
+                    host.write(&keep.join(file), &bytes, Some(mode), None).map_err(fail)?;
+                }
+            }
+        }
+        // A sound pair that is not the old one was placed before a kill: only the reload is missing.
+        if on_disk.is_none() || on_disk.as_deref() == Some(&serial_before) {
+            let (leaf, ca_pem) = issue(transit, &name)?;
+            place(transit.node(&name)?, &leaf, &ca_pem)?;
+            sound(transit, &name)?;
+        }
+        transit.node(&name)?.reload_tls().map_err(fail)
+    }
+
+    fn verify(&self, transit: &mut Transit<'_>, step: &Step, direction: Direction) -> Result<String, StepError> {
+        let RotateParams { serial_before } = params(step)?;
+        let name = only_node(step)?;
+        let live = served(transit, &name)?;
+        let wished = (live != serial_before) == (direction == Direction::Forward);
+        if !wished {
+            return Err(fail(format!("port {} still serves serial {live}", transit.node(&name)?.spec().galera_port)));
+        }
+        let node = transit.node(&name)?;
+        if node.view().is_ok_and(|view| view.offers_client_tls()) {
+            let pem = node.client_leaf().map_err(fail)?;
+            let client = trust::inspect(pem.as_bytes()).map_err(fail)?;
+            if client.first().is_none_or(|leaf| leaf.serial_hex != live) {
+                return Err(fail("the client port serves another certificate than the Galera port"));
+            }
+        }
+        Ok(format!("serves serial {live} on new connections"))
+    }
+}

@@ -1,0 +1,126 @@
+//! Everything the steps work on, handed in by `ops` (or by a test, with simulated nodes).
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use change::{Direction, Runner, StepCheck, StepError};
+use model::{Clock, Look, NodeName, Step};
+use secrecy::SecretString;
+use server::{NodeError, NodeView, WriteNode};
+use trust::KeyKind;
+
+use super::steps;
+
+/// The cluster's own CA, on the operator's machine only.
+#[derive(Debug, Clone)]
+pub struct Authority {
+    pub dir: PathBuf,
+    pub passphrase: SecretString,
+    pub key: KeyKind,
+    pub ca_days: u32,
+    pub leaf_days: u32,
+}
+
+/// How long things may take. All are upper bounds but `drain_ms_min`.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// After a node is taken out of service, health checks need this long to notice.
+    pub drain_ms_min: u64,
+    /// Sessions that have not left by then are cut by the stop, if none has a transaction open.
+    pub drain_ms_max: u64,
+    /// From start to Synced. Longer than the 30 to 40 s after which a locked-out node gives up by itself, and long
+    /// enough for an SST of a small database; raise it for large ones.
+    pub sync_ms_max: u64,
+    /// How long a look on the wire lasts.
+    pub look_ms: u64,
+    /// How long to wait for a cluster that lost its quorum to come back by itself.
+    pub recover_ms_max: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { drain_ms_min: 1000, drain_ms_max: 30_000, sync_ms_max: 300_000, look_ms: 1500, recover_ms_max: 120_000 }
+    }
+}
+
+/// A cluster under change.
+pub struct Transit<'a> {
+    pub cluster: String,
+    pub nodes: Vec<Box<dyn WriteNode + 'a>>,
+    pub look: Box<dyn Look + 'a>,
+    pub authority: Authority,
+    pub limits: Limits,
+    pub clock: &'a dyn Clock,
+    /// One line of progress for people.
+    pub tell: Box<dyn FnMut(&str) + 'a>,
+    pub plan_id: String,
+    /// Versions that we have not run ourselves may be changed.
+    pub allow_untested: bool,
+    /// Clients that were not seen may be cut off by require_secure_transport.
+    pub accept_unknown_clients: bool,
+}
+
+impl<'a> Transit<'a> {
+    pub fn node(&mut self, name: &NodeName) -> Result<&mut (dyn WriteNode + 'a), StepError> {
+        self.nodes
+            .iter_mut()
+            .find(|node| node.name() == name)
+            .map(|node| &mut **node)
+            .ok_or_else(|| StepError(format!("{name} is in the plan but not in the inventory")))
+    }
+
+    pub fn names(&self) -> Vec<NodeName> {
+        self.nodes.iter().map(|node| node.name().clone()).collect()
+    }
+
+    /// Asks every node, over new connections.
+    pub fn views(&mut self) -> Vec<(NodeName, Result<NodeView, NodeError>)> {
+        self.nodes.iter_mut().map(|node| (node.name().clone(), node.view())).collect()
+    }
+
+    pub fn unix_s(&self) -> i64 {
+        i64::try_from(self.clock.unix_ms() / 1000).unwrap_or(i64::MAX)
+    }
+
+    pub fn say(&mut self, line: &str) {
+        (self.tell)(line);
+    }
+
+    /// Starts every node that is down and waits until the cluster is whole again by itself. Never bootstraps.
+    ///
+    /// # Errors
+    /// The text says where each node stands and what a person can run.
+    pub fn revive(&mut self) -> Result<(), StepError> {
+        super::wait::revive(self)
+    }
+}
+
+pub fn sleep(transit: &mut Transit<'_>, ms: u64) {
+    if let Some(node) = transit.nodes.first_mut() {
+        node.wait(Duration::from_millis(ms));
+    }
+}
+
+impl Runner for Transit<'_> {
+    fn check(&mut self, step: &Step, direction: Direction) -> Result<StepCheck, StepError> {
+        steps::of(step)?.check(self, step, direction)
+    }
+
+    fn act(&mut self, step: &Step, direction: Direction) -> Result<(), StepError> {
+        steps::of(step)?.act(self, step, direction)
+    }
+
+    fn verify(&mut self, step: &Step, direction: Direction) -> Result<String, StepError> {
+        steps::of(step)?.verify(self, step, direction)
+    }
+
+    fn copy_journal(&mut self, line: &str) {
+        let name = format!("{}.journal", self.plan_id);
+        for node in &mut self.nodes {
+            let dir = node.spec().state_dir.clone();
+            let host = node.write_host();
+            // A copy is a convenience for another workstation; the operator's journal is the one that decides.
+            let _ = host.make_dir(&dir, 0o700, None).and_then(|()| host.append(&dir.join(&name), line.as_bytes()));
+        }
+    }
+}

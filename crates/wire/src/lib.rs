@@ -1,0 +1,44 @@
+//! MySQL protocol and TLS record bytes: bytes in, values out.
+//!
+//! Knows no socket, clock, file or crypto. Short input is a [`WireError`], never a panic; each length field
+//! has a limit beside it. Start reading at [`packet`], then [`greeting`], [`login`], [`answer`], [`resultset`].
+//! Left out: compression, prepared statements' binary rows, and the password scrambles (they hash: see `net`).
+#![warn(clippy::indexing_slicing)]
+
+pub mod answer;
+pub mod capabilities;
+pub mod command;
+pub mod escape;
+pub mod greeting;
+pub mod login;
+pub mod packet;
+mod read;
+pub mod resultset;
+pub mod tls;
+
+pub use answer::{AuthAnswer, AuthSwitch, ErrPacket, OkPacket};
+pub use capabilities::Capabilities;
+pub use escape::printable;
+pub use greeting::{FirstPacket, Greeting};
+pub use login::{HandshakeResponse, SslRequest};
+pub use packet::{Packet, PacketBuffer};
+pub use read::lenenc;
+pub use resultset::{ColumnDef, TextEvent, TextResponse, TextRow};
+pub use tls::{SegmentShape, classify_segment, starts_with_client_hello};
+
+/// Why bytes from a peer could not be read as what they claim to be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WireError {
+    /// A message is complete by its header, yet a field in it is not.
+    #[error("{what} ends early: {needed_bytes} more bytes are announced, {have_bytes} are there")]
+    Truncated { what: &'static str, needed_bytes: u64, have_bytes: u64 },
+    /// A field holds a value that the protocol does not know.
+    #[error("{what} is not valid: {reason}")]
+    Malformed { what: &'static str, reason: &'static str },
+    /// A length is over the limit that we set for it.
+    #[error("{what} announces {announced}, our limit is {max}")]
+    OverLimit { what: &'static str, announced: u64, max: u64 },
+    /// A packet does not carry the next sequence number.
+    #[error("packet has sequence number {seen}, expected {expected}")]
+    OutOfOrder { expected: u8, seen: u8 },
+}
