@@ -96,9 +96,8 @@ pub struct LinkSight {
     pub payload_bytes: u64,
     pub tcp_flows: u32,
     pub canaries: u64,
-    /// Segments that begin with a TLS record header, of all that carried payload.
-    pub tls_segments: u64,
-    pub segments: u64,
+    /// Of the payload, bytes in whole TLS records.
+    pub tls_bytes: u64,
     /// `AF_PACKET on lo`, or `relay 127.0.0.1:5567`.
     pub method: String,
     /// Whether the plain control flow's canary was found in this very capture.
@@ -113,8 +112,10 @@ pub struct LinkSight {
 pub struct Counts {
     pub payload_bytes: u64,
     pub canaries: u64,
-    pub segments: u64,
-    pub tls_segments: u64,
+    /// Bytes inside whole TLS records, followed from record to record.
+    pub tls_bytes: u64,
+    /// Bytes outside of TLS records that the protocol does not send before TLS starts.
+    pub clear_bytes: u64,
     /// Bytes that the capture knows it did not see (TCP gaps).
     pub missing_bytes: u64,
 }
@@ -124,7 +125,7 @@ pub struct Counts {
 /// `Sealed` needs a positive control in the same capture (else we could not have seen a canary), no kernel
 /// drops and no gaps (else we might have missed one), and traffic on that very link.
 pub fn judge(counts: Counts, control_seen: bool, kernel_drops: u64) -> Seen {
-    if counts.canaries > 0 {
+    if counts.canaries > 0 || counts.clear_bytes > 0 {
         return Seen::Plain;
     }
     if counts.payload_bytes == 0 {
@@ -139,8 +140,8 @@ pub fn judge(counts: Counts, control_seen: bool, kernel_drops: u64) -> Seen {
     if counts.missing_bytes > 0 {
         return Seen::Unknown(format!("{} bytes of this link were not captured", counts.missing_bytes));
     }
-    if counts.tls_segments == 0 {
-        return Seen::Plain;
+    if counts.tls_bytes == 0 {
+        return Seen::Unknown("what flowed was neither TLS nor clear text that we know".into());
     }
     Seen::Sealed
 }
@@ -156,14 +157,15 @@ mod tests {
 
     #[test]
     fn sealed_needs_control_traffic_tls_and_no_loss() {
-        let tls = Counts { payload_bytes: 900, segments: 3, tls_segments: 3, ..Counts::default() };
+        let tls = Counts { payload_bytes: 900, tls_bytes: 900, ..Counts::default() };
         let check = |counts, control, drops, word: &str| assert_eq!(judge(counts, control, drops).word(), word);
         check(tls, true, 0, "sealed");
         check(tls, false, 0, "unknown");
         check(tls, true, 1, "unknown");
         check(Counts { missing_bytes: 1, ..tls }, true, 0, "unknown");
         check(Counts::default(), true, 0, "unknown");
-        check(Counts { tls_segments: 0, ..tls }, true, 0, "plain");
+        check(Counts { tls_bytes: 0, ..tls }, true, 0, "unknown");
+        check(Counts { clear_bytes: 1, ..tls }, true, 0, "plain");
         // A canary convicts whatever else is true: one clear text secret is enough.
         check(Counts { canaries: 1, ..tls }, false, 9, "plain");
     }

@@ -1,1 +1,12 @@
-//! `ops`
+//! The use cases: what each command does, in order, with progress. The command line calls these and decides nothing.
+
+pub mod config_print;
+pub mod error;
+pub mod inventory;
+pub mod labs;
+pub mod roll;
+pub mod sniff;
+pub mod status;
+
+pub use error::OpsError;
+pub use inventory::{Cluster, Inventory};

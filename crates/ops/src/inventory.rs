@@ -1,0 +1,326 @@
+//! `sealion.toml`: which nodes there are, how to log in, where things are kept. It holds no secret itself: passwords
+//! are in option files, passphrases in files of their own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use formats::optfile::OptionFile;
+use host::Service;
+use model::NodeName;
+use net::{ConnectOptions, Endpoint, SecretString, TlsOptions};
+use serde::{Deserialize, Serialize};
+use server::{LiveNode, NodeSpec};
+
+use crate::OpsError;
+
+const FILE_BYTES_MAX: u64 = 1024 * 1024;
+/// More nodes than any Galera cluster has; an inventory with more is a mistake.
+const NODES_MAX: usize = 100;
+
+/// The file as it is written.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Inventory {
+    pub cluster: ClusterTable,
+    pub login: LoginTable,
+    #[serde(rename = "node")]
+    pub nodes: Vec<NodeTable>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClusterTable {
+    pub name: String,
+    /// The cluster's own CA, on this machine.
+    pub ca_dir: PathBuf,
+    /// Journals and the run store, on this machine.
+    pub state_dir: PathBuf,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ca_passphrase_file: Option<PathBuf>,
+    /// Where to capture; `lo` for a cluster on loopback.
+    #[serde(default = "default_iface")]
+    pub capture_interface: String,
+}
+
+fn default_iface() -> String {
+    "lo".into()
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LoginTable {
+    /// An option file with a [client] group: user, password.
+    pub defaults_file: PathBuf,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NodeTable {
+    pub name: String,
+    pub address: String,
+    #[serde(default = "default_port")]
+    pub port: u16,
+    #[serde(default = "default_galera_port")]
+    pub galera_port: u16,
+    /// Further names or addresses for the certificate, e.g. of a load balancer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub socket: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pid_file: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_log: Option<PathBuf>,
+    #[serde(default = "default_defaults_file")]
+    pub defaults_file: PathBuf,
+    #[serde(default = "default_tls_dir")]
+    pub tls_dir: PathBuf,
+    #[serde(default = "default_node_state_dir")]
+    pub state_dir: PathBuf,
+    /// A systemd unit, or `start` and `stop`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub service: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drain: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undrain: Option<Vec<String>>,
+}
+
+fn default_port() -> u16 {
+    3306
+}
+fn default_galera_port() -> u16 {
+    4567
+}
+fn default_defaults_file() -> PathBuf {
+    "/etc/mysql/my.cnf".into()
+}
+fn default_tls_dir() -> PathBuf {
+    "/etc/mysql/ssl".into()
+}
+fn default_node_state_dir() -> PathBuf {
+    "/var/lib/sealion".into()
+}
+
+/// A cluster that can be looked at and changed.
+#[derive(Debug, Clone)]
+pub struct Cluster {
+    pub name: String,
+    pub ca_dir: PathBuf,
+    pub state_dir: PathBuf,
+    pub ca_passphrase_file: Option<PathBuf>,
+    pub capture_interface: String,
+    pub nodes: Vec<NodeSpec>,
+    pub login: ConnectOptions,
+}
+
+impl Cluster {
+    /// Reads `path`. Relative paths in it count from its directory.
+    pub fn read(path: &Path) -> Result<Self, OpsError> {
+        let text = fs::read_to_string(path).map_err(|error| {
+            OpsError::usage(
+                format!("the inventory {} cannot be read", path.display()),
+                error.to_string(),
+                "name it with --inventory FILE (docs: reference/inventory), or make a lab: sealion lab up galera",
+            )
+        })?;
+        let inventory: Inventory = toml::from_str(&text).map_err(|error| {
+            OpsError::usage(
+                format!("the inventory {} is not understood", path.display()),
+                error.to_string().trim().replace('\n', "\n        "),
+                "mend that line (docs: reference/inventory)",
+            )
+        })?;
+        let base = path.parent().unwrap_or(Path::new("."));
+        Self::from_inventory(inventory, &fs::canonicalize(base).unwrap_or_else(|_| base.to_owned()))
+    }
+
+    pub fn from_inventory(inventory: Inventory, base: &Path) -> Result<Self, OpsError> {
+        let at = |path: &Path| base.join(path);
+        let login = login_from(&at(&inventory.login.defaults_file))?;
+        if inventory.nodes.is_empty() || inventory.nodes.len() > NODES_MAX {
+            return Err(OpsError::usage(
+                format!("the inventory has {} nodes", inventory.nodes.len()),
+                format!("it needs 1 to {NODES_MAX}"),
+                "add a [[node]] table for each node",
+            ));
+        }
+        let mut nodes: Vec<NodeSpec> = Vec::new();
+        for node in inventory.nodes {
+            let twice = |what: &str, value: &str| {
+                OpsError::usage(
+                    format!("two nodes of the inventory have the {what} {value}"),
+                    "nodes are told apart by it",
+                    "give each node its own",
+                )
+            };
+            if nodes.iter().any(|other| other.name.as_str() == node.name) {
+                return Err(twice("name", &node.name));
+            }
+            if nodes.iter().any(|other| other.address == node.address && other.port == node.port) {
+                return Err(twice("address", &node.address));
+            }
+            let service = match (node.service, node.start, node.stop) {
+                (None, Some(start), Some(stop)) => Service::Commands { start, stop },
+                (unit, None, None) => Service::Systemd { unit: unit.unwrap_or_else(|| "mariadb.service".into()) },
+                _ => {
+                    return Err(OpsError::usage(
+                        format!("node {} has a service, and start or stop commands too", node.name),
+                        "only one way to start a server can be right",
+                        "give `service`, or both `start` and `stop`",
+                    ));
+                }
+            };
+            nodes.push(NodeSpec {
+                name: NodeName::new(node.name),
+                address: node.address,
+                names: node.names,
+                port: node.port,
+                galera_port: node.galera_port,
+                socket: node.socket.map(|path| at(&path)),
+                pid_file: node.pid_file.map(|path| at(&path)),
+                error_log: node.error_log.map(|path| at(&path)),
+                defaults_file: at(&node.defaults_file),
+                tls_dir: at(&node.tls_dir),
+                state_dir: at(&node.state_dir),
+                service,
+                drain: node.drain,
+                undrain: node.undrain,
+            });
+        }
+        Ok(Self {
+            name: inventory.cluster.name,
+            ca_dir: at(&inventory.cluster.ca_dir),
+            state_dir: at(&inventory.cluster.state_dir),
+            ca_passphrase_file: inventory.cluster.ca_passphrase_file.map(|path| at(&path)),
+            capture_interface: inventory.cluster.capture_interface,
+            nodes,
+            login,
+        })
+    }
+
+    /// How to log in at `node`: over its socket where it has one, since that works with and without TLS.
+    pub fn login_at(&self, node: &NodeSpec) -> ConnectOptions {
+        let endpoint = match &node.socket {
+            Some(path) => Endpoint::unix(path.clone()),
+            None => Endpoint::tcp(node.address.clone(), node.port),
+        };
+        ConnectOptions {
+            endpoint,
+            connect_timeout: Duration::from_secs(3),
+            io_timeout: Duration::from_secs(20),
+            ..self.login.clone()
+        }
+    }
+
+    pub fn live(&self) -> Vec<LiveNode> {
+        self.nodes.iter().map(|spec| LiveNode::new(spec.clone(), self.login_at(spec))).collect()
+    }
+
+    /// The passphrase of the CA key, from its file.
+    pub fn passphrase(&self, given: Option<&Path>) -> Result<SecretString, OpsError> {
+        let path = given.or(self.ca_passphrase_file.as_deref()).ok_or_else(|| {
+            OpsError::usage(
+                "the passphrase of the CA key is not known",
+                "neither --ca-passphrase-file nor ca_passphrase_file in the inventory names a file",
+                "put it into a file that only you can read and name that; a new CA: openssl rand -base64 32 > FILE",
+            )
+        })?;
+        read_secret(path, "CA passphrase")
+    }
+}
+
+/// The first line of a file that only its owner may read.
+pub fn read_secret(path: &Path, what: &str) -> Result<SecretString, OpsError> {
+    use std::os::unix::fs::PermissionsExt;
+    let refuse = |why: String, next: &str| {
+        OpsError::usage(format!("the {what} file {} cannot be used", path.display()), why, next)
+    };
+    let facts = fs::metadata(path).map_err(|error| refuse(error.to_string(), "check the path"))?;
+    if facts.permissions().mode() & 0o077 != 0 {
+        return Err(refuse(
+            format!("others may read it (mode {:o})", facts.permissions().mode() & 0o777),
+            "chmod 600 it, and change the secret if others were on this machine",
+        ));
+    }
+    let text = secrecy::SecretBox::new(Box::new(
+        fs::read_to_string(path).map_err(|error| refuse(error.to_string(), "it must be one line of text"))?,
+    ));
+    let line = secrecy::ExposeSecret::expose_secret(&text).lines().next().unwrap_or("").to_owned();
+    if line.is_empty() {
+        return Err(refuse("its first line is empty".into(), "put the secret there, alone on the first line"));
+    }
+    Ok(SecretString::from(line))
+}
+
+/// User and password of the [client] and [sealion] groups of one option file.
+pub fn login_from(path: &Path) -> Result<ConnectOptions, OpsError> {
+    let refuse = |why: String, next: &str| {
+        OpsError::usage(format!("the option file {} cannot be used", path.display()), why, next)
+    };
+    let bytes = host::ReadHost::read(&host::Local, path, FILE_BYTES_MAX)
+        .map_err(|error| refuse(error.to_string(), "check its owner and mode"))?
+        .ok_or_else(|| refuse("there is no such file".into(), "name an option file with user and password in [client]"))?;
+    let file = OptionFile::parse(&bytes, &path.display().to_string())
+        .map_err(|error| refuse(error.to_string(), "mend that line"))?;
+    let get = |key: &str| file.get(&["client", "sealion"], key).and_then(|item| item.value.map(str::to_owned));
+    let mut login = ConnectOptions { tls: TlsOptions::default(), ..ConnectOptions::default() };
+    login.user = get("user").unwrap_or_else(|| "root".into());
+    login.password = get("password").map(SecretString::from);
+    Ok(login)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Cluster, OpsError> {
+        let dir = tempfile::tempdir().expect("tmp");
+        fs::write(dir.path().join("c.cnf"), "[client]\nuser=sealion\npassword=pw\n").expect("writable");
+        let path = dir.path().join("sealion.toml");
+        fs::write(&path, text).expect("writable");
+        Cluster::read(&path)
+    }
+
+    const HEAD: &str =
+        "[cluster]\nname='c'\nca_dir='ca'\nstate_dir='state'\n[login]\ndefaults_file='c.cnf'\n";
+
+    #[test]
+    fn defaults_are_debians_and_paths_count_from_the_file() {
+        let cluster = read(&format!("{HEAD}[[node]]\nname='n1'\naddress='10.0.0.1'\n")).expect("complete");
+        assert_eq!(cluster.login.user, "sealion");
+        assert!(cluster.ca_dir.is_absolute());
+        let node = &cluster.nodes[0];
+        assert_eq!((node.port, node.galera_port), (3306, 4567));
+        assert_eq!(node.service, Service::Systemd { unit: "mariadb.service".into() });
+    }
+
+    #[test]
+    fn a_typo_a_twin_and_two_ways_to_start_are_refused_with_their_place() {
+        let check = |tail: &str, expected: &str| {
+            let error = read(&format!("{HEAD}{tail}")).expect_err("refused");
+            assert_eq!(error.exit_code(), 2);
+            assert!(error.to_string().contains(expected), "{error}");
+        };
+        check("[[node]]\nname='n1'\naddres='10.0.0.1'\n", "line 9");
+        check("[[node]]\nname='n1'\naddress='a'\n[[node]]\nname='n1'\naddress='b'\n", "the name n1");
+        check("[[node]]\nname='n1'\naddress='a'\nservice='x'\nstart=['y']\n", "node n1 has a service");
+        check("", "");
+    }
+
+    #[test]
+    fn a_secret_that_others_can_read_is_not_taken() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().expect("tmp");
+        let path = dir.path().join("p");
+        fs::write(&path, "hunter2\n").expect("writable");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("ours");
+        let error = read_secret(&path, "CA passphrase").expect_err("open to all").to_string();
+        assert!(error.contains("mode 644") && !error.contains("hunter2"), "{error}");
+    }
+}

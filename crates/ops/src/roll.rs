@@ -1,0 +1,353 @@
+//! plan, apply, resume, undo: the change engine on a real cluster.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use change::{Command, Direction, Driver, Journal, Machine, Outcome, Record};
+use model::{Change, Clock, Plan, SystemClock};
+use net::SecretString;
+use providers::transit::{self, Authority, Limits, Transit};
+use server::WriteNode;
+use trust::KeyKind;
+
+use crate::inventory::Cluster;
+use crate::sniff::WireEye;
+use crate::OpsError;
+
+/// What a person may choose.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    pub key: KeyKind,
+    pub ca_days: u32,
+    pub leaf_days: u32,
+    pub limits: Limits,
+    pub allow_untested: bool,
+    pub accept_unknown_clients: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            key: KeyKind::EcP256,
+            ca_days: 3650,
+            leaf_days: 397,
+            limits: Limits::default(),
+            allow_untested: false,
+            accept_unknown_clients: false,
+        }
+    }
+}
+
+/// Progress of a change, for whoever shows it.
+#[derive(Debug, Clone)]
+pub enum Progress {
+    /// A step goes into a new phase: `checking`, `acting`, `verifying`, …
+    Step { id: String, title: String, phase: &'static str, direction: Direction, at: usize, of: usize },
+    Done { id: String, note: String, direction: Direction },
+    Failed { id: String, why: String },
+    Line(String),
+}
+
+pub type Tell<'t> = &'t mut dyn FnMut(Progress);
+
+/// How a change ended well.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finished {
+    pub plan_id: String,
+    pub notes: Vec<(String, String)>,
+    /// Steps whose post-check could not be seen.
+    pub not_proven: Vec<String>,
+}
+
+pub fn journal_dir(cluster: &Cluster) -> PathBuf {
+    cluster.state_dir.join("journals").join(&cluster.name)
+}
+
+/// The journal of the change that was begun last and is not closed or undone, if any.
+pub fn open_change(cluster: &Cluster) -> Result<Option<PathBuf>, OpsError> {
+    let mut newest = None;
+    for path in journals(cluster)? {
+        let bytes = fs::read(&path).map_err(|error| OpsError::internal(format!("cannot read {}", path.display()), error))?;
+        let parsed = change::journal::parse(&bytes, &path)?;
+        let closed = matches!(parsed.records.last(), Some((_, Record::Closed { .. })));
+        if !closed && !parsed.records.is_empty() {
+            newest = Some(path);
+        }
+    }
+    Ok(newest)
+}
+
+/// Journals, oldest first.
+pub fn journals(cluster: &Cluster) -> Result<Vec<PathBuf>, OpsError> {
+    let dir = journal_dir(cluster);
+    let Ok(entries) = fs::read_dir(&dir) else { return Ok(vec![]) };
+    let mut paths: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|end| end == "journal"))
+        .collect();
+    paths.sort();
+    Ok(paths)
+}
+
+fn transit<'a>(
+    cluster: &'a Cluster,
+    settings: &Settings,
+    passphrase: SecretString,
+    plan_id: String,
+    clock: &'a dyn Clock,
+    tell: Box<dyn FnMut(&str) + 'a>,
+) -> Transit<'a> {
+    Transit {
+        cluster: cluster.name.clone(),
+        nodes: cluster.live().into_iter().map(|node| Box::new(node) as Box<dyn WriteNode>).collect(),
+        look: Box::new(WireEye { cluster }),
+        authority: Authority {
+            dir: cluster.ca_dir.clone(),
+            passphrase,
+            key: settings.key.clone(),
+            ca_days: settings.ca_days,
+            leaf_days: settings.leaf_days,
+        },
+        limits: settings.limits,
+        clock,
+        tell,
+        plan_id,
+        allow_untested: settings.allow_untested,
+        accept_unknown_clients: settings.accept_unknown_clients,
+    }
+}
+
+/// Pre-flight and plan; changes nothing.
+///
+/// # Errors
+/// `Refused` with every problem, worst first as the checks are listed.
+pub fn plan(
+    cluster: &Cluster,
+    settings: &Settings,
+    passphrase: SecretString,
+    change: &Change,
+) -> Result<Plan, OpsError> {
+    let clock = SystemClock;
+    let mut transit = transit(cluster, settings, passphrase, String::new(), &clock, Box::new(|_| {}));
+    let problems = transit::preflight(&mut transit, change);
+    if !problems.is_empty() {
+        let list: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        return Err(OpsError::Refused(format!(
+            "{change} is refused, nothing was changed ({} reason(s))\n\n{}",
+            list.len(),
+            list.join("\n\n")
+        )));
+    }
+    transit::plan(&mut transit, change, env!("CARGO_PKG_VERSION"))
+        .map_err(|error| OpsError::Refused(format!("{change} is refused, nothing was changed\n\n{error}")))
+}
+
+/// Runs a plan from its beginning.
+pub fn apply(
+    cluster: &Cluster,
+    settings: &Settings,
+    passphrase: SecretString,
+    plan: &Plan,
+    tell: Tell<'_>,
+) -> Result<Finished, OpsError> {
+    if let Some(open) = open_change(cluster)? {
+        return Err(OpsError::Refused(format!(
+            "another change of cluster {} is not finished, nothing was changed\n  why:  {} is open\n  next: sealion resume, or sealion undo",
+            cluster.name,
+            open.display()
+        )));
+    }
+    // Between the plan and now somebody may have changed something: the same wish must give the same state.
+    let now = self::plan(cluster, settings, passphrase.clone(), &plan.change)?;
+    if now.state_hash != plan.state_hash {
+        return Err(OpsError::Refused(format!(
+            "the cluster is not as it was when the plan was made, nothing was changed\n  why:  its state hash is {}, the \
+             plan was made for {}\n  next: look at a new plan: sealion plan {}",
+            now.short_hash(),
+            plan.short_hash(),
+            plan.change
+        )));
+    }
+    let path = journal_dir(cluster).join(format!("{}.journal", plan.id));
+    let mut journal = Journal::open(&path)?;
+    let mut machine = Machine::start(plan.clone());
+    let finished = drive(cluster, settings, passphrase, &mut journal, &mut machine, tell);
+    if matches!(finished, Err(OpsError::Refused(_))) {
+        // Only the plan itself was journalled: nothing is open.
+        drop(journal);
+        let _ = fs::remove_file(&path);
+        let _ = fs::remove_file(path.with_extension("lock"));
+    }
+    finished
+}
+
+/// Goes on with the newest change: forward (`resume`), or back (`undo`, also of a finished one).
+pub fn go_on(
+    cluster: &Cluster,
+    settings: &Settings,
+    passphrase: SecretString,
+    wish: Option<Direction>,
+    tell: Tell<'_>,
+) -> Result<Finished, OpsError> {
+    let nothing = |what: &str| {
+        OpsError::Refused(format!(
+            "there is nothing to {what}\n  why:  {} holds no {}journal\n  next: sealion status",
+            journal_dir(cluster).display(),
+            if what == "resume" { "open " } else { "" }
+        ))
+    };
+    let path = match wish {
+        Some(Direction::Back) => newest_not_undone(cluster)?.ok_or_else(|| nothing("undo"))?,
+        _ => open_change(cluster)?.ok_or_else(|| nothing("resume"))?,
+    };
+    let mut journal = Journal::open(&path)?;
+    let records: Vec<Record> = journal.records().cloned().collect();
+    let Some((mut machine, turned)) = Machine::resume(records.iter(), wish) else {
+        return Err(nothing("resume"));
+    };
+    if turned {
+        let direction = machine.direction();
+        journal.append(SystemClock.unix_ms(), Record::Turned { direction })?;
+    }
+    tell(Progress::Line(format!("{} {}", if turned { "undoing" } else { "going on with" }, machine.plan().id)));
+    let clock = SystemClock;
+    {
+        let mut transit =
+            transit(cluster, settings, passphrase.clone(), machine.plan().id.clone(), &clock, Box::new(|_| {}));
+        let lines = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
+        let sink = std::rc::Rc::clone(&lines);
+        transit.tell = Box::new(move |line: &str| sink.borrow_mut().push(line.to_owned()));
+        let revived = transit.revive();
+        for line in lines.borrow().iter() {
+            tell(Progress::Line(line.clone()));
+        }
+        revived.map_err(|error| OpsError::Stopped(error.0))?;
+    }
+    drive(cluster, settings, passphrase, &mut journal, &mut machine, tell)
+}
+
+/// The newest change that was not taken back: open ones, and closed ones that went forward.
+fn newest_not_undone(cluster: &Cluster) -> Result<Option<PathBuf>, OpsError> {
+    let mut newest = None;
+    for path in journals(cluster)? {
+        let bytes = fs::read(&path).map_err(|error| OpsError::internal(format!("cannot read {}", path.display()), error))?;
+        let parsed = change::journal::parse(&bytes, &path)?;
+        let undone = matches!(parsed.records.last(), Some((_, Record::Closed { direction: Direction::Back })));
+        if !undone && !parsed.records.is_empty() {
+            newest = Some(path);
+        }
+    }
+    Ok(newest)
+}
+
+struct Watch<'t, 'u> {
+    tell: &'t std::cell::RefCell<Tell<'u>>,
+    hold_at: Option<String>,
+    crash_at: Option<String>,
+    notes: Vec<(String, String)>,
+}
+
+impl change::driver::Watcher for Watch<'_, '_> {
+    fn at(&mut self, machine: &Machine, command: &Command) {
+        if let Some(moment) = change::driver::moment(machine, command) {
+            if self.crash_at.as_deref() == Some(&moment) {
+                std::process::abort();
+            }
+            if self.hold_at.as_deref() == Some(&moment) {
+                (self.tell.borrow_mut())(Progress::Line(format!("held at {moment} (SEALION_HOLD_AT)")));
+                loop {
+                    std::thread::sleep(std::time::Duration::from_secs(3600));
+                }
+            }
+        }
+        let of = machine.plan().steps.len();
+        let mut say = |step: usize, phase: &'static str, direction: Direction| {
+            if let Some(one) = machine.step(step) {
+                (self.tell.borrow_mut())(Progress::Step {
+                    id: one.id.to_string(),
+                    title: one.title.clone(),
+                    phase,
+                    direction,
+                    at: step + 1,
+                    of,
+                });
+            }
+        };
+        match command {
+            Command::Check { step, direction } => say(*step, "checking", *direction),
+            Command::Act { step, direction } => say(*step, "acting", *direction),
+            Command::Verify { step, direction } => say(*step, "verifying", *direction),
+            Command::Append(record) => match &**record {
+                Record::Done { step, note, direction } => {
+                    self.notes.push((step.to_string(), note.clone()));
+                    (self.tell.borrow_mut())(Progress::Done {
+                        id: step.to_string(),
+                        note: note.clone(),
+                        direction: *direction,
+                    });
+                }
+                Record::Failed { step, why, .. } => {
+                    (self.tell.borrow_mut())(Progress::Failed { id: step.to_string(), why: why.clone() });
+                }
+                _ => {}
+            },
+            Command::Finished(_) => {}
+        }
+    }
+}
+
+fn drive(
+    cluster: &Cluster,
+    settings: &Settings,
+    passphrase: SecretString,
+    journal: &mut Journal,
+    machine: &mut Machine,
+    tell: Tell<'_>,
+) -> Result<Finished, OpsError> {
+    let clock = SystemClock;
+    let plan_id = machine.plan().id.clone();
+    let shared = std::cell::RefCell::new(tell);
+    let mut runner = transit(
+        cluster,
+        settings,
+        passphrase,
+        plan_id.clone(),
+        &clock,
+        Box::new(|line: &str| (shared.borrow_mut())(Progress::Line(line.to_owned()))),
+    );
+    let mut watcher = Watch {
+        tell: &shared,
+        hold_at: std::env::var("SEALION_HOLD_AT").ok(),
+        crash_at: std::env::var("SEALION_CRASH_AT").ok(),
+        notes: Vec::new(),
+    };
+    let outcome = Driver { journal, runner: &mut runner, watcher: &mut watcher, clock: &clock }.run(machine)?;
+    let not_proven = watcher
+        .notes
+        .iter()
+        .filter(|(_, note)| note.starts_with("NOT PROVEN"))
+        .map(|(step, note)| format!("{step}: {note}"))
+        .collect();
+    match outcome {
+        Outcome::Complete => Ok(Finished { plan_id, notes: watcher.notes, not_proven }),
+        Outcome::Refused { step, why } => {
+            Err(OpsError::Refused(format!("step {step} is refused, nothing was changed\n\n{why}")))
+        }
+        Outcome::Stopped { step, why } => Err(OpsError::Stopped(format!(
+            "the change stopped at step {step}; the cluster serves, what was done stays done\n\n{why}\n\n  next: sealion resume (goes on) or sealion undo (goes back)"
+        ))),
+    }
+}
+
+/// Makes a passphrase file that only its owner can read, if there is none.
+pub fn make_passphrase_file(path: &Path) -> Result<(), OpsError> {
+    if path.exists() {
+        return Ok(());
+    }
+    let secret = trust::generate_passphrase();
+    let mut line = net::ExposeSecret::expose_secret(&secret).to_owned();
+    line.push('\n');
+    let written = trust::file::write_atomically(path, line.as_bytes(), 0o600, None);
+    secrecy::zeroize::Zeroize::zeroize(&mut line);
+    written.map_err(|error| OpsError::internal("cannot write the passphrase file", error))
+}
