@@ -1,1 +1,168 @@
-//! `rules`
+//! Rules: data and one pure function each. One file and one line in [`RULES`] add one.
+
+mod cluster;
+mod server;
+mod verdicts;
+mod wire;
+
+use model::finding::Judgement;
+use model::{Finding, Observations, Rule, Severity, Value, Verdict};
+
+/// A rule about one fact, judged for every subject that has it.
+pub struct FactRule {
+    pub id: &'static str,
+    pub title: &'static str,
+    pub severity: Severity,
+    pub references: &'static [&'static str],
+    pub explanation: &'static str,
+    pub remedy: &'static str,
+    pub fact: &'static str,
+    pub judge: fn(&Value) -> Verdict,
+}
+
+impl Rule for FactRule {
+    fn id(&self) -> &'static str {
+        self.id
+    }
+    fn title(&self) -> &'static str {
+        self.title
+    }
+    fn severity(&self) -> Severity {
+        self.severity
+    }
+    fn references(&self) -> &'static [&'static str] {
+        self.references
+    }
+    fn explanation(&self) -> &'static str {
+        self.explanation
+    }
+    fn remedy(&self) -> &'static str {
+        self.remedy
+    }
+    fn judge(&self, seen: &Observations) -> Vec<Judgement> {
+        seen.subjects()
+            .into_iter()
+            .filter_map(|subject| {
+                let newest = seen.newest(subject, self.fact)?;
+                Some(Judgement {
+                    subject: subject.to_owned(),
+                    verdict: (self.judge)(&newest.value),
+                    observations: vec![newest.id],
+                })
+            })
+            .collect()
+    }
+}
+
+/// Every rule, in the order of its id.
+pub const RULES: &[&dyn Rule] = &[
+    &wire::GALERA_LINK,
+    &wire::IST_LINK,
+    &wire::SST_LINK,
+    &wire::CLIENT_LINK,
+    &server::OFFERS_TLS,
+    &server::REQUIRES_TLS,
+    &server::CERTIFICATE_EXPIRY,
+    &server::KEY_MODE,
+    &server::KEY_OWNER,
+    &cluster::GALERA_STRICT,
+    &cluster::SST_TLS,
+    &cluster::LIVE_IS_FILE,
+    &cluster::MEMBERS,
+];
+
+pub fn by_id(id: &str) -> Option<&'static dyn Rule> {
+    RULES.iter().copied().find(|rule| rule.id().eq_ignore_ascii_case(id))
+}
+
+/// All rules over all observations: what failed first, then what is unknown, each by severity.
+pub fn judge(seen: &Observations) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = RULES
+        .iter()
+        .flat_map(|rule| {
+            rule.judge(seen).into_iter().map(|judgement| Finding {
+                rule: rule.id().into(),
+                title: rule.title().into(),
+                severity: rule.severity(),
+                subject: judgement.subject,
+                verdict: judgement.verdict,
+                observations: judgement.observations,
+                remedy: rule.remedy().into(),
+            })
+        })
+        .collect();
+    let order = |finding: &Finding| {
+        let verdict = match finding.verdict {
+            Verdict::Fail(_) => 0,
+            Verdict::Unknown(_) => 1,
+            Verdict::Pass => 2,
+            Verdict::NotApplicable => 3,
+        };
+        (verdict, std::cmp::Reverse(finding.severity))
+    };
+    findings.sort_by_key(order);
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Source;
+
+    fn verdict(fact: &str, value: Value) -> &'static str {
+        let mut seen = Observations::default();
+        seen.note("n1", fact, value, Source::Sql, 0, "test");
+        let findings = judge(&seen);
+        assert_eq!(findings.len(), 1, "exactly one rule speaks of {fact}");
+        findings[0].verdict.word()
+    }
+
+    #[test]
+    fn every_rule_passes_fails_and_says_unknown() {
+        let text = |word: &str| Value::Text(word.into());
+        for (fact, pass, fail) in [
+            ("wire.galera", text("sealed"), text("plain")),
+            ("wire.ist", text("sealed"), text("plain")),
+            ("wire.sst", text("sealed"), text("plain")),
+            ("wire.client", text("sealed"), text("plain")),
+            ("client.offered", Value::Bool(true), Value::Bool(false)),
+            ("client.required", Value::Bool(true), Value::Bool(false)),
+            ("cert.expires_in_days", Value::Number(30), Value::Number(29)),
+            ("key.others_can_read", Value::Bool(false), Value::Bool(true)),
+            ("key.owner_is_server", Value::Bool(true), Value::Bool(false)),
+            ("galera.effective", text("strict"), text("dynamic")),
+            ("galera.effective", text("strict"), text("plain")),
+            ("sst.configured", Value::Bool(true), Value::Bool(false)),
+            ("galera.file_differs", text(""), text("gcache.size")),
+            ("cluster.size", Value::Number(3), Value::Number(2)),
+        ] {
+            assert_eq!(verdict(fact, pass), "pass", "{fact}");
+            assert_eq!(verdict(fact, fail), "fail", "{fact}");
+            assert_eq!(verdict(fact, Value::Unknown("not looked".into())), "unknown", "{fact}");
+        }
+    }
+
+    #[test]
+    fn ids_are_unique_ordered_and_each_rule_has_all_its_texts() {
+        let ids: Vec<&str> = RULES.iter().map(|rule| rule.id()).collect();
+        let mut sorted = ids.clone();
+        sorted.sort_unstable();
+        sorted.dedup();
+        assert_eq!(ids, sorted);
+        for rule in RULES {
+            assert!(!rule.references().is_empty(), "{}", rule.id());
+            assert!(rule.explanation().len() > 60 && rule.explanation().ends_with('.'), "{}", rule.id());
+            assert!(!rule.remedy().is_empty() && !rule.title().ends_with('.'), "{}", rule.id());
+        }
+    }
+
+    #[test]
+    fn failures_come_first_and_the_newest_observation_counts() {
+        let mut seen = Observations::default();
+        seen.note("n1", "client.offered", Value::Bool(false), Source::Sql, 0, "t");
+        seen.note("n1", "cluster.size", Value::Number(2), Source::Sql, 0, "t");
+        seen.note("n1", "client.offered", Value::Bool(true), Source::Sql, 1, "t");
+        let findings = judge(&seen);
+        assert_eq!(findings.iter().map(|f| f.verdict.word()).collect::<Vec<_>>(), ["fail", "pass"]);
+    }
+}

@@ -1,0 +1,16 @@
+//! The cluster has at least three members.
+
+use model::Severity;
+
+use crate::FactRule;
+
+pub const MEMBERS: FactRule = FactRule {
+    id: "SL3004",
+    title: "The cluster has at least three members",
+    severity: Severity::Medium,
+    references: &["Galera manual: Quorum Components"],
+    explanation: "With two members every restart of one leaves the other alone, and any hiccup then stops the service.",
+    remedy: "add a node, or an arbitrator (garbd)",
+    fact: "cluster.size",
+    judge: |value| crate::verdicts::at_least(value, 3, "members"),
+};

@@ -1,0 +1,18 @@
+//! State snapshot transfers are configured to use TLS.
+
+use model::Severity;
+
+use crate::FactRule;
+
+pub const SST_TLS: FactRule = FactRule {
+    id: "SL3002",
+    title: "State snapshot transfers are configured to use TLS",
+    severity: Severity::High,
+    references: &["MariaDB manual: wsrep_sst_method"],
+    explanation: "mariabackup's script ignores the server's own ssl_* options unless [sst] has ssl-mode or encrypt; rsync's uses them only if they are set on both ends.",
+    remedy: "sealion enable sst",
+    fact: "sst.configured",
+    judge: |value| {
+        crate::verdicts::yes(value, "the [sst] group has no key and certificate, or no mode that uses them")
+    },
+};

@@ -1,0 +1,21 @@
+//! The private key belongs to the user that the server runs as.
+
+use model::Severity;
+
+use crate::FactRule;
+
+pub const KEY_OWNER: FactRule = FactRule {
+    id: "SL2005",
+    title: "The private key belongs to the user that the server runs as",
+    severity: Severity::Medium,
+    references: &["MariaDB manual: ssl_key"],
+    explanation: "Root reads everything, so a test as root says nothing. The server reads the key at its next start or reload, as its own user.",
+    remedy: "chown the key to the server's user",
+    fact: "key.owner_is_server",
+    judge: |value| {
+        crate::verdicts::yes(
+            value,
+            "the server's user does not own it and may not be able to read it at the next start",
+        )
+    },
+};

@@ -1,0 +1,13 @@
+//! Servers and their files (`SL2…`).
+
+mod certificate_expiry;
+mod key_mode;
+mod key_owner;
+mod offers_tls;
+mod requires_tls;
+
+pub use certificate_expiry::CERTIFICATE_EXPIRY;
+pub use key_mode::KEY_MODE;
+pub use key_owner::KEY_OWNER;
+pub use offers_tls::OFFERS_TLS;
+pub use requires_tls::REQUIRES_TLS;

@@ -1,0 +1,16 @@
+//! The server offers TLS to clients.
+
+use model::Severity;
+
+use crate::FactRule;
+
+pub const OFFERS_TLS: FactRule = FactRule {
+    id: "SL2001",
+    title: "The server offers TLS to clients",
+    severity: Severity::High,
+    references: &["MariaDB manual: Data-in-Transit Encryption", "CIS MariaDB Benchmark 7.1"],
+    explanation: "Without a certificate the server cannot speak TLS at all, whatever clients ask for. MariaDB before 11.4 has none by default.",
+    remedy: "sealion enable clients",
+    fact: "client.offered",
+    judge: |value| crate::verdicts::yes(value, "have_ssl is not YES: no certificate is configured"),
+};

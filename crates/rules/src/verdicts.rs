@@ -1,0 +1,46 @@
+//! The few ways in which a value becomes a verdict. A value of another shape is `Unknown`, never a pass.
+
+use model::{Value, Verdict};
+
+pub fn unknown(value: &Value) -> Verdict {
+    Verdict::Unknown(match value {
+        Value::Unknown(why) => why.clone(),
+        other => format!("the observation says \"{other}\", which this rule does not know"),
+    })
+}
+
+pub fn yes(value: &Value, otherwise: &str) -> Verdict {
+    match value {
+        Value::Bool(true) => Verdict::Pass,
+        Value::Bool(false) => Verdict::Fail(otherwise.into()),
+        Value::Absent => Verdict::NotApplicable,
+        other => unknown(other),
+    }
+}
+
+pub fn no(value: &Value, otherwise: &str) -> Verdict {
+    match value {
+        Value::Bool(false) => Verdict::Pass,
+        Value::Bool(true) => Verdict::Fail(otherwise.into()),
+        Value::Absent => Verdict::NotApplicable,
+        other => unknown(other),
+    }
+}
+
+pub fn at_least(value: &Value, least: i64, unit: &str) -> Verdict {
+    match value {
+        Value::Number(number) if *number >= least => Verdict::Pass,
+        Value::Number(number) => Verdict::Fail(format!("{number} {unit}, at least {least} are wanted")),
+        Value::Absent => Verdict::NotApplicable,
+        other => unknown(other),
+    }
+}
+
+/// What a look on the wire said: `sealed`, or `plain` with or without a count.
+pub fn seen(value: &Value) -> Verdict {
+    match value {
+        Value::Text(word) if word == "sealed" => Verdict::Pass,
+        Value::Text(word) if word.starts_with("plain") => Verdict::Fail(format!("seen on the wire: {word}")),
+        other => unknown(other),
+    }
+}
