@@ -1,27 +1,75 @@
-use std::path::PathBuf;
-fn main() {
-    let args: Vec<_> = std::env::args_os().collect();
-    let verb = args.get(1).and_then(|a| a.to_str()).unwrap_or("");
-    match verb {
-        "__supervise" => {
-            let r = lab::supervisor::run(&PathBuf::from(&args[2]), args.len() > 4, args[3].to_str().unwrap().parse().unwrap());
-            if let Err(e) = r { eprintln!("{e}"); std::process::exit(5) }
+//! `sealion`: arguments, prompts, progress and exit codes. It calls `ops` and decides nothing.
+
+mod args;
+mod change;
+mod internal;
+mod labs;
+mod look;
+mod show;
+
+use std::process::ExitCode;
+
+use args::{Cli, Command};
+use clap::{CommandFactory, Parser};
+use ops::OpsError;
+
+fn main() -> ExitCode {
+    // Some commands of the lab are other processes of the same program; they take no options of people.
+    if let Some(code) = internal::run() {
+        return code;
+    }
+    // A closed pipe (`sealion status | head`) ends quietly: Rust ignores SIGPIPE and would panic in println.
+    std::panic::set_hook(Box::new(|info| {
+        let text = info.to_string();
+        if text.contains("Broken pipe") {
+            std::process::exit(0);
         }
-        "__server" => { eprintln!("{}", lab::supervisor::become_server(&PathBuf::from(&args[2]), &args[3..])); std::process::exit(5) }
-        _ => {
-            lab::namespace::enter_new().unwrap();
-            let t = std::time::Instant::now();
-            let servers = lab::bundle::Servers::find(false).unwrap();
-            let l = lab::Lab::make(&lab::LabOptions{ name: "demo".into(), dir: "/tmp/sl1".into(), servers, sst_method: lab::SstMethod::Rsync, nodes: 3, number: 1, namespace: true, keep: false}).unwrap();
-            l.seed(&l.file.nodes[0]).unwrap();
-            eprintln!("seeded {:?}", t.elapsed());
-            l.start("n1", &["--wsrep-new-cluster"], lab::Wait::Socket).unwrap();
-            eprintln!("n1 {:?}", t.elapsed());
-            l.start("n2", &[], lab::Wait::Socket).unwrap();
-            eprintln!("n2 {:?}", t.elapsed());
-            l.start("n3", &[], lab::Wait::Socket).unwrap();
-            eprintln!("n3 {:?}", t.elapsed());
-            std::thread::sleep(std::time::Duration::from_secs(args.get(2).map(|_|600).unwrap_or(1)));
+        eprintln!("error: sealion has a fault\n  why:  {text}\n  next: please report this; a change can be gone on with: sealion resume");
+    }));
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+        }
+    };
+    show::set_color(cli.global.color);
+    let result = std::panic::catch_unwind(|| run(cli));
+    match result {
+        Ok(Ok(code)) => ExitCode::from(code),
+        Ok(Err(error)) => {
+            eprintln!("{} {error}", show::red("error:"));
+            ExitCode::from(error.exit_code())
+        }
+        Err(_) => ExitCode::from(5),
+    }
+}
+
+fn run(cli: Cli) -> Result<u8, OpsError> {
+    let Cli { global, command } = cli;
+    match command {
+        Command::Demo(args) => labs::demo(&global, &args),
+        Command::Status(args) => look::status(&global, &args),
+        Command::Plan(args) => change::plan(&global, &args),
+        Command::Apply(args) => change::apply(&global, &args),
+        Command::Enable(args) => change::change(&global, model::Verb::Enable, &args),
+        Command::Disable(args) => change::change(&global, model::Verb::Disable, &args),
+        Command::Rotate(args) => change::change(&global, model::Verb::Rotate, &args),
+        Command::Resume(args) => change::go_on(&global, None, &args),
+        Command::Undo(args) => change::go_on(&global, Some(::change::Direction::Back), &args),
+        Command::Lab(command) => labs::lab(&global, command),
+        Command::Report(args) => look::report(&global, &args),
+        Command::Config(args::ConfigCommand::Print(args)) => look::config(&global, &args),
+        Command::Explain(args) => look::explain(&global, &args),
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Cli::command(), "sealion", &mut std::io::stdout());
+            Ok(0)
+        }
+        Command::Man { dir } => {
+            std::fs::create_dir_all(&dir)
+                .and_then(|()| clap_mangen::generate_to(Cli::command(), &dir))
+                .map_err(|error| OpsError::usage("cannot write the man pages", error.to_string(), "name a directory that you may write to"))?;
+            Ok(0)
         }
     }
 }

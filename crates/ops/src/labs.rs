@@ -1,1 +1,185 @@
+//! `sealion lab`: a whole cluster on loopback with accounts, an inventory, and nothing of the user's touched.
 
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use lab::{Lab, LabOptions, Wait};
+use model::NodeName;
+use net::{Client, ConnectOptions, Endpoint, ExposeSecret, SecretString};
+use server::{LiveNode, NodeView, ReadNode};
+
+use crate::OpsError;
+use crate::inventory::{Cluster, ClusterTable, Inventory, LoginTable, NodeTable};
+use crate::roll;
+
+/// A node of the lab is Synced within this time, or it has failed; an SST of the demo's data takes 5 s.
+const SYNCED_MS_MAX: u64 = 90_000;
+
+/// A running lab and the cluster in it.
+pub struct Up {
+    pub lab: Lab,
+    pub cluster: Cluster,
+    pub inventory: PathBuf,
+    /// The application's account, with rights on its own schema only.
+    pub app: ConnectOptions,
+}
+
+pub fn inventory_path(dir: &Path) -> PathBuf {
+    dir.join("sealion.toml")
+}
+
+fn option_file(user: &str, password: &SecretString) -> String {
+    format!("[client]\nuser={user}\npassword={}\n", password.expose_secret())
+}
+
+fn write_private(path: &Path, text: &str) -> Result<(), OpsError> {
+    fs::write(path, "").map_err(|error| OpsError::internal(format!("cannot write {}", path.display()), error))?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600))
+        .and_then(|()| fs::write(path, text))
+        .map_err(|error| OpsError::internal(format!("cannot write {}", path.display()), error))
+}
+
+/// Makes the lab and starts its first node as a new cluster. The others are started with [`join`].
+pub fn first_node(options: &LabOptions, operator_dir: &Path) -> Result<Up, OpsError> {
+    let lab = Lab::make(options)?;
+    let first = lab.file.nodes.first().cloned().ok_or_else(|| {
+        OpsError::usage("a lab needs a node", "--nodes is 0", "ask for 3")
+    })?;
+    lab.seed(&first)?;
+    lab.start(&first.name, &["--wsrep-new-cluster"], Wait::Socket)?;
+
+    let (operator, app) = (trust::generate_passphrase(), trust::generate_passphrase());
+    let dir = &options.dir;
+    write_private(&dir.join("operator.cnf"), &option_file("sealion", &operator))?;
+    write_private(&dir.join("app.cnf"), &option_file("app", &app))?;
+    let mut root = Client::connect(&ConnectOptions::new(Endpoint::unix(first.socket()), "root"))
+        .map_err(|error| OpsError::internal("cannot log in to the new server", error))?;
+    let schema = bench::SCHEMA;
+    let statements = [
+        format!("CREATE USER sealion@'%' IDENTIFIED BY '{}'", operator.expose_secret()),
+        "GRANT ALL ON *.* TO sealion@'%'".to_owned(),
+        format!("CREATE USER app@'%' IDENTIFIED BY '{}'", app.expose_secret()),
+        format!("GRANT ALL ON {schema}.* TO app@'%'"),
+    ];
+    for statement in &statements {
+        root.execute(statement).map_err(|error| OpsError::internal("cannot make the lab's accounts", error))?;
+    }
+    let _ = root.quit();
+    write_inventory(&lab, operator_dir)?;
+    let inventory = inventory_path(dir);
+    let cluster = Cluster::read(&inventory)?;
+    let app = crate::inventory::login_from(&dir.join("app.cnf"))?;
+    Ok(Up { lab, cluster, inventory, app })
+}
+
+/// (Re)writes the lab's inventory from its nodes.
+pub fn write_inventory(lab: &Lab, operator_dir: &Path) -> Result<(), OpsError> {
+    let itself = std::env::current_exe().map_err(|error| OpsError::internal("cannot find the running sealion", error))?;
+    let command = |verb: &str, node: &str| {
+        Some(vec![
+            itself.display().to_string(),
+            "lab".into(),
+            verb.into(),
+            node.into(),
+            "--dir".into(),
+            lab.file.dir.display().to_string(),
+        ])
+    };
+    let inventory = Inventory {
+        cluster: ClusterTable {
+            name: lab.file.cluster_name.clone(),
+            ca_dir: operator_dir.join("ca"),
+            state_dir: operator_dir.join("state"),
+            ca_passphrase_file: Some(operator_dir.join("ca-passphrase")),
+            capture_interface: "lo".into(),
+        },
+        login: LoginTable { defaults_file: "operator.cnf".into() },
+        nodes: lab
+            .file
+            .nodes
+            .iter()
+            .map(|node| NodeTable {
+                name: node.name.clone(),
+                address: node.address.to_string(),
+                port: lab::layout::SQL_PORT,
+                galera_port: lab::layout::GALERA_PORT,
+                names: vec![],
+                socket: Some(node.socket()),
+                pid_file: Some(node.pid_file()),
+                error_log: Some(node.log()),
+                defaults_file: node.my_cnf(),
+                tls_dir: node.tls_dir(),
+                state_dir: node.state_dir(),
+                service: None,
+                start: command("start", &node.name),
+                stop: command("stop", &node.name),
+                drain: None,
+                undrain: None,
+            })
+            .collect(),
+    };
+    fs::create_dir_all(operator_dir)
+        .map_err(|error| OpsError::internal(format!("cannot make {}", operator_dir.display()), error))?;
+    roll::make_passphrase_file(&operator_dir.join("ca-passphrase"))?;
+    let text = toml::to_string_pretty(&inventory).map_err(|error| OpsError::internal("cannot write the inventory", error))?;
+    let path = inventory_path(&lab.file.dir);
+    fs::write(&path, text).map_err(|error| OpsError::internal(format!("cannot write {}", path.display()), error))
+}
+
+/// Starts one more node and waits until it is Synced among `members`.
+pub fn join(up: &Up, name: &str, members: usize) -> Result<NodeView, OpsError> {
+    up.lab.start(name, &[], Wait::Nothing)?;
+    synced(&up.cluster, &up.lab, name, members)
+}
+
+/// Waits until `name` is Synced; fails as soon as its process has ended.
+pub fn synced(cluster: &Cluster, lab: &Lab, name: &str, members: usize) -> Result<NodeView, OpsError> {
+    let name = NodeName::from(name);
+    let spec = cluster
+        .nodes
+        .iter()
+        .find(|node| node.name == name)
+        .ok_or_else(|| OpsError::internal("a node of the lab is not in its inventory", &name))?;
+    let mut node = LiveNode::new(spec.clone(), cluster.login_at(spec));
+    let deadline = Instant::now() + Duration::from_millis(SYNCED_MS_MAX);
+    loop {
+        if let Ok(view) = node.view()
+            && view.is_synced()
+            && view.is_ready()
+            && view.cluster_size() >= members
+        {
+            return Ok(view);
+        }
+        let ended = matches!(lab.state(name.as_str())?, lab::supervisor::NodeState::Ended { .. });
+        if ended || Instant::now() > deadline {
+            let tail: Vec<String> =
+                node.log_tail(60).into_iter().filter(|line| line.contains("[ERROR]")).collect();
+            return Err(OpsError::internal(
+                format!("{name} did not become Synced{}", if ended { ": it ended" } else { "" }),
+                tail.join(" | "),
+            ));
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// Pids of all running servers, by node.
+pub fn pids(up: &Up) -> BTreeMap<String, i32> {
+    up.lab
+        .file
+        .nodes
+        .iter()
+        .filter_map(|node| match up.lab.state(&node.name).ok()? {
+            lab::supervisor::NodeState::Running { pid } => Some((node.name.clone(), i32::try_from(pid).ok()?)),
+            _ => None,
+        })
+        .collect()
+}
+
+/// A private directory for a lab: short, because unix sockets have at most 107 bytes of path.
+pub fn default_dir(name: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("sealion-{}-{name}", nix::unistd::geteuid().as_raw()))
+}

@@ -1,0 +1,361 @@
+//! What can be typed. Nothing happens here.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use model::Noun;
+
+/// Shows, proves, turns on and keeps encryption of MariaDB Galera clusters.
+#[derive(Debug, Parser)]
+#[command(
+    name = "sealion",
+    version,
+    about,
+    long_about = "Shows, proves, turns on and keeps encryption of MariaDB Galera clusters, while they serve.\n\n\
+                  Looks change nothing. Changes print a plan and ask; without a terminal --yes must name the plan's hash.",
+    after_help = "Exit codes: 0 all fine, 1 findings at or above --fail-on, 2 usage, 3 could not look, 4 a change stopped \
+                  and is resumable, 5 internal error, 6 refused, nothing changed, 7 measurement not usable.",
+    disable_help_subcommand = true,
+    arg_required_else_help = true
+)]
+pub struct Cli {
+    #[command(flatten)]
+    pub global: Global,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct Global {
+    /// The inventory of the cluster
+    #[arg(long, global = true, env = "SEALION_INVENTORY", value_name = "FILE", default_value = "sealion.toml")]
+    pub inventory: PathBuf,
+    /// Table for people, JSON for programs
+    #[arg(long, global = true, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+    /// When to use colour
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto)]
+    pub color: Color,
+    /// Say more; twice says everything
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    Table,
+    Json,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// A real three-node cluster from clear text to proven TLS, with a report
+    Demo(DemoArgs),
+    /// What is configured, what is effective, what is seen
+    Status(StatusArgs),
+    /// What a change would do; changes nothing
+    Plan(PlanArgs),
+    /// Apply a plan that was saved with `plan --format json`
+    Apply(ApplyArgs),
+    /// Turn TLS on while the cluster serves
+    Enable(ChangeArgs),
+    /// Turn TLS off while the cluster serves
+    Disable(ChangeArgs),
+    /// New certificates without a restart
+    Rotate(ChangeArgs),
+    /// Finish a change that was interrupted
+    Resume(GoOnArgs),
+    /// Go back to what was before the newest change
+    Undo(GoOnArgs),
+    /// Real servers on loopback
+    #[command(subcommand)]
+    Lab(LabCommand),
+    /// Make HTML or text of a report.json
+    Report(ReportArgs),
+    /// Effective options with the file and line that set each
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// What a rule means, why it matters, how to mend it
+    Explain(ExplainArgs),
+    /// Shell completions
+    #[command(hide = true)]
+    Completions { shell: clap_complete::Shell },
+    /// Man pages, one file a command
+    #[command(hide = true)]
+    Man { dir: PathBuf },
+}
+
+#[derive(Debug, Args)]
+pub struct DemoArgs {
+    /// Leave the cluster up and print how to connect
+    #[arg(long)]
+    pub keep: bool,
+    /// Where report.html and report.json go
+    #[arg(long, value_name = "DIR", default_value = "sealion-demo")]
+    pub out: PathBuf,
+    /// Also rotate, disable, undo, and enable again
+    #[arg(long)]
+    pub full: bool,
+    /// Use the servers that the system has installed
+    #[arg(long)]
+    pub system: bool,
+    /// Use the host's loopback, not a namespace of its own
+    #[arg(long)]
+    pub no_namespace: bool,
+    /// How joiners get their data
+    #[arg(long, value_enum, default_value_t = Sst::Rsync)]
+    pub sst: Sst,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Sst {
+    Rsync,
+    Mariabackup,
+}
+
+impl From<Sst> for lab::SstMethod {
+    fn from(sst: Sst) -> Self {
+        match sst {
+            Sst::Rsync => Self::Rsync,
+            Sst::Mariabackup => Self::Mariabackup,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct StatusArgs {
+    /// Watch the wire for this long; 0 does not
+    #[arg(long, value_name = "MS", default_value_t = 1500)]
+    pub look_ms: u64,
+    /// Write a canary row on every node meanwhile (schema sealion_canary, removed again)
+    #[arg(long)]
+    pub canaries: bool,
+    /// Exit with 1 when a finding of this severity failed
+    #[arg(long, value_enum, value_name = "SEVERITY")]
+    pub fail_on: Option<SeverityArg>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SeverityArg {
+    Info,
+    Low,
+    Medium,
+    High,
+    Critical,
+}
+
+impl From<SeverityArg> for model::Severity {
+    fn from(word: SeverityArg) -> Self {
+        match word {
+            SeverityArg::Info => Self::Info,
+            SeverityArg::Low => Self::Low,
+            SeverityArg::Medium => Self::Medium,
+            SeverityArg::High => Self::High,
+            SeverityArg::Critical => Self::Critical,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum VerbArg {
+    Enable,
+    Disable,
+    Rotate,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PlanFormat {
+    Table,
+    Diff,
+    Sql,
+    Shell,
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub struct PlanArgs {
+    #[arg(value_enum)]
+    pub verb: VerbArg,
+    /// Of galera, sst, clients; all when left out
+    #[arg(value_delimiter = ',')]
+    pub nouns: Vec<Noun>,
+    /// A runbook in another form: diff, sql, shell, or json for `sealion apply`
+    #[arg(long = "as", value_enum, value_name = "FORM", default_value_t = PlanFormat::Table)]
+    pub form: PlanFormat,
+    #[command(flatten)]
+    pub how: How,
+}
+
+#[derive(Debug, Args)]
+pub struct ApplyArgs {
+    /// From `sealion plan … --as json`
+    pub plan: PathBuf,
+    #[command(flatten)]
+    pub yes: Yes,
+    #[command(flatten)]
+    pub how: How,
+}
+
+#[derive(Debug, Args)]
+pub struct ChangeArgs {
+    /// Of galera, sst, clients; all when left out
+    #[arg(value_delimiter = ',')]
+    pub nouns: Vec<Noun>,
+    #[command(flatten)]
+    pub yes: Yes,
+    #[command(flatten)]
+    pub how: How,
+}
+
+#[derive(Debug, Args)]
+pub struct GoOnArgs {
+    #[command(flatten)]
+    pub how: How,
+}
+
+#[derive(Debug, Args)]
+pub struct Yes {
+    /// Do not ask; HASH is the plan's, as `sealion plan` prints it
+    #[arg(long, value_name = "HASH")]
+    pub yes: Option<String>,
+}
+
+/// How a change is done.
+#[derive(Debug, Args)]
+pub struct How {
+    /// The file with the passphrase of the CA key (mode 0600)
+    #[arg(long, value_name = "FILE")]
+    pub ca_passphrase_file: Option<PathBuf>,
+    /// RSA keys of this size instead of P-256
+    #[arg(short, long, value_name = "BITS")]
+    pub bits: Option<u32>,
+    /// Days until a node's certificate expires
+    #[arg(long, value_name = "DAYS", default_value_t = 397)]
+    pub leaf_days: u32,
+    /// Change servers of a version that we have not run ourselves
+    #[arg(long)]
+    pub allow_untested: bool,
+    /// Refuse clear text though it could not be seen whether clients still use it
+    #[arg(long)]
+    pub accept_unknown_clients: bool,
+    /// Upper bound for a restarted node to be Synced again
+    #[arg(long, value_name = "S", default_value_t = 300)]
+    pub sync_s_max: u64,
+    /// Upper bound for sessions to leave a drained node
+    #[arg(long, value_name = "S", default_value_t = 30)]
+    pub drain_s_max: u64,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum LabCommand {
+    /// Start a cluster on loopback and leave it up
+    Up(LabUpArgs),
+    /// Run a program inside the lab, e.g. `sealion lab exec -- mariadb`
+    Exec(LabExecArgs),
+    /// What runs
+    Status(LabDirArgs),
+    /// End the lab and remove its files
+    Down(LabDirArgs),
+    /// Fetch a server without root
+    Fetch {
+        #[arg(default_value = "galera-10.11")]
+        server: String,
+    },
+    /// Start a node
+    Start(LabNodeArgs),
+    /// Stop a node
+    Stop(LabNodeArgs),
+    /// Kill a node as a power cut would
+    Kill(LabNodeArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct LabDirArgs {
+    /// The lab's directory
+    #[arg(long, value_name = "DIR", env = "SEALION_LAB")]
+    pub dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct LabNodeArgs {
+    pub node: String,
+    #[command(flatten)]
+    pub lab: LabDirArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LabKind {
+    Galera,
+    Mariadb,
+}
+
+#[derive(Debug, Args)]
+pub struct LabUpArgs {
+    #[arg(value_enum, default_value_t = LabKind::Galera)]
+    pub kind: LabKind,
+    /// How many nodes of a Galera cluster
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=9))]
+    pub nodes: u8,
+    /// Encrypt it before it is handed over
+    #[arg(long)]
+    pub tls: bool,
+    #[arg(long)]
+    pub system: bool,
+    #[arg(long)]
+    pub no_namespace: bool,
+    #[arg(long, value_enum, default_value_t = Sst::Rsync)]
+    pub sst: Sst,
+    #[command(flatten)]
+    pub lab: LabDirArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct LabExecArgs {
+    #[command(flatten)]
+    pub lab: LabDirArgs,
+    #[arg(last = true, required = true)]
+    pub command: Vec<std::ffi::OsString>,
+}
+
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// A report.json
+    pub report: PathBuf,
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ConfigCommand {
+    /// Print effective options
+    Print(ConfigArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct ConfigArgs {
+    /// Read only this file and what it includes
+    #[arg(long, value_name = "FILE")]
+    pub defaults_file: Option<PathBuf>,
+    /// Read this file after the usual ones
+    #[arg(long, value_name = "FILE")]
+    pub defaults_extra_file: Option<PathBuf>,
+    /// Also read groups with this suffix
+    #[arg(long, value_name = "TEXT")]
+    pub defaults_group_suffix: Option<String>,
+    /// Groups to read, as a server or client would; a MariaDB server's when left out
+    #[arg(long = "group", short = 'g', value_name = "GROUP")]
+    pub groups: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// Like SL1001; all are listed when left out
+    pub rule: Option<String>,
+}

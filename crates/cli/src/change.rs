@@ -1,0 +1,204 @@
+//! Commands that plan and change.
+
+use std::io::{BufRead, IsTerminal, Write};
+use std::time::Instant;
+
+use ::change::Direction;
+use model::{Change, Noun, Plan, Verb};
+use ops::roll::{self, Finished, Progress, Settings};
+use ops::{Cluster, OpsError};
+use trust::KeyKind;
+
+use crate::args::{ApplyArgs, ChangeArgs, Format, Global, GoOnArgs, How, PlanArgs, PlanFormat, VerbArg};
+use crate::show;
+
+fn settings(how: &How) -> Settings {
+    let mut settings = Settings {
+        key: how.bits.map_or(KeyKind::EcP256, |bits| KeyKind::Rsa { bits }),
+        leaf_days: how.leaf_days,
+        allow_untested: how.allow_untested,
+        accept_unknown_clients: how.accept_unknown_clients,
+        ..Settings::default()
+    };
+    settings.limits.sync_ms_max = how.sync_s_max * 1000;
+    settings.limits.drain_ms_max = how.drain_s_max * 1000;
+    settings
+}
+
+fn wish(verb: Verb, nouns: &[Noun]) -> Change {
+    if nouns.is_empty() { Change::new(verb, Noun::ALL) } else { Change::new(verb, nouns.iter().copied()) }
+}
+
+pub fn plan(global: &Global, args: &PlanArgs) -> Result<u8, OpsError> {
+    let cluster = Cluster::read(&global.inventory)?;
+    let passphrase = cluster.passphrase(args.how.ca_passphrase_file.as_deref())?;
+    let verb = match args.verb {
+        VerbArg::Enable => Verb::Enable,
+        VerbArg::Disable => Verb::Disable,
+        VerbArg::Rotate => Verb::Rotate,
+    };
+    let plan = roll::plan(&cluster, &settings(&args.how), passphrase, &wish(verb, &args.nouns))?;
+    let form = if global.format == Format::Json { PlanFormat::Json } else { args.form };
+    print_plan(&plan, form)?;
+    Ok(0)
+}
+
+/// Impact first, then the steps.
+fn print_plan(plan: &Plan, form: PlanFormat) -> Result<(), OpsError> {
+    if form == PlanFormat::Json {
+        println!("{}", serde_json::to_string_pretty(plan).map_err(|error| OpsError::internal("cannot write JSON", error))?);
+        return Ok(());
+    }
+    let comment = if form == PlanFormat::Sql { "--" } else { "#" };
+    println!("{comment} {} of cluster {}, plan {}", plan.change, plan.cluster, show::bold(plan.short_hash()));
+    for line in &plan.impact {
+        println!("{comment} impact: {line}");
+    }
+    for line in &plan.rights {
+        println!("{comment} needs:  {line}");
+    }
+    for step in &plan.steps {
+        let sign = if step.no_op { "=" } else if step.restarts_server { "~" } else { "+" };
+        match form {
+            PlanFormat::Table => println!("  {sign} {:<8} {}", step.id.to_string(), step.title),
+            PlanFormat::Diff | PlanFormat::Shell | PlanFormat::Sql => {
+                println!("\n{comment} {sign} {} {}", step.id, step.title);
+                let lines = match form {
+                    PlanFormat::Diff => &step.diff,
+                    PlanFormat::Shell => &step.shell,
+                    _ => &step.sql,
+                };
+                for line in lines {
+                    println!("{}", line.trim_end());
+                }
+            }
+            PlanFormat::Json => {}
+        }
+    }
+    if form == PlanFormat::Table {
+        println!("  (+ changes, ~ restarts the server, = is so already)");
+    }
+    Ok(())
+}
+
+pub fn change(global: &Global, verb: Verb, args: &ChangeArgs) -> Result<u8, OpsError> {
+    let cluster = Cluster::read(&global.inventory)?;
+    let passphrase = cluster.passphrase(args.how.ca_passphrase_file.as_deref())?;
+    let (settings, wish) = (settings(&args.how), wish(verb, &args.nouns));
+    // The same command again only ever finishes what it began.
+    if let Some(open) = roll::open_change(&cluster)?
+        && same_wish(&open, &wish)
+    {
+        eprintln!("{wish} was begun and not finished: going on with it");
+        return run(global, |tell| roll::go_on(&cluster, &settings, passphrase, Some(Direction::Forward), tell));
+    }
+    let plan = roll::plan(&cluster, &settings, passphrase.clone(), &wish)?;
+    if plan.steps.iter().all(|step| step.no_op || step.kind == "files" || step.kind == "gate" || step.kind == "prove" || step.kind == "clients-gate")
+        && plan.restarts() == 0
+        && verb != Verb::Rotate
+    {
+        eprintln!("nothing to change; looking at what is");
+    }
+    confirm(&plan, args.yes.yes.as_deref())?;
+    run(global, |tell| roll::apply(&cluster, &settings, passphrase, &plan, tell))
+}
+
+fn same_wish(journal: &std::path::Path, wish: &Change) -> bool {
+    let Ok(bytes) = std::fs::read(journal) else { return false };
+    let Ok(parsed) = ::change::journal::parse(&bytes, journal) else { return false };
+    parsed.records.iter().any(|(_, record)| matches!(record, ::change::Record::Opened { plan } if plan.change == *wish))
+}
+
+pub fn apply(global: &Global, args: &ApplyArgs) -> Result<u8, OpsError> {
+    let cluster = Cluster::read(&global.inventory)?;
+    let passphrase = cluster.passphrase(args.how.ca_passphrase_file.as_deref())?;
+    let bad = |why: String| {
+        OpsError::usage(format!("{} is not a plan", args.plan.display()), why, "sealion plan … --as json > FILE")
+    };
+    let text = std::fs::read_to_string(&args.plan).map_err(|error| bad(error.to_string()))?;
+    let plan: Plan = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
+    confirm(&plan, args.yes.yes.as_deref())?;
+    run(global, |tell| roll::apply(&cluster, &settings(&args.how), passphrase, &plan, tell))
+}
+
+pub fn go_on(global: &Global, wish: Option<Direction>, args: &GoOnArgs) -> Result<u8, OpsError> {
+    let cluster = Cluster::read(&global.inventory)?;
+    let passphrase = cluster.passphrase(args.how.ca_passphrase_file.as_deref())?;
+    run(global, |tell| roll::go_on(&cluster, &settings(&args.how), passphrase, wish, tell))
+}
+
+/// Asks a person, or compares the hash that a program gave.
+fn confirm(plan: &Plan, yes: Option<&str>) -> Result<(), OpsError> {
+    if let Some(hash) = yes {
+        if hash.len() >= 8 && plan.state_hash.starts_with(hash) {
+            return Ok(());
+        }
+        return Err(OpsError::Refused(format!(
+            "--yes {hash} is not this plan, nothing was changed\n  why:  the plan for the cluster as it is now has the hash {}\n  next: look at it: sealion plan {}",
+            plan.short_hash(),
+            plan.change
+        )));
+    }
+    if !std::io::stdin().is_terminal() {
+        return Err(OpsError::usage(
+            "nobody is here to be asked",
+            "stdin is not a terminal",
+            format!("look at the plan first, then: --yes {}", plan.short_hash()),
+        ));
+    }
+    print_plan(plan, PlanFormat::Table)?;
+    print!("type yes to do this: ");
+    let _ = std::io::stdout().flush();
+    let mut line = String::new();
+    let _ = std::io::stdin().lock().read_line(&mut line);
+    if line.trim() == "yes" {
+        return Ok(());
+    }
+    Err(OpsError::Refused("not confirmed, nothing was changed".into()))
+}
+
+/// Runs a change with one line of progress a step.
+fn run(
+    global: &Global,
+    work: impl FnOnce(roll::Tell<'_>) -> Result<Finished, OpsError>,
+) -> Result<u8, OpsError> {
+    let began = Instant::now();
+    let mut printer = Printer { began, verbose: global.verbose > 0 };
+    let finished = work(&mut |progress| printer.tell(progress))?;
+    if global.format == Format::Json {
+        let json = serde_json::json!({
+            "schema": "sealion.change/1", "plan": finished.plan_id, "outcome": "complete",
+            "steps": finished.notes.iter().map(|(step, note)| serde_json::json!({"step": step, "note": note})).collect::<Vec<_>>(),
+            "not_proven": finished.not_proven, "took_s": began.elapsed().as_secs_f64(),
+        });
+        println!("{json}");
+    } else {
+        println!("{} in {:.0} s (journal {})", show::green("done"), began.elapsed().as_secs_f64(), finished.plan_id);
+    }
+    for line in &finished.not_proven {
+        eprintln!("{} {line}", show::bold("note:"));
+    }
+    Ok(0)
+}
+
+pub struct Printer {
+    pub began: Instant,
+    pub verbose: bool,
+}
+
+impl Printer {
+    pub fn tell(&mut self, progress: Progress) {
+        let at = self.began.elapsed().as_secs_f64();
+        match progress {
+            Progress::Step { id, title, phase: "acting", direction, at: n, of } => {
+                let back = if direction == Direction::Back { "back: " } else { "" };
+                eprintln!("{at:6.1} s  {n:>2}/{of}  {id:<8} {back}{title}");
+            }
+            Progress::Step { id, phase, .. } if self.verbose => eprintln!("{at:6.1} s         {id:<8} {phase}"),
+            Progress::Done { id, note, .. } => eprintln!("{at:6.1} s  {} {id:<8} {note}", show::green("  ok ")),
+            Progress::Failed { id, why } => eprintln!("{at:6.1} s  {} {id:<8} {why}", show::red(" fail")),
+            Progress::Line(line) => eprintln!("{at:6.1} s         {line}"),
+            Progress::Step { .. } => {}
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Commands that only look.
+
+use model::{Rule, Severity, Verdict};
+use ops::{Cluster, OpsError};
+
+use crate::args::{ConfigArgs, ExplainArgs, Format, Global, ReportArgs, StatusArgs};
+use crate::show;
+
+pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
+    let cluster = Cluster::read(&global.inventory)?;
+    let status = ops::status::status(&cluster, args.look_ms, args.canaries);
+    if global.format == Format::Json {
+        let json = serde_json::json!({
+            "schema": "sealion.status/1",
+            "sealion_version": env!("CARGO_PKG_VERSION"),
+            "cluster": status.cluster,
+            "nodes": status.nodes,
+            "links": status.sights,
+            "findings": status.findings,
+            "observations": status.observations,
+            "not_looked_at": status.not_looked_at,
+        });
+        println!("{}", serde_json::to_string_pretty(&json).map_err(|error| OpsError::internal("cannot write JSON", error))?);
+    } else {
+        print_status(&status);
+    }
+    if status.nodes.iter().all(|node| node.version.is_none()) {
+        return Ok(3);
+    }
+    let worst = status
+        .findings
+        .iter()
+        .filter(|finding| matches!(finding.verdict, Verdict::Fail(_)))
+        .map(|finding| finding.severity)
+        .max();
+    Ok(match (args.fail_on.map(Severity::from), worst) {
+        (Some(limit), Some(worst)) if worst >= limit => 1,
+        _ if status.nodes.iter().any(|node| node.version.is_none()) => 3,
+        _ => 0,
+    })
+}
+
+pub fn print_status(status: &ops::status::Status) {
+    let cluster = &status.cluster;
+    println!("{} {}", show::bold("cluster"), cluster.name);
+    println!("  address      {}", cluster.address);
+    println!("  Galera port  {}   arbitrators {}   members {}", cluster.galera_port, cluster.arbitrators, cluster.size);
+    println!("  system       {}   Galera {}", cluster.os_class, cluster.galera_version);
+    let mut rows = Vec::new();
+    for node in &status.nodes {
+        for (at, row) in node.rows.iter().enumerate() {
+            rows.push(vec![
+                if at == 0 { node.node.clone() } else { String::new() },
+                row.what.clone(),
+                row.configured.clone(),
+                row.effective.clone(),
+                show::seen(&row.seen),
+                show::day(row.not_after_unix),
+            ]);
+        }
+        if let Some(why) = &node.why_not {
+            rows.push(vec![node.node.clone(), "no answer".into(), why.lines().next().unwrap_or("").into()]);
+        }
+    }
+    println!("{}", show::table(&["node", "traffic", "configured", "effective", "seen", "expires"], rows));
+    for node in &status.nodes {
+        for row in node.rows.iter().filter(|row| row.certificate.is_some()) {
+            let path = |path: &Option<std::path::PathBuf>| path.as_ref().map_or_else(|| "-".into(), |path| path.display().to_string());
+            println!("  {} {:<8} key {}  certificate {}", node.node, row.what.split(' ').next().unwrap_or(""), path(&row.key), path(&row.certificate));
+        }
+    }
+    let bad: Vec<_> = status
+        .findings
+        .iter()
+        .filter(|finding| matches!(finding.verdict, Verdict::Fail(_) | Verdict::Unknown(_)))
+        .collect();
+    if bad.is_empty() {
+        println!("{}", show::green("no findings"));
+    } else {
+        let rows = bad
+            .iter()
+            .map(|finding| {
+                let why = match &finding.verdict {
+                    Verdict::Fail(why) | Verdict::Unknown(why) => why.clone(),
+                    _ => String::new(),
+                };
+                vec![
+                    finding.rule.clone(),
+                    format!("{} {}", finding.verdict.word(), finding.severity),
+                    finding.subject.clone(),
+                    why,
+                ]
+            })
+            .collect();
+        println!("{}", show::table(&["rule", "verdict", "subject", "why"], rows));
+    }
+    for line in &status.not_looked_at {
+        println!("not looked at: {line}");
+    }
+}
+
+pub fn config(global: &Global, args: &ConfigArgs) -> Result<u8, OpsError> {
+    let printed = ops::config_print::print(
+        args.defaults_file.clone(),
+        args.defaults_extra_file.clone(),
+        args.defaults_group_suffix.as_deref(),
+        &args.groups,
+    )?;
+    if global.format == Format::Json {
+        println!("{}", serde_json::to_string_pretty(&printed).map_err(|error| OpsError::internal("cannot write JSON", error))?);
+        return Ok(0);
+    }
+    for row in &printed.options {
+        let value = row.value.as_ref().map_or_else(String::new, |value| format!("={value}"));
+        println!("{}{value}", row.key);
+        println!("    {}:{} [{}]", row.file.display(), row.line, row.group);
+        for one in &row.overrode {
+            println!(
+                "    overrode {} from {}:{}",
+                one.value.as_deref().unwrap_or("(no value)"),
+                one.file.display(),
+                one.line
+            );
+        }
+    }
+    for note in &printed.notes {
+        eprintln!("note: {note}");
+    }
+    Ok(0)
+}
+
+pub fn explain(global: &Global, args: &ExplainArgs) -> Result<u8, OpsError> {
+    let Some(id) = &args.rule else {
+        if global.format == Format::Json {
+            let all: Vec<_> = rules::RULES.iter().map(|rule| rule_json(*rule)).collect();
+            println!("{}", serde_json::to_string_pretty(&all).map_err(|error| OpsError::internal("cannot write JSON", error))?);
+        } else {
+            for rule in rules::RULES {
+                println!("{}  {:<8}  {}", rule.id(), rule.severity(), rule.title());
+            }
+        }
+        return Ok(0);
+    };
+    let rule = rules::by_id(id).ok_or_else(|| {
+        OpsError::usage(format!("there is no rule \"{id}\""), "rules are named like SL1001", "sealion explain     lists them all")
+    })?;
+    if global.format == Format::Json {
+        println!("{}", serde_json::to_string_pretty(&rule_json(rule)).map_err(|error| OpsError::internal("cannot write JSON", error))?);
+        return Ok(0);
+    }
+    println!("{} {}\n{}\n\n{}\n", show::bold(rule.id()), rule.severity(), rule.title(), rule.explanation());
+    println!("remedy:     {}", rule.remedy());
+    for reference in rule.references() {
+        println!("reference:  {reference}");
+    }
+    Ok(0)
+}
+
+fn rule_json(rule: &dyn Rule) -> serde_json::Value {
+    serde_json::json!({
+        "rule": rule.id(), "severity": rule.severity(), "title": rule.title(), "explanation": rule.explanation(),
+        "remedy": rule.remedy(), "references": rule.references(),
+    })
+}
+
+pub fn report(_: &Global, args: &ReportArgs) -> Result<u8, OpsError> {
+    let text = std::fs::read_to_string(&args.report).map_err(|error| {
+        OpsError::usage(format!("{} cannot be read", args.report.display()), error.to_string(), "name a report.json that sealion wrote")
+    })?;
+    let report = ::report::DemoReport::from_json(&text)
+        .map_err(|error| OpsError::usage(format!("{} is not a report", args.report.display()), error.to_string(), "use the sealion that wrote it, or a newer one"))?;
+    match &args.html {
+        None => print!("{}", ::report::render_summary(&report)),
+        Some(path) => std::fs::write(path, ::report::render_html(&report)).map_err(|error| {
+            OpsError::usage(format!("{} cannot be written", path.display()), error.to_string(), "name a place that you may write to")
+        })?,
+    }
+    Ok(0)
+}

@@ -1,0 +1,66 @@
+//! Colour on a terminal, tables of 80 columns, progress on stderr.
+
+use std::io::IsTerminal;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use comfy_table::{ContentArrangement, Table, presets};
+
+use crate::args::Color;
+
+static COLOUR: AtomicBool = AtomicBool::new(false);
+
+/// Tables fit a terminal of this width when the output is not one.
+const WIDTH: u16 = 80;
+
+pub fn set_color(color: Color) {
+    let on = match color {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+    };
+    COLOUR.store(on, Ordering::Relaxed);
+}
+
+fn paint(code: &str, text: &str) -> String {
+    if COLOUR.load(Ordering::Relaxed) { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+}
+
+pub fn red(text: &str) -> String {
+    paint("1;31", text)
+}
+pub fn green(text: &str) -> String {
+    paint("32", text)
+}
+pub fn bold(text: &str) -> String {
+    paint("1", text)
+}
+
+/// A word of `plain`, `sealed`, `unknown` in its colour.
+pub fn seen(word: &str) -> String {
+    match word {
+        "plain" => paint("33", word),
+        "sealed" => paint("32", word),
+        _ => word.to_owned(),
+    }
+}
+
+pub fn table(header: &[&str], rows: Vec<Vec<String>>) -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
+    if !std::io::stdout().is_terminal() {
+        table.set_width(WIDTH);
+    }
+    table.set_header(header.to_vec());
+    for row in rows {
+        table.add_row(row);
+    }
+    table.to_string()
+}
+
+/// Milliseconds since 1970 as a date.
+pub fn day(unix_s: Option<i64>) -> String {
+    unix_s.and_then(|s| u64::try_from(s).ok()).map_or_else(
+        || "-".into(),
+        |s| model::clock::rfc3339(s * 1000).get(..10).unwrap_or_default().to_owned(),
+    )
+}
