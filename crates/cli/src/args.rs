@@ -274,6 +274,9 @@ pub enum LabCommand {
     Stop(LabNodeArgs),
     /// Kill a node as a power cut would
     Kill(LabNodeArgs),
+    /// Exit 0 while a node's process runs
+    #[command(hide = true)]
+    Alive(LabNodeArgs),
 }
 
 #[derive(Debug, Args)]

@@ -50,6 +50,10 @@ pub fn lab(global: &Global, command: LabCommand) -> Result<u8, OpsError> {
             Lab::open(&dir(args.lab.dir))?.stop(&args.node)?;
             Ok(0)
         }
+        LabCommand::Alive(args) => {
+            let state = Lab::open(&dir(args.lab.dir))?.state(&args.node)?;
+            Ok(u8::from(!matches!(state, NodeState::Running { .. })))
+        }
         LabCommand::Kill(args) => {
             Lab::open(&dir(args.lab.dir))?.kill(&args.node)?;
             Ok(0)
@@ -174,6 +178,47 @@ fn exec(args: &LabExecArgs) -> Result<u8, OpsError> {
     Err(OpsError::usage(format!("{name} cannot be run"), error.to_string(), "name a program of the PATH"))
 }
 
-pub fn demo(_: &Global, _: &DemoArgs) -> Result<u8, OpsError> {
-    unimplemented!()
+pub fn demo(_: &Global, args: &DemoArgs) -> Result<u8, OpsError> {
+    let dir = if args.keep {
+        labs::default_dir("demo")
+    } else {
+        // Short, and its own: unix sockets have at most 107 bytes of path, and two demos may run at once.
+        std::env::temp_dir().join(format!("sealion-{}", std::process::id()))
+    };
+    refuse_taken(&dir)?;
+    let servers = lab::bundle::Servers::find(args.system)?;
+    let out = std::path::absolute(&args.out).map_err(|error| OpsError::usage("--out is no path", error.to_string(), "name a directory"))?;
+    let namespace = namespace(args.no_namespace)?;
+    let options = ops::demo::DemoOptions {
+        lab: LabOptions {
+            name: "demo".into(),
+            dir,
+            servers,
+            sst_method: args.sst.into(),
+            nodes: 3,
+            number: if namespace { 1 } else { 3 },
+            namespace,
+            keep: args.keep,
+        },
+        out,
+        full: args.full,
+        settings: ops::roll::Settings::default(),
+    };
+    let began = std::time::Instant::now();
+    let (demo, up) = ops::demo::run(&options, &mut |line| {
+        let at = began.elapsed().as_secs_f64();
+        if line.starts_with('\u{25b8}') {
+            eprintln!("{at:6.1} s  {}", show::bold(line));
+        } else {
+            eprintln!("{at:6.1} s    {line}");
+        }
+    })?;
+    print!("{}", ::report::render_summary(&demo.report));
+    println!("\nreport  {}\n        {}", demo.html.display(), demo.json.display());
+    if args.keep {
+        print_connect(&up);
+    }
+    let proven = demo.report.summary.verdict != ::report::shape::Outcome::Failed;
+    drop(up);
+    Ok(u8::from(!proven))
 }

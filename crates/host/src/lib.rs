@@ -45,7 +45,8 @@ pub struct ProcessFacts {
 pub enum Service {
     Systemd { unit: String },
     /// Programs with arguments, run without a shell.
-    Commands { start: Vec<String>, stop: Vec<String> },
+    /// `alive` ends with 0 while the service runs or is on its way up.
+    Commands { start: Vec<String>, stop: Vec<String>, alive: Option<Vec<String>> },
 }
 
 impl Service {

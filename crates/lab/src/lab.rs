@@ -67,6 +67,7 @@ impl Lab {
             cluster_name: options.name.clone(),
             sst_method: options.sst_method,
             nodes,
+            strangers: vec![],
             supervisor_pid: 0,
             supervisor_start_ticks: 0,
         };
@@ -139,6 +140,26 @@ impl Lab {
         self.file.nodes.push(node.clone());
         self.file.write()?;
         Ok(node)
+    }
+
+    /// A node with its files that is not one of the cluster's: not in its address, not in the inventory, and given a
+    /// place of its own on the loopback. Its name is `n` and a digit above those of the lab.
+    pub fn add_stranger(&mut self, name: &str) -> Result<NodeSpec, LabError> {
+        let number = name.trim_start_matches('n').parse().unwrap_or(u8::MAX);
+        let node = NodeSpec {
+            name: name.to_owned(),
+            address: layout::node_address(self.number, number),
+            dir: self.file.dir.join(name),
+        };
+        self.lay_out(&node, &self.file.cluster_address())?;
+        self.file.strangers.push(node.clone());
+        self.file.write()?;
+        Ok(node)
+    }
+
+    pub fn forget_stranger(&mut self, name: &str) -> Result<(), LabError> {
+        self.file.strangers.retain(|node| node.name != name);
+        self.file.write()
     }
 
     /// Takes a stopped node out of the lab and removes its files.

@@ -75,6 +75,8 @@ pub struct LabFile {
     pub cluster_name: String,
     pub sst_method: SstMethod,
     pub nodes: Vec<NodeSpec>,
+    /// Servers that run in the lab and are not of the cluster.
+    pub strangers: Vec<NodeSpec>,
     /// 0 until the supervisor runs.
     pub supervisor_pid: i32,
     /// Field 22 of /proc/PID/stat, so that a reused pid is not taken for ours.
@@ -106,7 +108,7 @@ impl LabFile {
         fs::rename(&temp, &path).map_err(LabError::io(format!("rename to {}", path.display())))
     }
     pub fn node(&self, name: &str) -> Option<&NodeSpec> {
-        self.nodes.iter().find(|node| node.name == name)
+        self.nodes.iter().chain(&self.strangers).find(|node| node.name == name)
     }
     pub fn control_socket(&self) -> PathBuf {
         self.dir.join("control")

@@ -85,6 +85,9 @@ pub struct NodeTable {
     pub start: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<Vec<String>>,
+    /// Ends with 0 while the server runs or is on its way up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alive: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drain: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -166,7 +169,7 @@ impl Cluster {
                 return Err(twice("address", &node.address));
             }
             let service = match (node.service, node.start, node.stop) {
-                (None, Some(start), Some(stop)) => Service::Commands { start, stop },
+                (None, Some(start), Some(stop)) => Service::Commands { start, stop, alive: node.alive },
                 (unit, None, None) => Service::Systemd { unit: unit.unwrap_or_else(|| "mariadb.service".into()) },
                 _ => {
                     return Err(OpsError::usage(

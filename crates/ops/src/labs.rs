@@ -116,6 +116,7 @@ pub fn write_inventory(lab: &Lab, operator_dir: &Path) -> Result<(), OpsError> {
                 service: None,
                 start: command("start", &node.name),
                 stop: command("stop", &node.name),
+                alive: command("alive", &node.name),
                 drain: None,
                 undrain: None,
             })

@@ -1,6 +1,7 @@
 //! The use cases: what each command does, in order, with progress. The command line calls these and decides nothing.
 
 pub mod config_print;
+pub mod demo;
 pub mod error;
 pub mod inventory;
 pub mod labs;

@@ -261,7 +261,7 @@ impl change::driver::Watcher for Watch<'_, '_> {
             }
         }
         let of = machine.plan().steps.len();
-        let mut say = |step: usize, phase: &'static str, direction: Direction| {
+        let say = |step: usize, phase: &'static str, direction: Direction| {
             if let Some(one) = machine.step(step) {
                 (self.tell.borrow_mut())(Progress::Step {
                     id: one.id.to_string(),
@@ -337,6 +337,14 @@ fn drive(
             "the change stopped at step {step}; the cluster serves, what was done stays done\n\n{why}\n\n  next: sealion resume (goes on) or sealion undo (goes back)"
         ))),
     }
+}
+
+/// Equips a node that is not started yet, as a sealed cluster expects it.
+pub fn equip(cluster: &Cluster, settings: &Settings, passphrase: SecretString, node: &str) -> Result<(), OpsError> {
+    let clock = SystemClock;
+    let mut transit = transit(cluster, settings, passphrase, String::new(), &clock, Box::new(|_| {}));
+    transit::equip(&mut transit, &model::NodeName::from(node))
+        .map_err(|error| OpsError::internal(format!("cannot equip {node}"), error))
 }
 
 /// Makes a passphrase file that only its owner can read, if there is none.

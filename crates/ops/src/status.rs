@@ -161,7 +161,7 @@ pub fn with_sights(cluster: &Cluster, sights: Vec<LinkSight>, not_looked_at: Vec
     status
 }
 
-fn os_class() -> String {
+pub fn os_class() -> String {
     let text = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
     text.lines()
         .find_map(|line| line.strip_prefix("PRETTY_NAME="))

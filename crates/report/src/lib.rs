@@ -1,1 +1,21 @@
-//! `report`
+//! What a run looks like to others: versioned JSON shapes, one HTML page, a text summary.
+//!
+//! It computes nothing: every number was measured and stored by others; here it gets a unit, a place and a colour.
+//! Start reading at [`shape::DemoReport`]. A field there is a promise, written down in `docs/schema/`.
+
+pub mod contradictions;
+mod error;
+mod figures;
+pub mod formats;
+pub mod html;
+pub mod shape;
+pub mod text;
+
+pub use error::ReportError;
+pub use formats::{FORMATS, Format};
+pub use html::render_html;
+pub use shape::DemoReport;
+pub use text::render_summary;
+
+/// The JSON Schema (draft 2020-12) of `report.json`, as published in `docs/schema/demo-report-1.json`.
+pub const DEMO_REPORT_SCHEMA: &str = include_str!("../../../docs/schema/demo-report-1.json");

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use host::{Local, ProcessFacts, ReadHost, WriteHost};
+use host::{Local, ProcessFacts, ReadHost, Service, WriteHost};
 use model::{Clock, SystemClock};
 use net::{Client, ConnectOptions, NetError, SslMode, TlsOptions};
 
@@ -14,6 +14,8 @@ use crate::view::NodeView;
 /// The service manager may take this long to stop or start a server before it is said to hang. systemd's own limit
 /// for mariadb.service is 90 s to 15 min; a clean shutdown of a busy server takes its time.
 const SERVICE_S_MAX: u64 = 600;
+/// A service manager that does not say within this time whether a service runs is not asked again in that round.
+const ASK_S_MAX: u64 = 5;
 const PID_FILE_BYTES_MAX: u64 = 64;
 /// Only the end of a log is read.
 const LOG_BYTES_MAX: u64 = 64 * 1024 * 1024;
@@ -127,6 +129,20 @@ impl ReadNode for LiveNode {
         let text = self.host.read(path, PID_FILE_BYTES_MAX).ok()??;
         let pid = String::from_utf8_lossy(&text).trim().parse().ok()?;
         self.host.process(pid)
+    }
+
+    fn alive(&mut self) -> Option<bool> {
+        let limit = Duration::from_secs(ASK_S_MAX);
+        match &self.spec.service {
+            // Source: systemctl(1): ActiveState is active, activating, reloading, deactivating, inactive or failed.
+            Service::Systemd { unit } => {
+                let words = ["systemctl", "show", "-p", "ActiveState", "--value", unit].map(str::to_owned);
+                let state = self.host.run(&words, limit).ok()?;
+                Some(matches!(state.trim(), "active" | "activating" | "reloading" | "deactivating"))
+            }
+            Service::Commands { alive: Some(alive), .. } => Some(self.host.run(alive, limit).is_ok()),
+            Service::Commands { alive: None, .. } => None,
+        }
     }
 
     fn effective(&mut self) -> Result<Effective, NodeError> {

@@ -71,7 +71,12 @@ pub trait ReadNode {
     /// `Down` when nobody answers, `Refused` when the login fails.
     fn view(&mut self) -> Result<NodeView, NodeError>;
     fn sessions(&mut self) -> Result<Sessions, NodeError>;
+    /// By its pid file, which a server writes only when it is up: `None` is no proof that it does not run.
     fn process(&mut self) -> Option<ProcessFacts>;
+    /// Whether the service runs or is on its way up, as its manager says; `None` when nobody can say.
+    fn alive(&mut self) -> Option<bool> {
+        Some(self.process().is_some())
+    }
     /// The options that its files give now, whether or not the server has read them.
     fn effective(&mut self) -> Result<Effective, NodeError>;
     /// The groups of `effective` that only SST scripts read.

@@ -5,6 +5,8 @@
 //! every node speaks both (round 1), then, after a gate, every node speaks TLS only (round 2).
 
 pub mod edit;
+mod equip;
+mod owner;
 pub mod plan;
 pub mod preflight;
 pub mod quorum;
@@ -13,6 +15,7 @@ mod unified;
 mod wait;
 mod world;
 
+pub use equip::equip;
 pub use plan::{PlanError, plan};
 pub use preflight::{Problem, preflight};
 pub use world::{Authority, Limits, Transit};

@@ -71,6 +71,26 @@ pub fn may_stop(target: &NodeName, views: &Views, ours: bool, allowed: &str) -> 
     reasons
 }
 
+/// Every reason why `target`, which does not answer, may not be started anew. It is no member, or not for long, so its start
+/// takes nobody's quorum; `runs` says that its process would have to be stopped first.
+pub fn may_start(target: &NodeName, views: &Views, runs: bool, allowed: &str) -> Vec<String> {
+    let up: Vec<(&NodeName, &NodeView)> = views
+        .iter()
+        .filter(|(name, _)| name != target)
+        .filter_map(|(name, view)| view.as_ref().ok().map(|view| (name, view)))
+        .collect();
+    let mut reasons: Vec<String> = up
+        .iter()
+        .filter(|(_, view)| !allowed.contains(view.galera_state().letter()))
+        .map(|(name, view)| format!("{name} speaks {}, which may not stand beside what comes next", view.galera_state()))
+        .collect();
+    // A process that waits for the others may be what they need to be a quorum again.
+    if runs && !up.iter().any(|(_, view)| view.is_primary()) {
+        reasons.push(format!("{target} is on its way up, and no other node is in a primary component"));
+    }
+    reasons
+}
+
 pub fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or("")
 }
@@ -133,6 +153,20 @@ mod tests {
         } else {
             assert!(reasons.iter().any(|reason| reason.contains(expected)), "{reasons:?}");
         }
+    }
+
+    #[test]
+    fn a_node_that_is_down_may_be_started_whatever_the_size_but_not_beside_another_kind() {
+        let down = || Err(NodeError::Down { node: "n1".into(), why: "refused".into() });
+        let check = |other: &[(&str, &str)], runs, allowed, expected: usize| {
+            let views = vec![(NodeName::from("n1"), down()), (NodeName::from("n2"), Ok(view(other)))];
+            assert_eq!(may_start(&"n1".into(), &views, runs, allowed).len(), expected, "{other:?} {runs} {allowed}");
+        };
+        check(&[("wsrep_cluster_size", "2")], false, "PD", 0);
+        check(&[("wsrep_cluster_size", "2")], true, "PD", 0);
+        check(&[("wsrep_cluster_status", "non-Primary")], false, "PD", 0);
+        check(&[("wsrep_cluster_status", "non-Primary")], true, "PD", 1);
+        check(&[], false, "DS", 1);
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! Waiting for what a server does by itself, with upper bounds and a reason when it does not happen.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use change::StepError;
 use model::NodeName;
-use server::{NodeView, ReadNode};
+use server::{NodeView, ReadNode, WriteNode};
 
+use super::owner;
 use super::quorum;
 use super::world::Transit;
 
@@ -13,16 +15,18 @@ const POLL_MS: u64 = 200;
 /// A node is back when it was seen so this often in a row: a joiner can flicker.
 const SYNCED_POLLS: u32 = 3;
 const RECV_QUEUE_MAX: i64 = 10;
-/// A process that is gone for this long after a start has ended; service managers fork and write the pid file late.
-const GONE_MS_MAX: u64 = 8_000;
+/// A service that is not running for this long after a start has ended; managers take a moment to fork.
+const GONE_MS_MAX: u64 = 2_000;
 
-/// Until `name` is Synced in a primary component of `members`.
-pub fn synced(transit: &mut Transit<'_>, name: &NodeName, members: usize) -> Result<NodeView, StepError> {
+/// Until `name` is Synced in a primary component with every node that runs. One that went down meanwhile is not waited
+/// for: that is another node's failure, and is told as such.
+pub fn synced(transit: &mut Transit<'_>, name: &NodeName) -> Result<NodeView, StepError> {
     let limit = transit.limits.sync_ms_max;
-    let node = transit.node(name)?;
-    let began = node.now_ms();
+    let began = transit.node(name)?.now_ms();
+    let mut members = transit.nodes.len();
     let (mut good, mut gone_since, mut last) = (0, None, "it did not answer".to_owned());
     loop {
+        let node = transit.node(name)?;
         match node.view() {
             Ok(view) => {
                 gone_since = None;
@@ -35,6 +39,9 @@ pub fn synced(transit: &mut Transit<'_>, name: &NodeName, members: usize) -> Res
                 if good >= SYNCED_POLLS {
                     return Ok(view);
                 }
+                if view.is_synced() && view.cluster_size() < members {
+                    members = running(transit);
+                }
                 last = format!(
                     "it is {} in a {} component of {}",
                     view.status("wsrep_local_state_comment").unwrap_or("not ready"),
@@ -44,7 +51,8 @@ pub fn synced(transit: &mut Transit<'_>, name: &NodeName, members: usize) -> Res
             }
             Err(error) if error.is_down() => {
                 good = 0;
-                if node.process().is_none() {
+                // The pid file comes late: only the service manager knows whether a silent server is on its way up.
+                if node.alive() == Some(false) {
                     let since = *gone_since.get_or_insert(node.now_ms());
                     if node.now_ms() - since > GONE_MS_MAX {
                         return Err(did_not_come_back(node.reading(), "its process has ended"));
@@ -55,6 +63,7 @@ pub fn synced(transit: &mut Transit<'_>, name: &NodeName, members: usize) -> Res
             }
             Err(error) => return Err(StepError(error.to_string())),
         }
+        let node = transit.node(name)?;
         if node.now_ms() - began > limit {
             return Err(did_not_come_back(
                 node.reading(),
@@ -63,6 +72,11 @@ pub fn synced(transit: &mut Transit<'_>, name: &NodeName, members: usize) -> Res
         }
         node.wait(Duration::from_millis(POLL_MS));
     }
+}
+
+/// How many nodes answer or are starting.
+fn running(transit: &mut Transit<'_>) -> usize {
+    transit.nodes.iter_mut().filter_map(|node| (node.view().is_ok() || node.alive() == Some(true)).then_some(())).count()
 }
 
 fn did_not_come_back(node: &mut dyn ReadNode, why: &str) -> StepError {
@@ -105,24 +119,20 @@ pub fn drained(transit: &mut Transit<'_>, name: &NodeName) -> Result<String, Ste
     }
 }
 
+/// A server that ends at once is started so often; one that gives up on finding the others may find them later.
+const STARTS_MAX: u32 = 3;
+const START_AGAIN_MS: u64 = 10_000;
+
 /// Starts what is down, waits for the cluster to be whole by itself.
+///
+/// It ends well too when the rest is a primary component and a node just does not start: that node's own step mends it (its
+/// file may be the reason), and every other step's pre-check refuses while a member is missing.
 pub fn revive(transit: &mut Transit<'_>) -> Result<(), StepError> {
-    let down: Vec<NodeName> = transit
-        .views()
-        .into_iter()
-        .filter_map(|(name, view)| view.err().filter(server::NodeError::is_down).map(|_| name))
-        .collect();
-    for name in &down {
-        transit.say(&format!("{name} is down: starting it with the file as it is"));
-        let node = transit.node(name)?;
-        // A node that is starting already, or that cannot start, is told by the wait below.
-        if node.process().is_none() {
-            let _ = node.start();
-        }
-    }
     let limit = transit.limits.recover_ms_max;
     let members = transit.nodes.len();
-    let began = transit.nodes.first().map_or(0, |node| node.now_ms());
+    let now = |transit: &Transit<'_>| transit.nodes.first().map_or(0, |node| node.now_ms());
+    let began = now(transit);
+    let mut starts: BTreeMap<NodeName, (u32, u64)> = BTreeMap::new();
     loop {
         let views = transit.views();
         let whole = views.iter().all(|(_, view)| {
@@ -134,17 +144,74 @@ pub fn revive(transit: &mut Transit<'_>) -> Result<(), StepError> {
         if whole {
             return Ok(());
         }
-        let now = transit.nodes.first().map_or(0, |node| node.now_ms());
-        if now - began > limit {
+        let mut hopeless = Vec::new();
+        for (name, view) in &views {
+            if !view.as_ref().is_err_and(server::NodeError::is_down) {
+                continue;
+            }
+            let at = now(transit);
+            let (count, last) = starts.get(name).copied().unwrap_or((0, 0));
+            let alive = transit.node(name)?.alive();
+            // When nobody can say whether it runs, it is started once and told by the limit below.
+            let may = if alive.is_some() { STARTS_MAX } else { 1 };
+            if alive == Some(true) || (count > 0 && at - last < START_AGAIN_MS) {
+                continue;
+            }
+            if count >= may {
+                hopeless.push(name.clone());
+                continue;
+            }
+            transit.say(&format!("{name} is down: starting it with the file as it is"));
+            starts.insert(name.clone(), (count + 1, at));
+            let _ = transit.node(name)?.start();
+        }
+        let rest_is_well = views.iter().all(|(name, view)| {
+            hopeless.contains(name) || view.as_ref().is_ok_and(|view| view.is_primary() && view.is_ready())
+        });
+        if !hopeless.is_empty() && hopeless.len() < views.len() && rest_is_well {
+            for name in &hopeless {
+                transit.say(&format!("{name} does not start; the others are a primary component without it"));
+            }
+            return Ok(());
+        }
+        if now(transit) - began > limit {
             return Err(StepError(format!(
                 "the cluster did not come back by itself\n  why:  after {} s:\n        {}\n  next: start what is down. \
                  If no node is Primary, and you are sure that none is left out, bootstrap the one with the highest seqno \
                  by hand:\n        SET GLOBAL wsrep_provider_options='pc.bootstrap=YES'     (sealion never does this)\n        \
                  then: sealion resume",
                 limit / 1000,
-                quorum::standings(&views).join("\n        ")
+                standings(transit, &views).join("\n        ")
             )));
         }
         super::world::sleep(transit, 500);
+    }
+}
+
+/// Where each node stands, with the seqno of those that are down, too, as far as their files tell.
+fn standings(transit: &mut Transit<'_>, views: &quorum::Views) -> Vec<String> {
+    let mut lines = quorum::standings(views);
+    for (line, (name, view)) in lines.iter_mut().zip(views) {
+        if view.is_err()
+            && let Ok(node) = transit.node(name)
+        {
+            *line += &format!("; {}", seqno_on_disk(node));
+        }
+    }
+    lines
+}
+
+/// # Source
+/// Galera writes grastate.dat at a clean stop; while it runs, and so after a crash, the seqno there is -1.
+fn seqno_on_disk(node: &mut dyn WriteNode) -> String {
+    const GRASTATE_BYTES_MAX: u64 = 4096;
+    let unknown = "seqno not known: `mariadbd --wsrep-recover` prints it there";
+    let Some(dir) = owner::datadir(node) else { return unknown.to_owned() };
+    let bytes = node.host().read(&dir.join("grastate.dat"), GRASTATE_BYTES_MAX).ok().flatten().unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    match text.lines().find_map(|line| line.strip_prefix("seqno:")).map(str::trim) {
+        Some(seqno) if seqno != "-1" => format!("seqno {seqno} (grastate.dat)"),
+        Some(_) => "seqno -1 (grastate.dat; it did not stop cleanly, `mariadbd --wsrep-recover` prints the true one)".to_owned(),
+        None => unknown.to_owned(),
     }
 }

@@ -9,6 +9,7 @@ use server::WriteNode;
 use trust::{Ca, LeafSpec};
 
 use super::{StepKind, fail, only_node};
+use crate::transit::owner;
 use crate::transit::world::Transit;
 use crate::transit::{CA_FILE, CERT_FILE, KEY_FILE};
 
@@ -54,10 +55,10 @@ pub fn issue(transit: &mut Transit<'_>, name: &NodeName) -> Result<(trust::Leaf,
 pub fn place(node: &mut dyn WriteNode, leaf: &trust::Leaf, ca_pem: &str) -> Result<(), StepError> {
     let dir = node.spec().tls_dir.clone();
     // The server's own user must read them, and nobody else: as the owner of the running process or of the datadir.
-    let owner = node.process().map(|process| process.uid);
+    let owner = owner::of_server(node);
     let host = node.write_host();
     let group = host.facts(&dir).ok().flatten().map(|facts| facts.gid);
-    let owner = owner.map(|uid| (uid, group.unwrap_or(uid)));
+    let owner = owner.map(|(uid, gid)| (uid, group.unwrap_or(gid)));
     host.make_dir(&dir, 0o700, owner).map_err(fail)?;
     host.write(&dir.join(KEY_FILE), leaf.key_pem.expose_secret().as_bytes(), Some(0o600), owner).map_err(fail)?;
     host.write(&dir.join(CERT_FILE), leaf.cert_pem.as_bytes(), Some(0o644), owner).map_err(fail)?;
@@ -122,7 +123,7 @@ impl StepKind for Files {
         }
         let serial = sound(transit, &name)?.ok_or_else(|| fail("the files are not all there"))?;
         let node = transit.node(&name)?;
-        let uid = node.process().map(|process| process.uid);
+        let uid = owner::of_server(node).map(|(uid, _)| uid);
         let facts = node.host().facts(&node.spec().tls_dir.join(KEY_FILE)).map_err(fail)?;
         match (uid, facts) {
             (Some(uid), Some(facts)) if facts.uid != uid => Err(fail(format!(

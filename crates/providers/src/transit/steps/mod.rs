@@ -3,7 +3,7 @@
 mod authority;
 mod clients_gate;
 mod edit;
-mod files;
+pub mod files;
 mod gate;
 mod prove;
 mod require;

@@ -6,6 +6,7 @@ use model::Step;
 use server::WriteNode;
 
 use super::{StepKind, fail, only_node};
+use crate::transit::owner;
 use crate::transit::world::Transit;
 use crate::transit::{CA_FILE, CERT_FILE, KEY_FILE};
 
@@ -35,7 +36,7 @@ impl StepKind for Retire {
         let node = transit.node(&only_node(step)?)?;
         let spec = node.spec().clone();
         let keep = spec.state_dir.join("retired");
-        let owner = node.process().map(|process| (process.uid, process.uid));
+        let owner = owner::of_server(node);
         let host = node.write_host();
         let (from, to) = match direction {
             Direction::Forward => (&spec.tls_dir, &keep),

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::files::{issue, place, sound};
 use super::{StepKind, fail, only_node, params};
+use crate::transit::owner;
 use crate::transit::world::Transit;
 use crate::transit::{CA_FILE, CERT_FILE, KEY_FILE};
 
@@ -51,7 +52,7 @@ impl StepKind for Rotate {
         let node = transit.node(&name)?;
         let spec = node.spec().clone();
         let keep = spec.state_dir.join("rotated").join(&serial_before);
-        let owner = node.process().map(|process| (process.uid, process.uid));
+        let owner = owner::of_server(node);
         if direction == Direction::Back {
             let host = node.write_host();
             for (file, mode) in [(KEY_FILE, 0o600), (CERT_FILE, 0o644), (CA_FILE, 0o644)] {

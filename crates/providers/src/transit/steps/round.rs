@@ -5,12 +5,16 @@ use std::path::PathBuf;
 use change::{Direction, StepCheck, StepError};
 use model::{NodeName, Step};
 use serde::{Deserialize, Serialize};
-use server::{NodeView, WriteNode};
+use server::{NodeError, NodeView, WriteNode};
 
 use super::{StepKind, fail, only_node, params};
 use crate::transit::edit::{FileEdit, FileStand};
-use crate::transit::world::Transit;
+use crate::transit::world::{Transit, sleep};
 use crate::transit::{quorum, wait};
+
+/// So long the other nodes may take to be in step again before a restart is refused.
+const SETTLE_MS_MAX: u64 = 15_000;
+const SETTLE_POLL_MS: u64 = 500;
 
 pub struct Round;
 pub const ROUND: Round = Round;
@@ -72,6 +76,31 @@ fn ours(node: &dyn WriteNode) -> bool {
     node.host().facts(&marker(node)).is_ok_and(|facts| facts.is_some())
 }
 
+/// Why `name` may not be stopped now. Others are given a while to be in step again: a donor can be back a moment after
+/// its joiner, and the answers of several nodes are never of one moment.
+fn reasons_against(
+    transit: &mut Transit<'_>,
+    name: &NodeName,
+    is_ours: bool,
+    round: &RoundParams,
+) -> Result<Vec<String>, StepError> {
+    let began = transit.node(name)?.now_ms();
+    loop {
+        let views = transit.views();
+        let is_down = views.iter().any(|(other, view)| other == name && view.as_ref().is_err_and(NodeError::is_down));
+        let reasons = if is_down {
+            let runs = transit.node(name)?.alive() != Some(false);
+            quorum::may_start(name, &views, runs, round.allowed())
+        } else {
+            quorum::may_stop(name, &views, is_ours, round.allowed())
+        };
+        if reasons.is_empty() || transit.node(name)?.now_ms() - began > SETTLE_MS_MAX {
+            return Ok(reasons);
+        }
+        sleep(transit, SETTLE_POLL_MS);
+    }
+}
+
 impl StepKind for Round {
     fn kind(&self) -> &'static str {
         "round"
@@ -90,17 +119,17 @@ impl StepKind for Round {
             Direction::Back => matches!(stand, FileStand::Before | FileStand::NoOp),
         };
         let is_ours = ours(node);
-        let views = transit.views();
-        let here = views.iter().find(|(other, _)| *other == name).and_then(|(_, view)| view.as_ref().ok());
-        if let Some(view) = here
-            && file_is_so
-            && !is_ours
-            && view.is_synced()
-            && round.differs(view, direction).is_none()
+        if let Ok(view) = transit.node(&name)?.view()
+            && round.differs(&view, direction).is_none()
         {
-            return Ok(StepCheck::AlreadyDone(format!("runs {} already", word(round.wanted(direction).0))));
+            return Ok(if file_is_so && !is_ours && view.is_synced() {
+                StepCheck::AlreadyDone(format!("runs {} already", word(round.wanted(direction).0)))
+            } else {
+                // The file, or its place in service, is to be mended: nothing is stopped, so no quorum is needed.
+                StepCheck::Ready
+            });
         }
-        let reasons = quorum::may_stop(&name, &views, is_ours, round.allowed());
+        let reasons = reasons_against(transit, &name, is_ours, &round)?;
         if reasons.is_empty() {
             return Ok(StepCheck::Ready);
         }
@@ -113,7 +142,6 @@ impl StepKind for Round {
     fn act(&self, transit: &mut Transit<'_>, step: &Step, direction: Direction) -> Result<(), StepError> {
         let round: RoundParams = params(step)?;
         let name = only_node(step)?;
-        let members = members_wanted(transit);
         let node = transit.node(&name)?;
         match direction {
             Direction::Forward => round.edit.apply(node),
@@ -125,42 +153,50 @@ impl StepKind for Round {
             if round.differs(&view, direction).is_none() {
                 // Killed after the start, or before the stop: the process runs with what is wished already.
                 back_in_service(node)?;
-                return wait::synced(transit, &name, members).map(|_| ());
+                return wait::synced(transit, &name).map(|_| ());
             }
             let mark = marker(node);
             let host = node.write_host();
             host.make_dir(&node.spec().state_dir, 0o700, None)
                 .and_then(|()| host.write(&mark, step.id.0.as_bytes(), Some(0o600), None))
                 .map_err(fail)?;
-            if view.desync_count() == 0 {
+            // Not by wsrep_desync_count: a donor counts there too, and is in service again when it has served.
+            if !is_desynced(&view) {
                 node.set_desync(true).map_err(fail)?;
             }
             node.hook(true).map_err(fail)?;
             let note = wait::drained(transit, &name)?;
             transit.say(&format!("{name}: {note}"));
+            // Draining takes its time: another node may have failed since the pre-check.
+            let reasons = reasons_against(transit, &name, true, &round)?;
+            if !reasons.is_empty() {
+                return Err(fail(format!(
+                    "{name} was drained and is not stopped\n  why:  {}\n  next: mend that, then sealion resume",
+                    reasons.join("\n        ")
+                )));
+            }
             transit.node(&name)?.stop().map_err(fail)?;
-        } else if node.process().is_some() {
+        } else if node.process().is_some() || node.alive() == Some(true) {
             // It runs and does not answer: starting or stopping. Only a stopped one is started anew.
             node.stop().map_err(fail)?;
         }
         let node = transit.node(&name)?;
         node.start().map_err(fail)?;
-        wait::synced(transit, &name, members)?;
+        wait::synced(transit, &name)?;
         back_in_service(transit.node(&name)?)
     }
 
     fn verify(&self, transit: &mut Transit<'_>, step: &Step, direction: Direction) -> Result<String, StepError> {
         let round: RoundParams = params(step)?;
         let name = only_node(step)?;
-        let members = members_wanted(transit);
-        let view = wait::synced(transit, &name, members)?;
+        let view = wait::synced(transit, &name)?;
         if let Some(why) = round.differs(&view, direction) {
             return Err(fail(format!("{name} came back, but {why}")));
         }
         // Nobody else may have changed or left.
         for (other, view) in transit.views() {
             let view = view.map_err(fail)?;
-            if !view.is_primary() || view.cluster_size() < members {
+            if !view.is_primary() || view.cluster_size() < transit.nodes.len() {
                 return Err(fail(format!(
                     "{other} is in a {} component of {}",
                     view.cluster_status(),
@@ -172,21 +208,16 @@ impl StepKind for Round {
     }
 }
 
+fn is_desynced(view: &NodeView) -> bool {
+    view.variable("wsrep_desync") == Some("ON")
+}
+
 fn back_in_service(node: &mut dyn WriteNode) -> Result<(), StepError> {
-    if node.view().is_ok_and(|view| view.desync_count() > 0) && ours(node) {
+    if node.view().is_ok_and(|view| is_desynced(&view)) && ours(node) {
         node.set_desync(false).map_err(fail)?;
     }
     if ours(node) {
         node.hook(false).map_err(fail)?;
     }
     node.write_host().remove(&marker(node)).map_err(fail)
-}
-
-fn members_wanted(transit: &Transit<'_>) -> usize {
-    transit.nodes.len()
-}
-
-/// Whether sealion has this node out of service, for messages.
-pub fn is_drained(transit: &mut Transit<'_>, name: &NodeName) -> bool {
-    transit.node(name).is_ok_and(|node| ours(node))
 }

@@ -1,0 +1,136 @@
+//! What the report says of machine, servers, nodes and findings.
+
+use std::fs;
+
+use lab::LabOptions;
+use net::{Client, ConnectOptions, Endpoint, SslMode, TlsOptions};
+use report::shape::{self, FindingRow, SeeAgain, SeenWord, StatusOf};
+
+use crate::inventory::Cluster;
+use crate::labs::Up;
+use crate::status::{ClusterStatus, Status};
+
+fn line_of(file: &str, key: &str) -> Option<String> {
+    let text = fs::read_to_string(file).ok()?;
+    let line = text.lines().find(|line| line.starts_with(key))?;
+    Some(line.split_once(':')?.1.trim().to_owned())
+}
+
+pub fn machine() -> shape::Machine {
+    let memory_kib: u64 = line_of("/proc/meminfo", "MemTotal")
+        .and_then(|text| text.split_whitespace().next()?.parse().ok())
+        .unwrap_or(0);
+    shape::Machine {
+        os: crate::status::os_class(),
+        kernel: fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim().to_owned(),
+        cpu_model: line_of("/proc/cpuinfo", "model name").unwrap_or_else(|| "unknown".into()),
+        cores: std::thread::available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(1)),
+        memory_bytes: memory_kib * 1024,
+    }
+}
+
+pub fn servers(status: &Status, up: &Up) -> Vec<shape::ServerRow> {
+    let variable = |name: &str| {
+        let spec = up.cluster.nodes.first()?;
+        let mut client = Client::connect(&up.cluster.login_at(spec)).ok()?;
+        let rows = client.query(&format!("SHOW GLOBAL VARIABLES LIKE '{name}'")).ok()?;
+        rows.text(0, "Value").map(std::borrow::Cow::into_owned)
+    };
+    let version = status.nodes.iter().find_map(|node| node.version.clone()).unwrap_or_default();
+    vec![shape::ServerRow {
+        flavour: "MariaDB".into(),
+        version,
+        galera_version: Some(status.cluster.galera_version.clone()).filter(|text| !text.is_empty()),
+        openssl: variable("version_ssl_library"),
+    }]
+}
+
+pub fn cluster(cluster: &ClusterStatus) -> shape::ClusterStatus {
+    shape::ClusterStatus {
+        name: cluster.name.clone(),
+        address: cluster.address.clone(),
+        galera_port: cluster.galera_port,
+        // Arbitrators have no name that a server tells.
+        arbitrators: (1..=cluster.arbitrators).map(|n| format!("arbitrator {n}")).collect(),
+        os_class: cluster.os_class.clone(),
+    }
+}
+
+pub fn nodes(status: &Status) -> Vec<shape::NodeStatus> {
+    status
+        .nodes
+        .iter()
+        .map(|node| shape::NodeStatus {
+            node: node.node.clone(),
+            address: node.address.clone(),
+            version: node.version.clone().unwrap_or_else(|| "no answer".into()),
+            rows: node
+                .rows
+                .iter()
+                .map(|row| {
+                    let seen = match row.seen.as_str() {
+                        "plain" => SeenWord::Plain,
+                        "sealed" => SeenWord::Sealed,
+                        _ => SeenWord::Unknown,
+                    };
+                    shape::StatusRow {
+                        what: match row.what.split(' ').next() {
+                            Some("galera") => StatusOf::Galera,
+                            Some("sst") => StatusOf::Sst,
+                            _ => StatusOf::Client,
+                        },
+                        key_path: row.key.as_ref().map(|path| path.display().to_string()),
+                        cert_path: row.certificate.as_ref().map(|path| path.display().to_string()),
+                        not_after_unix: row.not_after_unix,
+                        configured: row.configured.clone(),
+                        effective: row.effective.clone(),
+                        seen,
+                        seen_note: if seen == SeenWord::Unknown { row.seen.clone() } else { String::new() },
+                    }
+                })
+                .collect(),
+        })
+        .collect()
+}
+
+pub fn findings(status: &Status) -> Vec<FindingRow> {
+    status
+        .findings
+        .iter()
+        .map(|finding| FindingRow::new(finding, &status.observations, &status.sights))
+        .collect()
+}
+
+/// Node, serial and end of the certificate that clients are served.
+pub fn serials(cluster: &Cluster, login: &ConnectOptions) -> Vec<(String, String, Option<i64>)> {
+    cluster
+        .nodes
+        .iter()
+        .map(|node| {
+            let options = ConnectOptions {
+                endpoint: Endpoint::tcp(node.address.clone(), node.port),
+                tls: TlsOptions::with_mode(SslMode::Required),
+                ..login.clone()
+            };
+            let leaf = Client::connect(&options)
+                .ok()
+                .and_then(|client| client.tls().and_then(net::TlsInfo::leaf_pem))
+                .and_then(|pem| trust::inspect(pem.as_bytes()).ok()?.into_iter().next());
+            let (serial, not_after) =
+                leaf.map_or_else(|| ("unknown".into(), None), |leaf| (leaf.serial_hex, Some(leaf.not_after_unix)));
+            (node.name.to_string(), serial, not_after)
+        })
+        .collect()
+}
+
+pub fn see_again(lab: &LabOptions) -> Vec<SeeAgain> {
+    let dir = lab.dir.display();
+    let row = |what: &str, command: String| SeeAgain { what: what.into(), command };
+    vec![
+        row("the same, from nothing", "make demo".into()),
+        row("and leave it up", "sealion demo --keep".into()),
+        row("what each link carries now", format!("sealion lab exec --dir {dir} -- sealion status --canaries")),
+        row("the bytes themselves", format!("sealion lab exec --dir {dir} -- tcpdump -i lo -A port 4567")),
+        row("what a finding means", "sealion explain SL1001".into()),
+    ]
+}

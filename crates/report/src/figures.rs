@@ -1,0 +1,121 @@
+//! Numbers as people read them: thousands apart, with a unit, no digit that was not measured.
+
+use model::clock::rfc3339;
+
+/// `48,210`
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Three or four significant digits: `1,234`, `56.7`, `4.31`.
+pub fn real(number: f64) -> String {
+    if !number.is_finite() {
+        return "not a number".to_owned();
+    }
+    let size = number.abs();
+    if size >= 100.0 {
+        let sign = if number < 0.0 { "-" } else { "" };
+        // Rounded and far below 2^53 for anything that is measured here; saturates otherwise.
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let whole = size.round() as u64;
+        format!("{sign}{}", thousands(whole))
+    } else if size >= 10.0 {
+        format!("{number:.1}")
+    } else {
+        format!("{number:.2}")
+    }
+}
+
+/// `412 ms`, `4.31 s`, `2 min 04 s`.
+pub fn duration(ms: u64) -> String {
+    match ms {
+        0..1_000 => format!("{ms} ms"),
+        1_000..100_000 => format!("{} s", real(ms as f64 / 1000.0)),
+        _ => format!("{} min {:02} s", ms / 60_000, ms % 60_000 / 1000),
+    }
+}
+
+/// `0 B`, `31.0 KiB`, `7.75 GiB`.
+pub fn bytes(count: u64) -> String {
+    const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
+    if count < 1024 {
+        return format!("{count} B");
+    }
+    let mut size = count as f64 / 1024.0;
+    let mut unit = UNITS[0];
+    for next in UNITS.iter().skip(1) {
+        if size < 1024.0 {
+            break;
+        }
+        size /= 1024.0;
+        unit = next;
+    }
+    format!("{} {unit}", real(size))
+}
+
+/// `2026-11-21 09:42:38 UTC`
+pub fn moment(unix_ms: u64) -> String {
+    // The year 9999: beyond it a millisecond count is a mistake, and the calendar arithmetic could overflow.
+    const UNIX_MS_MAX: u64 = 253_402_300_799_999;
+    if unix_ms > UNIX_MS_MAX {
+        return format!("{unix_ms} ms since 1970");
+    }
+    let text = rfc3339(unix_ms);
+    format!("{} {} UTC", text.get(..10).unwrap_or(&text), text.get(11..19).unwrap_or_default())
+}
+
+/// `2026-11-21`
+pub fn day(unix: i64) -> String {
+    u64::try_from(unix)
+        .ok()
+        .and_then(|seconds| seconds.checked_mul(1000))
+        .map_or_else(|| format!("{unix} s since 1970"), |ms| moment(ms).chars().take(10).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_like_numbers() {
+        let check = |shown: String, text: &str| assert_eq!(shown, text);
+        check(thousands(0), "0");
+        check(thousands(999), "999");
+        check(thousands(48_210), "48,210");
+        check(thousands(1_234_567), "1,234,567");
+        check(real(0.934), "0.93");
+        check(real(56.71), "56.7");
+        check(real(1234.4), "1,234");
+        check(real(f64::NAN), "not a number");
+        check(duration(412), "412 ms");
+        check(duration(4_310), "4.31 s");
+        check(duration(124_900), "2 min 04 s");
+        check(bytes(0), "0 B");
+        check(bytes(31_744), "31.0 KiB");
+        check(bytes(8_321_499_136), "7.75 GiB");
+        check(moment(1_795_254_158_123), "2026-11-21 09:42:38 UTC");
+        check(day(1_795_254_158), "2026-11-21");
+        check(day(-1), "-1 s since 1970");
+    }
+
+    #[test]
+    fn absurd_numbers_do_not_panic() {
+        for absurd in [u64::MAX, u64::MAX / 2] {
+            moment(absurd);
+            bytes(absurd);
+            duration(absurd);
+            thousands(absurd);
+        }
+        day(i64::MAX);
+        day(i64::MIN);
+        real(f64::MAX);
+    }
+}

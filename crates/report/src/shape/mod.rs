@@ -1,0 +1,162 @@
+//! The published shape of `report.json`. A field here is a promise: its meaning and unit stand in
+//! `docs/schema/demo-report-1.json`, and a test walks both. Every key is always written, `null` where there is nothing.
+
+mod finding;
+mod price;
+mod roll;
+mod status;
+mod summary;
+mod words;
+
+use serde::{Deserialize, Serialize};
+
+pub use finding::{EvidenceRow, FindingRow};
+pub use price::{Block, Price};
+pub use roll::{ChangeRun, Drain, Roll, Rotation, SerialRow, Stall, StepRow};
+pub use status::{ClusterStatus, NodeStatus, StatusRow};
+pub use summary::{LinkRow, Summary};
+pub use words::{
+    LinkKindWord, Outcome, PhaseEnd, SeenWord, SeverityWord, StatusOf, StepOutcome, VerdictWord,
+};
+
+use crate::ReportError;
+
+/// What [`DemoReport::schema`] says. The number grows when a field changes its meaning or goes; a new field does not
+/// change it.
+pub const SCHEMA_ID: &str = "sealion.demo-report/1";
+
+/// Everything that one `sealion demo` saw, did and measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DemoReport {
+    /// Always [`SCHEMA_ID`].
+    pub schema: String,
+    pub sealion_version: String,
+    pub started_unix_ms: u64,
+    pub ended_unix_ms: u64,
+    pub machine: Machine,
+    pub servers: Vec<ServerRow>,
+    pub method: Method,
+    pub summary: Summary,
+    pub cluster: ClusterStatus,
+    pub status_before: Vec<NodeStatus>,
+    pub status_after: Vec<NodeStatus>,
+    pub findings_before: Vec<FindingRow>,
+    pub findings_after: Vec<FindingRow>,
+    /// What was tried without the right certificate after the change.
+    pub refusals: Vec<Refusal>,
+    /// A new node that joined after the change; `null` when none was tried.
+    pub join: Option<Join>,
+    pub roll: Roll,
+    /// `null` when no workload was run.
+    pub price: Option<Price>,
+    /// The four of `--full`; `null` without it.
+    pub disable: Option<ChangeRun>,
+    pub undo: Option<ChangeRun>,
+    pub rotation: Option<Rotation>,
+    pub enable_again: Option<ChangeRun>,
+    /// One sentence each; what a reader could think was covered and was not.
+    pub not_looked_at: Vec<String>,
+    pub see_again: Vec<SeeAgain>,
+    pub phases: Vec<PhaseRow>,
+}
+
+impl DemoReport {
+    /// Reads what [`DemoReport::to_json`] wrote.
+    pub fn from_json(text: &str) -> Result<Self, ReportError> {
+        // The id first: a report of another version should be refused as such, not for a missing key.
+        #[derive(Deserialize)]
+        struct Id {
+            schema: String,
+        }
+        let Id { schema } =
+            serde_json::from_str(text).map_err(|source| ReportError::NotAReport { source })?;
+        if schema != SCHEMA_ID {
+            return Err(ReportError::Unsupported { found: schema, known: SCHEMA_ID });
+        }
+        serde_json::from_str(text).map_err(|source| ReportError::NotAReport { source })
+    }
+
+    /// Pretty-printed, with a line end.
+    pub fn to_json(&self) -> String {
+        let mut text =
+            serde_json::to_string_pretty(self).expect("all keys are strings and no map is unordered");
+        text.push('\n');
+        text
+    }
+}
+
+/// The machine that everything ran on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Machine {
+    /// `Debian GNU/Linux 12 (bookworm)`
+    pub os: String,
+    pub kernel: String,
+    pub cpu_model: String,
+    /// Logical CPUs that the demo may use.
+    pub cores: u32,
+    pub memory_bytes: u64,
+}
+
+/// One server program that took part.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ServerRow {
+    /// `MariaDB`
+    pub flavour: String,
+    pub version: String,
+    pub galera_version: Option<String>,
+    /// The TLS library of the server, as far as it says so.
+    pub openssl: Option<String>,
+}
+
+/// How the wire was looked at.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Method {
+    /// `AF_PACKET on lo, in a network namespace of its own`
+    pub capture: String,
+    /// True when the servers ran in a namespace of their own, so nothing else was in the captures.
+    pub namespace: bool,
+    /// `rsync`, `mariabackup`
+    pub sst_method: String,
+}
+
+/// One attempt that had to be turned away.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Refusal {
+    /// `plain client`, `node with a foreign certificate`
+    pub who: String,
+    /// What it tried, as a person would type it.
+    pub asked: String,
+    /// The error text or log line, verbatim.
+    pub answer: String,
+    pub refused: bool,
+}
+
+/// A node that joined the sealed cluster.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Join {
+    pub node: String,
+    pub donor: String,
+    /// SST method.
+    pub method: String,
+    /// From its start to Synced.
+    pub took_ms: u64,
+    pub ist_seen: SeenWord,
+    pub sst_seen: SeenWord,
+    pub synced: bool,
+}
+
+/// How a reader sees the same on the same or another machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SeeAgain {
+    pub what: String,
+    pub command: String,
+}
+
+/// One phase of the demo.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PhaseRow {
+    pub name: String,
+    pub started_unix_ms: u64,
+    pub took_ms: u64,
+    pub ended: PhaseEnd,
+}

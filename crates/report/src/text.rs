@@ -1,0 +1,151 @@
+//! The summary for a terminal: at most [`COLUMNS_MAX`] wide, no colours, no control characters.
+
+use crate::contradictions::contradictions;
+use crate::figures::{bytes, duration, real, thousands};
+use crate::shape::{DemoReport, LinkRow, Outcome, SeenWord};
+
+pub const COLUMNS_MAX: usize = 80;
+/// Indent of wrapped text under a label.
+const INDENT: usize = 2;
+
+/// Verdict, the numbers, the links, what is left to say.
+pub fn render_summary(report: &DemoReport) -> String {
+    let mut page = Page::default();
+    let summary = &report.summary;
+    let contradictions = contradictions(report);
+    page.line(match summary.verdict {
+        _ if !contradictions.is_empty() => {
+            "THIS REPORT CONTRADICTS ITSELF: trust the numbers, not the verdict"
+        }
+        Outcome::Proven => "PROVEN: the cluster is sealed, and was seen to be",
+        Outcome::Unproven => "UNPROVEN: nothing failed, but not everything could be seen",
+        Outcome::Failed => "FAILED: the cluster is not sealed as it should be",
+    });
+    page.wrapped(INDENT, &summary.verdict_why);
+    for sentence in contradictions {
+        page.wrapped(INDENT, &format!("- {sentence}"));
+    }
+    page.line("");
+    page.figure(
+        "writes acknowledged",
+        &format!(
+            "{}, of these lost: {}",
+            thousands(summary.acknowledged_writes),
+            thousands(summary.acknowledged_writes_lost)
+        ),
+    );
+    page.figure("transactions failed", &thousands(summary.failed_transactions));
+    page.figure("longest stall", &duration(summary.longest_stall_ms));
+    page.figure("server restarts", &summary.restarts.to_string());
+    page.figure(
+        "canaries on the wire",
+        &format!(
+            "{} before, {} after",
+            thousands(summary.canaries_seen_before),
+            thousands(summary.canaries_seen_after)
+        ),
+    );
+    if let Some(ratio) = summary.throughput_ratio {
+        page.figure("throughput after/before", &format!("{} (descriptive only)", real(ratio)));
+    }
+    let refused = report.refusals.iter().filter(|refusal| refusal.refused).count();
+    page.figure("intruders refused", &format!("{refused} of {}", report.refusals.len()));
+    if let Some(join) = &report.join {
+        let state = if join.synced { "Synced" } else { "NOT Synced" };
+        page.figure(
+            "new node",
+            &format!(
+                "{} {state} by SST ({}), {}, sst {}",
+                join.node,
+                join.method,
+                duration(join.took_ms),
+                join.sst_seen
+            ),
+        );
+    }
+    page.line("");
+    page.links(&summary.links);
+    if !report.not_looked_at.is_empty() {
+        page.line("");
+        page.line("not looked at");
+        for sentence in &report.not_looked_at {
+            page.wrapped(INDENT, &format!("- {sentence}"));
+        }
+    }
+    page.text
+}
+
+#[derive(Default)]
+struct Page {
+    text: String,
+}
+
+impl Page {
+    fn line(&mut self, line: &str) {
+        self.text.push_str(line.trim_end());
+        self.text.push('\n');
+    }
+
+    fn figure(&mut self, what: &str, value: &str) {
+        self.line(&fitted(&format!("  {what:<24} {}", printable(value)), COLUMNS_MAX));
+    }
+
+    fn wrapped(&mut self, indent: usize, text: &str) {
+        let width = COLUMNS_MAX - indent;
+        let mut line = String::new();
+        for word in printable(text).split_whitespace() {
+            let word = fitted(word, width);
+            if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
+                self.line(&format!("{:indent$}{line}", ""));
+                line.clear();
+            }
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(&word);
+        }
+        if !line.is_empty() {
+            self.line(&format!("{:indent$}{line}", ""));
+        }
+    }
+
+    fn links(&mut self, links: &[LinkRow]) {
+        self.line(&format!(
+            "  {:<8}{:<20}{:<9}{:<9}{:>11}{:>11}{:>9}",
+            "link", "between", "before", "after", "bytes bef.", "bytes aft.", "control"
+        ));
+        for link in links {
+            let between = fitted(&printable(&format!("{} - {}", link.a, link.b)), 19);
+            let control = if link.control_seen_after { "seen" } else { "no" };
+            self.line(&format!(
+                "  {:<8}{between:<20}{:<9}{:<9}{:>11}{:>11}{control:>9}",
+                link.kind,
+                link.seen_before,
+                link.seen_after,
+                bytes(link.payload_bytes_before),
+                bytes(link.payload_bytes_after),
+            ));
+            for (when, seen, why) in
+                [("before", link.seen_before, &link.why_before), ("after", link.seen_after, &link.why_after)]
+            {
+                if let (SeenWord::Unknown, Some(why)) = (seen, why) {
+                    self.wrapped(10, &format!("unknown {when}: {why}"));
+                }
+            }
+        }
+    }
+}
+
+/// A server's words may hold escape sequences; a terminal must not act on them.
+fn printable(text: &str) -> String {
+    text.chars().map(|char| if char.is_control() { ' ' } else { char }).collect()
+}
+
+fn fitted(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    let mut cut: String = text.chars().take(width.saturating_sub(3)).collect();
+    cut.push_str("...");
+    cut
+}

@@ -1,0 +1,86 @@
+//! The tables, as the steps that made them. A step is never edited once released; a new one is appended.
+
+/// `PRAGMA user_version` is the number of steps that were applied.
+pub const MIGRATIONS: &[&str] = &[RUNS, REPORTS];
+
+/// The version of a store that this sealion writes.
+#[allow(clippy::cast_possible_wrap)] // A handful.
+pub const VERSION: i64 = MIGRATIONS.len() as i64;
+
+/// `PRAGMA application_id`: "SLIO". Tells our file from another program's.
+pub const APPLICATION_ID: i64 = 0x534c_494f;
+
+const RUNS: &str = "
+CREATE TABLE runs (
+    id TEXT PRIMARY KEY,
+    command TEXT NOT NULL,
+    sealion_version TEXT NOT NULL,
+    started_unix_ms INTEGER NOT NULL,
+    ended_unix_ms INTEGER NOT NULL
+) STRICT;
+CREATE INDEX runs_by_start ON runs (started_unix_ms);
+CREATE INDEX runs_by_command ON runs (command, started_unix_ms);
+
+CREATE TABLE phases (
+    run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    phase INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    started_unix_ms INTEGER NOT NULL,
+    ended_unix_ms INTEGER NOT NULL,
+    notes TEXT NOT NULL,
+    PRIMARY KEY (run_id, phase)
+) STRICT;
+
+-- In the next three, `body` is the whole value as JSON; the columns are for questions in SQL.
+CREATE TABLE observations (
+    run_id TEXT NOT NULL,
+    phase INTEGER NOT NULL,
+    place INTEGER NOT NULL,
+    subject TEXT NOT NULL,
+    fact TEXT NOT NULL,
+    source TEXT NOT NULL,
+    at_unix_ms INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (run_id, phase, place),
+    FOREIGN KEY (run_id, phase) REFERENCES phases (run_id, phase) ON DELETE CASCADE
+) STRICT;
+CREATE INDEX observations_by_fact ON observations (subject, fact, at_unix_ms);
+
+CREATE TABLE findings (
+    run_id TEXT NOT NULL,
+    phase INTEGER NOT NULL,
+    place INTEGER NOT NULL,
+    rule TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    severity TEXT NOT NULL,
+    verdict TEXT NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (run_id, phase, place),
+    FOREIGN KEY (run_id, phase) REFERENCES phases (run_id, phase) ON DELETE CASCADE
+) STRICT;
+CREATE INDEX findings_by_rule ON findings (rule, subject);
+
+CREATE TABLE sights (
+    run_id TEXT NOT NULL,
+    phase INTEGER NOT NULL,
+    place INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    a TEXT NOT NULL,
+    b TEXT NOT NULL,
+    seen TEXT NOT NULL,
+    canaries INTEGER NOT NULL,
+    payload_bytes INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (run_id, phase, place),
+    FOREIGN KEY (run_id, phase) REFERENCES phases (run_id, phase) ON DELETE CASCADE
+) STRICT;
+";
+
+const REPORTS: &str = "
+CREATE TABLE reports (
+    run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    kind TEXT NOT NULL,
+    json TEXT NOT NULL,
+    PRIMARY KEY (run_id, kind)
+) STRICT;
+";
