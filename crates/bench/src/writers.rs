@@ -22,7 +22,7 @@ const CHECK_MS: u64 = 250;
 /// Between two tries to connect when no node takes us.
 const RECONNECT_MS: u64 = 50;
 /// A pause between transactions, so that the load does not take the processor from the servers under test.
-const THINK_MS: u64 = 2;
+const THINK_MS: u64 = 5;
 /// Error texts that are kept.
 const ERRORS_KEPT_MAX: usize = 20;
 

@@ -122,7 +122,7 @@ pub fn run(options: &DemoOptions, say: Say<'_>) -> Result<(Demo, Up), OpsError> 
     })?;
 
     // Before: what a sniffer gets of SST, IST, replication and clients.
-    let (sniffer, can_see) = match Sniffer::start(&up.cluster) {
+    let (mut sniffer, can_see) = match Sniffer::start(&up.cluster) {
         Ok(sniffer) => (Some(sniffer), String::new()),
         Err(error) => (None, error.to_string()),
     };
@@ -132,9 +132,11 @@ pub fn run(options: &DemoOptions, say: Say<'_>) -> Result<(Demo, Up), OpsError> 
         rows(&up, "n1", "sst")?;
         for n in 2..=NODES {
             labs::join(&up, &format!("n{n}"), usize::from(n))?;
-            say(&format!("n{n} is Synced, by {}", up.lab.file.sst_method.as_str()));
+            let donor = transferred(&up, &format!("n{n}"), sniffer.as_mut());
+            say(&format!("n{n} is Synced, by {} from {donor}", up.lab.file.sst_method.as_str()));
         }
         come_back_by_ist(&up, "n3")?;
+        transferred(&up, "n3", sniffer.as_mut());
         say("n3 came back by IST");
         Ok(())
     })?;
@@ -174,14 +176,15 @@ pub fn run(options: &DemoOptions, say: Say<'_>) -> Result<(Demo, Up), OpsError> 
     })?;
 
     // After: the same looks, and three who must not get in.
-    let sniffer = Sniffer::start(&up.cluster).ok();
-    let (join, refusals) = stage.phase("a fourth node joins by SST; three intruders try", |say| {
+    let mut sniffer = Sniffer::start(&up.cluster).ok();
+    let (mut join, intruders) = stage.phase("a fourth node joins by SST; three intruders try", |say| {
         let intruders = refusals::start(&mut up, say)?;
-        let join = fourth_node(&mut up, &options.settings, passphrase.clone(), say)?;
+        let mut join = fourth_node(&mut up, &options.settings, passphrase.clone(), say)?;
+        join.donor = transferred(&up, &join.node, sniffer.as_mut());
         come_back_by_ist(&up, "n3")?;
+        transferred(&up, "n3", sniffer.as_mut());
         say("n3 came back by IST");
-        let refusals = refusals::finish(&mut up, intruders, say)?;
-        Ok((join, refusals))
+        Ok((join, intruders))
     })?;
     let after = stage.phase("look again", |say| {
         let sights = look(&up.cluster, sniffer)?;
@@ -189,6 +192,16 @@ pub fn run(options: &DemoOptions, say: Say<'_>) -> Result<(Demo, Up), OpsError> 
         tell_status(&status, say);
         Ok(status)
     })?;
+    for (kind, seen) in [(LinkKind::Sst, &mut join.sst_seen), (LinkKind::Ist, &mut join.ist_seen)] {
+        let sight = after.sights.iter().find(|sight| {
+            sight.link.kind == kind && (sight.link.a == join.node || sight.link.b == join.node)
+        });
+        if let Some(sight) = sight {
+            *seen = (&sight.seen).into();
+        }
+    }
+    // After the capture: what the intruding client says in clear text is not the application's.
+    let refusals = stage.phase("what became of the intruders", |say| refusals::finish(&mut up, intruders, say))?;
     let price_after = stage.phase("price: the same workload, sealed", |say| price(&up, say))?;
 
     let audited = stage.phase("audit: every acknowledged write, on every node", |say| {
@@ -396,13 +409,22 @@ fn fourth_node(
     say(&format!("n4 is Synced after {took_ms} ms, {}, cluster size {}", view.galera_state(), view.cluster_size()));
     Ok(shape::Join {
         node: node.name.clone(),
-        donor: donor_of(up, &node.name),
+        donor: String::new(),
         method: up.lab.file.sst_method.as_str().into(),
         took_ms,
         ist_seen: SeenWord::Unknown,
         sst_seen: SeenWord::Unknown,
         synced: view.is_synced(),
     })
+}
+
+/// Tells the sniffer whose transfer that was; returns the donor.
+fn transferred(up: &Up, joiner: &str, sniffer: Option<&mut Sniffer>) -> String {
+    let donor = donor_of(up, joiner);
+    if let Some(sniffer) = sniffer {
+        sniffer.transferred(joiner, &donor);
+    }
+    donor
 }
 
 /// From the joiner's log: `Member 3.0 (n4) requested state transfer from '*any*'. Selected 1.0 (n2)(SYNCED) as donor.`
@@ -415,7 +437,7 @@ fn donor_of(up: &Up, joiner: &str) -> String {
         let after = line.split("Selected").nth(1)?;
         Some(after.split('(').nth(1)?.split(')').next()?.to_owned())
     })
-    .unwrap_or_else(|| "unknown".into())
+    .unwrap_or_else(|| "donor".into())
 }
 
 fn audit(up: &Up, acks: &[bench::writers::Ack]) -> Result<u64, OpsError> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use capture::{Canary, Capture, CaptureError, CaptureReport, Direction, Flow, Spec};
 use model::link::{Counts, judge};
-use model::{Evidence, Link, LinkKind, LinkSight, Look, LookError, Seen, WireLook};
+use model::{Clock, Evidence, Link, LinkKind, LinkSight, Look, LookError, Seen, SystemClock, WireLook};
 use net::Client;
 
 use crate::inventory::Cluster;
@@ -34,6 +34,15 @@ pub struct Sniffer {
     capture: Capture,
     control: Canary,
     control_port: u16,
+    transfers: Vec<Transfer>,
+}
+
+/// Who served whom, as the joiner's log says. A donor's SST tools and IST sender dial from whatever address the kernel
+/// chooses (127.0.0.1 on a loopback), so the flow alone does not name it.
+struct Transfer {
+    joiner: String,
+    donor: String,
+    until_unix_ms: u64,
 }
 
 impl Sniffer {
@@ -62,17 +71,21 @@ impl Sniffer {
         let control = Canary::new(random16());
         send_control(&listener, control.token())
             .map_err(|error| LookError::Failed { why: format!("send the control: {error}") })?;
-        Ok(Self { capture, control, control_port })
+        Ok(Self { capture, control, control_port, transfers: Vec::new() })
     }
 
-    /// What was seen so far; the capture goes on.
-    pub fn so_far(&self, cluster: &Cluster) -> Vec<LinkSight> {
-        sights(&self.capture.snapshot(), cluster, &self.control, self.control_port)
+    /// A transfer to `joiner` has just ended.
+    pub fn transferred(&mut self, joiner: &str, donor: &str) {
+        self.transfers.push(Transfer {
+            joiner: joiner.into(),
+            donor: donor.into(),
+            until_unix_ms: SystemClock.unix_ms(),
+        });
     }
 
     pub fn finish(self, cluster: &Cluster) -> Vec<LinkSight> {
         let report = self.capture.stop();
-        sights(&report, cluster, &self.control, self.control_port)
+        sights(&report, cluster, &self.control, self.control_port, &self.transfers)
     }
 }
 
@@ -93,7 +106,12 @@ struct Tally {
 }
 
 /// Which link a flow belongs to; `None` for what is not ours to judge.
-fn link_of(flow: &Flow, by_ip: &BTreeMap<IpAddr, &str>, cluster: &Cluster) -> Option<Link> {
+fn link_of(
+    flow: &Flow,
+    by_ip: &BTreeMap<IpAddr, &str>,
+    cluster: &Cluster,
+    transfers: &[Transfer],
+) -> Option<Link> {
     let name = |address: SocketAddr| by_ip.get(&address.ip()).copied();
     for (server, client) in [(flow.a, flow.b), (flow.b, flow.a)] {
         // Of two node addresses the one with the well-known port listens.
@@ -108,8 +126,10 @@ fn link_of(flow: &Flow, by_ip: &BTreeMap<IpAddr, &str>, cluster: &Cluster) -> Op
         let peer = match (kind, name(client)) {
             (LinkKind::Client, _) => "client",
             (_, Some(peer)) if peer != listener.name.as_str() => peer,
-            // A node may ask for itself (a health check of its own port); an SST tool may connect from another address.
-            (LinkKind::Sst | LinkKind::Ist, _) => "donor",
+            (LinkKind::Sst | LinkKind::Ist, _) => transfers
+                .iter()
+                .find(|one| one.joiner == listener.name.as_str() && flow.first_unix_ms <= one.until_unix_ms)
+                .map_or("donor", |one| one.donor.as_str()),
             _ => return None,
         };
         return Some(Link::new(kind, listener.name.as_str(), peer));
@@ -127,7 +147,13 @@ fn clear_bytes(direction: &Direction, kind: LinkKind, saw_start: bool) -> u64 {
     direction.bytes.saturating_sub(direction.tls_bytes).saturating_sub(allowed)
 }
 
-fn sights(report: &CaptureReport, cluster: &Cluster, control: &Canary, control_port: u16) -> Vec<LinkSight> {
+fn sights(
+    report: &CaptureReport,
+    cluster: &Cluster,
+    control: &Canary,
+    control_port: u16,
+    transfers: &[Transfer],
+) -> Vec<LinkSight> {
     let by_ip: BTreeMap<IpAddr, &str> = cluster
         .nodes
         .iter()
@@ -150,7 +176,7 @@ fn sights(report: &CaptureReport, cluster: &Cluster, control: &Canary, control_p
         links.insert(Link::new(LinkKind::Client, node.name.as_str(), "client"), blank());
     }
     for flow in &report.flows {
-        let Some(link) = link_of(flow, &by_ip, cluster) else { continue };
+        let Some(link) = link_of(flow, &by_ip, cluster, transfers) else { continue };
         let kind = link.kind;
         let tally = links.entry(link).or_insert_with(blank);
         tally.flows += 1;
