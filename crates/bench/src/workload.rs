@@ -49,13 +49,13 @@ pub struct Block {
 }
 
 pub fn prepare(login: &ConnectOptions, target: &Target) -> Result<(), NetError> {
-    let options = ConnectOptions { endpoint: Endpoint::tcp(target.host.clone(), target.port), ..login.clone() };
+    let options =
+        ConnectOptions { endpoint: Endpoint::tcp(target.host.clone(), target.port), ..login.clone() };
     let mut client = Client::connect(&options)?;
     for statement in crate::PREPARE {
         client.execute(statement)?;
     }
-    let rows: Vec<String> =
-        (0..ACCOUNTS).map(|id| format!("({id}, 1000, REPEAT('x', 100))")).collect();
+    let rows: Vec<String> = (0..ACCOUNTS).map(|id| format!("({id}, 1000, REPEAT('x', 100))")).collect();
     client.execute(&format!("INSERT IGNORE INTO {}.accounts VALUES {}", crate::SCHEMA, rows.join(",")))?;
     Ok(())
 }
@@ -69,10 +69,12 @@ pub fn run(spec: &Spec, login: &ConnectOptions) -> Result<Block, NetError> {
     let mut clients = Vec::new();
     for n in 0..spec.threads {
         let target = &spec.targets[n as usize % spec.targets.len()];
-        let options = ConnectOptions { endpoint: Endpoint::tcp(target.host.clone(), target.port), ..login.clone() };
+        let options =
+            ConnectOptions { endpoint: Endpoint::tcp(target.host.clone(), target.port), ..login.clone() };
         clients.push(Client::connect(&options)?);
     }
-    let tls_connections = u32::try_from(clients.iter().filter(|client| client.tls().is_some()).count()).unwrap_or(0);
+    let tls_connections =
+        u32::try_from(clients.iter().filter(|client| client.tls().is_some()).count()).unwrap_or(0);
     let server_us = || spec.server_pids.iter().filter_map(|&pid| cpu::process_us(pid)).sum::<u64>();
     std::thread::scope(|scope| {
         let threads: Vec<_> = clients
@@ -108,7 +110,8 @@ pub fn run(spec: &Spec, login: &ConnectOptions) -> Result<Block, NetError> {
             }
         }
         let mean = samples.iter().sum::<f64>() / samples.len().max(1) as f64;
-        let variance = samples.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (samples.len().max(2) - 1) as f64;
+        let variance =
+            samples.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (samples.len().max(2) - 1) as f64;
         let ms = |quantile| latency.value_at_quantile(quantile) as f64 / 1000.0;
         let each = |us: u64| us as f64 / transactions.max(1) as f64;
         Ok(Block {

@@ -62,7 +62,9 @@ pub struct Outcome {
 }
 
 fn unix_ms() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX))
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX))
 }
 
 pub fn log_path(dir: &Path, writer: u32) -> PathBuf {
@@ -74,7 +76,11 @@ pub fn outcome_path(dir: &Path) -> PathBuf {
 }
 
 /// Runs until `stop_when_closed` ends (the parent closes our stdin, or dies).
-pub fn run(config: &Config, login: &ConnectOptions, stop_when_closed: impl Read + Send + 'static) -> io::Result<Outcome> {
+pub fn run(
+    config: &Config,
+    login: &ConnectOptions,
+    stop_when_closed: impl Read + Send + 'static,
+) -> io::Result<Outcome> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
     std::thread::spawn(move || {
@@ -219,7 +225,8 @@ fn in_service(client: &mut Client) -> bool {
             .ok()
             .and_then(|rows| rows.text(0, "Value").map(std::borrow::Cow::into_owned))
     };
-    status(client, "wsrep_local_state").as_deref() == Some("4") && status(client, "wsrep_ready").as_deref() == Some("ON")
+    status(client, "wsrep_local_state").as_deref() == Some("4")
+        && status(client, "wsrep_ready").as_deref() == Some("ON")
 }
 
 /// Reads a log; a torn last line (the process was killed) is left out.

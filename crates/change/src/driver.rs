@@ -114,7 +114,9 @@ impl Driver<'_> {
         at: usize,
         work: impl FnOnce(&mut dyn Runner, &Step) -> Result<T, StepError>,
     ) -> Result<T, StepError> {
-        let step = machine.step(at).ok_or_else(|| StepError(format!("internal fault: the plan has no step {at}")))?;
+        let step = machine
+            .step(at)
+            .ok_or_else(|| StepError(format!("internal fault: the plan has no step {at}")))?;
         work(self.runner, step)
     }
 }

@@ -30,7 +30,9 @@ pub enum JournalError {
         path.display()
     )]
     Damaged { path: PathBuf, line: usize, why: String },
-    #[error("another sealion is at work on this cluster\n  why:  {holder}\n  next: wait for it, or end it and resume")]
+    #[error(
+        "another sealion is at work on this cluster\n  why:  {holder}\n  next: wait for it, or end it and resume"
+    )]
     Locked { holder: String },
 }
 
@@ -38,16 +40,33 @@ pub enum JournalError {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "snake_case")]
 pub enum Record {
-    Opened { plan: Box<Plan> },
+    Opened {
+        plan: Box<Plan>,
+    },
     /// The step's action may have begun from here on.
-    Intent { step: StepId, direction: Direction },
+    Intent {
+        step: StepId,
+        direction: Direction,
+    },
     /// Its post-check was seen to hold.
-    Done { step: StepId, direction: Direction, note: String },
-    Failed { step: StepId, direction: Direction, why: String },
+    Done {
+        step: StepId,
+        direction: Direction,
+        note: String,
+    },
+    Failed {
+        step: StepId,
+        direction: Direction,
+        why: String,
+    },
     /// From here on the wish is the old state.
-    Turned { direction: Direction },
+    Turned {
+        direction: Direction,
+    },
     /// Nothing is left to do in the direction that was last wished.
-    Closed { direction: Direction },
+    Closed {
+        direction: Direction,
+    },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -95,15 +114,20 @@ impl Journal {
             .open(path)
             .map_err(fail("cannot open the journal"))?;
         // flock(2) is released by the kernel when the process dies, however it dies.
-        let mut file = Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, errno)| match errno {
-            Errno::EWOULDBLOCK => JournalError::Locked { holder: holder(path) },
-            errno => fail("cannot lock the journal")(errno.into()),
-        })?;
+        let mut file =
+            Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, errno)| match errno {
+                Errno::EWOULDBLOCK => JournalError::Locked { holder: holder(path) },
+                errno => fail("cannot lock the journal")(errno.into()),
+            })?;
         let mut bytes = Vec::new();
-        (&mut *file).take(JOURNAL_BYTES_MAX).read_to_end(&mut bytes).map_err(fail("cannot read the journal"))?;
+        (&mut *file)
+            .take(JOURNAL_BYTES_MAX)
+            .read_to_end(&mut bytes)
+            .map_err(fail("cannot read the journal"))?;
         let read = parse(&bytes, path)?;
         if read.torn_bytes > 0 {
-            file.set_len(bytes.len() as u64 - read.torn_bytes).map_err(fail("cannot cut the torn line of the journal"))?;
+            file.set_len(bytes.len() as u64 - read.torn_bytes)
+                .map_err(fail("cannot cut the torn line of the journal"))?;
             file.sync_all().map_err(fail("cannot sync the journal"))?;
         }
         let _ = fs::write(path.with_extension("lock"), format!("pid {}\n", std::process::id()));

@@ -23,10 +23,19 @@ pub enum Direction {
 pub enum Command {
     Append(Box<Record>),
     /// Look whether the step is done already, ready, or blocked.
-    Check { step: usize, direction: Direction },
-    Act { step: usize, direction: Direction },
+    Check {
+        step: usize,
+        direction: Direction,
+    },
+    Act {
+        step: usize,
+        direction: Direction,
+    },
     /// Look anew, over new connections.
-    Verify { step: usize, direction: Direction },
+    Verify {
+        step: usize,
+        direction: Direction,
+    },
     Finished(Outcome),
 }
 
@@ -60,9 +69,13 @@ enum State {
     Announcing,
     Acting,
     Verifying,
-    Recording { note: String },
+    Recording {
+        note: String,
+    },
     /// The failure is to be journalled; then that one step is taken back if it can be.
-    Failing { why: String },
+    Failing {
+        why: String,
+    },
     Closing,
     Finished(Outcome),
 }
@@ -98,7 +111,10 @@ impl Machine {
 
     /// A machine that goes on where the records end. `wish` turns it round if it differs.
     /// `None` when there is nothing to go on with: no plan was opened.
-    pub fn resume<'a>(records: impl Iterator<Item = &'a Record>, wish: Option<Direction>) -> Option<(Self, bool)> {
+    pub fn resume<'a>(
+        records: impl Iterator<Item = &'a Record>,
+        wish: Option<Direction>,
+    ) -> Option<(Self, bool)> {
         let mut machine: Option<Self> = None;
         for record in records {
             match (record, &mut machine) {
@@ -189,7 +205,9 @@ impl Machine {
             }
             (State::Checking, Event::Blocked { why }) => State::Finished(self.stop(why)),
             (State::Acting, Event::Acted) => State::Verifying,
-            (State::Acting | State::Verifying | State::Checking, Event::Failed { why }) => State::Failing { why },
+            (State::Acting | State::Verifying | State::Checking, Event::Failed { why }) => {
+                State::Failing { why }
+            }
             (State::Recording { .. }, Event::Appended) => {
                 self.mark(if direction == Direction::Forward { Stand::Done } else { Stand::Undone });
                 match self.recovering.take() {
@@ -319,7 +337,12 @@ mod tests {
 
         /// Runs until finished or until `budget` commands were carried out (then sealion was killed).
         /// `torn`: the last command, if it was an action, was carried out but never reported.
-        fn run(&mut self, machine: &mut Machine, log: &mut Vec<Record>, mut budget: usize) -> Option<Outcome> {
+        fn run(
+            &mut self,
+            machine: &mut Machine,
+            log: &mut Vec<Record>,
+            mut budget: usize,
+        ) -> Option<Outcome> {
             loop {
                 let command = machine.next();
                 if let Command::Finished(outcome) = command {

@@ -28,9 +28,15 @@ pub struct Cli {
 #[derive(Debug, Clone, Args)]
 pub struct Global {
     /// The inventory of the cluster
-    #[arg(long, global = true, env = "SEALION_INVENTORY", value_name = "FILE", default_value = "sealion.toml")]
+    #[arg(
+        long,
+        global = true,
+        env = "SEALION_INVENTORY",
+        value_name = "FILE",
+        default_value = "sealion.toml"
+    )]
     pub inventory: PathBuf,
-    /// Table for people, JSON for programs
+    /// Table for people, JSON for programs; `plan` also knows diff, sql and shell
     #[arg(long, global = true, value_enum, default_value_t = Format::Table)]
     pub format: Format,
     /// When to use colour
@@ -45,6 +51,9 @@ pub struct Global {
 pub enum Format {
     Table,
     Json,
+    Diff,
+    Sql,
+    Shell,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -59,7 +68,7 @@ pub enum Command {
     /// A real three-node cluster from clear text to proven TLS, with a report
     Demo(DemoArgs),
     /// What is configured, what is effective, what is seen
-    Status(StatusArgs),
+    Status(Box<StatusArgs>),
     /// What a change would do; changes nothing
     Plan(PlanArgs),
     /// Apply a plan that was saved with `plan --format json`
@@ -129,8 +138,67 @@ impl From<Sst> for lab::SstMethod {
     }
 }
 
+/// One server instead of an inventory, in the words of `mysql` and `mariadb`.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "One server, without an inventory")]
+pub struct Connect {
+    /// Name or address
+    #[arg(short = 'h', long, value_name = "HOST")]
+    pub host: Option<String>,
+    #[arg(short = 'P', long, value_name = "PORT")]
+    pub port: Option<u16>,
+    #[arg(short = 'u', long, value_name = "USER")]
+    pub user: Option<String>,
+    /// Ask for the password; it is never taken from the command line
+    #[arg(short = 'p', long)]
+    pub password: bool,
+    /// Take the password from the first line of a file that only you can read
+    #[arg(long, value_name = "FILE")]
+    pub password_file: Option<PathBuf>,
+    /// Take the password from this open file descriptor
+    #[arg(long, value_name = "FD")]
+    pub password_fd: Option<u32>,
+    #[arg(short = 'S', long, value_name = "PATH")]
+    pub socket: Option<PathBuf>,
+    /// Read only this option file
+    #[arg(long, value_name = "FILE")]
+    pub defaults_file: Option<PathBuf>,
+    /// Read this option file after the usual ones
+    #[arg(long, value_name = "FILE")]
+    pub defaults_extra_file: Option<PathBuf>,
+    /// Also read groups with this suffix
+    #[arg(long, value_name = "TEXT")]
+    pub defaults_group_suffix: Option<String>,
+    /// Group of ~/.mylogin.cnf
+    #[arg(long, value_name = "NAME")]
+    pub login_path: Option<String>,
+    /// DISABLED, PREFERRED, REQUIRED, VERIFY_CA or VERIFY_IDENTITY
+    #[arg(long, value_name = "MODE")]
+    pub ssl_mode: Option<String>,
+    /// TLS or nothing, as mariadb's --ssl
+    #[arg(long, conflicts_with = "skip_ssl")]
+    pub ssl: bool,
+    #[arg(long)]
+    pub skip_ssl: bool,
+    /// Check chain and name, as mariadb's option of that name
+    #[arg(long)]
+    pub ssl_verify_server_cert: bool,
+    #[arg(long, value_name = "FILE")]
+    pub ssl_ca: Option<PathBuf>,
+    #[arg(long, value_name = "FILE")]
+    pub ssl_cert: Option<PathBuf>,
+    #[arg(long, value_name = "FILE")]
+    pub ssl_key: Option<PathBuf>,
+}
+
 #[derive(Debug, Args)]
+#[command(disable_help_flag = true)]
 pub struct StatusArgs {
+    #[command(flatten)]
+    pub connect: Connect,
+    /// Print help
+    #[arg(short = '?', long, action = clap::ArgAction::Help)]
+    pub help: Option<bool>,
     /// Watch the wire for this long; 0 does not
     #[arg(long, value_name = "MS", default_value_t = 1500)]
     pub look_ms: u64,
@@ -170,15 +238,6 @@ pub enum VerbArg {
     Rotate,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum PlanFormat {
-    Table,
-    Diff,
-    Sql,
-    Shell,
-    Json,
-}
-
 #[derive(Debug, Args)]
 pub struct PlanArgs {
     #[arg(value_enum)]
@@ -186,16 +245,16 @@ pub struct PlanArgs {
     /// Of galera, sst, clients; all when left out
     #[arg(value_delimiter = ',')]
     pub nouns: Vec<Noun>,
-    /// A runbook in another form: diff, sql, shell, or json for `sealion apply`
-    #[arg(long = "as", value_enum, value_name = "FORM", default_value_t = PlanFormat::Table)]
-    pub form: PlanFormat,
+    /// The same as --format
+    #[arg(long = "as", value_enum, value_name = "FORM", hide = true)]
+    pub form: Option<Format>,
     #[command(flatten)]
     pub how: How,
 }
 
 #[derive(Debug, Args)]
 pub struct ApplyArgs {
-    /// From `sealion plan … --as json`
+    /// From `sealion plan … --format json`
     pub plan: PathBuf,
     #[command(flatten)]
     pub yes: Yes,

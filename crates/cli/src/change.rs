@@ -9,7 +9,7 @@ use ops::roll::{self, Finished, Progress, Settings};
 use ops::{Cluster, OpsError};
 use trust::KeyKind;
 
-use crate::args::{ApplyArgs, ChangeArgs, Format, Global, GoOnArgs, How, PlanArgs, PlanFormat, VerbArg};
+use crate::args::{ApplyArgs, ChangeArgs, Format, Global, GoOnArgs, How, PlanArgs, VerbArg};
 use crate::show;
 
 fn settings(how: &How) -> Settings {
@@ -38,18 +38,21 @@ pub fn plan(global: &Global, args: &PlanArgs) -> Result<u8, OpsError> {
         VerbArg::Rotate => Verb::Rotate,
     };
     let plan = roll::plan(&cluster, &settings(&args.how), passphrase, &wish(verb, &args.nouns))?;
-    let form = if global.format == Format::Json { PlanFormat::Json } else { args.form };
-    print_plan(&plan, form)?;
+    print_plan(&plan, args.form.unwrap_or(global.format))?;
     Ok(0)
 }
 
 /// Impact first, then the steps.
-fn print_plan(plan: &Plan, form: PlanFormat) -> Result<(), OpsError> {
-    if form == PlanFormat::Json {
-        println!("{}", serde_json::to_string_pretty(plan).map_err(|error| OpsError::internal("cannot write JSON", error))?);
+fn print_plan(plan: &Plan, form: Format) -> Result<(), OpsError> {
+    if form == Format::Json {
+        println!(
+            "{}",
+            serde_json::to_string_pretty(plan)
+                .map_err(|error| OpsError::internal("cannot write JSON", error))?
+        );
         return Ok(());
     }
-    let comment = if form == PlanFormat::Sql { "--" } else { "#" };
+    let comment = if form == Format::Sql { "--" } else { "#" };
     println!("{comment} {} of cluster {}, plan {}", plan.change, plan.cluster, show::bold(plan.short_hash()));
     for line in &plan.impact {
         println!("{comment} impact: {line}");
@@ -58,24 +61,30 @@ fn print_plan(plan: &Plan, form: PlanFormat) -> Result<(), OpsError> {
         println!("{comment} needs:  {line}");
     }
     for step in &plan.steps {
-        let sign = if step.no_op { "=" } else if step.restarts_server { "~" } else { "+" };
+        let sign = if step.no_op {
+            "="
+        } else if step.restarts_server {
+            "~"
+        } else {
+            "+"
+        };
         match form {
-            PlanFormat::Table => println!("  {sign} {:<8} {}", step.id.to_string(), step.title),
-            PlanFormat::Diff | PlanFormat::Shell | PlanFormat::Sql => {
+            Format::Table => println!("  {sign} {:<8} {}", step.id.to_string(), step.title),
+            Format::Diff | Format::Shell | Format::Sql => {
                 println!("\n{comment} {sign} {} {}", step.id, step.title);
                 let lines = match form {
-                    PlanFormat::Diff => &step.diff,
-                    PlanFormat::Shell => &step.shell,
+                    Format::Diff => &step.diff,
+                    Format::Shell => &step.shell,
                     _ => &step.sql,
                 };
                 for line in lines {
                     println!("{}", line.trim_end());
                 }
             }
-            PlanFormat::Json => {}
+            Format::Json => {}
         }
     }
-    if form == PlanFormat::Table {
+    if form == Format::Table {
         println!("  (+ changes, ~ restarts the server, = is so already)");
     }
     Ok(())
@@ -90,11 +99,18 @@ pub fn change(global: &Global, verb: Verb, args: &ChangeArgs) -> Result<u8, OpsE
         && same_wish(&open, &wish)
     {
         eprintln!("{wish} was begun and not finished: going on with it");
-        return run(global, |tell| roll::go_on(&cluster, &settings, passphrase, Some(Direction::Forward), tell));
+        return run(global, |tell| {
+            roll::go_on(&cluster, &settings, passphrase, Some(Direction::Forward), tell)
+        });
     }
     let plan = roll::plan(&cluster, &settings, passphrase.clone(), &wish)?;
-    if plan.steps.iter().all(|step| step.no_op || step.kind == "files" || step.kind == "gate" || step.kind == "prove" || step.kind == "clients-gate")
-        && plan.restarts() == 0
+    if plan.steps.iter().all(|step| {
+        step.no_op
+            || step.kind == "files"
+            || step.kind == "gate"
+            || step.kind == "prove"
+            || step.kind == "clients-gate"
+    }) && plan.restarts() == 0
         && verb != Verb::Rotate
     {
         eprintln!("nothing to change; looking at what is");
@@ -106,14 +122,21 @@ pub fn change(global: &Global, verb: Verb, args: &ChangeArgs) -> Result<u8, OpsE
 fn same_wish(journal: &std::path::Path, wish: &Change) -> bool {
     let Ok(bytes) = std::fs::read(journal) else { return false };
     let Ok(parsed) = ::change::journal::parse(&bytes, journal) else { return false };
-    parsed.records.iter().any(|(_, record)| matches!(record, ::change::Record::Opened { plan } if plan.change == *wish))
+    parsed
+        .records
+        .iter()
+        .any(|(_, record)| matches!(record, ::change::Record::Opened { plan } if plan.change == *wish))
 }
 
 pub fn apply(global: &Global, args: &ApplyArgs) -> Result<u8, OpsError> {
     let cluster = Cluster::read(&global.inventory)?;
     let passphrase = cluster.passphrase(args.how.ca_passphrase_file.as_deref())?;
     let bad = |why: String| {
-        OpsError::usage(format!("{} is not a plan", args.plan.display()), why, "sealion plan … --as json > FILE")
+        OpsError::usage(
+            format!("{} is not a plan", args.plan.display()),
+            why,
+            "sealion plan … --format json > FILE",
+        )
     };
     let text = std::fs::read_to_string(&args.plan).map_err(|error| bad(error.to_string()))?;
     let plan: Plan = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
@@ -146,7 +169,7 @@ fn confirm(plan: &Plan, yes: Option<&str>) -> Result<(), OpsError> {
             format!("look at the plan first, then: --yes {}", plan.short_hash()),
         ));
     }
-    print_plan(plan, PlanFormat::Table)?;
+    print_plan(plan, Format::Table)?;
     print!("type yes to do this: ");
     let _ = std::io::stdout().flush();
     let mut line = String::new();
@@ -173,7 +196,12 @@ fn run(
         });
         println!("{json}");
     } else {
-        println!("{} in {:.0} s (journal {})", show::green("done"), began.elapsed().as_secs_f64(), finished.plan_id);
+        println!(
+            "{} in {:.0} s (journal {})",
+            show::green("done"),
+            began.elapsed().as_secs_f64(),
+            finished.plan_id
+        );
     }
     for line in &finished.not_proven {
         eprintln!("{} {line}", show::bold("note:"));
@@ -194,8 +222,12 @@ impl Printer {
                 let back = if direction == Direction::Back { "back: " } else { "" };
                 eprintln!("{at:6.1} s  {n:>2}/{of}  {id:<8} {back}{title}");
             }
-            Progress::Step { id, phase, .. } if self.verbose => eprintln!("{at:6.1} s         {id:<8} {phase}"),
-            Progress::Done { id, note, .. } => eprintln!("{at:6.1} s  {} {id:<8} {note}", show::green("  ok ")),
+            Progress::Step { id, phase, .. } if self.verbose => {
+                eprintln!("{at:6.1} s         {id:<8} {phase}");
+            }
+            Progress::Done { id, note, .. } => {
+                eprintln!("{at:6.1} s  {} {id:<8} {note}", show::green("  ok "));
+            }
             Progress::Failed { id, why } => eprintln!("{at:6.1} s  {} {id:<8} {why}", show::red(" fail")),
             Progress::Line(line) => eprintln!("{at:6.1} s         {line}"),
             Progress::Step { .. } => {}

@@ -20,7 +20,10 @@ pub fn lab(global: &Global, command: LabCommand) -> Result<u8, OpsError> {
             let file = LabFile::read(&dir(args.dir))?;
             let answer = lab::supervisor::ask(&file, &lab::supervisor::Request::Status)?;
             if global.format == Format::Json {
-                println!("{}", serde_json::json!({"schema": "sealion.lab/1", "lab": file, "nodes": answer.nodes}));
+                println!(
+                    "{}",
+                    serde_json::json!({"schema": "sealion.lab/1", "lab": file, "nodes": answer.nodes})
+                );
                 return Ok(0);
             }
             println!("lab {} in {}", file.name, file.dir.display());
@@ -62,7 +65,9 @@ pub fn lab(global: &Global, command: LabCommand) -> Result<u8, OpsError> {
 }
 
 fn refuse_taken(dir: &Path) -> Result<(), OpsError> {
-    if LabFile::read(dir).is_ok_and(|file| lab::supervisor::ask(&file, &lab::supervisor::Request::Status).is_ok()) {
+    if LabFile::read(dir)
+        .is_ok_and(|file| lab::supervisor::ask(&file, &lab::supervisor::Request::Status).is_ok())
+    {
         return Err(OpsError::usage(
             format!("a lab runs in {} already", dir.display()),
             "its supervisor answers",
@@ -154,7 +159,8 @@ fn exec(args: &LabExecArgs) -> Result<u8, OpsError> {
     })?;
     let name = program.to_string_lossy();
     let program = match name.as_ref() {
-        "sealion" => std::env::current_exe().map_err(|error| OpsError::internal("cannot find the running sealion", error))?,
+        "sealion" => std::env::current_exe()
+            .map_err(|error| OpsError::internal("cannot find the running sealion", error))?,
         other => file.servers.program(other),
     };
     let mut command = Command::new(program);
@@ -187,7 +193,8 @@ pub fn demo(_: &Global, args: &DemoArgs) -> Result<u8, OpsError> {
     };
     refuse_taken(&dir)?;
     let servers = lab::bundle::Servers::find(args.system)?;
-    let out = std::path::absolute(&args.out).map_err(|error| OpsError::usage("--out is no path", error.to_string(), "name a directory"))?;
+    let out = std::path::absolute(&args.out)
+        .map_err(|error| OpsError::usage("--out is no path", error.to_string(), "name a directory"))?;
     let namespace = namespace(args.no_namespace)?;
     let options = ops::demo::DemoOptions {
         lab: LabOptions {

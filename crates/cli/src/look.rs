@@ -1,13 +1,13 @@
 //! Commands that only look.
 
 use model::{Rule, Severity, Verdict};
-use ops::{Cluster, OpsError};
+use ops::OpsError;
 
 use crate::args::{ConfigArgs, ExplainArgs, Format, Global, ReportArgs, StatusArgs};
 use crate::show;
 
 pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
-    let cluster = Cluster::read(&global.inventory)?;
+    let cluster = crate::connect::cluster(global, &args.connect)?;
     let status = ops::status::status(&cluster, args.look_ms, args.canaries);
     if global.format == Format::Json {
         let json = serde_json::json!({
@@ -20,7 +20,11 @@ pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
             "observations": status.observations,
             "not_looked_at": status.not_looked_at,
         });
-        println!("{}", serde_json::to_string_pretty(&json).map_err(|error| OpsError::internal("cannot write JSON", error))?);
+        println!(
+            "{}",
+            serde_json::to_string_pretty(&json)
+                .map_err(|error| OpsError::internal("cannot write JSON", error))?
+        );
     } else {
         print_status(&status);
     }
@@ -44,7 +48,10 @@ pub fn print_status(status: &ops::status::Status) {
     let cluster = &status.cluster;
     println!("{} {}", show::bold("cluster"), cluster.name);
     println!("  address      {}", cluster.address);
-    println!("  Galera port  {}   arbitrators {}   members {}", cluster.galera_port, cluster.arbitrators, cluster.size);
+    println!(
+        "  Galera port  {}   arbitrators {}   members {}",
+        cluster.galera_port, cluster.arbitrators, cluster.size
+    );
     println!("  system       {}   Galera {}", cluster.os_class, cluster.galera_version);
     let mut rows = Vec::new();
     for node in &status.nodes {
@@ -65,8 +72,16 @@ pub fn print_status(status: &ops::status::Status) {
     println!("{}", show::table(&["node", "traffic", "configured", "effective", "seen", "expires"], rows));
     for node in &status.nodes {
         for row in node.rows.iter().filter(|row| row.certificate.is_some()) {
-            let path = |path: &Option<std::path::PathBuf>| path.as_ref().map_or_else(|| "-".into(), |path| path.display().to_string());
-            println!("  {} {:<8} key {}  certificate {}", node.node, row.what.split(' ').next().unwrap_or(""), path(&row.key), path(&row.certificate));
+            let path = |path: &Option<std::path::PathBuf>| {
+                path.as_ref().map_or_else(|| "-".into(), |path| path.display().to_string())
+            };
+            println!(
+                "  {} {:<8} key {}  certificate {}",
+                node.node,
+                row.what.split(' ').next().unwrap_or(""),
+                path(&row.key),
+                path(&row.certificate)
+            );
         }
     }
     let bad: Vec<_> = status
@@ -107,7 +122,11 @@ pub fn config(global: &Global, args: &ConfigArgs) -> Result<u8, OpsError> {
         &args.groups,
     )?;
     if global.format == Format::Json {
-        println!("{}", serde_json::to_string_pretty(&printed).map_err(|error| OpsError::internal("cannot write JSON", error))?);
+        println!(
+            "{}",
+            serde_json::to_string_pretty(&printed)
+                .map_err(|error| OpsError::internal("cannot write JSON", error))?
+        );
         return Ok(0);
     }
     for row in &printed.options {
@@ -133,7 +152,11 @@ pub fn explain(global: &Global, args: &ExplainArgs) -> Result<u8, OpsError> {
     let Some(id) = &args.rule else {
         if global.format == Format::Json {
             let all: Vec<_> = rules::RULES.iter().map(|rule| rule_json(*rule)).collect();
-            println!("{}", serde_json::to_string_pretty(&all).map_err(|error| OpsError::internal("cannot write JSON", error))?);
+            println!(
+                "{}",
+                serde_json::to_string_pretty(&all)
+                    .map_err(|error| OpsError::internal("cannot write JSON", error))?
+            );
         } else {
             for rule in rules::RULES {
                 println!("{}  {:<8}  {}", rule.id(), rule.severity(), rule.title());
@@ -142,10 +165,18 @@ pub fn explain(global: &Global, args: &ExplainArgs) -> Result<u8, OpsError> {
         return Ok(0);
     };
     let rule = rules::by_id(id).ok_or_else(|| {
-        OpsError::usage(format!("there is no rule \"{id}\""), "rules are named like SL1001", "sealion explain     lists them all")
+        OpsError::usage(
+            format!("there is no rule \"{id}\""),
+            "rules are named like SL1001",
+            "sealion explain     lists them all",
+        )
     })?;
     if global.format == Format::Json {
-        println!("{}", serde_json::to_string_pretty(&rule_json(rule)).map_err(|error| OpsError::internal("cannot write JSON", error))?);
+        println!(
+            "{}",
+            serde_json::to_string_pretty(&rule_json(rule))
+                .map_err(|error| OpsError::internal("cannot write JSON", error))?
+        );
         return Ok(0);
     }
     println!("{} {}\n{}\n\n{}\n", show::bold(rule.id()), rule.severity(), rule.title(), rule.explanation());
@@ -165,14 +196,27 @@ fn rule_json(rule: &dyn Rule) -> serde_json::Value {
 
 pub fn report(_: &Global, args: &ReportArgs) -> Result<u8, OpsError> {
     let text = std::fs::read_to_string(&args.report).map_err(|error| {
-        OpsError::usage(format!("{} cannot be read", args.report.display()), error.to_string(), "name a report.json that sealion wrote")
+        OpsError::usage(
+            format!("{} cannot be read", args.report.display()),
+            error.to_string(),
+            "name a report.json that sealion wrote",
+        )
     })?;
-    let report = ::report::DemoReport::from_json(&text)
-        .map_err(|error| OpsError::usage(format!("{} is not a report", args.report.display()), error.to_string(), "use the sealion that wrote it, or a newer one"))?;
+    let report = ::report::DemoReport::from_json(&text).map_err(|error| {
+        OpsError::usage(
+            format!("{} is not a report", args.report.display()),
+            error.to_string(),
+            "use the sealion that wrote it, or a newer one",
+        )
+    })?;
     match &args.html {
         None => print!("{}", ::report::render_summary(&report)),
         Some(path) => std::fs::write(path, ::report::render_html(&report)).map_err(|error| {
-            OpsError::usage(format!("{} cannot be written", path.display()), error.to_string(), "name a place that you may write to")
+            OpsError::usage(
+                format!("{} cannot be written", path.display()),
+                error.to_string(),
+                "name a place that you may write to",
+            )
         })?,
     }
     Ok(0)

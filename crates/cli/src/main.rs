@@ -2,6 +2,7 @@
 
 mod args;
 mod change;
+mod connect;
 mod internal;
 mod labs;
 mod look;
@@ -24,8 +25,14 @@ fn main() -> ExitCode {
         if text.contains("Broken pipe") {
             std::process::exit(0);
         }
-        eprintln!("error: sealion has a fault\n  why:  {text}\n  next: please report this; a change can be gone on with: sealion resume");
+        eprintln!(
+            "error: sealion has a fault\n  why:  {text}\n  next: please report this; a change can be gone on with: sealion resume"
+        );
     }));
+    if let Err(error) = connect::no_password_in_argv() {
+        eprintln!("error: {error}");
+        return ExitCode::from(error.exit_code());
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
@@ -47,6 +54,15 @@ fn main() -> ExitCode {
 
 fn run(cli: Cli) -> Result<u8, OpsError> {
     let Cli { global, command } = cli;
+    if !matches!(global.format, args::Format::Table | args::Format::Json)
+        && !matches!(command, Command::Plan(_))
+    {
+        return Err(OpsError::usage(
+            "--format diff, sql and shell are forms of a plan",
+            "this command has tables and JSON only",
+            "use --format table or --format json",
+        ));
+    }
     match command {
         Command::Demo(args) => labs::demo(&global, &args),
         Command::Status(args) => look::status(&global, &args),
@@ -68,7 +84,13 @@ fn run(cli: Cli) -> Result<u8, OpsError> {
         Command::Man { dir } => {
             std::fs::create_dir_all(&dir)
                 .and_then(|()| clap_mangen::generate_to(Cli::command(), &dir))
-                .map_err(|error| OpsError::usage("cannot write the man pages", error.to_string(), "name a directory that you may write to"))?;
+                .map_err(|error| {
+                    OpsError::usage(
+                        "cannot write the man pages",
+                        error.to_string(),
+                        "name a directory that you may write to",
+                    )
+                })?;
             Ok(0)
         }
     }

@@ -43,10 +43,16 @@ pub struct ProcessFacts {
 /// How a service is started and stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Service {
-    Systemd { unit: String },
+    Systemd {
+        unit: String,
+    },
     /// Programs with arguments, run without a shell.
     /// `alive` ends with 0 while the service runs or is on its way up.
-    Commands { start: Vec<String>, stop: Vec<String>, alive: Option<Vec<String>> },
+    Commands {
+        start: Vec<String>,
+        stop: Vec<String>,
+        alive: Option<Vec<String>>,
+    },
 }
 
 impl Service {
@@ -80,7 +86,13 @@ pub trait ReadHost {
 pub trait WriteHost: ReadHost {
     /// Temp file beside it, mode before content, fsync, rename, fsync of the directory. Old owner and mode are kept
     /// when `mode` is `None`.
-    fn write(&self, path: &Path, bytes: &[u8], mode: Option<u32>, owner: Option<(u32, u32)>) -> Result<(), HostError>;
+    fn write(
+        &self,
+        path: &Path,
+        bytes: &[u8],
+        mode: Option<u32>,
+        owner: Option<(u32, u32)>,
+    ) -> Result<(), HostError>;
     fn append(&self, path: &Path, bytes: &[u8]) -> Result<(), HostError>;
     fn make_dir(&self, dir: &Path, mode: u32, owner: Option<(u32, u32)>) -> Result<(), HostError>;
     /// No error when it is not there.

@@ -83,8 +83,8 @@ impl ReadHost for Local {
     }
 
     fn free_bytes(&self, path: &Path) -> Result<u64, HostError> {
-        let seen =
-            nix::sys::statvfs::statvfs(path).map_err(|errno| fail("cannot see the free space of", path)(errno.into()))?;
+        let seen = nix::sys::statvfs::statvfs(path)
+            .map_err(|errno| fail("cannot see the free space of", path)(errno.into()))?;
         Ok(seen.blocks_available() * seen.fragment_size())
     }
 
@@ -94,7 +94,13 @@ impl ReadHost for Local {
 }
 
 impl WriteHost for Local {
-    fn write(&self, path: &Path, bytes: &[u8], mode: Option<u32>, owner: Option<(u32, u32)>) -> Result<(), HostError> {
+    fn write(
+        &self,
+        path: &Path,
+        bytes: &[u8],
+        mode: Option<u32>,
+        owner: Option<(u32, u32)>,
+    ) -> Result<(), HostError> {
         let before = self.facts(path)?;
         let mode = mode.or(before.map(|facts| facts.mode)).unwrap_or(0o600);
         let owner = owner.or(before.map(|facts| (facts.uid, facts.gid)));
@@ -134,7 +140,8 @@ impl WriteHost for Local {
             return Ok(());
         }
         fs::create_dir_all(dir).map_err(fail("cannot make the directory", dir))?;
-        fs::set_permissions(dir, Permissions::from_mode(mode)).map_err(fail("cannot set the mode of", dir))?;
+        fs::set_permissions(dir, Permissions::from_mode(mode))
+            .map_err(fail("cannot set the mode of", dir))?;
         if let Some((uid, gid)) = owner
             && self.facts(dir)?.is_some_and(|facts| (facts.uid, facts.gid) != (uid, gid))
         {

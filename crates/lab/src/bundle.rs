@@ -26,9 +26,10 @@ pub fn cache_dir() -> PathBuf {
     if let Some(dir) = env::var_os("SEALION_CACHE") {
         return dir.into();
     }
-    let base = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).unwrap_or_else(|| {
-        env::var_os("HOME").map_or_else(|| PathBuf::from("/tmp"), PathBuf::from).join(".cache")
-    });
+    let base = env::var_os("XDG_CACHE_HOME").map_or_else(
+        || env::var_os("HOME").map_or_else(|| PathBuf::from("/tmp"), PathBuf::from).join(".cache"),
+        PathBuf::from,
+    );
     base.join("sealion")
 }
 
@@ -38,7 +39,9 @@ impl Servers {
     /// # Errors
     /// `Missing`, with the command that fetches them.
     pub fn find(system: bool) -> Result<Self, LabError> {
-        if let (Some(mariadbd), Some(galera)) = (env::var_os("SEALION_MARIADBD"), env::var_os("SEALION_GALERA")) {
+        if let (Some(mariadbd), Some(galera)) =
+            (env::var_os("SEALION_MARIADBD"), env::var_os("SEALION_GALERA"))
+        {
             return Ok(Self { root: None, mariadbd: mariadbd.into(), galera: galera.into() });
         }
         if !system {
@@ -150,7 +153,12 @@ pub fn template_datadir(servers: &Servers) -> Result<PathBuf, LabError> {
     fs::create_dir_all(&making).map_err(LabError::io(format!("make {}", making.display())))?;
     let mut command = Command::new(servers.program("mariadb-install-db"));
     command.env_clear().envs(servers.environment()).stdin(Stdio::null());
-    command.args(["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"]);
+    command.args([
+        "--no-defaults",
+        "--auth-root-authentication-method=normal",
+        "--skip-test-db",
+        "--skip-name-resolve",
+    ]);
     for (name, value) in servers.directory_options() {
         // mariadb-install-db derives the others from basedir and hands unknown options to mariadbd.
         command.arg(format!("--{name}={value}"));
@@ -159,7 +167,8 @@ pub fn template_datadir(servers: &Servers) -> Result<PathBuf, LabError> {
     command.args(["--innodb-log-file-size=16M", "--innodb-fast-shutdown=0"]);
     let output = command.output().map_err(LabError::io("run mariadb-install-db"))?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+        let said =
+            String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
         let _ = fs::remove_dir_all(&making);
         return Err(LabError::Refused {
             what: "mariadb-install-db failed".into(),

@@ -51,7 +51,8 @@ impl Lab {
     pub fn make(options: &LabOptions) -> Result<Self, LabError> {
         let dir = &options.dir;
         fs::create_dir_all(dir).map_err(LabError::io(format!("make {}", dir.display())))?;
-        fs::set_permissions(dir, fs::Permissions::from_mode(0o700)).map_err(LabError::io("close the lab's directory"))?;
+        fs::set_permissions(dir, fs::Permissions::from_mode(0o700))
+            .map_err(LabError::io("close the lab's directory"))?;
         let nodes = (1..=options.nodes)
             .map(|n| NodeSpec {
                 name: format!("n{n}"),
@@ -118,7 +119,9 @@ impl Lab {
     }
 
     fn lay_out(&self, node: &NodeSpec, cluster_address: &str) -> Result<(), LabError> {
-        for dir in [node.conf_d(), node.dir.join("run"), node.dir.join("log"), node.datadir(), node.state_dir()] {
+        for dir in
+            [node.conf_d(), node.dir.join("run"), node.dir.join("log"), node.datadir(), node.state_dir()]
+        {
             fs::create_dir_all(&dir).map_err(LabError::io(format!("make {}", dir.display())))?;
         }
         for (path, text) in layout::option_files(&self.file, node, cluster_address) {
@@ -182,7 +185,10 @@ impl Lab {
 
     pub fn start(&self, name: &str, args: &[&str], wait: Wait) -> Result<(), LabError> {
         let node = self.node(name)?;
-        self.ask(name, &Request::Start { node: name.into(), args: args.iter().map(|&a| a.into()).collect() })?;
+        self.ask(
+            name,
+            &Request::Start { node: name.into(), args: args.iter().map(|&a| a.into()).collect() },
+        )?;
         if wait == Wait::Nothing {
             return Ok(());
         }
@@ -192,10 +198,14 @@ impl Lab {
                 return Ok(());
             }
             if let NodeState::Ended { how } = self.state(name)? {
-                return Err(self.server_error(node, "ended before it answered", &how));
+                return Err(Self::server_error(node, "ended before it answered", &how));
             }
             if Instant::now() > deadline {
-                return Err(self.server_error(node, "did not answer", &format!("{START_MS_MAX} ms are over")));
+                return Err(Self::server_error(
+                    node,
+                    "did not answer",
+                    &format!("{START_MS_MAX} ms are over"),
+                ));
             }
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -208,7 +218,7 @@ impl Lab {
         let deadline = Instant::now() + Duration::from_millis(START_MS_MAX);
         while let NodeState::Running { .. } = self.state(name)? {
             if Instant::now() > deadline {
-                return Err(self.server_error(node, "did not stop", &format!("{START_MS_MAX} ms are over")));
+                return Err(Self::server_error(node, "did not stop", &format!("{START_MS_MAX} ms are over")));
             }
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -266,7 +276,7 @@ impl Lab {
         }
     }
 
-    fn server_error(&self, node: &NodeSpec, what: &str, how: &str) -> LabError {
+    fn server_error(node: &NodeSpec, what: &str, how: &str) -> LabError {
         LabError::Server {
             node: node.name.clone(),
             what: what.into(),

@@ -126,7 +126,9 @@ pub fn node_address(lab_number: u8, node_number: u8) -> IpAddr {
 
 /// The option files of one node, split as Debian splits them: an entry file that includes a directory.
 pub fn option_files(lab: &LabFile, node: &NodeSpec, cluster_address: &str) -> Vec<(PathBuf, String)> {
-    let mut entry = String::from("# The lab's entry file. Groups in included files count as if they stood here.\n[mysqld]\n");
+    let mut entry = String::from(
+        "# The lab's entry file. Groups in included files count as if they stood here.\n[mysqld]\n",
+    );
     for (name, value) in lab.servers.directory_options() {
         entry += &format!("{name}={value}\n");
     }

@@ -66,7 +66,8 @@ pub fn join(pid: i32) -> Result<(), LabError> {
             .map_err(LabError::io(format!("open the {kind} namespace of the lab's supervisor (pid {pid})")))
     };
     let same = |kind: &str| {
-        fs::read_link(format!("/proc/{pid}/ns/{kind}")).ok() == fs::read_link(format!("/proc/self/ns/{kind}")).ok()
+        fs::read_link(format!("/proc/{pid}/ns/{kind}")).ok()
+            == fs::read_link(format!("/proc/self/ns/{kind}")).ok()
     };
     if same("user") && same("net") {
         return Ok(());
@@ -117,7 +118,8 @@ fn loopback_up() -> io::Result<()> {
     const LO_INDEX: i32 = 1;
     const NLMSG_ERROR: u16 = 2;
 
-    let fd = socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, SockProtocol::NetlinkRoute)?;
+    let fd =
+        socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, SockProtocol::NetlinkRoute)?;
     bind(fd.as_raw_fd(), &NetlinkAddr::new(0, 0))?;
     let mut message = Vec::with_capacity(NLMSG_BYTES as usize);
     message.extend_from_slice(&NLMSG_BYTES.to_ne_bytes());

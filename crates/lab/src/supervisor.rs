@@ -29,9 +29,16 @@ const REQUEST_BYTES_MAX: u64 = 64 * 1024;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "snake_case")]
 pub enum Request {
-    Start { node: String, args: Vec<String> },
-    Stop { node: String },
-    Kill { node: String },
+    Start {
+        node: String,
+        args: Vec<String>,
+    },
+    Stop {
+        node: String,
+    },
+    Kill {
+        node: String,
+    },
     Status,
     /// The servers first, in order, then the supervisor itself.
     Shutdown,
@@ -47,9 +54,13 @@ pub struct Answer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum NodeState {
-    Running { pid: u32 },
+    Running {
+        pid: u32,
+    },
     /// `how` is `exit status: 1` or `signal: 11 (SIGSEGV)`.
-    Ended { how: String },
+    Ended {
+        how: String,
+    },
     NeverStarted,
 }
 
@@ -107,7 +118,8 @@ pub fn run(dir: &Path, keep: bool, parent_pid: i32) -> Result<(), LabError> {
     let socket = file.control_socket();
     let _ = fs::remove_file(&socket);
     let listener = UnixListener::bind(&socket).map_err(LabError::io(format!("bind {}", socket.display())))?;
-    fs::set_permissions(&socket, fs::Permissions::from_mode(0o600)).map_err(LabError::io("close the control socket"))?;
+    fs::set_permissions(&socket, fs::Permissions::from_mode(0o600))
+        .map_err(LabError::io("close the control socket"))?;
     listener.set_nonblocking(true).map_err(LabError::io("make the control socket non-blocking"))?;
     file.supervisor_pid = nix::unistd::getpid().as_raw();
     file.supervisor_start_ticks = start_ticks(file.supervisor_pid).unwrap_or(0);
@@ -186,7 +198,12 @@ fn serve(stream: UnixStream, dir: &Path, servers: &mut BTreeMap<String, Server>)
     end
 }
 
-fn start(dir: &Path, name: &str, args: &[String], servers: &mut BTreeMap<String, Server>) -> Result<(), String> {
+fn start(
+    dir: &Path,
+    name: &str,
+    args: &[String],
+    servers: &mut BTreeMap<String, Server>,
+) -> Result<(), String> {
     if servers.get(name).is_some_and(|server| server.child.is_some()) {
         return Ok(());
     }

@@ -132,7 +132,9 @@ pub fn judge(counts: Counts, control_seen: bool, kernel_drops: u64) -> Seen {
         return Seen::Unknown("no bytes flowed on this link while we looked".into());
     }
     if !control_seen {
-        return Seen::Unknown("the plain control's canary was not seen, so this capture proves nothing".into());
+        return Seen::Unknown(
+            "the plain control's canary was not seen, so this capture proves nothing".into(),
+        );
     }
     if kernel_drops > 0 {
         return Seen::Unknown(format!("the kernel dropped {kernel_drops} packets of this capture"));
@@ -158,7 +160,8 @@ mod tests {
     #[test]
     fn sealed_needs_control_traffic_tls_and_no_loss() {
         let tls = Counts { payload_bytes: 900, tls_bytes: 900, ..Counts::default() };
-        let check = |counts, control, drops, word: &str| assert_eq!(judge(counts, control, drops).word(), word);
+        let check =
+            |counts, control, drops, word: &str| assert_eq!(judge(counts, control, drops).word(), word);
         check(tls, true, 0, "sealed");
         check(tls, false, 0, "unknown");
         check(tls, true, 1, "unknown");

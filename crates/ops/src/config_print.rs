@@ -50,7 +50,8 @@ pub fn print(
         },
         Start::DefaultsFile,
     );
-    let mut groups = if groups.is_empty() { options::default_groups(true, "10.11", true) } else { groups.to_vec() };
+    let mut groups =
+        if groups.is_empty() { options::default_groups(true, "10.11", true) } else { groups.to_vec() };
     if let Some(suffix) = suffix {
         groups = options::with_group_suffix(&groups, suffix);
     }
@@ -82,7 +83,11 @@ pub fn print(
                 line: last.line,
                 overrode: earlier
                     .iter()
-                    .map(|one| Overridden { value: shown(key, &one.value), file: one.file.clone(), line: one.line })
+                    .map(|one| Overridden {
+                        value: shown(key, &one.value),
+                        file: one.file.clone(),
+                        line: one.line,
+                    })
                     .collect(),
             })
         })

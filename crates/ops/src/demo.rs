@@ -70,7 +70,11 @@ struct Stage<'s> {
 }
 
 impl Stage<'_> {
-    fn phase<T>(&mut self, name: &str, work: impl FnOnce(Say<'_>) -> Result<T, OpsError>) -> Result<T, OpsError> {
+    fn phase<T>(
+        &mut self,
+        name: &str,
+        work: impl FnOnce(Say<'_>) -> Result<T, OpsError>,
+    ) -> Result<T, OpsError> {
         let started_unix_ms = SystemClock.unix_ms();
         (self.say)(&format!("\u{25b8} {name}"));
         let result = work(self.say);
@@ -128,7 +132,8 @@ pub fn run(options: &DemoOptions, say: Say<'_>) -> Result<(Demo, Up), OpsError> 
     };
     stage.phase("two more join by SST, one comes back by IST, all in clear text, watched", |say| {
         let first = &targets(&up.cluster)[0];
-        workload::prepare(&up.cluster.login, first).map_err(|error| cannot("cannot fill the first server")(&error))?;
+        workload::prepare(&up.cluster.login, first)
+            .map_err(|error| cannot("cannot fill the first server")(&error))?;
         rows(&up, "n1", "sst")?;
         for n in 2..=NODES {
             labs::join(&up, &format!("n{n}"), usize::from(n))?;
@@ -142,7 +147,11 @@ pub fn run(options: &DemoOptions, say: Say<'_>) -> Result<(Demo, Up), OpsError> 
     })?;
     let before = stage.phase("look: what is configured, effective, seen", |say| {
         let sights = look(&up.cluster, sniffer)?;
-        let status = status::with_sights(&up.cluster, sights, if can_see.is_empty() { vec![] } else { vec![can_see.clone()] });
+        let status = status::with_sights(
+            &up.cluster,
+            sights,
+            if can_see.is_empty() { vec![] } else { vec![can_see.clone()] },
+        );
         tell_status(&status, say);
         Ok(status)
     })?;
@@ -158,10 +167,11 @@ pub fn run(options: &DemoOptions, say: Say<'_>) -> Result<(Demo, Up), OpsError> 
         std::thread::sleep(Duration::from_millis(WRITERS_MARGIN_MS));
         let plan = roll::plan(&up.cluster, &options.settings, passphrase.clone(), &change)?;
         recorder.begin();
-        let result = roll::apply(&up.cluster, &options.settings, passphrase.clone(), &plan, &mut |progress| {
-            tell_progress(&progress, say);
-            recorder.take(&progress);
-        });
+        let result =
+            roll::apply(&up.cluster, &options.settings, passphrase.clone(), &plan, &mut |progress| {
+                tell_progress(&progress, say);
+                recorder.take(&progress);
+            });
         recorder.end();
         std::thread::sleep(Duration::from_millis(WRITERS_MARGIN_MS));
         let sealed = writers.stop()?;
@@ -188,7 +198,11 @@ pub fn run(options: &DemoOptions, say: Say<'_>) -> Result<(Demo, Up), OpsError> 
     })?;
     let after = stage.phase("look again", |say| {
         let sights = look(&up.cluster, sniffer)?;
-        let status = status::with_sights(&up.cluster, sights, if can_see.is_empty() { vec![] } else { vec![can_see.clone()] });
+        let status = status::with_sights(
+            &up.cluster,
+            sights,
+            if can_see.is_empty() { vec![] } else { vec![can_see.clone()] },
+        );
         tell_status(&status, say);
         Ok(status)
     })?;
@@ -201,12 +215,17 @@ pub fn run(options: &DemoOptions, say: Say<'_>) -> Result<(Demo, Up), OpsError> 
         }
     }
     // After the capture: what the intruding client says in clear text is not the application's.
-    let refusals = stage.phase("what became of the intruders", |say| refusals::finish(&mut up, intruders, say))?;
+    let refusals =
+        stage.phase("what became of the intruders", |say| refusals::finish(&mut up, &intruders, say))?;
     let price_after = stage.phase("price: the same workload, sealed", |say| price(&up, say))?;
 
     let audited = stage.phase("audit: every acknowledged write, on every node", |say| {
         let lost = audit(&up, &sealed.acks)?;
-        say(&format!("{} writes looked for on {} nodes, {lost} lost", sealed.acks.len(), up.cluster.nodes.len()));
+        say(&format!(
+            "{} writes looked for on {} nodes, {lost} lost",
+            sealed.acks.len(),
+            up.cluster.nodes.len()
+        ));
         Ok(lost)
     })?;
 
@@ -215,7 +234,8 @@ pub fn run(options: &DemoOptions, say: Say<'_>) -> Result<(Demo, Up), OpsError> 
         full = run_full(options, &up, &mut stage)?;
     }
 
-    let summary = summary(&before, &after, &sealed, audited, &refusals, &join, roll_row.1, &price_before, &price_after);
+    let summary =
+        summary(&before, &after, &sealed, audited, &refusals, &join, roll_row.1, &price_before, &price_after);
     let mut not_looked_at = before.not_looked_at.clone();
     not_looked_at.extend(after.not_looked_at.clone());
     not_looked_at.extend(NOT_LOOKED_AT.iter().map(|&line| line.to_owned()));
@@ -314,7 +334,8 @@ fn come_back_by_ist(up: &Up, node: &str) -> Result<(), OpsError> {
 fn running(up: &Up) -> Result<usize, OpsError> {
     let spec = up.cluster.nodes.first().ok_or_else(|| OpsError::internal("the lab has no node", ""))?;
     let mut node = server::LiveNode::new(spec.clone(), up.cluster.login_at(spec));
-    let view = server::ReadNode::view(&mut node).map_err(|error| OpsError::internal("n1 does not answer", error))?;
+    let view =
+        server::ReadNode::view(&mut node).map_err(|error| OpsError::internal("n1 does not answer", error))?;
     Ok(view.cluster_size())
 }
 
@@ -353,7 +374,9 @@ fn tell_status(status: &Status, say: Say<'_>) {
 
 fn tell_progress(progress: &Progress, say: Say<'_>) {
     match progress {
-        Progress::Step { id, title, phase: "acting", at, of, .. } => say(&format!("{at:>2}/{of} {id:<6} {title}")),
+        Progress::Step { id, title, phase: "acting", at, of, .. } => {
+            say(&format!("{at:>2}/{of} {id:<6} {title}"));
+        }
         Progress::Failed { id, why } => say(&format!("{id} failed: {why}")),
         Progress::Line(line) => say(line),
         _ => {}
@@ -369,10 +392,15 @@ fn price(up: &Up, say: Say<'_>) -> Result<Block, OpsError> {
         server_pids: labs::pids(up).into_values().collect(),
         seed: 1,
     };
-    let block = workload::run(&spec, &up.app).map_err(|error| cannot("the workload could not run")(&error))?;
+    let block =
+        workload::run(&spec, &up.app).map_err(|error| cannot("the workload could not run")(&error))?;
     say(&format!(
         "{:.0} transactions/s (sd {:.0}), p95 {:.1} ms, {} of {} connections over TLS",
-        block.throughput_per_s, block.throughput_sd, block.latency_ms_p95, block.tls_connections, block.connections
+        block.throughput_per_s,
+        block.throughput_sd,
+        block.latency_ms_p95,
+        block.tls_connections,
+        block.connections
     ));
     Ok(block)
 }
@@ -406,7 +434,11 @@ fn fourth_node(
     up.lab.start(&node.name, &[], Wait::Nothing)?;
     let view = labs::synced(&up.cluster, &up.lab, &node.name, usize::from(NODES) + 1)?;
     let took_ms = SystemClock.unix_ms() - began;
-    say(&format!("n4 is Synced after {took_ms} ms, {}, cluster size {}", view.galera_state(), view.cluster_size()));
+    say(&format!(
+        "n4 is Synced after {took_ms} ms, {}, cluster size {}",
+        view.galera_state(),
+        view.cluster_size()
+    ));
     Ok(shape::Join {
         node: node.name.clone(),
         donor: String::new(),
@@ -429,7 +461,8 @@ fn transferred(up: &Up, joiner: &str, sniffer: Option<&mut Sniffer>) -> String {
 
 /// From the joiner's log: `Member 3.0 (n4) requested state transfer from '*any*'. Selected 1.0 (n2)(SYNCED) as donor.`
 fn donor_of(up: &Up, joiner: &str) -> String {
-    let log = up.lab.node(joiner).map(lab::NodeSpec::log).ok().and_then(|path| std::fs::read_to_string(path).ok());
+    let log =
+        up.lab.node(joiner).map(lab::NodeSpec::log).ok().and_then(|path| std::fs::read_to_string(path).ok());
     log.and_then(|text| {
         let line = text.lines().rev().find(|line| {
             line.contains(&format!("({joiner}) requested state transfer")) && line.contains("Selected")
@@ -535,9 +568,14 @@ fn run_full(options: &DemoOptions, up: &Up, stage: &mut Stage<'_>) -> Result<Ful
     let login: &ConnectOptions = &up.app;
     let serials_before = machine::serials(&up.cluster, login);
     let mut full = Full::default();
-    let rotated = under_writers(options, up, stage, "rotate every certificate without a restart", "rotate", |say, recorder| {
-        change(options, up, Change::new(Verb::Rotate, Noun::ALL), say, recorder)
-    })?;
+    let rotated = under_writers(
+        options,
+        up,
+        stage,
+        "rotate every certificate without a restart",
+        "rotate",
+        |say, recorder| change(options, up, &Change::new(Verb::Rotate, Noun::ALL), say, recorder),
+    )?;
     let serials_after = machine::serials(&up.cluster, login);
     full.rotation = Some(shape::Rotation {
         started_unix_ms: rotated.started_unix_ms,
@@ -556,30 +594,37 @@ fn run_full(options: &DemoOptions, up: &Up, stage: &mut Stage<'_>) -> Result<Ful
             })
             .collect(),
     });
-    full.disable = Some(under_writers(options, up, stage, "disable: back to clear text, while it serves", "disable", |say, recorder| {
-        change(options, up, Change::new(Verb::Disable, Noun::ALL), say, recorder)
-    })?);
-    full.undo = Some(under_writers(options, up, stage, "undo that: sealed again", "undo", |say, recorder| {
-        go_back(options, up, say, recorder)
-    })?);
+    full.disable = Some(under_writers(
+        options,
+        up,
+        stage,
+        "disable: back to clear text, while it serves",
+        "disable",
+        |say, recorder| change(options, up, &Change::new(Verb::Disable, Noun::ALL), say, recorder),
+    )?);
+    full.undo =
+        Some(under_writers(options, up, stage, "undo that: sealed again", "undo", |say, recorder| {
+            go_back(options, up, say, recorder)
+        })?);
     under_writers(options, up, stage, "disable once more", "disable-2", |say, recorder| {
-        change(options, up, Change::new(Verb::Disable, Noun::ALL), say, recorder)
+        change(options, up, &Change::new(Verb::Disable, Noun::ALL), say, recorder)
     })?;
-    full.enable_again = Some(under_writers(options, up, stage, "enable again", "enable-again", |say, recorder| {
-        change(options, up, Change::new(Verb::Enable, Noun::ALL), say, recorder)
-    })?);
+    full.enable_again =
+        Some(under_writers(options, up, stage, "enable again", "enable-again", |say, recorder| {
+            change(options, up, &Change::new(Verb::Enable, Noun::ALL), say, recorder)
+        })?);
     Ok(full)
 }
 
 fn change(
     options: &DemoOptions,
     up: &Up,
-    wish: Change,
+    wish: &Change,
     say: Say<'_>,
     recorder: &mut Recorder,
 ) -> Result<(), OpsError> {
     let passphrase = up.cluster.passphrase(None)?;
-    let plan = roll::plan(&up.cluster, &options.settings, passphrase.clone(), &wish)?;
+    let plan = roll::plan(&up.cluster, &options.settings, passphrase.clone(), wish)?;
     roll::apply(&up.cluster, &options.settings, passphrase, &plan, &mut |progress| {
         tell_progress(&progress, say);
         recorder.take(&progress);
@@ -589,10 +634,16 @@ fn change(
 
 fn go_back(options: &DemoOptions, up: &Up, say: Say<'_>, recorder: &mut Recorder) -> Result<(), OpsError> {
     let passphrase = up.cluster.passphrase(None)?;
-    roll::go_on(&up.cluster, &options.settings, passphrase, Some(::change::Direction::Back), &mut |progress| {
-        tell_progress(&progress, say);
-        recorder.take(&progress);
-    })
+    roll::go_on(
+        &up.cluster,
+        &options.settings,
+        passphrase,
+        Some(::change::Direction::Back),
+        &mut |progress| {
+            tell_progress(&progress, say);
+            recorder.take(&progress);
+        },
+    )
     .map(|_| ())
 }
 

@@ -43,7 +43,11 @@ impl OpsError {
         Self::Usage { what: what.into(), why: why.into(), next: next.into() }
     }
 
-    pub fn cannot_look(what: impl Into<String>, why: impl std::fmt::Display, next: impl Into<String>) -> Self {
+    pub fn cannot_look(
+        what: impl Into<String>,
+        why: impl std::fmt::Display,
+        next: impl Into<String>,
+    ) -> Self {
         Self::CannotLook { what: what.into(), why: why.to_string(), next: next.into() }
     }
 

@@ -170,7 +170,9 @@ impl Cluster {
             }
             let service = match (node.service, node.start, node.stop) {
                 (None, Some(start), Some(stop)) => Service::Commands { start, stop, alive: node.alive },
-                (unit, None, None) => Service::Systemd { unit: unit.unwrap_or_else(|| "mariadb.service".into()) },
+                (unit, None, None) => {
+                    Service::Systemd { unit: unit.unwrap_or_else(|| "mariadb.service".into()) }
+                }
                 _ => {
                     return Err(OpsError::usage(
                         format!("node {} has a service, and start or stop commands too", node.name),
@@ -256,9 +258,164 @@ pub fn read_secret(path: &Path, what: &str) -> Result<SecretString, OpsError> {
     ));
     let line = secrecy::ExposeSecret::expose_secret(&text).lines().next().unwrap_or("").to_owned();
     if line.is_empty() {
-        return Err(refuse("its first line is empty".into(), "put the secret there, alone on the first line"));
+        return Err(refuse(
+            "its first line is empty".into(),
+            "put the secret there, alone on the first line",
+        ));
     }
     Ok(SecretString::from(line))
+}
+
+/// The first line of an open descriptor or a pipe, whose mode says nothing.
+pub fn read_line_of(path: &Path, what: &str) -> Result<SecretString, OpsError> {
+    let text = fs::read_to_string(path).map_err(|error| {
+        OpsError::usage(
+            format!("the {what} cannot be read from {}", path.display()),
+            error.to_string(),
+            "check the number",
+        )
+    })?;
+    Ok(SecretString::from(text.lines().next().unwrap_or("").to_owned()))
+}
+
+/// Connection options as typed; `None` is not typed.
+#[derive(Debug, Default)]
+pub struct ClientOptions {
+    pub host: Option<String>,
+    pub port: Option<u16>,
+    pub user: Option<String>,
+    pub password: Option<SecretString>,
+    pub socket: Option<PathBuf>,
+    pub defaults_file: Option<PathBuf>,
+    pub defaults_extra_file: Option<PathBuf>,
+    pub group_suffix: Option<String>,
+    pub login_path: Option<String>,
+    pub ssl_mode: Option<String>,
+    pub ssl: bool,
+    pub skip_ssl: bool,
+    pub verify: bool,
+    pub ca: Option<PathBuf>,
+    pub cert: Option<PathBuf>,
+    pub key: Option<PathBuf>,
+}
+
+/// A cluster of one server, named as for `mysql` and `mariadb`: option files first, then the login path, then what was
+/// typed.
+pub fn one_server(typed: ClientOptions) -> Result<Cluster, OpsError> {
+    let mut groups = ["client", "client-server", "client-mariadb", "sealion"].map(str::to_owned).to_vec();
+    if let Some(suffix) = &typed.group_suffix {
+        groups = server::options::with_group_suffix(&groups, suffix);
+    }
+    let start = typed.defaults_file.clone().map_or_else(
+        || server::options::Start::Default {
+            extra: typed.defaults_extra_file.clone(),
+            paths: ["/etc/my.cnf", "/etc/mysql/my.cnf", "~/.my.cnf"].map(PathBuf::from).to_vec(),
+        },
+        server::options::Start::DefaultsFile,
+    );
+    let effective =
+        server::options::resolve(&start, &groups, &server::options::LocalFiles).map_err(|error| {
+            OpsError::usage(
+                "the option files cannot be used",
+                error.to_string(),
+                "mend them, or name another with --defaults-file",
+            )
+        })?;
+    let path_file = typed.login_path.as_ref().map(|name| login_path(name)).transpose()?;
+    let get = |key: &str| {
+        let from_path = path_file.as_ref().and_then(|file| {
+            file.get(&[typed.login_path.as_deref().unwrap_or("client")], key)
+                .and_then(|item| item.value.map(str::to_owned))
+        });
+        from_path.or_else(|| effective.effective(&key.replace('-', "_"))?.value.clone())
+    };
+    let path = |given: Option<PathBuf>, key: &str| given.or_else(|| get(key).map(PathBuf::from));
+    let host = typed.host.or_else(|| get("host"));
+    let socket =
+        typed.socket.or_else(|| if host.is_none() { get("socket").map(PathBuf::from) } else { None });
+    let port = match typed.port {
+        Some(port) => port,
+        None => match get("port") {
+            None => default_port(),
+            Some(text) => text.parse().map_err(|_| {
+                OpsError::usage(format!("\"{text}\" is no port"), "an option file says so", "give 1 to 65535")
+            })?,
+        },
+    };
+    let (ca, cert, key) =
+        (path(typed.ca, "ssl-ca"), path(typed.cert, "ssl-cert"), path(typed.key, "ssl-key"));
+    let mode = match typed.ssl_mode.or_else(|| get("ssl-mode")) {
+        Some(word) => word.parse().map_err(|why: String| {
+            OpsError::usage("--ssl-mode is not understood", why, "give one of these")
+        })?,
+        None if typed.skip_ssl => net::SslMode::Disabled,
+        None if typed.verify => net::SslMode::VerifyIdentity,
+        None if ca.is_some() => net::SslMode::VerifyCa,
+        None if typed.ssl => net::SslMode::Required,
+        None => net::SslMode::Preferred,
+    };
+    let address = host.clone().unwrap_or_else(|| "localhost".into());
+    let login = ConnectOptions {
+        user: typed
+            .user
+            .or_else(|| get("user"))
+            .or_else(|| std::env::var("USER").ok())
+            .unwrap_or_else(|| "root".into()),
+        password: typed.password.or_else(|| get("password").map(SecretString::from)),
+        tls: TlsOptions { mode, ca, cert, key, ..TlsOptions::default() },
+        ..ConnectOptions::default()
+    };
+    let node = NodeSpec {
+        name: NodeName::new(address.clone()),
+        address,
+        names: vec![],
+        port,
+        galera_port: default_galera_port(),
+        socket,
+        pid_file: None,
+        error_log: None,
+        defaults_file: default_defaults_file(),
+        tls_dir: default_tls_dir(),
+        state_dir: default_node_state_dir(),
+        service: Service::Systemd { unit: "mariadb.service".into() },
+        drain: None,
+        undrain: None,
+    };
+    Ok(Cluster {
+        name: node.name.to_string(),
+        ca_dir: PathBuf::new(),
+        state_dir: PathBuf::new(),
+        ca_passphrase_file: None,
+        capture_interface: default_iface(),
+        nodes: vec![node],
+        login,
+    })
+}
+
+/// `~/.mylogin.cnf`, or what MYSQL_TEST_LOGIN_FILE names, as MySQL's own clients find it.
+fn login_path(name: &str) -> Result<OptionFile, OpsError> {
+    let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
+    let path =
+        std::env::var_os("MYSQL_TEST_LOGIN_FILE").map_or_else(|| home.join(".mylogin.cnf"), PathBuf::from);
+    let bad = |why: String| {
+        OpsError::usage(
+            format!("the login path \"{name}\" cannot be used"),
+            format!("{}: {why}", path.display()),
+            "make it with mysql_config_editor, or give an option file",
+        )
+    };
+    let bytes = fs::read(&path).map_err(|error| bad(error.to_string()))?;
+    let text = formats::mylogin::decode(&bytes, &path.display().to_string())
+        .map_err(|error| bad(error.to_string()))?;
+    let file =
+        OptionFile::parse(&text, &path.display().to_string()).map_err(|error| bad(error.to_string()))?;
+    if file.get(&[name], "user").is_none()
+        && file.get(&[name], "password").is_none()
+        && file.get(&[name], "host").is_none()
+    {
+        return Err(bad(format!("it has no group [{name}]")));
+    }
+    Ok(file)
 }
 
 /// User and password of the [client] and [sealion] groups of one option file.
@@ -268,10 +425,13 @@ pub fn login_from(path: &Path) -> Result<ConnectOptions, OpsError> {
     };
     let bytes = host::ReadHost::read(&host::Local, path, FILE_BYTES_MAX)
         .map_err(|error| refuse(error.to_string(), "check its owner and mode"))?
-        .ok_or_else(|| refuse("there is no such file".into(), "name an option file with user and password in [client]"))?;
+        .ok_or_else(|| {
+            refuse("there is no such file".into(), "name an option file with user and password in [client]")
+        })?;
     let file = OptionFile::parse(&bytes, &path.display().to_string())
         .map_err(|error| refuse(error.to_string(), "mend that line"))?;
-    let get = |key: &str| file.get(&["client", "sealion"], key).and_then(|item| item.value.map(str::to_owned));
+    let get =
+        |key: &str| file.get(&["client", "sealion"], key).and_then(|item| item.value.map(str::to_owned));
     let mut login = ConnectOptions { tls: TlsOptions::default(), ..ConnectOptions::default() };
     login.user = get("user").unwrap_or_else(|| "root".into());
     login.password = get("password").map(SecretString::from);

@@ -36,7 +36,8 @@ fn option_file(user: &str, password: &SecretString) -> String {
 }
 
 fn write_private(path: &Path, text: &str) -> Result<(), OpsError> {
-    fs::write(path, "").map_err(|error| OpsError::internal(format!("cannot write {}", path.display()), error))?;
+    fs::write(path, "")
+        .map_err(|error| OpsError::internal(format!("cannot write {}", path.display()), error))?;
     fs::set_permissions(path, fs::Permissions::from_mode(0o600))
         .and_then(|()| fs::write(path, text))
         .map_err(|error| OpsError::internal(format!("cannot write {}", path.display()), error))
@@ -45,9 +46,12 @@ fn write_private(path: &Path, text: &str) -> Result<(), OpsError> {
 /// Makes the lab and starts its first node as a new cluster. The others are started with [`join`].
 pub fn first_node(options: &LabOptions, operator_dir: &Path) -> Result<Up, OpsError> {
     let lab = Lab::make(options)?;
-    let first = lab.file.nodes.first().cloned().ok_or_else(|| {
-        OpsError::usage("a lab needs a node", "--nodes is 0", "ask for 3")
-    })?;
+    let first = lab
+        .file
+        .nodes
+        .first()
+        .cloned()
+        .ok_or_else(|| OpsError::usage("a lab needs a node", "--nodes is 0", "ask for 3"))?;
     lab.seed(&first)?;
     lab.start(&first.name, &["--wsrep-new-cluster"], Wait::Socket)?;
 
@@ -65,7 +69,8 @@ pub fn first_node(options: &LabOptions, operator_dir: &Path) -> Result<Up, OpsEr
         format!("GRANT ALL ON {schema}.* TO app@'%'"),
     ];
     for statement in &statements {
-        root.execute(statement).map_err(|error| OpsError::internal("cannot make the lab's accounts", error))?;
+        root.execute(statement)
+            .map_err(|error| OpsError::internal("cannot make the lab's accounts", error))?;
     }
     let _ = root.quit();
     write_inventory(&lab, operator_dir)?;
@@ -77,7 +82,8 @@ pub fn first_node(options: &LabOptions, operator_dir: &Path) -> Result<Up, OpsEr
 
 /// (Re)writes the lab's inventory from its nodes.
 pub fn write_inventory(lab: &Lab, operator_dir: &Path) -> Result<(), OpsError> {
-    let itself = std::env::current_exe().map_err(|error| OpsError::internal("cannot find the running sealion", error))?;
+    let itself = std::env::current_exe()
+        .map_err(|error| OpsError::internal("cannot find the running sealion", error))?;
     let command = |verb: &str, node: &str| {
         Some(vec![
             itself.display().to_string(),
@@ -125,9 +131,11 @@ pub fn write_inventory(lab: &Lab, operator_dir: &Path) -> Result<(), OpsError> {
     fs::create_dir_all(operator_dir)
         .map_err(|error| OpsError::internal(format!("cannot make {}", operator_dir.display()), error))?;
     roll::make_passphrase_file(&operator_dir.join("ca-passphrase"))?;
-    let text = toml::to_string_pretty(&inventory).map_err(|error| OpsError::internal("cannot write the inventory", error))?;
+    let text = toml::to_string_pretty(&inventory)
+        .map_err(|error| OpsError::internal("cannot write the inventory", error))?;
     let path = inventory_path(&lab.file.dir);
-    fs::write(&path, text).map_err(|error| OpsError::internal(format!("cannot write {}", path.display()), error))
+    fs::write(&path, text)
+        .map_err(|error| OpsError::internal(format!("cannot write {}", path.display()), error))
 }
 
 /// Starts one more node and waits until it is Synced among `members`.
@@ -174,7 +182,9 @@ pub fn pids(up: &Up) -> BTreeMap<String, i32> {
         .nodes
         .iter()
         .filter_map(|node| match up.lab.state(&node.name).ok()? {
-            lab::supervisor::NodeState::Running { pid } => Some((node.name.clone(), i32::try_from(pid).ok()?)),
+            lab::supervisor::NodeState::Running { pid } => {
+                Some((node.name.clone(), i32::try_from(pid).ok()?))
+            }
             _ => None,
         })
         .collect()

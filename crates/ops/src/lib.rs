@@ -11,3 +11,4 @@ pub mod status;
 
 pub use error::OpsError;
 pub use inventory::{Cluster, Inventory};
+pub use net::SecretString;

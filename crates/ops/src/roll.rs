@@ -10,9 +10,9 @@ use providers::transit::{self, Authority, Limits, Transit};
 use server::WriteNode;
 use trust::KeyKind;
 
+use crate::OpsError;
 use crate::inventory::Cluster;
 use crate::sniff::WireEye;
-use crate::OpsError;
 
 /// What a person may choose.
 #[derive(Debug, Clone)]
@@ -42,9 +42,23 @@ impl Default for Settings {
 #[derive(Debug, Clone)]
 pub enum Progress {
     /// A step goes into a new phase: `checking`, `acting`, `verifying`, …
-    Step { id: String, title: String, phase: &'static str, direction: Direction, at: usize, of: usize },
-    Done { id: String, note: String, direction: Direction },
-    Failed { id: String, why: String },
+    Step {
+        id: String,
+        title: String,
+        phase: &'static str,
+        direction: Direction,
+        at: usize,
+        of: usize,
+    },
+    Done {
+        id: String,
+        note: String,
+        direction: Direction,
+    },
+    Failed {
+        id: String,
+        why: String,
+    },
     Line(String),
 }
 
@@ -67,7 +81,8 @@ pub fn journal_dir(cluster: &Cluster) -> PathBuf {
 pub fn open_change(cluster: &Cluster) -> Result<Option<PathBuf>, OpsError> {
     let mut newest = None;
     for path in journals(cluster)? {
-        let bytes = fs::read(&path).map_err(|error| OpsError::internal(format!("cannot read {}", path.display()), error))?;
+        let bytes = fs::read(&path)
+            .map_err(|error| OpsError::internal(format!("cannot read {}", path.display()), error))?;
         let parsed = change::journal::parse(&bytes, &path)?;
         let closed = matches!(parsed.records.last(), Some((_, Record::Closed { .. })));
         if !closed && !parsed.records.is_empty() {
@@ -104,7 +119,7 @@ fn transit<'a>(
         authority: Authority {
             dir: cluster.ca_dir.clone(),
             passphrase,
-            key: settings.key.clone(),
+            key: settings.key,
             ca_days: settings.ca_days,
             leaf_days: settings.leaf_days,
         },
@@ -209,11 +224,21 @@ pub fn go_on(
         let direction = machine.direction();
         journal.append(SystemClock.unix_ms(), Record::Turned { direction })?;
     }
-    tell(Progress::Line(format!("{} {}", if turned { "undoing" } else { "going on with" }, machine.plan().id)));
+    tell(Progress::Line(format!(
+        "{} {}",
+        if turned { "undoing" } else { "going on with" },
+        machine.plan().id
+    )));
     let clock = SystemClock;
     {
-        let mut transit =
-            transit(cluster, settings, passphrase.clone(), machine.plan().id.clone(), &clock, Box::new(|_| {}));
+        let mut transit = transit(
+            cluster,
+            settings,
+            passphrase.clone(),
+            machine.plan().id.clone(),
+            &clock,
+            Box::new(|_| {}),
+        );
         let lines = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
         let sink = std::rc::Rc::clone(&lines);
         transit.tell = Box::new(move |line: &str| sink.borrow_mut().push(line.to_owned()));
@@ -230,9 +255,11 @@ pub fn go_on(
 fn newest_not_undone(cluster: &Cluster) -> Result<Option<PathBuf>, OpsError> {
     let mut newest = None;
     for path in journals(cluster)? {
-        let bytes = fs::read(&path).map_err(|error| OpsError::internal(format!("cannot read {}", path.display()), error))?;
+        let bytes = fs::read(&path)
+            .map_err(|error| OpsError::internal(format!("cannot read {}", path.display()), error))?;
         let parsed = change::journal::parse(&bytes, &path)?;
-        let undone = matches!(parsed.records.last(), Some((_, Record::Closed { direction: Direction::Back })));
+        let undone =
+            matches!(parsed.records.last(), Some((_, Record::Closed { direction: Direction::Back })));
         if !undone && !parsed.records.is_empty() {
             newest = Some(path);
         }
@@ -321,7 +348,8 @@ fn drive(
         crash_at: std::env::var("SEALION_CRASH_AT").ok(),
         notes: Vec::new(),
     };
-    let outcome = Driver { journal, runner: &mut runner, watcher: &mut watcher, clock: &clock }.run(machine)?;
+    let outcome =
+        Driver { journal, runner: &mut runner, watcher: &mut watcher, clock: &clock }.run(machine)?;
     let not_proven = watcher
         .notes
         .iter()
@@ -340,7 +368,12 @@ fn drive(
 }
 
 /// Equips a node that is not started yet, as a sealed cluster expects it.
-pub fn equip(cluster: &Cluster, settings: &Settings, passphrase: SecretString, node: &str) -> Result<(), OpsError> {
+pub fn equip(
+    cluster: &Cluster,
+    settings: &Settings,
+    passphrase: SecretString,
+    node: &str,
+) -> Result<(), OpsError> {
     let clock = SystemClock;
     let mut transit = transit(cluster, settings, passphrase, String::new(), &clock, Box::new(|_| {}));
     transit::equip(&mut transit, &model::NodeName::from(node))

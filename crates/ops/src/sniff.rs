@@ -115,7 +115,10 @@ fn link_of(
     let name = |address: SocketAddr| by_ip.get(&address.ip()).copied();
     for (server, client) in [(flow.a, flow.b), (flow.b, flow.a)] {
         // Of two node addresses the one with the well-known port listens.
-        let Some(listener) = cluster.nodes.iter().find(|node| Some(node.name.as_str()) == name(server)) else { continue };
+        let Some(listener) = cluster.nodes.iter().find(|node| Some(node.name.as_str()) == name(server))
+        else {
+            continue;
+        };
         let kind = match server.port() {
             port if port == listener.galera_port => LinkKind::Galera,
             port if port == listener.galera_port + 1 => LinkKind::Ist,
@@ -160,11 +163,9 @@ fn sights(
         .filter_map(|node| Some((node.address.parse().ok()?, node.name.as_str())))
         .collect();
     let is_control = |flow: &&Flow| flow.a.port() == control_port || flow.b.port() == control_port;
-    let control_seen = report
-        .flows
-        .iter()
-        .filter(is_control)
-        .any(|flow| flow.ab.canaries.contains_key(control.tag()) || flow.ba.canaries.contains_key(control.tag()));
+    let control_seen = report.flows.iter().filter(is_control).any(|flow| {
+        flow.ab.canaries.contains_key(control.tag()) || flow.ba.canaries.contains_key(control.tag())
+    });
 
     let mut links: BTreeMap<Link, Tally> = BTreeMap::new();
     let blank = || Tally { counts: Counts::default(), flows: 0, evidence: None };
@@ -251,7 +252,8 @@ pub fn canaries(cluster: &Cluster) -> Result<Vec<Canary>, LookError> {
     let mut prepared = false;
     for node in &cluster.nodes {
         let canary = Canary::new(random16());
-        let mut client = Client::connect(&cluster.login_at(node)).map_err(|error| failed(error.to_string()))?;
+        let mut client =
+            Client::connect(&cluster.login_at(node)).map_err(|error| failed(error.to_string()))?;
         if !prepared {
             // Marked as ours; on a cluster every node has it once one has made it.
             for statement in [

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use model::{LinkKind, LinkSight, Observations, Seen, Source, SystemClock, Value, WireLook};
 use model::{Clock, Finding, Look, LookError};
+use model::{LinkKind, LinkSight, Observations, Seen, Source, SystemClock, Value, WireLook};
 use serde::{Deserialize, Serialize};
 use server::{GaleraState, LiveNode, NodeView, ProviderOptions, ReadNode};
 
@@ -99,12 +99,14 @@ pub fn with_sights(cluster: &Cluster, sights: Vec<LinkSight>, not_looked_at: Vec
         match node.view() {
             Ok(view) => {
                 if status.cluster.address.is_empty() {
-                    let text = |key: &str| view.variable(key).unwrap_or("").to_owned();
-                    status.cluster.address = text("wsrep_cluster_address");
+                    view.variable("wsrep_cluster_address")
+                        .unwrap_or("")
+                        .clone_into(&mut status.cluster.address);
                     status.cluster.size = view.cluster_size();
                     status.cluster.arbitrators = view.arbitrators();
-                    status.cluster.galera_version =
-                        view.status("wsrep_provider_version").unwrap_or("").to_owned();
+                    view.status("wsrep_provider_version")
+                        .unwrap_or("")
+                        .clone_into(&mut status.cluster.galera_version);
                     let size = i64::try_from(view.cluster_size()).unwrap_or(i64::MAX);
                     seen.note(
                         cluster.name.clone(),
@@ -118,7 +120,9 @@ pub fn with_sights(cluster: &Cluster, sights: Vec<LinkSight>, not_looked_at: Vec
                 status.nodes.push(node_status(&mut node, &view, &sights, &mut seen, now));
             }
             Err(error) => {
-                status.not_looked_at.push(format!("{name}: {}", error.to_string().lines().next().unwrap_or("")));
+                status
+                    .not_looked_at
+                    .push(format!("{name}: {}", error.to_string().lines().next().unwrap_or("")));
                 for fact in ["galera.effective", "client.offered", "client.required", "sst.configured"] {
                     seen.note(
                         name.clone(),
@@ -152,7 +156,10 @@ pub fn with_sights(cluster: &Cluster, sights: Vec<LinkSight>, not_looked_at: Vec
             value,
             Source::Wire,
             now,
-            format!("{}; tcpdump -i {} -A on the port shows the same", sight.method, cluster.capture_interface),
+            format!(
+                "{}; tcpdump -i {} -A on the port shows the same",
+                sight.method, cluster.capture_interface
+            ),
         );
     }
     status.findings = rules::judge(&seen);
@@ -203,7 +210,9 @@ fn node_status(
     let setting = |key: &str| effective.as_ref().and_then(|all| all.effective(key)?.value.clone());
     let file_options = ProviderOptions::parse(&setting("wsrep_provider_options").unwrap_or_default());
     let in_file = {
-        let yes = |key: &str| file_options.get(key).is_some_and(|value| value.eq_ignore_ascii_case("yes") || value == "1");
+        let yes = |key: &str| {
+            file_options.get(key).is_some_and(|value| value.eq_ignore_ascii_case("yes") || value == "1")
+        };
         match (yes("socket.ssl") || file_options.get("socket.ssl_key").is_some(), yes("socket.dynamic")) {
             (false, false) => "plain",
             (true, true) => "dynamic",
@@ -251,7 +260,8 @@ fn node_status(
         what: "client".into(),
         configured: words(
             setting("ssl_cert").is_some(),
-            setting("require_secure_transport").is_some_and(|value| matches!(value.to_ascii_uppercase().as_str(), "ON" | "1")),
+            setting("require_secure_transport")
+                .is_some_and(|value| matches!(value.to_ascii_uppercase().as_str(), "ON" | "1")),
         )
         .into(),
         effective: words(view.offers_client_tls(), requires).into(),
@@ -265,7 +275,12 @@ fn node_status(
         seen.note(name.clone(), fact, value, source, now, how);
     };
     let word = if let GaleraState::Other(_) = state { state.to_string() } else { galera.effective.clone() };
-    note("galera.effective", Value::Text(word), Source::Sql, "SHOW GLOBAL VARIABLES LIKE 'wsrep_provider_options'");
+    note(
+        "galera.effective",
+        Value::Text(word),
+        Source::Sql,
+        "SHOW GLOBAL VARIABLES LIKE 'wsrep_provider_options'",
+    );
     let mut differ = file_options.differences(&live);
     if in_file == "plain" && state != GaleraState::Plain {
         differ.push("socket.ssl".into());
@@ -276,13 +291,28 @@ fn node_status(
         Value::Unknown("the option files cannot be read".into())
     };
     note("galera.file_differs", value, Source::File, "sealion config print");
-    note("client.offered", Value::Bool(view.offers_client_tls()), Source::Sql, "SHOW GLOBAL VARIABLES LIKE 'have_ssl'");
-    note("client.required", Value::Bool(requires), Source::Sql, "SHOW GLOBAL VARIABLES LIKE 'require_secure_transport'");
+    note(
+        "client.offered",
+        Value::Bool(view.offers_client_tls()),
+        Source::Sql,
+        "SHOW GLOBAL VARIABLES LIKE 'have_ssl'",
+    );
+    note(
+        "client.required",
+        Value::Bool(requires),
+        Source::Sql,
+        "SHOW GLOBAL VARIABLES LIKE 'require_secure_transport'",
+    );
     note("sst.configured", Value::Bool(sst_tls), Source::File, "my_print_defaults sst");
     let nearest = [&galera, &sst_row, &client].iter().filter_map(|row| row.not_after_unix).min();
     if let Some(not_after) = nearest {
         let days = (not_after - i64::try_from(now / 1000).unwrap_or(0)) / SECONDS_PER_DAY;
-        note("cert.expires_in_days", Value::Number(days), Source::File, "openssl x509 -noout -enddate -in FILE");
+        note(
+            "cert.expires_in_days",
+            Value::Number(days),
+            Source::File,
+            "openssl x509 -noout -enddate -in FILE",
+        );
     }
     if let Some(key) = galera_key.or_else(|| client.key.clone())
         && let Ok(Some(facts)) = node.host().facts(&key)
@@ -319,7 +349,8 @@ fn sst_configured(
     let pair = sst("tkey").is_some() && sst("tcert").is_some();
     let own = server("ssl_key").is_some() && server("ssl_cert").is_some();
     let mode = sst("ssl_mode").is_some_and(|mode| !mode.eq_ignore_ascii_case("disabled"));
-    let encrypt = sst("encrypt").and_then(|number| number.parse::<u8>().ok()).is_some_and(|number| number >= 2);
+    let encrypt =
+        sst("encrypt").and_then(|number| number.parse::<u8>().ok()).is_some_and(|number| number >= 2);
     match method {
         "mariabackup" => (mode || encrypt) && (pair || own),
         _ => pair || own,

@@ -59,13 +59,15 @@ impl Capabilities {
             Flavour::MySql
         };
         let galera_tls_roll = match flavour {
-            Flavour::MariaDb if has_wsrep_ssl_mode => {
-                Trust::Refused("this is an Enterprise build with wsrep_ssl_mode, which switches TLS by its own rules")
-            }
+            Flavour::MariaDb if has_wsrep_ssl_mode => Trust::Refused(
+                "this is an Enterprise build with wsrep_ssl_mode, which switches TLS by its own rules",
+            ),
             Flavour::MariaDb if (version.0, version.1) == (10, 11) => Trust::Tested,
             Flavour::MariaDb if version >= (10, 6, 0) => Trust::Expected,
             Flavour::MariaDb => Trust::Refused("MariaDB before 10.6 is not known to have socket.dynamic"),
-            Flavour::Pxc => Trust::Refused("Percona XtraDB Cluster encrypts by pxc_encrypt_cluster_traffic, which this version does not roll"),
+            Flavour::Pxc => Trust::Refused(
+                "Percona XtraDB Cluster encrypts by pxc_encrypt_cluster_traffic, which this version does not roll",
+            ),
             Flavour::MySqlWsrep => Trust::Refused("MySQL-wsrep was not tried by us"),
             Flavour::MySql => Trust::Refused("this server has no Galera"),
         };
@@ -97,6 +99,9 @@ mod tests {
         check("8.0.36-28.1", "Percona XtraDB Cluster (GPL)", false, Flavour::Pxc, false);
         check("8.0.39", "MySQL Server (GPL) wsrep_26.4.20", false, Flavour::MySqlWsrep, false);
         check("9.7.4", "MySQL Community Server", false, Flavour::MySql, false);
-        assert!(matches!(Capabilities::of("8.0.36", "Percona XtraDB Cluster", false).galera_tls_roll, Trust::Refused(_)));
+        assert!(matches!(
+            Capabilities::of("8.0.36", "Percona XtraDB Cluster", false).galera_tls_roll,
+            Trust::Refused(_)
+        ));
     }
 }

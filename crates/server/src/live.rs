@@ -50,7 +50,9 @@ impl LiveNode {
         let rows = client.query(sql).map_err(|error| self.error(&error))?;
         Ok(rows
             .iter()
-            .filter_map(|row| Some((row.at(0)?.to_ascii_lowercase(), row.at(1).unwrap_or_default().into_owned())))
+            .filter_map(|row| {
+                Some((row.at(0)?.to_ascii_lowercase(), row.at(1).unwrap_or_default().into_owned()))
+            })
             .collect())
     }
 
@@ -109,17 +111,20 @@ impl ReadNode for LiveNode {
                 continue;
             }
             seen.users += 1;
-            if row.text("Command").unwrap_or_default() != "Sleep" {
-                seen.busy += 1;
-            } else {
+            if row.text("Command").unwrap_or_default() == "Sleep" {
                 ids.push(id);
+            } else {
+                seen.busy += 1;
             }
         }
         // A sleeping connection may hold a transaction open.
         if !ids.is_empty()
             && let Ok(open) = client.query("SELECT trx_mysql_thread_id FROM information_schema.innodb_trx")
         {
-            seen.busy += open.iter().filter(|row| row.at(0).is_some_and(|id| ids.iter().any(|one| *one == id))).count();
+            seen.busy += open
+                .iter()
+                .filter(|row| row.at(0).is_some_and(|id| ids.iter().any(|one| *one == id)))
+                .count();
         }
         Ok(seen)
     }
@@ -225,7 +230,11 @@ impl WriteNode for LiveNode {
     }
 
     fn set_require_secure_transport(&mut self, on: bool) -> Result<(), NodeError> {
-        self.run(if on { "SET GLOBAL require_secure_transport=ON" } else { "SET GLOBAL require_secure_transport=OFF" })
+        self.run(if on {
+            "SET GLOBAL require_secure_transport=ON"
+        } else {
+            "SET GLOBAL require_secure_transport=OFF"
+        })
     }
 
     fn reload_tls(&mut self) -> Result<(), NodeError> {

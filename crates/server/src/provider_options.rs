@@ -72,7 +72,8 @@ impl ProviderOptions {
             .iter()
             .filter(|(key, value)| {
                 // The provider turns the listener's scheme to ssl:// when TLS is strict.
-                let bare = |text: &str| text.trim_start_matches("tcp://").trim_start_matches("ssl://").to_owned();
+                let bare =
+                    |text: &str| text.trim_start_matches("tcp://").trim_start_matches("ssl://").to_owned();
                 match live.get(key) {
                     Some(seen) if key.ends_with("listen_addr") => bare(seen) != bare(value),
                     Some(seen) => !same_value(seen, value),
@@ -151,12 +152,15 @@ impl GaleraState {
             (false, false, false, false) => Self::Plain,
             (true, true, false, _) => Self::Dynamic,
             (true, false, true, _) => Self::Strict,
-            (true, false, false, _) => Self::Other("socket.ssl=YES without socket.dynamic, but it listens on tcp://".into()),
+            (true, false, false, _) => {
+                Self::Other("socket.ssl=YES without socket.dynamic, but it listens on tcp://".into())
+            }
             (true, true, true, _) => Self::Other("socket.dynamic=YES, but it listens on ssl://".into()),
             (false, true, _, _) => Self::Other("socket.dynamic=YES without socket.ssl".into()),
-            (false, false, _, true) => {
-                Self::Other("key or certificate paths with socket.ssl=NO: IST would ask for ssl:// and crash the donor".into())
-            }
+            (false, false, _, true) => Self::Other(
+                "key or certificate paths with socket.ssl=NO: IST would ask for ssl:// and crash the donor"
+                    .into(),
+            ),
             (false, false, true, false) => Self::Other("listens on ssl:// without socket.ssl".into()),
         }
     }
@@ -189,7 +193,8 @@ mod tests {
 
     #[test]
     fn reads_both_spellings_and_keeps_what_it_does_not_know() {
-        let mut options = ProviderOptions::parse("base_port = 4567; gcache.size = 128M; some.future_key = x; ");
+        let mut options =
+            ProviderOptions::parse("base_port = 4567; gcache.size = 128M; some.future_key = x; ");
         options.set("socket.ssl", "YES");
         options.set("gcache.size", "256M");
         assert_eq!(options.to_string(), "base_port=4567;gcache.size=256M;some.future_key=x;socket.ssl=YES");
@@ -205,10 +210,18 @@ mod tests {
 
     #[test]
     fn states_are_read_as_the_reference_lists_them() {
-        let check = |text: &str, letter| assert_eq!(GaleraState::of(&ProviderOptions::parse(text)).letter(), letter, "{text}");
+        let check = |text: &str, letter| {
+            assert_eq!(GaleraState::of(&ProviderOptions::parse(text)).letter(), letter, "{text}");
+        };
         check("gmcast.listen_addr = tcp://0.0.0.0:4567; socket.checksum = 2; ", 'P');
-        check("gmcast.listen_addr = tcp://1:4567; socket.ssl = YES; socket.ssl_key = k; socket.dynamic = YES; ", 'D');
-        check("gmcast.listen_addr = ssl://1:4567; socket.ssl = YES; socket.ssl_key = k; socket.ssl_cipher = ; ", 'S');
+        check(
+            "gmcast.listen_addr = tcp://1:4567; socket.ssl = YES; socket.ssl_key = k; socket.dynamic = YES; ",
+            'D',
+        );
+        check(
+            "gmcast.listen_addr = ssl://1:4567; socket.ssl = YES; socket.ssl_key = k; socket.ssl_cipher = ; ",
+            'S',
+        );
         check("gmcast.listen_addr = tcp://1:4567; socket.ssl = NO; socket.ssl_key = k; ", 'X');
         check("gmcast.listen_addr = tcp://1:4567; socket.dynamic = YES; ", 'X');
         check("gmcast.listen_addr = ssl://1:4567; socket.ssl = YES; socket.dynamic = YES; ", 'X');
@@ -217,7 +230,9 @@ mod tests {
     #[test]
     fn the_listeners_scheme_is_not_a_difference_but_a_size_is() {
         let file = ProviderOptions::parse("gmcast.listen_addr=tcp://1:4567;gcache.size=128M;socket.ssl=yes");
-        let live = ProviderOptions::parse("gmcast.listen_addr = ssl://1:4567; gcache.size = 64M; socket.ssl = YES; ");
+        let live = ProviderOptions::parse(
+            "gmcast.listen_addr = ssl://1:4567; gcache.size = 64M; socket.ssl = YES; ",
+        );
         assert_eq!(file.differences(&live), vec!["gcache.size"]);
     }
 

@@ -1,1 +1,4 @@
-//! `testbed`
+//! Where sealion is tried out as a whole. [`sim`] is a cluster in memory with a clock that nobody waits for; what it claims
+//! of real servers is pinned by lab tests of the same names.
+
+pub mod sim;

@@ -116,8 +116,10 @@ pub fn serials(cluster: &Cluster, login: &ConnectOptions) -> Vec<(String, String
                 .ok()
                 .and_then(|client| client.tls().and_then(net::TlsInfo::leaf_pem))
                 .and_then(|pem| trust::inspect(pem.as_bytes()).ok()?.into_iter().next());
-            let (serial, not_after) =
-                leaf.map_or_else(|| ("unknown".into(), None), |leaf| (leaf.serial_hex, Some(leaf.not_after_unix)));
+            let (serial, not_after) = leaf.map_or_else(
+                || ("unknown".into(), None),
+                |leaf| (leaf.serial_hex, Some(leaf.not_after_unix)),
+            );
             (node.name.to_string(), serial, not_after)
         })
         .collect()
@@ -129,7 +131,10 @@ pub fn see_again(lab: &LabOptions) -> Vec<SeeAgain> {
     vec![
         row("the same, from nothing", "make demo".into()),
         row("and leave it up", "sealion demo --keep".into()),
-        row("what each link carries now", format!("sealion lab exec --dir {dir} -- sealion status --canaries")),
+        row(
+            "what each link carries now",
+            format!("sealion lab exec --dir {dir} -- sealion status --canaries"),
+        ),
         row("the bytes themselves", format!("sealion lab exec --dir {dir} -- tcpdump -i lo -A port 4567")),
         row("what a finding means", "sealion explain SL1001".into()),
     ]

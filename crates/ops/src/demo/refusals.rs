@@ -61,7 +61,11 @@ pub fn start(up: &mut Up, say: Say<'_>) -> Result<Intruders, OpsError> {
     Ok(Intruders {
         nodes: vec![
             (plain, "node without TLS", "to join the cluster without any socket.ssl option"),
-            (foreign, "node with a foreign certificate", "to join the cluster with a certificate of another CA"),
+            (
+                foreign,
+                "node with a foreign certificate",
+                "to join the cluster with a certificate of another CA",
+            ),
         ],
         marks,
     })
@@ -75,7 +79,8 @@ fn now_unix() -> i64 {
 fn intruder(up: &mut Up, name: &str, ca: Option<&Ca>) -> Result<NodeSpec, OpsError> {
     let node = up.lab.add_stranger(name)?;
     let path = node.conf_d().join("60-galera.cnf");
-    let bytes = std::fs::read(&path).map_err(|error| internal("cannot read an option file of the lab")(&error))?;
+    let bytes =
+        std::fs::read(&path).map_err(|error| internal("cannot read an option file of the lab")(&error))?;
     let mut file = OptionFile::parse(&bytes, &path.display().to_string())
         .map_err(|error| internal("the lab's own option file is damaged")(&error))?;
     let mut options = server::ProviderOptions::parse(
@@ -98,7 +103,8 @@ fn intruder(up: &mut Up, name: &str, ca: Option<&Ca>) -> Result<NodeSpec, OpsErr
             )
             .map_err(|error| internal("cannot make a foreign certificate")(&error))?;
         let dir = node.tls_dir();
-        std::fs::create_dir_all(&dir).map_err(|error| internal("cannot make a directory of the lab")(&error))?;
+        std::fs::create_dir_all(&dir)
+            .map_err(|error| internal("cannot make a directory of the lab")(&error))?;
         let put = |file: &str, text: &str, mode: u32| {
             trust::file::write_atomically(&dir.join(file), text.as_bytes(), mode, None)
                 .map_err(|error| internal("cannot write a foreign certificate")(&error))
@@ -106,20 +112,23 @@ fn intruder(up: &mut Up, name: &str, ca: Option<&Ca>) -> Result<NodeSpec, OpsErr
         put("node-key.pem", leaf.key_pem.expose_secret(), 0o600)?;
         put("node-cert.pem", &leaf.cert_pem, 0o644)?;
         put("ca.pem", &ca.cert_pem(), 0o644)?;
-        for (key, file) in
-            [("socket.ssl_key", "node-key.pem"), ("socket.ssl_cert", "node-cert.pem"), ("socket.ssl_ca", "ca.pem")]
-        {
+        for (key, file) in [
+            ("socket.ssl_key", "node-key.pem"),
+            ("socket.ssl_cert", "node-cert.pem"),
+            ("socket.ssl_ca", "ca.pem"),
+        ] {
             options.set(key, &dir.join(file).display().to_string());
         }
         options.set("socket.ssl", "YES");
     }
     file.set("galera", "wsrep-provider-options", &options.to_string())
         .map_err(|error| internal("cannot edit an option file of the lab")(&error))?;
-    std::fs::write(&path, &*file.to_bytes()).map_err(|error| internal("cannot write an option file of the lab")(&error))?;
+    std::fs::write(&path, &*file.to_bytes())
+        .map_err(|error| internal("cannot write an option file of the lab")(&error))?;
     Ok(node)
 }
 
-pub fn finish(up: &mut Up, intruders: Intruders, say: Say<'_>) -> Result<Vec<Refusal>, OpsError> {
+pub fn finish(up: &mut Up, intruders: &Intruders, say: Say<'_>) -> Result<Vec<Refusal>, OpsError> {
     let mut refusals = vec![plain_client(up, say)];
     let deadline = Instant::now() + Duration::from_secs(WAIT_S_MAX);
     for (node, who, asked) in &intruders.nodes {
@@ -139,7 +148,11 @@ pub fn finish(up: &mut Up, intruders: Intruders, say: Say<'_>) -> Result<Vec<Ref
                 && let Ok(bytes) = std::fs::read(spec.log())
             {
                 let new = String::from_utf8_lossy(bytes.get(*mark..).unwrap_or_default()).into_owned();
-                said.extend(signs(&new, member).into_iter().filter(|line| line.contains(&node.address.to_string()) || *who == "node with a foreign certificate" && line.contains("verify failed") || *who == "node without TLS" && line.contains("unexpected eof")));
+                said.extend(signs(&new, member).into_iter().filter(|line| {
+                    line.contains(&node.address.to_string())
+                        || *who == "node with a foreign certificate" && line.contains("verify failed")
+                        || *who == "node without TLS" && line.contains("unexpected eof")
+                }));
             }
         }
         said.dedup();
@@ -186,7 +199,9 @@ fn plain_client(up: &Up, say: Say<'_>) -> Refusal {
                 refused = false;
                 answers.push(format!("{}: let in", node.name));
             }
-            Err(net::NetError::Refused { code, message, .. }) => answers.push(format!("{}: error {code}: {message}", node.name)),
+            Err(net::NetError::Refused { code, message, .. }) => {
+                answers.push(format!("{}: error {code}: {message}", node.name));
+            }
             Err(error) => {
                 refused = false;
                 answers.push(format!("{}: {error}", node.name));

@@ -57,7 +57,11 @@ impl Recorder {
                 if let Some((node, ms)) = line.split_once(": drained in ")
                     && let Some(ms) = ms.strip_suffix(" ms").and_then(|ms| ms.parse::<u64>().ok())
                 {
-                    self.drains.push(Drain { node: node.into(), started_ms: now.saturating_sub(ms), ended_ms: now });
+                    self.drains.push(Drain {
+                        node: node.into(),
+                        started_ms: now.saturating_sub(ms),
+                        ended_ms: now,
+                    });
                 }
             }
         }
@@ -66,7 +70,8 @@ impl Recorder {
     fn close(&mut self, id: &str, note: &str, outcome: Option<StepOutcome>) {
         let (started_ms, acted, title) =
             self.open.remove(id).unwrap_or_else(|| (self.now_ms(), false, String::new()));
-        let restarts_server = acted && ["E2.", "E4.", "D1.", "D2."].iter().any(|prefix| id.starts_with(prefix));
+        let restarts_server =
+            acted && ["E2.", "E4.", "D1.", "D2."].iter().any(|prefix| id.starts_with(prefix));
         self.steps.push(StepRow {
             id: id.into(),
             title,
@@ -84,13 +89,22 @@ impl Recorder {
     }
 
     /// And how many restarts there were.
-    pub fn roll(&mut self, plan: &Plan, sealed: &Sealed, writers: u32, buckets_ms: u64, stall_ms_min: u64) -> (Roll, u32) {
+    pub fn roll(
+        &mut self,
+        plan: &Plan,
+        sealed: &Sealed,
+        writers: u32,
+        buckets_ms: u64,
+        stall_ms_min: u64,
+    ) -> (Roll, u32) {
         let length = self.ended_unix_ms.saturating_sub(self.started_unix_ms);
         let buckets = usize::try_from(length.div_ceil(buckets_ms.max(1))).unwrap_or(0);
         let mut acknowledged_per_bucket = vec![0u32; buckets];
         for ack in &sealed.acks {
             if let Some(after) = ack.acked_unix_ms.checked_sub(self.started_unix_ms)
-                && let Some(bucket) = usize::try_from(after / buckets_ms).ok().and_then(|at| acknowledged_per_bucket.get_mut(at))
+                && let Some(bucket) = usize::try_from(after / buckets_ms)
+                    .ok()
+                    .and_then(|at| acknowledged_per_bucket.get_mut(at))
             {
                 *bucket += 1;
             }
@@ -99,7 +113,11 @@ impl Recorder {
             .into_iter()
             .filter_map(|stall| {
                 let started_ms = stall.started_unix_ms.checked_sub(self.started_unix_ms)?;
-                (started_ms <= length).then_some(Stall { started_ms, lasted_ms: stall.lasted_ms, node: stall.node })
+                (started_ms <= length).then_some(Stall {
+                    started_ms,
+                    lasted_ms: stall.lasted_ms,
+                    node: stall.node,
+                })
             })
             .collect();
         let restarts = self.restarts();

@@ -44,12 +44,14 @@ impl Writers {
             canary: Canary::new(crate::sniff::random16()).token().to_owned(),
         };
         let path = dir.join("config.json");
-        let text = serde_json::to_string(&config).map_err(|error| OpsError::internal("cannot write the writers' configuration", error))?;
+        let text = serde_json::to_string(&config)
+            .map_err(|error| OpsError::internal("cannot write the writers' configuration", error))?;
         std::fs::write(&path, text).map_err(internal("cannot write the writers' configuration"))?;
         let _ = std::fs::remove_file(writers::outcome_path(dir));
         let itself = std::env::current_exe().map_err(internal("cannot find the running sealion"))?;
         // Their errors go to a file: they are part of what is reported.
-        let errors = std::fs::File::create(dir.join("stderr.log")).map_err(internal("cannot make the writers' log"))?;
+        let errors = std::fs::File::create(dir.join("stderr.log"))
+            .map_err(internal("cannot make the writers' log"))?;
         let child = Command::new(itself)
             .arg("__writers")
             .arg(&path)
@@ -70,9 +72,10 @@ impl Writers {
             let said = std::fs::read_to_string(self.dir.join("stderr.log")).unwrap_or_default();
             return Err(OpsError::internal(format!("the writers ended with {status}"), said.trim()));
         }
-        let text = std::fs::read_to_string(writers::outcome_path(&self.dir)).map_err(internal("the writers left no result"))?;
-        let outcome: Outcome =
-            serde_json::from_str(&text).map_err(|error| OpsError::internal("the writers' result is damaged", error))?;
+        let text = std::fs::read_to_string(writers::outcome_path(&self.dir))
+            .map_err(internal("the writers left no result"))?;
+        let outcome: Outcome = serde_json::from_str(&text)
+            .map_err(|error| OpsError::internal("the writers' result is damaged", error))?;
         let all = read_all(&self.dir);
         let acks = newest(all, outcome.acknowledged, self.earlier);
         Ok(Sealed { outcome, acks })
@@ -88,7 +91,9 @@ impl Drop for Writers {
 }
 
 fn read_all(dir: &Path) -> Vec<Ack> {
-    (0..super::WRITERS).flat_map(|writer| writers::read_log(&writers::log_path(dir, writer)).unwrap_or_default()).collect()
+    (0..super::WRITERS)
+        .flat_map(|writer| writers::read_log(&writers::log_path(dir, writer)).unwrap_or_default())
+        .collect()
 }
 
 /// The logs are appended to from run to run: what was acknowledged in this one has the later times.

@@ -99,10 +99,9 @@ impl FileEdit {
     /// Why a file that is neither as we found it nor as we wrote it stops the change, with the difference.
     pub fn foreign(&self, node: &dyn WriteNode) -> String {
         let now = self.read(node).unwrap_or_default();
-        let ours = self.backup(node, &self.sha256_after).or_else(|| self.backup(node, &self.sha256_before));
-        let diff = ours.map_or_else(String::new, |ours| {
-            format!(":\n{}", redacted_diff(&self.file, &ours, &now))
-        });
+        let ours = Self::backup(node, &self.sha256_after).or_else(|| Self::backup(node, &self.sha256_before));
+        let diff =
+            ours.map_or_else(String::new, |ours| format!(":\n{}", redacted_diff(&self.file, &ours, &now)));
         format!(
             "{}: {} was changed by somebody else since the plan was made, so it is left alone{diff}\n  \
              next: put back what the plan expects, or undo by hand and make a new plan",
@@ -115,7 +114,7 @@ impl FileEdit {
         node.spec().state_dir.join("files").join(sha256)
     }
 
-    fn backup(&self, node: &dyn WriteNode, sha256: &str) -> Option<Vec<u8>> {
+    fn backup(node: &dyn WriteNode, sha256: &str) -> Option<Vec<u8>> {
         let bytes = node.host().read(&Self::backup_path(node, sha256), FILE_BYTES_MAX).ok()??;
         (hash(&bytes) == sha256).then_some(bytes)
     }
@@ -135,7 +134,9 @@ impl FileEdit {
         host.make_dir(&node.spec().state_dir, 0o700, None)
             .and_then(|()| host.make_dir(&dir, 0o700, None))
             .and_then(|()| host.write(&keep, &before, Some(0o600), None))
-            .and_then(|()| host.write(&Self::backup_path(node, &self.sha256_after), &after, Some(0o600), None))
+            .and_then(|()| {
+                host.write(&Self::backup_path(node, &self.sha256_after), &after, Some(0o600), None)
+            })
             .and_then(|()| host.write(&self.file, &after, None, None))
             .map_err(|error| error.to_string())
     }
@@ -147,7 +148,7 @@ impl FileEdit {
             FileStand::Foreign => return Err(self.foreign(node)),
             FileStand::After => {}
         }
-        let before = self.backup(node, &self.sha256_before).ok_or_else(|| {
+        let before = Self::backup(node, &self.sha256_before).ok_or_else(|| {
             format!(
                 "{}: the old bytes of {} are not in {} any more\n  next: restore that file from a backup",
                 node.name(),
@@ -194,7 +195,8 @@ mod tests {
 
     #[test]
     fn a_broken_line_is_named_and_nothing_is_planned() {
-        let error = FileEdit::plan(Path::new("/etc/my.cnf"), b"port=1\n[mysqld]\n", vec![]).expect_err("no group");
+        let error =
+            FileEdit::plan(Path::new("/etc/my.cnf"), b"port=1\n[mysqld]\n", vec![]).expect_err("no group");
         assert!(error.contains("/etc/my.cnf:1"), "{error}");
     }
 }

@@ -28,15 +28,19 @@ pub fn equip(transit: &mut Transit<'_>, name: &NodeName) -> Result<(), StepError
         .ok_or_else(|| StepError(format!("{name}: no option file sets wsrep_cluster_address")))?
         .clone();
     let is_options = setting.key == "wsrep_provider_options";
-    let mut options = ProviderOptions::parse(if is_options { setting.value.as_deref().unwrap_or("") } else { "" });
+    let mut options =
+        ProviderOptions::parse(if is_options { setting.value.as_deref().unwrap_or("") } else { "" });
     let tls_dir = node.spec().tls_dir.clone();
     let path = |file: &str| tls_dir.join(file).display().to_string();
-    for (key, file) in [("socket.ssl_key", KEY_FILE), ("socket.ssl_cert", CERT_FILE), ("socket.ssl_ca", CA_FILE)] {
+    for (key, file) in
+        [("socket.ssl_key", KEY_FILE), ("socket.ssl_cert", CERT_FILE), ("socket.ssl_ca", CA_FILE)]
+    {
         options.set(key, &path(file));
     }
     options.set("socket.ssl", "YES");
     options.remove("socket.dynamic");
-    let set = |group: &str, key: &str, value: String| Edit::Set { group: group.into(), key: key.into(), value };
+    let set =
+        |group: &str, key: &str, value: String| Edit::Set { group: group.into(), key: key.into(), value };
     let key = if is_options { setting.key_as_written.as_str() } else { "wsrep_provider_options" };
     let mut edits = vec![
         set(&setting.group, key, options.to_string()),

@@ -56,7 +56,11 @@ impl Draft {
     }
 
     fn set_options(&self) -> Edit {
-        Edit::Set { group: self.group.clone(), key: self.options_key.clone(), value: self.options.to_string() }
+        Edit::Set {
+            group: self.group.clone(),
+            key: self.options_key.clone(),
+            value: self.options.to_string(),
+        }
     }
 
     fn set(&self, key: &str, value: String) -> Edit {
@@ -97,8 +101,16 @@ fn drafts(transit: &mut Transit<'_>) -> Result<Vec<Draft>, PlanError> {
             file: setting.file.clone(),
             bytes,
             group: setting.group.clone(),
-            options_key: if is_options { setting.key_as_written.clone() } else { "wsrep_provider_options".into() },
-            options: ProviderOptions::parse(if is_options { setting.value.as_deref().unwrap_or("") } else { "" }),
+            options_key: if is_options {
+                setting.key_as_written.clone()
+            } else {
+                "wsrep_provider_options".into()
+            },
+            options: ProviderOptions::parse(if is_options {
+                setting.value.as_deref().unwrap_or("")
+            } else {
+                ""
+            }),
             letter: view.galera_state().letter(),
             ssl_cert: view.variable("ssl_cert").unwrap_or("").to_owned(),
             tls_dir: spec.tls_dir.clone(),
@@ -132,7 +144,14 @@ struct Builder {
 }
 
 impl Builder {
-    fn add(&mut self, id: String, kind: &str, title: String, nodes: Vec<NodeName>, params: impl serde::Serialize) -> &mut Step {
+    fn add(
+        &mut self,
+        id: String,
+        kind: &str,
+        title: String,
+        nodes: Vec<NodeName>,
+        params: impl serde::Serialize,
+    ) -> &mut Step {
         self.steps.push(Step {
             id: StepId(id),
             kind: kind.into(),
@@ -169,9 +188,17 @@ pub fn plan(transit: &mut Transit<'_>, change: &Change, sealion_version: &str) -
         nodes.saturating_sub(1)
     )];
     if restarts > 0 {
-        impact.push("connections to a node end when it is stopped; new ones are refused there for some 5 to 15 s".into());
-        impact.push("error logs get start-up and shutdown lines, and a change of membership per restart".into());
-        impact.push("from the first dynamic node on links may be plain or TLS; the last step says what they are".into());
+        impact.push(
+            "connections to a node end when it is stopped; new ones are refused there for some 5 to 15 s"
+                .into(),
+        );
+        impact.push(
+            "error logs get start-up and shutdown lines, and a change of membership per restart".into(),
+        );
+        impact.push(
+            "from the first dynamic node on links may be plain or TLS; the last step says what they are"
+                .into(),
+        );
     }
     impact.push("canary rows are written into the schema sealion_canary, and removed again".into());
     Ok(Plan {
@@ -183,8 +210,10 @@ pub fn plan(transit: &mut Transit<'_>, change: &Change, sealion_version: &str) -
         state_hash,
         impact,
         rights: vec![
-            "SQL: SUPER (or BINLOG ADMIN, CONNECTION ADMIN and RELOAD), PROCESS, and ALL on sealion_canary".into(),
-            "host: write to the option file and the TLS directory of each node; stop and start the service".into(),
+            "SQL: SUPER (or BINLOG ADMIN, CONNECTION ADMIN and RELOAD), PROCESS, and ALL on sealion_canary"
+                .into(),
+            "host: write to the option file and the TLS directory of each node; stop and start the service"
+                .into(),
         ],
         steps,
     })
@@ -206,8 +235,11 @@ fn shell_of(draft: &Draft) -> Vec<String> {
 
 fn sst_edits(draft: &Draft) -> Vec<Edit> {
     let set = |key: &str, value: String| Edit::Set { group: "sst".into(), key: key.into(), value };
-    let mut edits =
-        vec![set("tkey", draft.path(KEY_FILE)), set("tcert", draft.path(CERT_FILE)), set("tca", draft.path(CA_FILE))];
+    let mut edits = vec![
+        set("tkey", draft.path(KEY_FILE)),
+        set("tcert", draft.path(CERT_FILE)),
+        set("tca", draft.path(CA_FILE)),
+    ];
     if draft.view.sst_method() == "mariabackup" {
         // Without a mode mariabackup's script sends clear text, whatever the server's own ssl_* say (seen on 10.11.19).
         edits.push(set("ssl-mode", "VERIFY_CA".into()));
@@ -215,14 +247,22 @@ fn sst_edits(draft: &Draft) -> Vec<Edit> {
     edits
 }
 
-fn enable(transit: &Transit<'_>, change: &Change, drafts: &mut [Draft], builder: &mut Builder) -> Result<(), PlanError> {
+fn enable(
+    transit: &Transit<'_>,
+    change: &Change,
+    drafts: &mut [Draft],
+    builder: &mut Builder,
+) -> Result<(), PlanError> {
     let (galera, clients) = (change.has(Noun::Galera), change.has(Noun::Clients));
     let cluster = transit.cluster.clone();
     builder
         .add(
             "E0.ca".into(),
             "authority",
-            format!("a CA for cluster {cluster} only, its key encrypted, in {}", transit.authority.dir.display()),
+            format!(
+                "a CA for cluster {cluster} only, its key encrypted, in {}",
+                transit.authority.dir.display()
+            ),
             vec![],
             // Not the name of a node: a leaf must not have its CA's name.
             AuthorityParams { common_name: format!("sealion CA of {cluster}") },
@@ -239,7 +279,10 @@ fn enable(transit: &Transit<'_>, change: &Change, drafts: &mut [Draft], builder:
             )
             .shell = vec![
             format!("install -d -m 0700 -o mysql {}", draft.tls_dir.display()),
-            format!("# a key and a certificate of the CA for CN={}, SAN {}, serverAuth and clientAuth", draft.name, draft.name),
+            format!(
+                "# a key and a certificate of the CA for CN={}, SAN {}, serverAuth and clientAuth",
+                draft.name, draft.name
+            ),
         ];
     }
     if change.has(Noun::Sst) {
@@ -250,7 +293,11 @@ fn enable(transit: &Transit<'_>, change: &Change, drafts: &mut [Draft], builder:
             let step = builder.add(
                 format!("E1.{}", draft.name),
                 "edit",
-                format!("[sst] in {}: transfers by {} over TLS", draft.file.display(), draft.view.sst_method()),
+                format!(
+                    "[sst] in {}: transfers by {} over TLS",
+                    draft.file.display(),
+                    draft.view.sst_method()
+                ),
                 vec![draft.name.clone()],
                 EditParams { edit },
             );
@@ -301,11 +348,26 @@ fn enable(transit: &Transit<'_>, change: &Change, drafts: &mut [Draft], builder:
             draft.options.remove("socket.dynamic");
             draft.letter = 'S';
             let edits = if before == 'S' { vec![] } else { vec![draft.set_options()] };
-            round(builder, "E4", draft, edits, before, cert_before, clients, "speaks only TLS to nodes; restart")?;
+            round(
+                builder,
+                "E4",
+                draft,
+                edits,
+                before,
+                cert_before,
+                clients,
+                "speaks only TLS to nodes; restart",
+            )?;
         }
     }
     if clients {
-        builder.add("E5.look".into(), "clients-gate", "does any client still speak clear text?".into(), vec![], serde_json::json!({}));
+        builder.add(
+            "E5.look".into(),
+            "clients-gate",
+            "does any client still speak clear text?".into(),
+            vec![],
+            serde_json::json!({}),
+        );
         for draft in drafts.iter_mut() {
             require(builder, "E5", draft, true)?;
         }
@@ -358,12 +420,17 @@ fn round(
     );
     step.restarts_server = true;
     (step.no_op, step.diff, step.shell) = (no_op, diff, shell_of(draft));
-    step.sql = vec!["SET GLOBAL wsrep_desync=ON  -- health checks see it; wait until the sessions have left".into()];
+    step.sql =
+        vec!["SET GLOBAL wsrep_desync=ON  -- health checks see it; wait until the sessions have left".into()];
     Ok(())
 }
 
 fn require(builder: &mut Builder, prefix: &str, draft: &mut Draft, on: bool) -> Result<(), PlanError> {
-    let edit = if on { draft.set("require_secure_transport", "ON".into()) } else { draft.unset("require_secure_transport") };
+    let edit = if on {
+        draft.set("require_secure_transport", "ON".into())
+    } else {
+        draft.unset("require_secure_transport")
+    };
     let (edit, diff) = draft.edit(vec![edit])?;
     let before = draft.view.requires_secure_transport();
     let no_op = edit.is_no_op() && before == on;
@@ -396,7 +463,16 @@ fn disable(change: &Change, drafts: &mut [Draft], builder: &mut Builder) -> Resu
                 draft.letter = 'D';
                 edits.push(draft.set_options());
             }
-            round(builder, "D1", draft, edits, before, cert_before, clients, "speaks both plain and TLS to nodes; restart")?;
+            round(
+                builder,
+                "D1",
+                draft,
+                edits,
+                before,
+                cert_before,
+                clients,
+                "speaks both plain and TLS to nodes; restart",
+            )?;
         }
         let everywhere: Vec<NodeName> = drafts.iter().map(|draft| draft.name.clone()).collect();
         builder.add(
@@ -470,7 +546,9 @@ fn rotate(transit: &mut Transit<'_>, drafts: &[Draft], builder: &mut Builder) ->
                 draft.view.galera_state()
             )));
         }
-        let pem = transit.node(&draft.name).and_then(|node| node.galera_leaf().map_err(|error| change::StepError(error.to_string())));
+        let pem = transit
+            .node(&draft.name)
+            .and_then(|node| node.galera_leaf().map_err(|error| change::StepError(error.to_string())));
         let pem = pem.map_err(refuse)?;
         let leaf = trust::inspect(pem.as_bytes()).map_err(refuse)?;
         let serial_before = leaf.first().map(|leaf| leaf.serial_hex.clone()).unwrap_or_default();

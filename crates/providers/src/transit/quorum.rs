@@ -31,9 +31,15 @@ pub fn may_stop(target: &NodeName, views: &Views, ours: bool, allowed: &str) -> 
     let arbitrators = up.iter().map(|(_, view)| view.arbitrators()).max().unwrap_or(0);
     for &(name, view) in &up {
         if !view.is_primary() {
-            reasons.push(format!("{name} is not in the primary component (wsrep_cluster_status {})", view.cluster_status()));
+            reasons.push(format!(
+                "{name} is not in the primary component (wsrep_cluster_status {})",
+                view.cluster_status()
+            ));
         } else if view.cluster_size() < MEMBERS_MIN {
-            reasons.push(format!("the cluster has {} members as {name} sees it; a roll needs {MEMBERS_MIN}", view.cluster_size()));
+            reasons.push(format!(
+                "the cluster has {} members as {name} sees it; a roll needs {MEMBERS_MIN}",
+                view.cluster_size()
+            ));
         } else if view.cluster_size() != views.len() + arbitrators {
             reasons.push(format!(
                 "{name} sees {} members, the inventory has {} nodes and {arbitrators} arbitrators answer",
@@ -45,7 +51,10 @@ pub fn may_stop(target: &NodeName, views: &Views, ours: bool, allowed: &str) -> 
             if !view.is_synced() || !view.is_ready() {
                 reasons.push(format!("{name} is not Synced (wsrep_local_state {})", view.local_state()));
             } else if view.recv_queue() >= RECV_QUEUE_MAX {
-                reasons.push(format!("{name} is behind by {} writesets (wsrep_local_recv_queue)", view.recv_queue()));
+                reasons.push(format!(
+                    "{name} is behind by {} writesets (wsrep_local_recv_queue)",
+                    view.recv_queue()
+                ));
             }
             if view.desync_count() > 0 {
                 reasons.push(format!("{name} is desynced: a backup or an operator is at work there"));
@@ -63,7 +72,10 @@ pub fn may_stop(target: &NodeName, views: &Views, ours: bool, allowed: &str) -> 
     let one = |what: &str, of: fn(&NodeView) -> &str, reasons: &mut Vec<String>| {
         let all: BTreeSet<&str> = up.iter().map(|(_, view)| of(view)).collect();
         if all.len() > 1 {
-            reasons.push(format!("the nodes do not agree on {what}: {}", all.into_iter().collect::<Vec<_>>().join(" / ")));
+            reasons.push(format!(
+                "the nodes do not agree on {what}: {}",
+                all.into_iter().collect::<Vec<_>>().join(" / ")
+            ));
         }
     };
     one("wsrep_cluster_conf_id", NodeView::cluster_conf_id, &mut reasons);
@@ -82,7 +94,9 @@ pub fn may_start(target: &NodeName, views: &Views, runs: bool, allowed: &str) ->
     let mut reasons: Vec<String> = up
         .iter()
         .filter(|(_, view)| !allowed.contains(view.galera_state().letter()))
-        .map(|(name, view)| format!("{name} speaks {}, which may not stand beside what comes next", view.galera_state()))
+        .map(|(name, view)| {
+            format!("{name} speaks {}, which may not stand beside what comes next", view.galera_state())
+        })
         .collect();
     // A process that waits for the others may be what they need to be a quorum again.
     if runs && !up.iter().any(|(_, view)| view.is_primary()) {
@@ -160,7 +174,11 @@ mod tests {
         let down = || Err(NodeError::Down { node: "n1".into(), why: "refused".into() });
         let check = |other: &[(&str, &str)], runs, allowed, expected: usize| {
             let views = vec![(NodeName::from("n1"), down()), (NodeName::from("n2"), Ok(view(other)))];
-            assert_eq!(may_start(&"n1".into(), &views, runs, allowed).len(), expected, "{other:?} {runs} {allowed}");
+            assert_eq!(
+                may_start(&"n1".into(), &views, runs, allowed).len(),
+                expected,
+                "{other:?} {runs} {allowed}"
+            );
         };
         check(&[("wsrep_cluster_size", "2")], false, "PD", 0);
         check(&[("wsrep_cluster_size", "2")], true, "PD", 0);

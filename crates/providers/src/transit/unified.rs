@@ -26,7 +26,9 @@ pub fn diff(name: &str, before: &str, after: &str) -> String {
         let start = at.saturating_sub(CONTEXT_LINES);
         let mut end = at;
         // Hunks closer than twice the context are one hunk.
-        while end < ops.len() && ops[end..].iter().take(2 * CONTEXT_LINES + 1).any(|op| !matches!(op, Op::Same(..))) {
+        while end < ops.len()
+            && ops[end..].iter().take(2 * CONTEXT_LINES + 1).any(|op| !matches!(op, Op::Same(..)))
+        {
             end += 1;
         }
         let end = (end + CONTEXT_LINES).min(ops.len());

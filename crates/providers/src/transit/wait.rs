@@ -9,6 +9,7 @@ use server::{NodeView, ReadNode, WriteNode};
 
 use super::owner;
 use super::quorum;
+use super::steps::files;
 use super::world::Transit;
 
 const POLL_MS: u64 = 200;
@@ -65,10 +66,7 @@ pub fn synced(transit: &mut Transit<'_>, name: &NodeName) -> Result<NodeView, St
         }
         let node = transit.node(name)?;
         if node.now_ms() - began > limit {
-            return Err(did_not_come_back(
-                node.reading(),
-                &format!("{last} after {} s", limit / 1000),
-            ));
+            return Err(did_not_come_back(node.reading(), &format!("{last} after {} s", limit / 1000)));
         }
         node.wait(Duration::from_millis(POLL_MS));
     }
@@ -76,7 +74,11 @@ pub fn synced(transit: &mut Transit<'_>, name: &NodeName) -> Result<NodeView, St
 
 /// How many nodes answer or are starting.
 fn running(transit: &mut Transit<'_>) -> usize {
-    transit.nodes.iter_mut().filter_map(|node| (node.view().is_ok() || node.alive() == Some(true)).then_some(())).count()
+    transit
+        .nodes
+        .iter_mut()
+        .filter_map(|node| (node.view().is_ok() || node.alive() == Some(true)).then_some(()))
+        .count()
 }
 
 fn did_not_come_back(node: &mut dyn ReadNode, why: &str) -> StepError {
@@ -105,7 +107,10 @@ pub fn drained(transit: &mut Transit<'_>, name: &NodeName) -> Result<String, Ste
         }
         if took >= limits.drain_ms_max {
             if seen.busy == 0 {
-                return Ok(format!("{} idle sessions did not leave within {took} ms and will be cut", seen.users));
+                return Ok(format!(
+                    "{} idle sessions did not leave within {took} ms and will be cut",
+                    seen.users
+                ));
             }
             return Err(StepError(format!(
                 "{name} could not be drained\n  why:  {} sessions still have work under way after {} s, though the node \
@@ -138,7 +143,10 @@ pub fn revive(transit: &mut Transit<'_>) -> Result<(), StepError> {
         let whole = views.iter().all(|(_, view)| {
             view.as_ref().is_ok_and(|view| {
                 // A node that sealion itself desynced is in state 2, and that is fine here.
-                view.is_primary() && view.is_ready() && view.cluster_size() >= members && view.local_state() >= 2
+                view.is_primary()
+                    && view.is_ready()
+                    && view.cluster_size() >= members
+                    && view.local_state() >= 2
             })
         });
         if whole {
@@ -163,7 +171,10 @@ pub fn revive(transit: &mut Transit<'_>) -> Result<(), StepError> {
             }
             transit.say(&format!("{name} is down: starting it with the file as it is"));
             starts.insert(name.clone(), (count + 1, at));
-            let _ = transit.node(name)?.start();
+            let node = transit.node(name)?;
+            // What cannot be written now is told by the step that needs it.
+            let _ = files::finish_placing(node);
+            let _ = node.start();
         }
         let rest_is_well = views.iter().all(|(name, view)| {
             hopeless.contains(name) || view.as_ref().is_ok_and(|view| view.is_primary() && view.is_ready())
@@ -207,11 +218,15 @@ fn seqno_on_disk(node: &mut dyn WriteNode) -> String {
     const GRASTATE_BYTES_MAX: u64 = 4096;
     let unknown = "seqno not known: `mariadbd --wsrep-recover` prints it there";
     let Some(dir) = owner::datadir(node) else { return unknown.to_owned() };
-    let bytes = node.host().read(&dir.join("grastate.dat"), GRASTATE_BYTES_MAX).ok().flatten().unwrap_or_default();
+    let bytes =
+        node.host().read(&dir.join("grastate.dat"), GRASTATE_BYTES_MAX).ok().flatten().unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes).into_owned();
     match text.lines().find_map(|line| line.strip_prefix("seqno:")).map(str::trim) {
         Some(seqno) if seqno != "-1" => format!("seqno {seqno} (grastate.dat)"),
-        Some(_) => "seqno -1 (grastate.dat; it did not stop cleanly, `mariadbd --wsrep-recover` prints the true one)".to_owned(),
+        Some(_) => {
+            "seqno -1 (grastate.dat; it did not stop cleanly, `mariadbd --wsrep-recover` prints the true one)"
+                .to_owned()
+        }
         None => unknown.to_owned(),
     }
 }

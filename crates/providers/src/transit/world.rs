@@ -39,7 +39,13 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { drain_ms_min: 1000, drain_ms_max: 30_000, sync_ms_max: 300_000, look_ms: 1500, recover_ms_max: 120_000 }
+        Self {
+            drain_ms_min: 1000,
+            drain_ms_max: 30_000,
+            sync_ms_max: 300_000,
+            look_ms: 1500,
+            recover_ms_max: 120_000,
+        }
     }
 }
 
@@ -120,7 +126,9 @@ impl Runner for Transit<'_> {
             let dir = node.spec().state_dir.clone();
             let host = node.write_host();
             // A copy is a convenience for another workstation; the operator's journal is the one that decides.
-            let _ = host.make_dir(&dir, 0o700, None).and_then(|()| host.append(&dir.join(&name), line.as_bytes()));
+            let _ = host
+                .make_dir(&dir, 0o700, None)
+                .and_then(|()| host.append(&dir.join(&name), line.as_bytes()));
         }
     }
 }

@@ -41,7 +41,10 @@ type Taken = (f64, f64, f64, f64);
 pub fn draw(report: &DemoReport, when: When) -> String {
     let mut ends = ends(report, when);
     // An odd number of ends leaves the top of the circle empty.
-    let top = ends.iter().map(|end| end.y).fold(HEIGHT / 2.0, f64::min) - BOX.1 / 2.0 - MARGIN;
+    // Links of one pair bow outwards, over the upper edge of its boxes, by half of their lanes.
+    let bow = (lanes_max(report) as f64 - 1.0).max(0.0) / 2.0 * LANE + LABEL_HEIGHT / 2.0;
+    let above = (BOX.1 / 2.0).max(bow) + MARGIN;
+    let top = ends.iter().map(|end| end.y).fold(HEIGHT / 2.0, f64::min) - above;
     for end in &mut ends {
         end.y -= top;
     }
@@ -116,6 +119,16 @@ pub fn draw(report: &DemoReport, when: When) -> String {
         When::After => "Links after",
     };
     svg.close((WIDTH, height), "topology", title, &about.join("; "))
+}
+
+/// The most links that one pair has.
+fn lanes_max(report: &DemoReport) -> usize {
+    let links = &report.summary.links;
+    links
+        .iter()
+        .map(|link| links.iter().filter(|other| other.a == link.a && other.b == link.b).count())
+        .max()
+        .unwrap_or(0)
 }
 
 /// The same places in both pictures: all nodes and clients of either look, clients at the bottom.

@@ -12,7 +12,7 @@ pub const GALERA_STRICT: FactRule = FactRule {
     explanation: "socket.dynamic is a guess made within 500 to 750 ms, not a negotiation: whoever delays bytes decides. It is meant for the time of a change, not to stay.",
     remedy: "sealion enable galera",
     fact: "galera.effective",
-    judge: judge,
+    judge,
 };
 
 fn judge(value: &Value) -> Verdict {

@@ -12,7 +12,7 @@ pub const LIVE_IS_FILE: FactRule = FactRule {
     explanation: "The string is replaced whole by the last file that sets it, and read at start only. A difference shows itself at the next restart, mostly at night.",
     remedy: "put the live value into the file, or restart the node",
     fact: "galera.file_differs",
-    judge: judge,
+    judge,
 };
 
 fn judge(value: &Value) -> Verdict {

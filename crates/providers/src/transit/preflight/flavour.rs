@@ -1,6 +1,5 @@
-//! Only what the capability table says can be rolled.
+//! Only what the capability table says can be rolled; [sst] and client options are spelled by flavour and version, too.
 
-use model::Noun;
 use server::Trust;
 
 use super::{Problem, Seen, problem};
@@ -8,9 +7,6 @@ use crate::transit::world::Transit;
 
 pub fn check(transit: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     let allow = transit.allow_untested;
-    if !seen.change.has(Noun::Galera) {
-        return vec![];
-    }
     seen.up()
         .filter_map(|(name, view)| {
             let row = view.capabilities();

@@ -24,7 +24,12 @@ pub fn check(transit: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
         let effective = match node.effective() {
             Ok(effective) => effective,
             Err(error) => {
-                problems.push(problem(name, "its option files cannot be read", error.to_string(), "mend the file, then try again"));
+                problems.push(problem(
+                    name,
+                    "its option files cannot be read",
+                    error.to_string(),
+                    "mend the file, then try again",
+                ));
                 continue;
             }
         };
@@ -50,7 +55,11 @@ pub fn check(transit: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
             ));
         }
     }
-    if letters.contains('P') && letters.contains('S') && seen.change.has(Noun::Galera) && seen.change.verb != Verb::Rotate {
+    if letters.contains('P')
+        && letters.contains('S')
+        && seen.change.has(Noun::Galera)
+        && seen.change.verb != Verb::Rotate
+    {
         problems.push(problem(
             "cluster",
             "plain and strict nodes stand beside each other",

@@ -22,8 +22,9 @@ pub fn check(transit: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     for (name, _) in seen.up() {
         let Ok(node) = transit.node(name) else { continue };
         let Ok(effective) = node.effective() else { continue };
-        let Some(setting) =
-            effective.effective("wsrep_provider_options").or_else(|| effective.effective("wsrep_cluster_address"))
+        let Some(setting) = effective
+            .effective("wsrep_provider_options")
+            .or_else(|| effective.effective("wsrep_cluster_address"))
         else {
             problems.push(problem(
                 name,

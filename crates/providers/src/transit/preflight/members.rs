@@ -27,7 +27,11 @@ pub fn check(_: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
             Ok(view) if !view.is_galera() => problems.push(problem(
                 name,
                 "this server is not part of a Galera cluster",
-                format!("{}, wsrep_on is {}", view.version(), view.variable("wsrep_on").unwrap_or("not known there")),
+                format!(
+                    "{}, wsrep_on is {}",
+                    view.version(),
+                    view.variable("wsrep_on").unwrap_or("not known there")
+                ),
                 "name the nodes of a Galera cluster; other replication is not changed by this version",
             )),
             Ok(_) => {}
@@ -91,7 +95,10 @@ pub fn check(_: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
         problems.push(problem(
             subject,
             "the nodes are not one cluster",
-            format!("their wsrep_cluster_state_uuid are {}", uuids.into_iter().collect::<Vec<_>>().join(", ")),
+            format!(
+                "their wsrep_cluster_state_uuid are {}",
+                uuids.into_iter().collect::<Vec<_>>().join(", ")
+            ),
             "put the nodes of one cluster into one inventory",
         ));
     }

@@ -45,7 +45,9 @@ pub fn check(transit: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
                         setting.line,
                         setting.value.as_deref().unwrap_or("nothing")
                     ),
-                    format!("set tls_dir in the inventory so that it becomes {value}, or remove that line first"),
+                    format!(
+                        "set tls_dir in the inventory so that it becomes {value}, or remove that line first"
+                    ),
                 ));
             }
         }

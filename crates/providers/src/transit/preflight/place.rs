@@ -19,15 +19,18 @@ pub fn check(transit: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
         let spec = node.spec().clone();
         let mut dirs = vec![spec.tls_dir.clone(), spec.state_dir.clone()];
         if let Ok(effective) = node.effective()
-            && let Some(setting) =
-                effective.effective("wsrep_provider_options").or_else(|| effective.effective("wsrep_cluster_address"))
+            && let Some(setting) = effective
+                .effective("wsrep_provider_options")
+                .or_else(|| effective.effective("wsrep_cluster_address"))
             && let Some(dir) = setting.file.parent()
         {
             dirs.push(dir.to_owned());
         }
         let host = node.host();
         for dir in dirs {
-            let there = existing(&dir, |path| host.facts(path).is_ok_and(|facts| facts.is_some_and(|facts| facts.is_dir)));
+            let there = existing(&dir, |path| {
+                host.facts(path).is_ok_and(|facts| facts.is_some_and(|facts| facts.is_dir))
+            });
             if !host.writable(&there) {
                 problems.push(problem(
                     name,
@@ -44,7 +47,12 @@ pub fn check(transit: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
                     "make room, then try again",
                 )),
                 Ok(_) => {}
-                Err(error) => problems.push(problem(name, "free space cannot be seen", error.to_string(), "check the path")),
+                Err(error) => problems.push(problem(
+                    name,
+                    "free space cannot be seen",
+                    error.to_string(),
+                    "check the path",
+                )),
             }
         }
     }

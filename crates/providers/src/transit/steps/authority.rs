@@ -22,7 +22,12 @@ impl StepKind for Authority {
         "authority"
     }
 
-    fn check(&self, transit: &mut Transit<'_>, _: &Step, direction: Direction) -> Result<StepCheck, StepError> {
+    fn check(
+        &self,
+        transit: &mut Transit<'_>,
+        _: &Step,
+        direction: Direction,
+    ) -> Result<StepCheck, StepError> {
         if direction == Direction::Back {
             return Ok(StepCheck::AlreadyDone("the CA stays where it is".into()));
         }
@@ -37,7 +42,7 @@ impl StepKind for Authority {
 
     fn act(&self, transit: &mut Transit<'_>, step: &Step, _: Direction) -> Result<(), StepError> {
         let AuthorityParams { common_name } = params(step)?;
-        let spec = CaSpec { common_name, valid_days: transit.authority.ca_days, key: transit.authority.key.clone() };
+        let spec = CaSpec { common_name, valid_days: transit.authority.ca_days, key: transit.authority.key };
         let ca = Ca::create(&spec, transit.unix_s()).map_err(fail)?;
         ca.save(&transit.authority.dir, &transit.authority.passphrase).map_err(fail)
     }

@@ -16,7 +16,12 @@ impl StepKind for ClientsGate {
         "clients-gate"
     }
 
-    fn check(&self, transit: &mut Transit<'_>, _: &Step, direction: Direction) -> Result<StepCheck, StepError> {
+    fn check(
+        &self,
+        transit: &mut Transit<'_>,
+        _: &Step,
+        direction: Direction,
+    ) -> Result<StepCheck, StepError> {
         if direction == Direction::Back {
             return Ok(StepCheck::AlreadyDone("nothing to take back".into()));
         }

@@ -21,13 +21,18 @@ impl StepKind for EditStep {
         "edit"
     }
 
-    fn check(&self, transit: &mut Transit<'_>, step: &Step, direction: Direction) -> Result<StepCheck, StepError> {
+    fn check(
+        &self,
+        transit: &mut Transit<'_>,
+        step: &Step,
+        direction: Direction,
+    ) -> Result<StepCheck, StepError> {
         let EditParams { edit } = params(step)?;
         let node = transit.node(&only_node(step)?)?;
         Ok(match (edit.stand(node).map_err(StepError)?, direction) {
-            (FileStand::NoOp, _) | (FileStand::After, Direction::Forward) | (FileStand::Before, Direction::Back) => {
-                StepCheck::AlreadyDone("the file is so already".into())
-            }
+            (FileStand::NoOp, _)
+            | (FileStand::After, Direction::Forward)
+            | (FileStand::Before, Direction::Back) => StepCheck::AlreadyDone("the file is so already".into()),
             (FileStand::Foreign, _) => StepCheck::Blocked(edit.foreign(node)),
             _ => StepCheck::Ready,
         })
@@ -43,7 +48,12 @@ impl StepKind for EditStep {
         .map_err(StepError)
     }
 
-    fn verify(&self, transit: &mut Transit<'_>, step: &Step, direction: Direction) -> Result<String, StepError> {
+    fn verify(
+        &self,
+        transit: &mut Transit<'_>,
+        step: &Step,
+        direction: Direction,
+    ) -> Result<String, StepError> {
         let EditParams { edit } = params(step)?;
         let node = transit.node(&only_node(step)?)?;
         if direction == Direction::Back {
@@ -55,7 +65,8 @@ impl StepKind for EditStep {
             if let Edit::Set { group, key, value } = one
                 && group == "sst"
             {
-                let seen = effective.effective(&key.replace('-', "_")).and_then(|setting| setting.value.as_deref());
+                let seen =
+                    effective.effective(&key.replace('-', "_")).and_then(|setting| setting.value.as_deref());
                 if seen != Some(value) {
                     return Err(fail(format!(
                         "[sst] {key} is {} although it was just written: another file wins",

@@ -1,6 +1,7 @@
 //! Puts key, certificate and CA on a node, owned by the server's user, before anything refers to them.
 
 use std::net::IpAddr;
+use std::path::PathBuf;
 
 use change::{Direction, StepCheck, StepError};
 use model::{NodeName, Step};
@@ -21,7 +22,7 @@ const PEM_BYTES_MAX: u64 = 1024 * 1024;
 /// A new leaf of the cluster's CA for `name`, with its address and further names as SANs.
 pub fn issue(transit: &mut Transit<'_>, name: &NodeName) -> Result<(trust::Leaf, String), StepError> {
     let ca = Ca::open(&transit.authority.dir, &transit.authority.passphrase).map_err(fail)?;
-    let (key, leaf_days, now) = (transit.authority.key.clone(), transit.authority.leaf_days, transit.unix_s());
+    let (key, leaf_days, now) = (transit.authority.key, transit.authority.leaf_days, transit.unix_s());
     let spec = transit.node(name)?.spec().clone();
     let mut dns = vec![name.to_string()];
     let mut ips = Vec::new();
@@ -50,19 +51,66 @@ pub fn issue(transit: &mut Transit<'_>, name: &NodeName) -> Result<(trust::Leaf,
     Ok((leaf, ca.cert_pem()))
 }
 
-/// Writes the three files over the same paths; key first, so that a crash between leaves a pair that does not match
-/// rather than a key that others can read.
+/// Puts a leaf and its CA on a node.
 pub fn place(node: &mut dyn WriteNode, leaf: &trust::Leaf, ca_pem: &str) -> Result<(), StepError> {
-    let dir = node.spec().tls_dir.clone();
-    // The server's own user must read them, and nobody else: as the owner of the running process or of the datadir.
-    let owner = owner::of_server(node);
+    let key = leaf.key_pem.expose_secret().as_bytes();
+    place_bytes(node, [key, leaf.cert_pem.as_bytes(), ca_pem.as_bytes()])
+}
+
+const PLACED: [(&str, u32); 3] = [(KEY_FILE, 0o600), (CERT_FILE, 0o644), (CA_FILE, 0o644)];
+
+/// Says that all three files lie complete beside it.
+const READY: &str = "ready";
+
+fn incoming(node: &dyn WriteNode) -> PathBuf {
+    node.spec().state_dir.join("incoming")
+}
+
+/// Replaces key, certificate and CA as one: they are complete in sealion's own directory first. A power cut between two
+/// renames leaves a pair that does not match, with which the server does not start; [`finish_placing`] then goes on.
+pub fn place_bytes(node: &mut dyn WriteNode, files: [&[u8]; 3]) -> Result<(), StepError> {
+    discard_incoming(node)?;
+    let dir = incoming(node);
     let host = node.write_host();
-    let group = host.facts(&dir).ok().flatten().map(|facts| facts.gid);
-    let owner = owner.map(|(uid, gid)| (uid, group.unwrap_or(gid)));
-    host.make_dir(&dir, 0o700, owner).map_err(fail)?;
-    host.write(&dir.join(KEY_FILE), leaf.key_pem.expose_secret().as_bytes(), Some(0o600), owner).map_err(fail)?;
-    host.write(&dir.join(CERT_FILE), leaf.cert_pem.as_bytes(), Some(0o644), owner).map_err(fail)?;
-    host.write(&dir.join(CA_FILE), ca_pem.as_bytes(), Some(0o644), owner).map_err(fail)
+    host.make_dir(&node.spec().state_dir, 0o700, None).and_then(|()| host.make_dir(&dir, 0o700, None)).map_err(fail)?;
+    for ((name, _), bytes) in PLACED.iter().zip(files) {
+        host.write(&dir.join(name), bytes, Some(0o600), None).map_err(fail)?;
+    }
+    host.write(&dir.join(READY), b"", Some(0o600), None).map_err(fail)?;
+    finish_placing(node)
+}
+
+/// Goes on with a replacement that was cut short; nothing if there is none. To be called before a server is started.
+pub fn finish_placing(node: &mut dyn WriteNode) -> Result<(), StepError> {
+    let from = incoming(node);
+    let is_ready = node.host().facts(&from.join(READY)).map_err(fail)?.is_some();
+    if is_ready {
+        let dir = node.spec().tls_dir.clone();
+        // The server's own user must read them, and nobody else: as the owner of the running process or of the datadir.
+        let owner = owner::of_server(node);
+        let host = node.write_host();
+        let group = host.facts(&dir).ok().flatten().map(|facts| facts.gid);
+        let owner = owner.map(|(uid, gid)| (uid, group.unwrap_or(gid)));
+        host.make_dir(&dir, 0o700, owner).map_err(fail)?;
+        for (name, mode) in PLACED {
+            let bytes = host
+                .read(&from.join(name), PEM_BYTES_MAX)
+                .map_err(fail)?
+                .ok_or_else(|| fail(format!("{} is gone", from.join(name).display())))?;
+            host.write(&dir.join(name), &bytes, Some(mode), owner).map_err(fail)?;
+        }
+    }
+    discard_incoming(node)
+}
+
+/// Leaves no key behind; the mark goes first, so that half of a set is never taken for a whole one.
+pub fn discard_incoming(node: &mut dyn WriteNode) -> Result<(), StepError> {
+    let dir = incoming(node);
+    let host = node.write_host();
+    for name in [READY, KEY_FILE, CERT_FILE, CA_FILE] {
+        host.remove(&dir.join(name)).map_err(fail)?;
+    }
+    host.remove_dir(&dir).map_err(fail)
 }
 
 /// `Ok(None)`: nothing there. `Err`: something is there that cannot serve.
@@ -84,7 +132,12 @@ impl StepKind for Files {
         "files"
     }
 
-    fn check(&self, transit: &mut Transit<'_>, step: &Step, direction: Direction) -> Result<StepCheck, StepError> {
+    fn check(
+        &self,
+        transit: &mut Transit<'_>,
+        step: &Step,
+        direction: Direction,
+    ) -> Result<StepCheck, StepError> {
         let name = only_node(step)?;
         if direction == Direction::Back {
             let node = transit.node(&name)?;
@@ -105,6 +158,7 @@ impl StepKind for Files {
         let name = only_node(step)?;
         if direction == Direction::Back {
             let node = transit.node(&name)?;
+            discard_incoming(node)?;
             let dir = node.spec().tls_dir.clone();
             let host = node.write_host();
             for file in [KEY_FILE, CERT_FILE, CA_FILE] {
@@ -116,7 +170,12 @@ impl StepKind for Files {
         place(transit.node(&name)?, &leaf, &ca_pem)
     }
 
-    fn verify(&self, transit: &mut Transit<'_>, step: &Step, direction: Direction) -> Result<String, StepError> {
+    fn verify(
+        &self,
+        transit: &mut Transit<'_>,
+        step: &Step,
+        direction: Direction,
+    ) -> Result<String, StepError> {
         let name = only_node(step)?;
         if direction == Direction::Back {
             return Ok("removed".into());

@@ -28,7 +28,11 @@ fn problems(transit: &mut Transit<'_>, all: &str) -> Vec<String> {
                     problems.push(format!("{name} speaks {}", view.galera_state()));
                 }
                 if view.cluster_size() != views.len() {
-                    problems.push(format!("{name} sees {} members, {} answered", view.cluster_size(), views.len()));
+                    problems.push(format!(
+                        "{name} sees {} members, {} answered",
+                        view.cluster_size(),
+                        views.len()
+                    ));
                 }
             }
         }
@@ -41,11 +45,18 @@ impl StepKind for Gate {
         "gate"
     }
 
-    fn check(&self, transit: &mut Transit<'_>, step: &Step, direction: Direction) -> Result<StepCheck, StepError> {
+    fn check(
+        &self,
+        transit: &mut Transit<'_>,
+        step: &Step,
+        direction: Direction,
+    ) -> Result<StepCheck, StepError> {
         let GateParams { all } = params(step)?;
         let problems = problems(transit, &all);
         Ok(match direction {
-            _ if problems.is_empty() => StepCheck::AlreadyDone(format!("all {} members agree", transit.nodes.len())),
+            _ if problems.is_empty() => {
+                StepCheck::AlreadyDone(format!("all {} members agree", transit.nodes.len()))
+            }
             // Going back, the steps that follow are undone already; the round's own pre-check guards each restart.
             Direction::Back => StepCheck::AlreadyDone("nothing to take back".into()),
             Direction::Forward => StepCheck::Blocked(format!(

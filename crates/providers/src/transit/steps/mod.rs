@@ -28,10 +28,20 @@ pub use round::RoundParams;
 /// What a kind of step does. Idempotent: an action may be asked for again after a kill.
 pub trait StepKind: Sync {
     fn kind(&self) -> &'static str;
-    fn check(&self, transit: &mut Transit<'_>, step: &Step, direction: Direction) -> Result<StepCheck, StepError>;
+    fn check(
+        &self,
+        transit: &mut Transit<'_>,
+        step: &Step,
+        direction: Direction,
+    ) -> Result<StepCheck, StepError>;
     fn act(&self, transit: &mut Transit<'_>, step: &Step, direction: Direction) -> Result<(), StepError>;
     /// Over new connections; says what was seen.
-    fn verify(&self, transit: &mut Transit<'_>, step: &Step, direction: Direction) -> Result<String, StepError>;
+    fn verify(
+        &self,
+        transit: &mut Transit<'_>,
+        step: &Step,
+        direction: Direction,
+    ) -> Result<String, StepError>;
 }
 
 pub const STEPS: &[&dyn StepKind] = &[

@@ -24,19 +24,31 @@ impl RequireParams {
     }
 }
 
+/// As an option file spells a boolean; a bare option is on.
+fn is_on(value: Option<&str>) -> bool {
+    value.is_none_or(|value| ["on", "1", "true", "yes"].contains(&value.to_ascii_lowercase().as_str()))
+}
+
 impl StepKind for Require {
     fn kind(&self) -> &'static str {
         "require"
     }
 
-    fn check(&self, transit: &mut Transit<'_>, step: &Step, direction: Direction) -> Result<StepCheck, StepError> {
+    fn check(
+        &self,
+        transit: &mut Transit<'_>,
+        step: &Step,
+        direction: Direction,
+    ) -> Result<StepCheck, StepError> {
         let require: RequireParams = params(step)?;
         let node = transit.node(&only_node(step)?)?;
         let view = node.view().map_err(fail)?;
         let stand = require.edit.stand(node).map_err(StepError)?;
         let file_is_so = match (stand, direction) {
             (FileStand::Foreign, _) => return Ok(StepCheck::Blocked(require.edit.foreign(node))),
-            (FileStand::NoOp, _) | (FileStand::After, Direction::Forward) | (FileStand::Before, Direction::Back) => true,
+            (FileStand::NoOp, _)
+            | (FileStand::After, Direction::Forward)
+            | (FileStand::Before, Direction::Back) => true,
             _ => false,
         };
         let live_is_so = view.requires_secure_transport() == require.wanted(direction);
@@ -65,11 +77,30 @@ impl StepKind for Require {
         node.set_require_secure_transport(require.wanted(direction)).map_err(fail)
     }
 
-    fn verify(&self, transit: &mut Transit<'_>, step: &Step, direction: Direction) -> Result<String, StepError> {
+    fn verify(
+        &self,
+        transit: &mut Transit<'_>,
+        step: &Step,
+        direction: Direction,
+    ) -> Result<String, StepError> {
         let require: RequireParams = params(step)?;
-        let view = transit.node(&only_node(step)?)?.view().map_err(fail)?;
-        if view.requires_secure_transport() == require.wanted(direction) {
-            return Ok(format!("require_secure_transport={}", if require.wanted(direction) { "ON" } else { "OFF" }));
+        let wanted = require.wanted(direction);
+        let node = transit.node(&only_node(step)?)?;
+        let view = node.view().map_err(fail)?;
+        // What counts at the next start is the last line of all files, not the one that was just written.
+        let effective = node.effective().map_err(fail)?;
+        if let Some(setting) = effective.effective("require_secure_transport")
+            && direction == Direction::Forward
+            && is_on(setting.value.as_deref()) != wanted
+        {
+            return Err(fail(format!(
+                "{}:{} says otherwise, and wins at the next start",
+                setting.file.display(),
+                setting.line
+            )));
+        }
+        if view.requires_secure_transport() == wanted {
+            return Ok(format!("require_secure_transport={}", if wanted { "ON" } else { "OFF" }));
         }
         Err(fail("require_secure_transport was set and reads back otherwise"))
     }

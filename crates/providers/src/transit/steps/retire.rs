@@ -5,6 +5,7 @@ use change::{Direction, StepCheck, StepError};
 use model::Step;
 use server::WriteNode;
 
+use super::files::discard_incoming;
 use super::{StepKind, fail, only_node};
 use crate::transit::owner;
 use crate::transit::world::Transit;
@@ -25,7 +26,12 @@ impl StepKind for Retire {
         "retire"
     }
 
-    fn check(&self, transit: &mut Transit<'_>, step: &Step, direction: Direction) -> Result<StepCheck, StepError> {
+    fn check(
+        &self,
+        transit: &mut Transit<'_>,
+        step: &Step,
+        direction: Direction,
+    ) -> Result<StepCheck, StepError> {
         let node = transit.node(&only_node(step)?)?;
         let there = FILES.iter().filter(|(file, _)| is_there(node, file)).count();
         let done = if direction == Direction::Forward { there == 0 } else { there == FILES.len() };
@@ -36,6 +42,7 @@ impl StepKind for Retire {
         let node = transit.node(&only_node(step)?)?;
         let spec = node.spec().clone();
         let keep = spec.state_dir.join("retired");
+        discard_incoming(node)?;
         let owner = owner::of_server(node);
         let host = node.write_host();
         let (from, to) = match direction {
@@ -54,7 +61,12 @@ impl StepKind for Retire {
         host.remove_dir(from).map_err(fail)
     }
 
-    fn verify(&self, transit: &mut Transit<'_>, step: &Step, direction: Direction) -> Result<String, StepError> {
+    fn verify(
+        &self,
+        transit: &mut Transit<'_>,
+        step: &Step,
+        direction: Direction,
+    ) -> Result<String, StepError> {
         match self.check(transit, step, direction)? {
             StepCheck::AlreadyDone(_) => Ok(match direction {
                 Direction::Forward => "taken off the node".into(),

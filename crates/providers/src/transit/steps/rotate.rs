@@ -4,9 +4,8 @@ use change::{Direction, StepCheck, StepError};
 use model::{NodeName, Step};
 use serde::{Deserialize, Serialize};
 
-use super::files::{issue, place, sound};
+use super::files::{issue, place, place_bytes, sound};
 use super::{StepKind, fail, only_node, params};
-use crate::transit::owner;
 use crate::transit::world::Transit;
 use crate::transit::{CA_FILE, CERT_FILE, KEY_FILE};
 
@@ -32,7 +31,12 @@ impl StepKind for Rotate {
         "rotate"
     }
 
-    fn check(&self, transit: &mut Transit<'_>, step: &Step, direction: Direction) -> Result<StepCheck, StepError> {
+    fn check(
+        &self,
+        transit: &mut Transit<'_>,
+        step: &Step,
+        direction: Direction,
+    ) -> Result<StepCheck, StepError> {
         let RotateParams { serial_before } = params(step)?;
         let name = only_node(step)?;
         let on_disk = sound(transit, &name).ok().flatten();
@@ -52,16 +56,15 @@ impl StepKind for Rotate {
         let node = transit.node(&name)?;
         let spec = node.spec().clone();
         let keep = spec.state_dir.join("rotated").join(&serial_before);
-        let owner = owner::of_server(node);
         if direction == Direction::Back {
-            let host = node.write_host();
-            for (file, mode) in [(KEY_FILE, 0o600), (CERT_FILE, 0o644), (CA_FILE, 0o644)] {
-                let bytes = host
+            let kept = |file: &str| {
+                node.host()
                     .read(&keep.join(file), PEM_BYTES_MAX)
                     .map_err(fail)?
-                    .ok_or_else(|| fail(format!("the old {file} is not kept any more: rotate forward again")))?;
-                host.write(&spec.tls_dir.join(file), &bytes, Some(mode), owner).map_err(fail)?;
-            }
+                    .ok_or_else(|| fail(format!("the old {file} is not kept any more: rotate forward again")))
+            };
+            let (key, cert, ca) = (kept(KEY_FILE)?, kept(CERT_FILE)?, kept(CA_FILE)?);
+            place_bytes(node, [&key, &cert, &ca])?;
             return node.reload_tls().map_err(fail);
         }
         let on_disk = sound(transit, &name).ok().flatten();
@@ -83,13 +86,21 @@ impl StepKind for Rotate {
         transit.node(&name)?.reload_tls().map_err(fail)
     }
 
-    fn verify(&self, transit: &mut Transit<'_>, step: &Step, direction: Direction) -> Result<String, StepError> {
+    fn verify(
+        &self,
+        transit: &mut Transit<'_>,
+        step: &Step,
+        direction: Direction,
+    ) -> Result<String, StepError> {
         let RotateParams { serial_before } = params(step)?;
         let name = only_node(step)?;
         let live = served(transit, &name)?;
         let wished = (live != serial_before) == (direction == Direction::Forward);
         if !wished {
-            return Err(fail(format!("port {} still serves serial {live}", transit.node(&name)?.spec().galera_port)));
+            return Err(fail(format!(
+                "port {} still serves serial {live}",
+                transit.node(&name)?.spec().galera_port
+            )));
         }
         let node = transit.node(&name)?;
         if node.view().is_ok_and(|view| view.offers_client_tls()) {

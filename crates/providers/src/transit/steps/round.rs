@@ -87,7 +87,8 @@ fn reasons_against(
     let began = transit.node(name)?.now_ms();
     loop {
         let views = transit.views();
-        let is_down = views.iter().any(|(other, view)| other == name && view.as_ref().is_err_and(NodeError::is_down));
+        let is_down =
+            views.iter().any(|(other, view)| other == name && view.as_ref().is_err_and(NodeError::is_down));
         let reasons = if is_down {
             let runs = transit.node(name)?.alive() != Some(false);
             quorum::may_start(name, &views, runs, round.allowed())
@@ -106,7 +107,12 @@ impl StepKind for Round {
         "round"
     }
 
-    fn check(&self, transit: &mut Transit<'_>, step: &Step, direction: Direction) -> Result<StepCheck, StepError> {
+    fn check(
+        &self,
+        transit: &mut Transit<'_>,
+        step: &Step,
+        direction: Direction,
+    ) -> Result<StepCheck, StepError> {
         let round: RoundParams = params(step)?;
         let name = only_node(step)?;
         let node = transit.node(&name)?;
@@ -149,7 +155,14 @@ impl StepKind for Round {
         }
         .map_err(StepError)?;
 
-        if let Ok(view) = node.view() {
+        let view = node.view();
+        if let Err(error) = &view
+            && !error.is_down()
+        {
+            // It serves, and only we are not let in: it must not be stopped undrained.
+            return Err(fail(error));
+        }
+        if let Ok(view) = view {
             if round.differs(&view, direction).is_none() {
                 // Killed after the start, or before the stop: the process runs with what is wished already.
                 back_in_service(node)?;
@@ -186,7 +199,12 @@ impl StepKind for Round {
         back_in_service(transit.node(&name)?)
     }
 
-    fn verify(&self, transit: &mut Transit<'_>, step: &Step, direction: Direction) -> Result<String, StepError> {
+    fn verify(
+        &self,
+        transit: &mut Transit<'_>,
+        step: &Step,
+        direction: Direction,
+    ) -> Result<String, StepError> {
         let round: RoundParams = params(step)?;
         let name = only_node(step)?;
         let view = wait::synced(transit, &name)?;

@@ -1,0 +1,109 @@
+//! An application: a pool of connections per node that follows health checks, and writes that are remembered when acknowledged.
+
+use server::Sessions;
+
+use super::process::Stubborn;
+use super::world::World;
+
+const POOL: usize = 4;
+/// A pool leaves a node this long after its health check fails; work under way ends sooner.
+const LEAVES_MS: u64 = 400;
+const FINISHES_MS: u64 = 150;
+
+#[derive(Debug, Clone)]
+pub struct App {
+    pub writes: bool,
+    /// It takes TLS where it is offered (`--ssl-mode=PREFERRED`).
+    pub takes_tls: bool,
+    /// The newest acknowledged write. All writes are one sequence: the total order of the group.
+    pub acknowledged: u64,
+    pub failed: u64,
+    pub last_ms: u64,
+    pub longest_stall_ms: u64,
+}
+
+impl Default for App {
+    fn default() -> Self {
+        Self { writes: true, takes_tls: true, acknowledged: 0, failed: 0, last_ms: 0, longest_stall_ms: 0 }
+    }
+}
+
+impl World {
+    pub fn write_from_now_on(&mut self) {
+        self.app.writes = true;
+        (self.app.last_ms, self.app.longest_stall_ms) = (self.now_ms, 0);
+    }
+
+    /// What a health check asks: Synced, ready, in the primary component.
+    pub fn is_healthy(&self, index: usize) -> bool {
+        self.servers[index].is_up() && self.servers[index].local_state == 4 && self.is_primary(index)
+    }
+
+    pub fn sessions(&self, index: usize) -> Sessions {
+        let server = &self.servers[index];
+        let mut seen = match server.unhealthy_since_ms {
+            None => Sessions { users: POOL, busy: 1 },
+            Some(since) => Sessions {
+                users: if self.now_ms < since + LEAVES_MS { POOL } else { 0 },
+                busy: usize::from(self.now_ms < since + FINISHES_MS),
+            },
+        };
+        match server.stubborn {
+            Stubborn::None => {}
+            Stubborn::Idle => seen.users += 1,
+            Stubborn::Busy => {
+                seen.users += 1;
+                seen.busy += 1;
+            }
+        }
+        seen
+    }
+
+    /// The server goes away: work under way there fails.
+    pub(super) fn cut_sessions(&mut self, index: usize) {
+        if self.servers[index].is_up() && self.is_primary(index) {
+            self.app.failed += self.sessions(index).busy as u64;
+        }
+    }
+
+    pub(super) fn serve_clients(&mut self) {
+        let healthy: Vec<usize> = (0..self.servers.len()).filter(|&index| self.is_healthy(index)).collect();
+        for index in 0..self.servers.len() {
+            let is_well = healthy.contains(&index);
+            let now = self.now_ms;
+            let since = &mut self.servers[index].unhealthy_since_ms;
+            *since = if is_well { None } else { Some(since.unwrap_or(now)) };
+        }
+        if !self.app.writes {
+            return;
+        }
+        // A member that is gone and not yet declared so holds up every commit.
+        if !healthy.is_empty() && !self.is_held_up() {
+            self.app.acknowledged += healthy.len() as u64;
+            let newest = self.app.acknowledged;
+            for index in 0..self.servers.len() {
+                if self.is_primary(index) && self.servers[index].local_state >= 2 {
+                    self.servers[index].seqno = newest;
+                }
+            }
+            self.app.last_ms = self.now_ms;
+        }
+        self.app.longest_stall_ms = self.app.longest_stall_ms.max(self.now_ms - self.app.last_ms);
+    }
+
+    /// Acknowledged writes that a node does not have. Meant for the end, when all are Synced.
+    pub fn lost(&self) -> Vec<String> {
+        self.servers
+            .iter()
+            .filter(|server| server.seqno != self.app.acknowledged)
+            .map(|server| {
+                format!(
+                    "{} has {} of {} acknowledged writes",
+                    server.name(),
+                    server.seqno,
+                    self.app.acknowledged
+                )
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,284 @@
+//! The files of one machine, with owners, modes and a disk that can be full.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use host::{FileFacts, HostError, ProcessFacts, ReadHost, WriteHost};
+use server::options::Source;
+
+use super::world::Shared;
+
+/// The user that sealion runs as.
+pub const ROOT: u32 = 0;
+/// The user that servers run as.
+pub const MYSQL: u32 = 999;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// `None` is a directory.
+    pub bytes: Option<Vec<u8>>,
+    pub uid: u32,
+    pub gid: u32,
+    pub mode: u32,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Disk {
+    pub entries: BTreeMap<PathBuf, Entry>,
+    pub free_bytes: u64,
+    /// Everything at and below these takes no writes.
+    pub read_only: Vec<PathBuf>,
+}
+
+impl Disk {
+    pub fn new() -> Self {
+        Self { entries: BTreeMap::new(), free_bytes: 10 << 30, read_only: vec![] }
+    }
+
+    /// Puts a file there with all directories above it, as an administrator did before sealion came.
+    pub fn put(&mut self, path: &str, text: impl AsRef<[u8]>, uid: u32, mode: u32) {
+        let path = Path::new(path);
+        if let Some(dir) = path.parent() {
+            self.make_dirs(dir, ROOT, 0o755);
+        }
+        let entry = Entry { bytes: Some(text.as_ref().to_vec()), uid, gid: uid, mode };
+        self.entries.insert(path.to_owned(), entry);
+    }
+
+    pub fn make_dirs(&mut self, dir: &Path, uid: u32, mode: u32) {
+        for dir in dir.ancestors() {
+            self.entries.entry(dir.to_owned()).or_insert(Entry { bytes: None, uid, gid: uid, mode });
+        }
+    }
+
+    pub fn text(&self, path: &str) -> Option<String> {
+        let bytes = self.entries.get(Path::new(path))?.bytes.as_ref()?;
+        Some(String::from_utf8_lossy(bytes).into_owned())
+    }
+
+    /// What a process of `uid` gets when it opens the file, with the server's words when it does not.
+    pub fn open_as(&self, uid: u32, path: &Path) -> Result<&[u8], &'static str> {
+        let bit = |entry: &Entry, bit: u32| {
+            uid == ROOT
+                || entry.mode
+                    & (bit
+                        << if entry.uid == uid {
+                            6
+                        } else if entry.gid == uid {
+                            3
+                        } else {
+                            0
+                        })
+                    != 0
+        };
+        for dir in path.ancestors().skip(1) {
+            match self.entries.get(dir) {
+                None => return Err("No such file or directory"),
+                Some(entry) if !bit(entry, 1) => return Err("Permission denied"),
+                Some(_) => {}
+            }
+        }
+        let entry = self.entries.get(path).ok_or("No such file or directory")?;
+        let bytes = entry.bytes.as_ref().ok_or("Is a directory")?;
+        if bit(entry, 4) { Ok(bytes) } else { Err("Permission denied") }
+    }
+
+    fn refuses_writes(&self, path: &Path) -> bool {
+        self.read_only.iter().any(|place| path.starts_with(place))
+    }
+
+    fn may_write(&self, path: &Path, bytes: usize) -> io::Result<()> {
+        if self.refuses_writes(path) {
+            return Err(io::Error::from(io::ErrorKind::ReadOnlyFilesystem));
+        }
+        if bytes as u64 > self.free_bytes {
+            return Err(io::Error::from(io::ErrorKind::StorageFull));
+        }
+        match path.parent().map(|dir| self.entries.get(dir)) {
+            Some(Some(Entry { bytes: None, .. })) => Ok(()),
+            _ => Err(io::Error::from(io::ErrorKind::NotFound)),
+        }
+    }
+
+    /// Temp file and rename: the new bytes are there whole or not at all.
+    fn write(
+        &mut self,
+        path: &Path,
+        bytes: &[u8],
+        mode: Option<u32>,
+        owner: Option<(u32, u32)>,
+    ) -> io::Result<()> {
+        self.may_write(path, bytes.len())?;
+        let before = self.entries.get(path);
+        let mode = mode.or(before.map(|entry| entry.mode)).unwrap_or(0o600);
+        let (uid, gid) = owner.or(before.map(|entry| (entry.uid, entry.gid))).unwrap_or((ROOT, ROOT));
+        self.entries.insert(path.to_owned(), Entry { bytes: Some(bytes.to_vec()), uid, gid, mode });
+        Ok(())
+    }
+
+    fn append(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.may_write(path, bytes.len())?;
+        let fresh = Entry { bytes: Some(vec![]), uid: ROOT, gid: ROOT, mode: 0o600 };
+        let entry = self.entries.entry(path.to_owned()).or_insert(fresh);
+        entry.bytes.get_or_insert_default().extend_from_slice(bytes);
+        Ok(())
+    }
+}
+
+/// Option files as the server finds them.
+impl Source for Disk {
+    fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
+        Ok(self.entries.get(path).map(|entry| entry.bytes.clone().unwrap_or_default()))
+    }
+
+    fn list_dir(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
+        match self.entries.get(path) {
+            Some(Entry { bytes: None, .. }) => Ok(self.children(path)),
+            Some(_) => Err(io::Error::from(io::ErrorKind::NotADirectory)),
+            None => Err(io::Error::from(io::ErrorKind::NotFound)),
+        }
+    }
+
+    fn world_writable(&self, path: &Path) -> io::Result<bool> {
+        Ok(self.entries.get(path).is_some_and(|entry| entry.bytes.is_some() && entry.mode & 0o002 != 0))
+    }
+}
+
+impl Disk {
+    fn children(&self, dir: &Path) -> Vec<PathBuf> {
+        self.entries.keys().filter(|path| path.parent() == Some(dir)).cloned().collect()
+    }
+}
+
+/// One machine of the world, as `host` wants it. Sealion is root there.
+#[derive(Debug, Clone)]
+pub struct SimHost {
+    pub shared: Shared,
+    pub index: usize,
+}
+
+fn fail(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> HostError {
+    let path = path.to_owned();
+    move |source| HostError::File { what, path, source }
+}
+
+impl SimHost {
+    fn change<T>(&self, what: &str, path: &Path, work: impl FnOnce(&mut Disk) -> T) -> T {
+        self.shared.instant(&format!("{what} {}", path.display()), Some(self.index));
+        work(&mut self.shared.borrow_mut().servers[self.index].disk)
+    }
+
+    fn look<T>(&self, work: impl FnOnce(&Disk) -> T) -> T {
+        work(&self.shared.borrow().servers[self.index].disk)
+    }
+}
+
+impl ReadHost for SimHost {
+    fn read(&self, path: &Path, bytes_max: u64) -> Result<Option<Vec<u8>>, HostError> {
+        match self.look(|disk| disk.entries.get(path).cloned()) {
+            None => Ok(None),
+            Some(Entry { bytes: None, .. }) => {
+                Err(fail("cannot read", path)(io::Error::from(io::ErrorKind::IsADirectory)))
+            }
+            Some(Entry { bytes: Some(bytes), .. }) if bytes.len() as u64 > bytes_max => {
+                Err(fail("will not read", path)(io::Error::other("it is too large")))
+            }
+            Some(Entry { bytes, .. }) => Ok(bytes),
+        }
+    }
+
+    fn facts(&self, path: &Path) -> Result<Option<FileFacts>, HostError> {
+        Ok(self.look(|disk| {
+            disk.entries.get(path).map(|entry| FileFacts {
+                uid: entry.uid,
+                gid: entry.gid,
+                mode: entry.mode,
+                bytes: entry.bytes.as_ref().map_or(0, |bytes| bytes.len() as u64),
+                is_dir: entry.bytes.is_none(),
+            })
+        }))
+    }
+
+    fn list(&self, dir: &Path) -> Result<Vec<PathBuf>, HostError> {
+        self.look(|disk| disk.list_dir(dir)).map_err(fail("cannot list", dir))
+    }
+
+    fn process(&self, pid: i32) -> Option<ProcessFacts> {
+        let world = self.shared.borrow();
+        world.servers[self.index].process_facts().filter(|facts| facts.pid == pid)
+    }
+
+    fn free_bytes(&self, _: &Path) -> Result<u64, HostError> {
+        Ok(self.look(|disk| disk.free_bytes))
+    }
+
+    fn writable(&self, dir: &Path) -> bool {
+        self.look(|disk| !disk.refuses_writes(dir))
+    }
+}
+
+impl WriteHost for SimHost {
+    fn write(
+        &self,
+        path: &Path,
+        bytes: &[u8],
+        mode: Option<u32>,
+        owner: Option<(u32, u32)>,
+    ) -> Result<(), HostError> {
+        self.change("write", path, |disk| disk.write(path, bytes, mode, owner))
+            .map_err(fail("cannot write", path))
+    }
+
+    fn append(&self, path: &Path, bytes: &[u8]) -> Result<(), HostError> {
+        self.change("append", path, |disk| disk.append(path, bytes)).map_err(fail("cannot append to", path))
+    }
+
+    fn make_dir(&self, dir: &Path, mode: u32, owner: Option<(u32, u32)>) -> Result<(), HostError> {
+        if self.look(|disk| disk.entries.get(dir).is_some_and(|entry| entry.bytes.is_none())) {
+            return Ok(());
+        }
+        self.change("mkdir", dir, |disk| {
+            if disk.refuses_writes(dir) {
+                return Err(io::Error::from(io::ErrorKind::ReadOnlyFilesystem));
+            }
+            if disk.free_bytes == 0 {
+                return Err(io::Error::from(io::ErrorKind::StorageFull));
+            }
+            if let Some(above) = dir.parent() {
+                disk.make_dirs(above, ROOT, 0o755);
+            }
+            let (uid, gid) = owner.unwrap_or((ROOT, ROOT));
+            disk.entries.insert(dir.to_owned(), Entry { bytes: None, uid, gid, mode });
+            Ok(())
+        })
+        .map_err(fail("cannot make the directory", dir))
+    }
+
+    fn remove(&self, path: &Path) -> Result<(), HostError> {
+        if self.look(|disk| !disk.entries.contains_key(path)) {
+            return Ok(());
+        }
+        self.change("remove", path, |disk| {
+            if disk.refuses_writes(path) {
+                return Err(io::Error::from(io::ErrorKind::ReadOnlyFilesystem));
+            }
+            disk.entries.remove(path);
+            Ok(())
+        })
+        .map_err(fail("cannot remove", path))
+    }
+
+    fn remove_dir(&self, dir: &Path) -> Result<(), HostError> {
+        if self.look(|disk| disk.entries.contains_key(dir) && disk.children(dir).is_empty()) {
+            self.change("rmdir", dir, |disk| disk.entries.remove(dir));
+        }
+        Ok(())
+    }
+
+    fn run(&self, command: &[String], _: Duration) -> Result<String, HostError> {
+        let how = "is not simulated".to_owned();
+        Err(HostError::Command { command: command.join(" "), how, said: String::new() })
+    }
+}

@@ -1,0 +1,107 @@
+//! When something is killed: at a named moment of the driver, or just before one of the changes an action makes.
+
+use super::world::{Shared, World};
+
+/// What is unwound when sealion is killed. Nothing of sealion runs afterwards: it has no destructor that changes a node.
+#[derive(Debug)]
+pub struct Killed;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    KillSealion,
+    /// `kill -9` of the server that the step is about, or whose file is being written.
+    KillStepNode,
+    /// `kill -9` of one that the step is not about.
+    KillOtherNode,
+    /// The machine of the step's node, with sealion on it, loses power. What was synced is kept.
+    PowerCut,
+    /// From now on there is no room on any node; the test makes room again.
+    DiskFull,
+}
+
+/// A place in a run where a fault can be put. The same seed and plan pass through the same instants.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Instant {
+    /// `E2.n1:acting`
+    pub moment: String,
+    /// The change that comes next (`n1: write /etc/…`); empty at the moment itself.
+    pub before: String,
+    pub node: Option<usize>,
+}
+
+impl std::fmt::Display for Instant {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.moment)?;
+        if !self.before.is_empty() {
+            write!(f, ", before {}", self.before)?;
+        }
+        Ok(())
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Faults {
+    pub trace: Vec<Instant>,
+    /// At which instant, counted from 0.
+    pub planned: Option<(usize, Fault)>,
+    pub moment: String,
+    pub step_node: Option<usize>,
+}
+
+impl Shared {
+    /// The driver is at a moment.
+    pub fn moment(&self, name: &str, step_node: Option<usize>) {
+        {
+            let mut world = self.borrow_mut();
+            name.clone_into(&mut world.faults.moment);
+            world.faults.step_node = step_node;
+        }
+        self.pass("", step_node);
+    }
+
+    /// Something on `node` is about to be changed.
+    pub fn instant(&self, what: &str, node: Option<usize>) {
+        self.pass(what, node);
+    }
+
+    fn pass(&self, before: &str, node: Option<usize>) {
+        let mut world = self.borrow_mut();
+        let at = world.faults.trace.len();
+        let moment = world.faults.moment.clone();
+        let name = node.map(|node| world.servers[node].name());
+        let before = match name {
+            Some(name) if !before.is_empty() => format!("{name}: {before}"),
+            _ => before.to_owned(),
+        };
+        let node = node.or(world.faults.step_node);
+        world.faults.trace.push(Instant { moment, before, node });
+        let Some((_, fault)) = world.faults.planned.filter(|(planned, _)| *planned == at) else { return };
+        if world.strike(fault, node) {
+            drop(world);
+            std::panic::resume_unwind(Box::new(Killed));
+        }
+    }
+}
+
+impl World {
+    /// Returns whether sealion itself is gone.
+    fn strike(&mut self, fault: Fault, node: Option<usize>) -> bool {
+        let count = self.servers.len();
+        match fault {
+            Fault::KillSealion => return true,
+            Fault::KillStepNode => self.kill(node.unwrap_or(0)),
+            Fault::KillOtherNode => {
+                let step = node.unwrap_or(0);
+                let others: Vec<usize> = (0..count).filter(|&other| other != step).collect();
+                let victim = self.rng.choose(&others).unwrap_or(0);
+                self.kill(victim);
+            }
+            Fault::PowerCut => {
+                self.kill(node.unwrap_or(0));
+                return true;
+            }
+            Fault::DiskFull => self.servers.iter_mut().for_each(|server| server.disk.free_bytes = 0),
+        }
+        false
+    }
+}

@@ -1,0 +1,71 @@
+//! What a capture would show.
+
+use model::{Link, LinkKind, LinkSight, Look, LookError, Seen, WireLook};
+
+use super::group::Wire;
+use super::world::{Shared, World};
+
+#[derive(Debug)]
+pub struct SimLook {
+    pub shared: Shared,
+    /// No capture can be made here.
+    pub blind: bool,
+}
+
+fn sight(link: Link, seen: Seen) -> LinkSight {
+    let plain = seen == Seen::Plain;
+    LinkSight {
+        link,
+        payload_bytes: 4096,
+        tcp_flows: 1,
+        canaries: u64::from(plain),
+        tls_bytes: if plain { 0 } else { 4096 },
+        method: "simulated".into(),
+        control_seen: true,
+        kernel_drops: 0,
+        evidence: None,
+        seen,
+    }
+}
+
+impl World {
+    pub fn sights(&self) -> Vec<LinkSight> {
+        let mut sights = Vec::new();
+        for (a, one) in self.servers.iter().enumerate() {
+            for (b, other) in self.servers.iter().enumerate().skip(a + 1) {
+                let seen = match self.link(a, b) {
+                    Some(Wire::Plain) => Seen::Plain,
+                    Some(Wire::Tls) => Seen::Sealed,
+                    None => Seen::Unknown("no bytes flowed on this link while we looked".into()),
+                };
+                sights.push(sight(Link::new(LinkKind::Galera, one.name(), other.name()), seen));
+            }
+            let tls = self.app.takes_tls && one.live.as_ref().is_some_and(|live| live.client_leaf.is_some());
+            let seen = match (one.is_up(), tls) {
+                (false, _) => Seen::Unknown("nobody was connected".into()),
+                (true, true) => Seen::Sealed,
+                (true, false) => Seen::Plain,
+            };
+            sights.push(sight(Link::new(LinkKind::Client, "app", one.name()), seen));
+        }
+        sights
+    }
+}
+
+impl Look for SimLook {
+    fn wire(&mut self, what: &WireLook) -> Result<Vec<LinkSight>, LookError> {
+        if self.blind {
+            return Err(LookError::NotPermitted {
+                why: "no right to capture".into(),
+                next: "run as root".into(),
+            });
+        }
+        self.shared.advance(u64::try_from(what.settle.as_millis()).unwrap_or(0));
+        let inventory = &what.nodes;
+        let mut sights = self.shared.borrow().sights();
+        sights.retain(|sight| {
+            [&sight.link.a, &sight.link.b].into_iter().all(|end| end == "app" || inventory.contains(end))
+        });
+        Ok(sights)
+    }
+}

@@ -1,0 +1,24 @@
+//! A Galera cluster in memory: servers that start, join, crash and lose quorum as the reference's section 1 saw the real ones do.
+//!
+//! One seed decides every guess and every duration, so a failure is replayed by its seed. Time is virtual: `wait` moves the
+//! clock, nothing sleeps. Start with [`rig::Rig`], which runs plans on a [`world::World`] as `sealion apply`, `resume` and
+//! `undo` do; [`group`] has membership, quorum and state transfer; [`process`] has what a server does with its files.
+//!
+//! Left out: SQL, binlogs, flow control, segments, weights, SELinux, power cuts that lose synced bytes.
+
+pub mod clients;
+pub mod disk;
+pub mod fault;
+pub mod group;
+pub mod hand;
+pub mod look;
+pub mod node;
+pub mod process;
+pub mod rig;
+pub mod rng;
+pub mod world;
+
+pub use disk::Disk;
+pub use fault::{Fault, Instant};
+pub use rig::{End, Rig};
+pub use world::{Shared, World};

@@ -1,0 +1,261 @@
+//! A simulated server as the steps see it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use host::{ProcessFacts, ReadHost, WriteHost};
+use model::{Clock, NodeName};
+use server::options::Effective;
+use server::{NodeError, NodeSpec, NodeView, ReadNode, Sessions, WriteNode};
+
+use super::disk::SimHost;
+use super::process::{Group, Server};
+use super::world::{Shared, World};
+
+/// A question to a server takes this long, so answers of several nodes are never of one moment.
+const ASKING_MS: u64 = 2;
+
+#[derive(Debug)]
+pub struct SimNode {
+    shared: Shared,
+    index: usize,
+    spec: NodeSpec,
+    host: SimHost,
+}
+
+impl SimNode {
+    pub fn new(shared: &Shared, index: usize) -> Self {
+        let spec = shared.borrow().servers[index].spec.clone();
+        Self { shared: shared.clone(), index, spec, host: SimHost { shared: shared.clone(), index } }
+    }
+
+    fn ask<T>(&self, question: impl FnOnce(&mut World) -> Result<T, String>) -> Result<T, NodeError> {
+        self.shared.advance(ASKING_MS);
+        let mut world = self.shared.borrow_mut();
+        let node = || self.spec.name.clone();
+        let server = &world.servers[self.index];
+        if !server.is_up() {
+            return Err(NodeError::Down { node: node(), why: "Can't connect to local server (111)".into() });
+        }
+        if server.refuses_login {
+            return Err(NodeError::Refused { node: node(), why: "ERROR 1045 (28000): Access denied".into() });
+        }
+        question(&mut world).map_err(|why| NodeError::Refused { node: node(), why })
+    }
+
+    fn change(
+        &self,
+        what: &str,
+        work: impl FnOnce(&mut World) -> Result<(), String>,
+    ) -> Result<(), NodeError> {
+        self.shared.instant(what, Some(self.index));
+        self.ask(work)
+    }
+
+    fn host_error(&self, why: String) -> NodeError {
+        NodeError::Host { node: self.spec.name.clone(), why }
+    }
+}
+
+fn view_of(world: &World, index: usize) -> NodeView {
+    let server = &world.servers[index];
+    let live = server.live.as_ref().expect("a server that answers has read its files");
+    let mut view = NodeView { at_unix_ms: world.clock.unix_ms(), ..NodeView::default() };
+    let on = |is: bool| if is { "ON" } else { "OFF" };
+    let primary = world.is_primary(index);
+    let comment = match (primary, server.local_state) {
+        (false, _) => "Initialized",
+        (_, 1) => "Joining",
+        (_, 2) => "Donor/Desynced",
+        (_, 3) => "Joined",
+        (_, 4) => "Synced",
+        _ => "Initialized",
+    };
+    let [ssl_ca, ssl_cert, ssl_key] = live.ssl_paths.clone();
+    for (key, value) in [
+        ("version", "10.11.19-MariaDB-deb12"),
+        ("version_comment", "Debian 12"),
+        ("wsrep_on", "ON"),
+        ("wsrep_provider_options", live.read_back.as_str()),
+        ("wsrep_sst_method", live.sst_method.as_str()),
+        ("wsrep_desync", on(server.desync > 0)),
+        ("datadir", "/var/lib/mysql/"),
+        ("ssl_ca", ssl_ca.as_str()),
+        ("ssl_cert", ssl_cert.as_str()),
+        ("ssl_key", ssl_key.as_str()),
+        ("have_ssl", if live.client_leaf.is_some() { "YES" } else { "DISABLED" }),
+        ("require_secure_transport", on(live.requires_tls)),
+    ] {
+        view.variables.insert(key.into(), value.into());
+    }
+    let members = match (&server.group, &server.last_view) {
+        (Group::Primary, Some((_, members))) => members.clone(),
+        _ => world.component_of(index),
+    };
+    let mut incoming: Vec<String> =
+        members.iter().map(|&member| format!("{}:3306", world.servers[member].spec.address)).collect();
+    incoming.extend((0..world.arbitrators).map(|_| String::new()));
+    for (key, value) in [
+        ("wsrep_cluster_status", if primary { "Primary" } else { "non-Primary" }.to_owned()),
+        ("wsrep_cluster_size", world.cluster_size(index).to_string()),
+        ("wsrep_cluster_conf_id", if primary { world.conf_id } else { u64::MAX }.to_string()),
+        ("wsrep_cluster_state_uuid", server.state_uuid.clone()),
+        ("wsrep_local_state", if primary { server.local_state } else { 0 }.to_string()),
+        ("wsrep_local_state_comment", comment.to_owned()),
+        ("wsrep_ready", on(primary && server.local_state >= 2).to_owned()),
+        ("wsrep_local_recv_queue", "0".to_owned()),
+        ("wsrep_desync_count", (server.desync + u32::from(server.donates_until_ms.is_some())).to_string()),
+        ("wsrep_last_committed", server.seqno.to_string()),
+        ("wsrep_incoming_addresses", incoming.join(",")),
+    ] {
+        view.status.insert(key.into(), value);
+    }
+    for (key, value) in &server.shown {
+        match value {
+            Some(value) => view.variables.insert(key.clone(), value.clone()),
+            None => view.variables.remove(key),
+        };
+        if value.is_none() {
+            view.status.remove(key);
+        }
+    }
+    view
+}
+
+impl ReadNode for SimNode {
+    fn spec(&self) -> &NodeSpec {
+        &self.spec
+    }
+
+    fn view(&mut self) -> Result<NodeView, NodeError> {
+        self.ask(|world| Ok(view_of(world, self.index)))
+    }
+
+    fn sessions(&mut self) -> Result<Sessions, NodeError> {
+        self.ask(|world| Ok(world.sessions(self.index)))
+    }
+
+    fn process(&mut self) -> Option<ProcessFacts> {
+        let path = self.spec.pid_file.clone()?;
+        let text = self.host.read(&path, 64).ok()??;
+        self.host.process(String::from_utf8_lossy(&text).trim().parse().ok()?)
+    }
+
+    fn alive(&mut self) -> Option<bool> {
+        self.shared.advance(ASKING_MS);
+        Some(self.shared.borrow().servers[self.index].process.is_some())
+    }
+
+    fn effective(&mut self) -> Result<Effective, NodeError> {
+        self.shared.borrow().servers[self.index].server_options().map_err(|why| self.host_error(why))
+    }
+
+    fn effective_sst(&mut self) -> Result<Effective, NodeError> {
+        self.shared.borrow().servers[self.index].sst_options().map_err(|why| self.host_error(why))
+    }
+
+    fn host(&self) -> &dyn ReadHost {
+        &self.host
+    }
+
+    fn galera_leaf(&mut self) -> Result<String, NodeError> {
+        let dir = self.spec.tls_dir.clone();
+        self.ask(|world| {
+            let server = &world.servers[self.index];
+            let identity = server.live.as_ref().and_then(|live| live.galera.as_ref());
+            let identity = identity.ok_or("the Galera port speaks no TLS")?;
+            let own =
+                |file: &str| server.disk.entries.get(&dir.join(file)).and_then(|entry| entry.bytes.clone());
+            let (cert, ca) = (own("node-cert.pem").unwrap_or_default(), own("ca.pem").unwrap_or_default());
+            trust::chain_ok(&cert, &identity.trusted, world.unix_s())
+                .map_err(|error| format!("our certificate was refused: {error}"))?;
+            trust::chain_ok(&identity.cert, &ca, world.unix_s()).map_err(|error| error.to_string())?;
+            Ok(String::from_utf8_lossy(&identity.cert).into_owned())
+        })
+    }
+
+    fn client_leaf(&mut self) -> Result<String, NodeError> {
+        self.ask(|world| {
+            let leaf = world.servers[self.index].live.as_ref().and_then(|live| live.client_leaf.clone());
+            Ok(String::from_utf8_lossy(&leaf.ok_or("the client port served no certificate")?).into_owned())
+        })
+    }
+
+    fn wait(&mut self, how_long: Duration) {
+        self.shared.instant("wait", Some(self.index));
+        self.shared.advance(u64::try_from(how_long.as_millis()).unwrap_or(u64::MAX));
+    }
+
+    fn now_ms(&self) -> u64 {
+        self.shared.borrow().now_ms
+    }
+
+    fn log_tail(&self, lines: usize) -> Vec<String> {
+        let world = self.shared.borrow();
+        let log = &world.servers[self.index].log;
+        log[log.len().saturating_sub(lines)..].to_vec()
+    }
+}
+
+impl WriteNode for SimNode {
+    fn reading(&mut self) -> &mut dyn ReadNode {
+        self
+    }
+
+    fn write_host(&self) -> &dyn WriteHost {
+        &self.host
+    }
+
+    fn stop(&mut self) -> Result<(), NodeError> {
+        self.shared.instant("stop", Some(self.index));
+        let mut world = self.shared.borrow_mut();
+        world.stop(self.index);
+        let takes = world.rng.between(400, 1_800);
+        world.advance(takes);
+        Ok(())
+    }
+
+    fn start(&mut self) -> Result<(), NodeError> {
+        self.shared.instant("start", Some(self.index));
+        let mut world = self.shared.borrow_mut();
+        world.start(self.index);
+        world.advance(100);
+        Ok(())
+    }
+
+    fn set_desync(&mut self, on: bool) -> Result<(), NodeError> {
+        self.change(if on { "desync" } else { "resync" }, |world| {
+            world.set_desync(self.index, on);
+            Ok(())
+        })
+    }
+
+    fn set_require_secure_transport(&mut self, on: bool) -> Result<(), NodeError> {
+        self.change("set require_secure_transport", |world| {
+            let live = world.servers[self.index].live.as_mut().ok_or("gone")?;
+            live.requires_tls = on;
+            Ok(())
+        })
+    }
+
+    fn reload_tls(&mut self) -> Result<(), NodeError> {
+        self.change("reload", |world| world.reload(self.index))
+    }
+
+    fn hook(&mut self, _: bool) -> Result<(), NodeError> {
+        Ok(())
+    }
+}
+
+/// The highest write that a stopped server had, as its grastate.dat gives it; -1 after a crash.
+pub fn grastate_seqno(server: &Server) -> i64 {
+    let entry = server.disk.entries.get(Path::new(super::process::GRASTATE));
+    let text = entry.and_then(|entry| entry.bytes.clone()).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text).into_owned();
+    text.lines().find_map(|line| line.strip_prefix("seqno:")?.trim().parse().ok()).unwrap_or(-1)
+}
+
+/// The name as the inventory has it.
+pub fn name(index: usize) -> NodeName {
+    NodeName::new(format!("n{}", index + 1))
+}

@@ -1,0 +1,471 @@
+//! One server: what it makes of its files when it starts, and how it ends.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use host::{ProcessFacts, Service};
+use model::NodeName;
+use server::options::{self, Effective, Start};
+use server::{GaleraState, NodeSpec, ProviderOptions};
+
+use super::disk::{Disk, MYSQL};
+use super::world::{DATA_DIR, DEFAULTS_FILE, STATE_DIR, TLS_DIR, World};
+
+/// systemd's RestartSec for mariadb.service on Debian.
+const SYSTEMD_RESTART_MS: u64 = 5_000;
+
+/// How group communication connects, from the string at the start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Speaks {
+    Plain,
+    Either,
+    Tls,
+}
+
+/// Key, certificate and trust in memory.
+#[derive(Debug, Clone, Default)]
+pub struct Identity {
+    pub cert: Vec<u8>,
+    /// Everything that was ever loaded: a reload adds trust and never removes it.
+    pub trusted: Vec<u8>,
+}
+
+/// What a running server has read.
+#[derive(Debug, Clone)]
+pub struct Live {
+    pub options: ProviderOptions,
+    /// As `SHOW VARIABLES` gives it.
+    pub read_back: String,
+    pub letter: char,
+    pub speaks: Speaks,
+    /// It announces an ssl:// receiver for IST.
+    pub ist_ssl: bool,
+    pub galera: Option<Identity>,
+    /// `ssl_ca`, `ssl_cert`, `ssl_key` as the variables show them.
+    pub ssl_paths: [String; 3],
+    /// The leaf that clients are served; `None` is `have_ssl=DISABLED`.
+    pub client_leaf: Option<Vec<u8>>,
+    pub requires_tls: bool,
+    pub sst_method: String,
+    /// Counts reloads.
+    pub generation: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Process {
+    pub pid: i32,
+    pub born_ms: u64,
+    /// When it opens its group communication.
+    pub connects_ms: u64,
+    /// `pc.wait_prim_timeout`: without a primary view until then it ends by itself.
+    pub gives_up_ms: u64,
+    /// Whether the SQL port is open.
+    pub answers: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Group {
+    /// Not running, or its group communication is not open yet.
+    Out,
+    /// Looks for a primary component.
+    Seeking,
+    /// Was in a primary component that lost its quorum.
+    NonPrimary,
+    Primary,
+}
+
+/// Sessions that do not leave when health checks say so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Stubborn {
+    #[default]
+    None,
+    Idle,
+    Busy,
+}
+
+#[derive(Debug, Clone)]
+pub struct Server {
+    pub spec: NodeSpec,
+    pub disk: Disk,
+    pub process: Option<Process>,
+    pub live: Option<Live>,
+    pub group: Group,
+    /// 0 Initialized, 1 Joining, 2 Donor/Desynced, 3 Joined, 4 Synced.
+    pub local_state: u8,
+    /// `SET GLOBAL wsrep_desync=ON` by somebody.
+    pub desync: u32,
+    /// Serves a state transfer until then.
+    pub donates_until_ms: Option<u64>,
+    pub transfer: Option<super::group::Progress>,
+    /// The last primary view it was in and its number: in memory, and in gvwstate.dat until a clean stop.
+    pub last_view: Option<(u64, BTreeSet<usize>)>,
+    pub crashed_ms: Option<u64>,
+    /// The newest write it has, in the one order that all members agree on.
+    pub seqno: u64,
+    pub log: Vec<String>,
+    pub stubborn: Stubborn,
+    pub unhealthy_since_ms: Option<u64>,
+    pub extra_arguments: Vec<String>,
+    pub state_uuid: String,
+    /// Variables that are shown otherwise than they are; `None` hides one.
+    pub shown: BTreeMap<String, Option<String>>,
+    /// Why it cannot be started at all, e.g. its disk is broken.
+    pub broken: Option<String>,
+    /// A state of group communication that this server fails to start with.
+    pub cannot_speak: Option<Speaks>,
+    /// The service manager starts it again after a crash.
+    pub restarts_by_itself: bool,
+    /// `wsrep_sst_donor`.
+    pub wants_donor: Option<usize>,
+    pub refuses_login: bool,
+}
+
+impl Server {
+    pub fn new(index: usize) -> Self {
+        let number = index + 1;
+        let spec = NodeSpec {
+            name: NodeName::new(format!("n{number}")),
+            address: format!("10.77.0.{number}"),
+            names: vec![format!("db{number}.example.net")],
+            port: 3306,
+            galera_port: 4567,
+            socket: Some("/run/mysqld/mysqld.sock".into()),
+            pid_file: Some("/run/mysqld/mysqld.pid".into()),
+            error_log: Some("/var/log/mysql/error.log".into()),
+            defaults_file: DEFAULTS_FILE.into(),
+            tls_dir: TLS_DIR.into(),
+            state_dir: STATE_DIR.into(),
+            service: Service::Systemd { unit: "mariadb".into() },
+            drain: None,
+            undrain: None,
+        };
+        Self {
+            spec,
+            disk: Disk::new(),
+            process: None,
+            live: None,
+            group: Group::Out,
+            local_state: 0,
+            desync: 0,
+            donates_until_ms: None,
+            transfer: None,
+            last_view: None,
+            crashed_ms: None,
+            seqno: 0,
+            log: vec![],
+            stubborn: Stubborn::None,
+            unhealthy_since_ms: None,
+            extra_arguments: vec![],
+            state_uuid: "6b1f8a5e-c6a3-11f0-8b1e-3f1f0f0f0f0f".into(),
+            shown: BTreeMap::new(),
+            broken: None,
+            cannot_speak: None,
+            restarts_by_itself: false,
+            wants_donor: None,
+            refuses_login: false,
+        }
+    }
+
+    pub fn name(&self) -> String {
+        self.spec.name.to_string()
+    }
+
+    pub fn is_up(&self) -> bool {
+        self.process.as_ref().is_some_and(|process| process.answers)
+    }
+
+    pub fn process_facts(&self) -> Option<ProcessFacts> {
+        let process = self.process.as_ref()?;
+        let mut command_line = vec!["/usr/sbin/mariadbd".to_owned()];
+        command_line.extend(self.extra_arguments.iter().cloned());
+        let pid = process.pid;
+        Some(ProcessFacts { pid, uid: MYSQL, command_line, start_ticks: process.born_ms / 10 })
+    }
+
+    pub fn effective(&self, groups: &[String]) -> Result<Effective, String> {
+        options::resolve(&Start::DefaultsFile(self.spec.defaults_file.clone()), groups, &self.disk)
+            .map_err(|error| error.to_string())
+    }
+
+    pub fn server_options(&self) -> Result<Effective, String> {
+        self.effective(&options::default_groups(true, "10.11", true))
+    }
+
+    pub fn sst_options(&self) -> Result<Effective, String> {
+        self.effective(&["sst".to_owned()])
+    }
+
+    /// What its script does at the moment of a transfer: TLS or clear text.
+    pub fn sst_is_tls(&self) -> bool {
+        self.sst_options().is_ok_and(|options| {
+            let set = |key: &str| options.effective(key).is_some();
+            set("tkey") && set("tcert") && set("tca") && set("ssl_mode")
+        })
+    }
+
+    pub fn read_identity(&self, options: &ProviderOptions) -> Result<Identity, String> {
+        let read = |key: &str| {
+            let path = options.get(key).unwrap_or("");
+            self.disk.open_as(MYSQL, Path::new(path)).map_err(|why| {
+                format!(
+                    "Bad value '{path}' for SSL parameter '{key}': 2: 'error:80000002:system library::{why}'"
+                )
+            })
+        };
+        let (ca, cert, key) = (read("socket.ssl_ca")?, read("socket.ssl_cert")?, read("socket.ssl_key")?);
+        trust::pair_matches(cert, key).map_err(|_| {
+            format!(
+                "Bad value '{}' for SSL parameter 'socket.ssl_key': 1: 'error:05800074:x509 certificate routines::key values mismatch'",
+                options.get("socket.ssl_key").unwrap_or("")
+            )
+        })?;
+        trust::inspect(ca).map_err(|_| "Bad value for SSL parameter 'socket.ssl_ca'".to_owned())?;
+        Ok(Identity { cert: cert.to_vec(), trusted: ca.to_vec() })
+    }
+
+    pub fn read_client_leaf(&self, [_, cert, key]: &[String; 3]) -> Option<Vec<u8>> {
+        let cert = self.disk.open_as(MYSQL, Path::new(cert)).ok()?;
+        let key = self.disk.open_as(MYSQL, Path::new(key)).ok()?;
+        trust::pair_matches(cert, key).ok().map(|()| cert.to_vec())
+    }
+
+    /// What a server that starts now makes of its files, or the line with which it ends at once.
+    pub fn read_files(&self) -> Result<Live, String> {
+        let effective = self.server_options()?;
+        let value = |key: &str| {
+            effective.effective(key).and_then(|setting| setting.value.clone()).unwrap_or_default()
+        };
+        let text = value("wsrep_provider_options");
+        let options = ProviderOptions::parse(&text);
+        let yes = |key: &str| {
+            options
+                .get(key)
+                .map(|value| matches!(value.to_ascii_lowercase().as_str(), "yes" | "1" | "true" | "on"))
+        };
+        let has = |key: &str| options.get(key).is_some_and(|path| !path.is_empty());
+        let has_paths = ["socket.ssl_key", "socket.ssl_cert", "socket.ssl_ca"].into_iter().any(has);
+        // Seen: key paths without any socket.ssl mean socket.ssl=YES.
+        let ssl = yes("socket.ssl").unwrap_or(has_paths);
+        let dynamic = yes("socket.dynamic") == Some(true);
+        let speaks = match (ssl, dynamic) {
+            (true, false) => Speaks::Tls,
+            (true, true) => Speaks::Either,
+            (false, _) => Speaks::Plain,
+        };
+        if self.cannot_speak == Some(speaks) {
+            return Err("Bad value for socket.dynamic".into());
+        }
+        let galera = if ssl { Some(self.read_identity(&options)?) } else { None };
+        let read_back = read_back(&options, speaks);
+        let letter = GaleraState::of(&ProviderOptions::parse(&read_back)).letter();
+        let ssl_paths = ["ssl_ca", "ssl_cert", "ssl_key"].map(value);
+        Ok(Live {
+            read_back,
+            letter,
+            speaks,
+            // Source: IST picks ssl:// when socket.ssl_key is non-empty and dynamic is off.
+            ist_ssl: has("socket.ssl_key") && !dynamic,
+            galera,
+            client_leaf: self.read_client_leaf(&ssl_paths),
+            ssl_paths,
+            requires_tls: value("require_secure_transport").eq_ignore_ascii_case("on"),
+            sst_method: value("wsrep_sst_method"),
+            generation: 0,
+            options,
+        })
+    }
+}
+
+fn read_back(options: &ProviderOptions, speaks: Speaks) -> String {
+    let scheme = if speaks == Speaks::Tls { "ssl" } else { "tcp" };
+    let mut all = ProviderOptions::parse(
+        "base_port = 4567; evs.keepalive_period = PT1S; evs.suspect_timeout = PT5S; gcache.size = 128M; gmcast.segment = 0; \
+         pc.recovery = true; pc.wait_prim_timeout = PT30S; socket.checksum = 2; socket.recv_buf_size = auto; ",
+    );
+    for (key, value) in options.iter() {
+        all.set(key, value);
+    }
+    let address = options.get("gmcast.listen_addr").unwrap_or("tcp://0.0.0.0:4567");
+    let address = address.split_once("://").map_or(address, |(_, rest)| rest);
+    all.set("gmcast.listen_addr", &format!("{scheme}://{address}"));
+    if speaks != Speaks::Plain {
+        all.set("socket.ssl", "YES");
+        all.set("socket.ssl_cipher", "");
+        all.set("socket.ssl_reload", "1");
+    }
+    all.iter().map(|(key, value)| format!("{key} = {value}; ")).collect()
+}
+
+impl World {
+    pub fn log(&mut self, index: usize, level: &str, text: &str) {
+        let line = format!("{:>8} [{level}] {text}", self.now_ms);
+        self.servers[index].log.push(line);
+    }
+
+    fn spawn(&mut self, index: usize) -> bool {
+        if self.servers[index].process.is_some() {
+            return true;
+        }
+        let read = self.servers[index].broken.clone().map_or_else(|| self.servers[index].read_files(), Err);
+        let live = match read {
+            Ok(live) => live,
+            Err(why) => {
+                self.log(index, "ERROR", &format!("WSREP: Failed to load provider: {why}"));
+                self.log(index, "ERROR", "Aborting");
+                return false;
+            }
+        };
+        self.next_pid += 1;
+        let (connects, gives_up) = (self.rng.between(800, 1500), self.rng.between(30_000, 40_000));
+        let now = self.now_ms;
+        let pid = self.next_pid;
+        if live.speaks != Speaks::Plain {
+            self.log(index, "Note", "WSREP: not using SSL compression");
+        }
+        let server = &mut self.servers[index];
+        server.live = Some(live);
+        server.process = Some(Process {
+            pid,
+            born_ms: now,
+            connects_ms: now + connects,
+            gives_up_ms: now + gives_up,
+            answers: false,
+        });
+        server.group = Group::Out;
+        (server.local_state, server.desync, server.donates_until_ms, server.transfer) = (0, 0, None, None);
+        server.disk.put("/var/lib/mysql/grastate.dat", "# GALERA saved state\nseqno:   -1\n", MYSQL, 0o600);
+        true
+    }
+
+    /// As the service manager does: nothing happens if it runs already.
+    pub fn start(&mut self, index: usize) {
+        self.spawn(index);
+    }
+
+    /// The very first start of a cluster, by hand. Sealion has no way to do this.
+    pub fn found(&mut self, index: usize) {
+        self.spawn(index);
+        let server = &mut self.servers[index];
+        server.group = Group::Primary;
+        server.local_state = 4;
+        self.conf_id += 1;
+        server.last_view = Some((self.conf_id, BTreeSet::from([index])));
+        self.answer(index);
+    }
+
+    /// A clean shutdown: it says good-bye, so the others shrink their membership at once.
+    pub fn stop(&mut self, index: usize) {
+        if self.servers[index].process.is_none() {
+            return;
+        }
+        self.cut_sessions(index);
+        self.relay_storm(index);
+        if self.servers[index].group == Group::Primary {
+            self.leave_view(index);
+        }
+        let seqno = self.servers[index].seqno;
+        let server = &mut self.servers[index];
+        // gvwstate.dat is removed by a clean stop: it does not count any more when a lost quorum is put together.
+        server.last_view = None;
+        server.crashed_ms = None;
+        let grastate = format!("# GALERA saved state\nseqno:   {seqno}\n");
+        server.disk.put("/var/lib/mysql/grastate.dat", grastate, MYSQL, 0o600);
+        self.gone(index);
+    }
+
+    /// Signal 9 or 11, or a power cut. Nobody is told; what it had committed is on its disk.
+    pub fn kill(&mut self, index: usize) {
+        if self.servers[index].process.is_none() {
+            return;
+        }
+        self.cut_sessions(index);
+        self.servers[index].crashed_ms = Some(self.now_ms);
+        self.gone(index);
+    }
+
+    /// It ends by itself and takes leave (`Aborting`).
+    pub fn abort(&mut self, index: usize, why: &str) {
+        self.log(index, "ERROR", why);
+        self.log(index, "ERROR", "Aborting");
+        if self.servers[index].group == Group::Primary {
+            self.leave_view(index);
+            self.servers[index].last_view = None;
+        }
+        self.gone(index);
+    }
+
+    /// The SQL port opens, and only now the pid file is written.
+    pub(super) fn answer(&mut self, index: usize) {
+        let server = &mut self.servers[index];
+        let Some(process) = &mut server.process else { return };
+        if !process.answers {
+            process.answers = true;
+            let text = format!("{}\n", process.pid);
+            server.disk.put("/run/mysqld/mysqld.pid", text, MYSQL, 0o644);
+        }
+    }
+
+    pub fn segfault(&mut self, index: usize) {
+        self.log(index, "ERROR", "mysqld got signal 11 ;");
+        self.kill(index);
+    }
+
+    fn gone(&mut self, index: usize) {
+        let server = &mut self.servers[index];
+        server.process = None;
+        server.live = None;
+        server.group = Group::Out;
+        (server.local_state, server.desync, server.donates_until_ms, server.transfer) = (0, 0, None, None);
+        server.disk.entries.remove(Path::new("/run/mysqld/mysqld.pid"));
+        self.links.retain(|(a, b), _| *a != index && *b != index);
+    }
+
+    pub(super) fn restart_crashed(&mut self) {
+        for index in 0..self.servers.len() {
+            let server = &self.servers[index];
+            let due = server.crashed_ms.is_some_and(|at| self.now_ms >= at + SYSTEMD_RESTART_MS);
+            if server.restarts_by_itself && due && server.process.is_none() {
+                self.spawn(index);
+            }
+        }
+    }
+
+    /// `FLUSH SSL` or `socket.ssl_reload=1`: everything is read again from the same paths, or nothing.
+    pub fn reload(&mut self, index: usize) -> Result<(), String> {
+        let server = &self.servers[index];
+        let Some(live) = &server.live else { return Err("it does not run".into()) };
+        let galera = match &live.galera {
+            None if live.client_leaf.is_none() => {
+                return Err("ERROR 1210 (HY000): Incorrect arguments to SET".into());
+            }
+            None => None,
+            Some(old) => {
+                let mut fresh = server
+                    .read_identity(&live.options)
+                    .map_err(|why| format!("ERROR 1210 (HY000): Incorrect arguments to SET ({why})"))?;
+                let add = std::mem::take(&mut fresh.trusted);
+                fresh.trusted.clone_from(&old.trusted);
+                if !fresh.trusted.windows(add.len()).any(|part| part == add) {
+                    fresh.trusted.extend_from_slice(&add);
+                }
+                Some(fresh)
+            }
+        };
+        let client_leaf = match &live.client_leaf {
+            None => None,
+            Some(_) => Some(
+                server
+                    .read_client_leaf(&live.ssl_paths)
+                    .ok_or("ERROR 1105 (HY000): Failed to refresh SSL, error: Unable to get private key")?,
+            ),
+        };
+        let live = self.servers[index].live.as_mut().expect("seen above");
+        (live.galera, live.client_leaf) = (galera, client_leaf);
+        live.generation += 1;
+        Ok(())
+    }
+}
+
+/// Where a server keeps its data, for whoever asks how far a stopped one had come.
+pub const GRASTATE: &str = "/var/lib/mysql/grastate.dat";
+const _: () = assert!(GRASTATE.len() > DATA_DIR.len());

@@ -1,0 +1,268 @@
+//! Runs plans on a world as `sealion plan`, `apply`, `resume` and `undo` do.
+
+use std::cell::Cell;
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use change::driver::{Watcher, moment};
+use change::machine::Command;
+use change::{Direction, Driver, Journal, Machine, Outcome, Record};
+use model::{Change, NodeName, Plan};
+use providers::transit::{Authority, Limits, Problem, Transit};
+use secrecy::SecretString;
+use server::WriteNode;
+use tempfile::TempDir;
+use trust::KeyKind;
+
+use super::fault::{Fault, Instant, Killed};
+use super::look::SimLook;
+use super::node::SimNode;
+use super::world::{Shared, SimClock, World};
+
+const PASSPHRASE: &str = "correct horse battery staple";
+
+/// How one command ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum End {
+    /// Sealion was killed.
+    Killed,
+    Outcome(Outcome),
+    /// The cluster did not become whole: exit code 4.
+    NotRevived(String),
+    /// There is no open plan in the journal.
+    NothingToResume,
+    Journal(String),
+}
+
+impl End {
+    pub fn is_complete(&self) -> bool {
+        *self == Self::Outcome(Outcome::Complete)
+    }
+
+    /// The text that a person gets.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Outcome(Outcome::Refused { why, .. } | Outcome::Stopped { why, .. }) => why.clone(),
+            Self::NotRevived(why) | Self::Journal(why) => why.clone(),
+            other => format!("{other:?}"),
+        }
+    }
+}
+
+/// A world, an operator's machine, and what the operator told sealion.
+#[derive(Debug)]
+pub struct Rig {
+    pub shared: Shared,
+    /// The operator's disk: CA and journals. In memory where the machine has such a place, since every line is synced.
+    pub dir: TempDir,
+    /// The nodes in the inventory.
+    pub inventory: Vec<usize>,
+    pub limits: Limits,
+    pub passphrase: String,
+    pub leaf_days: u32,
+    pub allow_untested: bool,
+    pub accept_unknown_clients: bool,
+    pub blind: bool,
+    clock: SimClock,
+    plans: Cell<u32>,
+}
+
+struct Watch<'a> {
+    shared: &'a Shared,
+}
+
+impl Watcher for Watch<'_> {
+    fn at(&mut self, machine: &Machine, command: &Command) {
+        let Some(name) = moment(machine, command) else { return };
+        let step = match command {
+            Command::Check { step, .. } | Command::Act { step, .. } | Command::Verify { step, .. } => {
+                machine.step(*step)
+            }
+            Command::Append(record) => match &**record {
+                Record::Intent { step, .. } | Record::Done { step, .. } => {
+                    machine.plan().steps.iter().find(|one| one.id == *step)
+                }
+                _ => None,
+            },
+            Command::Finished(_) => None,
+        };
+        let node = step
+            .and_then(|step| step.nodes.first())
+            .filter(|_| step.is_some_and(|step| step.nodes.len() == 1));
+        let node = node.map(|name: &NodeName| self.shared.borrow().index(name.as_str()));
+        self.shared.moment(&name, node);
+    }
+}
+
+impl Rig {
+    /// `count` plain nodes under writes, all in the inventory.
+    pub fn new(seed: u64, count: usize) -> Self {
+        Self::on(World::cluster(seed, count))
+    }
+
+    pub fn on(world: World) -> Self {
+        let memory = Path::new("/dev/shm");
+        let dir = tempfile::Builder::new()
+            .prefix("sealion-sim-")
+            .tempdir_in(memory)
+            .or_else(|_| tempfile::tempdir());
+        Self {
+            inventory: (0..world.servers.len()).collect(),
+            clock: world.clock.clone(),
+            shared: Shared::new(world),
+            dir: dir.expect("a temporary directory can be made"),
+            limits: Limits::default(),
+            passphrase: PASSPHRASE.into(),
+            leaf_days: 365,
+            allow_untested: false,
+            accept_unknown_clients: false,
+            blind: false,
+            plans: Cell::new(0),
+        }
+    }
+
+    /// The same world once more, for a scenario of its own, with the same CA and no journal.
+    pub fn fork(&self, seed: u64) -> Self {
+        let rig = Self::on(self.shared.borrow().fork(seed));
+        if self.ca_dir().exists() {
+            // trust insists on a private directory.
+            copy_dir(&self.ca_dir(), &rig.ca_dir());
+        }
+        Self { inventory: self.inventory.clone(), limits: self.limits, ..rig }
+    }
+
+    pub fn ca_dir(&self) -> PathBuf {
+        self.dir.path().join("ca")
+    }
+
+    pub fn journal_path(&self) -> PathBuf {
+        self.dir.path().join(format!("{}.journal", self.plans.get()))
+    }
+
+    pub fn transit(&self, plan_id: &str) -> Transit<'_> {
+        let nodes = self
+            .inventory
+            .iter()
+            .map(|&index| Box::new(SimNode::new(&self.shared, index)) as Box<dyn WriteNode>);
+        Transit {
+            cluster: "sim".into(),
+            nodes: nodes.collect(),
+            look: Box::new(SimLook { shared: self.shared.clone(), blind: self.blind }),
+            authority: Authority {
+                dir: self.ca_dir(),
+                passphrase: SecretString::from(self.passphrase.clone()),
+                key: KeyKind::EcP256,
+                ca_days: 3650,
+                leaf_days: self.leaf_days,
+            },
+            limits: self.limits,
+            clock: &self.clock,
+            tell: Box::new(|line| self.shared.borrow_mut().said.push(line.to_owned())),
+            plan_id: plan_id.into(),
+            allow_untested: self.allow_untested,
+            accept_unknown_clients: self.accept_unknown_clients,
+        }
+    }
+
+    pub fn preflight(&self, change: &Change) -> Vec<Problem> {
+        providers::transit::preflight(&mut self.transit(""), change)
+    }
+
+    pub fn plan(&self, change: &Change) -> Result<Plan, String> {
+        self.plans.set(self.plans.get() + 1);
+        providers::transit::plan(&mut self.transit(""), change, "0.1.0").map_err(|error| error.to_string())
+    }
+
+    /// `sealion apply`, with the fault that the world has planned.
+    pub fn apply(&self, plan: &Plan) -> End {
+        self.mortal(|| self.drive(|_| Some((Machine::start(plan.clone()), false, false))))
+    }
+
+    /// `sealion resume`, and with `Back` `sealion undo`: first what is down is started.
+    pub fn resume(&self, wish: Option<Direction>) -> End {
+        self.mortal(|| {
+            self.drive(|journal| {
+                Machine::resume(journal.records(), wish).map(|(machine, turned)| (machine, turned, true))
+            })
+        })
+    }
+
+    /// Plans and applies, and expects that it works.
+    pub fn must(&self, change: &Change) -> Plan {
+        assert_eq!(self.preflight(change), vec![], "{change}");
+        let plan = self.plan(change).expect("a plan");
+        let end = self.apply(&plan);
+        assert!(end.is_complete(), "{change}: {end:?}");
+        plan
+    }
+
+    /// `machine` gives the machine, whether it was turned round, and whether what is down is to be started first.
+    fn drive(&self, machine: impl FnOnce(&Journal) -> Option<(Machine, bool, bool)>) -> End {
+        let mut journal = match Journal::open(&self.journal_path()) {
+            Ok(journal) => journal,
+            Err(error) => return End::Journal(error.to_string()),
+        };
+        let Some((mut machine, turned, revives)) = machine(&journal) else { return End::NothingToResume };
+        let mut transit = self.transit(&machine.plan().id);
+        if turned {
+            let record = Record::Turned { direction: machine.direction() };
+            if let Err(error) = journal.append(model::Clock::unix_ms(&self.clock), record) {
+                return End::Journal(error.to_string());
+            }
+        }
+        if revives && let Err(error) = transit.revive() {
+            return End::NotRevived(error.to_string());
+        }
+        let mut watcher = Watch { shared: &self.shared };
+        let mut driver =
+            Driver { journal: &mut journal, runner: &mut transit, watcher: &mut watcher, clock: &self.clock };
+        match driver.run(&mut machine) {
+            Ok(outcome) => End::Outcome(outcome),
+            Err(error) => End::Journal(error.to_string()),
+        }
+    }
+
+    fn mortal(&self, work: impl FnOnce() -> End) -> End {
+        match catch_unwind(AssertUnwindSafe(work)) {
+            Ok(end) => end,
+            Err(cause) if cause.is::<Killed>() => End::Killed,
+            Err(cause) => std::panic::resume_unwind(cause),
+        }
+    }
+
+    /// From here on, the instants that are passed are counted anew; the fault strikes at the given one.
+    pub fn arm(&self, planned: Option<(usize, Fault)>) {
+        let mut world = self.shared.borrow_mut();
+        world.faults.trace.clear();
+        world.faults.planned = planned;
+    }
+
+    pub fn trace(&self) -> Vec<Instant> {
+        self.shared.borrow().faults.trace.clone()
+    }
+
+    pub fn journal_parses(&self) -> Result<usize, String> {
+        let path = self.journal_path();
+        let bytes = fs::read(&path).unwrap_or_default();
+        change::journal::parse(&bytes, &path)
+            .map(|parsed| parsed.records.len())
+            .map_err(|error| error.to_string())
+    }
+
+    /// Every text that people or files get, to look for secrets in.
+    pub fn texts(&self) -> String {
+        let journal = fs::read_to_string(self.journal_path()).unwrap_or_default();
+        let world = self.shared.borrow();
+        format!("{journal}\n{}", world.said.join("\n"))
+    }
+}
+
+fn copy_dir(from: &Path, to: &Path) {
+    use std::os::unix::fs::DirBuilderExt;
+    fs::DirBuilder::new().mode(0o700).create(to).expect("a fresh directory");
+    for entry in fs::read_dir(from).expect("readable") {
+        let entry = entry.expect("readable");
+        fs::copy(entry.path(), to.join(entry.file_name())).expect("copied");
+    }
+}

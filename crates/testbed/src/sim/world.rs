@@ -1,0 +1,270 @@
+//! Everything there is: machines, servers, links, clients and the time.
+
+use std::cell::{Ref, RefCell, RefMut};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use model::Clock;
+
+use super::clients::App;
+use super::disk::{Entry, MYSQL, ROOT};
+use super::fault::Faults;
+use super::group::{Transfer, Wire};
+use super::process::Server;
+use super::rng::Rng;
+
+/// 2026-11-21T00:00:00Z, when the worlds begin.
+const EPOCH_UNIX_MS: u64 = 1_795_219_200_000;
+/// Servers and clients act this often.
+const TICK_MS: u64 = 100;
+
+pub const DEFAULTS_FILE: &str = "/etc/mysql/my.cnf";
+pub const SERVER_FILE: &str = "/etc/mysql/mariadb.conf.d/50-server.cnf";
+pub const GALERA_FILE: &str = "/etc/mysql/mariadb.conf.d/60-galera.cnf";
+pub const TLS_DIR: &str = "/etc/mysql/sealion";
+pub const STATE_DIR: &str = "/var/lib/sealion";
+pub const DATA_DIR: &str = "/var/lib/mysql";
+
+/// The same time for everything that asks.
+#[derive(Debug, Clone, Default)]
+pub struct SimClock(Arc<AtomicU64>);
+
+impl Clock for SimClock {
+    fn unix_ms(&self) -> u64 {
+        EPOCH_UNIX_MS + self.0.load(Ordering::Relaxed)
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct World {
+    pub seed: u64,
+    pub rng: Rng,
+    /// Since the world began.
+    pub now_ms: u64,
+    pub clock: SimClock,
+    pub servers: Vec<Server>,
+    pub links: BTreeMap<(usize, usize), Wire>,
+    pub(super) refused_links: BTreeMap<(usize, usize), (i32, i32, u32)>,
+    /// Handshakes that were judged already.
+    pub(super) verdicts: Rc<RefCell<BTreeMap<u64, Option<&'static str>>>>,
+    pub conf_id: u64,
+    /// The membership that was last looked at for broken promises.
+    pub(super) watched: u64,
+    /// Nobody is Primary until then: what a restart does to a cluster that is held together by a relay.
+    pub storm_until_ms: u64,
+    /// garbd processes that are members; they never fail here.
+    pub arbitrators: usize,
+    pub app: App,
+    pub transfers: Vec<Transfer>,
+    /// Promises that were broken, in words. Must stay empty.
+    pub violations: Vec<String>,
+    pub forbids_plain_beside_strict: bool,
+    pub faults: Faults,
+    pub said: Vec<String>,
+    pub next_pid: i32,
+    next_tick_ms: u64,
+}
+
+/// A world that nodes, hosts, looks and tests hold together.
+#[derive(Debug, Clone)]
+pub struct Shared(Rc<RefCell<World>>);
+
+impl Shared {
+    pub fn new(world: World) -> Self {
+        Self(Rc::new(RefCell::new(world)))
+    }
+    pub fn borrow(&self) -> Ref<'_, World> {
+        self.0.borrow()
+    }
+    pub fn borrow_mut(&self) -> RefMut<'_, World> {
+        self.0.borrow_mut()
+    }
+    pub fn advance(&self, ms: u64) {
+        self.0.borrow_mut().advance(ms);
+    }
+}
+
+impl World {
+    /// `count` plain nodes with data, running, Synced, with clients that write.
+    pub fn cluster(seed: u64, count: usize) -> Self {
+        let mut world = Self {
+            seed,
+            rng: Rng::new(seed),
+            now_ms: 0,
+            clock: SimClock::default(),
+            servers: (0..count).map(Server::new).collect(),
+            links: BTreeMap::new(),
+            refused_links: BTreeMap::new(),
+            verdicts: Rc::default(),
+            conf_id: 0,
+            watched: 0,
+            storm_until_ms: 0,
+            arbitrators: 0,
+            app: App::default(),
+            transfers: vec![],
+            violations: vec![],
+            forbids_plain_beside_strict: true,
+            faults: Faults::default(),
+            said: vec![],
+            next_pid: 1000,
+            next_tick_ms: 0,
+        };
+        let addresses: Vec<String> = world.servers.iter().map(|server| server.spec.address.clone()).collect();
+        for (index, server) in world.servers.iter_mut().enumerate() {
+            write_option_files(server, index, &addresses.join(","));
+        }
+        // What an administrator did long ago: the first node was bootstrapped, the others joined with the same data.
+        world.app.writes = false;
+        world.app.acknowledged = 1;
+        world.servers.iter_mut().for_each(|server| server.seqno = 1);
+        world.found(0);
+        for index in 1..count {
+            world.start(index);
+            world.advance(9_000);
+        }
+        world.write_from_now_on();
+        world.advance(3_000);
+        world
+    }
+
+    /// A copy that shares nothing, for a scenario of its own.
+    pub fn fork(&self, seed: u64) -> Self {
+        let clock = SimClock::default();
+        clock.0.store(self.now_ms, Ordering::Relaxed);
+        Self { seed, rng: Rng::new(seed), clock, faults: Faults::default(), ..self.clone() }
+    }
+
+    pub fn advance(&mut self, ms: u64) {
+        let until = self.now_ms + ms;
+        while self.next_tick_ms <= until {
+            self.now_ms = self.next_tick_ms;
+            self.next_tick_ms += TICK_MS;
+            self.clock.0.store(self.now_ms, Ordering::Relaxed);
+            self.tick();
+        }
+        self.now_ms = until;
+        self.clock.0.store(until, Ordering::Relaxed);
+    }
+
+    fn tick(&mut self) {
+        self.restart_crashed();
+        if !self.is_quiet() {
+            self.settle();
+        }
+        self.serve_clients();
+    }
+
+    pub fn unix_s(&self) -> i64 {
+        i64::try_from(self.clock.unix_ms() / 1000).unwrap_or(i64::MAX)
+    }
+
+    /// Until `done`, or for `ms_max`.
+    pub fn advance_until(&mut self, ms_max: u64, done: impl Fn(&Self) -> bool) -> bool {
+        let until = self.now_ms + ms_max;
+        while !done(self) {
+            if self.now_ms >= until {
+                return false;
+            }
+            self.advance(TICK_MS);
+        }
+        true
+    }
+
+    /// Every file that is not the server's or sealion's own business, of all nodes.
+    pub fn user_files(&self) -> BTreeMap<String, Entry> {
+        let mut files = BTreeMap::new();
+        for server in &self.servers {
+            for (path, entry) in &server.disk.entries {
+                let own = [STATE_DIR, DATA_DIR, "/run"].iter().any(|dir| path.starts_with(Path::new(dir)));
+                if !own && entry.bytes.is_some() {
+                    files.insert(format!("{}:{}", server.name(), path.display()), entry.clone());
+                }
+            }
+        }
+        files
+    }
+
+    /// All files and what each server runs with: equal before and after says that nothing was changed.
+    pub fn fingerprint(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for server in &self.servers {
+            let name = server.name();
+            for (path, entry) in &server.disk.entries {
+                let hash = entry.bytes.as_ref().map(|bytes| providers::transit::edit::hash(bytes));
+                lines.push(format!(
+                    "{name} {} {hash:?} {} {} {:o}",
+                    path.display(),
+                    entry.uid,
+                    entry.gid,
+                    entry.mode
+                ));
+            }
+            let pid = server.process.as_ref().map(|process| process.pid);
+            let live =
+                server.live.as_ref().map(|live| (live.read_back.clone(), live.generation, live.requires_tls));
+            lines.push(format!("{name} pid {pid:?} desync {} {live:?}", server.desync));
+        }
+        lines
+    }
+
+    pub fn index(&self, name: &str) -> usize {
+        self.servers.iter().position(|server| server.name() == name).expect("a node of this world")
+    }
+
+    /// Member states as letters in node order, `-` for a node that is not running.
+    pub fn letters(&self) -> String {
+        self.servers.iter().map(|server| server.live.as_ref().map_or('-', |live| live.letter)).collect()
+    }
+
+    /// All nodes are members of one primary component and Synced.
+    pub fn is_whole(&self) -> bool {
+        self.servers
+            .iter()
+            .enumerate()
+            .all(|(index, server)| self.is_primary(index) && server.local_state == 4 && server.desync == 0)
+            && self.primary_components().len() == 1
+    }
+}
+
+fn write_option_files(server: &mut Server, index: usize, addresses: &str) {
+    let disk = &mut server.disk;
+    disk.put(
+        DEFAULTS_FILE,
+        "# The MariaDB configuration file\n\n[client-server]\n# Port or socket location where to connect\nsocket = /run/mysqld/mysqld.sock\n\n\
+         !includedir /etc/mysql/conf.d/\n!includedir /etc/mysql/mariadb.conf.d/\n",
+        ROOT,
+        0o644,
+    );
+    disk.make_dirs(Path::new("/etc/mysql/conf.d"), ROOT, 0o755);
+    disk.put(
+        SERVER_FILE,
+        "[server]\n\n[mysqld]\nuser = mysql\npid-file = /run/mysqld/mysqld.pid\ndatadir = /var/lib/mysql\nbind-address = 0.0.0.0\n",
+        ROOT,
+        0o644,
+    );
+    // The last node has no provider options of its own, as a node that was set up by another hand.
+    let options = match index {
+        0 => "wsrep_provider_options = \"gcache.size=256M; gmcast.segment=0\"\n",
+        1 => "wsrep-provider-options=gcache.size=128M;evs.keepalive_period=PT1S\n",
+        _ => "",
+    };
+    disk.put(
+        GALERA_FILE,
+        format!(
+            "# Galera, since 2021\n[galera]\nwsrep_on=ON\nwsrep_provider=/usr/lib/galera/libgalera_smm.so\n\
+             wsrep_cluster_name = sim   # never change\nwsrep_cluster_address=gcomm://{addresses}\n{options}\
+             wsrep_sst_method=mariabackup\nwsrep_sst_auth=sst:hunter2\n\n[sst]\nprogress=1\n"
+        ),
+        ROOT,
+        0o640,
+    );
+    disk.entries.entry(GALERA_FILE.into()).and_modify(|entry| entry.gid = MYSQL);
+    disk.put("/var/lib/mysql/grastate.dat", "seqno:   -1\n", MYSQL, 0o600);
+    disk.entries.entry(DATA_DIR.into()).and_modify(|entry| {
+        (entry.uid, entry.gid, entry.mode) = (MYSQL, MYSQL, 0o750);
+    });
+    disk.make_dirs(Path::new("/run/mysqld"), MYSQL, 0o755);
+}

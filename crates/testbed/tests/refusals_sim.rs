@@ -1,0 +1,618 @@
+//! What is refused before anything is touched, and what stops a change that has begun.
+
+use std::path::Path;
+
+use change::{Direction, Outcome};
+use model::{Change, Noun, Verb};
+use providers::transit::Problem;
+use testbed::sim::hand::string;
+use testbed::sim::process::{Speaks, Stubborn};
+use testbed::sim::world::{DEFAULTS_FILE, GALERA_FILE};
+use testbed::sim::{End, Fault, Rig, World};
+
+fn change(verb: Verb) -> Change {
+    Change::new(verb, Noun::ALL)
+}
+
+fn sealed() -> Rig {
+    let rig = Rig::new(7, 3);
+    rig.must(&change(Verb::Enable));
+    rig.fork(7)
+}
+
+/// Runs the pre-checks on what `spoil` made, and says that nothing was changed by looking.
+fn problems(rig: &Rig, wish: &Change) -> Vec<Problem> {
+    let before = rig.shared.borrow().fingerprint();
+    let ca_before = rig.ca_dir().exists();
+    let problems = rig.preflight(wish);
+    assert_eq!(rig.shared.borrow().fingerprint(), before, "a pre-check changed something");
+    assert_eq!(rig.ca_dir().exists(), ca_before);
+    assert!(!rig.journal_path().exists());
+    for problem in &problems {
+        for (word, text) in [("what", &problem.what), ("why", &problem.why), ("next", &problem.next)] {
+            assert!(!text.trim().is_empty(), "no {word} in {problem:?}");
+            assert!(!text.contains("hunter2"), "a secret in {problem:?}");
+        }
+    }
+    problems
+}
+
+/// There is a problem about `subject` whose text has all of `words`.
+fn refuses(rig: &Rig, wish: &Change, subject: &str, words: &[&str]) {
+    let problems = problems(rig, wish);
+    let fits = |problem: &Problem| {
+        problem.subject == subject && words.iter().all(|word| problem.to_string().contains(word))
+    };
+    assert!(problems.iter().any(fits), "{subject} {words:?} is not among {problems:#?}");
+}
+
+fn enable_refuses(spoil: impl FnOnce(&mut World), subject: &str, words: &[&str]) {
+    let rig = Rig::new(7, 3);
+    spoil(&mut rig.shared.borrow_mut());
+    refuses(&rig, &change(Verb::Enable), subject, words);
+}
+
+fn show(world: &mut World, index: usize, key: &str, value: Option<&str>) {
+    world.servers[index].shown.insert(key.into(), value.map(str::to_owned));
+}
+
+#[test]
+fn a_healthy_cluster_is_not_refused() {
+    assert_eq!(problems(&Rig::new(7, 3), &change(Verb::Enable)), vec![]);
+    let rig = sealed();
+    for verb in [Verb::Enable, Verb::Disable, Verb::Rotate] {
+        assert_eq!(problems(&rig, &change(verb)), vec![], "{verb}");
+    }
+}
+
+#[test]
+fn a_node_that_is_down() {
+    enable_refuses(|world| world.stop(1), "n2", &["the node is down", "start it"]);
+    enable_refuses(|world| world.kill(2), "n3", &["the node is down"]);
+}
+
+#[test]
+fn a_login_that_does_not_work() {
+    enable_refuses(|world| world.servers[1].refuses_login = true, "n2", &["login", "1045", "password"]);
+}
+
+#[test]
+fn options_on_the_command_line() {
+    for (argument, key) in [
+        ("--wsrep_provider_options=gcache.size=1G", "--wsrep_provider_options"),
+        ("--wsrep-provider-options=gcache.size=1G", "--wsrep_provider_options"),
+        ("--loose-ssl-cert=/x", "--ssl_cert"),
+        ("--require-secure-transport", "--require_secure_transport"),
+    ] {
+        let name = if argument.starts_with("--loose") { "ssl_cert" } else { key };
+        enable_refuses(
+            |world| {
+                world.servers[2].extra_arguments =
+                    vec!["--defaults-file=/etc/mysql/my.cnf".into(), argument.into()]
+            },
+            "n3",
+            &[name, "command line", "option file"],
+        );
+    }
+}
+
+#[test]
+fn key_paths_with_ssl_no() {
+    enable_refuses(
+        |world| {
+            world.set_string(1, &string('X'));
+            let text: String = string('X').split(';').map(|pair| format!("{pair}; ")).collect();
+            world.servers[1].live.as_mut().expect("up").read_back =
+                format!("gmcast.listen_addr = tcp://0:4567; {text}");
+        },
+        "n2",
+        &["mixed up", "crash the donor", "remove every socket.ssl*"],
+    );
+}
+
+#[test]
+fn plain_beside_strict() {
+    let rig = sealed();
+    rig.shared.borrow_mut().servers[0].live.as_mut().expect("up").read_back =
+        "gmcast.listen_addr = tcp://0:4567; ".into();
+    refuses(&rig, &change(Verb::Disable), "cluster", &["plain and strict", "crashes", "one at a time"]);
+}
+
+#[test]
+fn other_flavours_whatever_is_to_be_enabled() {
+    for (version, comment, word) in [
+        ("8.0.36-28.1", "Percona XtraDB Cluster (GPL)", "pxc_encrypt_cluster_traffic"),
+        ("8.0.39", "MySQL Server (GPL) wsrep_26.4.20", "MySQL-wsrep"),
+        ("10.5.29-MariaDB", "Debian", "socket.dynamic"),
+    ] {
+        for nouns in [vec![Noun::Galera], vec![Noun::Sst], vec![Noun::Clients]] {
+            let rig = Rig::new(7, 3);
+            for index in 0..3 {
+                show(&mut rig.shared.borrow_mut(), index, "version", Some(version));
+                show(&mut rig.shared.borrow_mut(), index, "version_comment", Some(comment));
+            }
+            refuses(&rig, &Change::new(Verb::Enable, nouns), "n3", &[version, word]);
+        }
+    }
+    enable_refuses(
+        |world| show(world, 0, "wsrep_ssl_mode", Some("PROVIDER")),
+        "n1",
+        &["Enterprise", "wsrep_ssl_mode"],
+    );
+}
+
+#[test]
+fn a_server_without_galera() {
+    enable_refuses(
+        |world| {
+            for key in ["wsrep_on", "wsrep_cluster_size"] {
+                show(world, 0, key, None);
+            }
+            show(world, 0, "version", Some("9.7.4"));
+            show(world, 0, "version_comment", Some("MySQL Community Server - GPL"));
+        },
+        "n1",
+        &["not part of a Galera cluster", "9.7.4"],
+    );
+}
+
+#[test]
+fn an_untested_version_unless_it_is_allowed() {
+    let mut rig = Rig::new(7, 3);
+    for index in 0..3 {
+        show(&mut rig.shared.borrow_mut(), index, "version", Some("11.8.6-MariaDB"));
+    }
+    refuses(&rig, &change(Verb::Enable), "n1", &["11.8.6", "--allow-untested"]);
+    rig.allow_untested = true;
+    assert_eq!(problems(&rig, &change(Verb::Enable)), vec![]);
+}
+
+#[test]
+fn files_that_another_tool_writes() {
+    for (mark, tool) in [
+        ("# Ansible managed", "Ansible"),
+        ("# {{ ansible_managed }}", "Ansible"),
+        ("# This file is managed by Puppet. Changes will be lost", "Puppet"),
+        ("# Managed by Chef", "Chef"),
+        ("; managed by Salt", "Salt"),
+        ("# managed by Terraform", "Terraform"),
+        ("# generated by mariadb-operator", "mariadb-operator"),
+        ("# DO NOT EDIT", "another tool"),
+    ] {
+        enable_refuses(
+            |world| {
+                let text = world.servers[1].disk.text(GALERA_FILE).expect("there");
+                world.servers[1].disk.put(GALERA_FILE, format!("{mark}\n{text}"), 0, 0o644);
+            },
+            "n2",
+            &["60-galera.cnf", tool, "plan --format diff"],
+        );
+    }
+}
+
+#[test]
+fn a_mark_in_a_value_is_not_a_mark() {
+    let rig = Rig::new(7, 3);
+    rig.shared.borrow_mut().set_option(1, "galera", "wsrep_node_name", "managed by puppet");
+    assert_eq!(problems(&rig, &change(Verb::Enable)), vec![]);
+}
+
+#[test]
+fn two_nodes_only() {
+    refuses(&Rig::new(7, 2), &change(Verb::Enable), "cluster", &["2 members", "needs 3", "third node"]);
+}
+
+#[test]
+fn an_arbitrator() {
+    enable_refuses(|world| world.arbitrators = 1, "cluster", &["1 arbitrator", "stop garbd"]);
+}
+
+#[test]
+fn a_member_that_is_not_in_the_inventory() {
+    let mut rig = Rig::new(7, 4);
+    rig.inventory = vec![0, 1, 2];
+    refuses(&rig, &change(Verb::Enable), "cluster", &["1 members are not in the inventory", "sealion.toml"]);
+}
+
+#[test]
+fn a_file_that_is_not_what_the_server_runs_with() {
+    enable_refuses(
+        |world| world.set_string(1, "gcache.size=512M"),
+        "n2",
+        &["do not agree on wsrep_provider_options", "60-galera.cnf:", "gcache.size", "restart the node"],
+    );
+    // A half-done change of somebody else: the file has TLS, the server has not.
+    enable_refuses(|world| world.set_string(1, &string('D')), "n2", &["do not agree", "socket.ssl"]);
+}
+
+#[test]
+fn settings_of_the_same_purpose_that_are_not_ours() {
+    for (group, key) in
+        [("galera", "ssl_ca"), ("galera", "ssl-cert"), ("galera", "ssl_key"), ("sst", "tca"), ("sst", "tkey")]
+    {
+        enable_refuses(
+            |world| world.set_option(0, group, key, "/etc/ssl/company.pem"),
+            "n1",
+            &[&key.replace('-', "_"), "/etc/ssl/company.pem", "60-galera.cnf:"],
+        );
+    }
+}
+
+#[test]
+fn a_read_only_directory() {
+    for dir in ["/etc/mysql/mariadb.conf.d", "/etc/mysql", "/var/lib"] {
+        enable_refuses(
+            |world| world.servers[2].disk.read_only.push(dir.into()),
+            "n3",
+            &["cannot be written to", "remount"],
+        );
+    }
+}
+
+#[test]
+fn a_full_disk() {
+    enable_refuses(
+        |world| world.servers[0].disk.free_bytes = 1 << 20,
+        "n1",
+        &["full", "bytes are free", "make room"],
+    );
+}
+
+#[test]
+fn an_sst_method_without_tls() {
+    enable_refuses(
+        |world| show(world, 1, "wsrep_sst_method", Some("mysqldump")),
+        "n2",
+        &["mysqldump", "mariabackup"],
+    );
+}
+
+#[test]
+fn a_line_that_cannot_be_read() {
+    enable_refuses(
+        |world| {
+            let text = world.servers[1].disk.text(DEFAULTS_FILE).expect("there");
+            world.servers[1].disk.put(DEFAULTS_FILE, format!("port = 3306\n{text}"), 0, 0o644);
+        },
+        "n2",
+        &["option files cannot be read", "/etc/mysql/my.cnf:1"],
+    );
+}
+
+#[test]
+fn a_desynced_node_and_one_that_is_not_in_the_primary_component() {
+    enable_refuses(|world| world.set_desync(1, true), "n2", &["not Synced", "backup"]);
+    enable_refuses(
+        |world| world.storm_until_ms = world.now_ms + 60_000,
+        "n1",
+        &["not in the primary component", "non-Primary"],
+    );
+}
+
+#[test]
+fn nodes_of_two_clusters() {
+    let rig = Rig::new(7, 3);
+    // The status of one node is another cluster's: its uuid differs.
+    rig.shared.borrow_mut().servers[2].state_uuid = "ffffffff-c6a3-11f0-8b1e-3f1f0f0f0f0f".into();
+    refuses(&rig, &change(Verb::Enable), "cluster", &["not one cluster", "ffffffff"]);
+}
+
+#[test]
+fn no_pid_file() {
+    enable_refuses(
+        |world| world.servers[1].spec.pid_file = None,
+        "n2",
+        &["process cannot be seen", "pid_file"],
+    );
+}
+
+#[test]
+fn certificate_files_that_cannot_serve() {
+    let check = |spoil: &dyn Fn(&mut World), words: &[&str]| {
+        for verb in [Verb::Enable, Verb::Rotate] {
+            let rig = sealed();
+            spoil(&mut rig.shared.borrow_mut());
+            refuses(&rig, &change(verb), "n2", words);
+        }
+    };
+    let key = "/etc/mysql/sealion/node-key.pem";
+    check(
+        &|world| drop(world.servers[1].disk.entries.remove(Path::new("/etc/mysql/sealion/ca.pem"))),
+        &["incomplete", "ca.pem is missing"],
+    );
+    check(
+        &|world| {
+            let other = world.servers[0].disk.text(key).expect("there");
+            world.servers[1].disk.put(key, other, 999, 0o600);
+        },
+        &["cannot serve", "does not belong"],
+    );
+    check(
+        &|world| {
+            let (ca, yesterday) = (world.authority("x"), world.unix_s() - 86_400);
+            world.place(1, &ca, Some(yesterday));
+        },
+        &["cannot serve", "expired"],
+    );
+    check(
+        &|world| {
+            let ca = world.authority("x");
+            world.place(1, &ca, None);
+        },
+        &["another CA", "ca_dir"],
+    );
+}
+
+#[test]
+fn a_ca_that_does_not_open() {
+    for verb in [Verb::Enable, Verb::Rotate] {
+        let mut rig = sealed();
+        rig.passphrase = "wrong".into();
+        refuses(&rig, &change(verb), "ca", &["cannot be used", "passphrase"]);
+    }
+}
+
+#[test]
+fn rotate_where_there_is_nothing() {
+    refuses(&Rig::new(7, 3), &change(Verb::Rotate), "n1", &["no certificate", "sealion enable"]);
+}
+
+#[test]
+fn every_problem_is_shown_not_only_the_first() {
+    let rig = Rig::new(7, 3);
+    {
+        let mut world = rig.shared.borrow_mut();
+        world.set_desync(0, true);
+        world.servers[1].disk.free_bytes = 0;
+        world.servers[2].extra_arguments = vec!["--ssl-ca=/x".into()];
+    }
+    let problems = problems(&rig, &change(Verb::Enable));
+    for subject in ["n1", "n2", "n3"] {
+        assert!(problems.iter().any(|problem| problem.subject == subject), "{subject}: {problems:#?}");
+    }
+}
+
+// What stops a change that has begun.
+
+/// Applies until just before the first instant at this moment, where sealion is killed.
+fn apply_until(rig: &Rig, wish: &Change, moment: &str) {
+    let plan = rig.plan(wish).expect("a plan");
+    let rehearsal = rig.fork(7);
+    rehearsal.plan(wish).expect("a plan");
+    rehearsal.arm(None);
+    assert!(rehearsal.apply(&plan).is_complete());
+    let at =
+        rehearsal.trace().iter().position(|instant| instant.moment == moment).expect("a moment of this plan");
+    rig.arm(Some((at, Fault::KillSealion)));
+    assert_eq!(rig.apply(&plan), End::Killed);
+    rig.arm(None);
+}
+
+fn append(rig: &Rig, index: usize, line: &str) {
+    let mut world = rig.shared.borrow_mut();
+    let text = world.servers[index].disk.text(GALERA_FILE).expect("there");
+    world.servers[index].disk.put(GALERA_FILE, format!("{text}{line}\n"), 0, 0o640);
+}
+
+#[test]
+fn a_file_that_was_changed_since_the_plan_is_left_alone() {
+    let rig = Rig::new(7, 3);
+    let plan = rig.plan(&change(Verb::Enable)).expect("a plan");
+    append(&rig, 1, "# by hand");
+    let end = rig.apply(&plan);
+    let End::Outcome(Outcome::Stopped { step, why }) = &end else { panic!("{end:?}") };
+    assert_eq!(step.to_string(), "E1.n2");
+    assert!(
+        why.contains("n2")
+            && why.contains("60-galera.cnf was changed by somebody else")
+            && why.contains("next:"),
+        "{why}"
+    );
+    let text = rig.shared.borrow().servers[1].disk.text(GALERA_FILE).expect("there");
+    assert!(text.ends_with("# by hand\n") && !text.contains("socket.ssl"), "{text}");
+    assert_eq!(rig.shared.borrow().letters(), "PPP");
+}
+
+#[test]
+fn a_file_that_was_changed_during_the_roll_stops_it_with_the_difference() {
+    let rig = Rig::new(7, 3).fork(7);
+    apply_until(&rig, &change(Verb::Enable), "E2.n2:checking");
+    append(&rig, 1, "# by hand");
+    let end = rig.resume(None);
+    let why = end.text();
+    assert!(
+        why.contains("+# by hand") && why.contains("changed by somebody else") && why.contains("next:"),
+        "{why}"
+    );
+    assert!(!why.contains("hunter2"), "{why}");
+    assert_eq!(rig.shared.borrow().letters(), "PPD");
+    assert!(rig.shared.borrow().is_whole());
+}
+
+#[test]
+fn a_foreign_edit_before_undo_stops_it_with_the_difference_and_is_kept() {
+    let rig = Rig::new(7, 3);
+    rig.must(&change(Verb::Enable));
+    append(&rig, 1, "max_connections=500");
+    let end = rig.resume(Some(Direction::Back));
+    let why = end.text();
+    assert!(matches!(end, End::Outcome(Outcome::Stopped { .. })), "{end:?}");
+    assert!(why.contains("+max_connections=500") && why.contains("60-galera.cnf"), "{why}");
+    let text = rig.shared.borrow().servers[1].disk.text(GALERA_FILE).expect("there");
+    assert!(text.ends_with("max_connections=500\n"), "{text}");
+    assert!(rig.shared.borrow().is_whole());
+}
+
+#[test]
+fn a_node_that_does_not_come_back_gets_its_old_string_and_the_change_stops() {
+    for (speaks, letters, step) in [(Speaks::Either, "PPP", "E2.n3"), (Speaks::Tls, "DDD", "E4.n3")] {
+        let rig = Rig::new(7, 3).fork(7);
+        rig.shared.borrow_mut().servers[2].cannot_speak = Some(speaks);
+        let plan = rig.plan(&change(Verb::Enable)).expect("a plan");
+        let end = rig.apply(&plan);
+        let End::Outcome(Outcome::Stopped { step: at, why }) = &end else { panic!("{end:?}") };
+        assert_eq!(at.to_string(), step);
+        assert!(
+            why.contains("n3 did not come back") && why.contains("socket.dynamic") && why.contains("next:"),
+            "{why}"
+        );
+        assert!(!why.contains("could not be taken back"), "{why}");
+        rig.shared.borrow_mut().advance_until(5_000, World::is_whole);
+        {
+            let world = rig.shared.borrow();
+            assert_eq!((world.letters().as_str(), world.is_whole()), (letters, true));
+            assert_eq!(world.lost(), Vec::<String>::new());
+            assert_eq!(world.violations, Vec::<String>::new());
+        }
+        // The operator mends the server: the same command goes on from there.
+        rig.shared.borrow_mut().servers[2].cannot_speak = None;
+        assert!(rig.resume(None).is_complete());
+        assert_eq!(rig.shared.borrow().letters(), "SSS");
+    }
+}
+
+#[test]
+fn a_client_that_does_not_leave_stops_the_roll_and_the_node_goes_back_into_service() {
+    let rig = Rig::new(7, 3).fork(7);
+    rig.shared.borrow_mut().servers[2].stubborn = Stubborn::Busy;
+    let plan = rig.plan(&change(Verb::Enable)).expect("a plan");
+    let end = rig.apply(&plan);
+    let why = end.text();
+    assert!(matches!(end, End::Outcome(Outcome::Stopped { .. })), "{end:?}");
+    assert!(
+        why.contains("n3 could not be drained") && why.contains("1 sessions") && why.contains("proxy"),
+        "{why}"
+    );
+    assert!(!why.contains("could not be taken back"), "{why}");
+    rig.shared.borrow_mut().advance_until(5_000, World::is_whole);
+    {
+        let world = rig.shared.borrow();
+        assert_eq!((world.letters().as_str(), world.is_whole(), world.app.failed), ("PPP", true, 0));
+    }
+    rig.shared.borrow_mut().servers[2].stubborn = Stubborn::None;
+    assert!(rig.resume(None).is_complete());
+}
+
+#[test]
+fn an_idle_session_that_does_not_leave_is_cut_after_the_limit() {
+    let rig = Rig::new(7, 3);
+    rig.shared.borrow_mut().servers[2].stubborn = Stubborn::Idle;
+    rig.must(&change(Verb::Enable));
+    let world = rig.shared.borrow();
+    assert!(
+        world.said.iter().any(|line| line.contains("n3: 1 idle sessions did not leave")),
+        "{:?}",
+        world.said
+    );
+    assert_eq!(world.app.failed, 0);
+}
+
+#[test]
+fn clients_in_clear_text_are_not_cut_off() {
+    let rig = Rig::new(7, 3);
+    rig.shared.borrow_mut().app.takes_tls = false;
+    let plan = rig.plan(&change(Verb::Enable)).expect("a plan");
+    let end = rig.apply(&plan);
+    let why = end.text();
+    assert!(
+        why.contains("still speak clear text")
+            && why.contains("client app-n1")
+            && why.contains("sealion resume"),
+        "{why}"
+    );
+    assert!(rig.shared.borrow().servers.iter().all(|server| !server.live.as_ref().expect("up").requires_tls));
+    rig.shared.borrow_mut().app.takes_tls = true;
+    assert!(rig.resume(None).is_complete());
+}
+
+#[test]
+fn without_the_right_to_capture_clients_are_cut_off_only_by_consent_and_nothing_is_called_proven() {
+    let mut rig = Rig::new(7, 3);
+    rig.blind = true;
+    let plan = rig.plan(&change(Verb::Enable)).expect("a plan");
+    let why = rig.apply(&plan).text();
+    assert!(why.contains("cannot be seen here") && why.contains("--accept-unknown-clients"), "{why}");
+    rig.accept_unknown_clients = true;
+    assert!(rig.resume(None).is_complete());
+    assert!(rig.texts().contains("NOT PROVEN"));
+}
+
+#[test]
+fn a_require_secure_transport_that_another_file_takes_back_is_told() {
+    let rig = Rig::new(7, 3);
+    for index in 0..3 {
+        let last = "/etc/mysql/mariadb.conf.d/99-last.cnf";
+        rig.shared.borrow_mut().servers[index].disk.put(
+            last,
+            "[mysqld]\nrequire_secure_transport=OFF\n",
+            0,
+            0o644,
+        );
+    }
+    let plan = rig.plan(&change(Verb::Enable)).expect("a plan");
+    let why = rig.apply(&plan).text();
+    assert!(why.contains("99-last.cnf:2") && why.contains("next start"), "{why}");
+}
+
+#[test]
+fn a_login_that_is_lost_during_the_roll_never_stops_a_serving_node_undrained() {
+    let rig = Rig::new(7, 3).fork(7);
+    apply_until(&rig, &change(Verb::Enable), "E2.n2:announcing");
+    rig.shared.borrow_mut().servers[1].refuses_login = true;
+    let pid = rig.shared.borrow().servers[1].process.clone();
+    let end = rig.resume(None);
+    assert!(end.text().contains("1045"), "{end:?}");
+    assert_eq!(rig.shared.borrow().servers[1].process, pid, "it runs on");
+    assert_eq!(rig.shared.borrow().app.failed, 0);
+}
+
+#[test]
+fn a_lost_quorum_that_cannot_come_back_is_told_with_every_seqno_and_nobody_bootstraps() {
+    let rig = Rig::new(7, 3).fork(7);
+    apply_until(&rig, &change(Verb::Enable), "E2.n2:checking");
+    {
+        let mut world = rig.shared.borrow_mut();
+        // n3 is stopped cleanly by somebody, then n2's machine is lost for good.
+        world.stop(2);
+        world.servers[2].broken = Some("disk I/O error".into());
+        world.kill(1);
+        world.servers[1].broken = Some("disk I/O error".into());
+        world.advance(8_000);
+        assert!(world.primary_components().is_empty());
+    }
+    let stopped_at = rig.shared.borrow().servers[2].seqno;
+    for wish in [Direction::Forward, Direction::Back] {
+        let End::NotRevived(text) = rig.resume(Some(wish)) else { panic!("nothing to go on with") };
+        assert!(
+            text.contains("n1: non-Primary")
+                && text.contains(&format!(
+                    "n3: n3 is down: Can't connect to local server (111); seqno {stopped_at} (grastate.dat)"
+                )),
+            "{text}"
+        );
+        assert!(text.contains("n2: n2 is down") && text.contains("--wsrep-recover"), "{text}");
+        assert!(
+            text.contains("pc.bootstrap=YES")
+                && text.contains("sealion never does this")
+                && text.contains("sealion resume"),
+            "{text}"
+        );
+    }
+    let world = rig.shared.borrow();
+    assert!(world.primary_components().is_empty() && world.violations.is_empty());
+}
+
+#[test]
+fn a_node_that_does_not_start_does_not_keep_the_others_from_being_told() {
+    let rig = Rig::new(7, 3).fork(7);
+    apply_until(&rig, &change(Verb::Enable), "E2.n2:checking");
+    rig.shared.borrow_mut().kill(0);
+    rig.shared.borrow_mut().servers[0].broken = Some("disk I/O error".into());
+    let end = rig.resume(None);
+    let End::Outcome(Outcome::Stopped { step, why }) = &end else { panic!("{end:?}") };
+    assert_eq!(step.to_string(), "E2.n2");
+    assert!(why.contains("n1 does not answer") && why.contains("next:"), "{why}");
+    rig.shared.borrow_mut().servers[0].broken = None;
+    assert!(rig.resume(None).is_complete());
+    assert!(rig.shared.borrow_mut().advance_until(5_000, World::is_whole));
+}
