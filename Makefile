@@ -12,6 +12,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 
 target_dir := $(abspath $(or $(CARGO_TARGET_DIR),target))
 sealion := $(target_dir)/release/sealion
+# Tests are built as the binary is, so that the vendored OpenSSL and SQLite are built once.
 build_release := $(CARGO) build --release --locked -p cli
 # With --system the installed servers are used and nothing is fetched.
 servers := $(if $(filter --system,$(ARGS)),,servers)
@@ -33,7 +34,7 @@ demo: ## a real Galera cluster from clear text to proven TLS, with a report
 test: ## every test, on real servers
 	@scripts/setup.sh all
 	@$(build_release)
-	@SEALION_BIN="$(sealion)" $(CARGO) test --workspace --locked
+	@SEALION_BIN="$(sealion)" $(CARGO) test --workspace --release --locked
 
 check: ## formatting, lints, unit tests, licences; no server
 	@$(CARGO) fmt --all --check
@@ -55,7 +56,7 @@ bench: ## the demo once more; prints what TLS cost (before and after are descrip
 deep: ## the long tests as well (hours)
 	@scripts/setup.sh all
 	@$(build_release)
-	@SEALION_DEEP=1 SEALION_BIN="$(sealion)" $(CARGO) test --workspace --locked
+	@SEALION_DEEP=1 SEALION_BIN="$(sealion)" $(CARGO) test --workspace --release --locked
 
 docs: ## the book, into docs/book
 	@command -v mdbook >/dev/null || { echo 'mdbook is missing: cargo install mdbook --locked' >&2; exit 2; }

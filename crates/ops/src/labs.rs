@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use lab::{Lab, LabOptions, Wait};
 use model::NodeName;
 use net::{Client, ConnectOptions, Endpoint, ExposeSecret, SecretString};
+use openssl::sha::sha1;
 use server::{LiveNode, NodeView, ReadNode};
 
 use crate::OpsError;
@@ -33,6 +34,13 @@ pub fn inventory_path(dir: &Path) -> PathBuf {
 
 fn option_file(user: &str, password: &SecretString) -> String {
     format!("[client]\nuser={user}\npassword={}\n", password.expose_secret())
+}
+
+/// As mysql_native_password stores it. Galera replicates the statement as it was typed, and keeps it in `galera.cache`:
+/// a password in it would lie there in clear text, on every node.
+fn stored_form(password: &SecretString) -> String {
+    let hash = sha1(&sha1(password.expose_secret().as_bytes()));
+    format!("*{}", change::journal::hex(&hash).to_uppercase())
 }
 
 fn write_private(path: &Path, text: &str) -> Result<(), OpsError> {
@@ -63,9 +71,9 @@ pub fn first_node(options: &LabOptions, operator_dir: &Path) -> Result<Up, OpsEr
         .map_err(|error| OpsError::internal("cannot log in to the new server", error))?;
     let schema = bench::SCHEMA;
     let statements = [
-        format!("CREATE USER sealion@'%' IDENTIFIED BY '{}'", operator.expose_secret()),
+        format!("CREATE USER sealion@'%' IDENTIFIED BY PASSWORD '{}'", stored_form(&operator)),
         "GRANT ALL ON *.* TO sealion@'%'".to_owned(),
-        format!("CREATE USER app@'%' IDENTIFIED BY '{}'", app.expose_secret()),
+        format!("CREATE USER app@'%' IDENTIFIED BY PASSWORD '{}'", stored_form(&app)),
         format!("GRANT ALL ON {schema}.* TO app@'%'"),
     ];
     for statement in &statements {

@@ -142,6 +142,32 @@ mod tests {
         }
     }
 
+    /// `UPDATE_DOCS=1 cargo test -p rules` writes it anew.
+    #[test]
+    fn the_page_of_rules_is_what_the_rules_say() {
+        let mut page = String::from(
+            "# Rules\n\nThis page is written from the rules themselves. `sealion explain ID` says the same.\n\n\
+             A finding is `pass`, `fail`, `unknown` or `not-applicable`; what could not be seen is `unknown`, never `pass`.\n",
+        );
+        for rule in RULES {
+            page += &format!(
+                "\n## {} ({})\n\n**{}.** {}\n\nRemedy: {}.\n\nReferences: {}.\n",
+                rule.id(),
+                rule.severity(),
+                rule.title(),
+                rule.explanation(),
+                rule.remedy(),
+                rule.references().join("; ")
+            );
+        }
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/src/reference/rules.md");
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::write(path, &page).expect("the docs are writable");
+        }
+        let written = std::fs::read_to_string(path).unwrap_or_default();
+        assert!(written == page, "docs/src/reference/rules.md is stale: UPDATE_DOCS=1 cargo test -p rules");
+    }
+
     #[test]
     fn ids_are_unique_ordered_and_each_rule_has_all_its_texts() {
         let ids: Vec<&str> = RULES.iter().map(|rule| rule.id()).collect();

@@ -103,6 +103,13 @@ pub fn finish_placing(node: &mut dyn WriteNode) -> Result<(), StepError> {
     discard_incoming(node)
 }
 
+/// Whether a replacement was cut short.
+pub fn is_placing(node: &dyn WriteNode) -> bool {
+    let dir = incoming(node);
+    let there = |name: &str| node.host().facts(&dir.join(name)).is_ok_and(|facts| facts.is_some());
+    [READY, KEY_FILE, CERT_FILE, CA_FILE].into_iter().any(there)
+}
+
 /// Leaves no key behind; the mark goes first, so that half of a set is never taken for a whole one.
 pub fn discard_incoming(node: &mut dyn WriteNode) -> Result<(), StepError> {
     let dir = incoming(node);
@@ -145,7 +152,10 @@ impl StepKind for Files {
             let there = [KEY_FILE, CERT_FILE, CA_FILE]
                 .iter()
                 .any(|file| node.host().facts(&dir.join(file)).is_ok_and(|facts| facts.is_some()));
-            return Ok(if there { StepCheck::Ready } else { StepCheck::AlreadyDone("no files left".into()) });
+            return Ok(if there || is_placing(node) { StepCheck::Ready } else { StepCheck::AlreadyDone("no files left".into()) });
+        }
+        if is_placing(transit.node(&name)?) {
+            return Ok(StepCheck::Ready);
         }
         // A pair that does not match is what a kill between two renames leaves: it is written again.
         Ok(match sound(transit, &name) {

@@ -4,7 +4,7 @@ use change::{Direction, StepCheck, StepError};
 use model::{NodeName, Step};
 use serde::{Deserialize, Serialize};
 
-use super::files::{issue, place, place_bytes, sound};
+use super::files::{finish_placing, is_placing, issue, place, place_bytes, sound};
 use super::{StepKind, fail, only_node, params};
 use crate::transit::world::Transit;
 use crate::transit::{CA_FILE, CERT_FILE, KEY_FILE};
@@ -42,7 +42,8 @@ impl StepKind for Rotate {
         let on_disk = sound(transit, &name).ok().flatten();
         let live = served(transit, &name)?;
         let is_old = live == serial_before;
-        let agree = on_disk.as_deref() == Some(live.as_str());
+        let is_whole = !is_placing(transit.node(&name)?);
+        let agree = is_whole && on_disk.as_deref() == Some(live.as_str());
         Ok(match direction {
             Direction::Forward if agree && !is_old => StepCheck::AlreadyDone(format!("serves serial {live}")),
             Direction::Back if agree && is_old => StepCheck::AlreadyDone(format!("serves serial {live}")),
@@ -56,6 +57,7 @@ impl StepKind for Rotate {
         let node = transit.node(&name)?;
         let spec = node.spec().clone();
         let keep = spec.state_dir.join("rotated").join(&serial_before);
+        finish_placing(node)?;
         if direction == Direction::Back {
             let kept = |file: &str| {
                 node.host()
