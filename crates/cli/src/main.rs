@@ -3,6 +3,7 @@
 mod args;
 mod change;
 mod connect;
+mod generated;
 mod internal;
 mod labs;
 mod look;
@@ -11,7 +12,7 @@ mod show;
 use std::process::ExitCode;
 
 use args::{Cli, Command};
-use clap::{CommandFactory, Parser};
+use clap::Parser;
 use ops::OpsError;
 
 fn main() -> ExitCode {
@@ -78,19 +79,26 @@ fn run(cli: Cli) -> Result<u8, OpsError> {
         Command::Config(args::ConfigCommand::Print(args)) => look::config(&global, &args),
         Command::Explain(args) => look::explain(&global, &args),
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Cli::command(), "sealion", &mut std::io::stdout());
+            use std::io::Write;
+            // A closed pipe is no error worth a word.
+            let _ = std::io::stdout().write_all(&generated::completion(shell));
             Ok(0)
         }
         Command::Man { dir } => {
-            std::fs::create_dir_all(&dir)
-                .and_then(|()| clap_mangen::generate_to(Cli::command(), &dir))
-                .map_err(|error| {
-                    OpsError::usage(
-                        "cannot write the man pages",
-                        error.to_string(),
-                        "name a directory that you may write to",
-                    )
-                })?;
+            let write = || {
+                std::fs::create_dir_all(&dir)?;
+                for (name, page) in generated::man_pages()? {
+                    std::fs::write(dir.join(name), page)?;
+                }
+                Ok(())
+            };
+            write().map_err(|error: std::io::Error| {
+                OpsError::usage(
+                    "cannot write the man pages",
+                    error.to_string(),
+                    "name a directory that you may write to",
+                )
+            })?;
             Ok(0)
         }
     }

@@ -1,0 +1,447 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_sealion_global_optspecs
+    string join \n inventory= format= color= v/verbose h/help V/version
+end
+
+function __fish_sealion_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_sealion_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_sealion_using_subcommand
+    set -l cmd (__fish_sealion_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c sealion -n "__fish_sealion_needs_command" -l inventory -d 'The inventory of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_needs_command" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell' -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''"
+complete -c sealion -n "__fish_sealion_needs_command" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_needs_command" -s v -l verbose -d 'Say more; twice says everything'
+complete -c sealion -n "__fish_sealion_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_needs_command" -s V -l version -d 'Print version'
+complete -c sealion -n "__fish_sealion_needs_command" -f -a "demo" -d 'A real three-node cluster from clear text to proven TLS, with a report'
+complete -c sealion -n "__fish_sealion_needs_command" -f -a "status" -d 'What is configured, what is effective, what is seen'
+complete -c sealion -n "__fish_sealion_needs_command" -f -a "plan" -d 'What a change would do; changes nothing'
+complete -c sealion -n "__fish_sealion_needs_command" -f -a "apply" -d 'Apply a plan that was saved with `plan --format json`'
+complete -c sealion -n "__fish_sealion_needs_command" -f -a "enable" -d 'Turn TLS on while the cluster serves'
+complete -c sealion -n "__fish_sealion_needs_command" -f -a "disable" -d 'Turn TLS off while the cluster serves'
+complete -c sealion -n "__fish_sealion_needs_command" -f -a "rotate" -d 'New certificates without a restart'
+complete -c sealion -n "__fish_sealion_needs_command" -f -a "resume" -d 'Finish a change that was interrupted'
+complete -c sealion -n "__fish_sealion_needs_command" -f -a "undo" -d 'Go back to what was before the newest change'
+complete -c sealion -n "__fish_sealion_needs_command" -f -a "lab" -d 'Real servers on loopback'
+complete -c sealion -n "__fish_sealion_needs_command" -f -a "report" -d 'Make HTML or text of a report.json'
+complete -c sealion -n "__fish_sealion_needs_command" -f -a "config" -d 'Effective options with the file and line that set each'
+complete -c sealion -n "__fish_sealion_needs_command" -f -a "explain" -d 'What a rule means, why it matters, how to mend it'
+complete -c sealion -n "__fish_sealion_needs_command" -f -a "completions" -d 'Shell completions'
+complete -c sealion -n "__fish_sealion_needs_command" -f -a "man" -d 'Man pages, one file a command'
+complete -c sealion -n "__fish_sealion_using_subcommand demo" -l out -d 'Where report.html and report.json go' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand demo" -l sst -d 'How joiners get their data' -r -f -a "rsync\t''
+mariabackup\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand demo" -l inventory -d 'The inventory of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand demo" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell' -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand demo" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand demo" -l keep -d 'Leave the cluster up and print how to connect'
+complete -c sealion -n "__fish_sealion_using_subcommand demo" -l full -d 'Also rotate, disable, undo, and enable again'
+complete -c sealion -n "__fish_sealion_using_subcommand demo" -l system -d 'Use the servers that the system has installed'
+complete -c sealion -n "__fish_sealion_using_subcommand demo" -l no-namespace -d 'Use the host\'s loopback, not a namespace of its own'
+complete -c sealion -n "__fish_sealion_using_subcommand demo" -s v -l verbose -d 'Say more; twice says everything'
+complete -c sealion -n "__fish_sealion_using_subcommand demo" -s h -l help -d 'Print help'
+complete -c sealion -n "__fish_sealion_using_subcommand status" -s h -l host -d 'Name or address' -r
+complete -c sealion -n "__fish_sealion_using_subcommand status" -s P -l port -r
+complete -c sealion -n "__fish_sealion_using_subcommand status" -s u -l user -r
+complete -c sealion -n "__fish_sealion_using_subcommand status" -l password-file -d 'Take the password from the first line of a file that only you can read' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status" -l password-fd -d 'Take the password from this open file descriptor' -r
+complete -c sealion -n "__fish_sealion_using_subcommand status" -s S -l socket -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status" -l defaults-file -d 'Read only this option file' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status" -l defaults-extra-file -d 'Read this option file after the usual ones' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status" -l defaults-group-suffix -d 'Also read groups with this suffix' -r
+complete -c sealion -n "__fish_sealion_using_subcommand status" -l login-path -d 'Group of ~/.mylogin.cnf' -r
+complete -c sealion -n "__fish_sealion_using_subcommand status" -l ssl-mode -d 'DISABLED, PREFERRED, REQUIRED, VERIFY_CA or VERIFY_IDENTITY' -r
+complete -c sealion -n "__fish_sealion_using_subcommand status" -l ssl-ca -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status" -l ssl-cert -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status" -l ssl-key -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status" -l look-ms -d 'Watch the wire for this long; 0 does not' -r
+complete -c sealion -n "__fish_sealion_using_subcommand status" -l fail-on -d 'Exit with 1 when a finding of this severity failed' -r -f -a "info\t''
+low\t''
+medium\t''
+high\t''
+critical\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand status" -l inventory -d 'The inventory of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell' -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand status" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand status" -s p -l password -d 'Ask for the password; it is never taken from the command line'
+complete -c sealion -n "__fish_sealion_using_subcommand status" -l ssl -d 'TLS or nothing, as mariadb\'s --ssl'
+complete -c sealion -n "__fish_sealion_using_subcommand status" -l skip-ssl
+complete -c sealion -n "__fish_sealion_using_subcommand status" -l ssl-verify-server-cert -d 'Check chain and name, as mariadb\'s option of that name'
+complete -c sealion -n "__fish_sealion_using_subcommand status" -s ? -l help -d 'Print help'
+complete -c sealion -n "__fish_sealion_using_subcommand status" -l canaries -d 'Write a canary row on every node meanwhile (schema sealion_canary, removed again)'
+complete -c sealion -n "__fish_sealion_using_subcommand status" -s v -l verbose -d 'Say more; twice says everything'
+complete -c sealion -n "__fish_sealion_using_subcommand plan" -l as -d 'The same as --format' -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand plan" -l ca-passphrase-file -d 'The file with the passphrase of the CA key (mode 0600)' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand plan" -s b -l bits -d 'RSA keys of this size instead of P-256' -r
+complete -c sealion -n "__fish_sealion_using_subcommand plan" -l leaf-days -d 'Days until a node\'s certificate expires' -r
+complete -c sealion -n "__fish_sealion_using_subcommand plan" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again' -r
+complete -c sealion -n "__fish_sealion_using_subcommand plan" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
+complete -c sealion -n "__fish_sealion_using_subcommand plan" -l inventory -d 'The inventory of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand plan" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell' -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand plan" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand plan" -l allow-untested -d 'Change servers of a version that we have not run ourselves'
+complete -c sealion -n "__fish_sealion_using_subcommand plan" -l accept-unknown-clients -d 'Refuse clear text though it could not be seen whether clients still use it'
+complete -c sealion -n "__fish_sealion_using_subcommand plan" -s v -l verbose -d 'Say more; twice says everything'
+complete -c sealion -n "__fish_sealion_using_subcommand plan" -s h -l help -d 'Print help'
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -l yes -d 'Do not ask; HASH is the plan\'s, as `sealion plan` prints it' -r
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -l ca-passphrase-file -d 'The file with the passphrase of the CA key (mode 0600)' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -s b -l bits -d 'RSA keys of this size instead of P-256' -r
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -l leaf-days -d 'Days until a node\'s certificate expires' -r
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again' -r
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -l inventory -d 'The inventory of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell' -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -l allow-untested -d 'Change servers of a version that we have not run ourselves'
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -l accept-unknown-clients -d 'Refuse clear text though it could not be seen whether clients still use it'
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -s v -l verbose -d 'Say more; twice says everything'
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -s h -l help -d 'Print help'
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -l yes -d 'Do not ask; HASH is the plan\'s, as `sealion plan` prints it' -r
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -l ca-passphrase-file -d 'The file with the passphrase of the CA key (mode 0600)' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -s b -l bits -d 'RSA keys of this size instead of P-256' -r
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -l leaf-days -d 'Days until a node\'s certificate expires' -r
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again' -r
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -l inventory -d 'The inventory of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell' -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -l allow-untested -d 'Change servers of a version that we have not run ourselves'
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -l accept-unknown-clients -d 'Refuse clear text though it could not be seen whether clients still use it'
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -s v -l verbose -d 'Say more; twice says everything'
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -s h -l help -d 'Print help'
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -l yes -d 'Do not ask; HASH is the plan\'s, as `sealion plan` prints it' -r
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -l ca-passphrase-file -d 'The file with the passphrase of the CA key (mode 0600)' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -s b -l bits -d 'RSA keys of this size instead of P-256' -r
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -l leaf-days -d 'Days until a node\'s certificate expires' -r
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again' -r
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -l inventory -d 'The inventory of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell' -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -l allow-untested -d 'Change servers of a version that we have not run ourselves'
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -l accept-unknown-clients -d 'Refuse clear text though it could not be seen whether clients still use it'
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -s v -l verbose -d 'Say more; twice says everything'
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -s h -l help -d 'Print help'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l yes -d 'Do not ask; HASH is the plan\'s, as `sealion plan` prints it' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l ca-passphrase-file -d 'The file with the passphrase of the CA key (mode 0600)' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand rotate" -s b -l bits -d 'RSA keys of this size instead of P-256' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l leaf-days -d 'Days until a node\'s certificate expires' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l inventory -d 'The inventory of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell' -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l allow-untested -d 'Change servers of a version that we have not run ourselves'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l accept-unknown-clients -d 'Refuse clear text though it could not be seen whether clients still use it'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate" -s v -l verbose -d 'Say more; twice says everything'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate" -s h -l help -d 'Print help'
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -l ca-passphrase-file -d 'The file with the passphrase of the CA key (mode 0600)' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -s b -l bits -d 'RSA keys of this size instead of P-256' -r
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -l leaf-days -d 'Days until a node\'s certificate expires' -r
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again' -r
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -l inventory -d 'The inventory of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell' -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -l allow-untested -d 'Change servers of a version that we have not run ourselves'
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -l accept-unknown-clients -d 'Refuse clear text though it could not be seen whether clients still use it'
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -s v -l verbose -d 'Say more; twice says everything'
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -s h -l help -d 'Print help'
+complete -c sealion -n "__fish_sealion_using_subcommand undo" -l ca-passphrase-file -d 'The file with the passphrase of the CA key (mode 0600)' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand undo" -s b -l bits -d 'RSA keys of this size instead of P-256' -r
+complete -c sealion -n "__fish_sealion_using_subcommand undo" -l leaf-days -d 'Days until a node\'s certificate expires' -r
+complete -c sealion -n "__fish_sealion_using_subcommand undo" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again' -r
+complete -c sealion -n "__fish_sealion_using_subcommand undo" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
+complete -c sealion -n "__fish_sealion_using_subcommand undo" -l inventory -d 'The inventory of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand undo" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell' -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand undo" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand undo" -l allow-untested -d 'Change servers of a version that we have not run ourselves'
+complete -c sealion -n "__fish_sealion_using_subcommand undo" -l accept-unknown-clients -d 'Refuse clear text though it could not be seen whether clients still use it'
+complete -c sealion -n "__fish_sealion_using_subcommand undo" -s v -l verbose -d 'Say more; twice says everything'
+complete -c sealion -n "__fish_sealion_using_subcommand undo" -s h -l help -d 'Print help'
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen_subcommand_from up exec status down fetch start stop kill alive" -l inventory -d 'The inventory of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen_subcommand_from up exec status down fetch start stop kill alive" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell' -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen_subcommand_from up exec status down fetch start stop kill alive" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen_subcommand_from up exec status down fetch start stop kill alive" -s v -l verbose -d 'Say more; twice says everything'
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen_subcommand_from up exec status down fetch start stop kill alive" -s h -l help -d 'Print help'
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen_subcommand_from up exec status down fetch start stop kill alive" -f -a "up" -d 'Start a cluster on loopback and leave it up'
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen_subcommand_from up exec status down fetch start stop kill alive" -f -a "exec" -d 'Run a program inside the lab, e.g. `sealion lab exec -- mariadb`'
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen_subcommand_from up exec status down fetch start stop kill alive" -f -a "status" -d 'What runs'
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen_subcommand_from up exec status down fetch start stop kill alive" -f -a "down" -d 'End the lab and remove its files'
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen_subcommand_from up exec status down fetch start stop kill alive" -f -a "fetch" -d 'Fetch a server without root'
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen_subcommand_from up exec status down fetch start stop kill alive" -f -a "start" -d 'Start a node'
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen_subcommand_from up exec status down fetch start stop kill alive" -f -a "stop" -d 'Stop a node'
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen_subcommand_from up exec status down fetch start stop kill alive" -f -a "kill" -d 'Kill a node as a power cut would'
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen_subcommand_from up exec status down fetch start stop kill alive" -f -a "alive" -d 'Exit 0 while a node\'s process runs'
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l nodes -d 'How many nodes of a Galera cluster' -r
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l sst -r -f -a "rsync\t''
+mariabackup\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l dir -d 'The lab\'s directory' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l inventory -d 'The inventory of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell' -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l tls -d 'Encrypt it before it is handed over'
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l system
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l no-namespace
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -s v -l verbose -d 'Say more; twice says everything'
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -s h -l help -d 'Print help'
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from exec" -l dir -d 'The lab\'s directory' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from exec" -l inventory -d 'The inventory of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from exec" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell' -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from exec" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from exec" -s v -l verbose -d 'Say more; twice says everything'
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from exec" -s h -l help -d 'Print help'
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from status" -l dir -d 'The lab\'s directory' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from status" -l inventory -d 'The inventory of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from status" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell' -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from status" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from status" -s v -l verbose -d 'Say more; twice says everything'
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help'
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from down" -l dir -d 'The lab\'s directory' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from down" -l inventory -d 'The inventory of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from down" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell' -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from down" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from down" -s v -l verbose -d 'Say more; twice says everything'
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from down" -s h -l help -d 'Print help'
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from fetch" -l inventory -d 'The inventory of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from fetch" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell' -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from fetch" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from fetch" -s v -l verbose -d 'Say more; twice says everything'
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from fetch" -s h -l help -d 'Print help'
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from start" -l dir -d 'The lab\'s directory' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from start" -l inventory -d 'The inventory of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from start" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell' -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from start" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from start" -s v -l verbose -d 'Say more; twice says everything'
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from start" -s h -l help -d 'Print help'
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from stop" -l dir -d 'The lab\'s directory' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from stop" -l inventory -d 'The inventory of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from stop" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell' -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from stop" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from stop" -s v -l verbose -d 'Say more; twice says everything'
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from stop" -s h -l help -d 'Print help'
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from kill" -l dir -d 'The lab\'s directory' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from kill" -l inventory -d 'The inventory of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from kill" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell' -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from kill" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from kill" -s v -l verbose -d 'Say more; twice says everything'
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from kill" -s h -l help -d 'Print help'
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from alive" -l dir -d 'The lab\'s directory' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from alive" -l inventory -d 'The inventory of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from alive" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell' -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from alive" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from alive" -s v -l verbose -d 'Say more; twice says everything'
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from alive" -s h -l help -d 'Print help'
+complete -c sealion -n "__fish_sealion_using_subcommand report" -l html -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand report" -l inventory -d 'The inventory of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand report" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell' -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand report" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand report" -s v -l verbose -d 'Say more; twice says everything'
+complete -c sealion -n "__fish_sealion_using_subcommand report" -s h -l help -d 'Print help'
+complete -c sealion -n "__fish_sealion_using_subcommand config; and not __fish_seen_subcommand_from print" -l inventory -d 'The inventory of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand config; and not __fish_seen_subcommand_from print" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell' -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand config; and not __fish_seen_subcommand_from print" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand config; and not __fish_seen_subcommand_from print" -s v -l verbose -d 'Say more; twice says everything'
+complete -c sealion -n "__fish_sealion_using_subcommand config; and not __fish_seen_subcommand_from print" -s h -l help -d 'Print help'
+complete -c sealion -n "__fish_sealion_using_subcommand config; and not __fish_seen_subcommand_from print" -f -a "print" -d 'Print effective options'
+complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from print" -l defaults-file -d 'Read only this file and what it includes' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from print" -l defaults-extra-file -d 'Read this file after the usual ones' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from print" -l defaults-group-suffix -d 'Also read groups with this suffix' -r
+complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from print" -s g -l group -d 'Groups to read, as a server or client would; a MariaDB server\'s when left out' -r
+complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from print" -l inventory -d 'The inventory of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from print" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell' -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from print" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from print" -s v -l verbose -d 'Say more; twice says everything'
+complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from print" -s h -l help -d 'Print help'
+complete -c sealion -n "__fish_sealion_using_subcommand explain" -l inventory -d 'The inventory of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand explain" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell' -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand explain" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand explain" -s v -l verbose -d 'Say more; twice says everything'
+complete -c sealion -n "__fish_sealion_using_subcommand explain" -s h -l help -d 'Print help'
+complete -c sealion -n "__fish_sealion_using_subcommand completions" -l inventory -d 'The inventory of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand completions" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell' -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand completions" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand completions" -s v -l verbose -d 'Say more; twice says everything'
+complete -c sealion -n "__fish_sealion_using_subcommand completions" -s h -l help -d 'Print help'
+complete -c sealion -n "__fish_sealion_using_subcommand man" -l inventory -d 'The inventory of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand man" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell' -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand man" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand man" -s v -l verbose -d 'Say more; twice says everything'
+complete -c sealion -n "__fish_sealion_using_subcommand man" -s h -l help -d 'Print help'
