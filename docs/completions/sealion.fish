@@ -46,7 +46,7 @@ complete -c sealion -n "__fish_sealion_needs_command" -f -a "rotate" -d 'New cer
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "resume" -d 'Finish a change that was interrupted'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "undo" -d 'Go back to what was before the newest change'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "lab" -d 'Real servers on loopback'
-complete -c sealion -n "__fish_sealion_needs_command" -f -a "report" -d 'Make HTML or text of a report.json'
+complete -c sealion -n "__fish_sealion_needs_command" -f -a "report" -d 'Kept runs, or the page of a report.json'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "config" -d 'Effective options with the file and line that set each'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "explain" -d 'What a rule means, why it matters, how to mend it'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "completions" -d 'Shell completions'
@@ -373,7 +373,9 @@ always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from alive" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from alive" -s h -l help -d 'Print help'
-complete -c sealion -n "__fish_sealion_using_subcommand report" -l html -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand report" -l html -d 'Write the page here instead of a summary to the terminal' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand report" -l run -d 'One kept run with all it saw, as JSON' -r
+complete -c sealion -n "__fish_sealion_using_subcommand report" -l limit -d 'List at most this many runs' -r
 complete -c sealion -n "__fish_sealion_using_subcommand report" -l inventory -d 'The inventory of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand report" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell' -r -f -a "table\t''
 json\t''

@@ -305,6 +305,7 @@ mod tests {
             nodes: vec![],
             restarts_server: false,
             no_op: false,
+            only_looks: false,
             shell: vec![],
             sql: vec![],
             diff: vec![],

@@ -86,7 +86,7 @@ pub enum Command {
     /// Real servers on loopback
     #[command(subcommand)]
     Lab(LabCommand),
-    /// Make HTML or text of a report.json
+    /// Kept runs, or the page of a report.json
     Report(ReportArgs),
     /// Effective options with the file and line that set each
     #[command(subcommand)]
@@ -388,10 +388,17 @@ pub struct LabExecArgs {
 
 #[derive(Debug, Args)]
 pub struct ReportArgs {
-    /// A report.json
-    pub report: PathBuf,
-    #[arg(long, value_name = "FILE")]
+    /// A report.json of `sealion demo`; without it, the runs kept for the inventory's cluster are listed
+    pub report: Option<PathBuf>,
+    /// Write the page here instead of a summary to the terminal
+    #[arg(long, value_name = "FILE", requires = "report")]
     pub html: Option<PathBuf>,
+    /// One kept run with all it saw, as JSON
+    #[arg(long, value_name = "ID", conflicts_with = "report")]
+    pub run: Option<String>,
+    /// List at most this many runs
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub limit: u32,
 }
 
 #[derive(Debug, Subcommand)]

@@ -99,24 +99,18 @@ pub fn change(global: &Global, verb: Verb, args: &ChangeArgs) -> Result<u8, OpsE
         && same_wish(&open, &wish)
     {
         eprintln!("{wish} was begun and not finished: going on with it");
-        return run(global, |tell| {
+        return run(global, &cluster, &wish.to_string(), |tell| {
             roll::go_on(&cluster, &settings, passphrase, Some(Direction::Forward), tell)
         });
     }
     let plan = roll::plan(&cluster, &settings, passphrase.clone(), &wish)?;
-    if plan.steps.iter().all(|step| {
-        step.no_op
-            || step.kind == "files"
-            || step.kind == "gate"
-            || step.kind == "prove"
-            || step.kind == "clients-gate"
-    }) && plan.restarts() == 0
-        && verb != Verb::Rotate
-    {
-        eprintln!("nothing to change; looking at what is");
+    if !plan.changes_anything() {
+        println!("{wish}: everything is so already, nothing was changed");
+        println!("what is on the wire now: sealion status --canaries");
+        return Ok(0);
     }
     confirm(&plan, args.yes.yes.as_deref())?;
-    run(global, |tell| roll::apply(&cluster, &settings, passphrase, &plan, tell))
+    run(global, &cluster, &wish.to_string(), |tell| roll::apply(&cluster, &settings, passphrase, &plan, tell))
 }
 
 fn same_wish(journal: &std::path::Path, wish: &Change) -> bool {
@@ -141,13 +135,16 @@ pub fn apply(global: &Global, args: &ApplyArgs) -> Result<u8, OpsError> {
     let text = std::fs::read_to_string(&args.plan).map_err(|error| bad(error.to_string()))?;
     let plan: Plan = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
     confirm(&plan, args.yes.yes.as_deref())?;
-    run(global, |tell| roll::apply(&cluster, &settings(&args.how), passphrase, &plan, tell))
+    run(global, &cluster, &plan.change.to_string(), |tell| {
+        roll::apply(&cluster, &settings(&args.how), passphrase, &plan, tell)
+    })
 }
 
 pub fn go_on(global: &Global, wish: Option<Direction>, args: &GoOnArgs) -> Result<u8, OpsError> {
     let cluster = Cluster::read(&global.inventory)?;
     let passphrase = cluster.passphrase(args.how.ca_passphrase_file.as_deref())?;
-    run(global, |tell| roll::go_on(&cluster, &settings(&args.how), passphrase, wish, tell))
+    let command = if wish == Some(Direction::Back) { "undo" } else { "resume" };
+    run(global, &cluster, command, |tell| roll::go_on(&cluster, &settings(&args.how), passphrase, wish, tell))
 }
 
 /// Asks a person, or compares the hash that a program gave.
@@ -183,11 +180,17 @@ fn confirm(plan: &Plan, yes: Option<&str>) -> Result<(), OpsError> {
 /// Runs a change with one line of progress a step.
 fn run(
     global: &Global,
+    cluster: &Cluster,
+    command: &str,
     work: impl FnOnce(roll::Tell<'_>) -> Result<Finished, OpsError>,
 ) -> Result<u8, OpsError> {
     let began = Instant::now();
+    let started_unix_ms = model::Clock::unix_ms(&model::SystemClock);
     let mut printer = Printer { began, verbose: global.verbose > 0 };
     let finished = work(&mut |progress| printer.tell(progress))?;
+    if let Some(why) = ops::history::keep_change(cluster, command, started_unix_ms, &finished) {
+        eprintln!("note: this run was not kept: {why}");
+    }
     if global.format == Format::Json {
         let json = serde_json::json!({
             "schema": "sealion.change/1", "plan": finished.plan_id, "outcome": "complete",

@@ -5,9 +5,6 @@ use clap_complete::Shell;
 
 use crate::args::Cli;
 
-pub const SHELLS: [(Shell, &str); 3] =
-    [(Shell::Bash, "sealion.bash"), (Shell::Zsh, "_sealion"), (Shell::Fish, "sealion.fish")];
-
 pub fn completion(shell: Shell) -> Vec<u8> {
     let mut bytes = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "sealion", &mut bytes);
@@ -38,6 +35,9 @@ fn walk(command: &Command, name: &str, pages: &mut Vec<(String, Vec<u8>)>) -> st
 mod tests {
     use super::*;
     use std::path::Path;
+
+    const SHELLS: [(Shell, &str); 3] =
+        [(Shell::Bash, "sealion.bash"), (Shell::Zsh, "_sealion"), (Shell::Fish, "sealion.fish")];
 
     fn check(path: &Path, bytes: &[u8]) {
         if std::env::var_os("UPDATE_DOCS").is_some() {

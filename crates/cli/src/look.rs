@@ -8,7 +8,11 @@ use crate::show;
 
 pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
     let cluster = crate::connect::cluster(global, &args.connect)?;
+    let started_unix_ms = model::Clock::unix_ms(&model::SystemClock);
     let status = ops::status::status(&cluster, args.look_ms, args.canaries);
+    if let Some(why) = ops::history::keep_status(&cluster, started_unix_ms, &status) {
+        eprintln!("note: this run was not kept: {why}");
+    }
     if global.format == Format::Json {
         let json = serde_json::json!({
             "schema": "sealion.status/1",
@@ -194,17 +198,20 @@ fn rule_json(rule: &dyn Rule) -> serde_json::Value {
     })
 }
 
-pub fn report(_: &Global, args: &ReportArgs) -> Result<u8, OpsError> {
-    let text = std::fs::read_to_string(&args.report).map_err(|error| {
+pub fn report(global: &Global, args: &ReportArgs) -> Result<u8, OpsError> {
+    let Some(path) = &args.report else {
+        return runs(global, args);
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| {
         OpsError::usage(
-            format!("{} cannot be read", args.report.display()),
+            format!("{} cannot be read", path.display()),
             error.to_string(),
             "name a report.json that sealion wrote",
         )
     })?;
     let report = ::report::DemoReport::from_json(&text).map_err(|error| {
         OpsError::usage(
-            format!("{} is not a report", args.report.display()),
+            format!("{} is not a report", path.display()),
             error.to_string(),
             "use the sealion that wrote it, or a newer one",
         )
@@ -219,5 +226,45 @@ pub fn report(_: &Global, args: &ReportArgs) -> Result<u8, OpsError> {
             )
         })?,
     }
+    Ok(0)
+}
+
+/// Kept runs: a list, or one of them whole.
+fn runs(global: &Global, args: &ReportArgs) -> Result<u8, OpsError> {
+    let cluster = ops::Cluster::read(&global.inventory)?;
+    if let Some(id) = &args.run {
+        println!("{}", ops::history::export(&cluster, id)?);
+        return Ok(0);
+    }
+    let runs = ops::history::runs(&cluster, args.limit)?;
+    if global.format == Format::Json {
+        let list: Vec<_> = runs
+            .iter()
+            .map(|run| {
+                serde_json::json!({
+                    "id": run.id, "command": run.command, "sealion_version": run.sealion_version,
+                    "started_unix_ms": run.started_unix_ms, "ended_unix_ms": run.ended_unix_ms,
+                    "findings_failed": run.findings_failed, "findings_unknown": run.findings_unknown,
+                    "links_plain": run.links_plain,
+                })
+            })
+            .collect();
+        println!("{}", serde_json::json!({"schema": "sealion.runs/1", "runs": list}));
+        return Ok(0);
+    }
+    let rows = runs
+        .iter()
+        .map(|run| {
+            vec![
+                run.id.clone(),
+                run.command.clone(),
+                model::clock::rfc3339(run.started_unix_ms).get(..19).unwrap_or_default().replace('T', " "),
+                run.findings_failed.to_string(),
+                run.findings_unknown.to_string(),
+                run.links_plain.to_string(),
+            ]
+        })
+        .collect();
+    println!("{}", show::table(&["run", "command", "when (UTC)", "failed", "unknown", "plain links"], rows));
     Ok(0)
 }

@@ -106,6 +106,9 @@ pub struct Step {
     pub restarts_server: bool,
     /// Nothing to do here now; shown all the same.
     pub no_op: bool,
+    /// A gate or a proof: it changes nothing by its nature.
+    #[serde(default)]
+    pub only_looks: bool,
     /// What a person would type to do the same by hand.
     pub shell: Vec<String>,
     pub sql: Vec<String>,
@@ -134,6 +137,10 @@ impl Plan {
     /// The first 12 characters, what `--yes` must name.
     pub fn short_hash(&self) -> &str {
         self.state_hash.get(..12).unwrap_or(&self.state_hash)
+    }
+    /// Whether any step would alter something: gates and proofs only look.
+    pub fn changes_anything(&self) -> bool {
+        self.steps.iter().any(|step| !step.no_op && !step.only_looks)
     }
     pub fn restarts(&self) -> usize {
         self.steps.iter().filter(|step| step.restarts_server && !step.no_op).count()

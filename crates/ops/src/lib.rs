@@ -3,6 +3,7 @@
 pub mod config_print;
 pub mod demo;
 pub mod error;
+pub mod history;
 pub mod inventory;
 pub mod labs;
 pub mod roll;

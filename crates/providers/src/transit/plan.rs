@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use super::edit::{Edit, FileEdit, redacted_diff};
 use super::steps::{
-    AuthorityParams, EditParams, GateParams, ProveParams, RequireParams, RotateParams, RoundParams,
+    AuthorityParams, EditParams, GateParams, ProveParams, RequireParams, RotateParams, RoundParams, files,
 };
 use super::world::Transit;
 use super::{CA_FILE, CERT_FILE, KEY_FILE};
@@ -38,6 +38,10 @@ struct Draft {
     ssl_cert: String,
     view: NodeView,
     tls_dir: PathBuf,
+    /// Key, certificate and CA are there and fit.
+    has_files: bool,
+    /// None of the three is there.
+    is_bare: bool,
     start: Vec<String>,
     stop: Vec<String>,
 }
@@ -74,7 +78,9 @@ impl Draft {
 
 fn drafts(transit: &mut Transit<'_>) -> Result<Vec<Draft>, PlanError> {
     let mut drafts = Vec::new();
-    for node in &mut transit.nodes {
+    for name in transit.names() {
+        let has_files = files::sound(transit, &name).is_ok_and(|serial| serial.is_some());
+        let node = transit.node(&name).map_err(refuse)?;
         let view = node.view().map_err(refuse)?;
         let effective = node.effective().map_err(refuse)?;
         let setting = effective
@@ -114,6 +120,10 @@ fn drafts(transit: &mut Transit<'_>) -> Result<Vec<Draft>, PlanError> {
             letter: view.galera_state().letter(),
             ssl_cert: view.variable("ssl_cert").unwrap_or("").to_owned(),
             tls_dir: spec.tls_dir.clone(),
+            has_files,
+            is_bare: [KEY_FILE, CERT_FILE, CA_FILE]
+                .iter()
+                .all(|file| node.host().facts(&spec.tls_dir.join(file)).is_ok_and(|facts| facts.is_none())),
             start: spec.service.start_command(),
             stop: spec.service.stop_command(),
             view,
@@ -159,6 +169,7 @@ impl Builder {
             nodes,
             restarts_server: false,
             no_op: false,
+            only_looks: matches!(kind, "gate" | "clients-gate" | "prove"),
             shell: vec![],
             sql: vec![],
             diff: vec![],
@@ -269,15 +280,15 @@ fn enable(
         )
         .no_op = transit.authority.dir.join(trust::CA_CERT_FILE).exists();
     for draft in &*drafts {
-        builder
-            .add(
-                format!("E0.{}", draft.name),
-                "files",
-                format!("key, certificate and CA into {}", draft.tls_dir.display()),
-                vec![draft.name.clone()],
-                serde_json::json!({}),
-            )
-            .shell = vec![
+        let step = builder.add(
+            format!("E0.{}", draft.name),
+            "files",
+            format!("key, certificate and CA into {}", draft.tls_dir.display()),
+            vec![draft.name.clone()],
+            serde_json::json!({}),
+        );
+        step.no_op = draft.has_files;
+        step.shell = vec![
             format!("install -d -m 0700 -o mysql {}", draft.tls_dir.display()),
             format!(
                 "# a key and a certificate of the CA for CN={}, SAN {}, serverAuth and clientAuth",
@@ -525,13 +536,14 @@ fn disable(change: &Change, drafts: &mut [Draft], builder: &mut Builder) -> Resu
     }
     if Noun::ALL.iter().all(|&noun| change.has(noun)) {
         for draft in &*drafts {
-            builder.add(
+            let step = builder.add(
                 format!("D4.{}", draft.name),
                 "retire",
                 format!("key and certificate out of {}", draft.tls_dir.display()),
                 vec![draft.name.clone()],
                 serde_json::json!({}),
             );
+            step.no_op = draft.is_bare;
         }
     }
     Ok(())

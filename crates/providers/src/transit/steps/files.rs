@@ -72,7 +72,9 @@ pub fn place_bytes(node: &mut dyn WriteNode, files: [&[u8]; 3]) -> Result<(), St
     discard_incoming(node)?;
     let dir = incoming(node);
     let host = node.write_host();
-    host.make_dir(&node.spec().state_dir, 0o700, None).and_then(|()| host.make_dir(&dir, 0o700, None)).map_err(fail)?;
+    host.make_dir(&node.spec().state_dir, 0o700, None)
+        .and_then(|()| host.make_dir(&dir, 0o700, None))
+        .map_err(fail)?;
     for ((name, _), bytes) in PLACED.iter().zip(files) {
         host.write(&dir.join(name), bytes, Some(0o600), None).map_err(fail)?;
     }
@@ -152,7 +154,11 @@ impl StepKind for Files {
             let there = [KEY_FILE, CERT_FILE, CA_FILE]
                 .iter()
                 .any(|file| node.host().facts(&dir.join(file)).is_ok_and(|facts| facts.is_some()));
-            return Ok(if there || is_placing(node) { StepCheck::Ready } else { StepCheck::AlreadyDone("no files left".into()) });
+            return Ok(if there || is_placing(node) {
+                StepCheck::Ready
+            } else {
+                StepCheck::AlreadyDone("no files left".into())
+            });
         }
         if is_placing(transit.node(&name)?) {
             return Ok(StepCheck::Ready);
