@@ -43,6 +43,23 @@ fn stored_form(password: &SecretString) -> String {
     format!("*{}", change::journal::hex(&hash).to_uppercase())
 }
 
+/// The socket takes logins a moment before the provider takes statements (error 1047 until then).
+fn ready(session: &mut Client) -> Result<(), OpsError> {
+    let deadline = Instant::now() + Duration::from_millis(SYNCED_MS_MAX);
+    loop {
+        let rows = session
+            .query("SHOW GLOBAL STATUS LIKE 'wsrep_ready'")
+            .map_err(|error| OpsError::internal("cannot ask the new server whether it is ready", error))?;
+        if rows.text(0, "Value").as_deref() == Some("ON") {
+            return Ok(());
+        }
+        if Instant::now() > deadline {
+            return Err(OpsError::internal("the first server did not become ready", "wsrep_ready stays OFF"));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 fn write_private(path: &Path, text: &str) -> Result<(), OpsError> {
     fs::write(path, "")
         .map_err(|error| OpsError::internal(format!("cannot write {}", path.display()), error))?;
@@ -69,6 +86,7 @@ pub fn first_node(options: &LabOptions, operator_dir: &Path) -> Result<Up, OpsEr
     write_private(&dir.join("app.cnf"), &option_file("app", &app))?;
     let mut root = Client::connect(&ConnectOptions::new(Endpoint::unix(first.socket()), "root"))
         .map_err(|error| OpsError::internal("cannot log in to the new server", error))?;
+    ready(&mut root)?;
     let schema = bench::SCHEMA;
     let statements = [
         format!("CREATE USER sealion@'%' IDENTIFIED BY PASSWORD '{}'", stored_form(&operator)),
