@@ -100,8 +100,42 @@ fn targets(cluster: &Cluster) -> Vec<Target> {
         .collect()
 }
 
-/// Runs the demo; the lab is ended when `Up` is dropped, unless it is kept.
+/// Runs the demo; the lab is ended when `Up` is dropped, unless it is kept. When it fails, the servers' logs and the
+/// journals are saved beside the report first.
 pub fn run(options: &DemoOptions, say: Say<'_>) -> Result<(Demo, Up), OpsError> {
+    let mut up = None;
+    let result = play(options, say, &mut up);
+    if result.is_err() {
+        let saved = save_logs(options);
+        say(&format!("{saved} logs and journals were saved in {}", options.out.join("logs").display()));
+    }
+    let demo = result?;
+    up.map(|up| (demo, up)).ok_or_else(|| OpsError::internal("the demo ended without a cluster", ""))
+}
+
+fn save_logs(options: &DemoOptions) -> usize {
+    let to = options.out.join("logs");
+    let _ = std::fs::create_dir_all(&to);
+    let mut saved = 0;
+    let entries = |dir: &Path| {
+        std::fs::read_dir(dir)
+            .map(|all| all.filter_map(|one| Some(one.ok()?.path())).collect::<Vec<_>>())
+            .unwrap_or_default()
+    };
+    for node in entries(&options.lab.dir) {
+        let name = node.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        saved +=
+            usize::from(std::fs::copy(node.join("log/error.log"), to.join(format!("{name}.log"))).is_ok());
+    }
+    for journal in entries(&options.lab.dir.join("operator/state/journals").join(&options.lab.name)) {
+        if let Some(name) = journal.file_name() {
+            saved += usize::from(std::fs::copy(&journal, to.join(name)).is_ok());
+        }
+    }
+    saved
+}
+
+fn play(options: &DemoOptions, say: Say<'_>, slot: &mut Option<Up>) -> Result<Demo, OpsError> {
     let started_unix_ms = SystemClock.unix_ms();
     let mut stage = Stage { say, phases: Vec::new() };
     std::fs::create_dir_all(&options.out).map_err(|error| {
@@ -121,9 +155,10 @@ pub fn run(options: &DemoOptions, say: Say<'_>) -> Result<(Demo, Up), OpsError> 
         )
     })?;
 
-    let mut up = stage.phase("a first server, as a new cluster", |_| {
+    let up = stage.phase("a first server, as a new cluster", |_| {
         labs::first_node(&options.lab, &options.lab.dir.join("operator"))
     })?;
+    let up = slot.insert(up);
 
     // Before: what a sniffer gets of SST, IST, replication and clients.
     let (mut sniffer, can_see) = match Sniffer::start(&up.cluster) {
@@ -134,14 +169,14 @@ pub fn run(options: &DemoOptions, say: Say<'_>) -> Result<(Demo, Up), OpsError> 
         let first = &targets(&up.cluster)[0];
         workload::prepare(&up.cluster.login, first)
             .map_err(|error| cannot("cannot fill the first server")(&error))?;
-        rows(&up, "n1", "sst")?;
+        rows(up, "n1", "sst")?;
         for n in 2..=NODES {
-            labs::join(&up, &format!("n{n}"), usize::from(n))?;
-            let donor = transferred(&up, &format!("n{n}"), sniffer.as_mut());
+            labs::join(up, &format!("n{n}"), usize::from(n))?;
+            let donor = transferred(up, &format!("n{n}"), sniffer.as_mut());
             say(&format!("n{n} is Synced, by {} from {donor}", up.lab.file.sst_method.as_str()));
         }
-        come_back_by_ist(&up, "n3")?;
-        transferred(&up, "n3", sniffer.as_mut());
+        come_back_by_ist(up, "n3")?;
+        transferred(up, "n3", sniffer.as_mut());
         say("n3 came back by IST");
         Ok(())
     })?;
@@ -155,7 +190,7 @@ pub fn run(options: &DemoOptions, say: Say<'_>) -> Result<(Demo, Up), OpsError> 
         tell_status(&status, say);
         Ok(status)
     })?;
-    let price_before = stage.phase("price: a short workload in clear text", |say| price(&up, say))?;
+    let price_before = stage.phase("price: a short workload in clear text", |say| price(up, say))?;
 
     // The roll, under load.
     let change = Change::new(Verb::Enable, Noun::ALL);
@@ -163,7 +198,7 @@ pub fn run(options: &DemoOptions, say: Say<'_>) -> Result<(Demo, Up), OpsError> 
     let mut recorder = Recorder::new();
     let dir = up.lab.file.dir.join("writers");
     let (roll_row, sealed) = stage.phase("enable galera,sst,clients while six writers write", |say| {
-        let writers = Writers::start(&up, &dir)?;
+        let writers = Writers::start(up, &dir)?;
         std::thread::sleep(Duration::from_millis(WRITERS_MARGIN_MS));
         let plan = roll::plan(&up.cluster, &options.settings, passphrase.clone(), &change)?;
         recorder.begin();
@@ -188,11 +223,11 @@ pub fn run(options: &DemoOptions, say: Say<'_>) -> Result<(Demo, Up), OpsError> 
     // After: the same looks, and three who must not get in.
     let mut sniffer = Sniffer::start(&up.cluster).ok();
     let (mut join, intruders) = stage.phase("a fourth node joins by SST; three intruders try", |say| {
-        let intruders = refusals::start(&mut up, say)?;
-        let mut join = fourth_node(&mut up, &options.settings, passphrase.clone(), say)?;
-        join.donor = transferred(&up, &join.node, sniffer.as_mut());
-        come_back_by_ist(&up, "n3")?;
-        transferred(&up, "n3", sniffer.as_mut());
+        let intruders = refusals::start(up, say)?;
+        let mut join = fourth_node(up, &options.settings, passphrase.clone(), say)?;
+        join.donor = transferred(up, &join.node, sniffer.as_mut());
+        come_back_by_ist(up, "n3")?;
+        transferred(up, "n3", sniffer.as_mut());
         say("n3 came back by IST");
         Ok((join, intruders))
     })?;
@@ -216,11 +251,11 @@ pub fn run(options: &DemoOptions, say: Say<'_>) -> Result<(Demo, Up), OpsError> 
     }
     // After the capture: what the intruding client says in clear text is not the application's.
     let refusals =
-        stage.phase("what became of the intruders", |say| refusals::finish(&mut up, &intruders, say))?;
-    let price_after = stage.phase("price: the same workload, sealed", |say| price(&up, say))?;
+        stage.phase("what became of the intruders", |say| refusals::finish(up, &intruders, say))?;
+    let price_after = stage.phase("price: the same workload, sealed", |say| price(up, say))?;
 
     let audited = stage.phase("audit: every acknowledged write, on every node", |say| {
-        let lost = audit(&up, &sealed.acks)?;
+        let lost = audit(up, &sealed.acks)?;
         say(&format!(
             "{} writes looked for on {} nodes, {lost} lost",
             sealed.acks.len(),
@@ -231,7 +266,7 @@ pub fn run(options: &DemoOptions, say: Say<'_>) -> Result<(Demo, Up), OpsError> 
 
     let mut full = Full::default();
     if options.full {
-        full = run_full(options, &up, &mut stage)?;
+        full = run_full(options, up, &mut stage)?;
     }
 
     let summary =
@@ -246,7 +281,7 @@ pub fn run(options: &DemoOptions, say: Say<'_>) -> Result<(Demo, Up), OpsError> 
         started_unix_ms,
         ended_unix_ms: SystemClock.unix_ms(),
         machine: machine::machine(),
-        servers: machine::servers(&before, &up),
+        servers: machine::servers(&before, up),
         method: shape::Method {
             capture: before.sights.first().map_or_else(|| format!("none: {can_see}"), |sight| {
                 let place = if options.lab.namespace { ", in a network namespace of the demo's own" } else { "" };
@@ -293,7 +328,7 @@ pub fn run(options: &DemoOptions, say: Say<'_>) -> Result<(Demo, Up), OpsError> 
     };
     write(&html, report::render_html(&report))?;
     write(&json, report.to_json())?;
-    Ok((Demo { report, html, json }, up))
+    Ok(Demo { report, html, json })
 }
 
 const NOT_LOOKED_AT: &[&str] = &[

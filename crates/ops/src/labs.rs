@@ -78,7 +78,8 @@ pub fn first_node(options: &LabOptions, operator_dir: &Path) -> Result<Up, OpsEr
         .cloned()
         .ok_or_else(|| OpsError::usage("a lab needs a node", "--nodes is 0", "ask for 3"))?;
     lab.seed(&first)?;
-    lab.start(&first.name, &["--wsrep-new-cluster"], Wait::Socket)?;
+    let as_first: &[&str] = if options.galera { &["--wsrep-new-cluster"] } else { &[] };
+    lab.start(&first.name, as_first, Wait::Socket)?;
 
     let (operator, app) = (trust::generate_passphrase(), trust::generate_passphrase());
     let dir = &options.dir;
@@ -86,7 +87,9 @@ pub fn first_node(options: &LabOptions, operator_dir: &Path) -> Result<Up, OpsEr
     write_private(&dir.join("app.cnf"), &option_file("app", &app))?;
     let mut root = Client::connect(&ConnectOptions::new(Endpoint::unix(first.socket()), "root"))
         .map_err(|error| OpsError::internal("cannot log in to the new server", error))?;
-    ready(&mut root)?;
+    if options.galera {
+        ready(&mut root)?;
+    }
     let schema = bench::SCHEMA;
     let statements = [
         format!("CREATE USER sealion@'%' IDENTIFIED BY PASSWORD '{}'", stored_form(&operator)),

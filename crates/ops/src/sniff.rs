@@ -265,6 +265,9 @@ pub fn canaries(cluster: &Cluster) -> Result<Vec<Canary>, LookError> {
             }
             prepared = true;
         }
+        // The table may have been made on another node a moment ago: wait until that has arrived here.
+        // Source: MariaDB manual, wsrep_sync_wait: 4 makes INSERT and REPLACE wait. Not Galera: no such variable.
+        let _ = client.execute("SET SESSION wsrep_sync_wait=7");
         let statement =
             format!("REPLACE INTO {CANARY_SCHEMA}.canary VALUES ('{}', '{}')", node.name, canary.token());
         client.execute(&statement).map_err(|error| failed(error.to_string()))?;
