@@ -22,6 +22,8 @@ pub struct LabOptions {
     pub servers: Servers,
     pub sst_method: SstMethod,
     pub nodes: u8,
+    /// False for one server that replicates to nobody.
+    pub galera: bool,
     /// Third byte of the addresses; other labs on the same loopback need another one.
     pub number: u8,
     /// Whether this process already is in a namespace of its own.
@@ -67,6 +69,7 @@ impl Lab {
             namespace: options.namespace,
             cluster_name: options.name.clone(),
             sst_method: options.sst_method,
+            galera: options.galera,
             nodes,
             strangers: vec![],
             supervisor_pid: 0,

@@ -74,6 +74,7 @@ pub struct LabFile {
     pub namespace: bool,
     pub cluster_name: String,
     pub sst_method: SstMethod,
+    pub galera: bool,
     pub nodes: Vec<NodeSpec>,
     /// Servers that run in the lab and are not of the cluster.
     pub strangers: Vec<NodeSpec>,
@@ -161,9 +162,9 @@ pub fn option_files(lab: &LabFile, node: &NodeSpec, cluster_address: &str) -> Ve
         node.address,
         node.address,
     );
-    vec![
-        (node.my_cnf(), entry),
-        (node.conf_d().join("50-server.cnf"), server),
-        (node.conf_d().join("60-galera.cnf"), galera),
-    ]
+    let mut files = vec![(node.my_cnf(), entry), (node.conf_d().join("50-server.cnf"), server)];
+    if lab.galera {
+        files.push((node.conf_d().join("60-galera.cnf"), galera));
+    }
+    files
 }

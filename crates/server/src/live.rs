@@ -16,6 +16,9 @@ use crate::view::NodeView;
 const SERVICE_S_MAX: u64 = 600;
 /// A service manager that does not say within this time whether a service runs is not asked again in that round.
 const ASK_S_MAX: u64 = 5;
+/// A server that does not keep to the protocol is asked so often before that is taken for its answer.
+const CONNECTS_MAX: u32 = 3;
+const CONNECT_AGAIN: Duration = Duration::from_millis(200);
 const PID_FILE_BYTES_MAX: u64 = 64;
 /// Only the end of a log is read.
 const LOG_BYTES_MAX: u64 = 64 * 1024 * 1024;
@@ -35,7 +38,18 @@ impl LiveNode {
     }
 
     fn connect(&self) -> Result<Client, NodeError> {
-        Client::connect(&self.login).map_err(|error| self.error(&error))
+        let mut tries = 1;
+        loop {
+            match Client::connect(&self.login) {
+                // Seen on MariaDB 10.11.19 with Galera 26.4.23, while a strict joiner ended its IST: a TLS record (17 03 03)
+                // came instead of the greeting, over the unix socket. The next connection was fine.
+                Err(NetError::PeerMisbehaved { .. }) if tries < CONNECTS_MAX => {
+                    tries += 1;
+                    std::thread::sleep(CONNECT_AGAIN);
+                }
+                result => return result.map_err(|error| self.error(&error)),
+            }
+        }
     }
 
     fn error(&self, error: &NetError) -> NodeError {

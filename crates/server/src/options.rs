@@ -93,6 +93,8 @@ pub struct Effective {
     pub settings: Vec<Setting>,
     /// What was passed over and why, a sentence each.
     pub notes: Vec<String>,
+    /// Of the notes, mistakes in an included file: the server stops reading it there, and goes on without the rest.
+    pub mistakes: Vec<String>,
 }
 
 /// Why the options cannot be known. The server does not start with these files, or we could not look.
@@ -300,7 +302,9 @@ impl Reading<'_> {
             Outcome::Stopped(error) => {
                 let what = error.to_string();
                 let what = what.lines().next().unwrap_or_default().to_owned();
-                self.note(format!("{what}; the server does not read the rest of {}", path.display()));
+                let mistake = format!("{what}; the server does not read the rest of {}", path.display());
+                self.effective.mistakes.push(mistake.clone());
+                self.note(mistake);
             }
         }
         Ok(())

@@ -4,6 +4,7 @@
 //! another world; `SEALION_DEEP=1` runs every instant within the actions too, of which otherwise a part is tried.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use change::{Direction, Outcome};
 use model::{Change, Noun, Verb};
@@ -41,7 +42,7 @@ fn sealed() -> Rig {
 fn option_files(files: &BTreeMap<String, Entry>) -> BTreeMap<String, Entry> {
     files
         .iter()
-        .filter(|(path, _)| path.ends_with(".cnf"))
+        .filter(|(path, _)| path.contains(".cnf"))
         .map(|(path, entry)| (path.clone(), entry.clone()))
         .collect()
 }
@@ -111,7 +112,8 @@ fn broken(
     }
     drop(world);
     for server in &rig.shared.borrow().servers {
-        if server.disk.entries.keys().any(|path| path.starts_with("/var/lib/sealion/incoming")) {
+        let is_left = |path: &Path| path.starts_with("/var/lib/sealion/incoming");
+        if server.disk.entries.iter().any(|(path, entry)| entry.bytes.is_some() && is_left(path)) {
             wrong.push(format!("{} has a key left over in sealion's own directory", server.name()));
         }
     }
@@ -132,7 +134,7 @@ fn scenario(
     let rig = base.fork(seed());
     {
         // systemd starts a crashed server again; a container may not. Both are tried.
-        let by_itself = at % 3 == 0;
+        let by_itself = at.is_multiple_of(3);
         rig.shared.borrow_mut().servers.iter_mut().for_each(|server| server.restarts_by_itself = by_itself);
     }
     let (before, letters) = (rig.shared.borrow().user_files(), rig.shared.borrow().letters());

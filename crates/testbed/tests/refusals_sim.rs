@@ -8,7 +8,7 @@ use providers::transit::Problem;
 use testbed::sim::hand::string;
 use testbed::sim::process::{Speaks, Stubborn};
 use testbed::sim::world::{DEFAULTS_FILE, GALERA_FILE};
-use testbed::sim::{End, Fault, Rig, World};
+use testbed::sim::{End, Fault, Instant, Rig, World};
 
 fn change(verb: Verb) -> Change {
     Change::new(verb, Noun::ALL)
@@ -88,7 +88,7 @@ fn options_on_the_command_line() {
         enable_refuses(
             |world| {
                 world.servers[2].extra_arguments =
-                    vec!["--defaults-file=/etc/mysql/my.cnf".into(), argument.into()]
+                    vec!["--defaults-file=/etc/mysql/my.cnf".into(), argument.into()];
             },
             "n3",
             &[name, "command line", "option file"],
@@ -101,7 +101,7 @@ fn key_paths_with_ssl_no() {
     enable_refuses(
         |world| {
             world.set_string(1, &string('X'));
-            let text: String = string('X').split(';').map(|pair| format!("{pair}; ")).collect();
+            let text = format!("{}; ", string('X').replace(';', "; "));
             world.servers[1].live.as_mut().expect("up").read_back =
                 format!("gmcast.listen_addr = tcp://0:4567; {text}");
         },
@@ -554,16 +554,45 @@ fn a_require_secure_transport_that_another_file_takes_back_is_told() {
     assert!(why.contains("99-last.cnf:2") && why.contains("next start"), "{why}");
 }
 
+/// Applies with a fault at the first instant that comes after a change with this name.
+fn apply_with(rig: &Rig, wish: &Change, fault: Fault, moment: &str, before: &str) -> End {
+    let plan = rig.plan(wish).expect("a plan");
+    let rehearsal = rig.fork(7);
+    rehearsal.plan(wish).expect("a plan");
+    rehearsal.arm(None);
+    assert!(rehearsal.apply(&plan).is_complete());
+    let is_there = |instant: &Instant| instant.moment == moment && instant.before.ends_with(before);
+    let at = rehearsal.trace().iter().position(is_there).expect("an instant of this plan");
+    rig.arm(Some((at, fault)));
+    let end = rig.apply(&plan);
+    rig.arm(None);
+    end
+}
+
 #[test]
 fn a_login_that_is_lost_during_the_roll_never_stops_a_serving_node_undrained() {
     let rig = Rig::new(7, 3).fork(7);
-    apply_until(&rig, &change(Verb::Enable), "E2.n2:announcing");
-    rig.shared.borrow_mut().servers[1].refuses_login = true;
     let pid = rig.shared.borrow().servers[1].process.clone();
-    let end = rig.resume(None);
+    let end = apply_with(&rig, &change(Verb::Enable), Fault::LoseLogin, "E2.n2:acting", "");
     assert!(end.text().contains("1045"), "{end:?}");
     assert_eq!(rig.shared.borrow().servers[1].process, pid, "it runs on");
     assert_eq!(rig.shared.borrow().app.failed, 0);
+}
+
+#[test]
+fn a_node_is_not_stopped_when_another_dies_while_it_is_drained() {
+    let rig = Rig::new(7, 3).fork(7);
+    let pid = rig.shared.borrow().servers[2].process.clone();
+    let end = apply_with(&rig, &change(Verb::Enable), Fault::KillOtherNode, "E2.n3:acting", "n3: wait");
+    let why = end.text();
+    assert!(why.contains("n3 was drained and is not stopped") && why.contains("does not answer"), "{why}");
+    {
+        let world = rig.shared.borrow();
+        assert_eq!(world.servers[2].process, pid, "it was left running");
+        assert_eq!((0..3).filter(|&index| world.is_healthy(index)).count(), 2, "two of three serve");
+        assert!(world.app.longest_stall_ms < 6_000, "{}", world.app.longest_stall_ms);
+    }
+    assert!(rig.resume(None).is_complete());
 }
 
 #[test]

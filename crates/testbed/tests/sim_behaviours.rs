@@ -96,7 +96,7 @@ fn a_missing_ca_file_a_mismatched_key_and_an_unreadable_key_end_the_server_at_on
     let key = "/etc/mysql/sealion/node-key.pem";
     check(
         &|world| {
-            drop(world.servers[2].disk.entries.remove(std::path::Path::new("/etc/mysql/sealion/ca.pem")))
+            drop(world.servers[2].disk.entries.remove(std::path::Path::new("/etc/mysql/sealion/ca.pem")));
         },
         "No such file or directory",
     );

@@ -15,6 +15,8 @@ pub enum Fault {
     KillOtherNode,
     /// The machine of the step's node, with sealion on it, loses power. What was synced is kept.
     PowerCut,
+    /// The step's node does not let sealion in any more: its password was changed.
+    LoseLogin,
     /// From now on there is no room on any node; the test makes room again.
     DiskFull,
 }
@@ -100,6 +102,7 @@ impl World {
                 self.kill(node.unwrap_or(0));
                 return true;
             }
+            Fault::LoseLogin => self.servers[node.unwrap_or(0)].refuses_login = true,
             Fault::DiskFull => self.servers.iter_mut().for_each(|server| server.disk.free_bytes = 0),
         }
         false

@@ -123,6 +123,7 @@ impl Rig {
     }
 
     /// The same world once more, for a scenario of its own, with the same CA and no journal.
+    #[must_use]
     pub fn fork(&self, seed: u64) -> Self {
         let rig = Self::on(self.shared.borrow().fork(seed));
         if self.ca_dir().exists() {
@@ -176,12 +177,12 @@ impl Rig {
 
     /// `sealion apply`, with the fault that the world has planned.
     pub fn apply(&self, plan: &Plan) -> End {
-        self.mortal(|| self.drive(|_| Some((Machine::start(plan.clone()), false, false))))
+        Self::mortal(|| self.drive(|_| Some((Machine::start(plan.clone()), false, false))))
     }
 
     /// `sealion resume`, and with `Back` `sealion undo`: first what is down is started.
     pub fn resume(&self, wish: Option<Direction>) -> End {
-        self.mortal(|| {
+        Self::mortal(|| {
             self.drive(|journal| {
                 Machine::resume(journal.records(), wish).map(|(machine, turned)| (machine, turned, true))
             })
@@ -223,7 +224,7 @@ impl Rig {
         }
     }
 
-    fn mortal(&self, work: impl FnOnce() -> End) -> End {
+    fn mortal(work: impl FnOnce() -> End) -> End {
         match catch_unwind(AssertUnwindSafe(work)) {
             Ok(end) => end,
             Err(cause) if cause.is::<Killed>() => End::Killed,

@@ -131,6 +131,7 @@ impl World {
     }
 
     /// A copy that shares nothing, for a scenario of its own.
+    #[must_use]
     pub fn fork(&self, seed: u64) -> Self {
         let clock = SimClock::default();
         clock.0.store(self.now_ms, Ordering::Relaxed);

@@ -33,6 +33,14 @@ pub fn check(transit: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
                 continue;
             }
         };
+        for mistake in &effective.mistakes {
+            problems.push(problem(
+                name,
+                "an option file has a mistake",
+                mistake,
+                "mend that line: what stands after it does not count, and what we would write there would not either",
+            ));
+        }
         let file = effective.effective("wsrep_provider_options");
         let text = file.and_then(|setting| setting.value.as_deref()).unwrap_or("");
         let place = file.map_or_else(

@@ -1,0 +1,309 @@
+//! A lab made by `sealion lab up`, ended when the test ends, however it ends.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use ::lab::{Lab, LabFile};
+use net::{Client, ConnectOptions, Endpoint};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::{Program, Said, files_below, need_servers, sealion, short_dir, tail, wait_for};
+
+const UP_S_MAX: u64 = 120;
+/// Six restarts, each with its own bounds; on two busy cores 50 s were measured.
+const CHANGE_S_MAX: u64 = 400;
+const LOOK_S_MAX: u64 = 60;
+const LOG_LINES: usize = 40;
+const HISTORY_MAX: usize = 12;
+
+/// What `lab up` is asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct LabSpec {
+    pub words: &'static [&'static str],
+    pub nodes: usize,
+}
+
+impl LabSpec {
+    pub const GALERA: Self = Self { words: &["galera"], nodes: 3 };
+    pub const SEALED: Self = Self { words: &["galera", "--tls"], nodes: 3 };
+    pub const TWO_NODES: Self = Self { words: &["galera", "--nodes", "2"], nodes: 2 };
+    pub const MARIADB: Self = Self { words: &["mariadb"], nodes: 1 };
+}
+
+pub struct RealLab {
+    pub binary: PathBuf,
+    /// Where the lab is; `home` removes what is left of it.
+    pub dir: PathBuf,
+    home: TempDir,
+    login: ConnectOptions,
+    /// What the test is about now; shown with a failure.
+    about: RefCell<String>,
+    history: RefCell<Vec<String>>,
+}
+
+impl RealLab {
+    pub fn up(spec: LabSpec) -> Self {
+        need_servers();
+        let home = short_dir();
+        let dir = home.path().join("l");
+        let binary = sealion();
+        let mut lab = Self {
+            binary,
+            dir,
+            home,
+            login: ConnectOptions::default(),
+            about: RefCell::new("lab up".into()),
+            history: RefCell::default(),
+        };
+        let mut command = lab.command(&["lab", "up"]);
+        command.args(spec.words);
+        let up = Duration::from_secs(if spec.words.contains(&"--tls") { CHANGE_S_MAX } else { UP_S_MAX });
+        lab.remember(Program::start(command).finish(up)).exits(0);
+        let text = std::fs::read_to_string(lab.dir.join("operator.cnf")).expect("the lab has an operator");
+        let get = |key: &str| {
+            let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('='));
+            line.unwrap_or_else(|| panic!("operator.cnf has no {key}")).to_owned()
+        };
+        lab.login = ConnectOptions::new(Endpoint::unix("unset"), get("user")).password(get("password"));
+        assert_eq!(lab.nodes().len(), spec.nodes);
+        lab
+    }
+
+    /// Shown when the test fails from here on.
+    pub fn now(&self, about: impl Into<String>) {
+        let about = about.into();
+        eprintln!("{about}");
+        *self.about.borrow_mut() = about;
+    }
+
+    pub fn about(&self) -> String {
+        self.about.borrow().clone()
+    }
+
+    fn remember(&self, said: Said) -> Said {
+        let mut history = self.history.borrow_mut();
+        history.push(said.to_string());
+        let surplus = history.len().saturating_sub(HISTORY_MAX);
+        history.drain(..surplus);
+        said
+    }
+
+    /// `sealion WORDS`, for this lab, without anything of the user's.
+    pub fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(&self.binary);
+        command.args(words).env("SEALION_LAB", &self.dir).current_dir(self.home.path());
+        for name in
+            ["SEALION_HOLD_AT", "SEALION_CRASH_AT", "SEALION_INVENTORY", "SEALION_BIN", "SEALION_SEED"]
+        {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    /// `sealion lab exec -- sealion WORDS`, started; it becomes the process itself, so its pid is the one to kill.
+    pub fn start(&self, words: &[&str], hold_at: Option<&str>) -> Program {
+        let mut command = self.command(&["lab", "exec", "--", "sealion"]);
+        command.args(words);
+        if let Some(moment) = hold_at {
+            command.env("SEALION_HOLD_AT", moment);
+        }
+        Program::start(command)
+    }
+
+    /// The same, to its end.
+    pub fn run(&self, words: &[&str]) -> Said {
+        self.run_with(words, &[])
+    }
+
+    pub fn run_with(&self, words: &[&str], variables: &[(&str, &str)]) -> Said {
+        let mut command = self.command(&["lab", "exec", "--", "sealion"]);
+        command.args(words).envs(variables.iter().copied());
+        self.remember(Program::start(command).finish(Duration::from_secs(CHANGE_S_MAX)))
+    }
+
+    /// `sealion lab WORDS`.
+    pub fn lab(&self, words: &[&str]) -> Said {
+        let mut command = self.command(&["lab"]);
+        command.args(words);
+        self.remember(Program::start(command).finish(Duration::from_secs(LOOK_S_MAX)))
+    }
+
+    /// Keeps the end of a process that the test started itself, for the failure text.
+    pub fn ended(&self, said: Said) -> Said {
+        self.remember(said)
+    }
+
+    /// The hash of the plan for the cluster as it is now.
+    pub fn plan_hash(&self, verb: &str) -> String {
+        let plan = self.run(&["plan", verb, "--as", "json"]).exits(0).json();
+        plan["state_hash"].as_str().expect("a plan has a hash").to_owned()
+    }
+
+    pub fn file(&self) -> LabFile {
+        LabFile::read(&self.dir).expect("the lab has its file")
+    }
+
+    /// For what no command of people does: odd options, strangers.
+    pub fn open(&self) -> Lab {
+        Lab::open(&self.dir).expect("the supervisor answers")
+    }
+
+    /// Names of the cluster's nodes.
+    pub fn nodes(&self) -> Vec<String> {
+        self.file().nodes.into_iter().map(|node| node.name).collect()
+    }
+
+    pub fn node_dir(&self, node: &str) -> PathBuf {
+        self.dir.join(node)
+    }
+
+    pub fn galera_cnf(&self, node: &str) -> PathBuf {
+        self.node_dir(node).join("etc/conf.d/60-galera.cnf")
+    }
+
+    pub fn log(&self, node: &str) -> String {
+        let bytes = std::fs::read(self.node_dir(node).join("log/error.log")).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// A session over the node's socket, which works with and without TLS, from outside of the namespace too.
+    pub fn sql(&self, node: &str) -> Result<Client, net::NetError> {
+        Client::connect(&ConnectOptions {
+            endpoint: Endpoint::unix(self.node_dir(node).join("run/s")),
+            connect_timeout: Duration::from_secs(3),
+            io_timeout: Duration::from_secs(30),
+            ..self.login.clone()
+        })
+    }
+
+    /// A global status variable, when the node answers.
+    pub fn status_of(&self, node: &str, name: &str) -> Option<String> {
+        let rows = self.sql(node).ok()?.query(&format!("SHOW GLOBAL STATUS LIKE '{name}'")).ok()?;
+        rows.text(0, "Value").map(std::borrow::Cow::into_owned)
+    }
+
+    pub fn is_synced(&self, node: &str, members: usize) -> bool {
+        let is = |name: &str, value: &str| self.status_of(node, name).as_deref() == Some(value);
+        is("wsrep_cluster_size", &members.to_string())
+            && is("wsrep_cluster_status", "Primary")
+            && is("wsrep_local_state", "4")
+            && is("wsrep_ready", "ON")
+    }
+
+    #[track_caller]
+    pub fn all_synced(&self, at_most: Duration) {
+        let nodes = self.nodes();
+        let done =
+            wait_for(at_most, || nodes.iter().all(|node| self.is_synced(node, nodes.len())).then_some(()));
+        assert!(done.is_some(), "the cluster is not whole after {} s", at_most.as_secs());
+    }
+
+    /// `sealion status`, as JSON.
+    pub fn look(&self, canaries: bool) -> Value {
+        let words: &[&str] = if canaries { &["status", "--canaries"] } else { &["status", "--look-ms", "0"] };
+        self.run(&[words, &["--format", "json"]].concat()).exits(0).json()
+    }
+
+    /// All nodes strict, TLS in transfers, required of clients; every link seen sealed.
+    #[track_caller]
+    pub fn is_sealed(&self) {
+        self.is_all("strict", "TLS", "required", "sealed");
+    }
+
+    /// As a fresh lab is.
+    #[track_caller]
+    pub fn is_plain(&self) {
+        self.is_all("plain", "plain", "plain", "plain");
+    }
+
+    #[track_caller]
+    fn is_all(&self, galera: &str, sst: &str, client: &str, seen: &str) {
+        let look = self.look(true);
+        let nodes = look["nodes"].as_array().expect("nodes");
+        assert_eq!(nodes.len(), self.nodes().len());
+        for node in nodes {
+            for row in node["rows"].as_array().expect("rows") {
+                let what = row["what"].as_str().expect("a word");
+                let wanted = match what.split(' ').next() {
+                    Some("galera") => galera,
+                    Some("sst") => sst,
+                    _ => client,
+                };
+                for column in ["configured", "effective"] {
+                    assert_eq!(row[column], wanted, "{} {what} {column}\n{node:#}", node["node"]);
+                }
+            }
+        }
+        let links = look["links"].as_array().expect("links");
+        let kinds = |kind: &str| links.iter().filter(|link| link["link"]["kind"] == kind).count();
+        assert_eq!((kinds("galera"), kinds("client")), (3, 3), "{links:#?}");
+        for link in links {
+            assert_eq!(link["seen"], seen, "{link:#}");
+            assert_eq!((&link["control_seen"], &link["kernel_drops"]), (&true.into(), &0.into()), "{link:#}");
+        }
+    }
+
+    /// Option files and TLS directories of all nodes, byte for byte, with their modes.
+    pub fn files(&self) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
+        use std::os::unix::fs::PermissionsExt;
+        let dirs = self.nodes().into_iter().map(|node| self.node_dir(&node).join("etc"));
+        dirs.flat_map(|dir| files_below(&dir))
+            .filter_map(|path| {
+                let mode = path.metadata().ok()?.permissions().mode();
+                Some((path.clone(), (mode, std::fs::read(&path).ok()?)))
+            })
+            .collect()
+    }
+
+    /// What the running servers have.
+    pub fn live(&self) -> BTreeMap<String, Option<String>> {
+        let ask = |node: &str| {
+            let rows = self
+                .sql(node)
+                .ok()?
+                .query(
+                    "SELECT CONCAT_WS('|', @@wsrep_provider_options, @@ssl_cert, @@require_secure_transport)",
+                )
+                .ok()?;
+            rows.scalar().map(std::borrow::Cow::into_owned)
+        };
+        self.nodes().into_iter().map(|node| (node.clone(), ask(&node))).collect()
+    }
+
+    pub fn kill_node(&self, node: &str) {
+        self.lab(&["kill", node]).exits(0);
+    }
+
+    pub fn home(&self) -> &Path {
+        self.home.path()
+    }
+
+    fn tell(&self) {
+        eprintln!("\n=== failed at: {}", self.about.borrow());
+        for said in self.history.borrow().iter() {
+            eprintln!("{said}");
+        }
+        let Ok(file) = LabFile::read(&self.dir) else { return };
+        for node in file.nodes.iter().chain(&file.strangers) {
+            eprintln!("=== the end of {}\n{}", node.log().display(), tail(&self.log(&node.name), LOG_LINES));
+        }
+    }
+}
+
+impl Drop for RealLab {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.tell();
+        }
+        // Ends the servers and removes the directory; a supervisor that is gone took its servers with it.
+        if LabFile::read(&self.dir).is_ok()
+            && let Ok(mut down) = self.command(&["lab", "down"]).spawn()
+        {
+            let _ = down.wait();
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! A process that a test started: what it says is read while it runs, and it never outlives the test.
+
+use std::io::Read;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use super::wait_for;
+
+/// What a process said, and how it ended.
+#[derive(Debug, Clone)]
+pub struct Said {
+    pub command: String,
+    /// `None` when a signal ended it.
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+    pub took: Duration,
+}
+
+impl Said {
+    /// Asserts the exit code, with everything that was said.
+    #[track_caller]
+    pub fn exits(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "wrong exit code\n{self}");
+        self
+    }
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("stdout is not JSON: {error}\n{self}"))
+    }
+}
+
+impl std::fmt::Display for Said {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(f, "$ {}", self.command)?;
+        writeln!(f, "--- exit code {:?} after {:.1} s", self.code, self.took.as_secs_f64())?;
+        writeln!(f, "--- stdout\n{}\n--- stderr\n{}", self.stdout.trim_end(), self.stderr.trim_end())
+    }
+}
+
+type Text = Arc<Mutex<Vec<u8>>>;
+
+fn read_all(from: Option<impl Read + Send + 'static>) -> (Text, JoinHandle<()>) {
+    let text = Text::default();
+    let into = Arc::clone(&text);
+    let reader = std::thread::spawn(move || {
+        let Some(mut from) = from else { return };
+        let mut block = [0; 4096];
+        while let Ok(count @ 1..) = from.read(&mut block) {
+            into.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(&block[..count]);
+        }
+    });
+    (text, reader)
+}
+
+fn text(of: &Text) -> String {
+    String::from_utf8_lossy(&of.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
+}
+
+pub struct Program {
+    child: Child,
+    command: String,
+    began: Instant,
+    stdout: Text,
+    stderr: Text,
+    readers: Vec<JoinHandle<()>>,
+}
+
+impl Program {
+    pub fn start(mut command: Command) -> Self {
+        let words: Vec<_> = command.get_args().map(|word| word.to_string_lossy().into_owned()).collect();
+        let shown = format!("{} {}", command.get_program().to_string_lossy(), words.join(" "));
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|error| panic!("cannot start {shown}: {error}"));
+        let (stdout, one) = read_all(child.stdout.take());
+        let (stderr, other) = read_all(child.stderr.take());
+        Self { child, command: shown, began: Instant::now(), stdout, stderr, readers: vec![one, other] }
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+    pub fn stderr(&self) -> String {
+        text(&self.stderr)
+    }
+    pub fn close_stdin(&mut self) {
+        drop(self.child.stdin.take());
+    }
+    pub fn has_ended(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(Some(_)))
+    }
+
+    /// Waits until stderr contains `what`. `false` when the process ends, or the time is over, before.
+    pub fn says(&mut self, what: &str, at_most: Duration) -> bool {
+        wait_for(at_most, || {
+            let ended = self.has_ended();
+            let said = self.stderr().contains(what);
+            (said || ended).then_some(said)
+        })
+        .unwrap_or(false)
+    }
+
+    /// SIGKILL, now.
+    pub fn kill(mut self) -> Said {
+        let _ = self.child.kill();
+        self.finish(Duration::from_secs(5))
+    }
+
+    /// Waits for the end; a process that does not end by then is killed, and that is a failure.
+    #[track_caller]
+    pub fn finish(mut self, at_most: Duration) -> Said {
+        self.close_stdin();
+        let status = wait_for(at_most, || self.child.try_wait().expect("it is our child"));
+        if status.is_none() {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        } else {
+            // A grandchild may hold the pipes; what the process itself said is there by now.
+            let _ = wait_for(Duration::from_secs(1), || {
+                self.readers.iter().all(JoinHandle::is_finished).then_some(())
+            });
+        }
+        let said = Said {
+            command: self.command.clone(),
+            code: status.and_then(|status| status.code()),
+            stdout: text(&self.stdout),
+            stderr: text(&self.stderr),
+            took: self.began.elapsed(),
+        };
+        assert!(status.is_some(), "it did not end within {} s\n{said}", at_most.as_secs());
+        said
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // Only when a test failed in between; our own child, so the pid is still its own.
+        if !self.has_ended() {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+}
