@@ -21,6 +21,7 @@ pub struct Said {
 
 impl Said {
     /// Asserts the exit code, with everything that was said.
+    #[allow(clippy::must_use_candidate, clippy::return_self_not_must_use)] // Most callers want only the assertion.
     #[track_caller]
     pub fn exits(self, code: i32) -> Self {
         assert_eq!(self.code, Some(code), "wrong exit code\n{self}");

@@ -78,5 +78,16 @@ fn problem(
     why: impl Into<String>,
     next: impl Into<String>,
 ) -> Problem {
-    Problem { subject: subject.to_string(), what: what.into(), why: why.into(), next: next.into() }
+    Problem {
+        subject: subject.to_string(),
+        what: what.into(),
+        why: one_reason(&why.into()),
+        next: next.into(),
+    }
+}
+
+/// An error that is a reason brings a `why` and a `next` of its own: its `next` gives way to ours, so that a person reads
+/// each word once.
+fn one_reason(text: &str) -> String {
+    text.split("\n  next:").next().unwrap_or("").replace("\n  why:  ", ": ")
 }

@@ -20,12 +20,12 @@ pub fn check(transit: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
         match Ca::open(&dir, &transit.authority.passphrase) {
             Ok(ca) => ca_pem = Some(ca.cert_pem()),
             Err(error) => {
-                problems.push(Problem {
-                    subject: "ca".into(),
-                    what: format!("the CA in {} cannot be used", dir.display()),
-                    why: error.to_string(),
-                    next: "give the right --ca-passphrase-file, or another ca_dir".into(),
-                });
+                problems.push(problem(
+                    "ca",
+                    format!("the CA in {} cannot be used", dir.display()),
+                    error.to_string(),
+                    "give the right --ca-passphrase-file, or another ca_dir",
+                ));
                 return problems;
             }
         }
