@@ -76,8 +76,7 @@ impl Lab {
             supervisor_start_ticks: 0,
         };
         file.write()?;
-        let itself = std::env::current_exe().map_err(LabError::io("find the running sealion"))?;
-        let mut command = Command::new(itself);
+        let mut command = Command::new("/proc/self/exe");
         command.arg("__supervise").arg(dir).arg(std::process::id().to_string());
         if options.keep {
             command.arg("--keep");

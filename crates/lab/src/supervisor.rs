@@ -216,8 +216,8 @@ fn start(
         .open(node.log())
         .map_err(|error| format!("open {}: {error}", node.log().display()))?;
     let err = log.try_clone().map_err(|error| error.to_string())?;
-    let itself = std::env::current_exe().map_err(|error| error.to_string())?;
-    let child = Command::new(itself)
+    // Not its path: a lab outlives a binary that was built or installed anew over it.
+    let child = Command::new("/proc/self/exe")
         .arg("__server")
         .arg(&file.servers.mariadbd)
         .arg(format!("--defaults-file={}", node.my_cnf().display()))
