@@ -266,6 +266,7 @@ fn play(options: &DemoOptions, say: Say<'_>, slot: &mut Option<Up>) -> Result<De
 
     let mut full = Full::default();
     if options.full {
+        stage.phase("the fourth node leaves again", |_| leave(up, "n4"))?;
         full = run_full(options, up, &mut stage)?;
     }
 
@@ -483,6 +484,15 @@ fn fourth_node(
         sst_seen: SeenWord::Unknown,
         synced: view.is_synced(),
     })
+}
+
+/// Takes a node out of cluster, lab and inventory. What follows rolls the three nodes that rolls were tried on.
+fn leave(up: &mut Up, node: &str) -> Result<(), OpsError> {
+    up.lab.stop(node)?;
+    up.lab.remove_node(node)?;
+    labs::write_inventory(&up.lab, &up.lab.file.dir.join("operator"))?;
+    up.cluster = Cluster::read(&up.inventory)?;
+    labs::synced(&up.cluster, &up.lab, "n1", usize::from(NODES)).map(|_| ())
 }
 
 /// Tells the sniffer whose transfer that was; returns the donor.

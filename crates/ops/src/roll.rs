@@ -362,7 +362,7 @@ fn drive(
             Err(OpsError::Refused(format!("step {step} is refused, nothing was changed\n\n{why}")))
         }
         Outcome::Stopped { step, why } => Err(OpsError::Stopped(format!(
-            "the change stopped at step {step}; the cluster serves, what was done stays done\n\n{why}\n\n  next: sealion resume (goes on) or sealion undo (goes back)"
+            "the change stopped at step {step}; what was done stays done\n\n{why}\n\n  next: sealion resume (goes on) or sealion undo (goes back)"
         ))),
     }
 }
