@@ -263,6 +263,11 @@ pub fn canaries(cluster: &Cluster) -> Result<Vec<Canary>, LookError> {
             ] {
                 client.execute(statement).map_err(|error| failed(error.to_string()))?;
             }
+            if !is_ours(&mut client) {
+                return Err(failed(format!(
+                    "the schema {CANARY_SCHEMA} is there and is not marked as sealion's; rename it, or drop it if it is left over"
+                )));
+            }
             prepared = true;
         }
         // The table may have been made on another node a moment ago: wait until that has arrived here.
@@ -290,12 +295,21 @@ pub fn canaries(cluster: &Cluster) -> Result<Vec<Canary>, LookError> {
     Ok(canaries)
 }
 
+fn is_ours(client: &mut Client) -> bool {
+    client.query("SHOW CREATE DATABASE sealion_canary").is_ok_and(|rows| {
+        rows.first().and_then(|row| row.at(1)).is_some_and(|text| text.contains("made by sealion"))
+    })
+}
+
 /// Removes what [`canaries`] made.
 pub fn remove_canaries(cluster: &Cluster) {
     if let Some(node) = cluster.nodes.first()
         && let Ok(mut client) = Client::connect(&cluster.login_at(node))
     {
-        let _ = client.execute("DROP DATABASE IF EXISTS sealion_canary");
+        // A schema of that name that is not marked as ours is somebody's.
+        if is_ours(&mut client) {
+            let _ = client.execute("DROP DATABASE IF EXISTS sealion_canary");
+        }
         let _ = client.quit();
     }
 }

@@ -11,6 +11,9 @@ use crate::transit::world::Transit;
 pub struct ClientsGate;
 pub const CLIENTS_GATE: ClientsGate = ClientsGate;
 
+/// A dropped packet makes one capture useless; that is no verdict.
+const LOOKS_MAX: usize = 3;
+
 impl StepKind for ClientsGate {
     fn kind(&self) -> &'static str {
         "clients-gate"
@@ -30,31 +33,48 @@ impl StepKind for ClientsGate {
             canaries: true,
             nodes: transit.names().iter().map(ToString::to_string).collect(),
         };
-        let sights = match transit.look.wire(&what) {
-            Ok(sights) => sights,
-            Err(LookError::NotPermitted { why, next }) if !transit.accept_unknown_clients => {
+        let mut unknown = String::new();
+        for _ in 0..LOOKS_MAX {
+            let sights = match transit.look.wire(&what) {
+                Ok(sights) => sights,
+                Err(LookError::NotPermitted { why, next }) if !transit.accept_unknown_clients => {
+                    return Ok(StepCheck::Blocked(format!(
+                        "whether clients still speak clear text cannot be seen here\n  why:  {why}\n  next: {next}; or take \
+                         the risk with --accept-unknown-clients: who speaks clear text is then refused at its next connect"
+                    )));
+                }
+                Err(LookError::NotPermitted { .. }) => {
+                    return Ok(StepCheck::AlreadyDone("not looked: --accept-unknown-clients".into()));
+                }
+                Err(error) => return Err(StepError(error.to_string())),
+            };
+            let (mut plain, mut open) = (Vec::new(), Vec::new());
+            for sight in sights.iter().filter(|sight| sight.link.kind == LinkKind::Client) {
+                match &sight.seen {
+                    Seen::Plain => plain.push(sight.link.to_string()),
+                    Seen::Unknown(why) => open.push(format!("{}: {why}", sight.link)),
+                    Seen::Sealed => {}
+                }
+            }
+            if !plain.is_empty() {
                 return Ok(StepCheck::Blocked(format!(
-                    "whether clients still speak clear text cannot be seen here\n  why:  {why}\n  next: {next}; or take \
-                     the risk with --accept-unknown-clients: who speaks clear text is then refused at its next connect"
+                    "some clients still speak clear text and would be cut off\n  why:  seen on {}\n  next: let them \
+                     reconnect (they are offered TLS now) or set ssl-mode=REQUIRED there, then sealion resume",
+                    plain.join(", ")
                 )));
             }
-            Err(LookError::NotPermitted { .. }) => {
-                return Ok(StepCheck::AlreadyDone("not looked: --accept-unknown-clients".into()));
+            if open.is_empty() {
+                return Ok(StepCheck::AlreadyDone("no clear text was seen on any client link".into()));
             }
-            Err(error) => return Err(StepError(error.to_string())),
-        };
-        let plain: Vec<String> = sights
-            .iter()
-            .filter(|sight| sight.link.kind == LinkKind::Client && sight.seen == Seen::Plain)
-            .map(|sight| sight.link.to_string())
-            .collect();
-        Ok(if plain.is_empty() {
-            StepCheck::AlreadyDone("no clear text was seen on any client link".into())
+            unknown = open.join("; ");
+        }
+        // What could not be seen is not clear text, and it is not TLS either.
+        Ok(if transit.accept_unknown_clients {
+            StepCheck::AlreadyDone(format!("unknown, taken by --accept-unknown-clients: {unknown}"))
         } else {
             StepCheck::Blocked(format!(
-                "some clients still speak clear text and would be cut off\n  why:  seen on {}\n  next: let them reconnect \
-                 (they are offered TLS now) or set ssl-mode=REQUIRED there, then sealion resume",
-                plain.join(", ")
+                "whether clients still speak clear text could not be seen\n  why:  {unknown}\n  next: sealion resume looks \
+                 again; or take the risk with --accept-unknown-clients"
             ))
         })
     }
