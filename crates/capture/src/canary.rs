@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use memchr::memmem::Finder;
+use serde::{Deserialize, Serialize};
 
 /// What every canary begins with.
 pub const PREFIX: &str = "SLCANARY";
@@ -45,7 +46,7 @@ impl Canary {
 }
 
 /// The first canary of a direction with its surroundings.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
     pub tag: String,
     /// Where the canary begins, counted from the first byte that we know of.

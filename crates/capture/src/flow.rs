@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;
 
+use serde::{Deserialize, Serialize};
+
 pub use crate::canary::Evidence;
 use crate::segment::{self, Segment};
 use crate::stream::Stream;
@@ -13,7 +15,7 @@ pub const FLOWS_MAX: usize = 16_384;
 const WAITING_BYTES_MAX: usize = 64 << 20;
 
 /// One TCP connection.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flow {
     /// The lower of the two addresses.
     pub a: SocketAddr,
@@ -29,7 +31,7 @@ pub struct Flow {
 }
 
 /// What passed in one direction.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Direction {
     /// Payload bytes, each counted once.
     pub bytes: u64,

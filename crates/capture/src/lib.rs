@@ -3,12 +3,14 @@
 //! [`start`] opens a packet ring ([`ring`], the one module with `unsafe`) and reads it on a thread of its own. What
 //! the bytes mean is decided without I/O: [`segment`] (IP and TCP headers), [`stream`] (order, gaps, TLS records),
 //! [`canary`] (the search), [`flow`] (who talks to whom). Which flow is which link is for the caller to say.
+//! Where packets may not be captured, a [`relay`] in front of a port feeds the same table.
 //! Left out: capture files, IP reassembly (a fragmented segment shows as missing bytes), VLAN names.
 #![warn(clippy::indexing_slicing)]
 
 pub mod canary;
 mod filter;
 pub mod flow;
+pub mod relay;
 mod ring;
 pub mod segment;
 pub mod stream;
@@ -17,6 +19,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
 
 pub use canary::Canary;
 pub use flow::{Direction, Evidence, Flow, FlowTable};
@@ -57,8 +61,8 @@ pub enum CaptureError {
     Failed { iface: String, step: &'static str, why: String, next: &'static str },
 }
 
-/// What was seen between two moments.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// What was seen between two moments. It also travels from a process that relays to the one that judges.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct CaptureReport {
     /// How it was captured, for people.
     pub method: String,

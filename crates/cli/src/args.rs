@@ -118,9 +118,12 @@ pub struct DemoArgs {
     /// Use the host's loopback, not a namespace of its own
     #[arg(long)]
     pub no_namespace: bool,
-    /// How joiners get their data
-    #[arg(long, value_enum, default_value_t = Sst::Rsync)]
-    pub sst: Sst,
+    /// Look through relays in front of the ports, as is done where packets may not be captured
+    #[arg(long)]
+    pub relay: bool,
+    /// How joiners get their data: rsync, or mariabackup where relays look, since none can stand before rsync's daemon
+    #[arg(long, value_enum)]
+    pub sst: Option<Sst>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -372,8 +375,12 @@ pub struct LabUpArgs {
     pub system: bool,
     #[arg(long)]
     pub no_namespace: bool,
-    #[arg(long, value_enum, default_value_t = Sst::Rsync)]
-    pub sst: Sst,
+    /// Put relays in front of the ports and look through them, as where packets may not be captured
+    #[arg(long)]
+    pub relay: bool,
+    /// How joiners get their data: rsync, or mariabackup where relays look
+    #[arg(long, value_enum)]
+    pub sst: Option<Sst>,
     #[command(flatten)]
     pub lab: LabDirArgs,
 }

@@ -97,21 +97,27 @@ pub fn namespace(refused: bool) -> Result<bool, OpsError> {
     Ok(false)
 }
 
+fn sst_method(asked: Option<crate::args::Sst>, relay: bool) -> lab::SstMethod {
+    asked.map_or(if relay { lab::SstMethod::Mariabackup } else { lab::SstMethod::Rsync }, Into::into)
+}
+
 fn up(_: &Global, args: &LabUpArgs) -> Result<u8, OpsError> {
     let dir = args.lab.dir.clone().unwrap_or_else(|| labs::default_dir("lab"));
     refuse_taken(&dir)?;
     let servers = lab::bundle::Servers::find(args.system)?;
     let namespace = namespace(args.no_namespace)?;
+    let relay = args.relay || !lab::namespace::may_capture();
     let nodes = if args.kind == LabKind::Mariadb { 1 } else { args.nodes };
     let options = LabOptions {
         name: "lab".into(),
         dir: dir.clone(),
         servers,
-        sst_method: args.sst.into(),
+        sst_method: sst_method(args.sst, relay),
         nodes,
         galera: args.kind == LabKind::Galera,
         number: if namespace { 1 } else { 2 },
         namespace,
+        relay,
         keep: true,
     };
     let up = labs::first_node(&options, &dir.join("operator"))?;
@@ -197,16 +203,18 @@ pub fn demo(_: &Global, args: &DemoArgs) -> Result<u8, OpsError> {
     let out = std::path::absolute(&args.out)
         .map_err(|error| OpsError::usage("--out is no path", error.to_string(), "name a directory"))?;
     let namespace = namespace(args.no_namespace)?;
+    let relay = args.relay || !lab::namespace::may_capture();
     let options = ops::demo::DemoOptions {
         lab: LabOptions {
             name: "demo".into(),
             dir,
             servers,
-            sst_method: args.sst.into(),
+            sst_method: sst_method(args.sst, relay),
             nodes: 3,
             galera: true,
             number: if namespace { 1 } else { 3 },
             namespace,
+            relay,
             keep: args.keep,
         },
         out,

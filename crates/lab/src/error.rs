@@ -12,6 +12,9 @@ pub enum LabError {
     /// The kernel or the file system said no.
     #[error("{what}\n  why:  {why}\n  next: {next}")]
     Refused { what: String, why: String, next: String },
+    /// What it needs is somebody else's; nothing was started.
+    #[error("{what}\n  why:  {why}\n  next: {next}")]
+    Taken { what: String, why: String, next: String },
     /// A server did not do what it was asked to.
     #[error("{node}: {what}\n  why:  {why}\n  next: look at {}", log.display())]
     Server { node: String, what: String, why: String, log: PathBuf },

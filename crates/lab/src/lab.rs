@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use crate::LabError;
 use crate::bundle::{self, Servers};
-use crate::layout::{self, LabFile, NodeSpec, SstMethod};
+use crate::layout::{LabFile, NodeSpec, SstMethod};
+use crate::ports;
 use crate::supervisor::{self, NodeState, Request};
 
 /// A server that has not answered by then has failed; the slowest start measured in the lab took 12 s.
@@ -28,6 +29,8 @@ pub struct LabOptions {
     pub number: u8,
     /// Whether this process already is in a namespace of its own.
     pub namespace: bool,
+    /// Relays stand in front of the nodes' ports, because packets may not be captured here.
+    pub relay: bool,
     pub keep: bool,
 }
 
@@ -55,14 +58,7 @@ impl Lab {
         fs::create_dir_all(dir).map_err(LabError::io(format!("make {}", dir.display())))?;
         fs::set_permissions(dir, fs::Permissions::from_mode(0o700))
             .map_err(LabError::io("close the lab's directory"))?;
-        let nodes = (1..=options.nodes)
-            .map(|n| NodeSpec {
-                name: format!("n{n}"),
-                address: layout::node_address(options.number, n),
-                dir: dir.join(format!("n{n}")),
-            })
-            .collect();
-        let file = LabFile {
+        let mut file = LabFile {
             name: options.name.clone(),
             dir: dir.clone(),
             servers: options.servers.clone(),
@@ -70,11 +66,16 @@ impl Lab {
             cluster_name: options.name.clone(),
             sst_method: options.sst_method,
             galera: options.galera,
-            nodes,
+            relay: options.relay,
+            nodes: vec![],
             strangers: vec![],
             supervisor_pid: 0,
             supervisor_start_ticks: 0,
         };
+        file.nodes = (1..=options.nodes)
+            .map(|n| NodeSpec::new(&format!("n{n}"), &file, options.number, n))
+            .collect();
+        ports::refuse_taken(&file)?;
         file.write()?;
         let mut command = Command::new("/proc/self/exe");
         command.arg("__supervise").arg(dir).arg(std::process::id().to_string());
@@ -126,7 +127,7 @@ impl Lab {
         {
             fs::create_dir_all(&dir).map_err(LabError::io(format!("make {}", dir.display())))?;
         }
-        for (path, text) in layout::option_files(&self.file, node, cluster_address) {
+        for (path, text) in crate::layout::option_files(&self.file, node, cluster_address) {
             fs::write(&path, text).map_err(LabError::io(format!("write {}", path.display())))?;
         }
         Ok(())
@@ -136,11 +137,7 @@ impl Lab {
     pub fn add_node(&mut self, name: &str) -> Result<NodeSpec, LabError> {
         let number = u8::try_from(self.file.nodes.len() + 1).unwrap_or(u8::MAX);
         let cluster_address = self.file.cluster_address();
-        let node = NodeSpec {
-            name: name.to_owned(),
-            address: layout::node_address(self.number, number),
-            dir: self.file.dir.join(name),
-        };
+        let node = NodeSpec::new(name, &self.file, self.number, number);
         self.lay_out(&node, &cluster_address)?;
         self.file.nodes.push(node.clone());
         self.file.write()?;
@@ -151,11 +148,7 @@ impl Lab {
     /// place of its own on the loopback. Its name is `n` and a digit above those of the lab.
     pub fn add_stranger(&mut self, name: &str) -> Result<NodeSpec, LabError> {
         let number = name.trim_start_matches('n').parse().unwrap_or(u8::MAX);
-        let node = NodeSpec {
-            name: name.to_owned(),
-            address: layout::node_address(self.number, number),
-            dir: self.file.dir.join(name),
-        };
+        let node = NodeSpec::new(name, &self.file, self.number, number);
         self.lay_out(&node, &self.file.cluster_address())?;
         self.file.strangers.push(node.clone());
         self.file.write()?;

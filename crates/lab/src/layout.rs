@@ -34,11 +34,26 @@ impl SstMethod {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeSpec {
     pub name: String,
+    /// Where others find it.
     pub address: IpAddr,
+    /// Where it listens when a relay stands at its address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub behind: Option<IpAddr>,
     pub dir: PathBuf,
 }
 
 impl NodeSpec {
+    pub fn new(name: &str, lab: &LabFile, lab_number: u8, node_number: u8) -> Self {
+        Self {
+            name: name.to_owned(),
+            address: node_address(lab_number, node_number),
+            behind: lab.relay.then(|| node_address(lab_number, BEHIND + node_number)),
+            dir: lab.dir.join(name),
+        }
+    }
+    pub fn listens_at(&self) -> IpAddr {
+        self.behind.unwrap_or(self.address)
+    }
     pub fn my_cnf(&self) -> PathBuf {
         self.dir.join("etc/my.cnf")
     }
@@ -75,6 +90,9 @@ pub struct LabFile {
     pub cluster_name: String,
     pub sst_method: SstMethod,
     pub galera: bool,
+    /// Nodes listen behind relays that the supervisor runs, because packets may not be captured here.
+    #[serde(default)]
+    pub relay: bool,
     pub nodes: Vec<NodeSpec>,
     /// Servers that run in the lab and are not of the cluster.
     pub strangers: Vec<NodeSpec>,
@@ -125,6 +143,20 @@ pub fn node_address(lab_number: u8, node_number: u8) -> IpAddr {
     IpAddr::V4(Ipv4Addr::new(127, 77, lab_number, node_number))
 }
 
+/// A node behind a relay listens at the relay's address with this added to its last byte.
+const BEHIND: u8 = 100;
+
+/// Under which address the lab knows who dials from `ip`: a node behind a relay dials from where it listens.
+pub fn known_as(ip: IpAddr) -> IpAddr {
+    match ip {
+        IpAddr::V4(v4) => match v4.octets() {
+            [127, 77, lab, node] if node > BEHIND => node_address(lab, node - BEHIND),
+            _ => ip,
+        },
+        IpAddr::V6(_) => ip,
+    }
+}
+
 /// The option files of one node, split as Debian splits them: an entry file that includes a directory.
 pub fn option_files(lab: &LabFile, node: &NodeSpec, cluster_address: &str) -> Vec<(PathBuf, String)> {
     let mut entry = String::from(
@@ -147,21 +179,32 @@ pub fn option_files(lab: &LabFile, node: &NodeSpec, cluster_address: &str) -> Ve
         "[mysqld]\nbind-address={}\nport={SQL_PORT}\nskip-name-resolve\nmax-connections=200\n\
          innodb-buffer-pool-size=64M\ninnodb-log-file-size=16M\ninnodb-flush-log-at-trx-commit=1\n\
          # Small machine: the lab shares two cores between three servers.\nperformance-schema=OFF\n",
-        node.address
+        node.listens_at()
     );
     let galera = format!(
         "[galera]\nwsrep-on=ON\nwsrep-provider={}\nwsrep-cluster-name={}\nwsrep-cluster-address={cluster_address}\n\
-         wsrep-node-name={}\nwsrep-node-address={}\nwsrep-sst-method={}\n\
+         wsrep-node-name={}\nwsrep-node-address={}\nwsrep-node-incoming-address={}:{SQL_PORT}\nwsrep-sst-method={}\n\
          wsrep-provider-options=\"gmcast.listen_addr=tcp://{}:{GALERA_PORT};ist.recv_bind={};gcache.size=128M\"\n\
          binlog-format=ROW\ndefault-storage-engine=InnoDB\ninnodb-autoinc-lock-mode=2\n",
         lab.servers.galera.display(),
         lab.cluster_name,
         node.name,
         node.address,
+        node.address,
         lab.sst_method.as_str(),
-        node.address,
-        node.address,
+        node.listens_at(),
+        node.listens_at(),
     );
+    let sst = match lab.sst_method {
+        SstMethod::Rsync => String::new(),
+        // The lab's root has no password and is let in over the unix socket only. A joiner behind a relay listens there,
+        // and announces the relay's address.
+        SstMethod::Mariabackup => {
+            let bind = node.behind.map_or_else(String::new, |ip| format!("\n[sst]\nsockopt=\",bind={ip}\"\n"));
+            format!("wsrep-sst-auth=\"root:\"\n{bind}")
+        }
+    };
+    let galera = galera + &sst;
     let mut files = vec![(node.my_cnf(), entry), (node.conf_d().join("50-server.cnf"), server)];
     if lab.galera {
         files.push((node.conf_d().join("60-galera.cnf"), galera));

@@ -12,6 +12,7 @@
 pub mod bundle;
 pub mod layout;
 pub mod namespace;
+mod ports;
 pub mod supervisor;
 
 mod error;

@@ -3,9 +3,10 @@
 //! It answers one JSON line per connection on the lab's control socket. It ends, and ends all its servers, when it is
 //! told to, or on SIGTERM, which the kernel sends it when the process that made the lab dies (unless the lab is kept).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::CommandExt;
@@ -13,13 +14,15 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use capture::CaptureReport;
+use capture::relay::{Relays, Route};
 use nix::sys::prctl;
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
 
 use crate::LabError;
-use crate::layout::LabFile;
+use crate::layout::{self, LabFile, SstMethod};
 
 /// How long a server may take to shut down before it is killed, when the lab ends.
 const SHUTDOWN_MS_MAX: u64 = 10_000;
@@ -40,6 +43,12 @@ pub enum Request {
         node: String,
     },
     Status,
+    /// Looks at what passes through the relays from now on, and relays a control connection to this address.
+    TapOpen {
+        control: SocketAddr,
+    },
+    /// What passed since then.
+    TapClose,
     /// The servers first, in order, then the supervisor itself.
     Shutdown,
 }
@@ -49,6 +58,12 @@ pub struct Answer {
     pub ok: bool,
     pub error: Option<String>,
     pub nodes: BTreeMap<String, NodeState>,
+    /// Where the control connection is to be made to, after `TapOpen`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control: Option<SocketAddr>,
+    /// After `TapClose`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capture: Option<CaptureReport>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -125,6 +140,7 @@ pub fn run(dir: &Path, keep: bool, parent_pid: i32) -> Result<(), LabError> {
     file.supervisor_start_ticks = start_ticks(file.supervisor_pid).unwrap_or(0);
     file.write()?;
 
+    let mut front = Front { relays: Relays::new(layout::known_as), stands: BTreeSet::new() };
     let mut servers: BTreeMap<String, Server> = BTreeMap::new();
     loop {
         reap(&mut servers);
@@ -134,7 +150,7 @@ pub fn run(dir: &Path, keep: bool, parent_pid: i32) -> Result<(), LabError> {
         }
         match listener.accept() {
             Ok((stream, _)) => {
-                if serve(stream, dir, &mut servers) {
+                if serve(stream, dir, &mut servers, &mut front) {
                     break;
                 }
             }
@@ -151,13 +167,46 @@ pub fn run(dir: &Path, keep: bool, parent_pid: i32) -> Result<(), LabError> {
     Ok(())
 }
 
+/// The relays, and the nodes that they stand in front of already.
+struct Front {
+    relays: Relays,
+    stands: BTreeSet<String>,
+}
+
+impl Front {
+    /// A relay at each port of `name` that others dial, where the lab has relays.
+    fn stand(&mut self, dir: &Path, name: &str) -> Result<(), String> {
+        let file = LabFile::read(dir).map_err(|error| error.to_string())?;
+        let Some(node) = file.node(name) else { return Ok(()) };
+        let Some(behind) = node.behind else { return Ok(()) };
+        if !self.stands.insert(name.to_owned()) {
+            return Ok(());
+        }
+        // The joiner's rsync daemon listens at the address that it announces, so no relay can stand there.
+        let sst = (file.sst_method == SstMethod::Mariabackup).then_some(layout::SST_PORT);
+        for port in [layout::SQL_PORT, layout::GALERA_PORT, layout::IST_PORT].into_iter().chain(sst) {
+            let route = Route {
+                listen: SocketAddr::new(node.address, port),
+                target: SocketAddr::new(behind, port),
+            };
+            self.relays.add(route).map_err(|error| format!("relay {}: {error}", route.listen))?;
+        }
+        Ok(())
+    }
+}
+
 struct Server {
     child: Option<Child>,
     ended: Option<String>,
 }
 
 /// Returns true when the lab shall end.
-fn serve(stream: UnixStream, dir: &Path, servers: &mut BTreeMap<String, Server>) -> bool {
+fn serve(
+    stream: UnixStream,
+    dir: &Path,
+    servers: &mut BTreeMap<String, Server>,
+    front: &mut Front,
+) -> bool {
     let _ = stream.set_nonblocking(false);
     let _ = stream.set_read_timeout(Some(Duration::from_secs(2)));
     let Ok(reader) = stream.try_clone() else { return false };
@@ -166,10 +215,27 @@ fn serve(stream: UnixStream, dir: &Path, servers: &mut BTreeMap<String, Server>)
         return false;
     }
     let mut end = false;
+    let (mut control, mut capture) = (None, None);
     let outcome = match serde_json::from_str::<Request>(&line) {
         Err(error) => Err(format!("not a request: {error}")),
         Ok(Request::Status) => Ok(()),
-        Ok(Request::Start { node, args }) => start(dir, &node, &args, servers),
+        Ok(Request::Start { node, args }) => {
+            front.stand(dir, &node).and_then(|()| start(dir, &node, &args, servers))
+        }
+        Ok(Request::TapOpen { control: target }) => {
+            front.relays.begin();
+            // An own listener each time; its thread waits for ever, which a lab can afford a few dozen times.
+            let listen = SocketAddr::new(target.ip(), 0);
+            front
+                .relays
+                .add(Route { listen, target })
+                .map(|address| control = Some(address))
+                .map_err(|error| format!("relay the control: {error}"))
+        }
+        Ok(Request::TapClose) => {
+            capture = front.relays.end();
+            capture.is_some().then_some(()).ok_or_else(|| "no tap is open".to_owned())
+        }
         Ok(Request::Stop { node }) => signal(&node, Signal::SIGTERM, servers),
         Ok(Request::Kill { node }) => signal(&node, Signal::SIGKILL, servers),
         Ok(Request::Shutdown) => {
@@ -190,7 +256,7 @@ fn serve(stream: UnixStream, dir: &Path, servers: &mut BTreeMap<String, Server>)
             (name.clone(), state)
         })
         .collect();
-    let answer = Answer { ok: outcome.is_ok(), error: outcome.err(), nodes };
+    let answer = Answer { ok: outcome.is_ok(), error: outcome.err(), nodes, control, capture };
     let mut text = serde_json::to_string(&answer).expect("an answer has only plain fields");
     text.push('\n');
     let mut stream = stream;

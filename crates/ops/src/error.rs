@@ -34,8 +34,8 @@ impl OpsError {
             Self::CannotLook { .. } => 3,
             Self::Lab(lab::LabError::Refused { .. } | lab::LabError::Missing { .. }) => 3,
             Self::Stopped(_) | Self::Journal(_) => 4,
+            Self::Refused(_) | Self::Lab(lab::LabError::Taken { .. }) => 6,
             Self::Internal { .. } | Self::Lab(_) => 5,
-            Self::Refused(_) => 6,
         }
     }
 

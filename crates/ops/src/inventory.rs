@@ -41,6 +41,9 @@ pub struct ClusterTable {
     /// Where to capture; `lo` for a cluster on loopback.
     #[serde(default = "default_iface")]
     pub capture_interface: String,
+    /// A lab whose relays are looked through instead: its directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capture_relay: Option<PathBuf>,
 }
 
 fn default_iface() -> String {
@@ -110,6 +113,25 @@ fn default_node_state_dir() -> PathBuf {
     "/var/lib/sealion".into()
 }
 
+/// How bytes on the wire are seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CaptureBy {
+    /// A packet socket on this interface.
+    Packets { iface: String },
+    /// The relays in front of this lab's nodes.
+    Relay { lab_dir: PathBuf },
+}
+
+impl CaptureBy {
+    /// How a person sees the same.
+    pub fn see_again(&self) -> String {
+        match self {
+            Self::Packets { iface } => format!("tcpdump -i {iface} -A on the port shows the same"),
+            Self::Relay { .. } => "strace -f -e trace=read,write -s 200 of the lab's supervisor shows the same".into(),
+        }
+    }
+}
+
 /// A cluster that can be looked at and changed.
 #[derive(Debug, Clone)]
 pub struct Cluster {
@@ -117,7 +139,7 @@ pub struct Cluster {
     pub ca_dir: PathBuf,
     pub state_dir: PathBuf,
     pub ca_passphrase_file: Option<PathBuf>,
-    pub capture_interface: String,
+    pub capture: CaptureBy,
     pub nodes: Vec<NodeSpec>,
     pub login: ConnectOptions,
 }
@@ -203,7 +225,10 @@ impl Cluster {
             ca_dir: at(&inventory.cluster.ca_dir),
             state_dir: at(&inventory.cluster.state_dir),
             ca_passphrase_file: inventory.cluster.ca_passphrase_file.map(|path| at(&path)),
-            capture_interface: inventory.cluster.capture_interface,
+            capture: match inventory.cluster.capture_relay {
+                Some(dir) => CaptureBy::Relay { lab_dir: at(&dir) },
+                None => CaptureBy::Packets { iface: inventory.cluster.capture_interface },
+            },
             nodes,
             login,
         })
@@ -386,7 +411,7 @@ pub fn one_server(typed: ClientOptions) -> Result<Cluster, OpsError> {
         ca_dir: PathBuf::new(),
         state_dir: PathBuf::new(),
         ca_passphrase_file: None,
-        capture_interface: default_iface(),
+        capture: CaptureBy::Packets { iface: default_iface() },
         nodes: vec![node],
         login,
     })

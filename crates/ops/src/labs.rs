@@ -130,6 +130,7 @@ pub fn write_inventory(lab: &Lab, operator_dir: &Path) -> Result<(), OpsError> {
             state_dir: operator_dir.join("state"),
             ca_passphrase_file: Some(operator_dir.join("ca-passphrase")),
             capture_interface: "lo".into(),
+            capture_relay: lab.file.relay.then(|| lab.file.dir.clone()),
         },
         login: LoginTable { defaults_file: "operator.cnf".into() },
         nodes: lab

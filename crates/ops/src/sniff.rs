@@ -3,14 +3,17 @@
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
 use std::time::Duration;
 
 use capture::{Canary, Capture, CaptureError, CaptureReport, Direction, Flow, Spec};
+use lab::LabFile;
+use lab::supervisor::{Request, ask};
 use model::link::{Counts, judge};
 use model::{Clock, Evidence, Link, LinkKind, LinkSight, Look, LookError, Seen, SystemClock, WireLook};
 use net::Client;
 
-use crate::inventory::Cluster;
+use crate::inventory::{CaptureBy, Cluster};
 
 /// A capture that begins in the middle of a TLS record sees the rest of it as clear bytes, once per direction.
 /// Source: RFC 8446 section 5.2: a record is at most 2^14 + 256 bytes and a 5-byte header.
@@ -31,10 +34,15 @@ pub fn random16() -> [u8; 16] {
 
 /// One capture under way, with its control already sent.
 pub struct Sniffer {
-    capture: Capture,
+    eye: Eye,
     control: Canary,
     control_port: u16,
     transfers: Vec<Transfer>,
+}
+
+enum Eye {
+    Packets(Capture),
+    Relay(LabFile),
 }
 
 /// Who served whom, as the joiner's log says. A donor's SST tools and IST sender dial from whatever address the kernel
@@ -50,28 +58,47 @@ impl Sniffer {
     pub fn start(cluster: &Cluster) -> Result<Self, LookError> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
             .map_err(|error| LookError::Failed { why: format!("listen for the control: {error}") })?;
-        let control_port = listener
+        let listens = listener
             .local_addr()
-            .map_err(|error| LookError::Failed { why: format!("listen for the control: {error}") })?
-            .port();
+            .map_err(|error| LookError::Failed { why: format!("listen for the control: {error}") })?;
+        let (eye, control_at) = match &cluster.capture {
+            CaptureBy::Packets { iface } => (Self::on_packets(cluster, iface, listens.port())?, listens),
+            CaptureBy::Relay { lab_dir } => Self::on_relays(lab_dir, listens)?,
+        };
+        let control = Canary::new(random16());
+        send_control(&listener, control_at, control.token())
+            .map_err(|error| LookError::Failed { why: format!("send the control: {error}") })?;
+        Ok(Self { eye, control, control_port: control_at.port(), transfers: Vec::new() })
+    }
+
+    fn on_packets(cluster: &Cluster, iface: &str, control_port: u16) -> Result<Eye, LookError> {
         let mut ports = vec![control_port, lab::layout::SST_PORT];
         for node in &cluster.nodes {
             ports.extend([node.port, node.galera_port, node.galera_port + 1]);
         }
         ports.sort_unstable();
         ports.dedup();
-        let spec = Spec { iface: cluster.capture_interface.clone(), ports, ring_bytes: 0 };
-        let capture = capture::start(spec).map_err(|error| match error {
+        let spec = Spec { iface: iface.to_owned(), ports, ring_bytes: 0 };
+        capture::start(spec).map(Eye::Packets).map_err(|error| match error {
             CaptureError::NotPermitted { .. } => LookError::NotPermitted {
                 why: "this process may not capture packets".into(),
                 next: "run sealion with sudo, or once: setcap cap_net_raw+ep on the binary".into(),
             },
             other => LookError::Failed { why: other.to_string() },
-        })?;
-        let control = Canary::new(random16());
-        send_control(&listener, control.token())
-            .map_err(|error| LookError::Failed { why: format!("send the control: {error}") })?;
-        Ok(Self { capture, control, control_port, transfers: Vec::new() })
+        })
+    }
+
+    /// The control goes through a relay too, or it would prove nothing of the others.
+    fn on_relays(lab_dir: &Path, control: SocketAddr) -> Result<(Eye, SocketAddr), LookError> {
+        let failed = |error: &dyn std::fmt::Display| LookError::Failed {
+            why: format!("the lab's relays do not answer: {error}"),
+        };
+        let file = LabFile::read(lab_dir).map_err(|error| failed(&error))?;
+        let answer = ask(&file, &Request::TapOpen { control }).map_err(|error| failed(&error))?;
+        match (answer.control, answer.error) {
+            (Some(address), None) => Ok((Eye::Relay(file), address)),
+            (_, why) => Err(failed(&why.unwrap_or_else(|| "no place for the control".into()))),
+        }
     }
 
     /// A transfer to `joiner` has just ended.
@@ -84,13 +111,24 @@ impl Sniffer {
     }
 
     pub fn finish(self, cluster: &Cluster) -> Vec<LinkSight> {
-        let report = self.capture.stop();
+        let report = match self.eye {
+            Eye::Packets(capture) => capture.stop(),
+            Eye::Relay(file) => ask(&file, &Request::TapClose)
+                .ok()
+                .and_then(|answer| answer.capture)
+                // Without a report there is no control in it, so that no link is called sealed.
+                .unwrap_or_else(|| CaptureReport {
+                    method: "a relay that did not answer".into(),
+                    failed: Some("the lab's relays did not say what they saw".into()),
+                    ..CaptureReport::default()
+                }),
+        };
         sights(&report, cluster, &self.control, self.control_port, &self.transfers)
     }
 }
 
-fn send_control(listener: &TcpListener, token: &str) -> std::io::Result<()> {
-    let mut out = TcpStream::connect(listener.local_addr()?)?;
+fn send_control(listener: &TcpListener, at: SocketAddr, token: &str) -> std::io::Result<()> {
+    let mut out = TcpStream::connect(at)?;
     let (mut taken, _) = listener.accept()?;
     taken.set_read_timeout(Some(Duration::from_millis(CONTROL_MS_MAX)))?;
     out.write_all(format!("control {token} control").as_bytes())?;

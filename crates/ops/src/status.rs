@@ -156,10 +156,7 @@ pub fn with_sights(cluster: &Cluster, sights: Vec<LinkSight>, not_looked_at: Vec
             value,
             Source::Wire,
             now,
-            format!(
-                "{}; tcpdump -i {} -A on the port shows the same",
-                sight.method, cluster.capture_interface
-            ),
+            format!("{}; {}", sight.method, cluster.capture.see_again()),
         );
     }
     status.findings = rules::judge(&seen);

@@ -1,0 +1,299 @@
+//! Where packets may not be captured: the bytes are looked at on their way through us.
+//!
+//! A relay listens where clients dial and hands everything on to where the server really listens. What passes while a
+//! tap is open goes into the same [`FlowTable`] that packets go into, as segments of our own making, so one judge
+//! serves both. A relay sees what it relays and nothing else: whoever dials the server itself goes past it.
+
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::AsRawFd;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use nix::sys::socket::{self, AddressFamily, SockFlag, SockType, SockaddrStorage};
+
+use crate::flow::FlowTable;
+use crate::segment::Segment;
+use crate::{CaptureReport, unix_ms};
+
+/// Two threads each; a lab has dozens of connections, its writers some dozens more.
+pub const CONNECTIONS_MAX: usize = 512;
+/// What is read at once: larger than any TLS record, so that one passes in two reads at most.
+const CHUNK_BYTES: usize = 64 * 1024;
+
+/// What a listener does with a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Route {
+    pub listen: SocketAddr,
+    pub target: SocketAddr,
+}
+
+/// Listeners that hand on bytes, and the one tap on all of them. They live as long as the process.
+#[derive(Debug)]
+pub struct Relays {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    tap: Mutex<Option<Tap>>,
+    connections: AtomicUsize,
+    /// Under which address a peer is known: servers behind relays dial from where they listen.
+    known_as: fn(IpAddr) -> IpAddr,
+}
+
+#[derive(Debug)]
+struct Tap {
+    table: FlowTable,
+    started_unix_ms: u64,
+    refused: u64,
+}
+
+impl Relays {
+    pub fn new(known_as: fn(IpAddr) -> IpAddr) -> Self {
+        Self {
+            shared: Arc::new(Shared { tap: Mutex::new(None), connections: AtomicUsize::new(0), known_as }),
+        }
+    }
+
+    /// Listens on `route.listen` from now on. Returns the address, whose port the kernel chooses where it is 0.
+    ///
+    /// # Errors
+    /// As `bind(2)`: the address is not of this machine, or something listens there already.
+    pub fn add(&self, route: Route) -> io::Result<SocketAddr> {
+        let listener = TcpListener::bind(route.listen)?;
+        let listen = listener.local_addr()?;
+        let shared = Arc::clone(&self.shared);
+        thread::Builder::new().name(format!("relay {listen}")).spawn(move || {
+            for stream in listener.incoming().flatten() {
+                Shared::take(&shared, stream, Route { listen, target: route.target });
+            }
+        })?;
+        Ok(listen)
+    }
+
+    /// Looks at what passes from now on. Connections that are open already are joined in their middle.
+    pub fn begin(&self) {
+        *self.shared.tap() =
+            Some(Tap { table: FlowTable::new(Vec::new()), started_unix_ms: unix_ms(), refused: 0 });
+    }
+
+    /// What passed since [`Relays::begin`]; `None` where nothing was begun.
+    pub fn end(&self) -> Option<CaptureReport> {
+        let mut tap = self.shared.tap().take()?;
+        tap.table.finish();
+        Some(CaptureReport {
+            method: "a relay in front of each port".into(),
+            packets: tap.table.packets(),
+            // Nothing can be lost: a byte is handed on after it was looked at.
+            kernel_drops: 0,
+            flows: tap.table.flows(),
+            flows_over_limit: tap.table.flows_over_limit() + tap.refused,
+            packets_over_limit: tap.table.packets_over_limit() + tap.refused,
+            failed: None,
+            started_unix_ms: tap.started_unix_ms,
+            ended_unix_ms: unix_ms(),
+        })
+    }
+}
+
+impl Shared {
+    fn tap(&self) -> MutexGuard<'_, Option<Tap>> {
+        self.tap.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take(this: &Arc<Self>, client: TcpStream, route: Route) {
+        if this.connections.fetch_add(1, Ordering::AcqRel) >= CONNECTIONS_MAX {
+            this.connections.fetch_sub(1, Ordering::AcqRel);
+            if let Some(tap) = this.tap().as_mut() {
+                tap.refused += 1;
+            }
+            return;
+        }
+        let shared = Arc::clone(this);
+        let spawned = thread::Builder::new().name("relay".into()).spawn(move || {
+            // A server that is down ends the connection, as it would without us.
+            let _ = shared.relay(&client, route);
+            shared.connections.fetch_sub(1, Ordering::AcqRel);
+        });
+        if spawned.is_err() {
+            this.connections.fetch_sub(1, Ordering::AcqRel);
+        }
+    }
+
+    fn relay(self: &Arc<Self>, client: &TcpStream, route: Route) -> io::Result<()> {
+        let mut peer = client.peer_addr()?;
+        peer.set_ip((self.known_as)(peer.ip()));
+        let server = connect_from(peer.ip(), route.target)?;
+        client.set_nodelay(true)?;
+        server.set_nodelay(true)?;
+        self.segment(peer, route.listen, 0, Mark::Opens, &[]);
+        self.segment(route.listen, peer, 0, Mark::Answers, &[]);
+        let back = {
+            let (shared, from, to) = (Arc::clone(self), server.try_clone()?, client.try_clone()?);
+            thread::Builder::new()
+                .name("relay".into())
+                .spawn(move || shared.pour(&from, &to, route.listen, peer))?
+        };
+        self.pour(client, &server, peer, route.listen);
+        let _ = back.join();
+        Ok(())
+    }
+
+    /// Hands on one direction until it ends.
+    fn pour(&self, mut from: &TcpStream, mut to: &TcpStream, source: SocketAddr, destination: SocketAddr) {
+        // The SYN took the first sequence number.
+        let mut sequence: u32 = 1;
+        let mut chunk = vec![0; CHUNK_BYTES];
+        loop {
+            let n = match from.read(&mut chunk) {
+                Ok(n) => n,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(_) => 0,
+            };
+            let piece = chunk.get(..n).unwrap_or_default();
+            let mark = if piece.is_empty() { Mark::Ends } else { Mark::Goes };
+            self.segment(source, destination, sequence, mark, piece);
+            sequence = sequence.wrapping_add(u32::try_from(n).unwrap_or(u32::MAX));
+            if piece.is_empty() || to.write_all(piece).is_err() {
+                break;
+            }
+        }
+        let _ = to.shutdown(Shutdown::Write);
+        let _ = from.shutdown(Shutdown::Read);
+    }
+
+    fn segment(
+        &self,
+        source: SocketAddr,
+        destination: SocketAddr,
+        sequence: u32,
+        mark: Mark,
+        payload: &[u8],
+    ) {
+        if let Some(tap) = self.tap().as_mut() {
+            let segment = Segment {
+                source,
+                destination,
+                sequence,
+                syn: matches!(mark, Mark::Opens | Mark::Answers),
+                ack: mark != Mark::Opens,
+                fin: mark == Mark::Ends,
+                rst: false,
+                payload,
+                cut_bytes: 0,
+            };
+            tap.table.segment(&segment, unix_ms());
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    Opens,
+    Answers,
+    Goes,
+    Ends,
+}
+
+/// Dials from an address of our choice, so that the server sees the peer that it knows.
+fn connect_from(source: IpAddr, target: SocketAddr) -> io::Result<TcpStream> {
+    let family = if target.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
+    let fd = socket::socket(family, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?;
+    if source.is_ipv4() == target.is_ipv4() {
+        socket::bind(fd.as_raw_fd(), &SockaddrStorage::from(SocketAddr::new(source, 0)))?;
+    }
+    socket::connect(fd.as_raw_fd(), &SockaddrStorage::from(target))?;
+    Ok(TcpStream::from(fd))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+    use crate::Canary;
+
+    /// A server that answers what it is sent, once per connection, and says who dialled.
+    fn echo() -> (SocketAddr, thread::JoinHandle<Vec<IpAddr>>) {
+        let listener = TcpListener::bind("127.77.200.101:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let served = thread::spawn(move || {
+            (0..2)
+                .map(|_| {
+                    let (mut stream, peer) = listener.accept().unwrap();
+                    let mut bytes = Vec::new();
+                    stream.read_to_end(&mut bytes).unwrap();
+                    stream.write_all(&bytes).unwrap();
+                    peer.ip()
+                })
+                .collect()
+        });
+        (address, served)
+    }
+
+    fn say(to: SocketAddr, text: &[u8]) -> Vec<u8> {
+        let mut stream = TcpStream::connect(to).unwrap();
+        stream.write_all(text).unwrap();
+        stream.shutdown(Shutdown::Write).unwrap();
+        let mut back = Vec::new();
+        stream.read_to_end(&mut back).unwrap();
+        back
+    }
+
+    #[test]
+    fn what_passes_while_the_tap_is_open_is_looked_at_and_what_passed_before_is_not() {
+        let (target, served) = echo();
+        let relays = Relays::new(|_| "127.77.200.9".parse().unwrap());
+        let listen = relays.add(Route { listen: "127.77.200.1:0".parse().unwrap(), target }).unwrap();
+        assert_eq!(relays.end(), None);
+        assert_eq!(say(listen, b"unseen"), b"unseen");
+        relays.begin();
+        let canary = Canary::new([7; 16]);
+        let text = canary.token().repeat(5000);
+        assert_eq!(say(listen, text.as_bytes()), text.as_bytes());
+        let report = relays.end().unwrap();
+        assert!(report.is_complete(), "{report:?}");
+        let [flow] = report.flows.as_slice() else { panic!("{:?}", report.flows) };
+        assert_eq!((flow.a, flow.saw_start), (listen, true));
+        assert_eq!(flow.b.ip().to_string(), "127.77.200.9");
+        assert_eq!(flow.client, Some(flow.b));
+        for direction in [&flow.ab, &flow.ba] {
+            assert_eq!((direction.bytes, direction.missing_bytes), (text.len() as u64, 0));
+            assert_eq!(direction.canaries[canary.tag()], 5000);
+        }
+        assert_eq!(served.join().unwrap(), ["127.77.200.9".parse::<IpAddr>().unwrap(); 2]);
+    }
+
+    #[test]
+    fn a_connection_joined_in_its_middle_is_not_called_seen_from_its_start() {
+        let (target, _served) = echo();
+        let relays = Relays::new(|ip| ip);
+        let listen = relays.add(Route { listen: "127.77.200.1:0".parse().unwrap(), target }).unwrap();
+        let mut stream = TcpStream::connect(listen).unwrap();
+        stream.write_all(b"before").unwrap();
+        // The other end is reached when the answer to something sent later has come; here: the relay has read.
+        thread::sleep(std::time::Duration::from_millis(100));
+        relays.begin();
+        stream.write_all(b"after").unwrap();
+        stream.shutdown(Shutdown::Write).unwrap();
+        let mut back = Vec::new();
+        stream.read_to_end(&mut back).unwrap();
+        assert_eq!(back, b"beforeafter");
+        let report = relays.end().unwrap();
+        assert_eq!((report.flows.len(), report.flows[0].saw_start), (1, false));
+        assert!(report.is_complete(), "{report:?}");
+    }
+
+    #[test]
+    fn a_server_that_is_down_ends_the_connection_and_a_taken_port_is_told() {
+        let free = TcpListener::bind("127.77.200.102:0").unwrap().local_addr().unwrap();
+        let relays = Relays::new(|ip| ip);
+        let listen = relays.add(Route { listen: "127.77.200.1:0".parse().unwrap(), target: free }).unwrap();
+        let mut end = Vec::new();
+        let _ = TcpStream::connect(listen).unwrap().read_to_end(&mut end);
+        assert!(end.is_empty());
+        let error = relays.add(Route { listen, target: free }).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::AddrInUse);
+    }
+}
