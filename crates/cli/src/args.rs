@@ -5,6 +5,10 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use model::Noun;
 
+/// A change needs each node's files and service, which connection options do not tell.
+const NODES: &str = "Nodes, login and places come from the inventory (--inventory FILE, sealion.toml when left out). \
+                     `sealion config inventory -h HOST -u USER -p > sealion.toml` drafts one.";
+
 /// Shows, proves, turns on and keeps encryption of MariaDB Galera clusters.
 #[derive(Debug, Parser)]
 #[command(
@@ -70,14 +74,18 @@ pub enum Command {
     /// What is configured, what is effective, what is seen
     Status(Box<StatusArgs>),
     /// What a change would do; changes nothing
+    #[command(after_help = NODES)]
     Plan(PlanArgs),
     /// Apply a plan that was saved with `plan --format json`
     Apply(ApplyArgs),
     /// Turn TLS on while the cluster serves
+    #[command(after_help = NODES)]
     Enable(ChangeArgs),
     /// Turn TLS off while the cluster serves
+    #[command(after_help = NODES)]
     Disable(ChangeArgs),
     /// New certificates without a restart
+    #[command(after_help = NODES)]
     Rotate(ChangeArgs),
     /// Finish a change that was interrupted
     Resume(GoOnArgs),
@@ -412,6 +420,8 @@ pub struct ReportArgs {
 pub enum ConfigCommand {
     /// Print effective options
     Print(ConfigArgs),
+    /// Draft a sealion.toml from what one server tells of its cluster
+    Inventory(Box<InventoryArgs>),
 }
 
 #[derive(Debug, Args)]
@@ -428,6 +438,16 @@ pub struct ConfigArgs {
     /// Groups to read, as a server or client would; a MariaDB server's when left out
     #[arg(long = "group", short = 'g', value_name = "GROUP")]
     pub groups: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true)]
+pub struct InventoryArgs {
+    #[command(flatten)]
+    pub connect: Connect,
+    /// Print help
+    #[arg(short = '?', long, action = clap::ArgAction::Help)]
+    pub help: Option<bool>,
 }
 
 #[derive(Debug, Args)]

@@ -40,6 +40,11 @@ pub fn cluster(global: &Global, connect: &Connect) -> Result<Cluster, OpsError> 
         // Says what an inventory is and how to get one.
         return Cluster::read(&global.inventory);
     }
+    one_server(connect)
+}
+
+/// The server that option files and connection options name.
+pub fn one_server(connect: &Connect) -> Result<Cluster, OpsError> {
     let password = if connect.password {
         Some(ask_password()?)
     } else if let Some(path) = &connect.password_file {

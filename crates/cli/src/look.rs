@@ -152,6 +152,18 @@ pub fn config(global: &Global, args: &ConfigArgs) -> Result<u8, OpsError> {
     Ok(0)
 }
 
+pub fn inventory(args: &crate::args::InventoryArgs) -> Result<u8, OpsError> {
+    let cluster = crate::connect::one_server(&args.connect)?;
+    // Where user and password came from, if it was a file of their own.
+    let login = args.connect.defaults_file.clone().or_else(|| args.connect.defaults_extra_file.clone());
+    let login = login
+        .map(std::path::absolute)
+        .transpose()
+        .map_err(|error| OpsError::usage("--defaults-file is no path", error.to_string(), "name a file"))?;
+    print!("{}", ops::draft::draft(&cluster, login.as_deref())?);
+    Ok(0)
+}
+
 pub fn explain(global: &Global, args: &ExplainArgs) -> Result<u8, OpsError> {
     let Some(id) = &args.rule else {
         if global.format == Format::Json {

@@ -77,6 +77,7 @@ fn run(cli: Cli) -> Result<u8, OpsError> {
         Command::Lab(command) => labs::lab(&global, command),
         Command::Report(args) => look::report(&global, &args),
         Command::Config(args::ConfigCommand::Print(args)) => look::config(&global, &args),
+        Command::Config(args::ConfigCommand::Inventory(args)) => look::inventory(&args),
         Command::Explain(args) => look::explain(&global, &args),
         Command::Completions { shell } => {
             use std::io::Write;

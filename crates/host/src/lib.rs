@@ -3,6 +3,7 @@
 //! Reading and writing are two traits, so that a look can be handed a host that it cannot change.
 
 mod local;
+pub mod ports;
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -72,9 +72,8 @@ impl Lab {
             supervisor_pid: 0,
             supervisor_start_ticks: 0,
         };
-        file.nodes = (1..=options.nodes)
-            .map(|n| NodeSpec::new(&format!("n{n}"), &file, options.number, n))
-            .collect();
+        file.nodes =
+            (1..=options.nodes).map(|n| NodeSpec::new(&format!("n{n}"), &file, options.number, n)).collect();
         ports::refuse_taken(&file)?;
         file.write()?;
         let mut command = Command::new("/proc/self/exe");

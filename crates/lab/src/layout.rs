@@ -200,7 +200,8 @@ pub fn option_files(lab: &LabFile, node: &NodeSpec, cluster_address: &str) -> Ve
         // The lab's root has no password and is let in over the unix socket only. A joiner behind a relay listens there,
         // and announces the relay's address.
         SstMethod::Mariabackup => {
-            let bind = node.behind.map_or_else(String::new, |ip| format!("\n[sst]\nsockopt=\",bind={ip}\"\n"));
+            let bind =
+                node.behind.map_or_else(String::new, |ip| format!("\n[sst]\nsockopt=\",bind={ip}\"\n"));
             format!("wsrep-sst-auth=\"root:\"\n{bind}")
         }
     };

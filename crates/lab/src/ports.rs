@@ -12,8 +12,7 @@ use crate::layout::{GALERA_PORT, IST_PORT, LabFile, SQL_PORT, SST_PORT};
 /// `Taken` with all that are taken.
 pub fn refuse_taken(lab: &LabFile) -> Result<(), LabError> {
     let mut taken = Vec::new();
-    let ports: &[u16] =
-        if lab.galera { &[SQL_PORT, GALERA_PORT, IST_PORT, SST_PORT] } else { &[SQL_PORT] };
+    let ports: &[u16] = if lab.galera { &[SQL_PORT, GALERA_PORT, IST_PORT, SST_PORT] } else { &[SQL_PORT] };
     for node in &lab.nodes {
         for address in [Some(node.address), node.behind].into_iter().flatten() {
             for &port in ports {
@@ -32,7 +31,8 @@ pub fn refuse_taken(lab: &LabFile) -> Result<(), LabError> {
     Err(LabError::Taken {
         what: format!("port in use, nothing was started: {}", taken.join(", ")),
         why: "something listens there already: another lab, or a server that listens on every address".into(),
-        next: "see who: ss -ltnp; end it, or run without --no-namespace, where a lab has a loopback of its own"
-            .into(),
+        next:
+            "see who: ss -ltnp; end it, or run without --no-namespace, where a lab has a loopback of its own"
+                .into(),
     })
 }

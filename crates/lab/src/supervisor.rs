@@ -185,10 +185,8 @@ impl Front {
         // The joiner's rsync daemon listens at the address that it announces, so no relay can stand there.
         let sst = (file.sst_method == SstMethod::Mariabackup).then_some(layout::SST_PORT);
         for port in [layout::SQL_PORT, layout::GALERA_PORT, layout::IST_PORT].into_iter().chain(sst) {
-            let route = Route {
-                listen: SocketAddr::new(node.address, port),
-                target: SocketAddr::new(behind, port),
-            };
+            let route =
+                Route { listen: SocketAddr::new(node.address, port), target: SocketAddr::new(behind, port) };
             self.relays.add(route).map_err(|error| format!("relay {}: {error}", route.listen))?;
         }
         Ok(())
@@ -201,12 +199,7 @@ struct Server {
 }
 
 /// Returns true when the lab shall end.
-fn serve(
-    stream: UnixStream,
-    dir: &Path,
-    servers: &mut BTreeMap<String, Server>,
-    front: &mut Front,
-) -> bool {
+fn serve(stream: UnixStream, dir: &Path, servers: &mut BTreeMap<String, Server>, front: &mut Front) -> bool {
     let _ = stream.set_nonblocking(false);
     let _ = stream.set_read_timeout(Some(Duration::from_secs(2)));
     let Ok(reader) = stream.try_clone() else { return false };

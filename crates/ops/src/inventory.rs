@@ -127,7 +127,9 @@ impl CaptureBy {
     pub fn see_again(&self) -> String {
         match self {
             Self::Packets { iface } => format!("tcpdump -i {iface} -A on the port shows the same"),
-            Self::Relay { .. } => "strace -f -e trace=read,write -s 200 of the lab's supervisor shows the same".into(),
+            Self::Relay { .. } => {
+                "strace -f -e trace=read,write -s 200 of the lab's supervisor shows the same".into()
+            }
         }
     }
 }

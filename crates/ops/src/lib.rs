@@ -1,7 +1,9 @@
 //! The use cases: what each command does, in order, with progress. The command line calls these and decides nothing.
 
 pub mod config_print;
+mod copies;
 pub mod demo;
+pub mod draft;
 pub mod error;
 pub mod history;
 pub mod inventory;

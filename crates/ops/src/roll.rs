@@ -11,6 +11,7 @@ use server::WriteNode;
 use trust::KeyKind;
 
 use crate::OpsError;
+use crate::copies;
 use crate::inventory::Cluster;
 use crate::sniff::WireEye;
 
@@ -172,6 +173,14 @@ pub fn apply(
             open.display()
         )));
     }
+    if let Some(copy) = copies::newer(cluster)?.into_iter().find(copies::Copy::is_open) {
+        return Err(OpsError::Refused(format!(
+            "a change of cluster {} that was begun elsewhere is not finished, nothing was changed\n  why:  {}\n  next: see \
+             that the sealion that began it has ended, then here: sealion resume, or sealion undo",
+            cluster.name,
+            copy.describe()
+        )));
+    }
     // Between the plan and now somebody may have changed something: the same wish must give the same state.
     let now = self::plan(cluster, settings, passphrase.clone(), &plan.change)?;
     if now.state_hash != plan.state_hash {
@@ -188,10 +197,11 @@ pub fn apply(
     let mut machine = Machine::start(plan.clone());
     let finished = drive(cluster, settings, passphrase, &mut journal, &mut machine, tell);
     if matches!(finished, Err(OpsError::Refused(_))) {
-        // Only the plan itself was journalled: nothing is open.
+        // Only the plan itself was journalled: nothing is open, here or in the copies.
         drop(journal);
         let _ = fs::remove_file(&path);
         let _ = fs::remove_file(path.with_extension("lock"));
+        copies::forget(cluster, &path);
     }
     finished
 }
@@ -211,6 +221,10 @@ pub fn go_on(
             if what == "resume" { "open " } else { "" }
         ))
     };
+    for copy in copies::newer(cluster)? {
+        tell(Progress::Line(format!("this machine's journal is made from a node's: {}", copy.describe())));
+        copy.take_over()?;
+    }
     let path = match wish {
         Some(Direction::Back) => newest_not_undone(cluster)?.ok_or_else(|| nothing("undo"))?,
         _ => open_change(cluster)?.ok_or_else(|| nothing("resume"))?,

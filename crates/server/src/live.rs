@@ -108,6 +108,7 @@ impl ReadNode for LiveNode {
         let variables = self.pairs(&mut client, "SHOW GLOBAL VARIABLES")?;
         let mut status = self.pairs(&mut client, "SHOW GLOBAL STATUS LIKE 'wsrep%'")?;
         status.extend(self.pairs(&mut client, "SHOW GLOBAL STATUS LIKE 'Ssl%'")?);
+        status.extend(self.pairs(&mut client, "SHOW GLOBAL STATUS LIKE 'Uptime'")?);
         Ok(NodeView { variables, status, at_unix_ms: SystemClock.unix_ms() })
     }
 

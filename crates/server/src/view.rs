@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::capability::Capabilities;
 use crate::provider_options::{GaleraState, ProviderOptions};
 
-/// `SHOW GLOBAL VARIABLES` and the `wsrep_%` and `Ssl_%` rows of `SHOW GLOBAL STATUS`.
+/// `SHOW GLOBAL VARIABLES` and the `wsrep_%`, `Ssl_%` and `Uptime` rows of `SHOW GLOBAL STATUS`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NodeView {
     pub variables: BTreeMap<String, String>,

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use lab::Wait;
 use net::ExposeSecret;
-use testbed::real::{LabSpec, RealLab, Said, files_below, one_at_a_time};
+use testbed::real::{LabSpec, Program, RealLab, Said, files_below, one_at_a_time};
 use trust::{Ca, CaSpec, KeyKind, LeafSpec};
 
 const REFUSED: i32 = 6;
@@ -95,6 +95,7 @@ fn every_reason_is_told_and_nothing_is_changed() {
 
     option_files(&lab);
     places(&lab);
+    ports(&lab);
     certificates(&lab);
     the_ca(&lab);
     the_command_itself(&lab);
@@ -129,10 +130,61 @@ fn option_files(lab: &RealLab) {
         let _back = PutBack::edit(cnf.clone(), |text| format!("# Ansible managed: do not touch\n{text}"));
         enable_refused(lab, &["n2:", &name, "Ansible", "line 1"]);
     }
+    lab.now("[sst] has a switch of its own");
+    {
+        let _back = PutBack::edit(cnf.clone(), |text| format!("{text}\n[sst]\nencrypt=3\n"));
+        enable_refused(lab, &["n2:", "encrypt=3", "on every node at once"]);
+    }
     lab.now("[sst] has somebody else's key");
     {
         let _back = PutBack::edit(cnf, |text| format!("{text}\n[sst]\ntkey=/etc/pki/theirs.pem\n"));
         enable_refused(lab, &["n2:", "tkey is set already", "/etc/pki/theirs.pem"]);
+    }
+}
+
+/// Something that listens inside the lab; it ends when this is dropped.
+struct Listener(Option<Program>);
+
+impl Listener {
+    fn at(lab: &RealLab, address: &str) -> Self {
+        let (ip, port) = address.split_once(':').expect("an address and a port");
+        let mut command = lab.command(&["lab", "exec", "--", "socat"]);
+        command.args(["-d", "-d", &format!("TCP-LISTEN:{port},bind={ip},reuseaddr"), "PIPE"]);
+        let mut program = Program::start(command);
+        assert!(program.says("listening on", Duration::from_secs(10)), "{}", program.stderr());
+        Self(Some(program))
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        if let Some(program) = self.0.take() {
+            let _ = program.kill();
+        }
+    }
+}
+
+fn ports(lab: &RealLab) {
+    lab.now("port in use: where a joiner receives");
+    let address = lab.file().node("n2").expect("three nodes").address;
+    for port in ["4444", "4568"] {
+        let at = format!("{address}:{port}");
+        let _listener = Listener::at(lab, &at);
+        enable_refused(lab, &["n2:", &format!("port in use: {at}"), "ss -ltnp"]);
+    }
+
+    lab.now("port in use: where another lab wants to be");
+    {
+        // Two labs on one loopback have different addresses; the second of these has the first one's.
+        let other = lab.home().join("other");
+        let mut command =
+            lab.command(&["lab", "exec", "--", "sealion", "lab", "up", "galera", "--no-namespace", "--dir"]);
+        command.arg(&other);
+        let _listener = Listener::at(lab, "127.77.2.3:4567");
+        refused(lab, REFUSED, &["port in use", "127.77.2.3:4567", "ss -ltnp"], || {
+            Program::start(command).finish(Duration::from_secs(60))
+        });
+        assert!(!other.join("n1/data").exists(), "nothing was laid out");
     }
 }
 

@@ -31,6 +31,8 @@ impl LabSpec {
     pub const GALERA: Self = Self { words: &["galera"], nodes: 3 };
     pub const SEALED: Self = Self { words: &["galera", "--tls"], nodes: 3 };
     pub const TWO_NODES: Self = Self { words: &["galera", "--nodes", "2"], nodes: 2 };
+    /// Behind relays, as where packets may not be captured; transfers by mariabackup.
+    pub const RELAY: Self = Self { words: &["galera", "--relay"], nodes: 3 };
     pub const MARIADB: Self = Self { words: &["mariadb"], nodes: 1 };
 }
 

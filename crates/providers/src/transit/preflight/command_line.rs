@@ -1,5 +1,9 @@
 //! Options on a server's command line beat every file: what we would write would not count.
 
+use std::path::Path;
+
+use model::NodeName;
+
 use super::{Problem, Seen, problem};
 use crate::transit::world::Transit;
 
@@ -29,6 +33,7 @@ pub fn check(transit: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
             ));
             continue;
         };
+        problems.extend(other_file(name, &node.spec().defaults_file, &process.command_line));
         for word in process.command_line.iter().skip(1) {
             let Some(option) = word.strip_prefix("--") else { continue };
             let key = option.split('=').next().unwrap_or("").replace('-', "_");
@@ -43,4 +48,49 @@ pub fn check(transit: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
         }
     }
     problems
+}
+
+/// Where a server looks that is told nothing. Source: `mariadbd --help --verbose` of Debian's package.
+const USUAL: [&str; 3] = ["/etc/my.cnf", "/etc/mysql/my.cnf", "/etc/mysql/mariadb.cnf"];
+
+/// The server reads the file that the inventory names, or what is written there does not count.
+fn other_file(name: &NodeName, ours: &Path, command_line: &[String]) -> Option<Problem> {
+    let theirs = command_line.iter().skip(1).find_map(|word| word.strip_prefix("--defaults-file="));
+    let same = match theirs {
+        Some(theirs) => Path::new(theirs) == ours,
+        None => USUAL.iter().any(|usual| Path::new(usual) == ours),
+    };
+    (!same).then(|| {
+        problem(
+            name,
+            "the server reads another option file than the inventory names",
+            format!(
+                "it was started with {}, the inventory says defaults_file = {}",
+                theirs.map_or_else(
+                    || "no --defaults-file".to_owned(),
+                    |file| format!("--defaults-file={file}")
+                ),
+                ours.display()
+            ),
+            "name the server's file in the inventory",
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_of_the_inventory_must_be_the_servers() {
+        let check = |ours: &str, words: &[&str], refused: bool| {
+            let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+            let problem = other_file(&NodeName::from("n1"), Path::new(ours), &words);
+            assert_eq!(problem.is_some(), refused, "{ours} {words:?}");
+        };
+        check("/etc/mysql/my.cnf", &["mariadbd"], false);
+        check("/srv/my.cnf", &["mariadbd"], true);
+        check("/srv/my.cnf", &["mariadbd", "--defaults-file=/srv/my.cnf"], false);
+        check("/etc/mysql/my.cnf", &["mariadbd", "--defaults-file=/srv/my.cnf"], true);
+    }
 }

@@ -3,11 +3,13 @@
 
 mod command_line;
 mod flavour;
+mod gcache;
 mod live_and_file;
 mod managed;
 mod members;
 mod own_settings;
 mod place;
+mod ports;
 mod sst_method;
 mod trust_files;
 
@@ -53,6 +55,8 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("managed", managed::check),
     ("own-settings", own_settings::check),
     ("place", place::check),
+    ("ports", ports::check),
+    ("gcache", gcache::check),
     ("sst-method", sst_method::check),
     ("trust-files", trust_files::check),
 ];

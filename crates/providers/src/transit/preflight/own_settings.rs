@@ -1,6 +1,7 @@
 //! Settings of the same purpose that are not ours are not overwritten.
 
-use model::{Noun, Verb};
+use model::{NodeName, Noun, Verb};
+use server::options::Effective;
 
 use super::{Problem, Seen, problem};
 use crate::transit::world::Transit;
@@ -31,6 +32,9 @@ pub fn check(transit: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
             ]);
         }
         let (Ok(server), Ok(sst)) = (node.effective(), node.effective_sst()) else { continue };
+        if seen.change.has(Noun::Sst) {
+            problems.extend(sst_mode(name, &sst));
+        }
         for (is_sst, key, value) in wanted {
             let effective = if is_sst { &sst } else { &server };
             if let Some(setting) = effective.effective(key)
@@ -53,4 +57,27 @@ pub fn check(transit: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
         }
     }
     problems
+}
+
+/// What the scripts take as a switch besides files. `encrypt` 0 and `ssl-mode` VERIFY_CA leave or are what we write.
+fn sst_mode(name: &NodeName, sst: &Effective) -> Vec<Problem> {
+    [("encrypt", ["0", ""].as_slice()), ("ssl_mode", ["VERIFY_CA"].as_slice())]
+        .into_iter()
+        .filter_map(|(key, fine)| {
+            let setting = sst.effective(key)?;
+            let value = setting.value.as_deref().unwrap_or("").trim();
+            (!fine.iter().any(|one| one.eq_ignore_ascii_case(value))).then(|| {
+                problem(
+                    name,
+                    format!("[sst] has a switch of its own: {key}={value}"),
+                    format!(
+                        "{}:{} says so, and it would decide beside what sealion writes",
+                        setting.file.display(),
+                        setting.line
+                    ),
+                    "remove that line on every node at once (transfers fail while nodes differ), then plan again",
+                )
+            })
+        })
+        .collect()
 }

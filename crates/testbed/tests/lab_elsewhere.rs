@@ -1,0 +1,66 @@
+//! Where packets may not be captured, and from another workstation than the one where a change was begun.
+
+use std::time::Duration;
+
+use testbed::real::{LabSpec, RealLab, one_at_a_time};
+
+const HELD_S_MAX: u64 = 120;
+
+#[test]
+fn a_change_begun_elsewhere_goes_on_from_a_nodes_journal_and_relays_see_what_it_did() {
+    let _alone = one_at_a_time();
+    let lab = RealLab::up(LabSpec::RELAY);
+
+    lab.now("a drafted inventory names the members");
+    let login = lab.dir.join("operator.cnf").display().to_string();
+    let file = lab.file();
+    let host = file.nodes[0].address.to_string();
+    let draft = lab.run(&["config", "inventory", "--defaults-file", &login, "-h", &host]).exits(0).stdout;
+    for node in &file.nodes {
+        let table =
+            format!("[[node]]\nname = \"{}\"\naddress = \"{}\"\nport = 3306\n", node.name, node.address);
+        assert!(draft.contains(&table) && draft.contains(&node.socket().display().to_string()), "{draft}");
+    }
+    assert!(
+        draft.contains(&format!("name = \"{}\"", file.cluster_name)) && draft.contains(&login),
+        "{draft}"
+    );
+    assert!(!draft.contains("password ="), "{draft}");
+
+    lab.now("clear text, seen through relays");
+    lab.is_plain();
+    let look = lab.look(true);
+    for link in look["links"].as_array().expect("links") {
+        assert_eq!(link["method"], "a relay in front of each port", "{link:#}");
+    }
+
+    lab.now("enable, killed half-way on a workstation that is lost");
+    let hash = lab.plan_hash("enable");
+    let moment = "E2.n2:acting";
+    let mut change = lab.start(&["enable", "--yes", &hash[..12]], Some(moment));
+    assert!(
+        change.says(&format!("held at {moment} "), Duration::from_secs(HELD_S_MAX)),
+        "{}",
+        change.stderr()
+    );
+    lab.ended(change.kill());
+    let journals = lab.dir.join("operator/state/journals");
+    let journal = |dir: &std::path::Path| testbed::real::files_below(dir);
+    assert!(!journal(&journals).is_empty());
+    std::fs::remove_dir_all(&journals).expect("ours");
+
+    lab.now("another change from here is refused");
+    let said = lab.run(&["disable", "--yes", "00000000"]);
+    assert_eq!(said.code, Some(6), "{said}");
+
+    lab.now("resume from here");
+    let said = lab.run(&["resume"]).exits(0);
+    assert!(said.stderr.contains("made from a node's"), "{said}");
+    lab.is_sealed();
+    assert!(!journal(&journals).is_empty());
+
+    lab.now("and back again from a third place");
+    std::fs::remove_dir_all(&journals).expect("ours");
+    lab.run(&["undo"]).exits(0);
+    lab.is_plain();
+}
