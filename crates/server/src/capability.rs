@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::options::default_groups;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flavour {
     MariaDb,
@@ -73,6 +75,12 @@ impl Capabilities {
         };
         Self { flavour, version, galera_tls_roll, flush_ssl: flavour == Flavour::MariaDb }
     }
+
+    /// The option-file groups that this server reads.
+    pub fn option_groups(&self) -> Vec<String> {
+        let is_mariadb = self.flavour == Flavour::MariaDb;
+        default_groups(is_mariadb, &format!("{}.{}", self.version.0, self.version.1), is_mariadb)
+    }
 }
 
 /// The first three numbers of a version text; MariaDB's replication prefix `5.5.5-` is not one.
@@ -85,6 +93,14 @@ fn numbers(text: &str) -> (u16, u16, u16) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_reads_the_groups_of_its_own_version() {
+        let groups = Capabilities::of("11.8.6-MariaDB", "", false).option_groups();
+        assert!(groups.contains(&"mariadb-11.8".to_owned()) && groups.contains(&"galera".to_owned()));
+        assert!(!groups.iter().any(|group| group.contains("10.11")), "{groups:?}");
+        assert_eq!(Capabilities::of("8.0.36", "", false).option_groups(), ["mysqld", "server", "mysqld-8.0"]);
+    }
 
     #[test]
     fn each_flavour_has_its_row() {

@@ -7,6 +7,7 @@ use host::{Local, ProcessFacts, ReadHost, Service, WriteHost};
 use model::{Clock, SystemClock};
 use net::{Client, ConnectOptions, NetError, SslMode, TlsOptions};
 
+use crate::capability::Capabilities;
 use crate::node::{NodeError, NodeSpec, ReadNode, Sessions, WriteNode};
 use crate::options::{self, Effective, LocalFiles, Start};
 use crate::view::NodeView;
@@ -19,6 +20,7 @@ const ASK_S_MAX: u64 = 5;
 /// A server that does not keep to the protocol is asked so often before that is taken for its answer.
 const CONNECTS_MAX: u32 = 3;
 const CONNECT_AGAIN: Duration = Duration::from_millis(200);
+const VERSION_TESTED: &str = "10.11.19-MariaDB";
 const PID_FILE_BYTES_MAX: u64 = 64;
 /// Only the end of a log is read.
 const LOG_BYTES_MAX: u64 = 64 * 1024 * 1024;
@@ -30,11 +32,13 @@ pub struct LiveNode {
     login: ConnectOptions,
     host: Local,
     born: Instant,
+    /// As it last answered.
+    capabilities: Option<Capabilities>,
 }
 
 impl LiveNode {
     pub fn new(spec: NodeSpec, login: ConnectOptions) -> Self {
-        Self { spec, login, host: Local, born: Instant::now() }
+        Self { spec, login, host: Local, born: Instant::now(), capabilities: None }
     }
 
     fn connect(&self) -> Result<Client, NodeError> {
@@ -109,7 +113,9 @@ impl ReadNode for LiveNode {
         let mut status = self.pairs(&mut client, "SHOW GLOBAL STATUS LIKE 'wsrep%'")?;
         status.extend(self.pairs(&mut client, "SHOW GLOBAL STATUS LIKE 'Ssl%'")?);
         status.extend(self.pairs(&mut client, "SHOW GLOBAL STATUS LIKE 'Uptime'")?);
-        Ok(NodeView { variables, status, at_unix_ms: SystemClock.unix_ms() })
+        let view = NodeView { variables, status, at_unix_ms: SystemClock.unix_ms() };
+        self.capabilities = Some(view.capabilities());
+        Ok(view)
     }
 
     fn sessions(&mut self) -> Result<Sessions, NodeError> {
@@ -166,7 +172,13 @@ impl ReadNode for LiveNode {
     }
 
     fn effective(&mut self) -> Result<Effective, NodeError> {
-        self.resolve(&options::default_groups(true, "10.11", true))
+        if self.capabilities.is_none() {
+            // A node that is down cannot be asked: its files are read as the version that we know best reads them.
+            let _ = self.view();
+        }
+        let known = || Capabilities::of(VERSION_TESTED, "", false);
+        let groups = self.capabilities.clone().unwrap_or_else(known).option_groups();
+        self.resolve(&groups)
     }
 
     fn effective_sst(&mut self) -> Result<Effective, NodeError> {
