@@ -52,7 +52,7 @@ complete -c sealion -n "__fish_sealion_needs_command" -f -a "explain" -d 'What a
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "completions" -d 'Shell completions'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "man" -d 'Man pages, one file a command'
 complete -c sealion -n "__fish_sealion_using_subcommand demo" -l out -d 'Where report.html and report.json go' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand demo" -l sst -d 'How joiners get their data' -r -f -a "rsync\t''
+complete -c sealion -n "__fish_sealion_using_subcommand demo" -l sst -d 'How joiners get their data: rsync, or mariabackup where relays look, since none can stand before rsync\'s daemon' -r -f -a "rsync\t''
 mariabackup\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand demo" -l inventory -d 'The inventory of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand demo" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell' -r -f -a "table\t''
@@ -67,6 +67,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand demo" -l keep -d 'Leave 
 complete -c sealion -n "__fish_sealion_using_subcommand demo" -l full -d 'Also rotate, disable, undo, and enable again'
 complete -c sealion -n "__fish_sealion_using_subcommand demo" -l system -d 'Use the servers that the system has installed'
 complete -c sealion -n "__fish_sealion_using_subcommand demo" -l no-namespace -d 'Use the host\'s loopback, not a namespace of its own'
+complete -c sealion -n "__fish_sealion_using_subcommand demo" -l relay -d 'Look through relays in front of the ports, as is done where packets may not be captured'
 complete -c sealion -n "__fish_sealion_using_subcommand demo" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand demo" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand status" -s h -l host -d 'Name or address' -r
@@ -105,11 +106,6 @@ complete -c sealion -n "__fish_sealion_using_subcommand status" -l ssl-verify-se
 complete -c sealion -n "__fish_sealion_using_subcommand status" -s ? -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand status" -l canaries -d 'Write a canary row on every node meanwhile (schema sealion_canary, removed again)'
 complete -c sealion -n "__fish_sealion_using_subcommand status" -s v -l verbose -d 'Say more; twice says everything'
-complete -c sealion -n "__fish_sealion_using_subcommand plan" -l as -d 'The same as --format' -r -f -a "table\t''
-json\t''
-diff\t''
-sql\t''
-shell\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l ca-passphrase-file -d 'The file with the passphrase of the CA key (mode 0600)' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -s b -l bits -d 'RSA keys of this size instead of P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l leaf-days -d 'Days until a node\'s certificate expires' -r
@@ -261,7 +257,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen_subcommand_from up exec status down fetch start stop kill alive" -f -a "kill" -d 'Kill a node as a power cut would'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen_subcommand_from up exec status down fetch start stop kill alive" -f -a "alive" -d 'Exit 0 while a node\'s process runs'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l nodes -d 'How many nodes of a Galera cluster' -r
-complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l sst -r -f -a "rsync\t''
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l sst -d 'How joiners get their data: rsync, or mariabackup where relays look' -r -f -a "rsync\t''
 mariabackup\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l dir -d 'The lab\'s directory' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l inventory -d 'The inventory of the cluster' -r -F
@@ -276,6 +272,7 @@ never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l tls -d 'Encrypt it before it is handed over'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l system
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l no-namespace
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l relay -d 'Put relays in front of the ports and look through them, as where packets may not be captured'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from exec" -l dir -d 'The lab\'s directory' -r -F
@@ -387,18 +384,19 @@ always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand report" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand report" -s h -l help -d 'Print help'
-complete -c sealion -n "__fish_sealion_using_subcommand config; and not __fish_seen_subcommand_from print" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand config; and not __fish_seen_subcommand_from print" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand config; and not __fish_seen_subcommand_from print inventory" -l inventory -d 'The inventory of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand config; and not __fish_seen_subcommand_from print inventory" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand config; and not __fish_seen_subcommand_from print" -l color -d 'When to use colour' -r -f -a "auto\t''
+complete -c sealion -n "__fish_sealion_using_subcommand config; and not __fish_seen_subcommand_from print inventory" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand config; and not __fish_seen_subcommand_from print" -s v -l verbose -d 'Say more; twice says everything'
-complete -c sealion -n "__fish_sealion_using_subcommand config; and not __fish_seen_subcommand_from print" -s h -l help -d 'Print help'
-complete -c sealion -n "__fish_sealion_using_subcommand config; and not __fish_seen_subcommand_from print" -f -a "print" -d 'Print effective options'
+complete -c sealion -n "__fish_sealion_using_subcommand config; and not __fish_seen_subcommand_from print inventory" -s v -l verbose -d 'Say more; twice says everything'
+complete -c sealion -n "__fish_sealion_using_subcommand config; and not __fish_seen_subcommand_from print inventory" -s h -l help -d 'Print help'
+complete -c sealion -n "__fish_sealion_using_subcommand config; and not __fish_seen_subcommand_from print inventory" -f -a "print" -d 'Print effective options'
+complete -c sealion -n "__fish_sealion_using_subcommand config; and not __fish_seen_subcommand_from print inventory" -f -a "inventory" -d 'Draft a sealion.toml from what one server tells of its cluster'
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from print" -l defaults-file -d 'Read only this file and what it includes' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from print" -l defaults-extra-file -d 'Read this file after the usual ones' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from print" -l defaults-group-suffix -d 'Also read groups with this suffix' -r
@@ -414,6 +412,35 @@ always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from print" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from print" -s h -l help -d 'Print help'
+complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -s h -l host -d 'Name or address' -r
+complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -s P -l port -r
+complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -s u -l user -r
+complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l password-file -d 'Take the password from the first line of a file that only you can read' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l password-fd -d 'Take the password from this open file descriptor' -r
+complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -s S -l socket -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l defaults-file -d 'Read only this option file' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l defaults-extra-file -d 'Read this option file after the usual ones' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l defaults-group-suffix -d 'Also read groups with this suffix' -r
+complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l login-path -d 'Group of ~/.mylogin.cnf' -r
+complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l ssl-mode -d 'DISABLED, PREFERRED, REQUIRED, VERIFY_CA or VERIFY_IDENTITY' -r
+complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l ssl-ca -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l ssl-cert -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l ssl-key -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l inventory -d 'The inventory of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell' -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -s p -l password -d 'Ask for the password; it is never taken from the command line'
+complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l ssl -d 'TLS or nothing, as mariadb\'s --ssl'
+complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l skip-ssl
+complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l ssl-verify-server-cert -d 'Check chain and name, as mariadb\'s option of that name'
+complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -s ? -l help -d 'Print help'
+complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand explain" -l inventory -d 'The inventory of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand explain" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell' -r -f -a "table\t''
 json\t''

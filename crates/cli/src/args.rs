@@ -256,9 +256,6 @@ pub struct PlanArgs {
     /// Of galera, sst, clients; all when left out
     #[arg(value_delimiter = ',')]
     pub nouns: Vec<Noun>,
-    /// The same as --format
-    #[arg(long = "as", value_enum, value_name = "FORM", hide = true)]
-    pub form: Option<Format>,
     #[command(flatten)]
     pub how: How,
 }

@@ -38,7 +38,7 @@ pub fn plan(global: &Global, args: &PlanArgs) -> Result<u8, OpsError> {
         VerbArg::Rotate => Verb::Rotate,
     };
     let plan = roll::plan(&cluster, &settings(&args.how), passphrase, &wish(verb, &args.nouns))?;
-    print_plan(&plan, args.form.unwrap_or(global.format))?;
+    print_plan(&plan, global.format)?;
     Ok(0)
 }
 

@@ -274,6 +274,7 @@ fn play(options: &DemoOptions, say: Say<'_>, slot: &mut Option<Up>) -> Result<De
         summary(&before, &after, &sealed, audited, &refusals, &join, roll_row.1, &price_before, &price_after);
     let mut not_looked_at = before.not_looked_at.clone();
     not_looked_at.extend(after.not_looked_at.clone());
+    not_looked_at.extend(up.cluster.capture.blind_spot().map(str::to_owned));
     not_looked_at.extend(NOT_LOOKED_AT.iter().map(|&line| line.to_owned()));
     not_looked_at.dedup();
     let report = DemoReport {

@@ -123,6 +123,16 @@ pub enum CaptureBy {
 }
 
 impl CaptureBy {
+    /// What this way of looking cannot see, if anything.
+    pub fn blind_spot(&self) -> Option<&'static str> {
+        match self {
+            Self::Packets { .. } => None,
+            Self::Relay { .. } => {
+                Some("connections that do not pass a relay: those that dial a server where it listens itself")
+            }
+        }
+    }
+
     /// How a person sees the same.
     pub fn see_again(&self) -> String {
         match self {

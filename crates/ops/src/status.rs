@@ -70,6 +70,7 @@ pub fn status(cluster: &Cluster, look_ms: u64, canaries: bool) -> Status {
             canaries,
             nodes: cluster.nodes.iter().map(|node| node.name.to_string()).collect(),
         };
+        not_looked_at.extend(cluster.capture.blind_spot().map(str::to_owned));
         match (WireEye { cluster }).wire(&what) {
             Ok(sights) => sights,
             Err(LookError::NotPermitted { why, next }) => {

@@ -219,7 +219,7 @@ fn deep_every_moment_every_victim_both_ways() {
 
     let stage = Stage::new(seed);
     let start = stage.lab.files();
-    let plan = stage.lab.run(&["plan", "enable", "--as", "json"]).exits(0).json();
+    let plan = stage.lab.run(&["plan", "enable", "--format", "json"]).exits(0).json();
     let steps: Vec<String> = plan["steps"]
         .as_array()
         .expect("steps")

@@ -128,14 +128,18 @@ pub fn serials(cluster: &Cluster, login: &ConnectOptions) -> Vec<(String, String
 pub fn see_again(lab: &LabOptions) -> Vec<SeeAgain> {
     let dir = lab.dir.display();
     let row = |what: &str, command: String| SeeAgain { what: what.into(), command };
-    vec![
+    let mut rows = vec![
         row("the same, from nothing", "make demo".into()),
         row("and leave it up", "sealion demo --keep".into()),
         row(
             "what each link carries now",
             format!("sealion lab exec --dir {dir} -- sealion status --canaries"),
         ),
-        row("the bytes themselves", format!("sealion lab exec --dir {dir} -- tcpdump -i lo -A port 4567")),
         row("what a finding means", "sealion explain SL1001".into()),
-    ]
+    ];
+    if !lab.relay {
+        let command = format!("sealion lab exec --dir {dir} -- tcpdump -i lo -A port 4567");
+        rows.insert(3, row("the bytes themselves", command));
+    }
+    rows
 }

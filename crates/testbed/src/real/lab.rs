@@ -141,7 +141,7 @@ impl RealLab {
 
     /// The hash of the plan for the cluster as it is now.
     pub fn plan_hash(&self, verb: &str) -> String {
-        let plan = self.run(&["plan", verb, "--as", "json"]).exits(0).json();
+        let plan = self.run(&["plan", verb, "--format", "json"]).exits(0).json();
         plan["state_hash"].as_str().expect("a plan has a hash").to_owned()
     }
 
