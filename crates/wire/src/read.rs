@@ -14,6 +14,26 @@ impl<'a> Reader<'a> {
         Self { rest: bytes, what }
     }
 
+    /// The same place in the same bytes, under the name of the field that is read next.
+    pub(crate) fn named(&mut self, what: &'static str) -> &mut Self {
+        self.what = what;
+        self
+    }
+
+    pub(crate) fn what(&self) -> &'static str {
+        self.what
+    }
+
+    /// An error that blames the field being read.
+    pub(crate) fn malformed(&self, reason: &'static str) -> WireError {
+        WireError::Malformed { what: self.what, reason }
+    }
+
+    /// Nothing may follow: bytes that nobody explains are no success.
+    pub(crate) fn end(&self) -> Result<(), WireError> {
+        if self.is_empty() { Ok(()) } else { Err(self.malformed("bytes follow after its end")) }
+    }
+
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.rest
     }
@@ -60,6 +80,48 @@ impl<'a> Reader<'a> {
 
     pub(crate) fn u64(&mut self) -> Result<u64, WireError> {
         self.array().map(u64::from_le_bytes)
+    }
+
+    // TLS counts in network byte order.
+
+    pub(crate) fn u16_be(&mut self) -> Result<u16, WireError> {
+        self.array().map(u16::from_be_bytes)
+    }
+
+    pub(crate) fn u24_be(&mut self) -> Result<u32, WireError> {
+        self.array().map(|[a, b, c]| u32::from_be_bytes([0, a, b, c]))
+    }
+
+    pub(crate) fn u32_be(&mut self) -> Result<u32, WireError> {
+        self.array().map(u32::from_be_bytes)
+    }
+
+    /// Bytes behind a length of one byte. The limit of these three lengths is the message they stand in, which its
+    /// collector has bounded.
+    pub(crate) fn after_u8(&mut self) -> Result<&'a [u8], WireError> {
+        let length = self.u8()?;
+        self.take(usize::from(length))
+    }
+
+    /// Bytes behind a length of two bytes.
+    pub(crate) fn after_u16(&mut self) -> Result<&'a [u8], WireError> {
+        let length = self.u16_be()?;
+        self.take(usize::from(length))
+    }
+
+    /// Bytes behind a length of three bytes.
+    pub(crate) fn after_u24(&mut self) -> Result<&'a [u8], WireError> {
+        let length = self.u24_be()?;
+        self.take(length as usize)
+    }
+
+    /// All that is left as codes of two bytes.
+    pub(crate) fn codes(&mut self) -> Result<Vec<u16>, WireError> {
+        let mut codes = Vec::with_capacity(self.rest.len() / 2);
+        while !self.is_empty() {
+            codes.push(self.u16_be()?);
+        }
+        Ok(codes)
     }
 
     /// Bytes up to a NUL, which is consumed.

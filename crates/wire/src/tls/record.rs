@@ -1,4 +1,4 @@
-//! Does this look like TLS? Record headers only: nothing here decrypts or trusts anything.
+//! Does this look like TLS? Record headers only.
 
 /// Length of a record header.
 pub const RECORD_HEADER_BYTES: usize = 5;
@@ -9,7 +9,9 @@ pub const CONTENT_CHANGE_CIPHER_SPEC: u8 = 20;
 pub const CONTENT_ALERT: u8 = 21;
 pub const CONTENT_HANDSHAKE: u8 = 22;
 pub const CONTENT_APPLICATION_DATA: u8 = 23;
-const HANDSHAKE_CLIENT_HELLO: u8 = 1;
+/// RFC 6520.
+pub const CONTENT_HEARTBEAT: u8 = 24;
+pub(crate) const HANDSHAKE_CLIENT_HELLO: u8 = 1;
 
 /// What the first bytes of a stream or a segment look like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
