@@ -1,7 +1,9 @@
 //! Rules: data and one pure function each. One file and one line in [`RULES`] add one.
 
 mod cluster;
+pub mod grade;
 mod server;
+mod tls;
 mod verdicts;
 mod wire;
 
@@ -60,6 +62,31 @@ pub const RULES: &[&dyn Rule] = &[
     &wire::IST_LINK,
     &wire::SST_LINK,
     &wire::CLIENT_LINK,
+    &tls::OFFERED,
+    &tls::SSL2,
+    &tls::SSL3,
+    &tls::OLD_VERSIONS,
+    &tls::TLS13,
+    &tls::NO_ENCRYPTION,
+    &tls::EXPORT,
+    &tls::RC4,
+    &tls::SMALL_BLOCKS,
+    &tls::FORWARD_SECRECY,
+    &tls::DH_SIZE,
+    &tls::COMPRESSION,
+    &tls::RENEGOTIATION,
+    &tls::FALLBACK,
+    &tls::EXTENDED_MASTER_SECRET,
+    &tls::HEARTBEAT,
+    &tls::BEAST,
+    &tls::QUANTUM,
+    &tls::GALERA_PLAIN,
+    &tls::GALERA_DYNAMIC,
+    &tls::CERTIFICATE_DATES,
+    &tls::CERTIFICATE_KEY,
+    &tls::CERTIFICATE_SIGNATURE,
+    &tls::CERTIFICATE_ISSUER,
+    &tls::CERTIFICATE_NAMES,
     &server::OFFERS_TLS,
     &server::REQUIRES_TLS,
     &server::CERTIFICATE_EXPIRY,

@@ -44,3 +44,12 @@ pub fn seen(value: &Value) -> Verdict {
         other => unknown(other),
     }
 }
+
+/// Nothing of the kind was found; a text names what was.
+pub fn absent(value: &Value) -> Verdict {
+    match value {
+        Value::Absent => Verdict::Pass,
+        Value::Text(what) => Verdict::Fail(what.clone()),
+        other => unknown(other),
+    }
+}

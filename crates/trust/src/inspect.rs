@@ -35,6 +35,10 @@ pub struct CertificateInfo {
     pub ips: Vec<IpAddr>,
     /// The public key in words: `EC P-256`, `RSA 2048`, `Ed25519`.
     pub key: String,
+    /// Size of the public key in bits; 0 where that says nothing.
+    pub key_bits: u32,
+    /// How it is signed, in OpenSSL's words: `RSA-SHA256`, `ecdsa-with-SHA256`.
+    pub signature: String,
     /// SHA-256 over the DER bytes, lower-case hex without separators.
     pub sha256_fingerprint: String,
     /// True if basicConstraints says CA:TRUE.
@@ -53,6 +57,21 @@ pub struct CertificateInfo {
 /// [`TrustError::NotACertificate`] if there is none, or if one cannot be read.
 pub fn inspect(pem: &[u8]) -> Result<Vec<CertificateInfo>> {
     certificates(pem)?.iter().map(|certificate| info(certificate)).collect()
+}
+
+/// Every certificate of a chain as TLS carries it: DER, leaf first. An empty chain gives an empty list.
+///
+/// # Errors
+/// [`TrustError::NotACertificate`] if one cannot be read.
+pub fn inspect_der(chain: &[Vec<u8>]) -> Result<Vec<CertificateInfo>> {
+    chain
+        .iter()
+        .map(|der| {
+            let certificate = X509::from_der(der)
+                .map_err(|error| TrustError::NotACertificate { why: format!("OpenSSL says: {error}") })?;
+            info(&certificate)
+        })
+        .collect()
 }
 
 /// All certificates of a PEM file; at least one.
@@ -93,6 +112,13 @@ fn info(certificate: &X509Ref) -> Result<CertificateInfo> {
         dns,
         ips,
         key: key_text(&public),
+        key_bits: public.bits(),
+        signature: certificate
+            .signature_algorithm()
+            .object()
+            .nid()
+            .long_name()
+            .map_or_else(|_| certificate.signature_algorithm().object().to_string(), str::to_owned),
         sha256_fingerprint: hex(&certificate.digest(MessageDigest::sha256())?),
         is_ca: der::is_ca(&certificate.to_der()?),
         server_auth: allows(X509ExtendedKeyUsage::SSL_SERVER),

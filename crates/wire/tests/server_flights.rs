@@ -77,7 +77,7 @@ fn reads_a_hello_of_tls_1_3() {
     let hello = hello_of(&events);
     assert_eq!((hello.version, hello.legacy_version), (Version::TLS13, Version::TLS12));
     assert_eq!(hello.extensions.key_share_group, Some(groups::X25519));
-    assert_eq!(hello.extensions.key_share_bytes, 32);
+    assert_eq!(hello.extensions.key_share.len(), 32);
     assert_eq!(hello.session_id, [0x11; 32]);
     assert_eq!(hello.cipher_suite, 0x1301);
     assert_eq!(hello.downgrade, None);

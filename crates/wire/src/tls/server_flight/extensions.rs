@@ -26,8 +26,8 @@ pub struct ServerExtensions {
     pub alpn: Option<Vec<u8>>,
     /// The server's share of TLS 1.3; in a HelloRetryRequest only the group.
     pub key_share_group: Option<u16>,
-    /// Length of the share; 0 in a HelloRetryRequest.
-    pub key_share_bytes: usize,
+    /// The share itself; empty in a HelloRetryRequest.
+    pub key_share: Vec<u8>,
     /// RFC 8446 4.2.11: which of the offered identities the server resumes.
     pub pre_shared_key: Option<u16>,
     /// A stapled OCSP response will come.
@@ -118,7 +118,7 @@ impl ServerExtensions {
             extension::KEY_SHARE => {
                 self.key_share_group = Some(body.named("key_share").u16_be()?);
                 if !is_retry {
-                    self.key_share_bytes = body.after_u16()?.len();
+                    self.key_share = body.after_u16()?.to_vec();
                 }
             }
             extension::PRE_SHARED_KEY => {

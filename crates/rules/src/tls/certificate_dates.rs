@@ -1,0 +1,16 @@
+//! The certificate served is valid now and for 30 more days.
+
+use model::Severity;
+
+use crate::FactRule;
+
+pub const CERTIFICATE_DATES: FactRule = FactRule {
+    id: "SL1121",
+    title: "The certificate served is valid now and for 30 more days",
+    severity: Severity::High,
+    references: &["RFC 5280 sec. 4.1.2.5"],
+    explanation: "Clients that verify refuse an expired certificate; those that do not, go on and do not tell. Galera nodes with an expired one are locked out at their next restart.",
+    remedy: "sealion rotate clients",
+    fact: "tls.certificate.expires_in_days",
+    judge: |value| crate::verdicts::at_least(value, 30, "days are left"),
+};

@@ -1,0 +1,16 @@
+//! The certificate names the host that was asked for.
+
+use model::Severity;
+
+use crate::FactRule;
+
+pub const CERTIFICATE_NAMES: FactRule = FactRule {
+    id: "SL1125",
+    title: "The certificate names the host that was asked for",
+    severity: Severity::Medium,
+    references: &["RFC 6125 sec. 6.4", "RFC 9525 sec. 6"],
+    explanation: "Clients that verify the name refuse this one. A common name without a subjectAltName is taken by libmysqlclient and Connector/C, and refused by Go.",
+    remedy: "sealion rotate clients, with the name in `names` of the inventory",
+    fact: "tls.certificate.name_mismatch",
+    judge: |value| crate::verdicts::absent(value),
+};

@@ -1,0 +1,16 @@
+//! The certificate is not signed with MD5 or SHA-1.
+
+use model::Severity;
+
+use crate::FactRule;
+
+pub const CERTIFICATE_SIGNATURE: FactRule = FactRule {
+    id: "SL1123",
+    title: "The certificate is not signed with MD5 or SHA-1",
+    severity: Severity::High,
+    references: &["RFC 9155", "NIST SP 800-131A"],
+    explanation: "Collisions of MD5 and SHA-1 can be made: a second certificate with the same signature and another content.",
+    remedy: "sealion rotate clients",
+    fact: "tls.certificate.weak_signature",
+    judge: |value| crate::verdicts::absent(value),
+};

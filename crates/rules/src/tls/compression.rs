@@ -1,0 +1,16 @@
+//! TLS compression is off.
+
+use model::Severity;
+
+use crate::FactRule;
+
+pub const COMPRESSION: FactRule = FactRule {
+    id: "SL1112",
+    title: "TLS compression is off",
+    severity: Severity::Medium,
+    references: &["CVE-2012-4929 (CRIME)", "RFC 9325 sec. 3.3"],
+    explanation: "Compressed before it is encrypted, data tells its content by its length to one who can add to it.",
+    remedy: "build OpenSSL without zlib, as every distribution does",
+    fact: "tls.compression",
+    judge: |value| crate::verdicts::no(value, "DEFLATE is taken"),
+};

@@ -1,0 +1,16 @@
+//! Sessions of TLS 1.2 are bound to their handshake.
+
+use model::Severity;
+
+use crate::FactRule;
+
+pub const EXTENDED_MASTER_SECRET: FactRule = FactRule {
+    id: "SL1115",
+    title: "Sessions of TLS 1.2 are bound to their handshake",
+    severity: Severity::Low,
+    references: &["RFC 7627", "RFC 9325 sec. 3.5"],
+    explanation: "Without the extended master secret two sessions can be made to share keys (triple handshake), which matters where client certificates prove who somebody is.",
+    remedy: "upgrade the server's TLS library: OpenSSL since 1.1.0 does this",
+    fact: "tls.extended_master_secret",
+    judge: |value| crate::verdicts::yes(value, "extended_master_secret is not answered"),
+};

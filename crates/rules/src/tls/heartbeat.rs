@@ -1,0 +1,21 @@
+//! Heartbeats are not offered.
+
+use model::Severity;
+
+use crate::FactRule;
+
+pub const HEARTBEAT: FactRule = FactRule {
+    id: "SL1116",
+    title: "Heartbeats are not offered",
+    severity: Severity::Info,
+    references: &["RFC 6520", "CVE-2014-0160 (Heartbleed)"],
+    explanation: "The extension itself is harmless; OpenSSL 1.0.1 to 1.0.1f answered it with whatever lay in memory. Nobody needs it over TCP.",
+    remedy: "upgrade the server's TLS library: OpenSSL since 3.0 has no heartbeats in TLS",
+    fact: "tls.heartbeat",
+    judge: |value| {
+        crate::verdicts::no(
+            value,
+            "the heartbeat extension is offered: see whether the library is older than 1.0.1g",
+        )
+    },
+};

@@ -1,0 +1,568 @@
+//! The bytes of one connection, from its first one to the end of the server's first flight. Sans-I/O: whoever holds the
+//! socket hands in what was read and says when nothing came for a while, and sends what [`Conversation::output`] gives.
+
+use wire::greeting::{self, FirstPacket};
+use wire::packet::{BEFORE_LOGIN_BYTES_MAX, PacketBuffer};
+use wire::tls::registry::{Version, groups};
+use wire::tls::server_flight::{
+    Alert, CertificateRequest, EcParameters, Event, HelloRetryRequest, ServerHello, ServerKeyExchange,
+    ServerParameters,
+};
+use wire::tls::{ServerFlight, ssl2};
+use wire::{Capabilities, ErrPacket, Greeting, SslRequest};
+
+use crate::question::{Keys, Question};
+use crate::tls13;
+
+/// What is kept of bytes that nobody understands, for an error text.
+const SAMPLE_BYTES: usize = 64;
+/// Everything that a peer may send in one connection: a flight is at most 256 KiB, and a greeting 64 KiB.
+const CONVERSATION_BYTES_MAX: usize = 512 * 1024;
+
+/// How TLS is begun on a port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Opening {
+    /// Not known yet: the server's first bytes tell, or its silence.
+    Listen,
+    /// A greeting, an SSLRequest, then TLS.
+    Mysql,
+    /// TLS from the first byte.
+    Direct,
+}
+
+/// What a server said before TLS.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Spoke {
+    Nothing,
+    Greeting(Box<Greeting>),
+    /// An error in place of a greeting.
+    Refused(ErrPacket),
+    /// The first bytes of a plain Galera port.
+    Gcomm,
+    /// Bytes that are none of these.
+    Other(Vec<u8>),
+}
+
+/// A handshake that the server went along with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Accepted {
+    pub hello: ServerHello,
+    /// Leaf first, in DER; empty where it was not read (TLS 1.3 under a key that is not ours, anonymous suites).
+    pub chain: Vec<Vec<u8>>,
+    /// The named group of the key exchange.
+    pub group: Option<u16>,
+    pub key_exchange: Option<ServerKeyExchange>,
+    /// The scheme that the server signed with.
+    pub scheme: Option<u16>,
+    pub client_certificate: Option<CertificateRequest>,
+    /// TLS 1.3: the server asks for a client certificate.
+    pub asks_certificate: bool,
+    pub is_ocsp_stapled: bool,
+}
+
+/// How the part in TLS ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    Accepted(Box<Accepted>),
+    /// TLS 1.3 with another group: which one.
+    Retry(Box<HelloRetryRequest>),
+    /// SSL 2.0 with these cipher kinds.
+    Ssl2(Vec<u32>),
+    Alert(Alert),
+    /// A MySQL error in clear text where TLS should begin.
+    Error(ErrPacket),
+    /// Other bytes in clear text there.
+    NotTls(Vec<u8>),
+    /// The server closed without a word.
+    Closed,
+}
+
+/// Why a connection showed less than was asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    #[error("no answer within {ms} ms")]
+    Silent { ms: u64 },
+    #[error("the connection was refused")]
+    ConnectionRefused,
+    #[error("cannot connect: {why}")]
+    Unreachable { why: String },
+    #[error("the connection broke off: {why}")]
+    Broken { why: String },
+    #[error("the server's bytes are no valid TLS: {why}")]
+    Misbehaved { why: String },
+    #[error("the server sent more than {CONVERSATION_BYTES_MAX} bytes before TLS was settled")]
+    TooLong,
+}
+
+/// All that one connection showed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reply {
+    pub spoke: Spoke,
+    /// `None` where TLS was not tried, or did not begin.
+    pub answer: Option<Answer>,
+    pub fault: Option<Fault>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// For the server's first bytes.
+    Waiting,
+    InTls,
+    /// Clear text came where TLS should begin; the packet may not be whole yet.
+    InPlain,
+    Over,
+}
+
+/// One connection's talk.
+pub struct Conversation<'k> {
+    keys: &'k Keys,
+    question: Option<Question>,
+    opening: Opening,
+    state: State,
+    packets: PacketBuffer,
+    first: Vec<u8>,
+    received_bytes: usize,
+    flight: ServerFlight,
+    /// The TLS bytes as they came, for the part that is encrypted.
+    raw: Vec<u8>,
+    hello_message: Vec<u8>,
+    random: [u8; 32],
+    output: Vec<u8>,
+    spoke: Spoke,
+    accepted: Option<Accepted>,
+    answer: Option<Answer>,
+    fault: Option<Fault>,
+}
+
+impl<'k> Conversation<'k> {
+    /// `question` `None`: only the first words are wanted.
+    pub fn new(keys: &'k Keys, opening: Opening, question: Option<Question>, random: [u8; 32]) -> Self {
+        let mut this = Self {
+            keys,
+            question,
+            opening,
+            state: State::Waiting,
+            packets: PacketBuffer::new(BEFORE_LOGIN_BYTES_MAX),
+            first: Vec::new(),
+            received_bytes: 0,
+            flight: ServerFlight::new(),
+            raw: Vec::new(),
+            hello_message: Vec::new(),
+            random,
+            output: Vec::new(),
+            spoke: Spoke::Nothing,
+            accepted: None,
+            answer: None,
+            fault: None,
+        };
+        if opening == Opening::Direct {
+            this.begin_tls();
+        }
+        this
+    }
+
+    /// Bytes to be sent now; they are handed out once.
+    pub fn output(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.output)
+    }
+
+    /// While true, silence means that the server waits for us: say so with [`Conversation::nothing_came`].
+    pub fn waits_for_first_words(&self) -> bool {
+        self.opening == Opening::Listen && self.state == State::Waiting && self.first.is_empty()
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.state == State::Over
+    }
+
+    /// The server has said nothing since it took the connection.
+    pub fn nothing_came(&mut self) {
+        if self.waits_for_first_words() {
+            self.begin_tls();
+        }
+    }
+
+    /// Nothing more will come.
+    pub fn closed(&mut self) {
+        match self.state {
+            State::Waiting => self.fail(Fault::Broken { why: "closed before it said what it is".into() }),
+            State::InPlain => self.plain(true),
+            State::InTls if self.accepted.is_some() => self.settle(),
+            State::InTls => match self.flight.finish() {
+                Ok(()) => self.end(Answer::Closed),
+                Err(error) => self.fail(Fault::Misbehaved { why: error.to_string() }),
+            },
+            State::Over => {}
+        }
+    }
+
+    /// The one who holds the socket gives up.
+    pub fn fail(&mut self, fault: Fault) {
+        if self.state == State::Over {
+            return;
+        }
+        // What was seen before counts: a server that settled the handshake and then went silent has settled it.
+        if self.accepted.is_some() {
+            self.settle();
+        }
+        if self.state == State::InPlain {
+            self.plain(true);
+        }
+        self.fault = Some(fault);
+        self.state = State::Over;
+    }
+
+    pub fn into_reply(self) -> Reply {
+        Reply { spoke: self.spoke, answer: self.answer, fault: self.fault }
+    }
+
+    pub fn input(&mut self, bytes: &[u8]) {
+        self.received_bytes += bytes.len();
+        if self.received_bytes > CONVERSATION_BYTES_MAX {
+            self.fail(Fault::TooLong);
+        }
+        match self.state {
+            State::Waiting => self.first_words(bytes),
+            State::InTls => self.in_tls(bytes),
+            State::InPlain => {
+                self.raw.extend_from_slice(bytes);
+                self.plain(false);
+            }
+            State::Over => {}
+        }
+    }
+
+    fn first_words(&mut self, bytes: &[u8]) {
+        self.first.extend_from_slice(bytes);
+        if self.opening == Opening::Listen && is_gcomm(&self.first) {
+            self.spoke = Spoke::Gcomm;
+            self.state = State::Over;
+            return;
+        }
+        self.packets.push(bytes);
+        let payload = match self.packets.next_packet() {
+            Ok(Some(packet)) => packet.payload.to_vec(),
+            Ok(None) if self.first.len() < SAMPLE_BYTES || could_be_packet(&self.first) => return,
+            Ok(None) | Err(_) => return self.not_mysql(),
+        };
+        match greeting::parse(&payload) {
+            Ok(FirstPacket::Greeting(greeting)) => {
+                let offers_tls = greeting.offers_tls();
+                let is_mariadb = greeting.is_mariadb();
+                self.spoke = Spoke::Greeting(Box::new(greeting));
+                if offers_tls && self.question.is_some() {
+                    self.ssl_request(is_mariadb);
+                    self.begin_tls();
+                } else {
+                    self.state = State::Over;
+                }
+            }
+            Ok(FirstPacket::Refused(error)) => {
+                self.spoke = Spoke::Refused(error);
+                self.state = State::Over;
+            }
+            Err(_) => self.not_mysql(),
+        }
+    }
+
+    fn not_mysql(&mut self) {
+        let mut sample = std::mem::take(&mut self.first);
+        sample.truncate(SAMPLE_BYTES);
+        self.spoke = Spoke::Other(sample);
+        self.state = State::Over;
+    }
+
+    /// As the servers' own clients send it; MariaDB's leave bit 0 clear.
+    fn ssl_request(&mut self, is_mariadb: bool) {
+        let capabilities = Capabilities::SSL
+            | Capabilities::PROTOCOL_41
+            | Capabilities::SECURE_CONNECTION
+            | Capabilities::LONG_FLAG
+            | Capabilities::PLUGIN_AUTH;
+        let request = SslRequest {
+            capabilities: if is_mariadb { capabilities } else { capabilities | Capabilities::LONG_PASSWORD },
+            mariadb_capabilities: 0,
+            max_packet_bytes: 1 << 24,
+            charset: wire::login::CHARSET_UTF8MB4,
+        };
+        self.output.extend_from_slice(&[32, 0, 0, 1]);
+        request.encode(&mut self.output);
+    }
+
+    fn begin_tls(&mut self) {
+        let Some(question) = &self.question else {
+            self.state = State::Over;
+            return;
+        };
+        match question.write(self.keys, self.random, &mut self.output) {
+            Ok(message) => {
+                self.hello_message = message;
+                self.state = State::InTls;
+            }
+            Err(error) => self.fail(Fault::Unreachable { why: error.to_string() }),
+        }
+    }
+
+    fn in_tls(&mut self, bytes: &[u8]) {
+        self.raw.extend_from_slice(bytes);
+        if self.question.as_ref().is_some_and(Question::is_ssl2)
+            && ssl2::looks_like_answer(&self.raw) != Some(false)
+        {
+            match ssl2::parse_answer(&self.raw) {
+                Ok(Some(ssl2::Answer::Hello(hello))) => self.end(Answer::Ssl2(hello.cipher_kinds)),
+                // No common kind: it is spoken all the same.
+                Ok(Some(ssl2::Answer::Error(_))) => self.end(Answer::Ssl2(vec![])),
+                Ok(None) => {}
+                Err(error) => self.fail(Fault::Misbehaved { why: error.to_string() }),
+            }
+            return;
+        }
+        self.flight.push(bytes);
+        while self.state == State::InTls {
+            match self.flight.next_event() {
+                Ok(Some(event)) => self.heard(event),
+                Ok(None) => break,
+                Err(error) => {
+                    if self.accepted.is_none() {
+                        self.fault = Some(Fault::Misbehaved { why: error.to_string() });
+                    }
+                    self.settle();
+                }
+            }
+        }
+    }
+
+    fn heard(&mut self, event: Event) {
+        match event {
+            Event::ServerHello(hello) => {
+                let group = hello.extensions.key_share_group;
+                self.accepted = Some(Accepted {
+                    hello: *hello,
+                    chain: Vec::new(),
+                    group,
+                    key_exchange: None,
+                    scheme: None,
+                    client_certificate: None,
+                    asks_certificate: false,
+                    is_ocsp_stapled: false,
+                });
+            }
+            Event::HelloRetryRequest(retry) => self.end(Answer::Retry(Box::new(retry))),
+            Event::Certificate(chain) => self.note(|seen| seen.chain = chain),
+            Event::CertificateStatus(_) => self.note(|seen| seen.is_ocsp_stapled = true),
+            Event::ServerKeyExchange(exchange) => self.note(|seen| {
+                seen.group = match &exchange.parameters {
+                    ServerParameters::Ecdhe { curve: EcParameters::Named(code), .. } => Some(*code),
+                    ServerParameters::Ecdhe { curve: EcParameters::ExplicitPrime { .. }, .. } => {
+                        Some(groups::EXPLICIT_PRIME)
+                    }
+                    ServerParameters::Ecdhe { curve: EcParameters::ExplicitChar2 { .. }, .. } => {
+                        Some(groups::EXPLICIT_CHAR2)
+                    }
+                    _ => None,
+                };
+                seen.scheme = exchange.signature.and_then(|signature| signature.scheme);
+                seen.key_exchange = Some(exchange);
+            }),
+            Event::CertificateRequest(request) => self.note(|seen| {
+                seen.asks_certificate = true;
+                seen.client_certificate = Some(request);
+            }),
+            Event::ServerHelloDone => self.settle(),
+            Event::Encrypted { .. } => self.decrypt(),
+            Event::Alert(alert) if alert.is_fatal() => match self.accepted {
+                Some(_) => self.settle(),
+                None => self.end(Answer::Alert(alert)),
+            },
+            Event::NotTls => {
+                self.raw = self.flight.rest().to_vec();
+                self.state = State::InPlain;
+                self.plain(false);
+            }
+            Event::NewSessionTicket(_)
+            | Event::HelloRequest
+            | Event::OtherHandshake { .. }
+            | Event::ChangeCipherSpec
+            | Event::Heartbeat { .. }
+            | Event::Alert(_) => {}
+        }
+    }
+
+    fn note(&mut self, note: impl FnOnce(&mut Accepted)) {
+        if let Some(accepted) = &mut self.accepted {
+            note(accepted);
+        }
+    }
+
+    /// In TLS 1.3 the certificate is encrypted, under a key that both ends know by now.
+    fn decrypt(&mut self) {
+        let Some(accepted) = &mut self.accepted else { return };
+        if accepted.hello.version < Version::TLS13 {
+            return self.settle();
+        }
+        match tls13::read(self.keys, &self.hello_message, &self.raw, &accepted.hello) {
+            // The flight goes on in the next record.
+            Ok(tls13::Read::More) => {}
+            Ok(tls13::Read::Whole(inside)) => {
+                accepted.chain = inside.chain;
+                accepted.scheme = inside.scheme;
+                accepted.asks_certificate = inside.asks_certificate;
+                accepted.is_ocsp_stapled = inside.is_ocsp_stapled;
+                self.settle();
+            }
+            // A share that is not ours: the settled parameters are known, the certificate is not.
+            Err(_) => self.settle(),
+        }
+    }
+
+    /// What a server says in clear text where TLS should begin: MySQL and MariaDB say an ERR packet.
+    fn plain(&mut self, is_last: bool) {
+        let mut packets = PacketBuffer::new(BEFORE_LOGIN_BYTES_MAX);
+        packets.push(&self.raw);
+        match packets.next_packet().map(|packet| packet.map(|packet| ErrPacket::parse(packet.payload))) {
+            Ok(Some(Ok(error))) => return self.end(Answer::Error(error)),
+            Ok(None) if !is_last && self.raw.len() < SAMPLE_BYTES => return,
+            _ => {}
+        }
+        let mut sample = std::mem::take(&mut self.raw);
+        sample.truncate(SAMPLE_BYTES);
+        self.end(Answer::NotTls(sample));
+    }
+
+    fn settle(&mut self) {
+        if let Some(accepted) = self.accepted.take() {
+            self.answer = Some(Answer::Accepted(Box::new(accepted)));
+        }
+        self.state = State::Over;
+    }
+
+    fn end(&mut self, answer: Answer) {
+        self.answer = Some(answer);
+        self.state = State::Over;
+    }
+}
+
+/// A header that a MySQL packet before a login may have: a short length and sequence number 0.
+fn could_be_packet(first: &[u8]) -> bool {
+    matches!(first, [_, _, high, 0, 0x0a | 0x09 | 0xff, ..] if *high == 0)
+}
+
+/// Source: seen on Galera 26.4.23: version 0, type "handshake", flags, in a frame with its length in front.
+fn is_gcomm(first: &[u8]) -> bool {
+    match first {
+        [low, high, flags_low, flags_high, _, _, _, _, 0, 1, ..] => {
+            let length = u32::from_le_bytes([*low, *high, *flags_low, 0]);
+            // Two UUIDs of 16 bytes and a header: 36 here; the upper byte has the protocol version and a checksum flag.
+            (36..1024).contains(&length) && *flags_high & 0xf0 == 0 && *flags_high != 0
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn keys() -> Keys {
+        Keys::generate().unwrap()
+    }
+
+    fn talk(opening: Opening, bytes: &[u8]) -> (Reply, Vec<u8>) {
+        let keys = keys();
+        let mut conversation = Conversation::new(&keys, opening, Some(Question::modern()), [1; 32]);
+        let mut sent = conversation.output();
+        for byte in bytes {
+            conversation.input(std::slice::from_ref(byte));
+            sent.extend(conversation.output());
+        }
+        if !conversation.is_over() {
+            conversation.closed();
+        }
+        (conversation.into_reply(), sent)
+    }
+
+    fn packet(payload: &[u8]) -> Vec<u8> {
+        let mut bytes = vec![u8::try_from(payload.len()).unwrap(), 0, 0, 0];
+        bytes.extend_from_slice(payload);
+        bytes
+    }
+
+    fn greeting(tls: bool) -> Vec<u8> {
+        let capabilities = Capabilities::PROTOCOL_41 | Capabilities::SECURE_CONNECTION;
+        packet(&greeting::encode(&Greeting {
+            protocol: 10,
+            version: "10.11.19-MariaDB".into(),
+            connection_id: 1,
+            nonce: vec![1; 20],
+            capabilities: if tls { capabilities | Capabilities::SSL } else { capabilities },
+            mariadb_capabilities: 0x1d,
+            charset: 8,
+            status: 2,
+            auth_plugin: None,
+        }))
+    }
+
+    #[test]
+    fn a_greeting_with_tls_is_answered_with_a_request_and_a_hello_in_one_write() {
+        let mut bytes = greeting(true);
+        bytes.extend_from_slice(b"\x15\x03\x03\x00\x02\x02\x28");
+        let (reply, sent) = talk(Opening::Listen, &bytes);
+        assert_eq!(sent[..4], [32, 0, 0, 1]);
+        assert_eq!(sent[36..39], [0x16, 3, 1]);
+        assert!(matches!(reply.spoke, Spoke::Greeting(greeting) if greeting.is_mariadb()));
+        assert!(matches!(reply.answer, Some(Answer::Alert(alert)) if alert.description == 40));
+        assert_eq!(reply.fault, None);
+    }
+
+    #[test]
+    fn a_greeting_without_tls_is_all_there_is() {
+        let (reply, sent) = talk(Opening::Mysql, &greeting(false));
+        assert!(sent.is_empty() && matches!(reply.spoke, Spoke::Greeting(_)));
+        assert_eq!((reply.answer, reply.fault), (None, None));
+    }
+
+    #[test]
+    fn an_error_in_place_of_a_greeting_is_read() {
+        let (reply, _) = talk(Opening::Mysql, &packet(b"\xff\x69\x04Host '10.0.0.9' is blocked"));
+        assert!(matches!(reply.spoke, Spoke::Refused(error) if error.code == 1129));
+    }
+
+    #[test]
+    fn a_plain_error_after_the_request_is_not_taken_for_a_tls_record() {
+        // Its length, 22, is the number of a handshake record.
+        let mut bytes = greeting(true);
+        bytes.extend_from_slice(b"\x16\x00\x00\x02\xff\x13\x04#08S01Bad handshake");
+        let (reply, _) = talk(Opening::Mysql, &bytes);
+        assert!(matches!(reply.answer, Some(Answer::Error(error)) if error.code == 1043));
+    }
+
+    #[test]
+    fn a_galera_port_in_clear_text_is_known_by_its_first_bytes() {
+        let mut bytes = vec![0x24, 0, 0, 2, 0xde, 0xad, 0xbe, 0xef, 0, 1, 0x10, 0];
+        bytes.resize(44, 7);
+        assert_eq!(talk(Opening::Listen, &bytes).0.spoke, Spoke::Gcomm);
+    }
+
+    #[test]
+    fn somebody_else_is_somebody_else_and_tarpits_end() {
+        let (reply, _) = talk(Opening::Listen, b"SSH-2.0-OpenSSH_9.2p1 Debian-2+deb12u3\r\n");
+        assert!(matches!(reply.spoke, Spoke::Other(_) | Spoke::Nothing), "{reply:?}");
+        let (reply, _) = talk(Opening::Listen, &[0x41; 600_000]);
+        assert!(matches!(reply.spoke, Spoke::Other(sample) if sample.len() <= SAMPLE_BYTES));
+        // A length of almost 16 MiB is refused when its header is there.
+        let (reply, _) = talk(Opening::Mysql, &[0xff, 0xff, 0xff, 0, 0x0a, 0x35]);
+        assert!(matches!(reply.spoke, Spoke::Other(_)), "{reply:?}");
+    }
+
+    #[test]
+    fn silence_makes_it_try_tls_at_once() {
+        let keys = keys();
+        let mut conversation = Conversation::new(&keys, Opening::Listen, Some(Question::modern()), [1; 32]);
+        assert!(conversation.waits_for_first_words() && conversation.output().is_empty());
+        conversation.nothing_came();
+        assert_eq!(conversation.output()[..2], [0x16, 3]);
+        conversation.closed();
+        assert_eq!(conversation.into_reply().answer, Some(Answer::Closed));
+    }
+}

@@ -1,0 +1,428 @@
+//! Sockets, deadlines and many targets at once, on one thread: an epoll loop that hands replies to interrogations.
+//!
+//! A target has one connection at a time, so that the load on a server is bounded; how many targets are asked at once is
+//! bounded too. Results come as they are complete; every target that goes in comes out, also the dead ones.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+use std::future::Future;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::os::fd::AsRawFd;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
+use nix::sys::socket::{self, AddressFamily, SockFlag, SockType, SockaddrStorage, sockopt};
+
+use crate::conversation::{Conversation, Fault, Reply, Spoke};
+use crate::facts::Facts;
+use crate::interrogation::{Ask, Depth, Line, interrogate};
+use crate::question::Keys;
+use crate::target::Target;
+
+/// What is read at once.
+const READ_BYTES: usize = 16 * 1024;
+const EVENTS_MAX: usize = 512;
+
+/// What a run may cost others, and us.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    pub targets_at_once: usize,
+    /// From connecting to the end of one connection.
+    pub connection_ms: u64,
+    /// A server that says nothing for so long waits for us. Galera's own dynamic ports wait 500 ms for a peer.
+    pub silence_ms: u64,
+    /// New connections a second over all targets; `None` is no limit.
+    pub connections_per_s: Option<u32>,
+    /// Per target, beside the bound of [`Depth`].
+    pub connections_max: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            targets_at_once: 256,
+            connection_ms: 5_000,
+            silence_ms: 800,
+            connections_per_s: None,
+            connections_max: u32::MAX,
+        }
+    }
+}
+
+/// One target's result.
+#[derive(Debug)]
+pub struct Seen {
+    pub target: Target,
+    pub facts: Facts,
+}
+
+/// Asks every target; `took` is called as each is complete, and says whether to go on.
+///
+/// # Errors
+/// Only where this process can have no sockets or keys at all; what a target does is in its facts.
+pub fn run(
+    targets: impl IntoIterator<Item = Target>,
+    depth: Depth,
+    limits: &Limits,
+    took: &mut dyn FnMut(Seen) -> bool,
+) -> io::Result<()> {
+    let keys = Keys::generate().map_err(io::Error::other)?;
+    let mut engine = Engine {
+        keys: &keys,
+        epoll: Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?,
+        limits: *limits,
+        jobs: Vec::new(),
+        free: Vec::new(),
+        deadlines: BinaryHeap::new(),
+        waiting: BTreeSet::new(),
+        next_slot_at: Instant::now(),
+        running: 0,
+        done: Vec::new(),
+    };
+    let mut targets = targets.into_iter();
+    let mut is_ending = false;
+    loop {
+        while !is_ending && engine.running < limits.targets_at_once.max(1) {
+            let Some(target) = targets.next() else {
+                is_ending = true;
+                break;
+            };
+            engine.begin(target, depth);
+        }
+        for seen in std::mem::take(&mut engine.done) {
+            if !took(seen) {
+                return Ok(());
+            }
+        }
+        if engine.running == 0 {
+            if is_ending {
+                return Ok(());
+            }
+            continue;
+        }
+        engine.turn()?;
+    }
+}
+
+struct Job {
+    target: Target,
+    began: Instant,
+    line: Line,
+    future: Pin<Box<dyn Future<Output = Facts>>>,
+}
+
+struct Link<'k> {
+    stream: TcpStream,
+    conversation: Conversation<'k>,
+    is_connecting: bool,
+    unsent: Vec<u8>,
+    writes: bool,
+    deadline: Instant,
+    silence_at: Option<Instant>,
+}
+
+struct Place<'k> {
+    job: Job,
+    link: Option<Link<'k>>,
+    /// Wanted, and not dialled yet because of the rate.
+    ask: Option<Ask>,
+    /// Counts connections, so that a deadline of an earlier one is known as such.
+    turn: u64,
+}
+
+struct Engine<'k> {
+    keys: &'k Keys,
+    epoll: Epoll,
+    limits: Limits,
+    jobs: Vec<Option<Place<'k>>>,
+    free: Vec<usize>,
+    deadlines: BinaryHeap<Reverse<(Instant, usize, u64)>>,
+    /// Jobs that wait for the rate, in order.
+    waiting: BTreeSet<usize>,
+    next_slot_at: Instant,
+    running: usize,
+    done: Vec<Seen>,
+}
+
+impl<'k> Engine<'k> {
+    fn begin(&mut self, target: Target, depth: Depth) {
+        let line = Line::default();
+        let future = Box::pin(interrogate(line.clone(), target.clone(), depth, self.limits.connections_max));
+        let place = Place {
+            job: Job { target, began: Instant::now(), line, future },
+            link: None,
+            ask: None,
+            turn: 0,
+        };
+        let at = match self.free.pop() {
+            Some(at) => {
+                if let Some(slot) = self.jobs.get_mut(at) {
+                    *slot = Some(place);
+                }
+                at
+            }
+            None => {
+                self.jobs.push(Some(place));
+                self.jobs.len() - 1
+            }
+        };
+        self.running += 1;
+        self.poll(at);
+    }
+
+    fn place(&mut self, at: usize) -> Option<&mut Place<'k>> {
+        self.jobs.get_mut(at)?.as_mut()
+    }
+
+    /// Lets the interrogation go on: it is over, or wants another connection.
+    fn poll(&mut self, at: usize) {
+        let Some(Some(place)) = self.jobs.get_mut(at) else { return };
+        match place.job.future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(mut facts) => {
+                let elapsed = place.job.began.elapsed();
+                if let Some(Some(place)) = self.jobs.get_mut(at).map(Option::take) {
+                    facts.elapsed_us = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
+                    self.done.push(Seen { target: place.job.target, facts });
+                    self.free.push(at);
+                    self.running -= 1;
+                }
+            }
+            Poll::Pending => {
+                place.ask = place.job.line.wanted();
+                self.waiting.insert(at);
+                self.dial_waiting();
+            }
+        }
+    }
+
+    /// Dials for those whose turn it is.
+    fn dial_waiting(&mut self) {
+        while let Some(&at) = self.waiting.first() {
+            let now = Instant::now();
+            if let Some(rate) = self.limits.connections_per_s {
+                if now < self.next_slot_at {
+                    return;
+                }
+                let gap = Duration::from_secs(1) / rate.max(1);
+                self.next_slot_at = self.next_slot_at.max(now) + gap;
+            }
+            self.waiting.remove(&at);
+            self.dial(at);
+        }
+    }
+
+    fn dial(&mut self, at: usize) {
+        let keys = self.keys;
+        let limits = self.limits;
+        let Some(Some(place)) = self.jobs.get_mut(at) else { return };
+        let Some(ask) = place.ask.take() else { return };
+        let mut random = [0; 32];
+        if openssl::rand::rand_bytes(&mut random).is_err() {
+            return self.hang_up(at, Some(Fault::Unreachable { why: "no random bytes".into() }));
+        }
+        let (stream, is_connecting) = match open(place.job.target.address) {
+            Ok(opened) => opened,
+            Err(error) => return self.hang_up(at, Some(fault(&error))),
+        };
+        let now = Instant::now();
+        let deadline = now + Duration::from_millis(limits.connection_ms);
+        let conversation = Conversation::new(keys, ask.opening, Some(ask.question), random);
+        place.turn += 1;
+        let event = EpollEvent::new(EpollFlags::EPOLLIN | EpollFlags::EPOLLOUT, at as u64);
+        if let Err(errno) = self.epoll.add(&stream, event) {
+            return self.hang_up(at, Some(Fault::Unreachable { why: errno.to_string() }));
+        }
+        place.link = Some(Link {
+            stream,
+            conversation,
+            is_connecting,
+            unsent: Vec::new(),
+            writes: true,
+            deadline,
+            silence_at: None,
+        });
+        self.deadlines.push(Reverse((deadline, at, place.turn)));
+    }
+
+    /// Ends the connection of `at` and hands its reply to the interrogation.
+    fn hang_up(&mut self, at: usize, fault: Option<Fault>) {
+        let Some(Some(place)) = self.jobs.get_mut(at) else { return };
+        let reply = match place.link.take() {
+            Some(mut link) => {
+                let _ = self.epoll.delete(&link.stream);
+                if let Some(fault) = fault {
+                    link.conversation.fail(fault);
+                }
+                link.conversation.into_reply()
+            }
+            None => Reply { spoke: Spoke::Nothing, answer: None, fault },
+        };
+        place.job.line.answer(reply);
+        self.poll(at);
+    }
+
+    /// One look at all sockets and clocks.
+    fn turn(&mut self) -> io::Result<()> {
+        self.dial_waiting();
+        if !self.done.is_empty() {
+            return Ok(());
+        }
+        let now = Instant::now();
+        let mut wait = self
+            .deadlines
+            .peek()
+            .map_or(Duration::from_secs(1), |Reverse((at, ..))| at.saturating_duration_since(now));
+        if !self.waiting.is_empty() {
+            wait = wait.min(self.next_slot_at.saturating_duration_since(now));
+        }
+        // Rounded up: a loop that wakes a moment too early would spin.
+        let wait_ms = u16::try_from(wait.as_millis().saturating_add(1)).unwrap_or(u16::MAX);
+        let mut events = [EpollEvent::empty(); EVENTS_MAX];
+        let count = match self.epoll.wait(&mut events, EpollTimeout::from(wait_ms)) {
+            Ok(count) => count,
+            Err(Errno::EINTR) => 0,
+            Err(errno) => return Err(errno.into()),
+        };
+        for event in events.iter().take(count) {
+            let at = usize::try_from(event.data()).unwrap_or(usize::MAX);
+            self.ready(at, event.events());
+        }
+        self.late();
+        Ok(())
+    }
+
+    fn late(&mut self) {
+        let now = Instant::now();
+        while let Some(&Reverse((when, at, turn))) = self.deadlines.peek() {
+            if when > now {
+                return;
+            }
+            self.deadlines.pop();
+            let connection_ms = self.limits.connection_ms;
+            let Some(place) = self.place(at) else { continue };
+            if place.turn != turn {
+                continue;
+            }
+            let Some(link) = &mut place.link else { continue };
+            if link.deadline <= now {
+                self.hang_up(at, Some(Fault::Silent { ms: connection_ms }));
+            } else if link.silence_at.is_some_and(|silence_at| silence_at <= now) {
+                link.silence_at = None;
+                link.conversation.nothing_came();
+                self.talk(at, false);
+            }
+        }
+    }
+
+    fn ready(&mut self, at: usize, flags: EpollFlags) {
+        let silence_ms = self.limits.silence_ms;
+        let Some(place) = self.place(at) else { return };
+        let turn = place.turn;
+        let Some(link) = &mut place.link else { return };
+        if link.is_connecting {
+            match link.stream.take_error() {
+                Ok(None) if flags.intersects(EpollFlags::EPOLLOUT) => link.is_connecting = false,
+                Ok(None) => return,
+                Ok(Some(error)) | Err(error) => return self.hang_up(at, Some(fault(&error))),
+            }
+        }
+        if link.conversation.waits_for_first_words() && link.silence_at.is_none() {
+            let silence_at = Instant::now() + Duration::from_millis(silence_ms);
+            link.silence_at = Some(silence_at);
+            self.deadlines.push(Reverse((silence_at, at, turn)));
+        }
+        let reads = flags.intersects(
+            EpollFlags::EPOLLIN | EpollFlags::EPOLLHUP | EpollFlags::EPOLLERR | EpollFlags::EPOLLRDHUP,
+        );
+        self.talk(at, reads);
+    }
+
+    /// Reads what is there, sends what is to be sent, and hangs up when all is said.
+    fn talk(&mut self, at: usize, reads: bool) {
+        let mut buffer = [0; READ_BYTES];
+        loop {
+            let Some(place) = self.place(at) else { return };
+            let Some(link) = &mut place.link else { return };
+            link.unsent.extend(link.conversation.output());
+            while !link.unsent.is_empty() {
+                match (&link.stream).write(&link.unsent) {
+                    Ok(0) => break,
+                    Ok(sent) => {
+                        link.unsent.drain(..sent);
+                    }
+                    Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    // What the server said before it closed still waits to be read.
+                    Err(_) => link.unsent.clear(),
+                }
+            }
+            if link.conversation.is_over() {
+                return self.hang_up(at, None);
+            }
+            let mut came = false;
+            if reads {
+                match (&link.stream).read(&mut buffer) {
+                    Ok(0) => {
+                        link.conversation.closed();
+                        return self.hang_up(at, None);
+                    }
+                    Ok(count) => {
+                        link.conversation.input(buffer.get(..count).unwrap_or_default());
+                        came = true;
+                    }
+                    Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                    Err(error) if error.kind() == ErrorKind::Interrupted => came = true,
+                    Err(error) => {
+                        let gone = error.kind() == ErrorKind::ConnectionReset;
+                        if gone {
+                            link.conversation.closed();
+                        }
+                        return self.hang_up(at, Some(fault(&error)));
+                    }
+                }
+            }
+            if !came {
+                let writes = !link.unsent.is_empty();
+                if writes != link.writes {
+                    link.writes = writes;
+                    let flags =
+                        if writes { EpollFlags::EPOLLIN | EpollFlags::EPOLLOUT } else { EpollFlags::EPOLLIN };
+                    let mut event = EpollEvent::new(flags, at as u64);
+                    let Some(Some(place)) = self.jobs.get_mut(at) else { return };
+                    if let Some(link) = &place.link {
+                        let _ = self.epoll.modify(&link.stream, &mut event);
+                    }
+                }
+                return;
+            }
+        }
+    }
+}
+
+/// Begins to connect; `true` when it is not connected yet.
+fn open(address: SocketAddr) -> io::Result<(TcpStream, bool)> {
+    let family = if address.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
+    let fd =
+        socket::socket(family, SockType::Stream, SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK, None)?;
+    socket::setsockopt(&fd, sockopt::TcpNoDelay, &true)?;
+    let is_connecting = match socket::connect(fd.as_raw_fd(), &SockaddrStorage::from(address)) {
+        Ok(()) => false,
+        Err(Errno::EINPROGRESS) => true,
+        Err(errno) => return Err(errno.into()),
+    };
+    Ok((TcpStream::from(fd), is_connecting))
+}
+
+fn fault(error: &io::Error) -> Fault {
+    match error.kind() {
+        ErrorKind::ConnectionRefused => Fault::ConnectionRefused,
+        ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {
+            Fault::Broken { why: "reset by the peer".into() }
+        }
+        _ => Fault::Unreachable { why: error.to_string() },
+    }
+}

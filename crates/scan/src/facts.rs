@@ -1,0 +1,103 @@
+//! What was seen of one target.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use trust::CertificateInfo;
+use wire::tls::registry::Version;
+
+use crate::target::Port;
+
+/// Something that a probe looked for. `Unknown` says why it could not have been seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    Yes,
+    No,
+    Unknown(String),
+}
+
+/// What listens there, as far as its words tell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Service {
+    Mysql {
+        version: String,
+        flavour: String,
+        auth_plugin: Option<String>,
+        capabilities: u32,
+        offers_tls: bool,
+    },
+    /// 1129, 1130, 1040: this client is turned away before TLS could begin.
+    TurnedAway {
+        code: u16,
+        message: String,
+    },
+    /// A Galera port that speaks first, in clear text. `dynamic`: it also takes TLS.
+    GaleraPlain {
+        dynamic: bool,
+    },
+    /// TLS from the first byte: Galera, SST or a stranger.
+    Tls,
+    /// Listens, says nothing, and takes no TLS.
+    Silent,
+    Stranger {
+        first_bytes_hex: String,
+    },
+}
+
+/// The versions that were asked for, and what came of it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Tls {
+    /// Offered and taken, or not.
+    pub versions: BTreeMap<Version, Found>,
+    /// Per version, in the order in which the server chose among all that were left.
+    pub suites: BTreeMap<Version, Vec<u16>>,
+    /// Versions whose list of suites is whole; the others show one of each class that was asked for.
+    pub complete: BTreeSet<Version>,
+    /// Per version (TLS 1.3 and below 1.3), in the server's order.
+    pub groups: BTreeMap<Version, Vec<u16>>,
+    pub groups_complete: BTreeSet<Version>,
+    /// The size of the finite-field group of DHE suites, and its name where it is a known one.
+    pub dh_bits: Option<usize>,
+    pub dh_prime: Option<String>,
+    /// Whether the server's order counts, or the client's.
+    pub server_order: Option<Found>,
+    pub signature_schemes: BTreeSet<u16>,
+    /// Chains, leaf first. More than one: a server with a certificate per key type.
+    pub chains: Vec<Vec<CertificateInfo>>,
+    pub compression: Option<Found>,
+    pub secure_renegotiation: Option<Found>,
+    pub extended_master_secret: Option<Found>,
+    pub encrypt_then_mac: Option<Found>,
+    pub heartbeat: Option<Found>,
+    pub session_ticket: Option<Found>,
+    pub ocsp_staple: Option<Found>,
+    pub fallback_scsv: Option<Found>,
+    pub client_certificate_asked: Option<Found>,
+}
+
+/// All about one target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Facts {
+    pub service: Option<Service>,
+    pub port: Port,
+    pub tls: Option<Tls>,
+    /// Why there is less than was asked for.
+    pub not_seen: Vec<String>,
+    pub connections: u32,
+    /// Of these, with a ClientHello in them.
+    pub handshakes: u32,
+    pub elapsed_us: u64,
+}
+
+impl Facts {
+    pub fn new(port: Port) -> Self {
+        Self {
+            service: None,
+            port,
+            tls: None,
+            not_seen: Vec::new(),
+            connections: 0,
+            handshakes: 0,
+            elapsed_us: 0,
+        }
+    }
+}

@@ -1,0 +1,723 @@
+//! Which question comes next. Plain, linear code: each question is awaited, and whoever drives the future dials, talks
+//! and hands the reply in. So one thread asks thousands of targets, and a test answers from memory.
+//!
+//! Lists are found by elimination: everything is offered, the server picks one, that one is left out of the next offer.
+//! The number of connections is what the server has and one more, never what the registry has.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use wire::tls::registry::{
+    Authentication, Cipher, CipherSuite, FALLBACK_SCSV, GroupKind, KeyExchange, Mode, SignatureKey, Version,
+    alerts, cipher_suite, group, signature_scheme,
+};
+use wire::tls::server_flight::{BigNumber, ServerParameters};
+
+use crate::conversation::{Accepted, Answer, Opening, Reply, Spoke};
+use crate::facts::{Facts, Found, Service, Tls};
+use crate::question::{Question, Shares};
+use crate::target::Target;
+
+/// How much is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Depth {
+    /// The greeting, one handshake, the certificate.
+    First,
+    /// Suites and groups by class; at most 35 connections.
+    Classes,
+    /// Every suite, group and signature scheme; at most 65 connections.
+    Full,
+}
+
+impl Depth {
+    /// A server that blocks hosts counts each connection (`max_connect_errors`, 100 by default).
+    pub const fn connections_max(self) -> u32 {
+        match self {
+            Self::First => 4,
+            Self::Classes => 35,
+            Self::Full => 65,
+        }
+    }
+}
+
+/// One connection to be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ask {
+    pub opening: Opening,
+    pub question: Question,
+}
+
+/// Between the one who asks and the one who dials.
+#[derive(Debug, Default)]
+pub struct Slot {
+    ask: Option<Ask>,
+    reply: Option<Reply>,
+}
+
+/// The asking end.
+#[derive(Debug, Clone, Default)]
+pub struct Line(Rc<RefCell<Slot>>);
+
+impl Line {
+    /// The connection that is wanted now, once.
+    pub fn wanted(&self) -> Option<Ask> {
+        self.0.borrow_mut().ask.take()
+    }
+
+    pub fn answer(&self, reply: Reply) {
+        self.0.borrow_mut().reply = Some(reply);
+    }
+
+    fn ask(&self, ask: Ask) -> impl Future<Output = Reply> + '_ {
+        self.0.borrow_mut().ask = Some(ask);
+        Answered(&self.0)
+    }
+}
+
+struct Answered<'l>(&'l Rc<RefCell<Slot>>);
+
+impl Future for Answered<'_> {
+    type Output = Reply;
+    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Reply> {
+        // Nobody is woken: the one who hands in the reply polls right after.
+        self.0.borrow_mut().reply.take().map_or(Poll::Pending, Poll::Ready)
+    }
+}
+
+/// All that `depth` allows to ask of one target.
+pub async fn interrogate(line: Line, target: Target, depth: Depth, connections_max: u32) -> Facts {
+    let mut survey = Survey {
+        line,
+        facts: Facts::new(target.port),
+        tls: Tls::default(),
+        opening: Opening::Listen,
+        server_name: target.server_name().map(str::to_owned),
+        connections_left: connections_max.min(depth.connections_max()),
+        is_stopped: false,
+    };
+    survey.all(depth).await;
+    survey.facts
+}
+
+struct Survey {
+    line: Line,
+    facts: Facts,
+    tls: Tls,
+    opening: Opening,
+    server_name: Option<String>,
+    connections_left: u32,
+    /// Turned away, or out of connections: no more questions.
+    is_stopped: bool,
+}
+
+/// What a question about TLS brought.
+enum Said {
+    Took(Box<Accepted>),
+    /// TLS 1.3 with this group, if it named one.
+    Wants(Option<u16>),
+    Ssl2,
+    Refused {
+        alert: Option<u8>,
+    },
+    /// Nobody knows: a fault on the way, or no connections left.
+    NotSeen,
+}
+
+type Class = (&'static str, fn(&CipherSuite) -> bool);
+
+fn is_usual(suite: &CipherSuite) -> bool {
+    use KeyExchange as K;
+    matches!(suite.key_exchange, K::Rsa | K::Dh | K::Dhe | K::Ecdh | K::Ecdhe)
+}
+fn is_weak(suite: &CipherSuite) -> bool {
+    suite.is_null()
+        || suite.is_anon()
+        || suite.is_export
+        || suite.cipher == Cipher::Rc4
+        || suite.cipher.block_bits() == Some(64)
+}
+fn is_aead(suite: &CipherSuite) -> bool {
+    matches!(suite.mode, Mode::Gcm | Mode::Ccm | Mode::Ccm8 | Mode::Poly1305)
+}
+
+/// One question each where suites are not listed one by one. Together they are every suite of SSL 3.0 to TLS 1.2.
+const CLASSES: [Class; 8] = [
+    ("forward secrecy, AEAD", |suite| {
+        is_usual(suite) && !is_weak(suite) && suite.has_forward_secrecy() && is_aead(suite)
+    }),
+    ("forward secrecy, CBC", |suite| {
+        is_usual(suite) && !is_weak(suite) && suite.has_forward_secrecy() && !is_aead(suite)
+    }),
+    ("no forward secrecy", |suite| is_usual(suite) && !is_weak(suite) && !suite.has_forward_secrecy()),
+    ("64-bit blocks", |suite| {
+        suite.cipher.block_bits() == Some(64) && !suite.is_anon() && !suite.is_export && is_usual(suite)
+    }),
+    ("RC4", |suite| suite.cipher == Cipher::Rc4 && !suite.is_anon() && !suite.is_export && is_usual(suite)),
+    ("export", |suite| suite.is_export),
+    ("anonymous or without encryption", |suite| (suite.is_anon() || suite.is_null()) && !suite.is_export),
+    ("pre-shared keys and others", |suite| {
+        !is_usual(suite) && !suite.is_export && !suite.is_anon() && !suite.is_null()
+    }),
+];
+
+impl Survey {
+    async fn all(&mut self, depth: Depth) {
+        let Some(first) = self.open().await else { return };
+        match first {
+            Said::Took(accepted) => self.begin(&accepted),
+            Said::Wants(_) => {
+                self.tls.versions.insert(Version::TLS13, Found::Yes);
+            }
+            Said::Refused { .. } | Said::Ssl2 => {
+                for version in [Version::TLS13, Version::TLS12] {
+                    self.tls.versions.insert(version, Found::No);
+                }
+            }
+            Said::NotSeen => {}
+        }
+        if depth > Depth::First || self.tls.versions.values().all(|found| *found == Found::No) {
+            self.older_versions().await;
+        }
+        if depth > Depth::First {
+            self.suites(depth).await;
+            self.groups(depth).await;
+            self.order().await;
+            self.chains().await;
+            self.fallback().await;
+            if depth == Depth::Full {
+                self.schemes().await;
+            }
+        }
+        let spoke_tls = self.tls.versions.values().any(|found| *found == Found::Yes);
+        if let Some(Service::GaleraPlain { dynamic }) = &mut self.facts.service {
+            *dynamic = spoke_tls;
+        }
+        if spoke_tls || !self.tls.versions.is_empty() {
+            self.facts.tls = Some(std::mem::take(&mut self.tls));
+        }
+    }
+
+    /// The first connection: who is there, and, if TLS can be begun, what it settles.
+    async fn open(&mut self) -> Option<Said> {
+        let reply = self.connect(Question::modern()).await?;
+        let answered = reply.answer.is_some();
+        let service = match &reply.spoke {
+            Spoke::Greeting(greeting) => {
+                self.opening = Opening::Mysql;
+                Service::Mysql {
+                    version: greeting.version_text().to_owned(),
+                    flavour: if greeting.is_mariadb() { "MariaDB" } else { "MySQL" }.into(),
+                    auth_plugin: greeting.auth_plugin.clone(),
+                    capabilities: greeting.capabilities.0,
+                    offers_tls: greeting.offers_tls(),
+                }
+            }
+            Spoke::Refused(error) => {
+                self.is_stopped = true;
+                if error.code == 1129 {
+                    self.facts.not_seen.push(
+                        "this host is blocked; MariaDB: FLUSH HOSTS, MySQL: TRUNCATE TABLE performance_schema.host_cache"
+                            .into(),
+                    );
+                }
+                Service::TurnedAway { code: error.code, message: error.message.clone() }
+            }
+            Spoke::Gcomm => {
+                self.opening = Opening::Direct;
+                Service::GaleraPlain { dynamic: false }
+            }
+            Spoke::Nothing if answered => {
+                self.opening = Opening::Direct;
+                match reply.answer {
+                    Some(Answer::Closed | Answer::NotTls(_)) => Service::Silent,
+                    _ => Service::Tls,
+                }
+            }
+            Spoke::Nothing => Service::Silent,
+            Spoke::Other(bytes) => Service::Stranger {
+                first_bytes_hex: bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}")),
+            },
+        };
+        if let Some(fault) = &reply.fault
+            && !answered
+        {
+            self.facts.not_seen.push(fault.to_string());
+            if matches!(service, Service::Silent) {
+                return None; // Nobody there.
+            }
+        }
+        let is_dynamic_possible = matches!(service, Service::GaleraPlain { .. });
+        let has_tls = answered && !matches!(service, Service::Silent);
+        self.facts.service = Some(service);
+        if is_dynamic_possible {
+            // It has spoken first; whether it also takes TLS is another connection's question.
+            return Some(self.offer(Question::modern()).await);
+        }
+        has_tls.then(|| said(&reply))
+    }
+
+    async fn connect(&mut self, mut question: Question) -> Option<Reply> {
+        if self.is_stopped || self.connections_left == 0 {
+            if !self.is_stopped {
+                self.is_stopped = true;
+                self.facts.not_seen.push(format!(
+                    "the rest: {} connections were made, as many as are allowed",
+                    self.facts.connections
+                ));
+            }
+            return None;
+        }
+        question.server_name.clone_from(&self.server_name);
+        self.connections_left -= 1;
+        self.facts.connections += 1;
+        let reply = self.line.ask(Ask { opening: self.opening, question }).await;
+        self.facts.handshakes += u32::from(reply.answer.is_some());
+        Some(reply)
+    }
+
+    async fn offer(&mut self, question: Question) -> Said {
+        let Some(reply) = self.connect(question).await else { return Said::NotSeen };
+        if let Spoke::Refused(error) = &reply.spoke {
+            // Blocked or full while we ask: stop at once.
+            self.is_stopped = true;
+            self.facts.not_seen.push(format!("the rest: error {}: {}", error.code, error.message));
+            return Said::NotSeen;
+        }
+        if reply.answer.is_none()
+            && let Some(fault) = &reply.fault
+        {
+            self.facts.not_seen.push(fault.to_string());
+        }
+        said(&reply)
+    }
+
+    /// What a first flight shows besides the suite.
+    fn begin(&mut self, accepted: &Accepted) {
+        let version = accepted.hello.version;
+        self.tls.versions.insert(version, Found::Yes);
+        if version < Version::TLS13 {
+            self.tls.versions.entry(Version::TLS13).or_insert(Found::No);
+        }
+        self.note(accepted);
+    }
+
+    fn note(&mut self, accepted: &Accepted) {
+        let hello = &accepted.hello;
+        let list = self.tls.suites.entry(hello.version).or_default();
+        if !list.contains(&hello.cipher_suite) {
+            list.push(hello.cipher_suite);
+        }
+        if let Some(code) = accepted.group {
+            let version = if hello.version == Version::TLS13 { Version::TLS13 } else { Version::TLS12 };
+            let list = self.tls.groups.entry(version).or_default();
+            if !list.contains(&code) {
+                list.push(code);
+            }
+        }
+        self.tls.signature_schemes.extend(accepted.scheme);
+        self.note_chain(&accepted.chain);
+        let yes = |is: bool| Some(if is { Found::Yes } else { Found::No });
+        // A "yes" stays: another suite or version may not carry the extension.
+        let keep = |slot: &mut Option<Found>, is: bool| {
+            if *slot != Some(Found::Yes) {
+                *slot = yes(is);
+            }
+        };
+        keep(&mut self.tls.client_certificate_asked, accepted.asks_certificate);
+        keep(&mut self.tls.ocsp_staple, accepted.is_ocsp_stapled);
+        if hello.version < Version::TLS13 {
+            keep(&mut self.tls.compression, hello.compression_method != 0);
+            if hello.version > Version::SSL3 {
+                keep(&mut self.tls.secure_renegotiation, hello.extensions.renegotiation_info.is_some());
+                keep(&mut self.tls.extended_master_secret, hello.extensions.extended_master_secret);
+                keep(&mut self.tls.heartbeat, hello.extensions.heartbeat.is_some());
+                keep(&mut self.tls.session_ticket, hello.extensions.session_ticket);
+                // RFC 7366: only with a block cipher in CBC mode there is a MAC to be moved.
+                if cipher_suite(hello.cipher_suite).is_some_and(|suite| suite.mode == Mode::Cbc) {
+                    keep(&mut self.tls.encrypt_then_mac, hello.extensions.encrypt_then_mac);
+                }
+            }
+        }
+        if let Some(exchange) = &accepted.key_exchange
+            && let ServerParameters::Dhe { p, .. } = &exchange.parameters
+        {
+            let bits = p.bits();
+            if self.tls.dh_bits.is_none_or(|before| bits < before) {
+                self.tls.dh_bits = Some(bits);
+                self.tls.dh_prime = prime_name(p);
+            }
+        }
+    }
+
+    fn note_chain(&mut self, chain: &[Vec<u8>]) {
+        if chain.is_empty() {
+            return;
+        }
+        match trust::inspect_der(chain) {
+            Ok(chain) => {
+                let is_known = |other: &Vec<trust::CertificateInfo>| {
+                    other.first().map(|leaf| &leaf.sha256_fingerprint)
+                        == chain.first().map(|leaf| &leaf.sha256_fingerprint)
+                };
+                if !self.tls.chains.iter().any(is_known) {
+                    self.tls.chains.push(chain);
+                }
+            }
+            Err(error) => {
+                let text =
+                    format!("the certificate: {}", error.to_string().lines().next().unwrap_or_default());
+                if !self.facts.not_seen.contains(&text) {
+                    self.facts.not_seen.push(text);
+                }
+            }
+        }
+    }
+
+    /// A server settles for the newest version that both have: one question per version that is left.
+    async fn older_versions(&mut self) {
+        let mut from = Version::TLS12;
+        for version in [Version::TLS12, Version::TLS11, Version::TLS10, Version::SSL3] {
+            if version > from || self.tls.versions.contains_key(&version) {
+                continue;
+            }
+            match self.offer(Question::up_to(version)).await {
+                Said::Took(accepted) => {
+                    let settled = accepted.hello.version;
+                    for skipped in [Version::TLS12, Version::TLS11, Version::TLS10] {
+                        if skipped > settled && skipped <= version {
+                            self.tls.versions.insert(skipped, Found::No);
+                        }
+                    }
+                    self.tls.versions.insert(settled, Found::Yes);
+                    self.note(&accepted);
+                    from = settled;
+                }
+                Said::Refused { .. } | Said::Wants(_) | Said::Ssl2 => {
+                    self.tls.versions.insert(version, Found::No);
+                }
+                Said::NotSeen => {
+                    self.tls.versions.insert(version, Found::Unknown("no answer".into()));
+                }
+            }
+        }
+        let found = match self.offer(Question::ssl2()).await {
+            Said::Ssl2 => Found::Yes,
+            Said::NotSeen => Found::Unknown("no answer".into()),
+            _ => Found::No,
+        };
+        self.tls.versions.insert(Version::SSL2, found);
+    }
+
+    fn has(&self, version: Version) -> bool {
+        self.tls.versions.get(&version) == Some(&Found::Yes)
+    }
+
+    /// The newest version before TLS 1.3 that is taken.
+    fn newest_old(&self) -> Option<Version> {
+        [Version::TLS12, Version::TLS11, Version::TLS10, Version::SSL3]
+            .into_iter()
+            .find(|&version| self.has(version))
+    }
+
+    async fn suites(&mut self, depth: Depth) {
+        if self.has(Version::TLS13) {
+            self.eliminate(Version::TLS13, Question::tls13()).await;
+        }
+        let Some(version) = self.newest_old() else { return };
+        if depth == Depth::Full {
+            self.eliminate(version, Question::up_to(version)).await;
+        } else {
+            for (_, is_in_class) in CLASSES {
+                let known = self.tls.suites.get(&version).cloned().unwrap_or_default();
+                if known.iter().any(|&code| cipher_suite(code).is_some_and(is_in_class)) {
+                    continue;
+                }
+                let question = Question::up_to(version).only(is_in_class);
+                if let Said::Took(accepted) = self.offer(question).await {
+                    self.note(&accepted);
+                }
+            }
+        }
+    }
+
+    /// Offers what is left until nothing of it is taken.
+    async fn eliminate(&mut self, version: Version, mut question: Question) {
+        let known = self.tls.suites.get(&version).cloned().unwrap_or_default();
+        question.suites.retain(|code| !known.contains(code));
+        while !question.suites.is_empty() {
+            let picked = match self.offer(question.clone()).await {
+                Said::Took(accepted) if accepted.hello.version == version => {
+                    let code = accepted.hello.cipher_suite;
+                    self.note(&accepted);
+                    code
+                }
+                Said::Refused { .. } | Said::Took(_) | Said::Wants(_) | Said::Ssl2 => break,
+                Said::NotSeen => return,
+            };
+            let before = question.suites.len();
+            question.suites.retain(|&code| code != picked);
+            if question.suites.len() == before {
+                self.facts
+                    .not_seen
+                    .push(format!("the server chose suite {picked:04x}, which was not offered"));
+                return;
+            }
+        }
+        self.tls.complete.insert(version);
+    }
+
+    async fn groups(&mut self, depth: Depth) {
+        if self.has(Version::TLS13) {
+            let mut question = Question::tls13();
+            question.shares = Shares::Asked;
+            question.groups.retain(|&code| group(code).is_some_and(wire::tls::registry::Group::is_in_tls13));
+            self.eliminate_groups(Version::TLS13, question, depth).await;
+        }
+        if let Some(version) = self.newest_old() {
+            let taken = self.tls.suites.get(&version).cloned().unwrap_or_default();
+            let is = |key_exchange: KeyExchange| {
+                move |code: &u16| cipher_suite(*code).is_some_and(|suite| suite.key_exchange == key_exchange)
+            };
+            if taken.iter().any(is(KeyExchange::Ecdhe)) {
+                let mut question =
+                    Question::up_to(version).only(|suite| suite.key_exchange == KeyExchange::Ecdhe);
+                question.groups.retain(|&code| {
+                    group(code).is_some_and(|group| {
+                        matches!(group.kind, GroupKind::Prime | GroupKind::Binary | GroupKind::Montgomery)
+                    })
+                });
+                self.eliminate_groups(Version::TLS12, question, depth).await;
+            }
+            // DHE without a named group: the prime is the server's own.
+            if self.tls.dh_bits.is_none() {
+                let mut question =
+                    Question::up_to(version).only(|suite| suite.key_exchange == KeyExchange::Dhe);
+                question
+                    .groups
+                    .retain(|&code| group(code).is_some_and(|group| group.kind != GroupKind::Ffdhe));
+                if let Said::Took(accepted) = self.offer(question).await {
+                    self.note(&accepted);
+                }
+            }
+        }
+    }
+
+    async fn eliminate_groups(&mut self, version: Version, question: Question, depth: Depth) {
+        if depth == Depth::Full {
+            // Asked anew from the first on: the order in which they come is the server's.
+            self.tls.groups.remove(&version);
+            let mut question = question;
+            while !question.groups.is_empty() {
+                let Some(picked) = self.group_picked(version, question.clone()).await else { break };
+                let before = question.groups.len();
+                question.groups.retain(|&code| code != picked);
+                if question.groups.len() == before {
+                    return;
+                }
+            }
+            if !self.is_stopped {
+                self.tls.groups_complete.insert(version);
+            }
+            return;
+        }
+        for kinds in [
+            [GroupKind::Hybrid, GroupKind::MlKem].as_slice(),
+            &[GroupKind::Montgomery],
+            &[GroupKind::Prime],
+            &[GroupKind::Ffdhe],
+            &[GroupKind::Binary],
+        ] {
+            let is_of = |code: u16| group(code).is_some_and(|group| kinds.contains(&group.kind));
+            let known =
+                self.tls.groups.get(&version).is_some_and(|list| list.iter().any(|&code| is_of(code)));
+            let mut question = question.clone();
+            question.groups.retain(|&code| is_of(code));
+            if !known && !question.groups.is_empty() {
+                let _ = self.group_picked(version, question).await;
+            }
+        }
+    }
+
+    async fn group_picked(&mut self, version: Version, question: Question) -> Option<u16> {
+        match self.offer(question).await {
+            Said::Wants(Some(code)) => {
+                let list = self.tls.groups.entry(version).or_default();
+                if !list.contains(&code) {
+                    list.push(code);
+                }
+                Some(code)
+            }
+            Said::Took(accepted) => {
+                self.note(&accepted);
+                accepted.group
+            }
+            _ => None,
+        }
+    }
+
+    /// The same two suites in both orders: does the pick follow ours?
+    async fn order(&mut self) {
+        let version = self
+            .newest_old()
+            .filter(|version| self.tls.suites.get(version).is_some_and(|list| list.len() > 1));
+        let Some(version) = version.or_else(|| self.has(Version::TLS13).then_some(Version::TLS13)) else {
+            return;
+        };
+        let [first, second, ..] = self.tls.suites.get(&version).map(Vec::as_slice).unwrap_or_default() else {
+            return;
+        };
+        let (first, second) = (*first, *second);
+        let mut picks = BTreeSet::new();
+        for suites in [vec![first, second], vec![second, first]] {
+            let base = if version == Version::TLS13 { Question::tls13() } else { Question::up_to(version) };
+            match self.offer(Question { suites, ..base }).await {
+                Said::Took(accepted) => picks.insert(accepted.hello.cipher_suite),
+                _ => return,
+            };
+        }
+        self.tls.server_order = Some(if picks.len() == 1 { Found::Yes } else { Found::No });
+    }
+
+    /// A server may have a certificate per kind of key: ask for the kinds that were not shown.
+    async fn chains(&mut self) {
+        let kinds: [(Authentication, &[SignatureKey]); 2] = [
+            (Authentication::Ecdsa, &[SignatureKey::Ecdsa, SignatureKey::Eddsa]),
+            (
+                Authentication::Rsa,
+                &[SignatureKey::RsaPkcs1, SignatureKey::RsaPssRsae, SignatureKey::RsaPssPss],
+            ),
+        ];
+        for (authentication, keys) in kinds {
+            let is_shown = self
+                .tls
+                .chains
+                .iter()
+                .filter_map(|chain| chain.first())
+                .any(|leaf| leaf.key.starts_with("RSA") == (authentication == Authentication::Rsa));
+            if is_shown {
+                continue;
+            }
+            let mut question = match self.newest_old() {
+                Some(version) => {
+                    Question::up_to(version).only(|suite| suite.authentication == authentication)
+                }
+                None => Question::tls13(),
+            };
+            question
+                .schemes
+                .retain(|&code| signature_scheme(code).is_some_and(|scheme| keys.contains(&scheme.key)));
+            if let Said::Took(accepted) = self.offer(question).await {
+                self.note(&accepted);
+            }
+        }
+    }
+
+    /// RFC 7507: a client that says "I was made to fall back" must be refused where both could do better.
+    async fn fallback(&mut self) {
+        let taken: Vec<Version> =
+            [Version::TLS13, Version::TLS12, Version::TLS11, Version::TLS10, Version::SSL3]
+                .into_iter()
+                .filter(|&version| self.has(version))
+                .collect();
+        let [_, second, ..] = taken.as_slice() else { return };
+        let mut question = Question::up_to(*second);
+        question.suites.push(FALLBACK_SCSV);
+        self.tls.fallback_scsv = Some(match self.offer(question).await {
+            Said::Refused { alert: Some(alerts::INAPPROPRIATE_FALLBACK) } => Found::Yes,
+            Said::Refused { alert } => Found::Unknown(format!(
+                "refused, but not for the fallback ({})",
+                alert.map_or_else(|| "without an alert".to_owned(), |alert| format!("alert {alert}"))
+            )),
+            Said::NotSeen => Found::Unknown("no answer".into()),
+            _ => Found::No,
+        });
+    }
+
+    async fn schemes(&mut self) {
+        let mut question = match self.newest_old() {
+            Some(version) if version == Version::TLS12 => {
+                Question::up_to(version).only(CipherSuite::has_forward_secrecy)
+            }
+            _ => Question::tls13(),
+        };
+        let known = self.tls.signature_schemes.clone();
+        question.schemes.retain(|code| !known.contains(code));
+        while !question.schemes.is_empty() {
+            let Said::Took(accepted) = self.offer(question.clone()).await else { break };
+            self.note(&accepted);
+            let before = question.schemes.len();
+            question.schemes.retain(|code| Some(*code) != accepted.scheme);
+            if question.schemes.len() == before {
+                break;
+            }
+        }
+    }
+}
+
+fn said(reply: &Reply) -> Said {
+    match &reply.answer {
+        Some(Answer::Accepted(accepted)) => Said::Took(accepted.clone()),
+        Some(Answer::Retry(retry)) => Said::Wants(retry.group),
+        Some(Answer::Ssl2(_)) => Said::Ssl2,
+        Some(Answer::Alert(alert)) => Said::Refused { alert: Some(alert.description) },
+        Some(Answer::Error(_) | Answer::NotTls(_) | Answer::Closed) => Said::Refused { alert: None },
+        None => Said::NotSeen,
+    }
+}
+
+/// Well-known primes begin with 64 ones and then digits of pi (RFC 2409, 3526) or e (RFC 7919), and end with 64 ones.
+fn prime_name(p: &BigNumber) -> Option<String> {
+    let start = p.0.iter().position(|&byte| byte != 0)?;
+    let digits = p.0.get(start..)?;
+    let ones = [0xff; 8];
+    if !digits.ends_with(&ones) || !digits.starts_with(&ones) {
+        return None;
+    }
+    let bits = p.bits();
+    match digits.get(8..16)? {
+        [0xc9, 0x0f, 0xda, 0xa2, 0x21, 0x68, 0xc2, 0x34] if bits <= 1024 => {
+            Some(format!("RFC 2409, {bits} bits"))
+        }
+        [0xc9, 0x0f, 0xda, 0xa2, 0x21, 0x68, 0xc2, 0x34] => Some(format!("RFC 3526, {bits} bits")),
+        [0xad, 0xf8, 0x54, 0x58, 0xa2, 0xbb, 0x4a, 0x9a] => Some(format!("ffdhe{bits}")),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::question::suites;
+
+    #[test]
+    fn classes_leave_no_suite_out() {
+        let left: Vec<u16> = suites(|suite| {
+            suite.works_with(Version::TLS12) && !CLASSES.iter().any(|(_, is_in_class)| is_in_class(suite))
+        });
+        assert!(left.is_empty(), "{left:04x?}");
+    }
+
+    #[test]
+    fn known_primes_have_names() {
+        let prime = |middle: [u8; 8], bytes: usize| {
+            let mut digits = vec![0xff; bytes];
+            digits.splice(8..16, middle);
+            prime_name(&BigNumber(digits))
+        };
+        assert_eq!(
+            prime([0xad, 0xf8, 0x54, 0x58, 0xa2, 0xbb, 0x4a, 0x9a], 256).as_deref(),
+            Some("ffdhe2048")
+        );
+        assert_eq!(
+            prime([0xc9, 0x0f, 0xda, 0xa2, 0x21, 0x68, 0xc2, 0x34], 128).as_deref(),
+            Some("RFC 2409, 1024 bits")
+        );
+        assert_eq!(prime([0; 8], 256), None);
+        assert_eq!(prime_name(&BigNumber(vec![])), None);
+    }
+}
