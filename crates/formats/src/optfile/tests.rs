@@ -136,8 +136,9 @@ fn set_keeps_every_other_byte() {
     check_set("[g]\na=1\n", "g", "a", " x;y\n\"\\", "[g]\na=\" x;y\\n\\\"\\\\\"\n");
 }
 
-// Found by fuzz/targets/optfile.rs. Seen: my_print_defaults 10.11.19 passes over a bare `!include` at the end of a file, yet refuses the file
-// ("Wrong '!include' directive") when a line feed follows it: an edit below it would keep the server from starting.
+// Found by fuzz/targets/optfile.rs. Seen: my_print_defaults 10.11.19 passes over a bare `!include` at the end of a
+// file, and refuses the file ("Wrong '!include' directive") when a line feed follows: an edit below would keep the
+// server from starting.
 #[test]
 fn refuses_to_add_below_a_bare_include_at_the_end() {
     for end in ["!include", "!includedir", " ! include"] {
