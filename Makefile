@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench deep docs clean
+.PHONY: help setup demo test check bench fuzz deep docs clean
 
 OUT ?= out/demo
 ARGS ?=
@@ -52,6 +52,9 @@ bench: ## the demo once more; prints what TLS cost (before and after are descrip
 	else \
 	    grep -A 60 '"price"' out/bench/report.json; \
 	fi
+
+fuzz: ## a minute of noise for each parser (scripts/fuzz.sh takes seconds and names)
+	@scripts/fuzz.sh
 
 deep: ## the long tests as well (hours)
 	@scripts/setup.sh all

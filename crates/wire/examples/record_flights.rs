@@ -43,6 +43,15 @@ fn tls13() -> ClientHello<'static> {
     }
 }
 
+fn tls13_in(group: u16) -> ClientHello<'static> {
+    let key = key_share::client_share(group).unwrap();
+    ClientHello {
+        groups: vec![group].leak(),
+        key_shares: Some(vec![KeyShare { group, key }].leak()),
+        ..tls13()
+    }
+}
+
 fn tls13_without_share() -> ClientHello<'static> {
     ClientHello { key_shares: Some(&[]), ..tls13() }
 }
@@ -81,6 +90,15 @@ const WEAK: &str = "ALL:COMPLEMENTOFALL:@SECLEVEL=0";
 
 const CASES: &[Case] = &[
     Case { name: "tls13-x25519", key: "rsa", server: &["-tls1_3"], hello: tls13 },
+    Case {
+        name: "tls13-x448",
+        key: "rsa",
+        server: &["-tls1_3", "-groups", "X448"],
+        hello: || tls13_in(groups::X448),
+    },
+    Case { name: "tls13-secp521r1", key: "rsa", server: &["-tls1_3"], hello: || tls13_in(groups::SECP521R1) },
+    Case { name: "tls13-ffdhe2048", key: "rsa", server: &["-tls1_3"], hello: || tls13_in(groups::FFDHE2048) },
+    Case { name: "tls13-ffdhe8192", key: "rsa", server: &["-tls1_3"], hello: || tls13_in(groups::FFDHE8192) },
     Case { name: "tls13-retry", key: "rsa", server: &["-tls1_3", "-groups", "P-256"], hello: tls13 },
     Case { name: "tls13-no-share", key: "ecdsa", server: &["-tls1_3"], hello: tls13_without_share },
     Case { name: "tls13-cookie", key: "rsa", server: &["-tls1_3", "-stateless"], hello: tls13 },

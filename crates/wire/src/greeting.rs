@@ -1,4 +1,4 @@
-//! The first packet of a server: a protocol 10 greeting, or an error in its place.
+//! The first packet of a server: a greeting of protocol 10, of protocol 9 before it, or an error in their place.
 
 use crate::read::Reader;
 use crate::{Capabilities, ErrPacket, WireError, printable};
@@ -40,7 +40,8 @@ impl Greeting {
 
     /// MariaDB clears bit 0, or (proxies, old versions) names itself.
     pub fn is_mariadb(&self) -> bool {
-        !self.capabilities.contains(Capabilities::LONG_PASSWORD) || self.version.contains("MariaDB")
+        let clears_bit_0 = self.protocol >= 10 && !self.capabilities.contains(Capabilities::LONG_PASSWORD);
+        clears_bit_0 || self.version.contains("MariaDB")
     }
 
     /// The version without MariaDB's compatibility prefix.
@@ -56,8 +57,11 @@ pub fn parse(payload: &[u8]) -> Result<FirstPacket, WireError> {
     if protocol == 0xff {
         return ErrPacket::parse(payload).map(FirstPacket::Refused);
     }
+    if protocol == 9 {
+        return protocol_9(reader).map(FirstPacket::Greeting);
+    }
     if protocol != 10 {
-        return Err(WireError::Malformed { what: "greeting", reason: "only protocol version 10 is known" });
+        return Err(WireError::Malformed { what: "greeting", reason: "its protocol is neither 9 nor 10" });
     }
     let version = printable(&String::from_utf8_lossy(reader.until_nul()?));
     let connection_id = reader.u32()?;
@@ -102,7 +106,25 @@ pub fn parse(payload: &[u8]) -> Result<FirstPacket, WireError> {
     Ok(FirstPacket::Greeting(greeting))
 }
 
-/// Writes a greeting payload: what `prove`'s rogue and the tests' fake servers say.
+/// Servers before MySQL 3.22. They have no capabilities, so nobody can ask them for TLS.
+fn protocol_9(mut reader: Reader<'_>) -> Result<Greeting, WireError> {
+    let version = printable(&String::from_utf8_lossy(reader.until_nul()?));
+    let connection_id = reader.u32()?;
+    let nonce = reader.until_nul_or_end().to_vec();
+    Ok(Greeting {
+        protocol: 9,
+        version,
+        connection_id,
+        nonce,
+        capabilities: Capabilities(0),
+        mariadb_capabilities: 0,
+        charset: 0,
+        status: 0,
+        auth_plugin: None,
+    })
+}
+
+/// Writes a greeting payload of protocol 10: what `prove`'s rogue and the tests' fake servers say.
 pub fn encode(greeting: &Greeting) -> Vec<u8> {
     let mut out = vec![greeting.protocol];
     out.extend_from_slice(greeting.version.as_bytes());

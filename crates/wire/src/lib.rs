@@ -1,7 +1,8 @@
-//! MySQL protocol and TLS record bytes: bytes in, values out.
+//! MySQL protocol and TLS handshake bytes: bytes in, values out.
 //!
 //! Knows no socket, clock, file or crypto. Short input is a [`WireError`], never a panic; each length field
-//! has a limit beside it. Start reading at [`packet`], then [`greeting`], [`login`], [`answer`], [`resultset`].
+//! has a limit beside it. Start reading at [`packet`], then [`greeting`], [`login`], [`answer`], [`resultset`]; what a
+//! scanner says and hears in TLS is in [`tls`], what other ports say first in [`x_protocol`] and [`gcomm`].
 //! Left out: compression, prepared statements' binary rows, and the password scrambles (they hash: see `net`).
 #![warn(clippy::indexing_slicing)]
 
@@ -9,16 +10,21 @@ pub mod answer;
 pub mod capabilities;
 pub mod command;
 pub mod escape;
+pub mod flavour;
+pub mod gcomm;
 pub mod greeting;
 pub mod login;
 pub mod packet;
+pub mod proxy_protocol;
 mod read;
 pub mod resultset;
 pub mod tls;
+pub mod x_protocol;
 
 pub use answer::{AuthAnswer, AuthSwitch, ErrPacket, OkPacket};
 pub use capabilities::Capabilities;
 pub use escape::printable;
+pub use flavour::{Flavour, FlavourGuess, Sign};
 pub use greeting::{FirstPacket, Greeting};
 pub use login::{HandshakeResponse, SslRequest};
 pub use packet::{Packet, PacketBuffer};

@@ -84,6 +84,23 @@ fn reads_a_hello_of_tls_1_3() {
 }
 
 #[test]
+fn our_shares_are_good_ones_in_every_group_that_openssl_3_0_has() {
+    for (name, group) in [
+        ("tls13-x25519", groups::X25519),
+        ("tls13-x448", groups::X448),
+        ("tls13-secp521r1", groups::SECP521R1),
+        ("tls13-ffdhe2048", groups::FFDHE2048),
+        ("tls13-ffdhe8192", groups::FFDHE8192),
+    ] {
+        let (events, _) = hear(&named(name));
+        let extensions = &hello_of(&events).extensions;
+        assert_eq!(extensions.key_share_group, Some(group), "{name}");
+        let expected = wire::tls::registry::group(group).unwrap().server_share_bytes;
+        assert_eq!(extensions.key_share_bytes, usize::from(expected), "{name}");
+    }
+}
+
+#[test]
 fn reads_what_a_retry_asks_for() {
     for (name, group) in [
         ("tls13-retry", Some(groups::SECP256R1)),

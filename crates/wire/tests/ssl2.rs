@@ -83,9 +83,12 @@ fn a_cut_answer_with_the_right_length_is_an_error() {
 
 #[test]
 fn other_protocols_are_not_taken_for_it() {
-    for other in
-        [&b"\x15\x03\x03\x00\x02\x02\x28"[..], b"\x16\x00\x00\x02\xff\x13\x04#08S01", b"HTTP/1.1 400"]
-    {
+    for other in [
+        &b"\x15\x03\x03\x00\x02\x02\x28"[..],
+        b"\x16\x00\x00\x02\xff\x13\x04#08S01",
+        b"\x82\x00\x00\x02\xff\x69\x04#HY000Host is blocked",
+        b"HTTP/1.1 400",
+    ] {
         assert_eq!(looks_like_answer(other), Some(false));
         assert!(parse_answer(other).is_err());
     }

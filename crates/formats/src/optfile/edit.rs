@@ -43,11 +43,7 @@ impl OptionFile {
             return Ok(());
         }
 
-        if let Some(Line {
-            kind: Kind::Include { is_cut: true, .. } | Kind::IncludeDir { is_cut: true, .. },
-            ..
-        }) = self.lines.last()
-        {
+        if self.lines.last().is_some_and(changes_when_text_follows) {
             return Err(refused(
                 "the file ends with an include line without a line feed; the server drops the last character of its path, and a line below would change that",
                 "repair that line first",
@@ -217,6 +213,20 @@ fn replaced(old: &Line, key: &str, value: &str, written: &str) -> Option<Line> {
         .ok()
         .filter(is_as_wanted)
         .or_else(|| new_line(&format!("{key}={written}{}", old.line_end())))
+}
+
+/// Would this last line, once it has a line feed, say something else? A path is cut without one, and a bare
+/// `!include`, which the server passes over at the end of a file, is a mistake anywhere else.
+fn changes_when_text_follows(last: &Line) -> bool {
+    match &last.kind {
+        Kind::Include { is_cut, .. } | Kind::IncludeDir { is_cut, .. } => *is_cut,
+        Kind::Comment if last.line_end().is_empty() => {
+            let mut ended = last.raw.clone();
+            ended.push(b'\n');
+            !matches!(Line::read(&ended), Ok(Line { kind: Kind::Comment, .. }))
+        }
+        _ => false,
+    }
 }
 
 fn new_line(text: &str) -> Option<Line> {

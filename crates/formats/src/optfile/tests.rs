@@ -136,6 +136,23 @@ fn set_keeps_every_other_byte() {
     check_set("[g]\na=1\n", "g", "a", " x;y\n\"\\", "[g]\na=\" x;y\\n\\\"\\\\\"\n");
 }
 
+// Found by fuzz/targets/optfile.rs. Seen: my_print_defaults 10.11.19 passes over a bare `!include` at the end of a
+// file, and refuses the file ("Wrong '!include' directive") when a line feed follows: an edit below would keep the
+// server from starting.
+#[test]
+fn refuses_to_add_below_a_bare_include_at_the_end() {
+    for end in ["!include", "!includedir", " ! include"] {
+        let bytes = format!("[g]\na=1\n{end}");
+        let mut file = OptionFile::parse(bytes.as_bytes(), "my.cnf").expect("is fine");
+        assert!(matches!(file.set("h", "b", "2"), Err(OptionFileError::CannotBeWritten { .. })), "{end}");
+        assert_eq!(file.to_bytes().as_slice(), bytes.as_bytes());
+        // Where a value is replaced nothing follows, and a comment stays one.
+        file.set("g", "a", "2").expect("is fine");
+    }
+    let mut file = OptionFile::parse(b"[g]\n# includes are below", "my.cnf").expect("is fine");
+    file.set("h", "b", "2").expect("is fine");
+}
+
 #[test]
 fn refuses_to_add_below_an_include_that_the_server_cuts() {
     let mut file = OptionFile::parse(b"[g]\n!include i.cnf", "f").expect("is fine");

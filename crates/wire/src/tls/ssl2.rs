@@ -143,7 +143,9 @@ pub fn looks_like_answer(bytes: &[u8]) -> Option<bool> {
     match bytes {
         // A header of three bytes has its top bit clear; nobody pads what is not encrypted.
         [first, ..] if first & 0x80 == 0 => Some(false),
-        [_, _, message_type, ..] => Some(matches!(*message_type, SERVER_HELLO | ERROR)),
+        // An ERROR has three bytes. A MySQL packet of 128 to 255 bytes has a zero in the same place.
+        [_, length, ERROR, ..] => Some(*length == 3),
+        [_, _, message_type, ..] => Some(*message_type == SERVER_HELLO),
         _ => None,
     }
 }
