@@ -55,6 +55,9 @@ _sealion() {
             sealion,rotate)
                 cmd="sealion__subcmd__rotate"
                 ;;
+            sealion,scan)
+                cmd="sealion__subcmd__scan"
+                ;;
             sealion,status)
                 cmd="sealion__subcmd__status"
                 ;;
@@ -101,7 +104,7 @@ _sealion() {
 
     case "${cmd}" in
         sealion)
-            opts="-v -h -V --inventory --format --color --verbose --help --version demo status plan apply enable disable rotate resume undo lab report config explain completions man"
+            opts="-v -h -V --inventory --format --color --verbose --help --version demo scan status plan apply enable disable rotate resume undo lab report config explain completions man"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1041,6 +1044,56 @@ _sealion() {
                     ;;
                 --drain-s-max)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json diff sql shell" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__scan)
+            opts="-v -h --targets-file --full --first --max-handshakes --rate --at-once --timeout-ms --fail-on --inventory --format --color --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --targets-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-handshakes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --at-once)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout-ms)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fail-on)
+                    COMPREPLY=($(compgen -W "info low medium high critical" -- "${cur}"))
                     return 0
                     ;;
                 --inventory)

@@ -37,6 +37,7 @@ complete -c sealion -n "__fish_sealion_needs_command" -s v -l verbose -d 'Say mo
 complete -c sealion -n "__fish_sealion_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_needs_command" -s V -l version -d 'Print version'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "demo" -d 'A real three-node cluster from clear text to proven TLS, with a report'
+complete -c sealion -n "__fish_sealion_needs_command" -f -a "scan" -d 'The TLS of anything that speaks MySQL, seen from outside, without a password'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "status" -d 'What is configured, what is effective, what is seen'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "plan" -d 'What a change would do; changes nothing'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "apply" -d 'Apply a plan that was saved with `plan --format json`'
@@ -70,6 +71,29 @@ complete -c sealion -n "__fish_sealion_using_subcommand demo" -l no-namespace -d
 complete -c sealion -n "__fish_sealion_using_subcommand demo" -l relay -d 'Look through relays in front of the ports, as is done where packets may not be captured'
 complete -c sealion -n "__fish_sealion_using_subcommand demo" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand demo" -s h -l help -d 'Print help'
+complete -c sealion -n "__fish_sealion_using_subcommand scan" -l targets-file -d 'More targets, one on a line' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand scan" -l max-handshakes -d 'Connections that may be made to one address in a day; servers turn a host away at 100 by default' -r
+complete -c sealion -n "__fish_sealion_using_subcommand scan" -l rate -d 'New connections a second over all targets' -r
+complete -c sealion -n "__fish_sealion_using_subcommand scan" -l at-once -d 'Targets that are asked at once; each has one connection at a time' -r
+complete -c sealion -n "__fish_sealion_using_subcommand scan" -l timeout-ms -d 'Give one connection up after this long' -r
+complete -c sealion -n "__fish_sealion_using_subcommand scan" -l fail-on -d 'Exit with 1 when a finding of this severity failed' -r -f -a "info\t''
+low\t''
+medium\t''
+high\t''
+critical\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand scan" -l inventory -d 'The inventory of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand scan" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell' -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand scan" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand scan" -l full -d 'Every suite, group and signature scheme: up to 65 connections a port instead of 35'
+complete -c sealion -n "__fish_sealion_using_subcommand scan" -l first -d 'Only the greeting, one handshake and the certificate'
+complete -c sealion -n "__fish_sealion_using_subcommand scan" -s v -l verbose -d 'Say more; twice says everything'
+complete -c sealion -n "__fish_sealion_using_subcommand scan" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand status" -s h -l host -d 'Name or address' -r
 complete -c sealion -n "__fish_sealion_using_subcommand status" -s P -l port -r
 complete -c sealion -n "__fish_sealion_using_subcommand status" -s u -l user -r

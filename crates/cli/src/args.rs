@@ -71,6 +71,8 @@ pub enum Color {
 pub enum Command {
     /// A real three-node cluster from clear text to proven TLS, with a report
     Demo(DemoArgs),
+    /// The TLS of anything that speaks MySQL, seen from outside, without a password
+    Scan(ScanArgs),
     /// What is configured, what is effective, what is seen
     Status(Box<StatusArgs>),
     /// What a change would do; changes nothing
@@ -147,6 +149,38 @@ impl From<Sst> for lab::SstMethod {
             Sst::Mariabackup => Self::Mariabackup,
         }
     }
+}
+
+#[derive(Debug, Args)]
+pub struct ScanArgs {
+    /// HOST, HOST:PORT, an address or [IPv6]:PORT; a host alone is asked on all usual ports. The inventory's nodes when
+    /// left out
+    #[arg(value_name = "TARGET")]
+    pub targets: Vec<String>,
+    /// More targets, one on a line
+    #[arg(long, value_name = "FILE")]
+    pub targets_file: Option<PathBuf>,
+    /// Every suite, group and signature scheme: up to 65 connections a port instead of 35
+    #[arg(long, conflicts_with = "first")]
+    pub full: bool,
+    /// Only the greeting, one handshake and the certificate
+    #[arg(long)]
+    pub first: bool,
+    /// Connections that may be made to one address in a day; servers turn a host away at 100 by default
+    #[arg(long, value_name = "N", default_value_t = 40)]
+    pub max_handshakes: u32,
+    /// New connections a second over all targets
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub rate: Option<u32>,
+    /// Targets that are asked at once; each has one connection at a time
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub at_once: u32,
+    /// Give one connection up after this long
+    #[arg(long, value_name = "MS", default_value_t = 5000, value_parser = clap::value_parser!(u64).range(1..=600_000))]
+    pub timeout_ms: u64,
+    /// Exit with 1 when a finding of this severity failed
+    #[arg(long, value_enum, value_name = "SEVERITY")]
+    pub fail_on: Option<SeverityArg>,
 }
 
 /// One server instead of an inventory, in the words of `mysql` and `mariadb`.

@@ -7,6 +7,7 @@ mod generated;
 mod internal;
 mod labs;
 mod look;
+mod scan;
 mod show;
 
 use std::process::ExitCode;
@@ -66,6 +67,7 @@ fn run(cli: Cli) -> Result<u8, OpsError> {
     }
     match command {
         Command::Demo(args) => labs::demo(&global, &args),
+        Command::Scan(args) => scan::scan(&global, &args),
         Command::Status(args) => look::status(&global, &args),
         Command::Plan(args) => change::plan(&global, &args),
         Command::Apply(args) => change::apply(&global, &args),

@@ -9,6 +9,7 @@ pub mod history;
 pub mod inventory;
 pub mod labs;
 pub mod roll;
+pub mod scan;
 pub mod sniff;
 pub mod status;
 

@@ -20,7 +20,9 @@ fn main() {
             },
         }
     }
-    let ended = scan::run(targets, depth, &scan::Limits::default(), &mut |seen| {
+    let mut targets = targets.into_iter();
+    let mut source = || targets.next().map_or(scan::Next::End, scan::Next::Target);
+    let ended = scan::run(&mut source, depth, &scan::Limits::default(), &mut |seen| {
         println!("{}\n{:#?}", seen.target, seen.facts);
         true
     });

@@ -1,6 +1,7 @@
 //! The bytes of one connection, from its first one to the end of the server's first flight. Sans-I/O: whoever holds the
 //! socket hands in what was read and says when nothing came for a while, and sends what [`Conversation::output`] gives.
 
+use wire::gcomm::{self, Handshake};
 use wire::greeting::{self, FirstPacket};
 use wire::packet::{BEFORE_LOGIN_BYTES_MAX, PacketBuffer};
 use wire::tls::registry::{Version, groups};
@@ -9,11 +10,14 @@ use wire::tls::server_flight::{
     ServerParameters,
 };
 use wire::tls::{ServerFlight, ssl2};
+use wire::x_protocol;
 use wire::{Capabilities, ErrPacket, Greeting, SslRequest};
 
 use crate::question::{Keys, Question};
 use crate::tls13;
 
+/// The type of an X Protocol notice.
+const X_NOTICE: u8 = 11;
 /// What is kept of bytes that nobody understands, for an error text.
 const SAMPLE_BYTES: usize = 64;
 /// Everything that a peer may send in one connection: a flight is at most 256 KiB, and a greeting 64 KiB.
@@ -26,6 +30,8 @@ pub enum Opening {
     Listen,
     /// A greeting, an SSLRequest, then TLS.
     Mysql,
+    /// The server's notice, its capabilities, the wish for TLS, then TLS.
+    XProtocol,
     /// TLS from the first byte.
     Direct,
 }
@@ -37,8 +43,10 @@ pub enum Spoke {
     Greeting(Box<Greeting>),
     /// An error in place of a greeting.
     Refused(ErrPacket),
-    /// The first bytes of a plain Galera port.
-    Gcomm,
+    /// The first message of a plain Galera port.
+    Gcomm(Handshake),
+    /// What an X Protocol port says that it can.
+    XProtocol(Box<x_protocol::Capabilities>),
     /// Bytes that are none of these.
     Other(Vec<u8>),
 }
@@ -121,6 +129,8 @@ pub struct Conversation<'k> {
     state: State,
     packets: PacketBuffer,
     first: Vec<u8>,
+    /// Of `first`, in the packets.
+    pushed_bytes: usize,
     received_bytes: usize,
     flight: ServerFlight,
     /// The TLS bytes as they came, for the part that is encrypted.
@@ -144,6 +154,7 @@ impl<'k> Conversation<'k> {
             state: State::Waiting,
             packets: PacketBuffer::new(BEFORE_LOGIN_BYTES_MAX),
             first: Vec::new(),
+            pushed_bytes: 0,
             received_bytes: 0,
             flight: ServerFlight::new(),
             raw: Vec::new(),
@@ -234,12 +245,26 @@ impl<'k> Conversation<'k> {
 
     fn first_words(&mut self, bytes: &[u8]) {
         self.first.extend_from_slice(bytes);
-        if self.opening == Opening::Listen && is_gcomm(&self.first) {
-            self.spoke = Spoke::Gcomm;
-            self.state = State::Over;
-            return;
+        if self.opening == Opening::Listen {
+            match gcomm::parse(&self.first) {
+                Ok(Some(handshake)) => {
+                    self.spoke = Spoke::Gcomm(handshake);
+                    self.state = State::Over;
+                    return;
+                }
+                Ok(None) => return,
+                Err(_) => {}
+            }
+            // Before these two have parted ways a MySQL packet and an X frame look alike: both begin with a length.
+            if matches!(self.first.as_slice(), [_, _, 0, 0, X_NOTICE, ..]) {
+                self.opening = Opening::XProtocol;
+            }
         }
-        self.packets.push(bytes);
+        if self.opening == Opening::XProtocol {
+            return self.x_words();
+        }
+        self.packets.push(if self.pushed_bytes == 0 { &self.first } else { bytes });
+        self.pushed_bytes = self.first.len();
         let payload = match self.packets.next_packet() {
             Ok(Some(packet)) => packet.payload.to_vec(),
             Ok(None) if self.first.len() < SAMPLE_BYTES || could_be_packet(&self.first) => return,
@@ -262,6 +287,42 @@ impl<'k> Conversation<'k> {
                 self.state = State::Over;
             }
             Err(_) => self.not_mysql(),
+        }
+    }
+
+    /// X Protocol: each message of the server calls for one of ours.
+    fn x_words(&mut self) {
+        loop {
+            match x_protocol::parse(&self.first) {
+                Ok(None) => return,
+                Err(_) => return self.not_mysql(),
+                Ok(Some((message, used))) => {
+                    self.first.drain(..used);
+                    match message {
+                        x_protocol::Message::Hello => x_protocol::capabilities_get(&mut self.output),
+                        x_protocol::Message::Capabilities(capabilities) => {
+                            let offers_tls = capabilities.offers_tls();
+                            self.spoke = Spoke::XProtocol(Box::new(capabilities));
+                            if !offers_tls || self.question.is_none() {
+                                self.state = State::Over;
+                                return;
+                            }
+                            x_protocol::capabilities_set_tls(&mut self.output);
+                        }
+                        x_protocol::Message::Ok if matches!(self.spoke, Spoke::XProtocol(_)) => {
+                            return self.begin_tls();
+                        }
+                        x_protocol::Message::Error(error) => {
+                            let why = format!("X Protocol error {}: {}", error.code, error.message);
+                            return self.fail(Fault::Broken { why });
+                        }
+                        x_protocol::Message::Notice(_) => {}
+                        x_protocol::Message::Ok | x_protocol::Message::Other { .. } => {
+                            return self.not_mysql();
+                        }
+                    }
+                }
+            }
         }
     }
 
@@ -447,18 +508,6 @@ fn could_be_packet(first: &[u8]) -> bool {
     matches!(first, [_, _, high, 0, 0x0a | 0x09 | 0xff, ..] if *high == 0)
 }
 
-/// Source: seen on Galera 26.4.23: version 0, type "handshake", flags, in a frame with its length in front.
-fn is_gcomm(first: &[u8]) -> bool {
-    match first {
-        [low, high, flags_low, flags_high, _, _, _, _, 0, 1, ..] => {
-            let length = u32::from_le_bytes([*low, *high, *flags_low, 0]);
-            // Two UUIDs of 16 bytes and a header: 36 here; the upper byte has the protocol version and a checksum flag.
-            (36..1024).contains(&length) && *flags_high & 0xf0 == 0 && *flags_high != 0
-        }
-        _ => false,
-    }
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
@@ -508,8 +557,8 @@ mod tests {
         let mut bytes = greeting(true);
         bytes.extend_from_slice(b"\x15\x03\x03\x00\x02\x02\x28");
         let (reply, sent) = talk(Opening::Listen, &bytes);
-        assert_eq!(sent[..4], [32, 0, 0, 1]);
-        assert_eq!(sent[36..39], [0x16, 3, 1]);
+        assert!(sent.starts_with(&[32, 0, 0, 1]));
+        assert_eq!(sent.get(36..39), Some(&[0x16, 3, 1][..]));
         assert!(matches!(reply.spoke, Spoke::Greeting(greeting) if greeting.is_mariadb()));
         assert!(matches!(reply.answer, Some(Answer::Alert(alert)) if alert.description == 40));
         assert_eq!(reply.fault, None);
@@ -541,14 +590,28 @@ mod tests {
     fn a_galera_port_in_clear_text_is_known_by_its_first_bytes() {
         let mut bytes = vec![0x24, 0, 0, 2, 0xde, 0xad, 0xbe, 0xef, 0, 1, 0x10, 0];
         bytes.resize(44, 7);
-        assert_eq!(talk(Opening::Listen, &bytes).0.spoke, Spoke::Gcomm);
+        assert!(matches!(talk(Opening::Listen, &bytes).0.spoke, Spoke::Gcomm(_)));
+    }
+
+    #[test]
+    fn an_x_protocol_port_is_asked_for_its_capabilities_and_then_for_tls() {
+        // Seen on MySQL 9.7.4: the notice. Then capabilities with `tls` false, an OK, and an alert.
+        let mut bytes = b"\x05\x00\x00\x00\x0b\x08\x05\x1a\x00".to_vec();
+        let body = b"\x0a\x0f\x0a\x03tls\x12\x08\x08\x01\x12\x04\x08\x07\x40\x00";
+        bytes.extend_from_slice(&[u8::try_from(body.len()).unwrap() + 1, 0, 0, 0, 2]);
+        bytes.extend_from_slice(body);
+        bytes.extend_from_slice(b"\x01\x00\x00\x00\x00\x15\x03\x03\x00\x02\x02\x28");
+        let (reply, sent) = talk(Opening::Listen, &bytes);
+        assert!(matches!(&reply.spoke, Spoke::XProtocol(said) if said.offers_tls()), "{reply:?}");
+        assert_eq!(sent.get(..5), Some(&[1, 0, 0, 0, 1][..]));
+        assert!(matches!(reply.answer, Some(Answer::Alert(_))), "{reply:?}");
     }
 
     #[test]
     fn somebody_else_is_somebody_else_and_tarpits_end() {
         let (reply, _) = talk(Opening::Listen, b"SSH-2.0-OpenSSH_9.2p1 Debian-2+deb12u3\r\n");
         assert!(matches!(reply.spoke, Spoke::Other(_) | Spoke::Nothing), "{reply:?}");
-        let (reply, _) = talk(Opening::Listen, &[0x41; 600_000]);
+        let (reply, _) = talk(Opening::Listen, &vec![0x41; 600_000]);
         assert!(matches!(reply.spoke, Spoke::Other(sample) if sample.len() <= SAMPLE_BYTES));
         // A length of almost 16 MiB is refused when its header is there.
         let (reply, _) = talk(Opening::Mysql, &[0xff, 0xff, 0xff, 0, 0x0a, 0x35]);
@@ -561,7 +624,7 @@ mod tests {
         let mut conversation = Conversation::new(&keys, Opening::Listen, Some(Question::modern()), [1; 32]);
         assert!(conversation.waits_for_first_words() && conversation.output().is_empty());
         conversation.nothing_came();
-        assert_eq!(conversation.output()[..2], [0x16, 3]);
+        assert!(conversation.output().starts_with(&[0x16, 3]));
         conversation.closed();
         assert_eq!(conversation.into_reply().answer, Some(Answer::Closed));
     }

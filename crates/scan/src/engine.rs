@@ -26,6 +26,9 @@ use crate::target::Target;
 /// What is read at once.
 const READ_BYTES: usize = 16 * 1024;
 const EVENTS_MAX: usize = 512;
+/// How long to sleep when nothing is due, and when a target may come soon.
+const IDLE: Duration = Duration::from_secs(1);
+const LATER: Duration = Duration::from_millis(5);
 
 /// What a run may cost others, and us.
 #[derive(Debug, Clone, Copy)]
@@ -37,20 +40,21 @@ pub struct Limits {
     pub silence_ms: u64,
     /// New connections a second over all targets; `None` is no limit.
     pub connections_per_s: Option<u32>,
-    /// Per target, beside the bound of [`Depth`].
-    pub connections_max: u32,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            targets_at_once: 256,
-            connection_ms: 5_000,
-            silence_ms: 800,
-            connections_per_s: None,
-            connections_max: u32::MAX,
-        }
+        Self { targets_at_once: 256, connection_ms: 5_000, silence_ms: 800, connections_per_s: None }
     }
+}
+
+/// Whether there is another target.
+#[derive(Debug)]
+pub enum Next {
+    Target(Target),
+    /// Not yet: its name is still looked up.
+    Later,
+    End,
 }
 
 /// One target's result.
@@ -65,7 +69,7 @@ pub struct Seen {
 /// # Errors
 /// Only where this process can have no sockets or keys at all; what a target does is in its facts.
 pub fn run(
-    targets: impl IntoIterator<Item = Target>,
+    source: &mut dyn FnMut() -> Next,
     depth: Depth,
     limits: &Limits,
     took: &mut dyn FnMut(Seen) -> bool,
@@ -83,15 +87,18 @@ pub fn run(
         running: 0,
         done: Vec::new(),
     };
-    let mut targets = targets.into_iter();
     let mut is_ending = false;
+    let mut is_later = false;
     loop {
         while !is_ending && engine.running < limits.targets_at_once.max(1) {
-            let Some(target) = targets.next() else {
-                is_ending = true;
-                break;
-            };
-            engine.begin(target, depth);
+            match source() {
+                Next::Target(target) => engine.begin(target, depth),
+                Next::Later => {
+                    is_later = true;
+                    break;
+                }
+                Next::End => is_ending = true,
+            }
         }
         for seen in std::mem::take(&mut engine.done) {
             if !took(seen) {
@@ -102,9 +109,12 @@ pub fn run(
             if is_ending {
                 return Ok(());
             }
+            if std::mem::take(&mut is_later) {
+                std::thread::sleep(LATER);
+            }
             continue;
         }
-        engine.turn()?;
+        engine.turn(if std::mem::take(&mut is_later) { LATER } else { IDLE })?;
     }
 }
 
@@ -151,25 +161,18 @@ struct Engine<'k> {
 impl<'k> Engine<'k> {
     fn begin(&mut self, target: Target, depth: Depth) {
         let line = Line::default();
-        let future = Box::pin(interrogate(line.clone(), target.clone(), depth, self.limits.connections_max));
+        let future = Box::pin(interrogate(line.clone(), target.clone(), depth));
         let place = Place {
             job: Job { target, began: Instant::now(), line, future },
             link: None,
             ask: None,
             turn: 0,
         };
-        let at = match self.free.pop() {
-            Some(at) => {
-                if let Some(slot) = self.jobs.get_mut(at) {
-                    *slot = Some(place);
-                }
-                at
-            }
-            None => {
-                self.jobs.push(Some(place));
-                self.jobs.len() - 1
-            }
-        };
+        let at = self.free.pop().unwrap_or(self.jobs.len());
+        match self.jobs.get_mut(at) {
+            Some(slot) => *slot = Some(place),
+            None => self.jobs.push(Some(place)),
+        }
         self.running += 1;
         self.poll(at);
     }
@@ -266,7 +269,7 @@ impl<'k> Engine<'k> {
     }
 
     /// One look at all sockets and clocks.
-    fn turn(&mut self) -> io::Result<()> {
+    fn turn(&mut self, at_most: Duration) -> io::Result<()> {
         self.dial_waiting();
         if !self.done.is_empty() {
             return Ok(());
@@ -275,7 +278,7 @@ impl<'k> Engine<'k> {
         let mut wait = self
             .deadlines
             .peek()
-            .map_or(Duration::from_secs(1), |Reverse((at, ..))| at.saturating_duration_since(now));
+            .map_or(at_most, |Reverse((at, ..))| at.saturating_duration_since(now).min(at_most));
         if !self.waiting.is_empty() {
             wait = wait.min(self.next_slot_at.saturating_duration_since(now));
         }

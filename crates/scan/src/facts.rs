@@ -25,6 +25,10 @@ pub enum Service {
         capabilities: u32,
         offers_tls: bool,
     },
+    XProtocol {
+        offers_tls: bool,
+        authentication_mechanisms: Vec<String>,
+    },
     /// 1129, 1130, 1040: this client is turned away before TLS could begin.
     TurnedAway {
         code: u16,

@@ -89,14 +89,14 @@ impl Future for Answered<'_> {
 }
 
 /// All that `depth` allows to ask of one target.
-pub async fn interrogate(line: Line, target: Target, depth: Depth, connections_max: u32) -> Facts {
+pub async fn interrogate(line: Line, target: Target, depth: Depth) -> Facts {
     let mut survey = Survey {
         line,
         facts: Facts::new(target.port),
         tls: Tls::default(),
         opening: Opening::Listen,
         server_name: target.server_name().map(str::to_owned),
-        connections_left: connections_max.min(depth.connections_max()),
+        connections_left: target.connections_max.min(depth.connections_max()),
         is_stopped: false,
     };
     survey.all(depth).await;
@@ -167,6 +167,11 @@ const CLASSES: [Class; 8] = [
 impl Survey {
     async fn all(&mut self, depth: Depth) {
         let Some(first) = self.open().await else { return };
+        // A plain Galera port that does not take TLS has no versions to list.
+        let is_plain = matches!(self.facts.service, Some(Service::GaleraPlain { .. }));
+        if is_plain && !matches!(first, Said::Took(_) | Said::Wants(_)) {
+            return;
+        }
         match first {
             Said::Took(accepted) => self.begin(&accepted),
             Said::Wants(_) => {
@@ -210,7 +215,7 @@ impl Survey {
                 self.opening = Opening::Mysql;
                 Service::Mysql {
                     version: greeting.version_text().to_owned(),
-                    flavour: if greeting.is_mariadb() { "MariaDB" } else { "MySQL" }.into(),
+                    flavour: format!("{:?}", greeting.flavour().flavour),
                     auth_plugin: greeting.auth_plugin.clone(),
                     capabilities: greeting.capabilities.0,
                     offers_tls: greeting.offers_tls(),
@@ -226,7 +231,14 @@ impl Survey {
                 }
                 Service::TurnedAway { code: error.code, message: error.message.clone() }
             }
-            Spoke::Gcomm => {
+            Spoke::XProtocol(said) => {
+                self.opening = Opening::XProtocol;
+                Service::XProtocol {
+                    offers_tls: said.offers_tls(),
+                    authentication_mechanisms: said.authentication_mechanisms.clone(),
+                }
+            }
+            Spoke::Gcomm(_) => {
                 self.opening = Opening::Direct;
                 Service::GaleraPlain { dynamic: false }
             }

@@ -20,7 +20,7 @@ pub mod question;
 pub mod target;
 mod tls13;
 
-pub use engine::{Limits, Seen, run};
+pub use engine::{Limits, Next, Seen, run};
 pub use facts::Facts;
 pub use question::Question;
 pub use target::{Port, Target};

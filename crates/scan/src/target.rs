@@ -64,11 +64,19 @@ pub struct Target {
     pub port: Port,
     /// Whether somebody named this port, or it is one of the usual ones of a host.
     pub is_named: bool,
+    /// Connections that may be made to it, beside what the depth allows: a server may be close to blocking us.
+    pub connections_max: u32,
 }
 
 impl Target {
     pub fn new(host: impl Into<String>, ip: IpAddr, port: u16, is_named: bool) -> Self {
-        Self { host: host.into(), address: SocketAddr::new(ip, port), port: Port::usual(port), is_named }
+        Self {
+            host: host.into(),
+            address: SocketAddr::new(ip, port),
+            port: Port::usual(port),
+            is_named,
+            connections_max: u32::MAX,
+        }
     }
 
     /// The name for SNI; an address has none (RFC 6066 3).

@@ -4,6 +4,7 @@
 mod finding;
 mod price;
 mod roll;
+mod scan;
 mod status;
 mod summary;
 mod words;
@@ -13,6 +14,9 @@ use serde::{Deserialize, Serialize};
 pub use finding::{EvidenceRow, FindingRow};
 pub use price::{Block, Price};
 pub use roll::{ChangeRun, Drain, Roll, Rotation, SerialRow, Stall, StepRow};
+pub use scan::{
+    CertificateRow, GroupRow, SCAN_SCHEMA_ID, ScanReport, ServiceRow, SuiteRow, TargetRow, TlsRow, VersionRow,
+};
 pub use status::{ClusterStatus, NodeStatus, StatusRow};
 pub use summary::{LinkRow, Summary};
 pub use words::{

@@ -1,0 +1,247 @@
+//! Facts become observations: the names that the rules know them by.
+
+use ::scan::facts::{Found, Service, Tls};
+use ::scan::{Facts, Target};
+use model::{Observations, Source, Value};
+use trust::CertificateInfo;
+use wire::tls::registry::{Cipher, CipherSuite, KeyExchange, Mode, Version, cipher_suite, group};
+
+const SECONDS_PER_DAY: i64 = 86_400;
+
+/// Notes everything that was seen. What was not asked is not noted, so that no rule takes it for fine.
+pub fn observe(target: &Target, facts: &Facts, now_unix_ms: u64) -> Observations {
+    let mut seen = Observations::default();
+    let how = format!("sealion scan {target}; openssl s_client -starttls mysql -connect {}", target.address);
+    let mut note = |fact: &str, value: Value| {
+        seen.note(target.to_string(), fact, value, Source::Wire, now_unix_ms, how.clone());
+    };
+    match &facts.service {
+        Some(Service::Mysql { offers_tls, .. } | Service::XProtocol { offers_tls, .. }) => {
+            note("tls.offered", Value::Bool(*offers_tls));
+        }
+        Some(Service::GaleraPlain { dynamic }) => {
+            note("galera.plain", Value::Bool(!dynamic));
+            note("galera.dynamic", Value::Bool(*dynamic));
+        }
+        Some(Service::Tls) if target.port == ::scan::Port::Galera => {
+            note("galera.plain", Value::Bool(false));
+            note("galera.dynamic", Value::Bool(false));
+        }
+        _ => {}
+    }
+    if let Some(tls) = &facts.tls {
+        of_tls(tls, &mut note);
+        for chain in &tls.chains {
+            if let Some(leaf) = chain.first() {
+                of_leaf(leaf, target, now_unix_ms, &mut note);
+            }
+        }
+    }
+    seen
+}
+
+fn found(value: &Found) -> Value {
+    match value {
+        Found::Yes => Value::Bool(true),
+        Found::No => Value::Bool(false),
+        Found::Unknown(why) => Value::Unknown(why.clone()),
+    }
+}
+
+fn of_tls(tls: &Tls, note: &mut dyn FnMut(&str, Value)) {
+    let version = |version: Version| tls.versions.get(&version);
+    for (fact, one) in [
+        ("tls.version.ssl2", Version::SSL2),
+        ("tls.version.ssl3", Version::SSL3),
+        ("tls.version.tls13", Version::TLS13),
+    ] {
+        if let Some(value) = version(one) {
+            note(fact, found(value));
+        }
+    }
+    let old: Vec<&Found> = [Version::TLS10, Version::TLS11].into_iter().filter_map(version).collect();
+    if !old.is_empty() {
+        let unknown = old.iter().find(|one| matches!(one, Found::Unknown(_)));
+        let value = if old.contains(&&Found::Yes) {
+            Value::Bool(true)
+        } else {
+            unknown.map_or(Value::Bool(false), |one| found(one))
+        };
+        note("tls.version.old", value);
+    }
+
+    let taken: Vec<(Version, &CipherSuite)> = tls
+        .suites
+        .iter()
+        .flat_map(|(version, codes)| codes.iter().filter_map(|code| Some((*version, cipher_suite(*code)?))))
+        .collect();
+    if old.is_empty() && !tls.versions.contains_key(&Version::SSL2) {
+        return dates_only(tls, note); // Only one handshake was made: nothing more was asked.
+    }
+    type Kind = (&'static str, fn(&CipherSuite) -> bool);
+    let kinds: [Kind; 5] = [
+        ("tls.suites.none", |suite| (suite.is_null() || suite.is_anon()) && !suite.is_export),
+        ("tls.suites.export", |suite| suite.is_export),
+        ("tls.suites.rc4", |suite| suite.cipher == Cipher::Rc4),
+        ("tls.suites.small_blocks", |suite| suite.cipher.block_bits() == Some(64)),
+        ("tls.suites.static_key", |suite| {
+            matches!(suite.key_exchange, KeyExchange::Rsa | KeyExchange::Dh | KeyExchange::Ecdh)
+        }),
+    ];
+    for (fact, is_of) in kinds {
+        let mut names: Vec<&str> = taken
+            .iter()
+            .filter(|(_, suite)| is_of(suite))
+            .map(|(_, suite)| suite.openssl_name.unwrap_or(suite.name))
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        note(
+            fact,
+            if names.is_empty() {
+                Value::Absent
+            } else {
+                Value::Text(format!("taken: {}", names.join(", ")))
+            },
+        );
+    }
+    let beast = taken.iter().any(|(version, suite)| *version == Version::TLS10 && suite.mode == Mode::Cbc);
+    if let Some(Found::Yes | Found::No) = version(Version::TLS10) {
+        note("tls.beast", Value::Bool(beast));
+    }
+    if let Some(bits) = tls.dh_bits {
+        note("tls.dh_bits", Value::Number(i64::try_from(bits).unwrap_or(i64::MAX)));
+    }
+    let is_hybrid =
+        |code: &u16| group(*code).is_some_and(wire::tls::registry::Group::resists_quantum_computers);
+    if version(Version::TLS13) == Some(&Found::Yes) {
+        let any = tls.groups.get(&Version::TLS13).is_some_and(|codes| codes.iter().any(is_hybrid));
+        note("tls.quantum_safe_group", Value::Bool(any));
+    }
+    dates_only(tls, note);
+    if let Some(value) = &tls.fallback_scsv {
+        note("tls.fallback_scsv", found(value));
+    }
+}
+
+/// What every first flight of TLS 1.2 and older shows.
+fn dates_only(tls: &Tls, note: &mut dyn FnMut(&str, Value)) {
+    for (fact, value) in [
+        ("tls.compression", &tls.compression),
+        ("tls.secure_renegotiation", &tls.secure_renegotiation),
+        ("tls.extended_master_secret", &tls.extended_master_secret),
+        ("tls.heartbeat", &tls.heartbeat),
+    ] {
+        if let Some(value) = value {
+            note(fact, found(value));
+        }
+    }
+}
+
+fn of_leaf(leaf: &CertificateInfo, target: &Target, now_unix_ms: u64, note: &mut dyn FnMut(&str, Value)) {
+    let now_unix = i64::try_from(now_unix_ms / 1000).unwrap_or(i64::MAX);
+    let days = if leaf.not_before_unix > now_unix {
+        -1
+    } else {
+        (leaf.not_after_unix - now_unix).div_euclid(SECONDS_PER_DAY)
+    };
+    note("tls.certificate.expires_in_days", Value::Number(days));
+    let text = |bad: Option<String>| bad.map_or(Value::Absent, Value::Text);
+    let least = if leaf.key.starts_with("RSA") { 2048 } else { 224 };
+    note(
+        "tls.certificate.weak_key",
+        text(
+            (leaf.key_bits > 0 && leaf.key_bits < least)
+                .then(|| format!("{} ({} bits)", leaf.key, leaf.key_bits)),
+        ),
+    );
+    let signature = leaf.signature.to_ascii_lowercase();
+    note(
+        "tls.certificate.weak_signature",
+        text((signature.contains("md5") || signature.contains("sha1")).then(|| leaf.signature.clone())),
+    );
+    note("tls.certificate.of_nobody", text(of_nobody(leaf)));
+    note("tls.certificate.name_mismatch", text(name_mismatch(leaf, target)));
+}
+
+/// Sources: MySQL's `mysqld --initialize` (seen on 9.7.4: `MySQL_Server_9.7.4_Auto_Generated_Server_Certificate`), and
+/// MariaDB 11.8's certificate in memory (`MariaDB Server`).
+fn of_nobody(leaf: &CertificateInfo) -> Option<String> {
+    if leaf.subject.contains("_Auto_Generated_Server_Certificate") {
+        return Some("made by MySQL at its first start: it names no host".into());
+    }
+    if leaf.self_signed && leaf.subject.contains("CN=MariaDB Server") {
+        return Some("made by MariaDB in memory, anew at every start".into());
+    }
+    leaf.self_signed.then(|| format!("self-signed ({})", leaf.subject))
+}
+
+fn name_mismatch(leaf: &CertificateInfo, target: &Target) -> Option<String> {
+    let ip = target.host.parse::<std::net::IpAddr>().ok();
+    let common = leaf.subject.split(", ").find_map(|part| part.strip_prefix("CN="));
+    let fits = match ip {
+        Some(ip) => leaf.ips.contains(&ip),
+        None => leaf.dns.iter().any(|name| fits(name, &target.host)),
+    };
+    if fits {
+        return None;
+    }
+    let names: Vec<String> =
+        leaf.dns.iter().cloned().chain(leaf.ips.iter().map(ToString::to_string)).collect();
+    if names.is_empty() {
+        return Some(match common {
+            Some(common) if fits_common(common, &target.host) => {
+                format!(
+                    "only the common name says {common}: libmysqlclient and Connector/C take it, Go does not"
+                )
+            }
+            Some(common) => format!("no subjectAltName, and the common name is {common}"),
+            None => "it names no host".into(),
+        });
+    }
+    Some(format!("it names {}, not {}", names.join(", "), target.host))
+}
+
+fn fits_common(common: &str, host: &str) -> bool {
+    common.eq_ignore_ascii_case(host)
+}
+
+/// RFC 6125 6.4.3: a `*` stands for the whole leftmost label.
+fn fits(pattern: &str, host: &str) -> bool {
+    let (pattern, host) =
+        (pattern.trim_end_matches('.').to_ascii_lowercase(), host.trim_end_matches('.').to_ascii_lowercase());
+    match pattern.strip_prefix("*.") {
+        Some(rest) => host.split_once('.').is_some_and(|(label, tail)| !label.is_empty() && tail == rest),
+        None => pattern == host,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wildcards_stand_for_one_label() {
+        for (pattern, host, expected) in [
+            ("db1.example", "DB1.example.", true),
+            ("*.example", "db1.example", true),
+            ("*.example", "a.db1.example", false),
+            ("*.example", "example", false),
+            ("db*.example", "db1.example", false),
+        ] {
+            assert_eq!(fits(pattern, host), expected, "{pattern} {host}");
+        }
+    }
+
+    #[test]
+    fn a_look_that_asked_little_lets_no_rule_pass_for_what_was_not_asked() {
+        let mut facts = Facts::new(::scan::Port::Mysql);
+        let mut tls = Tls::default();
+        tls.versions.insert(Version::TLS13, Found::Yes);
+        facts.tls = Some(tls);
+        let target = Target::new("127.0.0.1", "127.0.0.1".parse().expect("ip"), 3306, true);
+        let findings = rules::judge(&observe(&target, &facts, 0));
+        let passed: Vec<&str> = findings.iter().map(|finding| finding.rule.as_str()).collect();
+        assert_eq!(passed, ["SL1105"]);
+    }
+}

@@ -1,0 +1,222 @@
+//! Facts and findings of one target as the published row.
+
+use std::collections::BTreeMap;
+
+use ::scan::facts::{Found, Service, Tls};
+use ::scan::{Seen, Target};
+use report::shape::{
+    CertificateRow, FindingRow, GroupRow, ServiceRow, SuiteRow, TargetRow, TlsRow, VersionRow,
+};
+use rules::grade::{Grade, grade};
+use wire::tls::registry::{Version, cipher_suite, group, signature_scheme};
+
+use super::Wish;
+use super::observe::observe;
+
+pub fn row(seen: &Seen, now_unix_ms: u64) -> TargetRow {
+    let (target, facts) = (&seen.target, &seen.facts);
+    let observations = observe(target, facts, now_unix_ms);
+    let findings = rules::judge(&observations);
+    let nothing_seen = findings.is_empty();
+    let (letter, why) = match grade(&findings.iter().collect::<Vec<_>>()) {
+        _ if nothing_seen => (None, "nothing was seen that could be judged".to_owned()),
+        Grade::Letter(letter) => (Some(letter.to_string()), String::new()),
+        Grade::None { unknown } => (None, format!("not seen, and could lower it: {}", unknown.join(", "))),
+    };
+    TargetRow {
+        service: facts.service.as_ref().map(service),
+        tls: facts.tls.as_ref().map(tls),
+        grade: letter,
+        grade_why: why,
+        findings: findings.iter().map(|finding| FindingRow::new(finding, &observations, &[])).collect(),
+        not_seen: facts.not_seen.clone(),
+        connections: facts.connections,
+        handshakes: facts.handshakes,
+        elapsed_ms: facts.elapsed_us as f64 / 1000.0,
+        ..blank(target)
+    }
+}
+
+fn blank(target: &Target) -> TargetRow {
+    TargetRow {
+        target: target.to_string(),
+        host: target.host.clone(),
+        address: Some(target.address.ip().to_string()),
+        port: target.address.port(),
+        port_use: target.port.to_string(),
+        service: None,
+        tls: None,
+        grade: None,
+        grade_why: String::new(),
+        findings: vec![],
+        not_seen: vec![],
+        connections: 0,
+        handshakes: 0,
+        elapsed_ms: 0.0,
+    }
+}
+
+pub fn over_budget(target: &Target, allowed: u32) -> TargetRow {
+    TargetRow {
+        not_seen: vec![format!(
+            "not dialled: {allowed} connections were made to this address in the last day, and a server that counts them turns \
+             the whole host away at 100 (error 1129). A good login from here sets its count back; then --max-handshakes N"
+        )],
+        grade_why: "not looked at".into(),
+        ..blank(target)
+    }
+}
+
+pub fn no_address(wish: &Wish, why: &str) -> TargetRow {
+    let port = wish.port.unwrap_or(3306);
+    TargetRow {
+        target: format!("{}:{port}", wish.host),
+        address: None,
+        not_seen: vec![format!("the name cannot be looked up: {why}")],
+        grade_why: "not looked at".into(),
+        ..blank(&Target::new(&wish.host, std::net::Ipv4Addr::UNSPECIFIED.into(), port, true))
+    }
+}
+
+fn service(service: &Service) -> ServiceRow {
+    let mut row = ServiceRow {
+        protocol: String::new(),
+        version: None,
+        flavour: None,
+        auth_plugin: None,
+        capabilities: None,
+        note: String::new(),
+    };
+    row.protocol = match service {
+        Service::Mysql { version, flavour, auth_plugin, capabilities, .. } => {
+            row.version = Some(version.clone());
+            row.flavour = Some(flavour.clone());
+            row.auth_plugin.clone_from(auth_plugin);
+            row.capabilities = Some(*capabilities);
+            "mysql"
+        }
+        Service::XProtocol { authentication_mechanisms, .. } => {
+            row.note = format!("logins by {}", authentication_mechanisms.join(", "));
+            "x_protocol"
+        }
+        Service::TurnedAway { code, message } => {
+            row.note = format!("error {code}: {message}");
+            "turned_away"
+        }
+        Service::GaleraPlain { dynamic: false } => "galera_plain",
+        Service::GaleraPlain { dynamic: true } => "galera_dynamic",
+        Service::Tls => "tls",
+        Service::Silent => {
+            row.note = "listens, says nothing, and takes no TLS".into();
+            "silent"
+        }
+        Service::Stranger { first_bytes_hex } => {
+            row.note = format!("its first bytes are {first_bytes_hex}");
+            "stranger"
+        }
+    }
+    .into();
+    row
+}
+
+fn word(found: &Found) -> String {
+    match found {
+        Found::Yes => "yes".into(),
+        Found::No => "no".into(),
+        Found::Unknown(why) => format!("unknown: {why}"),
+    }
+}
+
+fn version_name(version: Version) -> String {
+    version
+        .mysql_name()
+        .or_else(|| version.name())
+        .map_or_else(|| format!("{:04x}", version.0), str::to_owned)
+}
+
+fn tls(tls: &Tls) -> TlsRow {
+    let suite = |code: &u16| {
+        let known = cipher_suite(*code);
+        SuiteRow {
+            code: format!("{code:04x}"),
+            iana: known.map_or_else(|| "(not registered)".to_owned(), |suite| suite.name.to_owned()),
+            openssl: known.and_then(|suite| suite.openssl_name).map(str::to_owned),
+            strength_bits: known.map_or(0, |suite| u32::from(suite.strength_bits)),
+            forward_secrecy: known.is_some_and(|suite| suite.has_forward_secrecy()),
+        }
+    };
+    let mut features: BTreeMap<String, Option<String>> = BTreeMap::new();
+    for (name, found) in [
+        ("compression", &tls.compression),
+        ("secure_renegotiation", &tls.secure_renegotiation),
+        ("extended_master_secret", &tls.extended_master_secret),
+        ("encrypt_then_mac", &tls.encrypt_then_mac),
+        ("heartbeat", &tls.heartbeat),
+        ("session_ticket", &tls.session_ticket),
+        ("ocsp_staple", &tls.ocsp_staple),
+        ("fallback_scsv", &tls.fallback_scsv),
+        ("client_certificate_asked", &tls.client_certificate_asked),
+    ] {
+        features.insert(name.into(), found.as_ref().map(word));
+    }
+    TlsRow {
+        versions: tls
+            .versions
+            .iter()
+            .rev()
+            .map(|(version, found)| VersionRow {
+                version: version_name(*version),
+                taken: word(found),
+                suites: tls.suites.get(version).into_iter().flatten().map(suite).collect(),
+                suites_complete: tls.complete.contains(version),
+            })
+            .collect(),
+        groups: tls
+            .groups
+            .iter()
+            .rev()
+            .flat_map(|(version, codes)| {
+                codes.iter().map(|code| GroupRow {
+                    code: format!("{code:04x}"),
+                    name: group(*code).map_or_else(|| format!("{code:04x}"), |group| group.name.to_owned()),
+                    version: version_name(*version),
+                })
+            })
+            .collect(),
+        groups_complete: tls.groups.keys().all(|version| tls.groups_complete.contains(version)),
+        dh_bits: tls.dh_bits.map(|bits| bits as u64),
+        dh_prime: tls.dh_prime.clone(),
+        order: match &tls.server_order {
+            Some(Found::Yes) => Some("server".into()),
+            Some(Found::No) => Some("client".into()),
+            _ => None,
+        },
+        signature_schemes: tls
+            .signature_schemes
+            .iter()
+            .map(|code| {
+                signature_scheme(*code).map_or_else(|| format!("{code:04x}"), |scheme| scheme.name.to_owned())
+            })
+            .collect(),
+        chains: tls.chains.iter().map(|chain| chain.iter().map(certificate).collect()).collect(),
+        features,
+    }
+}
+
+fn certificate(info: &trust::CertificateInfo) -> CertificateRow {
+    CertificateRow {
+        subject: info.subject.clone(),
+        issuer: info.issuer.clone(),
+        serial: info.serial_hex.clone(),
+        not_before_unix: info.not_before_unix,
+        not_after_unix: info.not_after_unix,
+        dns: info.dns.clone(),
+        ips: info.ips.iter().map(ToString::to_string).collect(),
+        key: info.key.clone(),
+        key_bits: info.key_bits,
+        signature: info.signature.clone(),
+        sha256: info.sha256_fingerprint.clone(),
+        is_ca: info.is_ca,
+        self_signed: info.self_signed,
+    }
+}
