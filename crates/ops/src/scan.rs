@@ -236,7 +236,7 @@ mod tests {
         let mut came = Vec::new();
         let mut budget = Budget::in_memory();
         let report = scan(&wishes, &settings(), &mut budget, &AtomicBool::new(false), &mut |row| {
-            came.push(row.target.clone())
+            came.push(row.target.clone());
         })
         .expect("sockets");
         assert_eq!((report.targets.len(), came.len(), report.is_complete), (2, 2, true));

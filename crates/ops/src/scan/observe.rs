@@ -48,6 +48,8 @@ fn found(value: &Found) -> Value {
     }
 }
 
+type Kind = (&'static str, fn(&CipherSuite) -> bool);
+
 fn of_tls(tls: &Tls, note: &mut dyn FnMut(&str, Value)) {
     let version = |version: Version| tls.versions.get(&version);
     for (fact, one) in [
@@ -78,7 +80,6 @@ fn of_tls(tls: &Tls, note: &mut dyn FnMut(&str, Value)) {
     if old.is_empty() && !tls.versions.contains_key(&Version::SSL2) {
         return dates_only(tls, note); // Only one handshake was made: nothing more was asked.
     }
-    type Kind = (&'static str, fn(&CipherSuite) -> bool);
     let kinds: [Kind; 5] = [
         ("tls.suites.none", |suite| (suite.is_null() || suite.is_anon()) && !suite.is_export),
         ("tls.suites.export", |suite| suite.is_export),

@@ -8,7 +8,7 @@ use report::shape::{
     CertificateRow, FindingRow, GroupRow, ServiceRow, SuiteRow, TargetRow, TlsRow, VersionRow,
 };
 use rules::grade::{Grade, grade};
-use wire::tls::registry::{Version, cipher_suite, group, signature_scheme};
+use wire::tls::registry::{CipherSuite, Version, cipher_suite, group, signature_scheme};
 
 use super::Wish;
 use super::observe::observe;
@@ -142,7 +142,7 @@ fn tls(tls: &Tls) -> TlsRow {
             iana: known.map_or_else(|| "(not registered)".to_owned(), |suite| suite.name.to_owned()),
             openssl: known.and_then(|suite| suite.openssl_name).map(str::to_owned),
             strength_bits: known.map_or(0, |suite| u32::from(suite.strength_bits)),
-            forward_secrecy: known.is_some_and(|suite| suite.has_forward_secrecy()),
+            forward_secrecy: known.is_some_and(CipherSuite::has_forward_secrecy),
         }
     };
     let mut features: BTreeMap<String, Option<String>> = BTreeMap::new();
