@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use recorded::{hear, hear_in_parts, in_records, message, messages, named};
 use tls_parser::nom::Parser as _;
 use wire::WireError;
-use wire::tls::registry::{Version, alerts, groups, signature_schemes as schemes};
+use wire::tls::registry::{Version, alerts, dh_prime, groups, signature_schemes as schemes};
 use wire::tls::server_flight::*;
 use wire::tls::{Event, ServerFlight};
 
@@ -222,6 +222,40 @@ fn gives_out_what_follows_an_alert_and_what_is_no_tls() {
         assert_eq!(early.or(late), Some(Event::NotTls));
         assert_eq!((flight.rest(), flight.is_over(), flight.finish()), (&error[..], true, Ok(())));
     }
+}
+
+#[test]
+fn reads_mariadb_10_11_as_it_is() {
+    let greeting = include_bytes!("../testdata/servers/mariadb-10.11.19/greeting.bin");
+    let Ok(wire::FirstPacket::Greeting(greeting)) = wire::greeting::parse(&greeting[4..]) else { panic!() };
+    assert!(greeting.offers_tls() && greeting.flavour().flavour == wire::Flavour::MariaDb);
+
+    let hear_server = |question| {
+        let bytes = recorded::server("mariadb-10.11.19", question);
+        let whole = hear(&bytes);
+        assert_eq!(hear_in_parts(bytes.chunks(1)), whole, "{question}");
+        assert_eq!(whole.1, Ok(()), "{question}");
+        whole.0
+    };
+    let tls13 = hear_server("tls13");
+    assert_eq!(hello_of(&tls13).version, Version::TLS13);
+    let ecdhe = hear_server("tls12-ecdhe");
+    assert_eq!(hello_of(&ecdhe).downgrade, Some(Downgrade::ToTls12));
+    assert!(ecdhe.iter().any(|event| matches!(event, Event::Certificate(chain) if chain.len() == 1)));
+
+    let dhe = hear_server("tls12-dhe");
+    let ServerParameters::Dhe { p, g, .. } = &key_exchange_of(&dhe).parameters else { panic!() };
+    assert_eq!((p.bits(), g.0.as_slice()), (2048, &[2][..]));
+    assert_eq!(dh_prime(&p.0).unwrap().name, "built into MariaDB");
+
+    // Behind the alert comes an error packet in clear, which is no TLS.
+    let refused = recorded::server("mariadb-10.11.19", "refused");
+    let mut flight = ServerFlight::new();
+    flight.push(&refused);
+    let Ok(Some(Event::Alert(alert))) = flight.next_event() else { panic!() };
+    assert_eq!(alert.description, alerts::HANDSHAKE_FAILURE);
+    let Some([22, 0, 0, 2, error @ ..]) = Some(flight.rest()) else { panic!() };
+    assert_eq!(wire::ErrPacket::parse(error).unwrap().code, 1043);
 }
 
 #[test]
