@@ -39,7 +39,7 @@ pub fn cipher_suite(code: u16) -> Option<&'static CipherSuite> {
     find(CIPHER_SUITES, code, |row| row.code)
 }
 
-/// The suite of this name, in IANA's or in OpenSSL's spelling. Where a name has two codes, the registered one.
+/// The suite of this name, in IANA's or in OpenSSL's spelling. Where a name has two codes, the lower one.
 pub fn cipher_suite_by_name(name: &str) -> Option<&'static CipherSuite> {
     CIPHER_SUITES.iter().find(|row| row.name == name || row.openssl_name == Some(name))
 }
