@@ -37,8 +37,8 @@ seed() {
     gcomm) cp crates/wire/testdata/gcomm/*.bin "$corpus/" ;;
     login) for file in crates/wire/testdata/greeting/*.bin; do tail -c +5 "$file" >"$corpus/${file##*/}"; done ;;
     server_flight | tls_records | ssl2)
-        for file in crates/wire/testdata/tls/*.hex; do
-            name=${file##*/}
+        for file in crates/wire/testdata/tls/*.hex crates/wire/testdata/servers/*/*.hex; do
+            name=${file#crates/wire/testdata/} name=${name//\//-}
             FRONT=$front perl -ne 'print pack("H*", $ENV{FRONT}) if $. == 1; chomp; print pack("H*", $_) unless /^#/' \
                 "$file" >"$corpus/${name%.hex}"
         done

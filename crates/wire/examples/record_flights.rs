@@ -3,6 +3,9 @@
 //! `cargo run -p wire --example record_flights` starts `openssl s_server` on loopback, one process a case, in a
 //! directory of its own, and ends each by its own handle. Run it again after adding a case; the bytes are new each
 //! time (random values, keys), the facts that the tests look for are not. `SEALION_OPENSSL` names another program.
+//!
+//! `… --example record_flights -- HOST:PORT NAME` records the greeting and a few flights of a running MySQL or MariaDB
+//! into `testdata/servers/NAME/` instead. Each connection counts against the server's `max_connect_errors`.
 #![allow(clippy::unwrap_used)] // A tool for developers: what is wrong here, a person sees at once.
 
 use std::io::{Read, Write};
@@ -18,8 +21,10 @@ struct Case {
     name: &'static str,
     key: &'static str,
     server: &'static [&'static str],
-    hello: fn() -> ClientHello<'static>,
+    hello: Hello,
 }
+
+type Hello = fn() -> ClientHello<'static>;
 
 const SUITES_OF_TLS13: &[u16] = &[0x1301, 0x1302, 0x1303];
 const SCHEMES: &[u16] = &[
@@ -192,7 +197,68 @@ const CASES: &[Case] = &[
     },
 ];
 
+/// What a server of a database is asked.
+const QUESTIONS: &[(&str, Hello)] = &[
+    ("tls13", tls13),
+    ("tls12-ecdhe", || tls12(&[0xc02f, 0xc030, 0xc02b, 0xc02c])),
+    ("tls12-dhe", || tls12(&[0x009e, 0x009f, 0xccaa])),
+    ("refused", || tls12(&[0x0001])),
+];
+
 fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match &arguments[..] {
+        [] => record_openssl(),
+        [address, name] => record_server(address, name),
+        _ => panic!("usage: record_flights [HOST:PORT NAME]"),
+    }
+}
+
+fn record_server(address: &str, name: &str) {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/servers").join(name);
+    std::fs::create_dir_all(&directory).unwrap();
+    for (question, hello) in QUESTIONS {
+        let mut stream = TcpStream::connect(address).unwrap();
+        let mut greeting = vec![0; 4];
+        stream.read_exact(&mut greeting).unwrap();
+        let [length, _, _, _] = greeting[..] else { panic!("a greeting has four bytes in front") };
+        greeting.resize(4 + usize::from(length), 0);
+        stream.read_exact(greeting.get_mut(4..).unwrap()).unwrap();
+        std::fs::write(directory.join("greeting.bin"), &greeting).unwrap();
+        let mut out = vec![0x20, 0, 0, 1];
+        let capabilities =
+            wire::Capabilities::PROTOCOL_41 | wire::Capabilities::SSL | wire::Capabilities::SECURE_CONNECTION;
+        let charset = wire::login::CHARSET_UTF8MB4;
+        wire::SslRequest { capabilities, mariadb_capabilities: 0, max_packet_bytes: 1 << 24, charset }
+            .encode(&mut out);
+        hello().encode(&mut out).unwrap();
+        stream.write_all(&out).unwrap();
+        let flight = read_until_quiet(&mut stream);
+        let text =
+            format!("# {name}, after its greeting and an SSLRequest: {question}\n{}", hex_lines(&flight));
+        std::fs::write(directory.join(format!("{question}.hex")), text).unwrap();
+        println!("{question:28} {} bytes", flight.len());
+    }
+}
+
+fn hex_lines(bytes: &[u8]) -> String {
+    let line = |part: &[u8]| {
+        part.iter().map(|byte| format!("{byte:02x}")).chain(["\n".to_owned()]).collect::<String>()
+    };
+    bytes.chunks(48).map(line).collect()
+}
+
+/// Until the server waits for us, or has closed.
+fn read_until_quiet(stream: &mut TcpStream) -> Vec<u8> {
+    stream.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
+    let (mut all, mut room) = (Vec::new(), [0; 4096]);
+    while let Ok(bytes @ 1..) = stream.read(&mut room) {
+        all.extend_from_slice(room.get(..bytes).unwrap());
+    }
+    all
+}
+
+fn record_openssl() {
     let openssl = std::env::var("SEALION_OPENSSL").unwrap_or_else(|_| "openssl".into());
     let directory = tempdir();
     let version = run(&openssl, &["version"], &directory);
@@ -205,10 +271,7 @@ fn main() {
         let mut text = format!("# {}\n", version.trim());
         text +=
             &format!("# openssl s_server -key {0}.key -cert {0}.pem {1}\n", case.key, case.server.join(" "));
-        for line in flight.chunks(48) {
-            text.extend(line.iter().map(|byte| format!("{byte:02x}")));
-            text.push('\n');
-        }
+        text += &hex_lines(&flight);
         std::fs::write(testdata.join(format!("{}.hex", case.name)), text).unwrap();
         println!("{:28} {} bytes", case.name, flight.len());
     }
@@ -276,17 +339,13 @@ impl Server {
             }
             std::thread::sleep(Duration::from_millis(10));
         };
-        stream.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
         let mut out = Vec::new();
         hello.encode(&mut out).unwrap();
         stream.write_all(&out).unwrap();
-        let (mut all, mut flight, mut room) = (Vec::new(), ServerFlight::new(), [0; 4096]);
-        // Until the server waits for us, or has closed.
-        while let Ok(bytes @ 1..) = stream.read(&mut room) {
-            all.extend_from_slice(room.get(..bytes).unwrap());
-            flight.push(room.get(..bytes).unwrap());
-            while flight.next_event().unwrap().is_some() {}
-        }
+        let all = read_until_quiet(&mut stream);
+        let mut flight = ServerFlight::new();
+        flight.push(&all);
+        while flight.next_event().unwrap().is_some() {}
         assert!(flight.is_complete() || flight.is_over());
         all
     }

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use recorded::{hear, hear_in_parts, in_records, message, messages, named};
 use tls_parser::nom::Parser as _;
 use wire::WireError;
-use wire::tls::registry::{Version, alerts, groups, signature_schemes as schemes};
+use wire::tls::registry::{Version, alerts, dh_prime, groups, signature_schemes as schemes};
 use wire::tls::server_flight::*;
 use wire::tls::{Event, ServerFlight};
 
@@ -225,6 +225,40 @@ fn gives_out_what_follows_an_alert_and_what_is_no_tls() {
 }
 
 #[test]
+fn reads_mariadb_10_11_as_it_is() {
+    let greeting = include_bytes!("../testdata/servers/mariadb-10.11.19/greeting.bin");
+    let Ok(wire::FirstPacket::Greeting(greeting)) = wire::greeting::parse(&greeting[4..]) else { panic!() };
+    assert!(greeting.offers_tls() && greeting.flavour().flavour == wire::Flavour::MariaDb);
+
+    let hear_server = |question| {
+        let bytes = recorded::server("mariadb-10.11.19", question);
+        let whole = hear(&bytes);
+        assert_eq!(hear_in_parts(bytes.chunks(1)), whole, "{question}");
+        assert_eq!(whole.1, Ok(()), "{question}");
+        whole.0
+    };
+    let tls13 = hear_server("tls13");
+    assert_eq!(hello_of(&tls13).version, Version::TLS13);
+    let ecdhe = hear_server("tls12-ecdhe");
+    assert_eq!(hello_of(&ecdhe).downgrade, Some(Downgrade::ToTls12));
+    assert!(ecdhe.iter().any(|event| matches!(event, Event::Certificate(chain) if chain.len() == 1)));
+
+    let dhe = hear_server("tls12-dhe");
+    let ServerParameters::Dhe { p, g, .. } = &key_exchange_of(&dhe).parameters else { panic!() };
+    assert_eq!((p.bits(), g.0.as_slice()), (2048, &[2][..]));
+    assert_eq!(dh_prime(&p.0).unwrap().name, "built into MariaDB");
+
+    // Behind the alert comes an error packet in clear, which is no TLS.
+    let refused = recorded::server("mariadb-10.11.19", "refused");
+    let mut flight = ServerFlight::new();
+    flight.push(&refused);
+    let Ok(Some(Event::Alert(alert))) = flight.next_event() else { panic!() };
+    assert_eq!(alert.description, alerts::HANDSHAKE_FAILURE);
+    let Some([22, 0, 0, 2, error @ ..]) = Some(flight.rest()) else { panic!() };
+    assert_eq!(wire::ErrPacket::parse(error).unwrap().code, 1043);
+}
+
+#[test]
 fn tells_the_same_however_the_bytes_arrive() {
     for recording in recorded::all() {
         let whole = hear(&recording.bytes);
@@ -435,6 +469,103 @@ fn a_finished_without_a_key_is_encrypted_and_no_message() {
             Event::Encrypted { content_type: 21, bytes: 26 },
         ]
     );
+}
+
+#[test]
+fn reads_every_extension_and_refuses_each_one_cut_or_too_long() {
+    let extensions: &[(u16, &[u8])] = &[
+        (0, &[]),
+        (1, &[4]),
+        (5, &[]),
+        (11, &[1, 0]),
+        (15, &[1]),
+        (16, &[0, 3, 2, b'h', b'2']),
+        (22, &[]),
+        (23, &[]),
+        (35, &[]),
+        (0xff01, &[0]),
+        (43, &[3, 4]),
+        (44, &[0, 1, 9]),
+        (51, &[0, 29, 0, 2, 7, 7]),
+        (41, &[0, 3]),
+        (18, &[1, 2, 3]),
+        (0x1a2b, &[9, 9]),
+    ];
+    let block = |bodies: &[(u16, Vec<u8>)]| {
+        let mut out = Vec::new();
+        for (extension_type, body) in bodies {
+            out.extend_from_slice(&extension_type.to_be_bytes());
+            out.extend_from_slice(&u16::try_from(body.len()).unwrap().to_be_bytes());
+            out.extend_from_slice(body);
+        }
+        out
+    };
+    let whole: Vec<(u16, Vec<u8>)> = extensions.iter().map(|(code, body)| (*code, body.to_vec())).collect();
+    let (events, end) = hear(&in_records(&server_hello(0x0303, 0x1301, &block(&whole))));
+    assert_eq!(end, Ok(()));
+    let seen = &hello_of(&events).extensions;
+    let expected = ServerExtensions {
+        types: whole.iter().map(|(code, _)| *code).collect(),
+        extended_master_secret: true,
+        encrypt_then_mac: true,
+        session_ticket: true,
+        renegotiation_info: Some(vec![]),
+        heartbeat: Some(1),
+        alpn: Some(b"h2".to_vec()),
+        key_share_group: Some(29),
+        key_share_bytes: 2,
+        pre_shared_key: Some(3),
+        status_request: true,
+        ec_point_formats: Some(vec![0]),
+        supported_version: Some(Version::TLS13),
+        cookie: Some(vec![9]),
+        max_fragment_length: Some(4),
+        server_name: true,
+        signed_certificate_timestamp_bytes: Some(3),
+    };
+    assert_eq!(*seen, expected);
+    for (index, (code, body)) in whole.iter().enumerate() {
+        if matches!(code, 18 | 0x1a2b) {
+            continue; // Not looked into.
+        }
+        for length in (0..body.len()).chain([body.len() + 1]) {
+            let mut altered = whole.clone();
+            altered[index].1.resize(length, 0);
+            let (events, end) = hear(&in_records(&server_hello(0x0303, 0x1301, &block(&altered))));
+            assert!(events.is_empty() && end.is_err(), "extension {code} with {length} bytes");
+        }
+    }
+}
+
+#[test]
+fn reads_a_ticket_and_refuses_it_cut() {
+    let body = [0, 0, 0x1c, 0x20, 0, 4, 1, 2, 3, 4];
+    let (events, end) = hear(&after_hello(NEW_SESSION_TICKET, &body));
+    assert_eq!(end, Ok(()));
+    let expected = NewSessionTicket { lifetime_s: 7200, ticket: vec![1, 2, 3, 4] };
+    assert_eq!(events[1], Event::NewSessionTicket(expected));
+    for cut in 0..body.len() {
+        assert!(hear(&after_hello(NEW_SESSION_TICKET, &body[..cut])).1.is_err(), "cut at {cut}");
+    }
+}
+
+#[test]
+fn hears_a_heartbeat_and_keeps_only_its_length() {
+    let mut bytes = in_records(&server_hello(0x0303, 0xc02f, &[0, 15, 0, 1, 1]));
+    bytes.extend_from_slice(b"\x18\x03\x03\x00\x06\x02\x00\x03abc");
+    let (events, end) = hear(&bytes);
+    assert_eq!((end, &events[1]), (Ok(()), &Event::Heartbeat { message_type: 2, bytes: 6 }));
+}
+
+#[test]
+fn a_flight_can_be_used_again() {
+    let mut flight = ServerFlight::new();
+    flight.push(b"\x16\x03\x03\x00\x00");
+    assert!(flight.next_event().is_err());
+    flight.reset();
+    assert!(!flight.is_over() && flight.rest().is_empty());
+    flight.push(&named("alert-no-suite"));
+    assert!(matches!(flight.next_event(), Ok(Some(Event::Alert(_)))));
 }
 
 #[test]

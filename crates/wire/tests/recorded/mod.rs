@@ -29,6 +29,12 @@ pub fn named(name: &str) -> Vec<u8> {
     all().into_iter().find(|recording| recording.name == name).unwrap().bytes
 }
 
+/// What a database server said, after its greeting and an SSLRequest.
+pub fn server(name: &str, question: &str) -> Vec<u8> {
+    let path = format!("{}/testdata/servers/{name}/{question}.hex", env!("CARGO_MANIFEST_DIR"));
+    bytes_of(&std::fs::read_to_string(path).unwrap())
+}
+
 fn bytes_of(text: &str) -> Vec<u8> {
     let digits: String = text.lines().filter(|line| !line.starts_with('#')).collect();
     let digits = digits.as_bytes();

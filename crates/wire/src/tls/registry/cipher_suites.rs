@@ -1,8 +1,8 @@
 //! The table of cipher suites: one row a code point, in the order of the codes.
 //!
-//! Sources: the IANA registry "TLS Cipher Suites" with the RFCs that it names (copies of August 2025, and the renamed
-//! AEGIS row of draft-irtf-cfrg-aegis-aead); names in OpenSSL's spelling from the headers of OpenSSL 3.6.3, and for
-//! what it has dropped from the list of names that testssl.sh keeps. What never came into the registry (EXPORT1024,
+//! Sources: the IANA registry "TLS Cipher Suites" with the RFCs that it names (as of August 2025); RFC 9189 and 9367
+//! for GOST; names in OpenSSL's spelling from the headers of OpenSSL 3.6.3, and for what it has dropped from the list
+//! of names that testssl.sh keeps. What never came into the registry (EXPORT1024,
 //! FORTEZZA, the FIPS suites of SSL 3.0, CECPQ1, drafts of ChaCha20 and of GOST) is marked `LEGACY`.
 //! Left out: 0x006e (Ascon), on whose name the texts we could read do not agree.
 

@@ -1,7 +1,8 @@
 //! Named groups: curves, finite fields, key encapsulation, and hybrids of them.
 //!
 //! Sources: IANA "TLS Supported Groups"; RFC 8422, 7027, 7919, 8446, 8734, 9189; sizes of shares from RFC 8446 4.2.8,
-//! FIPS 203 table 3, draft-ietf-tls-ecdhe-mlkem and draft-ietf-tls-mlkem.
+//! FIPS 203 table 3, draft-ietf-tls-ecdhe-mlkem and draft-ietf-tls-mlkem. Strengths are those of NIST SP 800-56A rev. 3
+//! (tables 24 to 26) and FIPS 203; a curve that is in neither has half its bits, rounded down to the next step there.
 
 /// What a group is built on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

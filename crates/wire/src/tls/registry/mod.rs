@@ -3,6 +3,7 @@
 
 pub mod alerts;
 mod cipher_suites;
+mod dh_primes;
 pub mod extensions;
 pub mod groups;
 pub mod signature_schemes;
@@ -11,6 +12,7 @@ mod version;
 
 pub use alerts::ALERTS;
 pub use cipher_suites::CIPHER_SUITES;
+pub use dh_primes::{DH_PRIMES, DhPrime, dh_prime};
 pub use extensions::EXTENSIONS;
 pub use groups::{GROUPS, Group, GroupKind};
 pub use signature_schemes::{SIGNATURE_SCHEMES, SignatureKey, SignatureScheme};
@@ -37,9 +39,14 @@ pub fn cipher_suite(code: u16) -> Option<&'static CipherSuite> {
     find(CIPHER_SUITES, code, |row| row.code)
 }
 
-/// The suite of this name, in IANA's or in OpenSSL's spelling. Where a name has two codes, the registered one.
+/// The suite of this name, in IANA's or in OpenSSL's spelling. Where a name has two codes, the lower one.
 pub fn cipher_suite_by_name(name: &str) -> Option<&'static CipherSuite> {
     CIPHER_SUITES.iter().find(|row| row.name == name || row.openssl_name == Some(name))
+}
+
+/// The suites that servers of this version have been seen to use: what to offer to one.
+pub fn cipher_suites_for(version: Version) -> impl Iterator<Item = &'static CipherSuite> {
+    CIPHER_SUITES.iter().filter(move |row| row.works_with(version))
 }
 
 /// The group of this code point.

@@ -22,7 +22,7 @@ fn every_row_is_found_by_its_code_and_name() {
     for row in CIPHER_SUITES {
         assert_eq!(cipher_suite(row.code), Some(row));
         let by_name = cipher_suite_by_name(row.name).unwrap();
-        // Netscape's FIPS suites had two codes each, and so had one of GOST.
+        // Netscape's FIPS suites had two codes each.
         assert_eq!(by_name.name, row.name);
         if let Some(name) = row.openssl_name {
             assert_eq!(cipher_suite_by_name(name).unwrap().openssl_name, Some(name));
