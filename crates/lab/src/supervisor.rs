@@ -1,4 +1,5 @@
-//! The parent of every server of a lab, one single-threaded process.
+//! The parent of every server of a lab, one process. One thread starts and ends servers; where the lab has relays, they
+//! have threads of their own, which touch nothing but sockets.
 //!
 //! It answers one JSON line per connection on the lab's control socket. It ends, and ends all its servers, when it is
 //! told to, or on SIGTERM, which the kernel sends it when the process that made the lab dies (unless the lab is kept).
@@ -7,10 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -18,6 +20,7 @@ use capture::CaptureReport;
 use capture::relay::{Relays, Route};
 use nix::sys::prctl;
 use nix::sys::signal::{Signal, kill, killpg};
+use nix::sys::wait::{Id, WaitPidFlag, waitid, waitpid};
 use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +29,8 @@ use crate::layout::{self, LabFile, SstMethod};
 
 /// How long a server may take to shut down before it is killed, when the lab ends.
 const SHUTDOWN_MS_MAX: u64 = 10_000;
+/// A script and its children are gone within moments of SIGKILL; more generations than this has time for do not exist.
+const ORPHANS_MS_MAX: u64 = 2_000;
 /// A request is one short line; more is not a request.
 const REQUEST_BYTES_MAX: u64 = 64 * 1024;
 
@@ -194,6 +199,8 @@ impl Front {
 }
 
 struct Server {
+    /// Its HOME, and that of everything it starts; no other node's.
+    home: PathBuf,
     child: Option<Child>,
     ended: Option<String>,
 }
@@ -291,7 +298,7 @@ fn start(
         .stderr(err)
         .spawn()
         .map_err(|error| format!("start {name}: {error}"))?;
-    servers.insert(name.to_owned(), Server { child: Some(child), ended: None });
+    servers.insert(name.to_owned(), Server { home: node.dir.clone(), child: Some(child), ended: None });
     Ok(())
 }
 
@@ -304,6 +311,7 @@ fn signal(name: &str, signal: Signal, servers: &BTreeMap<String, Server>) -> Res
 }
 
 fn reap(servers: &mut BTreeMap<String, Server>) {
+    let mut ended = Vec::new();
     for server in servers.values_mut() {
         if let Some(child) = &mut server.child
             && let Ok(Some(status)) = child.try_wait()
@@ -314,8 +322,70 @@ fn reap(servers: &mut BTreeMap<String, Server>) {
             }
             server.ended = Some(status.to_string());
             server.child = None;
+            ended.push(server.home.clone());
         }
     }
+    for home in ended {
+        end_orphans(&home);
+    }
+    bury_orphans(servers);
+}
+
+/// Ends what a dead server left behind. A transfer's script leads a process group of its own, so the signal to the server's
+/// group does not reach it; left alone, it makes the next transfer fail with "previous SST script still running" or "rsync
+/// daemon still running" (seen on 10.11.19 after a crash in IST). It became our child when its server died.
+fn end_orphans(home: &Path) {
+    let deadline = Instant::now() + Duration::from_millis(ORPHANS_MS_MAX);
+    // Ending a script makes its own children ours.
+    while Instant::now() < deadline {
+        let orphans: Vec<i32> = children_of(nix::unistd::getpid().as_raw())
+            .into_iter()
+            .filter(|&pid| has_home(pid, home))
+            .collect();
+        if orphans.is_empty() {
+            return;
+        }
+        for orphan in orphans.into_iter().map(Pid::from_raw) {
+            let _ = kill(orphan, Signal::SIGKILL);
+            let _ = waitpid(orphan, None);
+        }
+    }
+}
+
+/// An orphan that ended by itself is ours to wait for: until then its number counts as a running process, also for the SST
+/// scripts, which look for the one that wrote their pid file.
+fn bury_orphans(servers: &BTreeMap<String, Server>) {
+    let ended = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+    while let Ok(status) = waitid(Id::All, ended)
+        && let Some(pid) = status.pid()
+    {
+        let is_server = |server: &Server| {
+            server.child.as_ref().and_then(|child| i32::try_from(child.id()).ok()) == Some(pid.as_raw())
+        };
+        // How a server ended is kept; it is reaped in the next round.
+        if servers.values().any(is_server) {
+            return;
+        }
+        let _ = waitpid(pid, None);
+    }
+}
+
+fn has_home(pid: i32, home: &Path) -> bool {
+    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    let wanted = [b"HOME=".as_slice(), home.as_os_str().as_bytes()].concat();
+    environment.split(|&byte| byte == 0).any(|variable| variable == wanted)
+}
+
+fn children_of(parent: i32) -> Vec<i32> {
+    let pids = fs::read_dir("/proc").into_iter().flatten().flatten();
+    pids.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .filter(|&pid| {
+            // Field 4 of /proc/PID/stat; the name in field 2 may hold spaces.
+            let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            let field = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(1));
+            field.and_then(|field| field.parse().ok()) == Some(parent)
+        })
+        .collect()
 }
 
 fn end_all(servers: &mut BTreeMap<String, Server>) {
@@ -335,6 +405,7 @@ fn end_all(servers: &mut BTreeMap<String, Server>) {
             let _ = child.wait();
             server.child = None;
         }
+        end_orphans(&server.home);
     }
 }
 

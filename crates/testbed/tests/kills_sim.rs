@@ -142,6 +142,8 @@ fn scenario(
     rig.arm(Some((at, fault)));
     let first = rig.apply(&plan);
     rig.arm(None);
+    // Nobody was killed: the change itself has to get over it.
+    let stumbled_over = fault == Fault::Stumble && !first.is_complete();
     if fault == Fault::DiskFull {
         rig.shared.borrow_mut().servers.iter_mut().for_each(|server| server.disk.free_bytes = 1 << 30);
     }
@@ -163,6 +165,9 @@ fn scenario(
     let mut wrong = broken(&rig, wish, clean, &before, &letters);
     if !end.is_complete() {
         wrong.insert(0, format!("it ended {end:?}"));
+    }
+    if stumbled_over {
+        wrong.push("a start that passes stopped the change".into());
     }
     if !wrong.is_empty() {
         wrong.insert(0, format!("first {first:?}"));
@@ -241,6 +246,12 @@ fn enable_survives_a_server_killed() {
 #[test]
 fn enable_survives_power_cuts_and_full_disks() {
     check(&plain(), &enable(), &[Fault::PowerCut, Fault::DiskFull], &BOTH);
+}
+
+#[test]
+fn enable_and_disable_survive_a_start_that_passes() {
+    check(&plain(), &enable(), &[Fault::Stumble], &BOTH);
+    check(&sealed(), &disable(), &[Fault::Stumble], &BOTH);
 }
 
 #[test]

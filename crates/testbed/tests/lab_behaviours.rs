@@ -1,204 +1,159 @@
-//! What the simulated nodes are trusted to do, seen on real servers: the tests have the names of those in
-//! `sim_behaviours.rs`. Where the two differ, the simulation is wrong.
+//! What the simulated nodes are trusted to do, seen on real servers: who is locked out of a strict cluster, how it is told,
+//! and what a reload takes. The tests have the names of those in `sim_behaviours.rs`; where the two differ, the simulation
+//! is wrong. `lab_mixed.rs` and `lab_membership.rs` have the others.
 
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
-use formats::optfile::OptionFile;
-use lab::Wait;
-use lab::supervisor::NodeState;
-use net::ExposeSecret;
-use server::ProviderOptions;
-use testbed::real::{LabSpec, RealLab, one_at_a_time, wait_for};
-use trust::{Ca, CaSpec, KeyKind, LeafSpec};
+use lab::layout::SST_PORT;
+use testbed::real::hand::{NODES, Pig, a_ca, now_unix, place_ca, place_leaf};
+use testbed::real::{LabSpec, RealLab, inside, one_at_a_time, wait_for};
+use testbed::sim::links::Wire;
+use trust::Ca;
 
-const WHOLE_S_MAX: u64 = 90;
 /// What a server needs to see that its own files cannot be used; a start that succeeds takes longer.
 const AT_ONCE_S_MAX: u64 = 8;
 /// A joiner that is locked out gives up after pc.wait_prim_timeout (30 s) and its own start and shutdown.
 const LOCKED_OUT_S: std::ops::Range<u64> = 25..70;
 /// Where the time is not what is looked at.
 const IMPATIENT: (&str, &str) = ("pc.wait_prim_timeout", "PT8S");
-
-fn now_unix() -> i64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970");
-    i64::try_from(since.as_secs()).expect("before the year 292 billion")
-}
-
-/// A guinea pig: one node whose files are changed by hand, and put back at the end.
-struct Pig<'l> {
-    lab: &'l RealLab,
-    node: &'static str,
-    files: Vec<(std::path::PathBuf, u32, Vec<u8>)>,
-    log_from: usize,
-}
-
-impl<'l> Pig<'l> {
-    fn stopped(lab: &'l RealLab, node: &'static str) -> Self {
-        lab.open().stop(node).expect("it stops");
-        let own = lab.node_dir(node);
-        let files = lab
-            .files()
-            .into_iter()
-            .filter(|(path, _)| path.starts_with(&own))
-            .map(|(path, (mode, bytes))| (path, mode, bytes))
-            .collect();
-        Self { lab, node, files, log_from: lab.log(node).len() }
-    }
-
-    fn tls_file(&self, name: &str) -> std::path::PathBuf {
-        self.lab.node_dir(self.node).join("etc/ssl").join(name)
-    }
-
-    fn options(&self, change: impl FnOnce(&mut ProviderOptions)) {
-        let path = self.lab.galera_cnf(self.node);
-        let bytes = std::fs::read(&path).expect("readable");
-        let mut file = OptionFile::parse(&bytes, &path.display().to_string()).expect("sound");
-        let text = file.get(&["galera"], "wsrep_provider_options").and_then(|item| item.value).unwrap_or("");
-        let mut options = ProviderOptions::parse(text);
-        change(&mut options);
-        file.set("galera", "wsrep-provider-options", &options.to_string()).expect("sound");
-        std::fs::write(&path, &*file.to_bytes()).expect("writable");
-    }
-
-    fn start(&self) {
-        self.lab.open().start(self.node, &[], Wait::Nothing).expect("it is started");
-    }
-
-    /// What it logged since it was stopped.
-    fn log(&self) -> String {
-        self.lab.log(self.node).split_off(self.log_from)
-    }
-
-    fn ended(&self, at_most_s: u64) -> Option<String> {
-        wait_for(Duration::from_secs(at_most_s), || ended(self.lab, self.node))
-    }
-
-    /// As it was, and a member again.
-    fn put_back(self) {
-        self.lab.open().stop(self.node).expect("it stops");
-        for (path, mode, bytes) in &self.files {
-            let _ = std::fs::remove_file(path);
-            std::fs::write(path, bytes).expect("writable");
-            std::fs::set_permissions(path, std::fs::Permissions::from_mode(*mode)).expect("ours");
-        }
-        self.start();
-        self.lab.all_synced(Duration::from_secs(WHOLE_S_MAX));
-    }
-}
-
-fn ended(lab: &RealLab, node: &str) -> Option<String> {
-    match lab.open().state(node).expect("the supervisor answers") {
-        NodeState::Ended { how } => Some(how),
-        _ => None,
-    }
-}
-
-fn place(dir: &Path, ca: &Ca) {
-    let leaf = ca
-        .issue(
-            &LeafSpec {
-                common_name: "guinea pig".into(),
-                dns: vec!["pig".into()],
-                ips: vec![],
-                valid_days: 30,
-                key: KeyKind::EcP256,
-                not_before_unix: None,
-                not_after_unix: None,
-            },
-            now_unix(),
-        )
-        .expect("a sound leaf");
-    std::fs::create_dir_all(dir).expect("ours");
-    for (name, text) in [
-        ("node-key.pem", leaf.key_pem.expose_secret()),
-        ("node-cert.pem", &*leaf.cert_pem),
-        ("ca.pem", &*ca.cert_pem()),
-    ] {
-        std::fs::write(dir.join(name), text).expect("writable");
-        std::fs::set_permissions(dir.join(name), std::fs::Permissions::from_mode(0o600)).expect("ours");
-    }
-}
-
-fn a_ca(name: &str) -> Ca {
-    Ca::create(&CaSpec { common_name: name.into(), valid_days: 30, key: KeyKind::EcP256 }, now_unix())
-        .expect("a sound CA")
-}
+/// A joiner whose SST fails sees it by itself; on two busy cores 20 s were measured.
+const SST_FAILED_S_MAX: u64 = 90;
 
 /// It ends by itself; the two others serve on, and are two.
 #[track_caller]
 fn is_locked_out(pig: &Pig<'_>) {
-    let others = ["n1", "n2"];
     assert!(pig.ended(LOCKED_OUT_S.end).is_some(), "it keeps trying after {} s", LOCKED_OUT_S.end);
     let log = pig.log();
     assert!(log.contains("failed to reach primary view"), "{log}");
     assert!(!log.contains("Synchronized with group"), "it was a member\n{log}");
-    for node in others {
+    for node in ["n1", "n2"] {
         assert!(pig.lab.is_synced(node, 2), "{node} stays up, one of two");
     }
 }
 
-/// One of the two members has logged it since.
-#[track_caller]
-fn a_member_says(lab: &RealLab, marks: &[usize; 2], what: &str) {
-    let said = wait_for(Duration::from_secs(5), || {
-        ["n1", "n2"].iter().zip(marks).any(|(node, mark)| lab.log(node)[*mark..].contains(what)).then_some(())
-    });
-    assert!(said.is_some(), "no member says \"{what}\"");
-}
+/// Where the members' logs end now.
+struct Marks([usize; 2]);
 
-fn marks(lab: &RealLab) -> [usize; 2] {
-    ["n1", "n2"].map(|node| lab.log(node).len())
+impl Marks {
+    fn now(lab: &RealLab) -> Self {
+        Self(["n1", "n2"].map(|node| lab.log(node).len()))
+    }
+
+    fn says(&self, lab: &RealLab, what: &str) -> bool {
+        ["n1", "n2"].iter().zip(self.0).any(|(node, mark)| lab.log(node)[mark..].contains(what))
+    }
+
+    /// One of the two members has logged it since.
+    #[track_caller]
+    fn a_member_says(&self, lab: &RealLab, what: &str) {
+        let said = wait_for(Duration::from_secs(5), || self.says(lab, what).then_some(()));
+        assert!(said.is_some(), "no member says \"{what}\"");
+    }
 }
 
 #[test]
 fn on_a_strict_cluster() {
     let _alone = one_at_a_time();
-    let lab = RealLab::up(LabSpec::SEALED);
-    a_plain_node_into_a_strict_cluster_is_locked_out_after_40_s_and_the_members_stay_up(&lab);
-    a_leaf_of_an_unknown_ca_is_locked_out_and_the_members_say_why(&lab);
-    a_missing_ca_file_a_mismatched_key_and_an_unreadable_key_end_the_server_at_once(&lab);
-    a_reload_takes_all_or_nothing(&lab);
-    lab.now("after all of it the cluster is sealed");
-    lab.is_sealed();
+    let lab = RealLab::up(LabSpec::GALERA);
+    let ca = lab.place_certificates();
+    lab.reform("SSS");
+    {
+        // n3 stays out from case to case; the two others are the cluster.
+        let mut pig = Pig::stopped(&lab, "n3");
+        a_plain_node_into_a_strict_cluster_is_locked_out_after_40_s_and_the_members_stay_up(&mut pig);
+        a_dynamic_node_without_ssl_into_a_strict_cluster_is_locked_out(&mut pig);
+        a_leaf_of_an_unknown_ca_is_locked_out_and_the_members_say_why(&mut pig);
+        an_expired_leaf_is_locked_out(&mut pig, &ca);
+        a_missing_ca_file_a_mismatched_key_and_an_unreadable_key_end_the_server_at_once(&mut pig);
+        lab.now("with its own files the guinea pig is let in: it was locked out for nothing else");
+        pig.rejoin();
+        assert_eq!(lab.letters(), "SSS");
+    }
+    an_empty_node_joins_by_sst_and_fails_when_only_one_side_has_tls(&lab);
+    a_reload_takes_all_or_nothing_and_adds_trust_without_removing_any(&lab);
 }
 
-fn a_plain_node_into_a_strict_cluster_is_locked_out_after_40_s_and_the_members_stay_up(lab: &RealLab) {
-    lab.now("a plain node into a strict cluster");
-    let pig = Pig::stopped(lab, "n3");
-    let marks = marks(lab);
+/// Not a test: what `watch` and `knock` run inside of the lab's namespace.
+#[test]
+#[ignore = "run by the tests themselves"]
+fn inside_the_lab() {
+    inside::run();
+}
+
+fn a_plain_node_into_a_strict_cluster_is_locked_out_after_40_s_and_the_members_stay_up(pig: &mut Pig<'_>) {
+    pig.lab.now("a plain node into a strict cluster");
+    let marks = Marks::now(pig.lab);
     pig.options(|options| options.remove_prefix("socket."));
     let began = Instant::now();
     pig.start();
-    is_locked_out(&pig);
+    is_locked_out(pig);
     let took_s = began.elapsed().as_secs();
     assert!(LOCKED_OUT_S.contains(&took_s), "after {took_s} s");
-    a_member_says(lab, &marks, "unexpected eof while reading");
+    marks.a_member_says(pig.lab, "unexpected eof while reading");
     pig.put_back();
 }
 
-fn a_leaf_of_an_unknown_ca_is_locked_out_and_the_members_say_why(lab: &RealLab) {
+fn a_dynamic_node_without_ssl_into_a_strict_cluster_is_locked_out(pig: &mut Pig<'_>) {
+    pig.lab.now("socket.dynamic without socket.ssl into a strict cluster");
+    let marks = Marks::now(pig.lab);
+    pig.options(|options| {
+        options.remove_prefix("socket.");
+        options.set("socket.dynamic", "YES");
+        options.set(IMPATIENT.0, IMPATIENT.1);
+    });
+    pig.start();
+    is_locked_out(pig);
+    marks.a_member_says(pig.lab, "unexpected eof while reading");
+    pig.put_back();
+}
+
+fn a_leaf_of_an_unknown_ca_is_locked_out_and_the_members_say_why(pig: &mut Pig<'_>) {
+    let lab = pig.lab;
+    let foreign = a_ca("another CA");
     lab.now("a leaf of an unknown CA");
-    let pig = Pig::stopped(lab, "n3");
-    let marks = marks(lab);
-    // It trusts the cluster; with the CA file of its own CA it would hang up before the members can say anything.
-    let trusted = std::fs::read(pig.tls_file("ca.pem")).expect("there");
-    place(&lab.node_dir("n3").join("etc/ssl"), &a_ca("another CA"));
-    std::fs::write(pig.tls_file("ca.pem"), trusted).expect("writable");
+    let marks = Marks::now(lab);
+    place_leaf(&lab.tls_dir("n3"), &foreign, None);
     pig.options(|options| options.set(IMPATIENT.0, IMPATIENT.1));
     pig.start();
-    is_locked_out(&pig);
-    assert!(pig.log().contains("unknown ca"), "{}", pig.log());
-    a_member_says(lab, &marks, "certificate verify failed: unable to get local issuer certificate");
+    is_locked_out(pig);
+    assert!(pig.log().contains("tlsv1 alert unknown ca"), "{}", pig.log());
+    marks.a_member_says(lab, "certificate verify failed: unable to get local issuer certificate");
+    pig.put_back();
+
+    lab.now("a leaf of an unknown CA, with that CA's file");
+    let marks = Marks::now(lab);
+    place_leaf(&lab.tls_dir("n3"), &foreign, None);
+    place_ca(&lab.tls_dir("n3"), &foreign);
+    pig.options(|options| options.set(IMPATIENT.0, IMPATIENT.1));
+    pig.start();
+    is_locked_out(pig);
+    // The joiner dials, and so judges first.
+    let log = pig.log();
+    assert!(log.contains("self-signed certificate in certificate chain"), "{log}");
+    assert!(!log.contains("alert unknown ca"), "{log}");
+    marks.a_member_says(lab, "tlsv1 alert unknown ca");
     pig.put_back();
 }
 
-fn a_missing_ca_file_a_mismatched_key_and_an_unreadable_key_end_the_server_at_once(lab: &RealLab) {
-    let check = |what: &str, spoil: &dyn Fn(&Pig<'_>), says: &str| {
+fn an_expired_leaf_is_locked_out(pig: &mut Pig<'_>, ca: &Ca) {
+    let lab = pig.lab;
+    lab.now("an expired leaf");
+    let marks = Marks::now(lab);
+    place_leaf(&lab.tls_dir("n3"), ca, Some(now_unix() - 3600));
+    pig.options(|options| options.set(IMPATIENT.0, IMPATIENT.1));
+    pig.start();
+    is_locked_out(pig);
+    assert!(pig.log().contains("alert certificate expired"), "{}", pig.log());
+    marks.a_member_says(lab, "certificate verify failed: certificate has expired");
+    pig.put_back();
+}
+
+fn a_missing_ca_file_a_mismatched_key_and_an_unreadable_key_end_the_server_at_once(pig: &mut Pig<'_>) {
+    let lab = pig.lab;
+    let mut check = |what: &str, spoil: &dyn Fn(&Pig<'_>), says: &str| {
         lab.now(what);
-        let pig = Pig::stopped(lab, "n3");
-        spoil(&pig);
+        spoil(pig);
         pig.start();
         assert!(
             pig.ended(AT_ONCE_S_MAX).is_some(),
@@ -212,7 +167,7 @@ fn a_missing_ca_file_a_mismatched_key_and_an_unreadable_key_end_the_server_at_on
     let remove = |pig: &Pig<'_>| std::fs::remove_file(pig.tls_file("ca.pem")).expect("there");
     check("a missing CA file", &remove, "No such file or directory");
     let swap = |pig: &Pig<'_>| {
-        let other = std::fs::read(lab.node_dir("n1").join("etc/ssl/node-key.pem")).expect("there");
+        let other = std::fs::read(lab.tls_dir("n1").join("node-key.pem")).expect("there");
         std::fs::write(pig.tls_file("node-key.pem"), other).expect("writable");
     };
     check("a mismatched key", &swap, "key values mismatch");
@@ -223,65 +178,120 @@ fn a_missing_ca_file_a_mismatched_key_and_an_unreadable_key_end_the_server_at_on
     check("an unreadable key", &close, "Permission denied");
 }
 
-/// The all-or-nothing half of `a_reload_takes_all_or_nothing_and_adds_trust_without_removing_any`, and that the links live on.
-fn a_reload_takes_all_or_nothing(lab: &RealLab) {
-    lab.now("a reload with a mismatched key");
-    let reload = |node: &str| {
-        let mut session = lab.sql(node).expect("it answers");
-        session.execute("SET GLOBAL wsrep_provider_options='socket.ssl_reload=1'")
+fn an_empty_node_joins_by_sst_and_fails_when_only_one_side_has_tls(lab: &RealLab) {
+    let begin = || {
+        lab.stop("n3");
+        let data = lab.node_dir("n3").join("data");
+        std::fs::remove_dir_all(&data).expect("ours");
+        std::fs::create_dir(&data).expect("ours");
+        // Something to recognise on a wire that is not encrypted.
+        lab.write_on("n1");
+        let watching = lab.watch();
+        lab.begin_start("n3");
+        watching
     };
-    let membership = || ["n1", "n2", "n3"].map(|node| lab.status_of(node, "wsrep_cluster_conf_id"));
-    let (before, own) = (membership(), lab.node_dir("n3").join("etc/ssl/node-key.pem"));
-    let key = std::fs::read(&own).expect("there");
-    std::fs::write(&own, std::fs::read(lab.node_dir("n1").join("etc/ssl/node-key.pem")).expect("there"))
-        .expect("writable");
-    let result = reload("n3");
-    std::fs::write(&own, key).expect("writable");
-    let error = result.expect_err("a mismatched key is not taken").to_string();
-    assert!(error.contains("1210"), "{error}");
-    assert!(lab.log("n3").contains("key values mismatch"));
-    lab.now("a reload with a sound pair");
-    reload("n3").expect("the pair is sound");
-    assert_eq!(before, membership(), "no link broke: the membership is the same one");
-    lab.all_synced(Duration::from_secs(WHOLE_S_MAX));
+    let pids = || ["n1", "n2"].map(|node| lab.open().state(node).expect("the supervisor answers"));
+    let before = pids();
+
+    lab.now("an empty node joins a strict cluster by SST");
+    let watching = begin();
+    lab.is_member_again("n3");
+    assert_eq!(watching.stop().sent_to("n3", SST_PORT), Some(Wire::Plain), "Galera TLS does not encrypt SST");
+
+    let sst = |node: &str, is_set: bool| {
+        for (key, file) in [("tkey", "node-key.pem"), ("tcert", "node-cert.pem"), ("tca", "ca.pem")] {
+            let path = lab.tls_dir(node).join(file).display().to_string();
+            lab.set_option(node, "sst", key, is_set.then_some(path.as_str()));
+        }
+    };
+    lab.now("the same with [sst] in all files, of which only the joiner was started anew");
+    for node in NODES {
+        sst(node, true);
+    }
+    let watching = begin();
+    lab.is_member_again("n3");
+    assert_eq!(watching.stop().sent_to("n3", SST_PORT), Some(Wire::Tls));
+    assert_eq!(
+        pids(),
+        before,
+        "the scripts read [sst] at the moment of the transfer: no donor was restarted"
+    );
+
+    for (who, joiner, donors) in [("the donors", false, true), ("the joiner", true, false)] {
+        lab.now(format!("only {who} have [sst]"));
+        let from = lab.log("n3").len();
+        sst("n3", joiner);
+        sst("n1", donors);
+        sst("n2", donors);
+        let watching = begin();
+        lab.waits_until("the joiner gives up", SST_FAILED_S_MAX, || lab.end_of("n3").is_some());
+        let log = lab.log("n3").split_off(from);
+        assert!(log.contains("Will never receive state. Need to abort."), "{log}");
+        lab.waits_until("the donor goes on", SST_FAILED_S_MAX, || {
+            lab.is_synced("n1", 2) && lab.is_synced("n2", 2)
+        });
+        assert_eq!(pids(), before);
+        assert_eq!(watching.stop().canaries_to("n3", SST_PORT), 0, "no way round TLS was found");
+    }
+    sst("n3", false);
+    begin();
+    lab.is_member_again("n3");
 }
 
-/// This one kills a member: a lab of its own.
-#[test]
-fn key_paths_with_ssl_no_crash_joiner_and_donor() {
-    let _alone = one_at_a_time();
-    let lab = RealLab::up(LabSpec::GALERA);
-    lab.now("key paths with ssl=NO");
-    let pig = Pig::stopped(&lab, "n3");
-    // Something that it misses, so that it asks for an IST.
-    let mut session = lab.sql("n1").expect("it answers");
-    for statement in [
-        "CREATE DATABASE missed",
-        "CREATE TABLE missed.t (a INT PRIMARY KEY)",
-        "INSERT INTO missed.t VALUES (1)",
-    ] {
-        session.execute(statement).expect("n1 is in service");
-    }
-    let dir = lab.node_dir("n3").join("etc/ssl");
-    place(&dir, &a_ca("lab"));
-    pig.options(|options| {
-        for (key, file) in [("ssl_key", "node-key.pem"), ("ssl_cert", "node-cert.pem"), ("ssl_ca", "ca.pem")]
-        {
-            options.set(&format!("socket.{key}"), &dir.join(file).display().to_string());
-        }
-        options.set("socket.ssl", "NO");
+/// `SET GLOBAL … ssl_reload`, as an error or not.
+fn reload(lab: &RealLab, node: &str) -> Result<(), String> {
+    let mut session = lab.sql(node).expect("it answers");
+    let done = session.execute("SET GLOBAL wsrep_provider_options='socket.ssl_reload=1'");
+    done.map(|_| ()).map_err(|error| error.to_string())
+}
+
+fn a_reload_takes_all_or_nothing_and_adds_trust_without_removing_any(lab: &RealLab) {
+    let dir = lab.tls_dir("n3");
+    let knock = |with: &str| lab.knock("n3", &lab.tls_dir(with));
+    let membership = || NODES.map(|node| lab.status_of(node, "wsrep_cluster_conf_id"));
+    let is_refused = |outcome: &str| outcome.contains("unknown ca");
+
+    lab.now("a reload with a mismatched key");
+    let before = membership();
+    let (outcome, old_leaf) = knock("n1");
+    assert_eq!(outcome, "Accepted");
+    std::fs::write(
+        dir.join("node-key.pem"),
+        std::fs::read(lab.tls_dir("n1").join("node-key.pem")).expect("there"),
+    )
+    .expect("writable");
+    let error = reload(lab, "n3").expect_err("a mismatched key is not taken");
+    assert!(error.contains("1210"), "{error}");
+    assert!(lab.log("n3").contains("key values mismatch"));
+    assert_eq!(knock("n1"), ("Accepted".to_owned(), old_leaf.clone()), "the old pair stays in use");
+
+    // Only n3's own files: the others trust its new CA not, so a link that broke would not come back.
+    lab.now("a reload with a pair and a CA file of another CA");
+    let next = a_ca("next CA");
+    let stranger = lab.home().join("stranger");
+    let newcomer = lab.home().join("newcomer");
+    place_leaf(&stranger, &a_ca("a third CA"), None);
+    place_leaf(&newcomer, &next, None);
+    assert!(is_refused(&lab.knock("n3", &newcomer).0), "it does not trust the next CA yet");
+    place_leaf(&dir, &next, None);
+    place_ca(&dir, &next);
+    reload(lab, "n3").expect("the pair is sound");
+    assert_eq!(before, membership(), "no link broke: the membership is the same one");
+    let (outcome, leaf) = lab.knock("n3", &newcomer);
+    assert_eq!(outcome, "Accepted", "trust was added");
+    assert!(leaf.is_some() && leaf != old_leaf, "the new leaf is in use");
+    assert_eq!(knock("n1").0, "Accepted", "a leaf of the dropped CA is still accepted");
+    let refused = lab.knock("n3", &stranger).0;
+    assert!(is_refused(&refused), "a control: {refused}");
+
+    lab.now("the same files after a restart");
+    lab.stop("n3");
+    lab.begin_start("n3");
+    let mut last = String::new();
+    let said = wait_for(Duration::from_secs(20), || {
+        last = knock("n1").0;
+        is_refused(&last).then_some(())
     });
-    pig.start();
-    let how = pig.ended(60).unwrap_or_else(|| panic!("the joiner lives\n{}", pig.log()));
-    eprintln!("n3: {how}");
-    let dead = wait_for(Duration::from_secs(30), || {
-        ["n1", "n2"].into_iter().find(|node| ended(&lab, node).is_some())
-    });
-    let donor = dead.expect("the donor died too");
-    assert!(lab.log(donor).contains("got signal 11"), "{donor} died otherwise");
-    let left = if donor == "n1" { "n2" } else { "n1" };
-    let alone = wait_for(Duration::from_secs(30), || {
-        (lab.status_of(left, "wsrep_cluster_status").as_deref() == Some("non-Primary")).then_some(())
-    });
-    assert!(alone.is_some(), "{left} lost its quorum: {:?}", lab.status_of(left, "wsrep_cluster_status"));
+    assert!(said.is_some(), "only a restart takes trust away: {last}");
+    assert_eq!(lab.knock("n3", &newcomer).0, "Accepted");
 }

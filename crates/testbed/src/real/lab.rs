@@ -291,7 +291,11 @@ impl RealLab {
         }
         let Ok(file) = LabFile::read(&self.dir) else { return };
         for node in file.nodes.iter().chain(&file.strangers) {
-            eprintln!("=== the end of {}\n{}", node.log().display(), tail(&self.log(&node.name), LOG_LINES));
+            let log = self.log(&node.name);
+            // The reason often stands long before the end, between notes of those who go on.
+            let errors: Vec<&str> = log.lines().filter(|line| line.contains("[ERROR]")).collect();
+            eprintln!("=== errors in {}\n{}", node.log().display(), tail(&errors.join("\n"), LOG_LINES));
+            eprintln!("=== the end of {}\n{}", node.log().display(), tail(&log, LOG_LINES));
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Real servers and the shipped binary, driven from the outside as a person or another program would.
 
+pub mod hand;
+pub mod inside;
 mod lab;
 mod program;
 pub mod secrets;

@@ -17,6 +17,8 @@ pub enum Fault {
     PowerCut,
     /// The step's node does not let sealion in any more: its password was changed.
     LoseLogin,
+    /// The next start of the step's node beside a dynamic member ends with error 131, "same UUID"; the one after joins.
+    Stumble,
     /// From now on there is no room on any node; the test makes room again.
     DiskFull,
 }
@@ -103,6 +105,7 @@ impl World {
                 return true;
             }
             Fault::LoseLogin => self.servers[node.unwrap_or(0)].refuses_login = true,
+            Fault::Stumble => self.servers[node.unwrap_or(0)].stumbles = 1,
             Fault::DiskFull => self.servers.iter_mut().for_each(|server| server.disk.free_bytes = 0),
         }
         false

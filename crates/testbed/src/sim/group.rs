@@ -1,58 +1,16 @@
-//! Membership, links, quorum and state transfer, as Galera does them.
+//! Membership and quorum, as Galera does them.
 //!
 //! One rule decides alone: a component goes on as primary when it has more than half of the last known membership. A node
 //! that stops cleanly leaves the membership at once; one that crashes stays in it until the suspect timeout. A component
 //! that lost its quorum comes back only when every member of the last primary view is there again.
 
 use std::collections::BTreeSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::process::{Group, Speaks};
 use super::world::World;
 
 /// `evs.suspect_timeout`, PT5S.
 const SUSPECT_MS: u64 = 5_000;
-/// Seen: restarting the plain node of a cluster with a relay put all nodes in NON_PRIM for 12 s.
-const RELAY_STORM_MS: u64 = 12_000;
-/// Of a hundred links between two dynamic nodes, so many are TLS. Dynamic is a timing guess.
-const DYNAMIC_TLS_PERCENT: u64 = 66;
-
-/// What flows on an established link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wire {
-    Plain,
-    Tls,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    Ist,
-    Sst,
-    /// It had everything already.
-    None,
-}
-
-/// One finished or begun state transfer, for tests.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Transfer {
-    pub joiner: usize,
-    pub donor: usize,
-    pub kind: Kind,
-    pub wire: Wire,
-}
-
-/// A joiner under way.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Progress {
-    pub donor: Option<usize>,
-    pub answers_ms: u64,
-    pub joined_ms: u64,
-    pub synced_ms: u64,
-}
-
-fn pair(a: usize, b: usize) -> (usize, usize) {
-    (a.min(b), a.max(b))
-}
 
 impl World {
     pub fn is_primary(&self, index: usize) -> bool {
@@ -79,29 +37,6 @@ impl World {
         self.components(&open).into_iter().find(|component| component.contains(&index)).unwrap_or_default()
     }
 
-    pub fn link(&self, a: usize, b: usize) -> Option<Wire> {
-        self.links.get(&pair(a, b)).copied()
-    }
-
-    /// Groups of nodes that reach each other, directly or by relay.
-    fn components(&self, among: &BTreeSet<usize>) -> Vec<BTreeSet<usize>> {
-        let (mut left, mut components) = (among.clone(), Vec::new());
-        while let Some(first) = left.pop_first() {
-            let (mut component, mut open) = (BTreeSet::from([first]), vec![first]);
-            while let Some(at) = open.pop() {
-                let near: Vec<usize> =
-                    left.iter().copied().filter(|&other| self.links.contains_key(&pair(at, other))).collect();
-                for other in near {
-                    left.remove(&other);
-                    component.insert(other);
-                    open.push(other);
-                }
-            }
-            components.push(component);
-        }
-        components
-    }
-
     /// Commits wait while a member is gone and not yet declared so.
     pub(super) fn is_held_up(&self) -> bool {
         self.servers.iter().filter(|server| server.group == Group::Primary).any(|server| {
@@ -125,6 +60,7 @@ impl World {
     pub(super) fn settle(&mut self) {
         self.open_group_communication();
         self.make_links();
+        self.dial_by_gossip();
         self.lose_members();
         self.come_together_again();
         self.let_joiners_in();
@@ -134,98 +70,41 @@ impl World {
     }
 
     fn open_group_communication(&mut self) {
-        let now = self.now_ms;
-        for server in &mut self.servers {
-            if server.group == Group::Out
-                && server.process.as_ref().is_some_and(|process| now >= process.connects_ms)
-            {
-                server.group = Group::Seeking;
+        for index in 0..self.servers.len() {
+            let server = &self.servers[index];
+            let is_due = server.process.as_ref().is_some_and(|process| self.now_ms >= process.connects_ms);
+            if server.group != Group::Out || !is_due {
+                continue;
+            }
+            if server.stumbles > 0 && self.is_beside_dynamic(index) {
+                self.stumble(index);
+            } else {
+                self.servers[index].group = Group::Seeking;
             }
         }
     }
 
-    fn make_links(&mut self) {
-        let open: Vec<usize> =
-            (0..self.servers.len()).filter(|&index| self.servers[index].group != Group::Out).collect();
-        for (at, &a) in open.iter().enumerate() {
-            for &b in open.iter().skip(at + 1) {
-                if !self.links.contains_key(&pair(a, b)) {
-                    self.dial(a, b);
-                }
-            }
-        }
-    }
-
-    fn dial(&mut self, a: usize, b: usize) {
-        let speaks =
-            |index: usize| self.servers[index].live.as_ref().map_or(Speaks::Plain, |live| live.speaks);
-        let tls = |world: &Self| world.handshake(a, b).and_then(|()| world.handshake(b, a));
-        let outcome = match (speaks(a), speaks(b)) {
-            (Speaks::Plain, Speaks::Plain | Speaks::Either) | (Speaks::Either, Speaks::Plain) => {
-                Ok(Wire::Plain)
-            }
-            (Speaks::Plain, Speaks::Tls) | (Speaks::Tls, Speaks::Plain) => {
-                Err("Failed to establish connection: unexpected eof while reading".to_owned())
-            }
-            (Speaks::Either, Speaks::Either) => {
-                let guess = if self.rng.percent(DYNAMIC_TLS_PERCENT) { Wire::Tls } else { Wire::Plain };
-                self.dial_tls(a, b, tls).map(|()| guess)
-            }
-            _ => self.dial_tls(a, b, tls).map(|()| Wire::Tls),
-        };
-        match outcome {
-            Ok(wire) => {
-                self.links.insert(pair(a, b), wire);
-            }
-            Err(why) => {
-                let key = self.attempt(a, b);
-                if self.refused_links.insert(pair(a, b), key) != Some(key) {
-                    for (index, other) in [(a, b), (b, a)] {
-                        // Only a node that is in says so; a joiner's log shows the alert, not the reason.
-                        if self.servers[index].group == Group::Primary {
-                            self.log(index, "Warning", &format!("WSREP: {why}"));
-                        } else if why.contains("certificate") && self.servers[other].group == Group::Primary {
-                            self.log(index, "Warning", "WSREP: read_handler(): tlsv1 alert unknown ca");
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    fn attempt(&self, a: usize, b: usize) -> (i32, i32, u32) {
-        let pid = |index: usize| self.servers[index].process.as_ref().map_or(0, |process| process.pid);
-        let generation = |index: usize| self.servers[index].live.as_ref().map_or(0, |live| live.generation);
-        (pid(a), pid(b), generation(a) + generation(b))
-    }
-
-    fn dial_tls(&self, a: usize, b: usize, tls: impl Fn(&Self) -> Result<(), String>) -> Result<(), String> {
-        // The same two processes with the same files fail the same way: not asked again.
-        if self.refused_links.get(&pair(a, b)) == Some(&self.attempt(a, b)) {
-            return Err(String::new());
-        }
-        tls(self)
-    }
-
-    /// Whether `judge` accepts the leaf of `shows`.
-    pub fn handshake(&self, judge: usize, shows: usize) -> Result<(), String> {
-        let identity = |index: usize| self.servers[index].live.as_ref().and_then(|live| live.galera.as_ref());
-        let (Some(judge), Some(shown)) = (identity(judge), identity(shows)) else {
-            return Err("no TLS there".into());
-        };
-        // Asked again for the same bytes at every dial: remembered for a minute of the world.
-        let mut hasher = DefaultHasher::new();
-        (&shown.cert, &judge.trusted, self.unix_s() / 60).hash(&mut hasher);
-        let verdict = *self.verdicts.borrow_mut().entry(hasher.finish()).or_insert_with(|| {
-            match trust::chain_ok(&shown.cert, &judge.trusted, self.unix_s()) {
-                Ok(()) => None,
-                Err(trust::TrustError::Expired { .. }) => Some("certificate has expired"),
-                Err(_) => Some("unable to get local issuer certificate"),
-            }
-        });
-        verdict.map_or(Ok(()), |why| {
-            Err(format!("Failed to establish connection: certificate verify failed: {why}"))
+    fn is_beside_dynamic(&self, index: usize) -> bool {
+        self.servers.iter().enumerate().any(|(other, server)| {
+            other != index
+                && server.group != Group::Out
+                && server.live.as_ref().is_some_and(|live| live.speaks == Speaks::Either)
         })
+    }
+
+    /// Seen on Galera 26.4.23 under load: a dynamic member takes the second call of a joiner for a stranger's.
+    fn stumble(&mut self, index: usize) {
+        let server = &mut self.servers[index];
+        server.stumbles -= 1;
+        // It removes its gvwstate.dat, so that its next start has a new UUID.
+        server.last_view = None;
+        self.log(
+            index,
+            "ERROR",
+            "WSREP: failed to open gcomm backend connection: 131: A node with the same UUID already exists in the cluster. \
+             Removing gvwstate.dat file, this node will generate a new UUID when restarted. (FATAL)",
+        );
+        self.abort(index, "WSREP: gcs connect failed: State not recoverable");
     }
 
     fn set_view(&mut self, members: &BTreeSet<usize>) {
@@ -370,141 +249,7 @@ impl World {
                 server.local_state = 1;
                 self.log(joiner, "Note", "WSREP: Shifting OPEN -> PRIMARY");
                 self.set_view(&members.clone());
-                self.relay_storm(joiner);
                 self.begin_transfer(joiner);
-            }
-        }
-    }
-
-    /// A component in which two members cannot talk directly falls apart for a while when anybody comes or goes.
-    pub(super) fn relay_storm(&mut self, index: usize) {
-        let component = self.component_of(index);
-        let relayed = component
-            .iter()
-            .any(|&a| component.iter().any(|&b| a < b && !self.links.contains_key(&pair(a, b))));
-        // The joiner that makes the relay necessary gets in; what restarts later makes the storm.
-        let is_first_join = self.servers[index].local_state == 1;
-        if relayed && !is_first_join {
-            self.storm_until_ms = self.now_ms + RELAY_STORM_MS;
-        }
-    }
-
-    fn begin_transfer(&mut self, joiner: usize) {
-        let wish = self.servers[joiner].wants_donor;
-        let donors: Vec<usize> = (0..self.servers.len())
-            .filter(|&index| {
-                index != joiner && self.is_primary(index) && self.servers[index].local_state == 4
-            })
-            .collect();
-        let donor = wish.filter(|wish| donors.contains(wish)).or_else(|| self.rng.choose(&donors));
-        let behind = self.servers[joiner].seqno < self.app.acknowledged;
-        let was_up = self.servers[joiner].is_up();
-        let (answers, joined) =
-            if was_up { (0, 700) } else { (self.rng.between(1200, 1800), self.rng.between(3200, 5200)) };
-        let synced = joined + self.rng.between(200, 900);
-        let Some(donor) = donor else {
-            // Nobody can serve now. It keeps asking; a node that has everything needs no donor.
-            let now = self.now_ms;
-            let waits = if behind { 1_000 } else { 0 };
-            self.servers[joiner].transfer = Some(Progress {
-                donor: None,
-                answers_ms: now + answers,
-                joined_ms: now + joined + waits,
-                synced_ms: now + synced + waits,
-            });
-            return;
-        };
-        let mut kind = Kind::None;
-        let mut slower = 0;
-        if behind {
-            kind = if self.servers[joiner].seqno == 0 { Kind::Sst } else { Kind::Ist };
-        }
-        if kind == Kind::Ist {
-            let joiner_ssl = self.servers[joiner].live.as_ref().is_some_and(|live| live.ist_ssl);
-            let letters = |index: usize| self.servers[index].live.as_ref().map_or('?', |live| live.letter);
-            let (joins, gives) = (letters(joiner), letters(donor));
-            if joiner_ssl
-                && self.servers[donor].live.as_ref().is_some_and(|live| live.speaks == Speaks::Plain)
-            {
-                self.log(donor, "Note", "WSREP: Detected STR version: 1, req_len: 121, req: STRv1");
-                self.segfault(donor);
-                if joins == 'X' {
-                    self.segfault(joiner);
-                } else {
-                    self.abort(joiner, "WSREP: State transfer request failed: IST sender is gone");
-                }
-                return;
-            }
-            if joins == 'X' {
-                self.segfault(joiner);
-                return;
-            }
-            let wire = match (joins, gives) {
-                ('S', _) | ('D', 'D' | 'S') => Wire::Tls,
-                _ => Wire::Plain,
-            };
-            self.transfers.push(Transfer { joiner, donor, kind, wire });
-        }
-        if kind == Kind::Sst {
-            let (joins, gives) = (self.servers[joiner].sst_is_tls(), self.servers[donor].sst_is_tls());
-            if joins != gives {
-                self.abort(joiner, "WSREP: Will never receive state. Need to abort.");
-                return;
-            }
-            slower = 6_000;
-            let wire = if joins { Wire::Tls } else { Wire::Plain };
-            self.transfers.push(Transfer { joiner, donor, kind, wire });
-        }
-        let now = self.now_ms;
-        self.servers[joiner].transfer = Some(Progress {
-            donor: (kind != Kind::None).then_some(donor),
-            answers_ms: now + slower + answers,
-            joined_ms: now + slower + joined,
-            synced_ms: now + slower + synced,
-        });
-        if kind != Kind::None {
-            // Sometimes the donor is back in step only after its joiner.
-            let until = now + slower + joined + self.rng.between(100, 1_500);
-            self.servers[donor].donates_until_ms = Some(until);
-            self.servers[donor].local_state = 2;
-        }
-    }
-
-    fn transfer_state(&mut self) {
-        let now = self.now_ms;
-        for index in 0..self.servers.len() {
-            if self.servers[index].donates_until_ms.is_some_and(|until| now >= until) {
-                self.servers[index].donates_until_ms = None;
-                if self.servers[index].desync == 0 && self.servers[index].local_state == 2 {
-                    self.servers[index].local_state = 4;
-                }
-            }
-            let Some(progress) = self.servers[index].transfer.clone() else { continue };
-            if self.servers[index].group != Group::Primary {
-                self.servers[index].transfer = None;
-                continue;
-            }
-            let donor_gone = progress.donor.is_some_and(|donor| self.servers[donor].process.is_none());
-            if donor_gone && self.servers[index].local_state == 1 && !self.servers[index].is_up() {
-                self.abort(index, "WSREP: Will never receive state. Need to abort.");
-                continue;
-            }
-            if now >= progress.answers_ms {
-                self.answer(index);
-            }
-            if now >= progress.joined_ms && self.servers[index].local_state == 1 {
-                // Nobody served it yet: it asks again.
-                if progress.donor.is_none() && self.servers[index].seqno < self.app.acknowledged {
-                    self.begin_transfer(index);
-                    continue;
-                }
-                self.servers[index].local_state = 3;
-                self.servers[index].seqno = self.app.acknowledged;
-            }
-            if now >= progress.synced_ms && self.servers[index].local_state == 3 {
-                self.servers[index].local_state = 4;
-                self.servers[index].transfer = None;
-                self.log(index, "Note", "WSREP: Shifting JOINED -> SYNCED");
             }
         }
     }
@@ -543,19 +288,5 @@ impl World {
             }
         }
         self.violations.dedup();
-    }
-
-    pub fn set_desync(&mut self, index: usize, on: bool) {
-        let server = &mut self.servers[index];
-        server.desync = if on { server.desync + 1 } else { server.desync.saturating_sub(1) };
-        if on {
-            server.local_state = 2;
-        } else if server.desync == 0 && server.donates_until_ms.is_none() && server.local_state == 2 {
-            // It has what it missed within moments: through Joined to Synced.
-            let now = self.now_ms;
-            server.local_state = 3;
-            server.transfer =
-                Some(Progress { donor: None, answers_ms: 0, joined_ms: 0, synced_ms: now + 300 });
-        }
     }
 }

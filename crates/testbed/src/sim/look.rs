@@ -2,7 +2,7 @@
 
 use model::{Link, LinkKind, LinkSight, Look, LookError, Seen, WireLook};
 
-use super::group::Wire;
+use super::links::Wire;
 use super::world::{Shared, World};
 
 #[derive(Debug)]
@@ -29,6 +29,12 @@ fn sight(link: Link, seen: Seen) -> LinkSight {
 }
 
 impl World {
+    fn spoil_look(&mut self) -> bool {
+        let is_spoilt = self.spoilt_looks > 0;
+        self.spoilt_looks = self.spoilt_looks.saturating_sub(1);
+        is_spoilt
+    }
+
     pub fn sights(&self) -> Vec<LinkSight> {
         let mut sights = Vec::new();
         for (a, one) in self.servers.iter().enumerate() {
@@ -63,6 +69,15 @@ impl Look for SimLook {
         self.shared.advance(u64::try_from(what.settle.as_millis()).unwrap_or(0));
         let inventory = &what.nodes;
         let mut sights = self.shared.borrow().sights();
+        if self.shared.borrow_mut().spoil_look() {
+            for sight in &mut sights {
+                sight.kernel_drops = 3;
+                // A canary that was found is found; only what was not seen is in doubt.
+                if sight.seen == Seen::Sealed {
+                    sight.seen = Seen::Unknown("the kernel dropped 3 packets of this capture".into());
+                }
+            }
+        }
         sights.retain(|sight| {
             [&sight.link.a, &sight.link.b].into_iter().all(|end| end == "app" || inventory.contains(end))
         });

@@ -2,7 +2,8 @@
 //!
 //! One seed decides every guess and every duration, so a failure is replayed by its seed. Time is virtual: `wait` moves the
 //! clock, nothing sleeps. Start with [`rig::Rig`], which runs plans on a [`world::World`] as `sealion apply`, `resume` and
-//! `undo` do; [`group`] has membership, quorum and state transfer; [`process`] has what a server does with its files.
+//! `undo` do; [`group`] has membership and quorum, [`links`] who reaches whom in clear text or
+//! TLS, [`transfer`] IST and SST; [`process`] has what a server does with its files.
 //!
 //! Left out: SQL, binlogs, flow control, segments, weights, SELinux, power cuts that lose synced bytes.
 
@@ -11,11 +12,13 @@ pub mod disk;
 pub mod fault;
 pub mod group;
 pub mod hand;
+pub mod links;
 pub mod look;
 pub mod node;
 pub mod process;
 pub mod rig;
 pub mod rng;
+pub mod transfer;
 pub mod world;
 
 pub use disk::Disk;

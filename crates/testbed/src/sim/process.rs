@@ -16,6 +16,9 @@ use super::world::{DATA_DIR, DEFAULTS_FILE, STATE_DIR, TLS_DIR, World};
 /// systemd's RestartSec for mariadb.service on Debian.
 const SYSTEMD_RESTART_MS: u64 = 5_000;
 
+/// What is left of a cluster without a primary component needs so long when the cause has left.
+const SETTLED_MS: u64 = 3_000;
+
 /// How group communication connects, from the string at the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Speaks {
@@ -98,7 +101,7 @@ pub struct Server {
     pub desync: u32,
     /// Serves a state transfer until then.
     pub donates_until_ms: Option<u64>,
-    pub transfer: Option<super::group::Progress>,
+    pub transfer: Option<super::transfer::Progress>,
     /// The last primary view it was in and its number: in memory, and in gvwstate.dat until a clean stop.
     pub last_view: Option<(u64, BTreeSet<usize>)>,
     pub crashed_ms: Option<u64>,
@@ -115,6 +118,8 @@ pub struct Server {
     pub broken: Option<String>,
     /// A state of group communication that this server fails to start with.
     pub cannot_speak: Option<Speaks>,
+    /// So many of its starts beside a dynamic member end with error 131.
+    pub stumbles: u32,
     /// The service manager starts it again after a crash.
     pub restarts_by_itself: bool,
     /// `wsrep_sst_donor`.
@@ -162,6 +167,7 @@ impl Server {
             shown: BTreeMap::new(),
             broken: None,
             cannot_speak: None,
+            stumbles: 0,
             restarts_by_itself: false,
             wants_donor: None,
             refuses_login: false,
@@ -377,7 +383,6 @@ impl World {
             return;
         }
         self.cut_sessions(index);
-        self.relay_storm(index);
         if self.servers[index].group == Group::Primary {
             self.leave_view(index);
         }
@@ -436,6 +441,12 @@ impl World {
         (server.local_state, server.desync, server.donates_until_ms, server.transfer) = (0, 0, None, None);
         server.disk.entries.remove(Path::new("/run/mysqld/mysqld.pid"));
         self.links.retain(|(a, b), _| *a != index && *b != index);
+        let count = self.gossip.len();
+        self.gossip.retain(|(a, b), _| *a != index && *b != index);
+        if self.gossip.len() < count {
+            // The one that could not be reached is gone: the others are themselves again.
+            self.storm_until_ms = self.storm_until_ms.min(self.now_ms + SETTLED_MS);
+        }
     }
 
     pub(super) fn restart_crashed(&mut self) {

@@ -12,9 +12,10 @@ use model::Clock;
 use super::clients::App;
 use super::disk::{Entry, MYSQL, ROOT};
 use super::fault::Faults;
-use super::group::{Transfer, Wire};
+use super::links::{Attempt, Gossip, Wire};
 use super::process::Server;
 use super::rng::Rng;
+use super::transfer::Transfer;
 
 /// 2026-11-21T00:00:00Z, when the worlds begin.
 const EPOCH_UNIX_MS: u64 = 1_795_219_200_000;
@@ -47,18 +48,21 @@ pub struct World {
     pub clock: SimClock,
     pub servers: Vec<Server>,
     pub links: BTreeMap<(usize, usize), Wire>,
-    pub(super) refused_links: BTreeMap<(usize, usize), (i32, i32, u32)>,
+    pub(super) refused_links: BTreeMap<(usize, usize), Attempt>,
+    pub(super) gossip: BTreeMap<(usize, usize), Gossip>,
     /// Handshakes that were judged already.
     pub(super) verdicts: Rc<RefCell<BTreeMap<u64, Option<&'static str>>>>,
     pub conf_id: u64,
     /// The membership that was last looked at for broken promises.
     pub(super) watched: u64,
-    /// Nobody is Primary until then: what a restart does to a cluster that is held together by a relay.
+    /// Nobody is Primary until then: what a plain joiner can do to a cluster with a strict member.
     pub storm_until_ms: u64,
     /// garbd processes that are members; they never fail here.
     pub arbitrators: usize,
     pub app: App,
     pub transfers: Vec<Transfer>,
+    /// So many looks on the wire lose packets from now on, and can say nothing.
+    pub spoilt_looks: u32,
     /// Promises that were broken, in words. Must stay empty.
     pub violations: Vec<String>,
     pub forbids_plain_beside_strict: bool,
@@ -98,6 +102,7 @@ impl World {
             servers: (0..count).map(Server::new).collect(),
             links: BTreeMap::new(),
             refused_links: BTreeMap::new(),
+            gossip: BTreeMap::new(),
             verdicts: Rc::default(),
             conf_id: 0,
             watched: 0,
@@ -105,6 +110,7 @@ impl World {
             arbitrators: 0,
             app: App::default(),
             transfers: vec![],
+            spoilt_looks: 0,
             violations: vec![],
             forbids_plain_beside_strict: true,
             faults: Faults::default(),

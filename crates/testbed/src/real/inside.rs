@@ -1,0 +1,211 @@
+//! Errands inside of a lab's network namespace: there the test program runs itself, since a process with threads cannot enter.
+//!
+//! A test file that uses [`RealLab::watch`] or [`RealLab::knock`] has an ignored test `inside_the_lab` that calls [`run`].
+
+use std::io::Read;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::Duration;
+
+use net::{SslMode, TlsOptions};
+use serde_json::{Value, json};
+
+use super::{Program, RealLab};
+use crate::sim::links::Wire;
+
+const ERRAND: &str = "SEALION_TEST_ERRAND";
+/// libtest writes around it.
+const ANSWER: &str = "the answer: ";
+const BEGINS_S_MAX: u64 = 30;
+const ENDS_S_MAX: u64 = 30;
+const KNOCK_MS: u64 = 3_000;
+/// Source: RFC 8446 section 5.2: a record is at most 2^14 + 256 bytes and a 5-byte header. A capture that begins in the
+/// middle of one sees the rest of it as something else, once per direction.
+const RECORD_BYTES_MAX: u64 = (1 << 14) + 256 + 5;
+
+/// The body of the ignored test `inside_the_lab`; nothing without an errand.
+pub fn run() {
+    let Ok(text) = std::env::var(ERRAND) else { return };
+    let errand: Value = serde_json::from_str(&text).expect("an errand is JSON");
+    let answer = match errand["what"].as_str() {
+        Some("watch") => watch(&errand),
+        Some("knock") => knock(&errand),
+        other => panic!("no errand is called {other:?}"),
+    };
+    println!("\n{ANSWER}{answer}");
+}
+
+fn watch(errand: &Value) -> Value {
+    let ports = errand["ports"].as_array().expect("ports").iter();
+    let ports = ports.map(|port| u16::try_from(port.as_u64().expect("a port")).expect("a port")).collect();
+    let spec = capture::Spec { iface: "lo".into(), ports, ring_bytes: 0 };
+    let capture = capture::start(spec).expect("packets may be captured in the lab's own namespace");
+    eprintln!("watching");
+    // Until the test closes our standard input, or is gone.
+    let _ = std::io::stdin().read_to_end(&mut Vec::new());
+    let report = capture.stop();
+    assert!(report.is_complete(), "the capture has gaps: {} drops", report.kernel_drops);
+    let flows = report.flows.iter().map(|flow| {
+        let directions = [&flow.ab, &flow.ba];
+        let slack = if flow.saw_start { 0 } else { RECORD_BYTES_MAX };
+        let clear = |one: &&capture::Direction| one.bytes.saturating_sub(one.tls_bytes) > slack;
+        json!({
+            "a": flow.a, "b": flow.b,
+            "bytes": directions.map(|one| one.bytes).iter().sum::<u64>(),
+            "tls_bytes": directions.map(|one| one.tls_bytes).iter().sum::<u64>(),
+            "canaries": directions.map(|one| one.canaries.values().sum::<u64>()).iter().sum::<u64>(),
+            "is_clear": directions.iter().any(clear),
+        })
+    });
+    flows.collect()
+}
+
+fn knock(errand: &Value) -> Value {
+    let path = |key: &str| errand[key].as_str().map(Into::into);
+    let options =
+        TlsOptions { cert: path("cert"), key: path("key"), ..TlsOptions::with_mode(SslMode::Required) };
+    let address: SocketAddr = errand["address"].as_str().expect("an address").parse().expect("one");
+    match net::tls_probe(address, None, &options, Duration::from_millis(KNOCK_MS)) {
+        Ok(probe) => json!({ "outcome": format!("{:?}", probe.outcome), "leaf": probe.leaf_pem }),
+        Err(error) => json!({ "outcome": error.to_string(), "leaf": null }),
+    }
+}
+
+impl RealLab {
+    fn inside(&self, errand: &Value) -> Program {
+        let itself = std::env::current_exe().expect("a test program knows its path");
+        let mut command = self.command(&["lab", "exec", "--"]);
+        command.arg(itself).args(["--exact", "inside_the_lab", "--ignored", "--nocapture"]);
+        command.env(ERRAND, errand.to_string());
+        Program::start(command)
+    }
+
+    /// Captures what passes on the ports of group communication, IST and SST from now on.
+    #[track_caller]
+    pub fn watch(&self) -> Watching {
+        let ports = [::lab::layout::GALERA_PORT, ::lab::layout::IST_PORT, ::lab::layout::SST_PORT];
+        let mut program = self.inside(&json!({ "what": "watch", "ports": ports }));
+        let begun = program.says("watching", Duration::from_secs(BEGINS_S_MAX));
+        assert!(begun, "the capture does not begin: {}", program.stderr());
+        let addresses = self.file().nodes.into_iter().map(|node| (node.name, node.address.to_string()));
+        Watching { program, addresses: addresses.collect() }
+    }
+
+    /// Shakes hands with a node's Galera port as another member would, with the key and leaf in `dir`. Returns how it ended
+    /// and the leaf that the node showed.
+    #[track_caller]
+    pub fn knock(&self, node: &str, dir: &Path) -> (String, Option<String>) {
+        let address = self.file().node(node).expect("a node of the lab").address;
+        let answer = answer(self.inside(&json!({
+            "what": "knock",
+            "address": SocketAddr::new(address, ::lab::layout::GALERA_PORT),
+            "cert": dir.join("node-cert.pem"),
+            "key": dir.join("node-key.pem"),
+        })));
+        let text = |key: &str| answer[key].as_str().map(str::to_owned);
+        (text("outcome").expect("an outcome"), text("leaf"))
+    }
+}
+
+#[track_caller]
+fn answer(program: Program) -> Value {
+    let said = program.finish(Duration::from_secs(ENDS_S_MAX)).exits(0);
+    let line = said.stdout.lines().find_map(|line| line.strip_prefix(ANSWER));
+    let line = line.unwrap_or_else(|| panic!("no answer\n{said}"));
+    serde_json::from_str(line).expect("an answer is JSON")
+}
+
+/// A capture under way.
+pub struct Watching {
+    program: Program,
+    addresses: Vec<(String, String)>,
+}
+
+impl Watching {
+    #[track_caller]
+    pub fn stop(self) -> Watched {
+        let flows = answer(self.program);
+        Watched { flows: flows.as_array().expect("flows").clone(), addresses: self.addresses }
+    }
+}
+
+fn number(flow: &Value, key: &str) -> u64 {
+    flow[key].as_u64().expect("a number")
+}
+
+fn text(flow: &Value, key: &str) -> String {
+    flow[key].as_str().expect("an address").to_owned()
+}
+
+/// What was captured.
+#[derive(Debug)]
+pub struct Watched {
+    flows: Vec<Value>,
+    addresses: Vec<(String, String)>,
+}
+
+impl Watched {
+    /// What the connections between two members carried; `None` when there were none.
+    #[track_caller]
+    pub fn link(&self, one: &str, other: &str) -> Option<Wire> {
+        let (one, other) = (self.address(one), self.address(other));
+        let port = format!(":{}", ::lab::layout::GALERA_PORT);
+        self.carried(|a, b| {
+            let pair = |x: &str, y: &str| x.starts_with(&one) && y.starts_with(&other);
+            (a.ends_with(&port) || b.ends_with(&port)) && (pair(a, b) || pair(b, a))
+        })
+    }
+
+    /// What a joiner was sent to one of its ports; the sender's address is the kernel's choice.
+    #[track_caller]
+    pub fn sent_to(&self, joiner: &str, port: u16) -> Option<Wire> {
+        let end = format!("{}{port}", self.address(joiner));
+        self.carried(|a, b| a == end || b == end)
+    }
+
+    /// How often a canary was read between two members.
+    pub fn canaries_between(&self, one: &str, other: &str) -> u64 {
+        let (one, other) = (self.address(one), self.address(other));
+        let pair = |x: &str, y: &str| x.starts_with(&one) && y.starts_with(&other);
+        self.canaries(|a, b| pair(a, b) || pair(b, a))
+    }
+
+    /// How often a canary was read on the way to one of a joiner's ports.
+    pub fn canaries_to(&self, joiner: &str, port: u16) -> u64 {
+        let end = format!("{}{port}", self.address(joiner));
+        self.canaries(|a, b| a == end || b == end)
+    }
+
+    fn canaries(&self, is_ours: impl Fn(&str, &str) -> bool) -> u64 {
+        self.flows
+            .iter()
+            .filter(|flow| is_ours(&text(flow, "a"), &text(flow, "b")))
+            .map(|flow| number(flow, "canaries"))
+            .sum()
+    }
+
+    fn address(&self, node: &str) -> String {
+        let found = self.addresses.iter().find(|(name, _)| name == node);
+        format!("{}:", found.expect("a node of the lab").1)
+    }
+
+    /// Plain where a canary was read; TLS where all that passed were TLS records; anything else is no answer.
+    #[track_caller]
+    fn carried(&self, is_ours: impl Fn(&str, &str) -> bool) -> Option<Wire> {
+        let ours: Vec<&Value> = self
+            .flows
+            .iter()
+            .filter(|flow| is_ours(&text(flow, "a"), &text(flow, "b")) && number(flow, "bytes") > 0)
+            .collect();
+        if ours.is_empty() {
+            return None;
+        }
+        if ours.iter().any(|flow| number(flow, "canaries") > 0) {
+            return Some(Wire::Plain);
+        }
+        let all_tls =
+            ours.iter().all(|flow| number(flow, "tls_bytes") > 0 && flow["is_clear"] == Value::Bool(false));
+        assert!(all_tls, "neither a canary nor TLS alone: {ours:#?}");
+        Some(Wire::Tls)
+    }
+}

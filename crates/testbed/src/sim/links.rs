@@ -1,0 +1,222 @@
+//! Who reaches whom, in clear text or TLS, and what a refusal leaves in the logs.
+
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::process::{Group, Identity, Speaks};
+use super::world::World;
+
+/// Of a hundred links between two dynamic nodes, so many are TLS. Dynamic is a timing guess.
+const DYNAMIC_TLS_PERCENT: u64 = 66;
+
+/// What flows on an established link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wire {
+    Plain,
+    Tls,
+}
+
+/// Of a hundred plain joiners whose own call a strict member refused, so many are dialled by it in time.
+const GOSSIP_IN_TIME_PERCENT: u64 = 43;
+/// Seen: 3, 10 and 18 s, and twice so long that the joiner gave up, which ended it.
+const STORM_MS: std::ops::Range<u64> = 3_000..45_000;
+
+/// Seen: the joiner that trusts another CA says so itself, since it dials and judges the member's leaf first. Each side sends
+/// its leaf with the chain that its own trust completes: a foreign root is `self-signed` to the judge, one that was left
+/// out is not found.
+const ROOT_SENT: &str = "self-signed certificate in certificate chain";
+const ROOT_MISSING: &str = "unable to get local issuer certificate";
+const EXPIRED: &str = "certificate has expired";
+
+/// Two processes with their files: pids, and the sum of their reloads.
+pub(super) type Attempt = (i32, i32, u32);
+
+/// When a strict member dials a plain joiner of which it heard from others.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Gossip {
+    attempt: Attempt,
+    due_ms: u64,
+}
+
+enum Refused {
+    /// One speaks TLS, the other does not.
+    NoTls,
+    Leaf {
+        judge: usize,
+        shown: usize,
+        why: &'static str,
+    },
+}
+
+fn pair(a: usize, b: usize) -> (usize, usize) {
+    (a.min(b), a.max(b))
+}
+
+fn judge(judge: &Identity, shown: &Identity, now_s: i64) -> Option<&'static str> {
+    match trust::chain_ok(&shown.cert, &judge.trusted, now_s) {
+        Ok(()) => None,
+        Err(trust::TrustError::Expired { .. }) => Some(EXPIRED),
+        Err(_) if trust::chain_ok(&shown.cert, &shown.trusted, now_s).is_ok() => Some(ROOT_SENT),
+        Err(_) => Some(ROOT_MISSING),
+    }
+}
+
+impl World {
+    pub fn link(&self, a: usize, b: usize) -> Option<Wire> {
+        self.links.get(&pair(a, b)).copied()
+    }
+
+    /// Groups of nodes that reach each other, directly or by relay.
+    pub(super) fn components(&self, among: &BTreeSet<usize>) -> Vec<BTreeSet<usize>> {
+        let (mut left, mut components) = (among.clone(), Vec::new());
+        while let Some(first) = left.pop_first() {
+            let (mut component, mut open) = (BTreeSet::from([first]), vec![first]);
+            while let Some(at) = open.pop() {
+                let near: Vec<usize> =
+                    left.iter().copied().filter(|&other| self.links.contains_key(&pair(at, other))).collect();
+                for other in near {
+                    left.remove(&other);
+                    component.insert(other);
+                    open.push(other);
+                }
+            }
+            components.push(component);
+        }
+        components
+    }
+
+    pub(super) fn make_links(&mut self) {
+        let open: Vec<usize> =
+            (0..self.servers.len()).filter(|&index| self.servers[index].group != Group::Out).collect();
+        for (at, &a) in open.iter().enumerate() {
+            for &b in open.iter().skip(at + 1) {
+                if !self.links.contains_key(&pair(a, b)) {
+                    self.dial(a, b);
+                }
+            }
+        }
+    }
+
+    /// A strict member takes no clear text, but it dials an address as a neighbour tells it, and a plain node's is tcp://. Seen:
+    /// when that comes too late, nobody is Primary until it has come.
+    pub(super) fn dial_by_gossip(&mut self) {
+        for strict in 0..self.servers.len() {
+            for plain in 0..self.servers.len() {
+                if !self.hears_of(strict, plain) {
+                    continue;
+                }
+                let (key, attempt) = (pair(strict, plain), self.attempt(strict, plain));
+                let due_ms = match self.gossip.get(&key) {
+                    Some(gossip) if gossip.attempt == attempt => gossip.due_ms,
+                    _ => {
+                        let is_in_time = self.rng.percent(GOSSIP_IN_TIME_PERCENT);
+                        let late_ms = self.rng.between(STORM_MS.start, STORM_MS.end);
+                        let due_ms = self.now_ms + if is_in_time { 0 } else { late_ms };
+                        self.storm_until_ms = self.storm_until_ms.max(due_ms);
+                        self.gossip.insert(key, Gossip { attempt, due_ms });
+                        due_ms
+                    }
+                };
+                if self.now_ms >= due_ms {
+                    self.links.insert(key, Wire::Plain);
+                }
+            }
+        }
+    }
+
+    /// The strict member has no link with the plain joiner, and another node has one with both.
+    fn hears_of(&self, strict: usize, plain: usize) -> bool {
+        strict != plain
+            && self.servers[strict].group == Group::Primary
+            && self.speaks(strict) == Speaks::Tls
+            && self.servers[plain].group != Group::Out
+            && self.speaks(plain) == Speaks::Plain
+            && self.link(strict, plain).is_none()
+            && (0..self.servers.len())
+                .any(|other| self.link(strict, other).is_some() && self.link(plain, other).is_some())
+    }
+
+    fn speaks(&self, index: usize) -> Speaks {
+        self.servers[index].live.as_ref().map_or(Speaks::Plain, |live| live.speaks)
+    }
+
+    fn dial(&mut self, a: usize, b: usize) {
+        // The same two processes with the same files fail the same way: not asked again.
+        let attempt = self.attempt(a, b);
+        if self.refused_links.get(&pair(a, b)) == Some(&attempt) {
+            return;
+        }
+        // The later one dials: it finds the others by its cluster address.
+        let (dials, listens) = if attempt.0 > attempt.1 { (a, b) } else { (b, a) };
+        let outcome = match (self.speaks(dials), self.speaks(listens)) {
+            (Speaks::Plain, Speaks::Plain | Speaks::Either) | (Speaks::Either, Speaks::Plain) => {
+                Ok(Wire::Plain)
+            }
+            (Speaks::Plain, Speaks::Tls) | (Speaks::Tls, Speaks::Plain) => Err(Refused::NoTls),
+            (Speaks::Either, Speaks::Either) => {
+                let guess = if self.rng.percent(DYNAMIC_TLS_PERCENT) { Wire::Tls } else { Wire::Plain };
+                self.shake_hands(dials, listens).map(|()| guess)
+            }
+            _ => self.shake_hands(dials, listens).map(|()| Wire::Tls),
+        };
+        match outcome {
+            Ok(wire) => {
+                self.links.insert(pair(a, b), wire);
+            }
+            Err(refused) => {
+                self.refused_links.insert(pair(a, b), attempt);
+                self.log_refusal(&refused, listens);
+            }
+        }
+    }
+
+    fn log_refusal(&mut self, refused: &Refused, listens: usize) {
+        let (index, text) = match *refused {
+            // Seen: a strict member says so; a strict joiner and plain members say nothing.
+            Refused::NoTls if self.speaks(listens) == Speaks::Tls => {
+                (listens, "Failed to establish connection: unexpected eof while reading".to_owned())
+            }
+            Refused::NoTls => return,
+            Refused::Leaf { judge, shown, why } => {
+                let alert =
+                    if why == EXPIRED { "sslv3 alert certificate expired" } else { "tlsv1 alert unknown ca" };
+                self.log(shown, "Warning", &format!("WSREP: read_handler(): {alert}"));
+                (judge, format!("Failed to establish connection: certificate verify failed: {why}"))
+            }
+        };
+        self.log(index, "Warning", &format!("WSREP: {text}"));
+    }
+
+    fn attempt(&self, a: usize, b: usize) -> Attempt {
+        let pid = |index: usize| self.servers[index].process.as_ref().map_or(0, |process| process.pid);
+        let generation = |index: usize| self.servers[index].live.as_ref().map_or(0, |live| live.generation);
+        (pid(a), pid(b), generation(a) + generation(b))
+    }
+
+    /// The dialling side judges first, as TLS has it.
+    fn shake_hands(&self, dials: usize, listens: usize) -> Result<(), Refused> {
+        for (judge, shown) in [(dials, listens), (listens, dials)] {
+            if let Some(why) = self.verdict(judge, shown) {
+                return Err(Refused::Leaf { judge, shown, why });
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether `judge` accepts the leaf of `shows`.
+    pub fn handshake(&self, judge: usize, shows: usize) -> Result<(), &'static str> {
+        self.verdict(judge, shows).map_or(Ok(()), Err)
+    }
+
+    fn verdict(&self, judges: usize, shows: usize) -> Option<&'static str> {
+        let identity = |index: usize| self.servers[index].live.as_ref().and_then(|live| live.galera.as_ref());
+        let (Some(judges), Some(shown)) = (identity(judges), identity(shows)) else {
+            return Some("no TLS there");
+        };
+        // Asked again for the same bytes at every dial: remembered for a minute of the world.
+        let mut hasher = DefaultHasher::new();
+        (&shown.cert, &shown.trusted, &judges.trusted, self.unix_s() / 60).hash(&mut hasher);
+        let now_s = self.unix_s();
+        *self.verdicts.borrow_mut().entry(hasher.finish()).or_insert_with(|| judge(judges, shown, now_s))
+    }
+}
