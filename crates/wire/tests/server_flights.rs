@@ -513,7 +513,7 @@ fn reads_every_extension_and_refuses_each_one_cut_or_too_long() {
         heartbeat: Some(1),
         alpn: Some(b"h2".to_vec()),
         key_share_group: Some(29),
-        key_share_bytes: 2,
+        key_share: vec![7, 7],
         pre_shared_key: Some(3),
         status_request: true,
         ec_point_formats: Some(vec![0]),
