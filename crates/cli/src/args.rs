@@ -40,7 +40,7 @@ pub struct Global {
         default_value = "sealion.toml"
     )]
     pub inventory: PathBuf,
-    /// Table for people, JSON for programs; `plan` also knows diff, sql and shell
+    /// Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus
     #[arg(long, global = true, value_enum, default_value_t = Format::Table)]
     pub format: Format,
     /// When to use colour
@@ -58,6 +58,10 @@ pub enum Format {
     Diff,
     Sql,
     Shell,
+    Csv,
+    Sarif,
+    Junit,
+    Prometheus,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -81,7 +81,7 @@ fn print_plan(plan: &Plan, form: Format) -> Result<(), OpsError> {
                     println!("{}", line.trim_end());
                 }
             }
-            Format::Json => {}
+            _ => {}
         }
     }
     if form == Format::Table {

@@ -56,12 +56,17 @@ fn main() -> ExitCode {
 
 fn run(cli: Cli) -> Result<u8, OpsError> {
     let Cli { global, command } = cli;
-    if !matches!(global.format, args::Format::Table | args::Format::Json)
-        && !matches!(command, Command::Plan(_))
-    {
+    let fits = match global.format {
+        args::Format::Table | args::Format::Json => true,
+        args::Format::Diff | args::Format::Sql | args::Format::Shell => matches!(command, Command::Plan(_)),
+        args::Format::Csv | args::Format::Sarif | args::Format::Junit | args::Format::Prometheus => {
+            matches!(command, Command::Scan(_))
+        }
+    };
+    if !fits {
         return Err(OpsError::usage(
-            "--format diff, sql and shell are forms of a plan",
-            "this command has tables and JSON only",
+            "this command does not know that --format",
+            "diff, sql and shell are forms of a plan; csv, sarif, junit and prometheus of a scan",
             "use --format table or --format json",
         ));
     }

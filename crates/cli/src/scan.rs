@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use ::report::formats::scan::SCAN_FORMATS;
 use ::report::shape::{FindingRow, SeverityWord, TargetRow, TlsRow, VerdictWord};
 use ops::OpsError;
 use ops::scan::{Budget, Settings, Wish};
@@ -64,9 +65,16 @@ pub fn scan(global: &Global, args: &ScanArgs) -> Result<u8, OpsError> {
             if report.is_complete { "" } else { "; ended early, the rest was not looked at" }
         );
     } else {
-        let text = serde_json::to_string_pretty(&report)
-            .map_err(|error| OpsError::internal("cannot write JSON", error))?;
-        println!("{text}");
+        let name = match global.format {
+            Format::Csv => "csv",
+            Format::Sarif => "sarif",
+            Format::Junit => "junit",
+            Format::Prometheus => "prometheus",
+            _ => "json",
+        };
+        let known = SCAN_FORMATS.iter().find(|format| format.name() == name);
+        let format = known.ok_or_else(|| OpsError::internal("no such form of a scan", name))?;
+        print!("{}", format.render(&report));
     }
     if report.targets.iter().all(|row| row.service.is_none()) {
         return Ok(3);

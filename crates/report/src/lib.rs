@@ -19,3 +19,6 @@ pub use text::render_summary;
 
 /// The JSON Schema (draft 2020-12) of `report.json`, as published in `docs/schema/demo-report-1.json`.
 pub const DEMO_REPORT_SCHEMA: &str = include_str!("../../../docs/schema/demo-report-1.json");
+
+/// The same of `sealion scan --format json`.
+pub const SCAN_SCHEMA: &str = include_str!("../../../docs/schema/scan-1.json");

@@ -2,6 +2,7 @@
 
 mod html;
 mod json;
+pub mod scan;
 mod text;
 
 use crate::shape::DemoReport;

@@ -1,6 +1,8 @@
 //! The sample that all tests of this crate look at: a whole, realistic `report.json`.
 #![allow(dead_code)] // Each test file uses its part.
 
+pub mod json;
+
 use report::DemoReport;
 use serde_json::Value;
 

@@ -1,0 +1,64 @@
+use super::ScanFormat;
+use crate::shape::ScanReport;
+
+/// One line per finding, RFC 4180; targets without one have a line too, with empty columns.
+pub struct Csv;
+
+const HEADER: &str = "target,address,port,protocol,version,grade,rule,severity,verdict,title,why,remedy,not_after_unix,connections";
+
+impl ScanFormat for Csv {
+    fn name(&self) -> &'static str {
+        "csv"
+    }
+    fn render(&self, report: &ScanReport) -> String {
+        let mut out = format!("{HEADER}\r\n");
+        let mut line = |cells: [String; 14]| {
+            let cells: Vec<String> = cells.iter().map(|cell| quoted(cell)).collect();
+            out += &cells.join(",");
+            out += "\r\n";
+        };
+        for target in &report.targets {
+            let service = target.service.as_ref();
+            let not_after = super::prometheus::leaves(target).map(|leaf| leaf.not_after_unix).min();
+            let head = |rest: [String; 6]| {
+                let [rule, severity, verdict, title, why, remedy] = rest;
+                [
+                    target.target.clone(),
+                    target.address.clone().unwrap_or_default(),
+                    target.port.to_string(),
+                    service.map(|one| one.protocol.clone()).unwrap_or_default(),
+                    service.and_then(|one| one.version.clone()).unwrap_or_default(),
+                    target.grade.clone().unwrap_or_default(),
+                    rule,
+                    severity,
+                    verdict,
+                    title,
+                    why,
+                    remedy,
+                    not_after.map(|at| at.to_string()).unwrap_or_default(),
+                    target.connections.to_string(),
+                ]
+            };
+            if target.findings.is_empty() {
+                line(head([const { String::new() }; 6]));
+            }
+            for one in &target.findings {
+                line(head([
+                    one.rule.clone(),
+                    one.severity.to_string(),
+                    one.verdict.to_string(),
+                    one.title.clone(),
+                    one.why.clone(),
+                    one.remedy.clone(),
+                ]));
+            }
+        }
+        out
+    }
+}
+
+/// A cell that begins with =, +, - or @ is a formula to a spreadsheet, and the text may be a server's.
+fn quoted(cell: &str) -> String {
+    let cell = if cell.starts_with(['=', '+', '-', '@']) { format!("'{cell}") } else { cell.to_owned() };
+    if cell.contains(['"', ',', '\n', '\r']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell }
+}
