@@ -115,7 +115,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -169,7 +169,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -195,7 +195,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -221,7 +221,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -319,7 +319,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -365,7 +365,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -399,7 +399,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -453,7 +453,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -507,7 +507,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -533,7 +533,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -559,7 +559,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -589,7 +589,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -619,7 +619,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -649,7 +649,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -675,7 +675,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -705,7 +705,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -735,7 +735,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -765,7 +765,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -795,7 +795,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -833,7 +833,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -859,7 +859,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -909,7 +909,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -947,7 +947,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -997,7 +997,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1051,7 +1051,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1101,7 +1101,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1207,7 +1207,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1257,7 +1257,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
                     return 0
                     ;;
                 --color)
