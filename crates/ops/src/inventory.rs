@@ -196,6 +196,26 @@ impl Cluster {
                     "give each node its own",
                 )
             };
+            if let Some(why) = bad_name(&node.name) {
+                return Err(OpsError::usage(
+                    format!("\"{}\" cannot be the name of a node", node.name.escape_default()),
+                    why,
+                    "use letters, digits, dots, hyphens and underscores, at most 64",
+                ));
+            }
+            for name in std::iter::once(&node.address).chain(&node.names) {
+                if name.parse::<std::net::IpAddr>().is_err() && bad_name(name).is_some() {
+                    return Err(OpsError::usage(
+                        format!(
+                            "\"{}\" of node {} is no host name or address",
+                            name.escape_default(),
+                            node.name
+                        ),
+                        "it goes into the node's certificate",
+                        "give a DNS name or an IP address, without a port",
+                    ));
+                }
+            }
             if nodes.iter().any(|other| other.name.as_str() == node.name) {
                 return Err(twice("name", &node.name));
             }
@@ -275,6 +295,17 @@ impl Cluster {
         })?;
         read_secret(path, "CA passphrase")
     }
+}
+
+/// Names go into certificates, file names and the nodes' own scripts. Seen with rsync SST over TLS on 10.11.19: a space
+/// in a leaf's common name ends the transfer ("Bad remote auth string").
+fn bad_name(name: &str) -> Option<String> {
+    // RFC 5280, ub-common-name.
+    if name.is_empty() || name.len() > 64 {
+        return Some(format!("it has {} characters", name.len()));
+    }
+    let odd = name.chars().find(|char| !(char.is_ascii_alphanumeric() || "._-".contains(*char)))?;
+    Some(format!("it contains {odd:?}"))
 }
 
 /// The first line of a file that only its owner may read.
@@ -511,6 +542,9 @@ mod tests {
         check("[[node]]\nname='n1'\naddress='a'\n[[node]]\nname='n1'\naddress='b'\n", "the name n1");
         check("[[node]]\nname='n1'\naddress='a'\nservice='x'\nstart=['y']\n", "node n1 has a service");
         check("", "");
+        check("[[node]]\nname='n 1'\naddress='a'\n", "cannot be the name of a node");
+        check("[[node]]\nname='n1'\naddress='db1:3306'\n", "without a port");
+        check("[[node]]\nname='n1'\naddress='a'\nnames=['x\\ny']\n", "is no host name or address");
     }
 
     #[test]

@@ -215,7 +215,7 @@ impl Survey {
                 self.opening = Opening::Mysql;
                 Service::Mysql {
                     version: greeting.version_text().to_owned(),
-                    flavour: format!("{:?}", greeting.flavour().flavour),
+                    flavour: greeting.flavour().flavour.to_string(),
                     auth_plugin: greeting.auth_plugin.clone(),
                     capabilities: greeting.capabilities.0,
                     offers_tls: greeting.offers_tls(),

@@ -22,6 +22,22 @@ pub enum Flavour {
     ProxySql,
 }
 
+impl std::fmt::Display for Flavour {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            Self::MySql => "MySQL",
+            Self::MariaDb => "MariaDB",
+            Self::Percona => "Percona Server",
+            Self::Aurora => "Aurora",
+            Self::TiDb => "TiDB",
+            Self::Vitess => "Vitess",
+            Self::OceanBase => "OceanBase",
+            Self::MaxScale => "MaxScale",
+            Self::ProxySql => "ProxySQL",
+        })
+    }
+}
+
 /// One thing in the greeting that speaks for a flavour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Sign {
