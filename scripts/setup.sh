@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Makes a machine ready: scripts/setup.sh [build|servers|browser|all] (all is the default).
+# Makes a machine ready: scripts/setup.sh [build|servers|browser|tools|all] (all is the default).
 #
 #   build    compiler, make and perl for the vendored OpenSSL and SQLite, and a look at Rust
 #   servers  real MariaDB and Galera servers, unpacked into the cache; needs no root, installs and starts nothing
 #   browser  Chromium and one font, for the test that opens report.html
+#   tools    ip and unshare, for the tests that make a network namespace
 #
 # Exit codes: 0 ready, 2 something is missing and the text says the command, 3 the servers cannot be had here.
 set -euo pipefail
@@ -115,12 +116,21 @@ browser() {
     say "browser: ready ($(command -v chromium))"
 }
 
+# What tests use beside the servers.
+tools() {
+    local missing=()
+    has ip || missing+=(iproute2)
+    has unshare || missing+=(util-linux)
+    [ ${#missing[@]} -eq 0 ] || install "the tests on an address of their own" "${missing[@]}"
+    say "tools: ready"
+}
+
 [ $# -gt 0 ] || set -- all
 for part in "$@"; do
     case $part in
-    build | servers | browser | all) ;;
+    build | servers | browser | tools | all) ;;
     *)
-        printf 'usage: scripts/setup.sh [build|servers|browser|all]\n' >&2
+        printf 'usage: scripts/setup.sh [build|servers|browser|tools|all]\n' >&2
         exit 2
         ;;
     esac
@@ -131,6 +141,7 @@ for part in "$@"; do
         build
         servers
         browser
+        tools
     else
         "$part"
     fi

@@ -17,6 +17,10 @@ use crate::OpsError;
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
 /// More nodes than any Galera cluster has; an inventory with more is a mistake.
 const NODES_MAX: usize = 100;
+/// RFC 5280, ub-common-name.
+const NAME_CHARS_MAX: usize = 64;
+/// RFC 1035 2.3.4.
+const HOST_CHARS_MAX: usize = 253;
 
 /// The file as it is written.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -196,7 +200,7 @@ impl Cluster {
                     "give each node its own",
                 )
             };
-            if let Some(why) = bad_name(&node.name) {
+            if let Some(why) = bad_name(&node.name, NAME_CHARS_MAX, "") {
                 return Err(OpsError::usage(
                     format!("\"{}\" cannot be the name of a node", node.name.escape_default()),
                     why,
@@ -204,7 +208,8 @@ impl Cluster {
                 ));
             }
             for name in std::iter::once(&node.address).chain(&node.names) {
-                if name.parse::<std::net::IpAddr>().is_err() && bad_name(name).is_some() {
+                if name.parse::<std::net::IpAddr>().is_err() && bad_name(name, HOST_CHARS_MAX, "*").is_some()
+                {
                     return Err(OpsError::usage(
                         format!(
                             "\"{}\" of node {} is no host name or address",
@@ -299,12 +304,13 @@ impl Cluster {
 
 /// Names go into certificates, file names and the nodes' own scripts. Seen with rsync SST over TLS on 10.11.19: a space
 /// in a leaf's common name ends the transfer ("Bad remote auth string").
-fn bad_name(name: &str) -> Option<String> {
-    // RFC 5280, ub-common-name.
-    if name.is_empty() || name.len() > 64 {
+fn bad_name(name: &str, chars_max: usize, more: &str) -> Option<String> {
+    if name.is_empty() || name.len() > chars_max {
         return Some(format!("it has {} characters", name.len()));
     }
-    let odd = name.chars().find(|char| !(char.is_ascii_alphanumeric() || "._-".contains(*char)))?;
+    let odd = name
+        .chars()
+        .find(|char| !(char.is_ascii_alphanumeric() || "._-".contains(*char) || more.contains(*char)))?;
     Some(format!("it contains {odd:?}"))
 }
 
