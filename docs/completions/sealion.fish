@@ -84,6 +84,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand scan" -l max-handshakes 
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l rate -d 'New connections a second over all targets' -r
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l at-once -d 'Targets that are asked at once; each has one connection at a time' -r
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l timeout-ms -d 'Give one connection up after this long' -r
+complete -c sealion -n "__fish_sealion_using_subcommand scan" -l ssl-ca -d 'CAs that the chains must lead to; the system\'s are tried too' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l fail-on -d 'Exit with 1 when a finding of this severity failed' -r -f -a "info\t''
 low\t''
 medium\t''

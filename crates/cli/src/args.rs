@@ -182,6 +182,9 @@ pub struct ScanArgs {
     /// Give one connection up after this long
     #[arg(long, value_name = "MS", default_value_t = 5000, value_parser = clap::value_parser!(u64).range(1..=600_000))]
     pub timeout_ms: u64,
+    /// CAs that the chains must lead to; the system's are tried too
+    #[arg(long, value_name = "FILE")]
+    pub ssl_ca: Option<PathBuf>,
     /// Exit with 1 when a finding of this severity failed
     #[arg(long, value_enum, value_name = "SEVERITY")]
     pub fail_on: Option<SeverityArg>,

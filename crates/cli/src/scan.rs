@@ -31,6 +31,7 @@ pub fn scan(global: &Global, args: &ScanArgs) -> Result<u8, OpsError> {
             ..scan::Limits::default()
         },
         connections_per_address: args.max_handshakes,
+        roots: ops::scan::roots(args.ssl_ca.as_deref())?,
     };
     let stop = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&stop);
@@ -188,6 +189,7 @@ fn print_tls(tls: &TlsRow, depth: Depth) {
         names.retain(|name| seen.insert(*name));
         say("groups", &format!("{}{rest}", names.join(" ")));
     }
+    print_trust(tls);
     for leaf in tls.chains.iter().filter_map(|chain| chain.first()) {
         let mut names = leaf.dns.clone();
         names.extend(leaf.ips.iter().cloned());
@@ -202,6 +204,18 @@ fn print_tls(tls: &TlsRow, depth: Depth) {
                 if names.is_empty() { String::new() } else { format!(", for {}", names.join(" ")) }
             ),
         );
+    }
+}
+
+fn print_trust(tls: &TlsRow) {
+    for row in &tls.trust {
+        let which =
+            if tls.chains.len() > 1 { format!(" (certificate {})", row.chain + 1) } else { String::new() };
+        if row.trusted {
+            say("trusted", &format!("by {}{which}", row.against));
+        } else if row.against != "system store" {
+            say("not trusted", &format!("by {}{which}: {}", row.against, row.why));
+        }
     }
 }
 

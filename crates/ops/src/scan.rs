@@ -1,6 +1,7 @@
 //! `sealion scan`: names become addresses, addresses become rows, as they come.
 
 mod budget;
+mod names;
 mod observe;
 mod rows;
 
@@ -41,6 +42,48 @@ pub struct Settings {
     pub limits: Limits,
     /// Connections per address, over all runs that the budget remembers.
     pub connections_per_address: u32,
+    /// What chains are checked against.
+    pub roots: Vec<Roots>,
+}
+
+/// CAs that clients trust.
+#[derive(Debug, Clone)]
+pub struct Roots {
+    pub name: &'static str,
+    pub pem: Vec<u8>,
+}
+
+/// What the CA that a person names is called in results.
+pub const NAMED_CA: &str = "--ssl-ca";
+/// The CAs of a public bundle have some 250 KiB.
+const BUNDLE_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
+/// The bundle that was named, and the system's where there is one.
+///
+/// # Errors
+/// A named file that cannot be read, or holds no certificate.
+pub fn roots(named: Option<&Path>) -> Result<Vec<Roots>, OpsError> {
+    let mut found = Vec::new();
+    if let Some(path) = named {
+        let refuse = |why: String| {
+            OpsError::usage(
+                format!("the CA file {} cannot be used", path.display()),
+                why,
+                "name a file of PEM certificates",
+            )
+        };
+        let pem = host::ReadHost::read(&host::Local, path, BUNDLE_BYTES_MAX)
+            .map_err(|error| refuse(error.to_string()))?
+            .ok_or_else(|| refuse("there is no such file".into()))?;
+        trust::inspect(&pem).map_err(|error| refuse(error.to_string()))?;
+        found.push(Roots { name: NAMED_CA, pem });
+    }
+    if let Some(path) = trust::system_bundle()
+        && let Ok(Some(pem)) = host::ReadHost::read(&host::Local, &path, BUNDLE_BYTES_MAX)
+    {
+        found.push(Roots { name: "system store", pem });
+    }
+    Ok(found)
 }
 
 /// Reads words as targets.
@@ -132,11 +175,11 @@ pub fn scan(
             // A usual port of a host where nobody listens is no news; a port that somebody named is.
             let is_dead = seen.facts.service.is_none();
             if seen.target.is_named || !is_dead {
-                let one = rows::row(&seen, SystemClock.unix_ms());
+                let one = rows::row(&seen, &settings.roots, SystemClock.unix_ms());
                 row(&one);
                 rows.push(one);
             } else {
-                rows.push(rows::row(&seen, SystemClock.unix_ms()));
+                rows.push(rows::row(&seen, &settings.roots, SystemClock.unix_ms()));
             }
             !stop.load(Ordering::Relaxed)
         })
@@ -225,7 +268,12 @@ mod tests {
     use super::*;
 
     fn settings() -> Settings {
-        Settings { depth: Depth::First, limits: Limits::default(), connections_per_address: 40 }
+        Settings {
+            depth: Depth::First,
+            limits: Limits::default(),
+            connections_per_address: 40,
+            roots: vec![],
+        }
     }
 
     #[test]

@@ -87,6 +87,7 @@ pub const RULES: &[&dyn Rule] = &[
     &tls::CERTIFICATE_SIGNATURE,
     &tls::CERTIFICATE_ISSUER,
     &tls::CERTIFICATE_NAMES,
+    &tls::CERTIFICATE_TRUST,
     &server::OFFERS_TLS,
     &server::REQUIRES_TLS,
     &server::CERTIFICATE_EXPIRY,

@@ -67,6 +67,8 @@ pub struct Tls {
     pub signature_schemes: BTreeSet<u16>,
     /// Chains, leaf first. More than one: a server with a certificate per key type.
     pub chains: Vec<Vec<CertificateInfo>>,
+    /// The same in DER, in the same order.
+    pub chains_der: Vec<Vec<Vec<u8>>>,
     pub compression: Option<Found>,
     pub secure_renegotiation: Option<Found>,
     pub extended_master_secret: Option<Found>,

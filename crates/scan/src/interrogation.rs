@@ -370,13 +370,14 @@ impl Survey {
             return;
         }
         match trust::inspect_der(chain) {
-            Ok(chain) => {
+            Ok(infos) => {
                 let is_known = |other: &Vec<trust::CertificateInfo>| {
                     other.first().map(|leaf| &leaf.sha256_fingerprint)
-                        == chain.first().map(|leaf| &leaf.sha256_fingerprint)
+                        == infos.first().map(|leaf| &leaf.sha256_fingerprint)
                 };
                 if !self.tls.chains.iter().any(is_known) {
-                    self.tls.chains.push(chain);
+                    self.tls.chains.push(infos);
+                    self.tls.chains_der.push(chain.to_vec());
                 }
             }
             Err(error) => {

@@ -41,19 +41,65 @@ pub fn chain_ok(cert_pem: &[u8], ca_bundle_pem: &[u8], at_unix: i64) -> Result<(
         intermediates.push(certificate)?;
     }
     for (purpose, role) in [(X509PurposeId::SSL_SERVER, "server"), (X509PurposeId::SSL_CLIENT, "client")] {
-        let store = store(ca_bundle_pem, at_unix, purpose)?;
-        let mut context = X509StoreContext::new()?;
-        // All that is to be said must be taken within the closure: afterwards the context is empty.
-        context
-            .init(&store, &leaf, &intermediates, |context| {
-                let holds = context.verify_cert()?;
-                let culprit = context.current_cert().map_or_else(|| leaf.clone(), X509Ref::to_owned);
-                Ok((!holds).then(|| (context.error().as_raw(), context.error().error_string(), culprit)))
-            })
-            .map_err(TrustError::from)?
-            .map_or(Ok(()), |(code, words, culprit)| Err(judge(code, words, &culprit, role, at_unix)))?;
+        verify(&leaf, &intermediates, &store(ca_bundle_pem, at_unix, purpose)?, role, at_unix)?;
     }
     Ok(())
+}
+
+/// Checks a chain as TLS carries it (DER, leaf first) as a client does that trusts this bundle. A host name is not checked;
+/// revocation neither.
+///
+/// # Errors
+/// As [`chain_ok`].
+pub fn server_chain_ok(chain: &[Vec<u8>], ca_bundle_pem: &[u8], at_unix: i64) -> Result<()> {
+    let read = |der: &Vec<u8>| {
+        X509::from_der(der)
+            .map_err(|error| TrustError::NotACertificate { why: format!("OpenSSL says: {error}") })
+    };
+    let (leaf, rest) = chain
+        .split_first()
+        .ok_or_else(|| TrustError::NotACertificate { why: "the chain is empty".to_owned() })?;
+    let leaf = read(leaf)?;
+    let mut intermediates = Stack::new()?;
+    for der in rest {
+        intermediates.push(read(der)?)?;
+    }
+    let store = store(ca_bundle_pem, at_unix, X509PurposeId::SSL_SERVER)?;
+    verify(&leaf, &intermediates, &store, "server", at_unix)
+}
+
+/// Where distributions keep the CAs that they trust. Source: packages ca-certificates of Debian and Alpine,
+/// ca-certificates of Fedora, ca-certificates-mozilla of SUSE.
+const SYSTEM_BUNDLES: [&str; 4] = [
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+];
+
+/// The system's bundle, if it has one that we know the place of: the OpenSSL inside looks elsewhere.
+pub fn system_bundle() -> Option<std::path::PathBuf> {
+    let named = std::env::var_os("SSL_CERT_FILE").map(std::path::PathBuf::from);
+    named.into_iter().chain(SYSTEM_BUNDLES.map(Into::into)).find(|path| path.is_file())
+}
+
+fn verify(
+    leaf: &X509,
+    intermediates: &Stack<X509>,
+    store: &X509Store,
+    role: &'static str,
+    at_unix: i64,
+) -> Result<()> {
+    let mut context = X509StoreContext::new()?;
+    // All that is to be said must be taken within the closure: afterwards the context is empty.
+    context
+        .init(store, leaf, intermediates, |context| {
+            let holds = context.verify_cert()?;
+            let culprit = context.current_cert().map_or_else(|| leaf.clone(), X509Ref::to_owned);
+            Ok((!holds).then(|| (context.error().as_raw(), context.error().error_string(), culprit)))
+        })
+        .map_err(TrustError::from)?
+        .map_or(Ok(()), |(code, words, culprit)| Err(judge(code, words, &culprit, role, at_unix)))
 }
 
 fn store(ca_bundle_pem: &[u8], at_unix: i64, purpose: X509PurposeId) -> Result<X509Store> {

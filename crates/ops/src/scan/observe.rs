@@ -1,5 +1,9 @@
 //! Facts become observations: the names that the rules know them by.
 
+use report::shape::TrustRow;
+
+use super::NAMED_CA;
+use super::names::FAMILIES;
 use ::scan::facts::{Found, Service, Tls};
 use ::scan::{Facts, Target};
 use model::{Observations, Source, Value};
@@ -9,7 +13,7 @@ use wire::tls::registry::{Cipher, CipherSuite, KeyExchange, Mode, Version, ciphe
 const SECONDS_PER_DAY: i64 = 86_400;
 
 /// Notes everything that was seen. What was not asked is not noted, so that no rule takes it for fine.
-pub fn observe(target: &Target, facts: &Facts, now_unix_ms: u64) -> Observations {
+pub fn observe(target: &Target, facts: &Facts, trust: &[TrustRow], now_unix_ms: u64) -> Observations {
     let mut seen = Observations::default();
     let how = format!("sealion scan {target}; openssl s_client -starttls mysql -connect {}", target.address);
     let mut note = |fact: &str, value: Value| {
@@ -31,6 +35,11 @@ pub fn observe(target: &Target, facts: &Facts, now_unix_ms: u64) -> Observations
     }
     if let Some(tls) = &facts.tls {
         of_tls(tls, &mut note);
+        // Only against the CA that somebody named: most database servers have none that a system trusts.
+        for row in trust.iter().filter(|row| row.against == NAMED_CA) {
+            let value = if row.trusted { Value::Absent } else { Value::Text(row.why.clone()) };
+            note("tls.certificate.untrusted", value);
+        }
         for chain in &tls.chains {
             if let Some(leaf) = chain.first() {
                 of_leaf(leaf, target, now_unix_ms, &mut note);
@@ -177,62 +186,33 @@ fn of_nobody(leaf: &CertificateInfo) -> Option<String> {
     leaf.self_signed.then(|| format!("self-signed ({})", leaf.subject))
 }
 
+/// What is wrong with its names, for those who verify: nothing, or for whom it is.
 fn name_mismatch(leaf: &CertificateInfo, target: &Target) -> Option<String> {
-    let ip = target.host.parse::<std::net::IpAddr>().ok();
-    let common = leaf.subject.split(", ").find_map(|part| part.strip_prefix("CN="));
-    let fits = match ip {
-        Some(ip) => leaf.ips.contains(&ip),
-        None => leaf.dns.iter().any(|name| fits(name, &target.host)),
-    };
-    if fits {
+    let refuse: Vec<&str> = FAMILIES
+        .iter()
+        .filter(|family| !family.takes(leaf, &target.host))
+        .map(|family| family.name)
+        .collect();
+    if refuse.is_empty() {
         return None;
     }
     let names: Vec<String> =
         leaf.dns.iter().cloned().chain(leaf.ips.iter().map(ToString::to_string)).collect();
-    if names.is_empty() {
-        return Some(match common {
-            Some(common) if fits_common(common, &target.host) => {
-                format!(
-                    "only the common name says {common}: libmysqlclient and Connector/C take it, Go does not"
-                )
-            }
-            Some(common) => format!("no subjectAltName, and the common name is {common}"),
-            None => "it names no host".into(),
-        });
-    }
-    Some(format!("it names {}, not {}", names.join(", "), target.host))
-}
-
-fn fits_common(common: &str, host: &str) -> bool {
-    common.eq_ignore_ascii_case(host)
-}
-
-/// RFC 6125 6.4.3: a `*` stands for the whole leftmost label.
-fn fits(pattern: &str, host: &str) -> bool {
-    let (pattern, host) =
-        (pattern.trim_end_matches('.').to_ascii_lowercase(), host.trim_end_matches('.').to_ascii_lowercase());
-    match pattern.strip_prefix("*.") {
-        Some(rest) => host.split_once('.').is_some_and(|(label, tail)| !label.is_empty() && tail == rest),
-        None => pattern == host,
-    }
+    let says = if names.is_empty() {
+        format!("it has no subjectAltName, its subject is {}", leaf.subject)
+    } else {
+        format!("it names {}", names.join(", "))
+    };
+    Some(if refuse.len() == FAMILIES.len() {
+        format!("{says}: nobody who verifies takes it for {}", target.host)
+    } else {
+        format!("{says}: for {} it is refused by {}", target.host, refuse.join("; "))
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn wildcards_stand_for_one_label() {
-        for (pattern, host, expected) in [
-            ("db1.example", "DB1.example.", true),
-            ("*.example", "db1.example", true),
-            ("*.example", "a.db1.example", false),
-            ("*.example", "example", false),
-            ("db*.example", "db1.example", false),
-        ] {
-            assert_eq!(fits(pattern, host), expected, "{pattern} {host}");
-        }
-    }
 
     #[test]
     fn a_look_that_asked_little_lets_no_rule_pass_for_what_was_not_asked() {
@@ -241,7 +221,7 @@ mod tests {
         tls.versions.insert(Version::TLS13, Found::Yes);
         facts.tls = Some(tls);
         let target = Target::new("127.0.0.1", "127.0.0.1".parse().expect("ip"), 3306, true);
-        let findings = rules::judge(&observe(&target, &facts, 0));
+        let findings = rules::judge(&observe(&target, &facts, &[], 0));
         let passed: Vec<&str> = findings.iter().map(|finding| finding.rule.as_str()).collect();
         assert_eq!(passed, ["SL1105"]);
     }

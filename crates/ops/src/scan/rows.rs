@@ -5,17 +5,20 @@ use std::collections::BTreeMap;
 use ::scan::facts::{Found, Service, Tls};
 use ::scan::{Seen, Target};
 use report::shape::{
-    CertificateRow, FindingRow, GroupRow, ServiceRow, SuiteRow, TargetRow, TlsRow, VersionRow,
+    CertificateRow, FindingRow, GroupRow, NameRow, ServiceRow, SuiteRow, TargetRow, TlsRow, TrustRow,
+    VersionRow,
 };
 use rules::grade::{Grade, grade};
 use wire::tls::registry::{CipherSuite, Version, cipher_suite, group, signature_scheme};
 
-use super::Wish;
+use super::names::FAMILIES;
 use super::observe::observe;
+use super::{Roots, Wish};
 
-pub fn row(seen: &Seen, now_unix_ms: u64) -> TargetRow {
+pub fn row(seen: &Seen, roots: &[Roots], now_unix_ms: u64) -> TargetRow {
     let (target, facts) = (&seen.target, &seen.facts);
-    let observations = observe(target, facts, now_unix_ms);
+    let trust = facts.tls.as_ref().map(|tls| trust_rows(tls, roots, now_unix_ms)).unwrap_or_default();
+    let observations = observe(target, facts, &trust, now_unix_ms);
     let findings = rules::judge(&observations);
     let nothing_seen = findings.is_empty();
     let (letter, why) = match grade(&findings.iter().collect::<Vec<_>>()) {
@@ -25,7 +28,7 @@ pub fn row(seen: &Seen, now_unix_ms: u64) -> TargetRow {
     };
     TargetRow {
         service: facts.service.as_ref().map(service),
-        tls: facts.tls.as_ref().map(tls),
+        tls: facts.tls.as_ref().map(|seen| TlsRow { trust, names: names(seen, &target.host), ..tls(seen) }),
         grade: letter,
         grade_why: why,
         findings: findings.iter().map(|finding| FindingRow::new(finding, &observations, &[])).collect(),
@@ -198,9 +201,46 @@ fn tls(tls: &Tls) -> TlsRow {
                 signature_scheme(*code).map_or_else(|| format!("{code:04x}"), |scheme| scheme.name.to_owned())
             })
             .collect(),
+        trust: vec![],
+        names: vec![],
         chains: tls.chains.iter().map(|chain| chain.iter().map(certificate).collect()).collect(),
         features,
     }
+}
+
+fn trust_rows(tls: &Tls, roots: &[Roots], now_unix_ms: u64) -> Vec<TrustRow> {
+    let now_unix = i64::try_from(now_unix_ms / 1000).unwrap_or(i64::MAX);
+    let mut rows = Vec::new();
+    for (place, chain) in tls.chains_der.iter().enumerate() {
+        for roots in roots {
+            let judged = trust::server_chain_ok(chain, &roots.pem, now_unix);
+            rows.push(TrustRow {
+                chain: place,
+                against: roots.name.into(),
+                trusted: judged.is_ok(),
+                why: judged.map_or_else(|error| one_line(&error.to_string()), |()| String::new()),
+            });
+        }
+    }
+    rows
+}
+
+/// What happened and why; the rest of an error is for whoever made the certificate.
+fn one_line(text: &str) -> String {
+    text.split("\n  next:").next().unwrap_or_default().replace("\n  why:  ", ": ")
+}
+
+fn names(tls: &Tls, host: &str) -> Vec<NameRow> {
+    let leaves = tls.chains.iter().enumerate().filter_map(|(place, chain)| Some((place, chain.first()?)));
+    leaves
+        .flat_map(|(place, leaf)| {
+            FAMILIES.map(|family| NameRow {
+                chain: place,
+                clients: family.name.into(),
+                takes: family.takes(leaf, host),
+            })
+        })
+        .collect()
 }
 
 fn certificate(info: &trust::CertificateInfo) -> CertificateRow {

@@ -15,7 +15,8 @@ pub use finding::{EvidenceRow, FindingRow};
 pub use price::{Block, Price};
 pub use roll::{ChangeRun, Drain, Roll, Rotation, SerialRow, Stall, StepRow};
 pub use scan::{
-    CertificateRow, GroupRow, SCAN_SCHEMA_ID, ScanReport, ServiceRow, SuiteRow, TargetRow, TlsRow, VersionRow,
+    CertificateRow, GroupRow, NameRow, SCAN_SCHEMA_ID, ScanReport, ServiceRow, SuiteRow, TargetRow, TlsRow,
+    TrustRow, VersionRow,
 };
 pub use status::{ClusterStatus, NodeStatus, StatusRow};
 pub use summary::{LinkRow, Summary};

@@ -79,6 +79,10 @@ pub struct TlsRow {
     pub signature_schemes: Vec<String>,
     /// One for each certificate that the server has, leaf first.
     pub chains: Vec<Vec<CertificateRow>>,
+    /// Whether each chain leads to a CA that clients may trust.
+    pub trust: Vec<TrustRow>,
+    /// Whose name checks each leaf would pass for this host.
+    pub names: Vec<NameRow>,
     /// `yes`, `no`, `unknown: why`, or `null` when not asked, by the name of the feature.
     pub features: std::collections::BTreeMap<String, Option<String>>,
 }
@@ -110,6 +114,25 @@ pub struct GroupRow {
     pub name: String,
     /// `TLSv1.3`, or `TLSv1.2` for it and everything older.
     pub version: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrustRow {
+    /// Place of the chain in `chains`, from 0.
+    pub chain: usize,
+    /// `--ssl-ca` or `system store`.
+    pub against: String,
+    pub trusted: bool,
+    /// Why not; empty when it is.
+    pub why: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NameRow {
+    /// Place of the chain in `chains`, from 0.
+    pub chain: usize,
+    pub clients: String,
+    pub takes: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
