@@ -12,6 +12,8 @@ use trust::CertificateInfo;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Family {
     pub name: &'static str,
+    /// RFC 6125 and 9525, with or without the common name.
+    pub keeps_to_rfc: bool,
     /// A common name counts where there is no subjectAltName of type DNS.
     common_name: bool,
     /// And even where there is one.
@@ -27,6 +29,7 @@ pub struct Family {
 const fn family(name: &'static str) -> Family {
     Family {
         name,
+        keeps_to_rfc: false,
         common_name: true,
         common_name_always: false,
         ip: true,
@@ -36,11 +39,11 @@ const fn family(name: &'static str) -> Family {
 }
 
 pub const FAMILIES: [Family; 6] = [
-    family("libmysqlclient, Python, Rust native-tls"),
+    Family { keeps_to_rfc: true, ..family("libmysqlclient, Python, Rust native-tls") },
     Family { ip_as_dns: true, ip_as_common_name: true, ..family("MariaDB Connector/C, PHP mysqlnd") },
     Family { ip_as_dns: true, ip_as_common_name: true, ..family("Connector/J") },
     Family { common_name_always: true, ip_as_common_name: true, ..family("MariaDB Connector/J") },
-    Family { common_name: false, ..family("Go") },
+    Family { common_name: false, keeps_to_rfc: true, ..family("Go") },
     Family { ip: false, ..family("Node") },
 ];
 
