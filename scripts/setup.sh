@@ -4,7 +4,7 @@
 #   build    compiler, make and perl for the vendored OpenSSL and SQLite, and a look at Rust
 #   servers  real MariaDB and Galera servers, unpacked into the cache; needs no root, installs and starts nothing
 #   browser  Chromium and one font, for the test that opens report.html
-#   tools    ip and unshare, for the tests that make a network namespace
+#   tools    ip, unshare, openssl and patch, for tests that make a namespace or run what a runbook says
 #
 # Exit codes: 0 ready, 2 something is missing and the text says the command, 3 the servers cannot be had here.
 set -euo pipefail
@@ -121,7 +121,9 @@ tools() {
     local missing=()
     has ip || missing+=(iproute2)
     has unshare || missing+=(util-linux)
-    [ ${#missing[@]} -eq 0 ] || install "the tests on an address of their own" "${missing[@]}"
+    has openssl || missing+=(openssl)
+    has patch || missing+=(patch)
+    [ ${#missing[@]} -eq 0 ] || install "the tests" "${missing[@]}"
     say "tools: ready"
 }
 

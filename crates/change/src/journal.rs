@@ -78,6 +78,51 @@ struct Line {
     record: Record,
 }
 
+/// Held by whoever changes a cluster, for as long as he does. The kernel lets go of it when the process dies.
+#[derive(Debug)]
+pub struct ClusterLock {
+    _file: Flock<File>,
+}
+
+impl ClusterLock {
+    /// # Errors
+    /// `Locked` when another process has it.
+    pub fn take(dir: &Path) -> Result<Self, JournalError> {
+        let path = dir.join("cluster.lock");
+        let fail = |what: &'static str| {
+            let path = path.clone();
+            move |source| JournalError::Io {
+                what,
+                path,
+                source,
+                next: "check owner, mode and free space of that directory, then run the same command again",
+            }
+        };
+        fs::create_dir_all(dir).map_err(fail("cannot make the directory of the journals"))?;
+        // Not truncated before it is ours: it says who holds it.
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(fail("cannot open the lock"))?;
+        let mut file =
+            Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, errno)| match errno {
+                Errno::EWOULDBLOCK => JournalError::Locked {
+                    holder: fs::read_to_string(&path).map_or_else(
+                        |_| "it holds the lock".into(),
+                        |text| format!("held by {}", text.trim()),
+                    ),
+                },
+                errno => fail("cannot lock")(errno.into()),
+            })?;
+        let _ =
+            file.set_len(0).and_then(|()| file.write_all(format!("pid {}\n", std::process::id()).as_bytes()));
+        Ok(Self { _file: file })
+    }
+}
+
 /// The lines of one change, in memory and on disk.
 #[derive(Debug)]
 pub struct Journal {
@@ -276,6 +321,16 @@ mod tests {
         drop(journal);
         let again = Journal::open(&path).expect("whole");
         assert_eq!((again.records().count(), again.torn_bytes), (3, 0));
+    }
+
+    #[test]
+    fn a_cluster_is_changed_by_one_at_a_time() {
+        let dir = tempfile::tempdir().expect("tmp");
+        let first = ClusterLock::take(dir.path()).expect("free");
+        let second = ClusterLock::take(dir.path()).expect_err("held");
+        assert!(second.to_string().contains(&format!("pid {}", std::process::id())), "{second}");
+        drop(first);
+        ClusterLock::take(dir.path()).expect("free again");
     }
 
     #[test]

@@ -9,5 +9,5 @@ pub mod journal;
 pub mod machine;
 
 pub use driver::{Driver, Runner, StepCheck, StepError};
-pub use journal::{Journal, JournalError, Record};
+pub use journal::{ClusterLock, Journal, JournalError, Record};
 pub use machine::{Command, Direction, Event, Machine, Outcome};

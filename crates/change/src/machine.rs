@@ -87,7 +87,20 @@ pub enum Stand {
     /// Its action may have run, wholly, in part, or not at all.
     Begun(Direction),
     Done,
+    /// It was so before this change came there: not ours, so nothing to take back.
+    Found,
     Undone,
+}
+
+impl Stand {
+    /// After its post-check held. A step that was found done without ever having been begun is somebody else's work.
+    fn done(self, direction: Direction) -> Self {
+        match (direction, self) {
+            (Direction::Back, _) => Self::Undone,
+            (Direction::Forward, Self::Untouched | Self::Found) => Self::Found,
+            (Direction::Forward, _) => Self::Done,
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -124,7 +137,7 @@ impl Machine {
                     machine.set(step, Stand::Begun(*direction));
                 }
                 (Record::Done { step, direction, .. }, Some(machine)) => {
-                    let stand = if *direction == Direction::Forward { Stand::Done } else { Stand::Undone };
+                    let stand = machine.stand(step).map_or(Stand::Undone, |stand| stand.done(*direction));
                     machine.set(step, stand);
                 }
                 (Record::Failed { .. }, Some(_)) => {}
@@ -140,6 +153,10 @@ impl Machine {
         }
         machine.enter_first();
         Some((machine, turned))
+    }
+
+    fn stand(&self, id: &StepId) -> Option<Stand> {
+        self.stands.get(self.plan.steps.iter().position(|step| step.id == *id)?).copied()
     }
 
     fn set(&mut self, id: &StepId, stand: Stand) {
@@ -209,7 +226,7 @@ impl Machine {
                 State::Failing { why }
             }
             (State::Recording { .. }, Event::Appended) => {
-                self.mark(if direction == Direction::Forward { Stand::Done } else { Stand::Undone });
+                self.mark(self.stands.get(self.at).map_or(Stand::Undone, |stand| stand.done(direction)));
                 match self.recovering.take() {
                     Some(why) => State::Finished(Outcome::Stopped { step: self.here(), why }),
                     None => return self.enter_next(),
@@ -258,7 +275,7 @@ impl Machine {
 
     fn pending(&self, at: usize) -> bool {
         match (self.direction, self.stands.get(at)) {
-            (Direction::Forward, Some(stand)) => *stand != Stand::Done,
+            (Direction::Forward, Some(stand)) => !matches!(stand, Stand::Done | Stand::Found),
             (Direction::Back, Some(stand)) => matches!(stand, Stand::Begun(_) | Stand::Done),
             (_, None) => false,
         }
@@ -438,6 +455,22 @@ mod tests {
         let (mut machine, _) = Machine::resume(log.iter(), None).expect("opened");
         assert_eq!(world.run(&mut machine, &mut log, 99), Some(Outcome::Complete));
         assert_eq!(world.on, vec![true; 3]);
+    }
+
+    #[test]
+    fn what_was_so_before_is_not_taken_back_wherever_it_was_killed() {
+        for budget in 0..40 {
+            let (mut world, mut log) = (World::new(3), Vec::new());
+            world.on[1] = true;
+            world.run(&mut Machine::start(plan(3)), &mut log, budget);
+            // Resumed once, so that a step found done is read back from the journal too.
+            if let Some((mut machine, _)) = Machine::resume(log.iter(), None) {
+                world.run(&mut machine, &mut log, 99);
+            }
+            let Some((mut machine, _)) = Machine::resume(log.iter(), Some(Direction::Back)) else { continue };
+            assert_eq!(world.run(&mut machine, &mut log, 99), Some(Outcome::Complete));
+            assert_eq!(world.on, [false, true, false], "killed after {budget} commands");
+        }
     }
 
     #[test]

@@ -33,6 +33,8 @@ impl OpsError {
             Self::Usage { .. } => 2,
             Self::CannotLook { .. } => 3,
             Self::Lab(lab::LabError::Refused { .. } | lab::LabError::Missing { .. }) => 3,
+            // Another one is at work; this one has changed nothing.
+            Self::Journal(change::JournalError::Locked { .. }) => 6,
             Self::Stopped(_) | Self::Journal(_) => 4,
             Self::Refused(_) | Self::Lab(lab::LabError::Taken { .. }) => 6,
             Self::Internal { .. } | Self::Lab(_) => 5,

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use change::{Command, Direction, Driver, Journal, Machine, Outcome, Record};
+use change::{ClusterLock, Command, Direction, Driver, Journal, Machine, Outcome, Record};
 use model::{Change, Clock, Plan, SystemClock};
 use net::SecretString;
 use providers::transit::{self, Authority, Limits, Transit};
@@ -166,6 +166,7 @@ pub fn apply(
     plan: &Plan,
     tell: Tell<'_>,
 ) -> Result<Finished, OpsError> {
+    let _lock = ClusterLock::take(&journal_dir(cluster))?;
     if let Some(open) = open_change(cluster)? {
         return Err(OpsError::Refused(format!(
             "another change of cluster {} is not finished, nothing was changed\n  why:  {} is open\n  next: sealion resume, or sealion undo",
@@ -221,6 +222,7 @@ pub fn go_on(
             if what == "resume" { "open " } else { "" }
         ))
     };
+    let _lock = ClusterLock::take(&journal_dir(cluster))?;
     for copy in copies::newer(cluster)? {
         tell(Progress::Line(format!("this machine's journal is made from a node's: {}", copy.describe())));
         copy.take_over()?;

@@ -7,6 +7,7 @@ use openssl::sha::sha256;
 use server::{GaleraState, NodeView, ProviderOptions};
 use thiserror::Error;
 
+use super::by_hand;
 use super::edit::{Edit, FileEdit, redacted_diff};
 use super::steps::{
     AuthorityParams, EditParams, GateParams, ProveParams, RequireParams, RotateParams, RoundParams, files,
@@ -42,6 +43,8 @@ struct Draft {
     has_files: bool,
     /// None of the three is there.
     is_bare: bool,
+    /// Subject alternative names, as openssl spells them.
+    names: String,
     start: Vec<String>,
     stop: Vec<String>,
 }
@@ -124,6 +127,7 @@ fn drafts(transit: &mut Transit<'_>) -> Result<Vec<Draft>, PlanError> {
             is_bare: [KEY_FILE, CERT_FILE, CA_FILE]
                 .iter()
                 .all(|file| node.host().facts(&spec.tls_dir.join(file)).is_ok_and(|facts| facts.is_none())),
+            names: by_hand::alternative_names(spec),
             start: spec.service.start_command(),
             stop: spec.service.stop_command(),
             view,
@@ -235,14 +239,22 @@ fn plan_id(unix_ms: u64, change: &Change) -> String {
     format!("{}-{}", time.trim_end_matches('Z'), change.verb)
 }
 
-fn shell_of(draft: &Draft) -> Vec<String> {
-    vec![
-        format!("# edit {} as shown, then drain {} at the proxy", draft.file.display(), draft.name),
-        draft.stop.join(" "),
-        draft.start.join(" "),
-        "# wait until wsrep_local_state = 4 and wsrep_cluster_size is as before".into(),
-    ]
+/// The runbook of one restart, on the node itself.
+fn restart_by_hand(draft: &Draft, diff: &[String]) -> Vec<String> {
+    let mut lines = vec![format!("# on {}", draft.name)];
+    lines.extend(by_hand::patch(&draft.file, diff));
+    lines.extend([
+        by_hand::sql("SET GLOBAL wsrep_desync=ON"),
+        "# take it out of the proxy; wait until its sessions have left: SHOW PROCESSLIST".to_owned(),
+        draft.stop.iter().map(|word| by_hand::quoted(word)).collect::<Vec<_>>().join(" "),
+        draft.start.iter().map(|word| by_hand::quoted(word)).collect::<Vec<_>>().join(" "),
+        format!("{}  # until wsrep_local_state is 4 and the size is as before", by_hand::sql(WAIT_SQL)),
+    ]);
+    lines
 }
+
+const WAIT_SQL: &str =
+    "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_local_state', 'wsrep_ready', 'wsrep_cluster_size')";
 
 fn sst_edits(draft: &Draft) -> Vec<Edit> {
     let set = |key: &str, value: String| Edit::Set { group: "sst".into(), key: key.into(), value };
@@ -279,6 +291,13 @@ fn enable(
             AuthorityParams { common_name: format!("sealion CA of {cluster}") },
         )
         .no_op = transit.authority.dir.join(trust::CA_CERT_FILE).exists();
+    if let Some(step) = builder.steps.last_mut() {
+        step.shell = by_hand::authority(
+            &transit.authority.dir,
+            &format!("sealion CA of {cluster}"),
+            transit.authority.ca_days,
+        );
+    }
     for draft in &*drafts {
         let step = builder.add(
             format!("E0.{}", draft.name),
@@ -288,13 +307,13 @@ fn enable(
             serde_json::json!({}),
         );
         step.no_op = draft.has_files;
-        step.shell = vec![
-            format!("install -d -m 0700 -o mysql {}", draft.tls_dir.display()),
-            format!(
-                "# a key and a certificate of the CA for CN={}, SAN {}, serverAuth and clientAuth",
-                draft.name, draft.name
-            ),
-        ];
+        step.shell = by_hand::leaf(
+            &transit.authority.dir,
+            draft.name.as_str(),
+            &draft.names,
+            &draft.tls_dir,
+            transit.authority.leaf_days,
+        );
     }
     if change.has(Noun::Sst) {
         for draft in drafts.iter_mut() {
@@ -312,6 +331,7 @@ fn enable(
                 vec![draft.name.clone()],
                 EditParams { edit },
             );
+            step.shell = by_hand::patch_on(draft.name.as_str(), &draft.file, &diff);
             (step.diff, step.no_op) = (diff, no_op);
         }
     }
@@ -354,6 +374,9 @@ fn enable(
             everywhere,
             GateParams { all: "DS".into() },
         );
+        if let Some(step) = builder.steps.last_mut() {
+            step.shell = by_hand::gate("socket.dynamic = YES, or listen_addr = ssl://");
+        }
         for draft in drafts.iter_mut().rev() {
             let (before, cert_before) = (draft.letter, draft.ssl_cert.clone());
             draft.options.remove("socket.dynamic");
@@ -379,6 +402,9 @@ fn enable(
             vec![],
             serde_json::json!({}),
         );
+        if let Some(step) = builder.steps.last_mut() {
+            step.shell = vec!["sealion status --look-ms 60000  # no client link may be plain".into()];
+        }
         for draft in drafts.iter_mut() {
             require(builder, "E5", draft, true)?;
         }
@@ -398,6 +424,9 @@ fn enable(
             vec![],
             ProveParams { kinds },
         );
+        if let Some(step) = builder.steps.last_mut() {
+            step.shell = vec!["sealion status --canaries  # every link must be sealed".into()];
+        }
     }
     Ok(())
 }
@@ -430,9 +459,13 @@ fn round(
         params,
     );
     step.restarts_server = true;
-    (step.no_op, step.diff, step.shell) = (no_op, diff, shell_of(draft));
-    step.sql =
-        vec!["SET GLOBAL wsrep_desync=ON  -- health checks see it; wait until the sessions have left".into()];
+    step.sql = vec![
+        "SET GLOBAL wsrep_desync=ON;  -- health checks see it; wait until the sessions have left".into(),
+        "-- here the file is changed and the server restarted: --format shell, --format diff".into(),
+        format!("{WAIT_SQL};  -- until the state is 4 and the size as before"),
+    ];
+    step.shell = restart_by_hand(draft, &diff);
+    (step.no_op, step.diff) = (no_op, diff);
     Ok(())
 }
 
@@ -452,8 +485,11 @@ fn require(builder: &mut Builder, prefix: &str, draft: &mut Draft, on: bool) -> 
         vec![draft.name.clone()],
         RequireParams { edit, before, after: on },
     );
+    let statement = format!("SET GLOBAL require_secure_transport={}", if on { "ON" } else { "OFF" });
+    step.sql = vec![format!("{statement};  -- and in the file, or the next start forgets it: --format diff")];
+    step.shell = by_hand::patch_on(draft.name.as_str(), &draft.file, &diff);
+    step.shell.push(by_hand::sql(&statement));
     (step.no_op, step.diff) = (no_op, diff);
-    step.sql = vec![format!("SET GLOBAL require_secure_transport={}", if on { "ON" } else { "OFF" })];
     Ok(())
 }
 
@@ -493,6 +529,9 @@ fn disable(change: &Change, drafts: &mut [Draft], builder: &mut Builder) -> Resu
             everywhere,
             GateParams { all: "PD".into() },
         );
+        if let Some(step) = builder.steps.last_mut() {
+            step.shell = by_hand::gate("socket.dynamic = YES, or no socket.ssl at all");
+        }
     }
     if galera || clients {
         for draft in drafts.iter_mut().rev() {
@@ -531,6 +570,7 @@ fn disable(change: &Change, drafts: &mut [Draft], builder: &mut Builder) -> Resu
                 vec![draft.name.clone()],
                 EditParams { edit },
             );
+            step.shell = by_hand::patch_on(draft.name.as_str(), &draft.file, &diff);
             (step.diff, step.no_op) = (diff, no_op);
         }
     }
@@ -543,6 +583,15 @@ fn disable(change: &Change, drafts: &mut [Draft], builder: &mut Builder) -> Resu
                 vec![draft.name.clone()],
                 serde_json::json!({}),
             );
+            step.shell = vec![
+                format!("# on {}", draft.name),
+                format!(
+                    "rm {} {} {}",
+                    by_hand::quoted(&draft.path(KEY_FILE)),
+                    by_hand::quoted(&draft.path(CERT_FILE)),
+                    by_hand::quoted(&draft.path(CA_FILE))
+                ),
+            ];
             step.no_op = draft.is_bare;
         }
     }
@@ -572,9 +621,20 @@ fn rotate(transit: &mut Transit<'_>, drafts: &[Draft], builder: &mut Builder) ->
             RotateParams { serial_before },
         );
         step.sql = vec![
-            "FLUSH LOCAL SSL  -- with client TLS: reloads the provider's certificate too".into(),
-            "SET GLOBAL wsrep_provider_options='socket.ssl_reload=1'  -- without".into(),
+            "FLUSH LOCAL SSL;  -- with client TLS: reloads the provider's certificate too".into(),
+            "SET GLOBAL wsrep_provider_options='socket.ssl_reload=1';  -- without".into(),
         ];
+        step.shell = by_hand::leaf(
+            &transit.authority.dir,
+            draft.name.as_str(),
+            &draft.names,
+            &draft.tls_dir,
+            transit.authority.leaf_days,
+        );
+        step.shell.push(format!(
+            "{}  # with client TLS; without: socket.ssl_reload=1",
+            by_hand::sql("FLUSH LOCAL SSL")
+        ));
     }
     Ok(())
 }

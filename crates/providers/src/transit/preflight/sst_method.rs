@@ -7,7 +7,10 @@ use crate::transit::world::Transit;
 
 const KNOWN: [&str; 3] = ["rsync", "mariabackup", "rsync_wan"];
 
-pub fn check(_: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
+pub fn check(transit: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
+    if seen.change.verb == Verb::Enable && seen.change.has(Noun::Clients) && !seen.change.has(Noun::Sst) {
+        return rsync_follows_clients(transit, seen);
+    }
     if !seen.change.has(Noun::Sst) || seen.change.verb == Verb::Rotate {
         return vec![];
     }
@@ -22,4 +25,25 @@ pub fn check(_: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
             )
         })
         .collect()
+}
+
+/// rsync's script takes the server's own ssl_* when [sst] has no key. The first node that is restarted with them asks for
+/// TLS, the others do not offer it, and it cannot join again, not even by IST, which the same script announces.
+/// Source: wsrep_sst_rsync of 10.11.19; seen.
+fn rsync_follows_clients(transit: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (name, view) in seen.up().filter(|(_, view)| view.sst_method().starts_with("rsync")) {
+        let Ok(node) = transit.node(name) else { continue };
+        let has_key = node.effective_sst().is_ok_and(|sst| sst.effective("tkey").is_some());
+        if !has_key && !view.offers_client_tls() {
+            problems.push(problem(
+                name,
+                "TLS for clients alone would keep restarted nodes from joining again",
+                "wsrep_sst_method is rsync, whose script begins to ask for TLS as soon as its server has ssl_*, while the \
+                 others do not offer it yet",
+                "sealion enable sst,clients (or all)",
+            ));
+        }
+    }
+    problems
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use change::{Direction, StepCheck, StepError};
 use model::{NodeName, Step};
 use secrecy::ExposeSecret;
-use server::WriteNode;
+use server::{ProviderOptions, WriteNode};
 use trust::{Ca, LeafSpec};
 
 use super::{StepKind, fail, only_node};
@@ -136,6 +136,33 @@ pub fn sound(transit: &mut Transit<'_>, name: &NodeName) -> Result<Option<String
     Ok(leaf.first().map(|leaf| leaf.serial_hex.clone()))
 }
 
+/// What still refers to the files: the running server, or what it will read at its next start.
+fn in_use(node: &mut dyn WriteNode) -> Option<String> {
+    let ours = node.spec().tls_dir.join(KEY_FILE).display().to_string();
+    if let Ok(view) = node.view() {
+        if view.provider_options().get("socket.ssl_key") == Some(ours.as_str()) {
+            return Some("wsrep_provider_options of the running server".into());
+        }
+        if view.variable("ssl_key") == Some(ours.as_str()) {
+            return Some("ssl_key of the running server".into());
+        }
+    }
+    // Files that cannot be read refer to nothing that a server could use.
+    if let Ok(files) = node.effective() {
+        let options = files.effective("wsrep_provider_options").and_then(|setting| setting.value.clone());
+        let options = ProviderOptions::parse(options.as_deref().unwrap_or(""));
+        if options.get("socket.ssl_key") == Some(ours.as_str()) {
+            return Some("wsrep_provider_options in an option file".into());
+        }
+        if files.effective("ssl_key").is_some_and(|setting| setting.value.as_deref() == Some(ours.as_str())) {
+            return Some("ssl_key in an option file".into());
+        }
+    }
+    let sst = node.effective_sst().ok()?;
+    let setting = sst.effective("tkey")?;
+    (setting.value.as_deref() == Some(ours.as_str())).then(|| "tkey of [sst] in an option file".into())
+}
+
 impl StepKind for Files {
     fn kind(&self) -> &'static str {
         "files"
@@ -154,6 +181,13 @@ impl StepKind for Files {
             let there = [KEY_FILE, CERT_FILE, CA_FILE]
                 .iter()
                 .any(|file| node.host().facts(&dir.join(file)).is_ok_and(|facts| facts.is_some()));
+            if let Some(user) = in_use(node) {
+                return Ok(StepCheck::Blocked(format!(
+                    "{name}: the files in {} are not removed\n  why:  {user} refers to them, and the server would not start without\n  \
+                     next: sealion status; undo or disable what uses them first",
+                    dir.display()
+                )));
+            }
             return Ok(if there || is_placing(node) {
                 StepCheck::Ready
             } else {
