@@ -248,6 +248,16 @@ fn enable_survives_power_cuts_and_full_disks() {
     check(&plain(), &enable(), &[Fault::PowerCut, Fault::DiskFull], &BOTH);
 }
 
+/// What an earlier change has put there is not this one's to take back: keys, files, nodes.
+#[test]
+fn enable_beside_an_earlier_change_takes_back_its_own_part_only() {
+    let galera = Change::new(Verb::Enable, [Noun::Galera]);
+    let rest = Change::new(Verb::Enable, [Noun::Sst, Noun::Clients]);
+    let base = plain();
+    base.must(&galera);
+    check(&base, &rest, &[Fault::KillSealion], &BOTH);
+}
+
 #[test]
 fn enable_and_disable_survive_a_start_that_passes() {
     check(&plain(), &enable(), &[Fault::Stumble], &BOTH);

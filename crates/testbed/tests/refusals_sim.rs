@@ -268,6 +268,41 @@ fn an_sst_method_without_tls() {
 }
 
 #[test]
+fn client_tls_without_sst_on_rsync() {
+    let rig = Rig::new(7, 3);
+    show(&mut rig.shared.borrow_mut(), 2, "wsrep_sst_method", Some("rsync"));
+    let wish = Change::new(Verb::Enable, [Noun::Clients]);
+    refuses(&rig, &wish, "n3", &["rsync", "joining again", "sealion enable sst,clients"]);
+    let wish = Change::new(Verb::Enable, [Noun::Sst, Noun::Clients]);
+    assert_eq!(problems(&rig, &wish), []);
+}
+
+#[test]
+fn a_port_in_use() {
+    // Addresses as the kernel writes them: 0.0.0.0:4444, listening.
+    let table =
+        "  sl  local_address rem_address   st\n   0: 00000000:115C 00000000:0000 0A 00000000:00000000\n";
+    enable_refuses(
+        |world| world.servers[1].disk.put("/proc/net/tcp", table, 0, 0o444),
+        "n2",
+        &["port in use: 0.0.0.0:4444", "SST", "ss -ltnp"],
+    );
+}
+
+#[test]
+fn a_gcache_that_holds_less_than_a_restart() {
+    let rig = Rig::new(7, 3);
+    let mut world = rig.shared.borrow_mut();
+    for (key, value) in
+        [("wsrep_received_bytes", "400000000000"), ("wsrep_replicated_bytes", "0"), ("uptime", "1000")]
+    {
+        world.servers[2].shown_status.insert(key.into(), value.to_owned());
+    }
+    drop(world);
+    refuses(&rig, &change(Verb::Enable), "n3", &["gcache", "full SST", "gcache.size"]);
+}
+
+#[test]
 fn a_line_that_cannot_be_read() {
     enable_refuses(
         |world| {

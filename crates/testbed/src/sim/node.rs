@@ -110,6 +110,7 @@ fn view_of(world: &World, index: usize) -> NodeView {
     ] {
         view.status.insert(key.into(), value);
     }
+    view.status.extend(server.shown_status.clone());
     for (key, value) in &server.shown {
         match value {
             Some(value) => view.variables.insert(key.clone(), value.clone()),

@@ -114,6 +114,8 @@ pub struct Server {
     pub state_uuid: String,
     /// Variables that are shown otherwise than they are; `None` hides one.
     pub shown: BTreeMap<String, Option<String>>,
+    /// Status variables that are shown besides.
+    pub shown_status: BTreeMap<String, String>,
     /// Why it cannot be started at all, e.g. its disk is broken.
     pub broken: Option<String>,
     /// A state of group communication that this server fails to start with.
@@ -165,6 +167,7 @@ impl Server {
             extra_arguments: vec![],
             state_uuid: "6b1f8a5e-c6a3-11f0-8b1e-3f1f0f0f0f0f".into(),
             shown: BTreeMap::new(),
+            shown_status: BTreeMap::new(),
             broken: None,
             cannot_speak: None,
             stumbles: 0,
