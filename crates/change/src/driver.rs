@@ -1,5 +1,7 @@
 //! Joins the machine with the journal and with the [`Runner`] that does the work.
 
+use std::path::Path;
+
 use model::{Clock, Step};
 use thiserror::Error;
 
@@ -27,7 +29,7 @@ pub trait Runner {
     /// Looks anew, over new connections; returns what was seen.
     fn verify(&mut self, step: &Step, direction: Direction) -> Result<String, StepError>;
     /// Copies a journal line to the nodes that the step changes. A node that is down gets it later.
-    fn copy_journal(&mut self, line: &str);
+    fn copy_journal(&mut self, journal: &Path, line: &str);
 }
 
 /// Where the driver is; called before each command is carried out.
@@ -80,7 +82,7 @@ impl Driver<'_> {
                 Command::Finished(outcome) => return Ok(outcome),
                 Command::Append(record) => {
                     let line = self.journal.append(self.clock.unix_ms(), *record)?;
-                    self.runner.copy_journal(&line);
+                    self.runner.copy_journal(self.journal.path(), &line);
                     Event::Appended
                 }
                 Command::Check { step, direction } => {

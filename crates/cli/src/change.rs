@@ -184,6 +184,14 @@ fn run(
     command: &str,
     work: impl FnOnce(roll::Tell<'_>) -> Result<Finished, OpsError>,
 ) -> Result<u8, OpsError> {
+    // Every step may be cut off anywhere: what was begun is in the journal. Said, because a person cannot know.
+    ctrlc::set_handler(|| {
+        eprintln!(
+            "\ninterrupted; what was begun is in the journal\n  next: sealion resume (goes on) or sealion undo (goes back)"
+        );
+        std::process::exit(4);
+    })
+    .map_err(|error| OpsError::internal("cannot handle Ctrl-C", error))?;
     let began = Instant::now();
     let started_unix_ms = model::Clock::unix_ms(&model::SystemClock);
     let mut printer = Printer { began, verbose: global.verbose > 0 };

@@ -156,6 +156,8 @@ pub struct Cluster {
     pub state_dir: PathBuf,
     pub ca_passphrase_file: Option<PathBuf>,
     pub capture: CaptureBy,
+    /// Whether the nodes' files are on this machine. A server that was named by connection options may be anywhere.
+    pub has_files: bool,
     pub nodes: Vec<NodeSpec>,
     pub login: ConnectOptions,
 }
@@ -266,6 +268,7 @@ impl Cluster {
                 Some(dir) => CaptureBy::Relay { lab_dir: at(&dir) },
                 None => CaptureBy::Packets { iface: inventory.cluster.capture_interface },
             },
+            has_files: true,
             nodes,
             login,
         })
@@ -461,6 +464,7 @@ pub fn one_server(typed: ClientOptions) -> Result<Cluster, OpsError> {
         state_dir: PathBuf::new(),
         ca_passphrase_file: None,
         capture: CaptureBy::Packets { iface: default_iface() },
+        has_files: false,
         nodes: vec![node],
         login,
     })

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use change::{ClusterLock, Command, Direction, Driver, Journal, Machine, Outcome, Record};
+use change::{ClusterLock, Command, Direction, Driver, Journal, JournalError, Machine, Outcome, Record};
 use model::{Change, Clock, Plan, SystemClock};
 use net::SecretString;
 use providers::transit::{self, Authority, Limits, Transit};
@@ -166,7 +166,7 @@ pub fn apply(
     plan: &Plan,
     tell: Tell<'_>,
 ) -> Result<Finished, OpsError> {
-    let _lock = ClusterLock::take(&journal_dir(cluster))?;
+    let _lock = ClusterLock::take(&journal_dir(cluster)).map_err(before_anything)?;
     if let Some(open) = open_change(cluster)? {
         return Err(OpsError::Refused(format!(
             "another change of cluster {} is not finished, nothing was changed\n  why:  {} is open\n  next: sealion resume, or sealion undo",
@@ -193,8 +193,17 @@ pub fn apply(
             plan.change
         )));
     }
+    if now.steps != plan.steps {
+        return Err(OpsError::Refused(format!(
+            "the plan is not what sealion {} would do on this cluster, nothing was changed\n  why:  its steps differ from those \
+             of a new plan for the same state: it was edited, or made by another version\n  next: look at a new plan: sealion \
+             plan {}",
+            env!("CARGO_PKG_VERSION"),
+            plan.change
+        )));
+    }
     let path = journal_dir(cluster).join(format!("{}.journal", plan.id));
-    let mut journal = Journal::open(&path)?;
+    let mut journal = Journal::open(&path).map_err(before_anything)?;
     let mut machine = Machine::start(plan.clone());
     let finished = drive(cluster, settings, passphrase, &mut journal, &mut machine, tell);
     if matches!(finished, Err(OpsError::Refused(_))) {
@@ -205,6 +214,14 @@ pub fn apply(
         copies::forget(cluster, &path);
     }
     finished
+}
+
+/// A journal that cannot be written before the first step has changed nothing.
+fn before_anything(error: JournalError) -> OpsError {
+    match error {
+        JournalError::Locked { .. } => error.into(),
+        other => OpsError::Refused(format!("{other}\n\nnothing was changed")),
+    }
 }
 
 /// Goes on with the newest change: forward (`resume`), or back (`undo`, also of a finished one).
@@ -236,10 +253,12 @@ pub fn go_on(
     let Some((mut machine, turned)) = Machine::resume(records.iter(), wish) else {
         return Err(nothing("resume"));
     };
-    if turned {
+    let turn = if turned {
         let direction = machine.direction();
-        journal.append(SystemClock.unix_ms(), Record::Turned { direction })?;
-    }
+        Some(journal.append(SystemClock.unix_ms(), Record::Turned { direction })?)
+    } else {
+        None
+    };
     tell(Progress::Line(format!(
         "{} {}",
         if turned { "undoing" } else { "going on with" },
@@ -258,6 +277,9 @@ pub fn go_on(
         let lines = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
         let sink = std::rc::Rc::clone(&lines);
         transit.tell = Box::new(move |line: &str| sink.borrow_mut().push(line.to_owned()));
+        if let Some(line) = &turn {
+            change::Runner::copy_journal(&mut transit, journal.path(), line);
+        }
         let revived = transit.revive();
         for line in lines.borrow().iter() {
             tell(Progress::Line(line.clone()));
@@ -364,8 +386,9 @@ fn drive(
         crash_at: std::env::var("SEALION_CRASH_AT").ok(),
         notes: Vec::new(),
     };
-    let outcome =
-        Driver { journal, runner: &mut runner, watcher: &mut watcher, clock: &clock }.run(machine)?;
+    let outcome = Driver { journal, runner: &mut runner, watcher: &mut watcher, clock: &clock }
+        .run(machine)
+        .map_err(|error| if machine.touched() { error.into() } else { before_anything(error) })?;
     let not_proven = watcher
         .notes
         .iter()

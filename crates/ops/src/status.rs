@@ -92,7 +92,8 @@ pub fn with_sights(cluster: &Cluster, sights: Vec<LinkSight>, not_looked_at: Vec
     let mut seen = Observations::default();
     let mut status = Status { not_looked_at, ..Status::default() };
     status.cluster.name.clone_from(&cluster.name);
-    status.cluster.os_class = os_class();
+    // Of the machine that this runs on: said only where the nodes are here too.
+    status.cluster.os_class = if cluster.has_files { os_class() } else { NOT_READ.to_owned() };
     status.cluster.galera_port = cluster.nodes.first().map_or(0, |node| node.galera_port);
     for spec in &cluster.nodes {
         let mut node = LiveNode::new(spec.clone(), cluster.login_at(spec));
@@ -118,7 +119,7 @@ pub fn with_sights(cluster: &Cluster, sights: Vec<LinkSight>, not_looked_at: Vec
                         "SHOW GLOBAL STATUS LIKE 'wsrep_cluster_size'",
                     );
                 }
-                status.nodes.push(node_status(&mut node, &view, &sights, &mut seen, now));
+                status.nodes.push(node_status(&mut node, &view, cluster.has_files, &sights, &mut seen, now));
             }
             Err(error) => {
                 status
@@ -190,6 +191,9 @@ fn seen_of(sights: &[LinkSight], kind: LinkKind, node: &str) -> String {
     "unknown".into()
 }
 
+/// In a column, of files that are on another machine or cannot be read.
+const NOT_READ: &str = "not read";
+
 fn not_after(node: &LiveNode, path: &Path) -> Option<i64> {
     let pem = node.host().read(path, PEM_BYTES_MAX).ok()??;
     trust::inspect(&pem).ok()?.first().map(|leaf| leaf.not_after_unix)
@@ -198,13 +202,17 @@ fn not_after(node: &LiveNode, path: &Path) -> Option<i64> {
 fn node_status(
     node: &mut LiveNode,
     view: &NodeView,
+    has_files: bool,
     sights: &[LinkSight],
     seen: &mut Observations,
     now: u64,
 ) -> NodeStatus {
     let name = node.name().to_string();
-    let effective = node.effective().ok();
-    let sst = node.effective_sst().ok();
+    let effective = if has_files { node.effective().ok() } else { None };
+    let sst = if has_files { node.effective_sst().ok() } else { None };
+    // What stands in files that were not read is not said to be one or the other.
+    let of_files = |read: bool, word: &str| if read { word.to_owned() } else { NOT_READ.to_owned() };
+    let not_after = |node: &LiveNode, path: &Path| if has_files { not_after(node, path) } else { None };
     let setting = |key: &str| effective.as_ref().and_then(|all| all.effective(key)?.value.clone());
     let file_options = ProviderOptions::parse(&setting("wsrep_provider_options").unwrap_or_default());
     let in_file = {
@@ -225,7 +233,7 @@ fn node_status(
     let galera_cert = path(live.get("socket.ssl_cert"));
     let galera = Row {
         what: "galera".into(),
-        configured: in_file.into(),
+        configured: of_files(effective.is_some(), in_file),
         effective: state.to_string(),
         seen: seen_of(sights, LinkKind::Galera, &name),
         not_after_unix: galera_cert.as_deref().and_then(|path| not_after(node, path)),
@@ -238,9 +246,9 @@ fn node_status(
     let sst_cert = path(sst_get("tcert").as_deref());
     let sst_row = Row {
         what: format!("sst ({})", view.sst_method()),
-        configured: if sst_tls { "TLS" } else { "plain" }.into(),
+        configured: of_files(sst.is_some(), if sst_tls { "TLS" } else { "plain" }),
         // SST scripts read the files at each transfer: what is configured is what will be.
-        effective: if sst_tls { "TLS" } else { "plain" }.into(),
+        effective: of_files(sst.is_some(), if sst_tls { "TLS" } else { "plain" }),
         seen: seen_of(sights, LinkKind::Sst, &name),
         key: path(sst_get("tkey").as_deref()),
         not_after_unix: sst_cert.as_deref().and_then(|path| not_after(node, path)),
@@ -256,12 +264,14 @@ fn node_status(
     };
     let client = Row {
         what: "client".into(),
-        configured: words(
-            setting("ssl_cert").is_some(),
-            setting("require_secure_transport")
-                .is_some_and(|value| matches!(value.to_ascii_uppercase().as_str(), "ON" | "1")),
-        )
-        .into(),
+        configured: of_files(
+            effective.is_some(),
+            words(
+                setting("ssl_cert").is_some(),
+                setting("require_secure_transport")
+                    .is_some_and(|value| matches!(value.to_ascii_uppercase().as_str(), "ON" | "1")),
+            ),
+        ),
         effective: words(view.offers_client_tls(), requires).into(),
         seen: seen_of(sights, LinkKind::Client, &name),
         key: path(view.variable("ssl_key")),
@@ -301,7 +311,30 @@ fn node_status(
         Source::Sql,
         "SHOW GLOBAL VARIABLES LIKE 'require_secure_transport'",
     );
-    note("sst.configured", Value::Bool(sst_tls), Source::File, "my_print_defaults sst");
+    let value = if sst.is_some() {
+        Value::Bool(sst_tls)
+    } else {
+        Value::Unknown("its option files were not read".into())
+    };
+    note("sst.configured", value, Source::File, "my_print_defaults sst");
+    if has_files {
+        let mut missing: Vec<String> = Vec::new();
+        for row in [&galera, &sst_row, &client] {
+            for path in [&row.key, &row.certificate].into_iter().flatten() {
+                if node.host().facts(path).is_ok_and(|facts| facts.is_none()) {
+                    missing.push(path.display().to_string());
+                }
+            }
+        }
+        missing.sort();
+        missing.dedup();
+        let value = if missing.is_empty() {
+            Value::Absent
+        } else {
+            Value::Text(format!("gone: {}", missing.join(", ")))
+        };
+        note("tls.files_missing", value, Source::Host, "ls -l FILE");
+    }
     let nearest = [&galera, &sst_row, &client].iter().filter_map(|row| row.not_after_unix).min();
     if let Some(not_after) = nearest {
         let days = (not_after - i64::try_from(now / 1000).unwrap_or(0)) / SECONDS_PER_DAY;
@@ -313,6 +346,7 @@ fn node_status(
         );
     }
     if let Some(key) = galera_key.or_else(|| client.key.clone())
+        && has_files
         && let Ok(Some(facts)) = node.host().facts(&key)
     {
         note("key.others_can_read", Value::Bool(facts.mode & 0o077 != 0), Source::Host, "stat FILE");

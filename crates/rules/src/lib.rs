@@ -93,6 +93,7 @@ pub const RULES: &[&dyn Rule] = &[
     &server::CERTIFICATE_EXPIRY,
     &server::KEY_MODE,
     &server::KEY_OWNER,
+    &server::FILES_PRESENT,
     &cluster::GALERA_STRICT,
     &cluster::SST_TLS,
     &cluster::LIVE_IS_FILE,

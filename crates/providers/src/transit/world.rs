@@ -1,6 +1,7 @@
 //! Everything the steps work on, handed in by `ops` (or by a test, with simulated nodes).
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use change::{Direction, Runner, StepCheck, StepError};
@@ -120,15 +121,24 @@ impl Runner for Transit<'_> {
         steps::of(step)?.verify(self, step, direction)
     }
 
-    fn copy_journal(&mut self, line: &str) {
+    fn copy_journal(&mut self, journal: &Path, line: &str) {
         let name = format!("{}.journal", self.plan_id);
+        let whole = fs::read(journal).unwrap_or_default();
+        let before_bytes = (whole.len() as u64).saturating_sub(line.len() as u64);
         for node in &mut self.nodes {
             let dir = node.spec().state_dir.clone();
             let host = node.write_host();
-            // A copy is a convenience for another workstation; the operator's journal is the one that decides.
-            let _ = host
-                .make_dir(&dir, 0o700, None)
-                .and_then(|()| host.append(&dir.join(&name), line.as_bytes()));
+            let copy = dir.join(&name);
+            let has = host.facts(&copy).ok().flatten().map_or(0, |facts| facts.bytes);
+            // The operator's journal decides, so a copy that cannot be written stops nothing; and one that missed lines,
+            // because its node was down, is written anew.
+            let _ = host.make_dir(&dir, 0o700, None).and_then(|()| {
+                if has == before_bytes {
+                    host.append(&copy, line.as_bytes())
+                } else {
+                    host.write(&copy, &whole, Some(0o600), None)
+                }
+            });
         }
     }
 }
