@@ -2,10 +2,11 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench fuzz deep docs clean
+.PHONY: help setup demo install test check bench fuzz deep docs clean
 
 OUT ?= out/demo
 ARGS ?=
+PREFIX ?= $(HOME)/.local
 CARGO ?= cargo
 # rustup's place, for shells that were open before it was installed.
 export PATH := $(PATH):$(HOME)/.cargo/bin
@@ -30,6 +31,16 @@ demo: ## a real Galera cluster from clear text to proven TLS, with a report
 	@$(build_release)
 	@$(sealion) demo --out "$(OUT)" $(ARGS)
 	@echo "report: $(abspath $(OUT))/report.html"
+
+install: ## the binary, man pages and completions into PREFIX (~/.local)
+	@scripts/setup.sh build
+	@$(build_release)
+	@install -Dm755 "$(sealion)" "$(PREFIX)/bin/sealion"
+	@install -d "$(PREFIX)/share/man/man1" && install -m644 docs/man/*.1 "$(PREFIX)/share/man/man1/"
+	@install -Dm644 docs/completions/sealion.bash "$(PREFIX)/share/bash-completion/completions/sealion"
+	@install -Dm644 docs/completions/_sealion "$(PREFIX)/share/zsh/site-functions/_sealion"
+	@install -Dm644 docs/completions/sealion.fish "$(PREFIX)/share/fish/vendor_completions.d/sealion.fish"
+	@echo "$(PREFIX)/bin/sealion"
 
 test: ## every test, on real servers
 	@scripts/setup.sh all

@@ -85,7 +85,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand scan" -l rate -d 'New co
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l at-once -d 'Targets that are asked at once; each has one connection at a time' -r
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l timeout-ms -d 'Give one connection up after this long' -r
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l ssl-ca -d 'CAs that the chains must lead to; the system\'s are tried too' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand scan" -l fail-on -d 'Exit with 1 when a finding of this severity failed' -r -f -a "info\t''
+complete -c sealion -n "__fish_sealion_using_subcommand scan" -l fail-on -d 'Exit with 1 when a finding of this severity failed, with 3 when one could not be judged' -r -f -a "info\t''
 low\t''
 medium\t''
 high\t''
@@ -122,7 +122,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand status" -l ssl-ca -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand status" -l ssl-cert -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand status" -l ssl-key -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand status" -l look-ms -d 'Watch the wire for this long; 0 does not' -r
-complete -c sealion -n "__fish_sealion_using_subcommand status" -l fail-on -d 'Exit with 1 when a finding of this severity failed' -r -f -a "info\t''
+complete -c sealion -n "__fish_sealion_using_subcommand status" -l fail-on -d 'Exit with 1 when a finding of this severity failed, with 3 when one could not be judged' -r -f -a "info\t''
 low\t''
 medium\t''
 high\t''

@@ -185,7 +185,7 @@ pub struct ScanArgs {
     /// CAs that the chains must lead to; the system's are tried too
     #[arg(long, value_name = "FILE")]
     pub ssl_ca: Option<PathBuf>,
-    /// Exit with 1 when a finding of this severity failed
+    /// Exit with 1 when a finding of this severity failed, with 3 when one could not be judged
     #[arg(long, value_enum, value_name = "SEVERITY")]
     pub fail_on: Option<SeverityArg>,
 }
@@ -257,7 +257,7 @@ pub struct StatusArgs {
     /// Write a canary row on every node meanwhile (schema sealion_canary, removed again)
     #[arg(long)]
     pub canaries: bool,
-    /// Exit with 1 when a finding of this severity failed
+    /// Exit with 1 when a finding of this severity failed, with 3 when one could not be judged
     #[arg(long, value_enum, value_name = "SEVERITY")]
     pub fail_on: Option<SeverityArg>,
 }

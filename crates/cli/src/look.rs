@@ -41,8 +41,16 @@ pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
         .filter(|finding| matches!(finding.verdict, Verdict::Fail(_)))
         .map(|finding| finding.severity)
         .max();
+    // What a gate was to judge and could not be seen has not passed it.
+    let blind = status
+        .findings
+        .iter()
+        .filter(|finding| matches!(finding.verdict, Verdict::Unknown(_)))
+        .map(|finding| finding.severity)
+        .max();
     Ok(match (args.fail_on.map(Severity::from), worst) {
         (Some(limit), Some(worst)) if worst >= limit => 1,
+        (Some(limit), _) if blind.is_some_and(|blind| blind >= limit) => 3,
         _ if status.nodes.iter().any(|node| node.version.is_none()) => 3,
         _ => 0,
     })

@@ -83,7 +83,15 @@ pub fn scan(global: &Global, args: &ScanArgs) -> Result<u8, OpsError> {
     let failed = |row: &FindingRow| row.verdict == VerdictWord::Fail;
     let worst = report.targets.iter().flat_map(|row| &row.findings).filter(|row| failed(row));
     let worst = worst.map(|row| row.severity).max();
-    Ok(u8::from(matches!((args.fail_on.map(word), worst), (Some(limit), Some(worst)) if worst >= limit)))
+    let unknown = |row: &&FindingRow| row.verdict == VerdictWord::Unknown;
+    let blind =
+        report.targets.iter().flat_map(|row| &row.findings).filter(unknown).map(|row| row.severity).max();
+    Ok(match (args.fail_on.map(word), worst, blind) {
+        (Some(limit), Some(worst), _) if worst >= limit => 1,
+        // What a gate was to judge and could not be seen has not passed it.
+        (Some(limit), _, Some(blind)) if blind >= limit => 3,
+        _ => 0,
+    })
 }
 
 fn word(severity: SeverityArg) -> SeverityWord {

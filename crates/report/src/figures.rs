@@ -34,6 +34,12 @@ pub fn real(number: f64) -> String {
     }
 }
 
+/// The same without zeros that say nothing: `5`, `0.5`. For axes, where numbers are round.
+pub fn short(number: f64) -> String {
+    let text = real(number);
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
 /// `412 ms`, `4.31 s`, `2 min 04 s`.
 pub fn duration(ms: u64) -> String {
     match ms {
@@ -104,6 +110,15 @@ mod tests {
         check(moment(1_795_254_158_123), "2026-11-21 09:42:38 UTC");
         check(day(1_795_254_158), "2026-11-21");
         check(day(-1), "-1 s since 1970");
+    }
+
+    #[test]
+    fn axes_have_round_numbers_that_keep_their_size() {
+        for (number, expected) in
+            [(5.0, "5"), (0.5, "0.5"), (50.0, "50"), (1000.0, "1,000"), (0.0, "0"), (12.5, "12.5")]
+        {
+            assert_eq!(short(number), expected);
+        }
     }
 
     #[test]

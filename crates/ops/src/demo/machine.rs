@@ -131,12 +131,19 @@ pub fn see_again(lab: &LabOptions) -> Vec<SeeAgain> {
     let mut rows = vec![
         row("the same, from nothing", "make demo".into()),
         row("and leave it up", "sealion demo --keep".into()),
+    ];
+    let about = row("what a finding means", "sealion explain SL1001".into());
+    if !lab.keep {
+        rows.push(about); // What follows needs a cluster that is still there.
+        return rows;
+    }
+    rows.extend([
         row(
             "what each link carries now",
             format!("sealion lab exec --dir {dir} -- sealion status --canaries"),
         ),
-        row("what a finding means", "sealion explain SL1001".into()),
-    ];
+        about,
+    ]);
     if !lab.relay {
         let command = format!("sealion lab exec --dir {dir} -- tcpdump -i lo -A port 4567");
         rows.insert(3, row("the bytes themselves", command));

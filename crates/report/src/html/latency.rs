@@ -22,7 +22,7 @@ pub fn draw(price: &Price) -> String {
     let mut svg = Svg::default();
     for tick in axis.ticks() {
         svg.line((x(tick), 14.0), (x(tick), BASE), if tick == 0.0 { "axis" } else { "grid" });
-        svg.text((x(tick), BASE + 17.0), "tick", "middle", &real(tick).replace(".00", "").replace(".0", ""));
+        svg.text((x(tick), BASE + 17.0), "tick", "middle", &crate::figures::short(tick));
     }
     svg.text((WIDTH - RIGHT, BASE + 34.0), "tick", "end", "ms per transaction");
     row(&mut svg, &price.before, "before", "plain", 48.0, &x);

@@ -22,7 +22,7 @@ pub fn draw(price: &Price) -> String {
     for tick in axis.ticks() {
         let y = BASE - axis.place(tick) * (BASE - TOP);
         svg.line((LEFT, y), (LEFT + 2.0 * PANEL + GAP, y), if tick == 0.0 { "axis" } else { "grid" });
-        svg.text((LEFT - 8.0, y + 4.0), "tick", "end", &real(tick).replace(".00", ""));
+        svg.text((LEFT - 8.0, y + 4.0), "tick", "end", &crate::figures::short(tick));
     }
     panel(&mut svg, &price.before, "before", "plain", LEFT, &axis);
     panel(&mut svg, &price.after, "after", "sealed", LEFT + PANEL + GAP, &axis);
@@ -60,6 +60,6 @@ fn panel(svg: &mut Svg, block: &Block, name: &str, class: &str, left: f64, axis:
         (left + PANEL, BASE + 17.0),
         "tick",
         "end",
-        &format!("{} s", real(block.seconds).replace(".0", "")),
+        &format!("{} s", crate::figures::short(block.seconds)),
     );
 }

@@ -136,7 +136,7 @@ fn chart(svg: &mut Svg, roll: &Roll, x: &dyn Fn(u64) -> f64, (top, base): (f64, 
     svg.text((LEFT, top - 12.0), "tick strong", "start", &unit);
     for tick in axis.ticks() {
         svg.line((LEFT, y(tick)), (WIDTH - RIGHT, y(tick)), if tick == 0.0 { "axis" } else { "grid" });
-        svg.text((LEFT - 10.0, y(tick) + 4.0), "tick", "end", &crate::figures::real(tick).replace(".00", ""));
+        svg.text((LEFT - 10.0, y(tick) + 4.0), "tick", "end", &crate::figures::short(tick));
     }
     for stall in &roll.stalls {
         let title = format!("{} stalled {}", stall.node, duration(stall.lasted_ms));

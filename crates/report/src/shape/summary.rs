@@ -1,4 +1,4 @@
-use model::{LinkSight, Seen};
+use model::{LinkKind, LinkSight, Seen};
 use serde::{Deserialize, Serialize};
 
 use super::{LinkKindWord, Outcome, SeenWord};
@@ -62,7 +62,7 @@ impl LinkRow {
         if [before, after].into_iter().flatten().any(|sight| sight.link != *link) {
             return None;
         }
-        let (before, after) = (Half::of(before), Half::of(after));
+        let (before, after) = (Half::of(link.kind, before), Half::of(link.kind, after));
         Some(Self {
             kind: link.kind.into(),
             a: link.a.clone(),
@@ -122,9 +122,13 @@ struct Half {
 }
 
 impl Half {
-    fn of(sight: Option<&LinkSight>) -> Self {
+    fn of(kind: LinkKind, sight: Option<&LinkSight>) -> Self {
         let Some(sight) = sight else {
-            let why = Some("this link was not in this look".to_owned());
+            let why = match kind {
+                LinkKind::Ist | LinkKind::Sst => "no transfer between these two in this look",
+                LinkKind::Galera | LinkKind::Client => "there was no such link in this look",
+            };
+            let why = Some(why.to_owned());
             return Self {
                 seen: SeenWord::Unknown,
                 why,
@@ -186,7 +190,7 @@ mod tests {
             (LinkKindWord::Galera, SeenWord::Plain, SeenWord::Sealed)
         );
         assert_eq!(rows[1].seen_before, SeenWord::Unknown);
-        assert_eq!(rows[1].why_before.as_deref(), Some("this link was not in this look"));
+        assert_eq!(rows[1].why_before.as_deref(), Some("no transfer between these two in this look"));
         assert_eq!(rows[1].why_after.as_deref(), Some("no bytes"));
     }
 
