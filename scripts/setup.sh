@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Makes a machine ready: scripts/setup.sh [build|servers|browser|tools|all] (all is the default).
+# Makes a machine ready: scripts/setup.sh [build|servers|weak|browser|tools|all] (all is the default).
 #
 #   build    compiler, make and perl for the vendored OpenSSL and SQLite, and a look at Rust
 #   servers  real MariaDB and Galera servers, unpacked into the cache; needs no root, installs and starts nothing
+#   weak     an OpenSSL with faults, built into the cache for the controls of `sealion scan`; and openssl itself
 #   browser  Chromium and one font, for the test that opens report.html
 #   tools    ip, unshare, openssl and patch, for tests that make a namespace or run what a runbook says
 #
@@ -96,6 +97,16 @@ servers() {
     say "servers: ready ($where)"
 }
 
+weak() {
+    if [ -z "${SEALION_WEAK_OPENSSL:-}" ]; then
+        printf '#include <zlib.h>\n' | cc -E - >/dev/null 2>&1 || install "the weak OpenSSL" zlib1g-dev
+    fi
+    has "${SEALION_OPENSSL:-openssl}" || install "the controls of the scan" openssl
+    local where
+    where=$(bash "$here/weak-openssl.sh")
+    say "weak: ready ($where)"
+}
+
 browser() {
     if [ -n "${SEALION_BROWSER:-}" ]; then
         if ! has "$SEALION_BROWSER"; then
@@ -130,9 +141,9 @@ tools() {
 [ $# -gt 0 ] || set -- all
 for part in "$@"; do
     case $part in
-    build | servers | browser | tools | all) ;;
+    build | servers | weak | browser | tools | all) ;;
     *)
-        printf 'usage: scripts/setup.sh [build|servers|browser|tools|all]\n' >&2
+        printf 'usage: scripts/setup.sh [build|servers|weak|browser|tools|all]\n' >&2
         exit 2
         ;;
     esac
@@ -142,6 +153,7 @@ for part in "$@"; do
     if [ "$part" = all ]; then
         build
         servers
+        weak
         browser
         tools
     else

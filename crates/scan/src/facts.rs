@@ -56,6 +56,8 @@ pub struct Tls {
     pub suites: BTreeMap<Version, Vec<u16>>,
     /// Versions whose list of suites is whole; the others show one of each class that was asked for.
     pub complete: BTreeSet<Version>,
+    /// Whether every class of suites of SSL 3.0 to TLS 1.2 was asked for: only then is what is not in `suites` refused.
+    pub classes_complete: bool,
     /// Per version (TLS 1.3 and below 1.3), in the server's order.
     pub groups: BTreeMap<Version, Vec<u16>>,
     pub groups_complete: BTreeSet<Version>,

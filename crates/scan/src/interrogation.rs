@@ -12,15 +12,19 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use wire::tls::registry::{
-    Authentication, Cipher, CipherSuite, FALLBACK_SCSV, GroupKind, KeyExchange, Mode, SignatureKey, Version,
-    alerts, cipher_suite, group, signature_scheme,
+    Authentication, CipherSuite, FALLBACK_SCSV, GroupKind, KeyExchange, Mode, SignatureKey, Version, alerts,
+    cipher_suite, group, signature_scheme,
 };
 use wire::tls::server_flight::{BigNumber, ServerParameters};
 
+use crate::classes::CLASSES;
 use crate::conversation::{Accepted, Answer, Opening, Reply, Spoke};
 use crate::facts::{Facts, Found, Service, Tls};
 use crate::question::{Question, Shares};
 use crate::target::Target;
+
+/// What the question about whose order counts costs.
+const ORDER_CONNECTIONS: u32 = 2;
 
 /// How much is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -97,6 +101,7 @@ pub async fn interrogate(line: Line, target: Target, depth: Depth) -> Facts {
         opening: Opening::Listen,
         server_name: target.server_name().map(str::to_owned),
         connections_left: target.connections_max.min(depth.connections_max()),
+        offered_compression: false,
         is_stopped: false,
     };
     survey.all(depth).await;
@@ -110,6 +115,8 @@ struct Survey {
     opening: Opening,
     server_name: Option<String>,
     connections_left: u32,
+    /// Whether the last question offered DEFLATE: only then is its absence an answer.
+    offered_compression: bool,
     /// Turned away, or out of connections: no more questions.
     is_stopped: bool,
 }
@@ -126,43 +133,6 @@ enum Said {
     /// Nobody knows: a fault on the way, or no connections left.
     NotSeen,
 }
-
-type Class = (&'static str, fn(&CipherSuite) -> bool);
-
-fn is_usual(suite: &CipherSuite) -> bool {
-    use KeyExchange as K;
-    matches!(suite.key_exchange, K::Rsa | K::Dh | K::Dhe | K::Ecdh | K::Ecdhe)
-}
-fn is_weak(suite: &CipherSuite) -> bool {
-    suite.is_null()
-        || suite.is_anon()
-        || suite.is_export
-        || suite.cipher == Cipher::Rc4
-        || suite.cipher.block_bits() == Some(64)
-}
-fn is_aead(suite: &CipherSuite) -> bool {
-    matches!(suite.mode, Mode::Gcm | Mode::Ccm | Mode::Ccm8 | Mode::Poly1305)
-}
-
-/// One question each where suites are not listed one by one. Together they are every suite of SSL 3.0 to TLS 1.2.
-const CLASSES: [Class; 8] = [
-    ("forward secrecy, AEAD", |suite| {
-        is_usual(suite) && !is_weak(suite) && suite.has_forward_secrecy() && is_aead(suite)
-    }),
-    ("forward secrecy, CBC", |suite| {
-        is_usual(suite) && !is_weak(suite) && suite.has_forward_secrecy() && !is_aead(suite)
-    }),
-    ("no forward secrecy", |suite| is_usual(suite) && !is_weak(suite) && !suite.has_forward_secrecy()),
-    ("64-bit blocks", |suite| {
-        suite.cipher.block_bits() == Some(64) && !suite.is_anon() && !suite.is_export && is_usual(suite)
-    }),
-    ("RC4", |suite| suite.cipher == Cipher::Rc4 && !suite.is_anon() && !suite.is_export && is_usual(suite)),
-    ("export", |suite| suite.is_export),
-    ("anonymous or without encryption", |suite| (suite.is_anon() || suite.is_null()) && !suite.is_export),
-    ("pre-shared keys and others", |suite| {
-        !is_usual(suite) && !suite.is_export && !suite.is_anon() && !suite.is_null()
-    }),
-];
 
 impl Survey {
     async fn all(&mut self, depth: Depth) {
@@ -188,11 +158,14 @@ impl Survey {
             self.older_versions().await;
         }
         if depth > Depth::First {
-            self.suites(depth).await;
-            self.groups(depth).await;
-            self.order().await;
-            self.chains().await;
+            // What one question decides comes first: a server with a hundred suites must not use up its connections.
             self.fallback().await;
+            self.blocks_of_tls10().await;
+            self.suites_of_tls13().await;
+            self.groups(depth).await;
+            self.chains().await;
+            self.suites_of_old(depth).await;
+            self.order().await;
             if depth == Depth::Full {
                 self.schemes().await;
             }
@@ -284,6 +257,7 @@ impl Survey {
             return None;
         }
         question.server_name.clone_from(&self.server_name);
+        self.offered_compression = question.offers_compression();
         self.connections_left -= 1;
         self.facts.connections += 1;
         let reply = self.line.ask(Ask { opening: self.opening, question }).await;
@@ -342,7 +316,9 @@ impl Survey {
         keep(&mut self.tls.client_certificate_asked, accepted.asks_certificate);
         keep(&mut self.tls.ocsp_staple, accepted.is_ocsp_stapled);
         if hello.version < Version::TLS13 {
-            keep(&mut self.tls.compression, hello.compression_method != 0);
+            if self.offered_compression {
+                keep(&mut self.tls.compression, hello.compression_method != 0);
+            }
             if hello.version > Version::SSL3 {
                 keep(&mut self.tls.secure_renegotiation, hello.extensions.renegotiation_info.is_some());
                 keep(&mut self.tls.extended_master_secret, hello.extensions.extended_master_secret);
@@ -436,32 +412,64 @@ impl Survey {
             .find(|&version| self.has(version))
     }
 
-    async fn suites(&mut self, depth: Depth) {
+    async fn suites_of_tls13(&mut self) {
         if self.has(Version::TLS13) {
-            self.eliminate(Version::TLS13, Question::tls13()).await;
+            self.eliminate(Version::TLS13, Question::tls13(), 0).await;
         }
-        let Some(version) = self.newest_old() else { return };
+    }
+
+    /// One by one in a full look, as far as the connections go; the rest, and else everything, by class.
+    async fn suites_of_old(&mut self, depth: Depth) {
+        let Some(version) = self.newest_old() else {
+            self.tls.classes_complete =
+                self.tls.versions.values().all(|found| !matches!(found, Found::Unknown(_)));
+            return;
+        };
         if depth == Depth::Full {
-            self.eliminate(version, Question::up_to(version)).await;
-        } else {
-            for (_, is_in_class) in CLASSES {
-                let known = self.tls.suites.get(&version).cloned().unwrap_or_default();
-                if known.iter().any(|&code| cipher_suite(code).is_some_and(is_in_class)) {
-                    continue;
-                }
-                let question = Question::up_to(version).only(is_in_class);
-                if let Said::Took(accepted) = self.offer(question).await {
-                    self.note(&accepted);
-                }
+            let kept_back = u32::try_from(CLASSES.len()).unwrap_or(u32::MAX) + ORDER_CONNECTIONS;
+            self.eliminate(version, Question::up_to(version), kept_back).await;
+        }
+        self.tls.classes_complete = true;
+        if self.tls.complete.contains(&version) {
+            return;
+        }
+        for (_, is_in_class) in CLASSES {
+            let known = self.tls.suites.get(&version).cloned().unwrap_or_default();
+            if known.iter().any(|&code| cipher_suite(code).is_some_and(is_in_class)) {
+                continue;
+            }
+            match self.offer(Question::up_to(version).only(is_in_class)).await {
+                Said::Took(accepted) => self.note(&accepted),
+                Said::NotSeen => self.tls.classes_complete = false,
+                _ => {}
             }
         }
     }
 
-    /// Offers what is left until nothing of it is taken.
-    async fn eliminate(&mut self, version: Version, mut question: Question) {
+    /// BEAST is about the suites of TLS 1.0 alone, and the first one that it settled for may be another kind.
+    async fn blocks_of_tls10(&mut self) {
+        let is_cbc = |suite: &CipherSuite| suite.mode == Mode::Cbc;
+        let known = self.tls.suites.get(&Version::TLS10).cloned().unwrap_or_default();
+        if !self.has(Version::TLS10) || known.iter().any(|&code| cipher_suite(code).is_some_and(is_cbc)) {
+            return;
+        }
+        if let Said::Took(accepted) = self.offer(Question::up_to(Version::TLS10).only(is_cbc)).await {
+            self.note(&accepted);
+        }
+    }
+
+    /// Offers what is left until nothing of it is taken, or `kept_back` connections are left for others.
+    async fn eliminate(&mut self, version: Version, mut question: Question, kept_back: u32) {
         let known = self.tls.suites.get(&version).cloned().unwrap_or_default();
         question.suites.retain(|code| !known.contains(code));
         while !question.suites.is_empty() {
+            if self.connections_left <= kept_back {
+                self.facts.not_seen.push(format!(
+                    "the whole list of suites of {}: it is longer than there are connections for",
+                    version.name().unwrap_or("a version without a name")
+                ));
+                return;
+            }
             let picked = match self.offer(question.clone()).await {
                 Said::Took(accepted) if accepted.hello.version == version => {
                     let code = accepted.hello.cipher_suite;
@@ -491,18 +499,14 @@ impl Survey {
             self.eliminate_groups(Version::TLS13, question, depth).await;
         }
         if let Some(version) = self.newest_old() {
-            let taken = self.tls.suites.get(&version).cloned().unwrap_or_default();
-            let is = |key_exchange: KeyExchange| {
-                move |code: &u16| cipher_suite(*code).is_some_and(|suite| suite.key_exchange == key_exchange)
-            };
-            if taken.iter().any(is(KeyExchange::Ecdhe)) {
-                let mut question =
-                    Question::up_to(version).only(|suite| suite.key_exchange == KeyExchange::Ecdhe);
-                question.groups.retain(|&code| {
-                    group(code).is_some_and(|group| {
-                        matches!(group.kind, GroupKind::Prime | GroupKind::Binary | GroupKind::Montgomery)
-                    })
-                });
+            let mut question =
+                Question::up_to(version).only(|suite| suite.key_exchange == KeyExchange::Ecdhe);
+            question.groups.retain(|&code| {
+                group(code).is_some_and(|group| {
+                    matches!(group.kind, GroupKind::Prime | GroupKind::Binary | GroupKind::Montgomery)
+                })
+            });
+            if version > Version::SSL3 {
                 self.eliminate_groups(Version::TLS12, question, depth).await;
             }
             // DHE without a named group: the prime is the server's own.
@@ -705,15 +709,6 @@ fn prime_name(p: &BigNumber) -> Option<String> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::question::suites;
-
-    #[test]
-    fn classes_leave_no_suite_out() {
-        let left: Vec<u16> = suites(|suite| {
-            suite.works_with(Version::TLS12) && !CLASSES.iter().any(|(_, is_in_class)| is_in_class(suite))
-        });
-        assert!(left.is_empty(), "{left:04x?}");
-    }
 
     #[test]
     fn known_primes_have_names() {

@@ -12,6 +12,7 @@
 //! certificates), the probes that can harm an old server, name resolution beyond the system's.
 #![warn(clippy::indexing_slicing)]
 
+mod classes;
 pub mod conversation;
 pub mod engine;
 pub mod facts;

@@ -6,9 +6,11 @@ use openssl::ec::{EcGroup, EcKey, EcPoint, PointConversionForm};
 use openssl::error::ErrorStack;
 use openssl::nid::Nid;
 use openssl::pkey::{Id, PKey, Private};
-use wire::tls::registry::{CIPHER_SUITES, GROUPS, SIGNATURE_SCHEMES};
 use wire::tls::registry::{CipherSuite, GroupKind, Version, groups};
+use wire::tls::registry::{GROUPS, SIGNATURE_SCHEMES};
 use wire::tls::{ClientHello, HelloError, KeyShare};
+
+use crate::classes;
 
 /// Groups whose secret we can compute, in the order in which we would like them.
 const OWN_GROUPS: [u16; 4] = [groups::X25519, groups::SECP256R1, groups::SECP384R1, groups::SECP521R1];
@@ -134,6 +136,11 @@ impl Question {
         self.newest() == Version::SSL2
     }
 
+    /// A hello that offers TLS 1.3 must not offer any (RFC 8446 4.1.2).
+    pub fn offers_compression(&self) -> bool {
+        self.compression && !self.versions.contains(&Version::TLS13)
+    }
+
     #[must_use]
     pub fn only(mut self, keep: impl Fn(&CipherSuite) -> bool) -> Self {
         self.suites.retain(|&code| wire::tls::registry::cipher_suite(code).is_some_and(&keep));
@@ -171,7 +178,7 @@ impl Question {
             record_version: legacy.min(Version::TLS10),
             legacy_version: legacy,
             cipher_suites: &self.suites,
-            compression_methods: if self.compression && !offers_tls13 { &[1, 0] } else { &[0] },
+            compression_methods: if self.offers_compression() { &[1, 0] } else { &[0] },
             groups: if has_curves { &self.groups } else { &[] },
             ec_point_formats: if has_curves { &[0] } else { &[] },
             extended_master_secret: extends,
@@ -202,9 +209,9 @@ impl Question {
     }
 }
 
-/// Codes of all suites of the registry that `keep` wants.
+/// Codes of all suites of the registry that `keep` wants, the better ones first.
 pub fn suites(keep: impl Fn(&CipherSuite) -> bool) -> Vec<u16> {
-    CIPHER_SUITES.iter().filter(|suite| keep(suite)).map(|suite| suite.code).collect()
+    classes::in_order().iter().filter(|suite| keep(suite)).map(|suite| suite.code).collect()
 }
 
 /// Ours first, then what browsers and servers use, then the rest; explicit curves are not asked for.

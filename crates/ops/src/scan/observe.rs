@@ -108,10 +108,10 @@ fn of_tls(tls: &Tls, note: &mut dyn FnMut(&str, Value)) {
         names.dedup();
         note(
             fact,
-            if names.is_empty() {
-                Value::Absent
-            } else {
-                Value::Text(format!("taken: {}", names.join(", ")))
+            match (names.is_empty(), tls.classes_complete) {
+                (false, _) => Value::Text(format!("taken: {}", names.join(", "))),
+                (true, true) => Value::Absent,
+                (true, false) => Value::Unknown("not every class of suites was asked for".into()),
             },
         );
     }

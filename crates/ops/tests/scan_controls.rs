@@ -1,0 +1,260 @@
+//! Controls of the rules SL1101 to SL1125: a server that has the fault, where the rule must fail, and one that has not,
+//! where it must pass. Which servers these are, and what foreign tools say of them: docs/src/reference/scan-controls.md.
+#![allow(clippy::unwrap_used)]
+
+use std::sync::atomic::AtomicBool;
+
+use ops::scan::{Budget, Settings, Wish, scan};
+use report::shape::{TargetRow, VerdictWord};
+use scan::Limits;
+use scan::interrogation::Depth;
+
+#[path = "../../scan/tests/servers/mod.rs"]
+mod servers;
+
+use servers::{ALL, Flights, Server, galera, mysql_in_front_of, mysql_without_tls, openssl, weak_openssl};
+
+fn look(server: &Server, host: &str, depth: Depth) -> TargetRow {
+    let settings = Settings {
+        depth,
+        // A server on loopback that says nothing at once waits for us.
+        limits: Limits { silence_ms: 250, ..Limits::default() },
+        connections_per_address: 99,
+        roots: vec![],
+    };
+    let wish = Wish { host: host.into(), port: Some(server.address.port()) };
+    let mut budget = Budget::in_memory();
+    let report = scan(&[wish], &settings, &mut budget, &AtomicBool::new(false), &mut |_| {}).unwrap();
+    let is_ours =
+        |row: &TargetRow| row.address.as_deref().and_then(|ip| ip.parse().ok()) == Some(server.address.ip());
+    report.targets.into_iter().find(is_ours).unwrap()
+}
+
+fn verdict(row: &TargetRow, rule: &str) -> VerdictWord {
+    match row.findings.iter().find(|finding| finding.rule == rule) {
+        Some(finding) => finding.verdict,
+        None => panic!("{rule} said nothing: {row:#?}"),
+    }
+}
+
+/// By class and in full, `rule` finds the fault of `faulty` and none in `fine`.
+fn check(rule: &str, faulty: &Server, fine: &Server) {
+    for depth in [Depth::Classes, Depth::Full] {
+        let (bad, good) = (look(faulty, "127.0.0.1", depth), look(fine, "127.0.0.1", depth));
+        assert_eq!(verdict(&bad, rule), VerdictWord::Fail, "{rule} {depth:?}: {bad:#?}");
+        assert_eq!(verdict(&good, rule), VerdictWord::Pass, "{rule} {depth:?}: {good:#?}");
+        for row in [&bad, &good] {
+            assert!(row.connections <= depth.connections_max(), "{depth:?}: {}", row.connections);
+        }
+    }
+}
+
+/// TLS 1.2 with one suite that has nothing against it.
+fn sound() -> Server {
+    openssl(&["-tls1_2", "-cipher", "ECDHE-RSA-AES128-GCM-SHA256"])
+}
+
+fn with_certificate(name: &str) -> Server {
+    let (pem, key) = (format!("{name}.pem"), format!("{name}.key"));
+    openssl(&["-cert", &pem, "-key", &key, "-tls1_2", "-cipher", "DEFAULT:@SECLEVEL=0"])
+}
+
+#[test]
+fn sl1101_a_greeting_without_tls_is_found() {
+    check("SL1101", &mysql_without_tls(), &mysql_in_front_of(sound()));
+}
+
+#[test]
+fn sl1102_ssl2_is_found() {
+    check("SL1102", &Flights::of_openssl_101().play(), &sound());
+}
+
+#[test]
+fn sl1103_ssl3_is_found() {
+    check("SL1103", &weak_openssl(&["-cipher", ALL]), &sound());
+    check("SL1103", &weak_openssl(&["-cipher", ALL, "-ssl3"]), &weak_openssl(&["-cipher", ALL, "-no_ssl3"]));
+}
+
+#[test]
+fn sl1104_tls10_and_tls11_are_found() {
+    for version in ["-tls1", "-tls1_1"] {
+        check("SL1104", &openssl(&[version, "-cipher", ALL]), &sound());
+    }
+}
+
+#[test]
+fn sl1105_a_server_without_tls13_is_found() {
+    check("SL1105", &sound(), &openssl(&[]));
+    check("SL1105", &openssl(&["-tls1", "-cipher", ALL]), &openssl(&["-tls1_3"]));
+}
+
+#[test]
+fn sl1106_suites_without_encryption_or_certificate_are_found() {
+    for suites in ["eNULL:@SECLEVEL=0", "aNULL:!eNULL:@SECLEVEL=0", "AECDH-NULL-SHA:@SECLEVEL=0", ALL] {
+        check("SL1106", &openssl(&["-tls1_2", "-cipher", suites]), &sound());
+    }
+}
+
+#[test]
+fn sl1107_export_suites_are_found() {
+    check("SL1107", &Flights::of_openssl_101().play(), &weak_openssl(&["-cipher", ALL]));
+}
+
+#[test]
+fn sl1108_rc4_is_found() {
+    check("SL1108", &weak_openssl(&["-cipher", "RC4:@SECLEVEL=0"]), &openssl(&["-tls1_2", "-cipher", ALL]));
+    check("SL1108", &weak_openssl(&["-cipher", "HIGH:RC4:@SECLEVEL=0", "-serverpref"]), &sound());
+}
+
+#[test]
+fn sl1109_blocks_of_64_bits_are_found() {
+    for suites in ["3DES:@SECLEVEL=0", "IDEA:@SECLEVEL=0", "HIGH:3DES:@SECLEVEL=0"] {
+        check("SL1109", &weak_openssl(&["-cipher", suites]), &sound());
+    }
+}
+
+#[test]
+fn sl1110_suites_without_forward_secrecy_are_found() {
+    check("SL1110", &openssl(&["-tls1_2", "-cipher", "HIGH"]), &sound());
+    check("SL1110", &openssl(&["-tls1_2", "-cipher", "AES128-SHA"]), &openssl(&["-tls1_3"]));
+}
+
+#[test]
+fn sl1111_a_short_prime_is_found() {
+    let with = |prime: &str| openssl(&["-dhparam", prime, "-tls1_2", "-cipher", "DHE:ECDHE:@SECLEVEL=0"]);
+    let (short, long) = (with("dh1024.pem"), with("dh2048.pem"));
+    check("SL1111", &short, &long);
+    let prime = |server: &Server| look(server, "127.0.0.1", Depth::Classes).tls.unwrap().dh_prime;
+    assert_eq!(prime(&short).as_deref(), Some("RFC 2409, 1024 bits"));
+    assert_eq!(prime(&long).as_deref(), Some("RFC 3526, 2048 bits"));
+    // 512 bits, as OpenSSL 1.0.1e had built in.
+    check("SL1111", &Flights::of_openssl_101().play(), &long);
+}
+
+#[test]
+fn sl1112_compression_is_found() {
+    check("SL1112", &weak_openssl(&["-comp", "-cipher", ALL]), &weak_openssl(&["-no_comp", "-cipher", ALL]));
+}
+
+#[test]
+fn sl1112_compression_that_was_not_offered_is_not_said_to_be_refused() {
+    let row = look(&weak_openssl(&["-comp", "-cipher", ALL]), "127.0.0.1", Depth::First);
+    assert!(row.findings.iter().all(|finding| finding.rule != "SL1112"), "{row:#?}");
+}
+
+#[test]
+fn sl1113_a_server_without_renegotiation_info_is_found() {
+    let flights = Flights::of_openssl_101();
+    check("SL1113", &flights.without_renegotiation_info().play(), &Flights::of_openssl_101().play());
+    check("SL1113", &Flights::of_openssl_101().without_renegotiation_info().play(), &sound());
+}
+
+#[test]
+fn sl1114_a_server_that_passes_over_a_forced_fall_back_is_found() {
+    check("SL1114", &Flights::of_openssl_101().play(), &weak_openssl(&["-cipher", ALL]));
+    check("SL1114", &Flights::of_openssl_101().play(), &openssl(&["-cipher", ALL]));
+}
+
+#[test]
+fn sl1115_a_server_without_the_extended_master_secret_is_found() {
+    check("SL1115", &servers::openssl_without_ems(&["-tls1_2"]), &sound());
+}
+
+#[test]
+fn sl1116_heartbeats_are_found() {
+    // OpenSSL 1.1.0 has them for DTLS only.
+    check("SL1116", &Flights::of_openssl_101().play(), &weak_openssl(&["-cipher", ALL]));
+}
+
+#[test]
+fn sl1117_blocks_in_tls10_are_found_whatever_it_settles_for_first() {
+    let both = "ECDHE-RSA-RC4-SHA:AES128-SHA:@SECLEVEL=0";
+    let stream = "RC4:@SECLEVEL=0";
+    check(
+        "SL1117",
+        &weak_openssl(&["-tls1", "-serverpref", "-cipher", both]),
+        &weak_openssl(&["-tls1", "-cipher", stream]),
+    );
+    check("SL1117", &openssl(&["-tls1", "-cipher", ALL]), &sound());
+}
+
+#[test]
+fn sl1118_a_server_without_a_hybrid_group_is_found() {
+    // The other half needs OpenSSL 3.5: docs/src/reference/scan-controls.md says which server it was seen on.
+    let row = look(&openssl(&["-groups", "X25519:P-256"]), "127.0.0.1", Depth::Classes);
+    assert_eq!(verdict(&row, "SL1118"), VerdictWord::Fail);
+}
+
+#[test]
+fn sl1119_and_sl1120_tell_plain_strict_and_dynamic_galera_ports_apart() {
+    let row = look(&galera(None), "127.0.0.1", Depth::Classes);
+    assert_eq!((verdict(&row, "SL1119"), verdict(&row, "SL1120")), (VerdictWord::Fail, VerdictWord::Pass));
+    let row = look(&galera(Some(sound())), "127.0.0.1", Depth::Classes);
+    assert_eq!((verdict(&row, "SL1119"), verdict(&row, "SL1120")), (VerdictWord::Pass, VerdictWord::Fail));
+    assert_eq!(row.service.unwrap().protocol, "galera_dynamic");
+}
+
+#[test]
+fn sl1121_certificates_out_of_date_are_found() {
+    for name in ["expired", "not-yet", "ends-soon"] {
+        check("SL1121", &with_certificate(name), &sound());
+    }
+}
+
+#[test]
+fn sl1122_short_keys_are_found() {
+    for name in ["rsa1024", "p192"] {
+        check("SL1122", &with_certificate(name), &with_certificate("p256"));
+    }
+}
+
+#[test]
+fn sl1123_weak_signatures_are_found() {
+    for name in ["sha1", "md5"] {
+        check("SL1123", &with_certificate(name), &sound());
+    }
+}
+
+#[test]
+fn sl1124_a_self_signed_certificate_is_found() {
+    check("SL1124", &with_certificate("self-signed"), &sound());
+}
+
+#[test]
+fn sl1125_another_name_is_found() {
+    check("SL1125", &with_certificate("other-name"), &with_certificate("good"));
+    check("SL1125", &with_certificate("no-names"), &with_certificate("good"));
+    let row = look(&with_certificate("good"), "localhost", Depth::First);
+    assert_eq!(verdict(&row, "SL1125"), VerdictWord::Pass);
+}
+
+#[test]
+fn certificate_rules_see_through_tls13_too() {
+    for (name, rule) in [
+        ("expired", "SL1121"),
+        ("rsa1024", "SL1122"),
+        ("sha1", "SL1123"),
+        ("self-signed", "SL1124"),
+        ("other-name", "SL1125"),
+    ] {
+        let (pem, key) = (format!("{name}.pem"), format!("{name}.key"));
+        let server = openssl(&["-cert", &pem, "-key", &key, "-tls1_3", "-cipher", "DEFAULT:@SECLEVEL=0"]);
+        for depth in [Depth::First, Depth::Classes] {
+            let row = look(&server, "127.0.0.1", depth);
+            assert_eq!(verdict(&row, rule), VerdictWord::Fail, "{depth:?} {row:#?}");
+        }
+    }
+}
+
+#[test]
+fn a_server_with_more_suites_than_connections_gets_every_verdict_all_the_same() {
+    let row = look(&weak_openssl(&["-cipher", ALL]), "127.0.0.1", Depth::Full);
+    for rule in ["SL1103", "SL1104", "SL1106", "SL1108", "SL1109", "SL1110", "SL1117"] {
+        assert_eq!(verdict(&row, rule), VerdictWord::Fail, "{rule} {row:#?}");
+    }
+    for rule in ["SL1102", "SL1107", "SL1113", "SL1114"] {
+        assert_eq!(verdict(&row, rule), VerdictWord::Pass, "{rule} {row:#?}");
+    }
+    let tls12 = row.tls.unwrap().versions.into_iter().find(|one| one.version == "TLSv1.2").unwrap();
+    assert!(!tls12.suites_complete && tls12.suites.len() > 20, "{tls12:?}");
+}
