@@ -3,9 +3,11 @@
 mod budget;
 mod names;
 mod observe;
+mod queue;
 mod rows;
 
-use std::collections::VecDeque;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::{IpAddr, ToSocketAddrs};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,6 +22,7 @@ use report::shape::{SCAN_SCHEMA_ID, ScanReport, TargetRow};
 
 use crate::OpsError;
 pub use budget::Budget;
+use queue::Queue;
 
 /// Names that are looked up at once: the system's resolver waits seconds for a dead name server.
 const RESOLVERS: usize = 16;
@@ -147,52 +150,69 @@ pub fn scan(
     let started_unix_ms = SystemClock.unix_ms();
     let (found, unresolved) = resolve(wishes);
     let mut rows: Vec<TargetRow> = Vec::new();
-    let mut refused: Vec<TargetRow> = Vec::new();
-    {
-        let mut source = || {
-            if stop.load(Ordering::Relaxed) {
-                return Next::End;
-            }
-            loop {
-                match found.try_recv() {
-                    Ok(mut target) => {
-                        let left = budget.left(target.address.ip(), settings.connections_per_address);
-                        if left == 0 {
-                            refused.push(rows::over_budget(&target, settings.connections_per_address));
-                            continue;
-                        }
-                        target.connections_max = left;
-                        return Next::Target(target);
-                    }
-                    Err(mpsc::TryRecvError::Empty) => return Next::Later,
-                    Err(mpsc::TryRecvError::Disconnected) => return Next::End,
+    let mut silent: BTreeMap<(String, Option<String>), TargetRow> = BTreeMap::new();
+    let mut answered: BTreeSet<(String, Option<String>)> = BTreeSet::new();
+    let state = RefCell::new((Queue::default(), budget, Vec::<TargetRow>::new()));
+    let mut source = || {
+        if stop.load(Ordering::Relaxed) {
+            return Next::End;
+        }
+        let mut state = state.borrow_mut();
+        let (queue, budget, refused) = &mut *state;
+        loop {
+            let target = match queue.next() {
+                Some(target) => Some(target),
+                None => match found.try_recv() {
+                    Ok(target) => queue.admit(target),
+                    Err(mpsc::TryRecvError::Disconnected) if queue.is_empty() => return Next::End,
+                    Err(_) => return Next::Later,
+                },
+            };
+            let Some(mut target) = target else { continue };
+            let ip = target.address.ip();
+            match budget.left(ip, settings.connections_per_address) {
+                0 => {
+                    refused.push(rows::over_budget(&target, settings.connections_per_address));
+                    queue.done(ip);
+                }
+                left => {
+                    target.connections_max = left;
+                    return Next::Target(target);
                 }
             }
-        };
-        let mut spent: Vec<(IpAddr, u32)> = Vec::new();
-        ::scan::run(&mut source, settings.depth, &settings.limits, &mut |seen| {
-            spent.push((seen.target.address.ip(), seen.facts.connections));
-            // A usual port of a host where nobody listens is no news; a port that somebody named is.
-            let is_dead = seen.facts.service.is_none();
-            if seen.target.is_named || !is_dead {
-                let one = rows::row(&seen, &settings.roots, SystemClock.unix_ms());
-                row(&one);
-                rows.push(one);
-            } else {
-                rows.push(rows::row(&seen, &settings.roots, SystemClock.unix_ms()));
-            }
-            !stop.load(Ordering::Relaxed)
-        })
-        .map_err(|error| OpsError::internal("the scan cannot run", error))?;
-        for (address, connections) in spent {
-            budget.spend(address, connections);
         }
-    }
-    for one in refused.into_iter().chain(unresolved.lock().unwrap_or_else(PoisonError::into_inner).drain(..))
-    {
+    };
+    ::scan::run(&mut source, settings.depth, &settings.limits, &mut |seen| {
+        let ip = seen.target.address.ip();
+        {
+            let mut state = state.borrow_mut();
+            state.1.spend(ip, seen.facts.connections);
+            state.0.done(ip);
+        }
+        let one = rows::row(&seen, &settings.roots, SystemClock.unix_ms());
+        let host = (one.host.clone(), one.address.clone());
+        // A usual port of a host where nobody listens is no news, unless nobody listens on any.
+        if seen.target.is_named || seen.facts.service.is_some() {
+            answered.insert(host);
+            row(&one);
+            rows.push(one);
+        } else {
+            silent.entry(host).or_insert(one);
+        }
+        !stop.load(Ordering::Relaxed)
+    })
+    .map_err(|error| OpsError::internal("the scan cannot run", error))?;
+    let refused = state.into_inner().2;
+    let silent = silent.into_iter().filter(|(host, _)| !answered.contains(host)).map(|(_, row)| TargetRow {
+        not_seen: vec![format!("nothing answers on any usual port ({})", row.not_seen.join("; "))],
+        ..row
+    });
+    let mut unresolved = unresolved.lock().unwrap_or_else(PoisonError::into_inner);
+    for one in refused.into_iter().chain(silent).chain(unresolved.drain(..)) {
         row(&one);
         rows.push(one);
     }
+    drop(unresolved);
     Ok(ScanReport {
         schema: SCAN_SCHEMA_ID.into(),
         sealion_version: env!("CARGO_PKG_VERSION").into(),

@@ -1,5 +1,5 @@
 use super::{ScanFormat, findings, is_bad};
-use crate::shape::{ScanReport, VerdictWord};
+use crate::shape::{FindingRow, ScanReport, SeverityWord, VerdictWord};
 
 /// For build servers: a test suite per target, a test case per rule. What is unknown is an error, not a pass.
 pub struct Junit;
@@ -9,7 +9,9 @@ impl ScanFormat for Junit {
         "junit"
     }
     fn render(&self, report: &ScanReport) -> String {
-        let count = |word: VerdictWord| findings(report).filter(|(_, one)| one.verdict == word).count();
+        let counts =
+            |one: &FindingRow, word: VerdictWord| one.verdict == word && one.severity != SeverityWord::Info;
+        let count = |word: VerdictWord| findings(report).filter(|(_, one)| counts(one, word)).count();
         let mut out = format!(
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"sealion scan\" tests=\"{}\" failures=\"{}\" errors=\"{}\">\n",
             findings(report).count(),
@@ -17,7 +19,7 @@ impl ScanFormat for Junit {
             count(VerdictWord::Unknown),
         );
         for target in &report.targets {
-            let of = |word: VerdictWord| target.findings.iter().filter(|one| one.verdict == word).count();
+            let of = |word: VerdictWord| target.findings.iter().filter(|one| counts(one, word)).count();
             out += &format!(
                 "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" time=\"{:.3}\">\n",
                 escaped(&target.target),
@@ -33,7 +35,10 @@ impl ScanFormat for Junit {
                     escaped(&one.rule),
                     escaped(&one.title)
                 );
-                if is_bad(one) {
+                if one.severity == SeverityWord::Info && is_bad(one) {
+                    // A hint must not stop a build.
+                    out += &format!("{head}><skipped message=\"info: {}\"/></testcase>\n", escaped(&one.why));
+                } else if is_bad(one) {
                     let tag = if one.verdict == VerdictWord::Fail { "failure" } else { "error" };
                     out += &format!(
                         "{head}>\n      <{tag} type=\"{}\" message=\"{}\">remedy: {}</{tag}>\n    </testcase>\n",
