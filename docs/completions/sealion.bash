@@ -1226,12 +1226,16 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__undo)
-            opts="-b -v -h --ca-passphrase-file --bits --leaf-days --allow-untested --accept-unknown-clients --sync-s-max --drain-s-max --inventory --format --color --verbose --help"
+            opts="-b -v -h --yes --ca-passphrase-file --bits --leaf-days --allow-untested --accept-unknown-clients --sync-s-max --drain-s-max --inventory --format --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --yes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --ca-passphrase-file)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

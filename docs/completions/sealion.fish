@@ -283,6 +283,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand resume" -l allow-unteste
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l accept-unknown-clients -d 'Refuse clear text though it could not be seen whether clients still use it'
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -s h -l help -d 'Print help'
+complete -c sealion -n "__fish_sealion_using_subcommand undo" -l yes -d 'Do not ask; HASH is the plan\'s, as `sealion plan` prints it' -r
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l ca-passphrase-file -d 'The file with the passphrase of the CA key (mode 0600)' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -s b -l bits -d 'RSA keys of this size instead of P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l leaf-days -d 'Days until a node\'s certificate expires' -r

@@ -96,7 +96,7 @@ pub enum Command {
     /// Finish a change that was interrupted
     Resume(GoOnArgs),
     /// Go back to what was before the newest change
-    Undo(GoOnArgs),
+    Undo(UndoArgs),
     /// Real servers on loopback
     #[command(subcommand)]
     Lab(LabCommand),
@@ -326,6 +326,14 @@ pub struct ChangeArgs {
 pub struct GoOnArgs {
     #[command(flatten)]
     pub how: How,
+}
+
+#[derive(Debug, Args)]
+pub struct UndoArgs {
+    #[command(flatten)]
+    pub yes: Yes,
+    #[command(flatten)]
+    pub go_on: GoOnArgs,
 }
 
 #[derive(Debug, Args)]

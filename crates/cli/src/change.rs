@@ -9,7 +9,7 @@ use ops::roll::{self, Finished, Progress, Settings};
 use ops::{Cluster, OpsError};
 use trust::KeyKind;
 
-use crate::args::{ApplyArgs, ChangeArgs, Format, Global, GoOnArgs, How, PlanArgs, VerbArg};
+use crate::args::{ApplyArgs, ChangeArgs, Format, Global, GoOnArgs, How, PlanArgs, UndoArgs, VerbArg};
 use crate::show;
 
 fn settings(how: &How) -> Settings {
@@ -98,7 +98,7 @@ pub fn change(global: &Global, verb: Verb, args: &ChangeArgs) -> Result<u8, OpsE
     if let Some(open) = roll::open_change(&cluster)?
         && same_wish(&open, &wish)
     {
-        eprintln!("{wish} was begun and not finished: going on with it");
+        show::tell(&format!("{wish} was begun and not finished: going on with it"));
         return run(global, &cluster, &wish.to_string(), |tell| {
             roll::go_on(&cluster, &settings, passphrase, Some(Direction::Forward), tell)
         });
@@ -147,6 +147,46 @@ pub fn go_on(global: &Global, wish: Option<Direction>, args: &GoOnArgs) -> Resul
     run(global, &cluster, command, |tell| roll::go_on(&cluster, &settings(&args.how), passphrase, wish, tell))
 }
 
+/// Undo of a change that is open goes on with what was confirmed; that of a finished one is a change of its own, perhaps of
+/// long ago, so a person sees which.
+pub fn undo(global: &Global, args: &UndoArgs) -> Result<u8, OpsError> {
+    let cluster = Cluster::read(&global.inventory)?;
+    if let Some(plan) = roll::finished_change(&cluster)? {
+        let made = model::clock::rfc3339(plan.made_unix_ms);
+        let restarts = plan.steps.iter().filter(|step| step.restarts_server && !step.no_op).count();
+        let what = format!(
+            "undo of {} of cluster {}, planned {} and finished since: up to {restarts} server restarts, plan {}",
+            plan.change,
+            plan.cluster,
+            made.get(..19).unwrap_or(&made).replace('T', " "),
+            plan.short_hash()
+        );
+        confirm_undo(&plan, &what, args.yes.yes.as_deref())?;
+    }
+    go_on(global, Some(Direction::Back), &args.go_on)
+}
+
+fn confirm_undo(plan: &Plan, what: &str, yes: Option<&str>) -> Result<(), OpsError> {
+    if let Some(hash) = yes {
+        if hash.len() >= 8 && plan.state_hash.starts_with(hash) {
+            return Ok(());
+        }
+        return Err(OpsError::Refused(format!(
+            "--yes {hash} is not the change that would be undone, nothing was changed\n  why:  {what}\n  next: sealion undo --yes {}",
+            plan.short_hash()
+        )));
+    }
+    if !std::io::stdin().is_terminal() {
+        return Err(OpsError::usage(
+            "nobody is here to be asked",
+            format!("this is an {what}"),
+            format!("if that is what you want: sealion undo --yes {}", plan.short_hash()),
+        ));
+    }
+    println!("{what}");
+    ask()
+}
+
 /// Asks a person, or compares the hash that a program gave.
 fn confirm(plan: &Plan, yes: Option<&str>) -> Result<(), OpsError> {
     if let Some(hash) = yes {
@@ -167,6 +207,10 @@ fn confirm(plan: &Plan, yes: Option<&str>) -> Result<(), OpsError> {
         ));
     }
     print_plan(plan, Format::Table)?;
+    ask()
+}
+
+fn ask() -> Result<(), OpsError> {
     print!("type yes to do this: ");
     let _ = std::io::stdout().flush();
     let mut line = String::new();
@@ -186,8 +230,8 @@ fn run(
 ) -> Result<u8, OpsError> {
     // Every step may be cut off anywhere: what was begun is in the journal. Said, because a person cannot know.
     ctrlc::set_handler(|| {
-        eprintln!(
-            "\ninterrupted; what was begun is in the journal\n  next: sealion resume (goes on) or sealion undo (goes back)"
+        show::tell(
+            "\ninterrupted; what was begun is in the journal\n  next: sealion resume (goes on) or sealion undo (goes back)",
         );
         std::process::exit(4);
     })
@@ -197,7 +241,7 @@ fn run(
     let mut printer = Printer { began, verbose: global.verbose > 0 };
     let finished = work(&mut |progress| printer.tell(progress))?;
     if let Some(why) = ops::history::keep_change(cluster, command, started_unix_ms, &finished) {
-        eprintln!("note: this run was not kept: {why}");
+        show::tell(&format!("note: this run was not kept: {why}"));
     }
     if global.format == Format::Json {
         let json = serde_json::json!({
@@ -205,17 +249,17 @@ fn run(
             "steps": finished.notes.iter().map(|(step, note)| serde_json::json!({"step": step, "note": note})).collect::<Vec<_>>(),
             "not_proven": finished.not_proven, "took_s": began.elapsed().as_secs_f64(),
         });
-        println!("{json}");
+        show::out(&json.to_string());
     } else {
-        println!(
+        show::out(&format!(
             "{} in {:.0} s (journal {})",
             show::green("done"),
             began.elapsed().as_secs_f64(),
             finished.plan_id
-        );
+        ));
     }
     for line in &finished.not_proven {
-        eprintln!("{} {line}", show::bold("note:"));
+        show::tell(&format!("{} {line}", show::bold("note:")));
     }
     Ok(0)
 }
@@ -231,16 +275,18 @@ impl Printer {
         match progress {
             Progress::Step { id, title, phase: "acting", direction, at: n, of } => {
                 let back = if direction == Direction::Back { "back: " } else { "" };
-                eprintln!("{at:6.1} s  {n:>2}/{of}  {id:<8} {back}{title}");
+                show::tell(&format!("{at:6.1} s  {n:>2}/{of}  {id:<8} {back}{title}"));
             }
             Progress::Step { id, phase, .. } if self.verbose => {
-                eprintln!("{at:6.1} s         {id:<8} {phase}");
+                show::tell(&format!("{at:6.1} s         {id:<8} {phase}"));
             }
             Progress::Done { id, note, .. } => {
-                eprintln!("{at:6.1} s  {} {id:<8} {note}", show::green("  ok "));
+                show::tell(&format!("{at:6.1} s  {} {id:<8} {note}", show::green("  ok ")));
             }
-            Progress::Failed { id, why } => eprintln!("{at:6.1} s  {} {id:<8} {why}", show::red(" fail")),
-            Progress::Line(line) => eprintln!("{at:6.1} s         {line}"),
+            Progress::Failed { id, why } => {
+                show::tell(&format!("{at:6.1} s  {} {id:<8} {why}", show::red(" fail")));
+            }
+            Progress::Line(line) => show::tell(&format!("{at:6.1} s         {line}")),
             Progress::Step { .. } => {}
         }
     }

@@ -221,13 +221,24 @@ pub fn demo(_: &Global, args: &DemoArgs) -> Result<u8, OpsError> {
         full: args.full,
         settings: ops::roll::Settings::default(),
     };
+    // The lab's supervisor dies with us and takes servers and files along; with --keep they stay.
+    let keep = args.keep;
+    ctrlc::set_handler(move || {
+        show::tell(if keep {
+            "\ninterrupted; sealion lab status, sealion lab down"
+        } else {
+            "\ninterrupted; the lab is ended"
+        });
+        std::process::exit(130);
+    })
+    .map_err(|error| OpsError::internal("cannot handle Ctrl-C", error))?;
     let began = std::time::Instant::now();
     let (demo, up) = ops::demo::run(&options, &mut |line| {
         let at = began.elapsed().as_secs_f64();
         if line.starts_with('\u{25b8}') {
-            eprintln!("{at:6.1} s  {}", show::bold(line));
+            show::tell(&format!("{at:6.1} s  {}", show::bold(line)));
         } else {
-            eprintln!("{at:6.1} s    {line}");
+            show::tell(&format!("{at:6.1} s    {line}"));
         }
     })?;
     print!("{}", ::report::render_summary(&demo.report));

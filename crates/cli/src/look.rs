@@ -13,6 +13,8 @@ pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
     if let Some(why) = ops::history::keep_status(&cluster, started_unix_ms, &status) {
         eprintln!("note: this run was not kept: {why}");
     }
+    let open = if cluster.has_files { ops::roll::open_change(&cluster)? } else { None };
+    let open = open.and_then(|path| Some(path.file_stem()?.to_string_lossy().into_owned()));
     if global.format == Format::Json {
         let json = serde_json::json!({
             "schema": "sealion.status/1",
@@ -23,6 +25,7 @@ pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
             "findings": status.findings,
             "observations": status.observations,
             "not_looked_at": status.not_looked_at,
+            "open_change": open.as_deref(),
         });
         println!(
             "{}",
@@ -31,6 +34,12 @@ pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
         );
     } else {
         print_status(&status);
+        if let Some(open) = &open {
+            println!(
+                "{} {open} is not finished; next: sealion resume, or sealion undo",
+                show::bold("open change:")
+            );
+        }
     }
     if status.nodes.iter().all(|node| node.version.is_none()) {
         return Ok(3);
@@ -76,6 +85,9 @@ pub fn print_status(status: &ops::status::Status) {
                 show::seen(&row.seen),
                 show::day(row.not_after_unix),
             ]);
+        }
+        if !node.state.is_empty() && !node.state.starts_with("Synced, Primary") {
+            rows.push(vec![node.node.clone(), "state".into(), node.state.clone()]);
         }
         if let Some(why) = &node.why_not {
             rows.push(vec![node.node.clone(), "no answer".into(), why.lines().next().unwrap_or("").into()]);

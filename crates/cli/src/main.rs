@@ -27,9 +27,9 @@ fn main() -> ExitCode {
         if text.contains("Broken pipe") {
             std::process::exit(0);
         }
-        eprintln!(
+        show::tell(&format!(
             "error: sealion has a fault\n  why:  {text}\n  next: please report this; a change can be gone on with: sealion resume"
-        );
+        ));
     }));
     if let Err(error) = connect::no_password_in_argv() {
         eprintln!("error: {error}");
@@ -80,7 +80,7 @@ fn run(cli: Cli) -> Result<u8, OpsError> {
         Command::Disable(args) => change::change(&global, model::Verb::Disable, &args),
         Command::Rotate(args) => change::change(&global, model::Verb::Rotate, &args),
         Command::Resume(args) => change::go_on(&global, None, &args),
-        Command::Undo(args) => change::go_on(&global, Some(::change::Direction::Back), &args),
+        Command::Undo(args) => change::undo(&global, &args),
         Command::Lab(command) => labs::lab(&global, command),
         Command::Report(args) => look::report(&global, &args),
         Command::Config(args::ConfigCommand::Print(args)) => look::config(&global, &args),

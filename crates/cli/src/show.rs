@@ -68,3 +68,15 @@ pub fn day(unix_s: Option<i64>) -> String {
         |s| model::clock::rfc3339(s * 1000).get(..10).unwrap_or_default().to_owned(),
     )
 }
+
+/// A line on stderr. Whoever listened may be gone (`2>&1 | head`): a change goes on without an audience.
+pub fn tell(line: &str) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// The same on stdout.
+pub fn out(line: &str) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stdout(), "{line}");
+}

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use change::journal::{JOURNAL_BYTES_MAX, Parsed, parse};
-use change::{Journal, Record};
+use change::{Direction, Journal, Record};
 use host::{Local, ReadHost, WriteHost};
 use model::{Clock, NodeName, SystemClock};
 
@@ -26,6 +26,15 @@ pub struct Copy {
 impl Copy {
     pub fn is_open(&self) -> bool {
         !matches!(self.parsed.records.last(), Some((_, Record::Closed { .. })))
+    }
+
+    /// Whether its change was brought to its end, and not taken back.
+    pub fn went_forward(&self) -> bool {
+        matches!(self.parsed.records.last(), Some((_, Record::Closed { direction: Direction::Forward })))
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
     }
 
     pub fn describe(&self) -> String {
@@ -93,6 +102,27 @@ fn read(cluster: &Cluster, node: &NodeName, from: PathBuf) -> Result<Option<Copy
     let goes_on = own.records.len() < parsed.records.len()
         && own.records.iter().zip(&parsed.records).all(|(one, other)| one == other);
     Ok(goes_on.then_some(Copy { node: node.clone(), from, to, bytes, parsed }))
+}
+
+/// Journals on nodes that are there and cannot be used, each with its reason.
+pub fn damaged(cluster: &Cluster) -> Vec<String> {
+    let mut found = Vec::new();
+    for node in &cluster.nodes {
+        for path in Local.list(&node.state_dir).unwrap_or_default() {
+            if path.extension().is_none_or(|end| end != "journal") {
+                continue;
+            }
+            let why = match Local.read(&path, JOURNAL_BYTES_MAX) {
+                Ok(Some(bytes)) => parse(&bytes, &path).err().map(|error| error.to_string()),
+                Ok(None) => None,
+                Err(error) => Some(error.to_string()),
+            };
+            if let Some(why) = why {
+                found.push(format!("{} ({})", path.display(), why.lines().next().unwrap_or_default()));
+            }
+        }
+    }
+    found
 }
 
 /// Removes the copies of a journal of which nothing was begun.

@@ -107,7 +107,9 @@ pub fn run(options: &DemoOptions, say: Say<'_>) -> Result<(Demo, Up), OpsError> 
     let result = play(options, say, &mut up);
     if result.is_err() {
         let saved = save_logs(options);
-        say(&format!("{saved} logs and journals were saved in {}", options.out.join("logs").display()));
+        if saved > 0 {
+            say(&format!("{saved} logs and journals were saved in {}", options.out.join("logs").display()));
+        }
     }
     let demo = result?;
     up.map(|up| (demo, up)).ok_or_else(|| OpsError::internal("the demo ended without a cluster", ""))

@@ -224,6 +224,40 @@ fn before_anything(error: JournalError) -> OpsError {
     }
 }
 
+/// The plan that `undo` would take back, if no change is open: the newest that went forward to its end, here or in a
+/// node's journal.
+pub fn finished_change(cluster: &Cluster) -> Result<Option<Plan>, OpsError> {
+    let read = |bytes: &[u8], path: &Path| -> Result<Option<(bool, Plan)>, OpsError> {
+        let records = change::journal::parse(bytes, path)?.records;
+        let is_open = !matches!(records.last(), Some((_, Record::Closed { .. })));
+        Ok(records.into_iter().find_map(|(_, record)| match record {
+            Record::Opened { plan } => Some((is_open, *plan)),
+            _ => None,
+        }))
+    };
+    let mut newest = None;
+    if let Some(path) = newest_not_undone(cluster)? {
+        let bytes = fs::read(&path)
+            .map_err(|error| OpsError::internal(format!("cannot read {}", path.display()), error))?;
+        newest = read(&bytes, &path)?;
+    }
+    if open_change(cluster)?.is_some() {
+        return Ok(None);
+    }
+    for copy in copies::newer(cluster)? {
+        if copy.is_open() {
+            return Ok(None);
+        }
+        if let Some((_, plan)) = read(copy.bytes(), &journal_dir(cluster))?
+            && copy.went_forward()
+            && newest.as_ref().is_none_or(|(_, other)| other.id < plan.id)
+        {
+            newest = Some((false, plan));
+        }
+    }
+    Ok(newest.map(|(_, plan)| plan))
+}
+
 /// Goes on with the newest change: forward (`resume`), or back (`undo`, also of a finished one).
 pub fn go_on(
     cluster: &Cluster,
@@ -232,13 +266,26 @@ pub fn go_on(
     wish: Option<Direction>,
     tell: Tell<'_>,
 ) -> Result<Finished, OpsError> {
+    let damaged = copies::damaged(cluster);
     let nothing = |what: &str| {
         OpsError::Refused(format!(
-            "there is nothing to {what}\n  why:  {} holds no {}journal\n  next: sealion status",
+            "there is nothing to {what}\n  why:  {} holds no {}journal{}\n  next: sealion status",
             journal_dir(cluster).display(),
-            if what == "resume" { "open " } else { "" }
+            if what == "resume" { "open " } else { "" },
+            if damaged.is_empty() {
+                String::new()
+            } else {
+                format!("; copies on nodes that cannot be read: {}", damaged.join(", "))
+            }
         ))
     };
+    let is_there = match wish {
+        Some(Direction::Back) => newest_not_undone(cluster)?.is_some(),
+        _ => open_change(cluster)?.is_some(),
+    };
+    if !is_there && copies::newer(cluster)?.is_empty() {
+        return Err(nothing(if wish == Some(Direction::Back) { "undo" } else { "resume" }));
+    }
     let _lock = ClusterLock::take(&journal_dir(cluster))?;
     for copy in copies::newer(cluster)? {
         tell(Progress::Line(format!("this machine's journal is made from a node's: {}", copy.describe())));

@@ -61,6 +61,8 @@ fn a_change_begun_elsewhere_goes_on_from_a_nodes_journal_and_relays_see_what_it_
 
     lab.now("and back again from a third place");
     std::fs::remove_dir_all(&journals).expect("ours");
-    lab.run(&["undo"]).exits(0);
+    let said = lab.run(&["undo"]).exits(2);
+    assert!(said.stderr.contains(&format!("sealion undo --yes {}", &hash[..8])), "{said}");
+    lab.run(&["undo", "--yes", &hash[..12]]).exits(0);
     lab.is_plain();
 }

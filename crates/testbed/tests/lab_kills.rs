@@ -166,7 +166,8 @@ fn sealion_killed_again_and_again_finishes_and_goes_back_without_a_failed_transa
     stage.kill(&["resume"], When::At("E5.n2:acting"), Victim::Sealion);
     stage.go_on(Way::Resume, &start);
 
-    stage.kill(&["undo"], When::At("E4.n2:undo-verifying"), Victim::Sealion);
+    // Of a finished change: it must be named.
+    stage.kill(&["undo", "--yes", &hash], When::At("E4.n2:undo-verifying"), Victim::Sealion);
     stage.kill(&["undo"], When::After { step: "E2.n1", ms: in_a_restart }, Victim::Sealion);
     stage.go_on(Way::Undo, &start);
 
@@ -194,7 +195,7 @@ fn a_server_killed_with_sealion_is_brought_back_and_the_change_ends_either_way()
     stage.kill(&["resume"], When::After { step: "E2.n1", ms }, Victim::Sealion);
     stage.kill(&["resume"], When::At("E4.n2:verifying"), Victim::StepNode);
     stage.go_on(Way::Resume, &start);
-    stage.kill(&["undo"], When::At("E4.n3:undo-acting"), Victim::OtherNode);
+    stage.kill(&["undo", "--yes", &hash], When::At("E4.n3:undo-acting"), Victim::OtherNode);
     stage.go_on(Way::Undo, &start);
 
     let outcome = writers.stop_and_audit();
