@@ -90,7 +90,11 @@ pub fn print_status(status: &ops::status::Status) {
             rows.push(vec![node.node.clone(), "state".into(), node.state.clone()]);
         }
         if let Some(why) = &node.why_not {
-            rows.push(vec![node.node.clone(), "no answer".into(), why.lines().next().unwrap_or("").into()]);
+            rows.push(vec![
+                node.node.clone(),
+                "no answer".into(),
+                why.lines().map(str::trim).collect::<Vec<_>>().join("; "),
+            ]);
         }
     }
     println!("{}", show::table(&["node", "traffic", "configured", "effective", "seen", "expires"], rows));

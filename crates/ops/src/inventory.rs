@@ -185,6 +185,13 @@ impl Cluster {
 
     pub fn from_inventory(inventory: Inventory, base: &Path) -> Result<Self, OpsError> {
         let at = |path: &Path| base.join(path);
+        if let Some(why) = bad_name(&inventory.cluster.name, NAME_CHARS_MAX, "") {
+            return Err(OpsError::usage(
+                format!("\"{}\" cannot be the name of a cluster", inventory.cluster.name.escape_default()),
+                why,
+                "use letters, digits, dots, hyphens and underscores, at most 64: directories are named by it",
+            ));
+        }
         let login = login_from(&at(&inventory.login.defaults_file))?;
         if inventory.nodes.is_empty() || inventory.nodes.len() > NODES_MAX {
             return Err(OpsError::usage(
@@ -311,6 +318,10 @@ fn bad_name(name: &str, chars_max: usize, more: &str) -> Option<String> {
     if name.is_empty() || name.len() > chars_max {
         return Some(format!("it has {} characters", name.len()));
     }
+    // Steps of a plan are called E0.ca and E5.look beside E0.NODE and E5.NODE.
+    if more.is_empty() && (name == "ca" || name == "look") {
+        return Some("it is the name of a step".into());
+    }
     let odd = name
         .chars()
         .find(|char| !(char.is_ascii_alphanumeric() || "._-".contains(*char) || more.contains(*char)))?;
@@ -421,14 +432,22 @@ pub fn one_server(typed: ClientOptions) -> Result<Cluster, OpsError> {
     };
     let (ca, cert, key) =
         (path(typed.ca, "ssl-ca"), path(typed.cert, "ssl-cert"), path(typed.key, "ssl-key"));
+    // As mariadb reads a boolean of an option file: bare is on.
+    let is_on = |key: &str| {
+        effective.effective(&key.replace('-', "_")).is_some_and(|setting| {
+            setting.value.as_deref().is_none_or(|value| {
+                matches!(value.to_ascii_lowercase().as_str(), "1" | "on" | "true" | "yes")
+            })
+        })
+    };
     let mode = match typed.ssl_mode.or_else(|| get("ssl-mode")) {
         Some(word) => word.parse().map_err(|why: String| {
             OpsError::usage("--ssl-mode is not understood", why, "give one of these")
         })?,
-        None if typed.skip_ssl => net::SslMode::Disabled,
-        None if typed.verify => net::SslMode::VerifyIdentity,
+        None if typed.skip_ssl || is_on("skip-ssl") => net::SslMode::Disabled,
+        None if typed.verify || is_on("ssl-verify-server-cert") => net::SslMode::VerifyIdentity,
         None if ca.is_some() => net::SslMode::VerifyCa,
-        None if typed.ssl => net::SslMode::Required,
+        None if typed.ssl || is_on("ssl") => net::SslMode::Required,
         None => net::SslMode::Preferred,
     };
     let address = host.clone().unwrap_or_else(|| "localhost".into());
@@ -552,6 +571,7 @@ mod tests {
         check("[[node]]\nname='n1'\naddress='a'\n[[node]]\nname='n1'\naddress='b'\n", "the name n1");
         check("[[node]]\nname='n1'\naddress='a'\nservice='x'\nstart=['y']\n", "node n1 has a service");
         check("", "");
+        check("[[node]]\nname='look'\naddress='a'\n", "it is the name of a step");
         check("[[node]]\nname='n 1'\naddress='a'\n", "cannot be the name of a node");
         check("[[node]]\nname='n1'\naddress='db1:3306'\n", "without a port");
         check("[[node]]\nname='n1'\naddress='a'\nnames=['x\\ny']\n", "is no host name or address");

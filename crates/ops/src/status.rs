@@ -62,7 +62,7 @@ pub struct Status {
 pub fn status(cluster: &Cluster, look_ms: u64, canaries: bool) -> Status {
     let mut not_looked_at = Vec::new();
     let sights = if look_ms == 0 {
-        not_looked_at.push("the wire: not asked for (--look)".to_owned());
+        not_looked_at.push("the wire: not asked for (--look-ms 0)".to_owned());
         Vec::new()
     } else {
         let what = WireLook {

@@ -103,6 +103,7 @@ pub async fn interrogate(line: Line, target: Target, depth: Depth) -> Facts {
         connections_left: target.connections_max.min(depth.connections_max()),
         offered_compression: false,
         is_stopped: false,
+        has_alerted: false,
     };
     survey.all(depth).await;
     survey.facts
@@ -119,6 +120,8 @@ struct Survey {
     offered_compression: bool,
     /// Turned away, or out of connections: no more questions.
     is_stopped: bool,
+    /// Some hello was refused in words of TLS, or in the server's own.
+    has_alerted: bool,
 }
 
 /// What a question about TLS brought.
@@ -171,6 +174,13 @@ impl Survey {
             }
         }
         let spoke_tls = self.tls.versions.values().any(|found| *found == Found::Yes);
+        // Refused by name is refused; a port that answers no hello at all may be anything, and refuses nothing.
+        if !spoke_tls && !self.has_alerted && self.facts.handshakes > 0 {
+            self.facts
+                .not_seen
+                .push("TLS: no ClientHello was answered, neither by a handshake nor by an alert".into());
+            self.tls = Tls::default();
+        }
         if let Some(Service::GaleraPlain { dynamic }) = &mut self.facts.service {
             *dynamic = spoke_tls;
         }
@@ -262,6 +272,7 @@ impl Survey {
         self.facts.connections += 1;
         let reply = self.line.ask(Ask { opening: self.opening, question }).await;
         self.facts.handshakes += u32::from(reply.answer.is_some());
+        self.has_alerted |= matches!(reply.answer, Some(Answer::Alert(_) | Answer::Error(_)));
         Some(reply)
     }
 

@@ -348,6 +348,15 @@ fn servers(lab: &RealLab) {
     control.start("n3", &[], Wait::Nothing).expect("it starts");
     lab.all_synced(at_most);
 
+    lab.now("two nodes of the inventory are one server");
+    {
+        let (first, second) = (lab.node_dir("n1").join("run/s"), lab.node_dir("n2").join("run/s"));
+        let _back = PutBack::edit(lab.dir.join("sealion.toml"), |text| {
+            text.replace(&second.display().to_string(), &first.display().to_string())
+        });
+        enable_refused(lab, &["n2:", "n2 and n1 are one and the same server"]);
+    }
+
     lab.now("a member that the inventory does not know");
     {
         let _back = PutBack::edit(lab.dir.join("sealion.toml"), |text| {

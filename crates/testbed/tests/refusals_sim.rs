@@ -268,6 +268,27 @@ fn an_sst_method_without_tls() {
 }
 
 #[test]
+fn a_node_on_another_machine_and_two_names_of_one_server() {
+    enable_refuses(
+        |world| {
+            world.servers[1].disk.put("/proc/sys/kernel/hostname", "db1\n", 0, 0o444);
+            show(world, 1, "hostname", Some("db2.elsewhere"));
+        },
+        "n2",
+        &["another machine", "db2.elsewhere"],
+    );
+    enable_refuses(
+        |world| {
+            for index in [0, 2] {
+                world.servers[index].shown_status.insert("wsrep_gcomm_uuid".into(), "the-same".into());
+            }
+        },
+        "n3",
+        &["n3 and n1 are one and the same server"],
+    );
+}
+
+#[test]
 fn client_tls_without_sst_on_rsync() {
     let rig = Rig::new(7, 3);
     show(&mut rig.shared.borrow_mut(), 2, "wsrep_sst_method", Some("rsync"));

@@ -21,7 +21,15 @@ pub fn observe(target: &Target, facts: &Facts, trust: &[TrustRow], now_unix_ms: 
     };
     match &facts.service {
         Some(Service::Mysql { offers_tls, .. } | Service::XProtocol { offers_tls, .. }) => {
-            note("tls.offered", Value::Bool(*offers_tls));
+            let answered = !*offers_tls || facts.tls.is_some() || facts.handshakes == 0;
+            note(
+                "tls.offered",
+                if answered {
+                    Value::Bool(*offers_tls)
+                } else {
+                    Value::Unknown("it is offered, and no ClientHello was answered".into())
+                },
+            );
         }
         Some(Service::GaleraPlain { dynamic }) => {
             note("galera.plain", Value::Bool(!dynamic));

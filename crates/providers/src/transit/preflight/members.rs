@@ -1,14 +1,19 @@
 //! Every member answers, is known, and the cluster is whole and large enough.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
-use model::Verb;
+use model::{NodeName, Verb};
+use server::NodeView;
 
 use super::{Problem, Seen, problem};
 use crate::transit::quorum::{MEMBERS_MIN, first_line};
 use crate::transit::world::Transit;
 
-pub fn check(_: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
+/// Linux: 64 and a line feed.
+const HOSTNAME_BYTES_MAX: u64 = 4096;
+
+pub fn check(transit: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (name, view) in &seen.views {
         match view {
@@ -37,6 +42,8 @@ pub fn check(_: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
             Ok(_) => {}
         }
     }
+    problems.extend(elsewhere(transit, seen));
+    problems.extend(twice(seen));
     if !problems.is_empty() {
         return problems;
     }
@@ -101,6 +108,51 @@ pub fn check(_: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
             ),
             "put the nodes of one cluster into one inventory",
         ));
+    }
+    problems
+}
+
+/// This version reads and writes the nodes' files on its own machine.
+fn elsewhere(transit: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (name, view) in seen.up() {
+        let Ok(node) = transit.node(name) else { continue };
+        let Ok(Some(here)) = node.host().read(Path::new("/proc/sys/kernel/hostname"), HOSTNAME_BYTES_MAX)
+        else {
+            continue;
+        };
+        let here = String::from_utf8_lossy(&here).trim().to_owned();
+        let Some(there) = view.variable("hostname").filter(|there| !there.is_empty() && *there != here)
+        else {
+            continue;
+        };
+        problems.push(problem(
+            name,
+            "the server runs on another machine",
+            format!("its hostname is {there}, this machine is {here}; hosts are not reached by ssh yet"),
+            "this version changes only clusters whose nodes all run where it runs; the book says how to go on by hand",
+        ));
+    }
+    problems
+}
+
+/// Two entries of the inventory that lead to one server.
+fn twice(seen: &Seen<'_>) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let up: Vec<(&NodeName, &NodeView)> = seen.up().collect();
+    for (at, (name, view)) in up.iter().enumerate() {
+        // Source: Galera status variables: the node's own id in the group, new at each start.
+        let Some(id) = view.status("wsrep_gcomm_uuid").filter(|id| !id.is_empty()) else { continue };
+        if let Some((first, _)) =
+            up.iter().take(at).find(|(_, other)| other.status("wsrep_gcomm_uuid") == Some(id))
+        {
+            problems.push(problem(
+                name,
+                format!("{name} and {first} are one and the same server"),
+                format!("both answer with wsrep_gcomm_uuid {id}"),
+                "give each node its own socket (or address), defaults_file, tls_dir and state_dir in the inventory",
+            ));
+        }
     }
     problems
 }

@@ -65,7 +65,8 @@ impl StepKind for ClientsGate {
             }
             if open.is_empty() {
                 return Ok(StepCheck::AlreadyDone(
-                    "no clear text was seen on any client link (who was silent meanwhile was not seen)".into(),
+                    "no clear text was seen on any client link (who was silent meanwhile was not seen)"
+                        .into(),
                 ));
             }
             unknown = open.join("; ");
