@@ -143,6 +143,7 @@ pub fn plan(
     passphrase: SecretString,
     change: &Change,
 ) -> Result<Plan, OpsError> {
+    nothing_open(cluster)?;
     let clock = SystemClock;
     let mut transit = transit(cluster, settings, passphrase, String::new(), &clock, Box::new(|_| {}));
     let problems = transit::preflight(&mut transit, change);
@@ -158,6 +159,18 @@ pub fn plan(
         .map_err(|error| OpsError::Refused(format!("{change} is refused, nothing was changed\n\n{error}")))
 }
 
+/// Beside an open change the cluster is in between, and every other advice would be wrong.
+fn nothing_open(cluster: &Cluster) -> Result<(), OpsError> {
+    match open_change(cluster)? {
+        None => Ok(()),
+        Some(open) => Err(OpsError::Refused(format!(
+            "another change of cluster {} is not finished, nothing was changed\n  why:  {} is open\n  next: sealion resume, or sealion undo",
+            cluster.name,
+            open.display()
+        ))),
+    }
+}
+
 /// Runs a plan from its beginning.
 pub fn apply(
     cluster: &Cluster,
@@ -167,13 +180,7 @@ pub fn apply(
     tell: Tell<'_>,
 ) -> Result<Finished, OpsError> {
     let _lock = ClusterLock::take(&journal_dir(cluster)).map_err(before_anything)?;
-    if let Some(open) = open_change(cluster)? {
-        return Err(OpsError::Refused(format!(
-            "another change of cluster {} is not finished, nothing was changed\n  why:  {} is open\n  next: sealion resume, or sealion undo",
-            cluster.name,
-            open.display()
-        )));
-    }
+    nothing_open(cluster)?;
     if let Some(copy) = copies::newer(cluster)?.into_iter().find(copies::Copy::is_open) {
         return Err(OpsError::Refused(format!(
             "a change of cluster {} that was begun elsewhere is not finished, nothing was changed\n  why:  {}\n  next: see \
@@ -308,7 +315,11 @@ pub fn go_on(
     };
     tell(Progress::Line(format!(
         "{} {}",
-        if turned { "undoing" } else { "going on with" },
+        match (machine.direction(), turned) {
+            (Direction::Back, true) => "undoing",
+            (Direction::Back, false) => "going on undoing",
+            (Direction::Forward, _) => "going on with",
+        },
         machine.plan().id
     )));
     let clock = SystemClock;
