@@ -3,7 +3,7 @@
 #
 #   build    compiler, make and perl for the vendored OpenSSL and SQLite, and a look at Rust
 #   servers  real MariaDB and Galera servers, unpacked into the cache; needs no root, installs and starts nothing
-#   weak     an OpenSSL with faults, built into the cache for the controls of `sealion scan`; and openssl itself
+#   weak     for the controls of `sealion scan`: an OpenSSL with faults, built into the cache, and newer servers
 #   browser  Chromium and one font, for the test that opens report.html
 #   tools    ip, unshare, openssl and patch, for tests that make a namespace or run what a runbook says
 #
@@ -104,6 +104,8 @@ weak() {
     has "${SEALION_OPENSSL:-openssl}" || install "the controls of the scan" openssl
     local where
     where=$(bash "$here/weak-openssl.sh")
+    bash "$here/fetch-servers.sh" mysql-9.7 >/dev/null
+    bash "$here/fetch-servers.sh" mariadb-11.8 >/dev/null
     say "weak: ready ($where)"
 }
 

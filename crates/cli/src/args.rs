@@ -381,6 +381,7 @@ pub enum LabCommand {
     Down(LabDirArgs),
     /// Fetch a server without root
     Fetch {
+        /// galera-10.11, mariadb-11.8, mysql-9.7 or mysql-5.5
         #[arg(default_value = "galera-10.11")]
         server: String,
     },

@@ -112,10 +112,15 @@ impl Servers {
 }
 
 pub fn bundle_dir() -> PathBuf {
-    cache_dir().join("bundles/galera-10.11")
+    bundle("galera-10.11")
 }
 
-/// Runs the carried script; progress goes to stderr.
+/// Where the bundle of that name lies, or would.
+pub fn bundle(name: &str) -> PathBuf {
+    cache_dir().join("bundles").join(name)
+}
+
+/// Runs the carried script, which knows the names; progress goes to stderr.
 pub fn fetch(server: &str) -> Result<PathBuf, LabError> {
     let status = Command::new("bash")
         .args(["-c", FETCH_SCRIPT, "fetch-servers.sh", server])
@@ -124,7 +129,7 @@ pub fn fetch(server: &str) -> Result<PathBuf, LabError> {
         .status()
         .map_err(LabError::io("run bash"))?;
     if status.success() {
-        return Ok(bundle_dir());
+        return Ok(bundle(server));
     }
     Err(LabError::Missing {
         what: format!("the bundle {server}"),

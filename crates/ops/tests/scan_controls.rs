@@ -2,6 +2,7 @@
 //! where it must pass. Which servers these are, and what foreign tools say of them: docs/src/reference/scan-controls.md.
 #![allow(clippy::unwrap_used)]
 
+use std::io::{Read, Write};
 use std::sync::atomic::AtomicBool;
 
 use ops::scan::{Budget, Settings, Wish, scan};
@@ -125,8 +126,8 @@ fn sl1111_a_short_prime_is_found() {
     let (short, long) = (with("dh1024.pem"), with("dh2048.pem"));
     check("SL1111", &short, &long);
     let prime = |server: &Server| look(server, "127.0.0.1", Depth::Classes).tls.unwrap().dh_prime;
-    assert_eq!(prime(&short).as_deref(), Some("RFC 2409, 1024 bits"));
-    assert_eq!(prime(&long).as_deref(), Some("RFC 3526, 2048 bits"));
+    assert_eq!(prime(&short).as_deref(), Some("Oakley group 2"));
+    assert_eq!(prime(&long).as_deref(), Some("MODP group 14"));
     // 512 bits, as OpenSSL 1.0.1e had built in.
     check("SL1111", &Flights::of_openssl_101().play(), &long);
 }
@@ -257,4 +258,15 @@ fn a_server_with_more_suites_than_connections_gets_every_verdict_all_the_same() 
     }
     let tls12 = row.tls.unwrap().versions.into_iter().find(|one| one.version == "TLSv1.2").unwrap();
     assert!(!tls12.suites_complete && tls12.suites.len() > 20, "{tls12:?}");
+}
+
+#[test]
+fn a_server_that_offers_tls_and_refuses_every_handshake_gets_no_grade() {
+    let refuses = servers::responder(|mut stream| {
+        let _ = stream.read(&mut [0; 4096]);
+        let _ = stream.write_all(b"\x15\x03\x01\x00\x02\x02\x28");
+    });
+    let row = look(&mysql_in_front_of(refuses), "127.0.0.1", Depth::Full);
+    assert_eq!(row.grade, None, "{row:#?}");
+    assert!(row.not_seen.iter().any(|why| why.contains("every handshake was refused")), "{row:#?}");
 }

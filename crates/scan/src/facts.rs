@@ -47,6 +47,17 @@ pub enum Service {
     },
 }
 
+impl Service {
+    /// It has said so, or has spoken TLS at once.
+    pub fn offers_tls(&self) -> bool {
+        match self {
+            Self::Mysql { offers_tls, .. } | Self::XProtocol { offers_tls, .. } => *offers_tls,
+            Self::Tls => true,
+            _ => false,
+        }
+    }
+}
+
 /// The versions that were asked for, and what came of it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Tls {

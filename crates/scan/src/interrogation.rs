@@ -13,16 +13,18 @@ use std::task::{Context, Poll};
 
 use wire::tls::registry::{
     Authentication, CipherSuite, FALLBACK_SCSV, GroupKind, KeyExchange, Mode, SignatureKey, Version, alerts,
-    cipher_suite, group, signature_scheme,
+    cipher_suite, dh_prime, group, signature_scheme,
 };
-use wire::tls::server_flight::{BigNumber, ServerParameters};
+use wire::tls::server_flight::ServerParameters;
 
 use crate::classes::CLASSES;
-use crate::conversation::{Accepted, Answer, Opening, Reply, Spoke};
+use crate::conversation::{Accepted, Answer, Fault, Opening, Reply, Spoke};
 use crate::facts::{Facts, Found, Service, Tls};
 use crate::question::{Question, Shares};
 use crate::target::Target;
 
+/// After so many in a row a server is a tarpit: in a full look it would hold us for minutes.
+const SILENT_IN_A_ROW_MAX: u32 = 3;
 /// What the question about whose order counts costs.
 const ORDER_CONNECTIONS: u32 = 2;
 
@@ -101,6 +103,7 @@ pub async fn interrogate(line: Line, target: Target, depth: Depth) -> Facts {
         opening: Opening::Listen,
         server_name: target.server_name().map(str::to_owned),
         connections_left: target.connections_max.min(depth.connections_max()),
+        silent_in_a_row: 0,
         offered_compression: false,
         is_stopped: false,
         has_alerted: false,
@@ -116,6 +119,8 @@ struct Survey {
     opening: Opening,
     server_name: Option<String>,
     connections_left: u32,
+    /// Connections in a row that ended without an answer in time.
+    silent_in_a_row: u32,
     /// Whether the last question offered DEFLATE: only then is its absence an answer.
     offered_compression: bool,
     /// Turned away, or out of connections: no more questions.
@@ -127,8 +132,11 @@ struct Survey {
 /// What a question about TLS brought.
 enum Said {
     Took(Box<Accepted>),
-    /// TLS 1.3 with this group, if it named one.
-    Wants(Option<u16>),
+    /// TLS 1.3 with this suite, and with a share of this group, if it named one.
+    Wants {
+        suite: u16,
+        group: Option<u16>,
+    },
     Ssl2,
     Refused {
         alert: Option<u8>,
@@ -142,13 +150,21 @@ impl Survey {
         let Some(first) = self.open().await else { return };
         // A plain Galera port that does not take TLS has no versions to list.
         let is_plain = matches!(self.facts.service, Some(Service::GaleraPlain { .. }));
-        if is_plain && !matches!(first, Said::Took(_) | Said::Wants(_)) {
+        if is_plain && !matches!(first, Said::Took(_) | Said::Wants { .. }) {
             return;
         }
         match first {
             Said::Took(accepted) => self.begin(&accepted),
-            Said::Wants(_) => {
+            Said::Wants { suite, group } => {
                 self.tls.versions.insert(Version::TLS13, Found::Yes);
+                self.note_suite(Version::TLS13, suite);
+                if let Some(group) = group {
+                    self.note_group(Version::TLS13, group);
+                }
+                // It would rather have a group that we cannot compute with. The certificate shows with one of ours.
+                if let Said::Took(accepted) = self.offer(Question::modern().in_own_groups()).await {
+                    self.begin(&accepted);
+                }
             }
             Said::Refused { .. } | Said::Ssl2 => {
                 for version in [Version::TLS13, Version::TLS12] {
@@ -174,12 +190,19 @@ impl Survey {
             }
         }
         let spoke_tls = self.tls.versions.values().any(|found| *found == Found::Yes);
-        // Refused by name is refused; a port that answers no hello at all may be anything, and refuses nothing.
         if !spoke_tls && !self.has_alerted && self.facts.handshakes > 0 {
+            // Refused by name is refused; a port that answers no hello at all may be anything, and refuses nothing.
             self.facts
                 .not_seen
                 .push("TLS: no ClientHello was answered, neither by a handshake nor by an alert".into());
             self.tls = Tls::default();
+        } else if !spoke_tls && self.facts.service.as_ref().is_some_and(Service::offers_tls) {
+            // A server that takes nothing has something else against us: that is no proof that it refuses what is weak.
+            self.facts.not_seen.push("TLS is offered, and every handshake was refused".into());
+            for found in self.tls.versions.values_mut() {
+                *found = Found::Unknown("every handshake was refused".into());
+            }
+            self.tls.classes_complete = false;
         }
         if let Some(Service::GaleraPlain { dynamic }) = &mut self.facts.service {
             *dynamic = spoke_tls;
@@ -287,7 +310,17 @@ impl Survey {
         if reply.answer.is_none()
             && let Some(fault) = &reply.fault
         {
-            self.facts.not_seen.push(fault.to_string());
+            let why = fault.to_string();
+            if !self.facts.not_seen.contains(&why) {
+                self.facts.not_seen.push(why);
+            }
+            self.silent_in_a_row += u32::from(matches!(fault, Fault::Silent { .. }));
+            if self.silent_in_a_row >= SILENT_IN_A_ROW_MAX {
+                self.is_stopped = true;
+                self.facts.not_seen.push(format!("the rest: no answer {SILENT_IN_A_ROW_MAX} times in a row"));
+            }
+        } else {
+            self.silent_in_a_row = 0;
         }
         said(&reply)
     }
@@ -304,16 +337,9 @@ impl Survey {
 
     fn note(&mut self, accepted: &Accepted) {
         let hello = &accepted.hello;
-        let list = self.tls.suites.entry(hello.version).or_default();
-        if !list.contains(&hello.cipher_suite) {
-            list.push(hello.cipher_suite);
-        }
+        self.note_suite(hello.version, hello.cipher_suite);
         if let Some(code) = accepted.group {
-            let version = if hello.version == Version::TLS13 { Version::TLS13 } else { Version::TLS12 };
-            let list = self.tls.groups.entry(version).or_default();
-            if !list.contains(&code) {
-                list.push(code);
-            }
+            self.note_group(hello.version, code);
         }
         self.tls.signature_schemes.extend(accepted.scheme);
         self.note_chain(&accepted.chain);
@@ -347,8 +373,24 @@ impl Survey {
             let bits = p.bits();
             if self.tls.dh_bits.is_none_or(|before| bits < before) {
                 self.tls.dh_bits = Some(bits);
-                self.tls.dh_prime = prime_name(p);
+                self.tls.dh_prime = dh_prime(&p.0).map(|prime| prime.name.to_owned());
             }
+        }
+    }
+
+    fn note_suite(&mut self, version: Version, code: u16) {
+        let list = self.tls.suites.entry(version).or_default();
+        if !list.contains(&code) {
+            list.push(code);
+        }
+    }
+
+    /// Groups are kept for TLS 1.3 and for everything before it.
+    fn note_group(&mut self, version: Version, code: u16) {
+        let version = if version == Version::TLS13 { Version::TLS13 } else { Version::TLS12 };
+        let list = self.tls.groups.entry(version).or_default();
+        if !list.contains(&code) {
+            list.push(code);
         }
     }
 
@@ -396,7 +438,7 @@ impl Survey {
                     self.note(&accepted);
                     from = settled;
                 }
-                Said::Refused { .. } | Said::Wants(_) | Said::Ssl2 => {
+                Said::Refused { .. } | Said::Wants { .. } | Said::Ssl2 => {
                     self.tls.versions.insert(version, Found::No);
                 }
                 Said::NotSeen => {
@@ -487,11 +529,19 @@ impl Survey {
                     self.note(&accepted);
                     code
                 }
-                Said::Refused { .. } | Said::Took(_) | Said::Wants(_) | Said::Ssl2 => break,
+                Said::Wants { suite, .. } if version == Version::TLS13 => {
+                    self.note_suite(version, suite);
+                    suite
+                }
+                Said::Refused { .. } | Said::Took(_) | Said::Wants { .. } | Said::Ssl2 => break,
                 Said::NotSeen => return,
             };
             let before = question.suites.len();
             question.suites.retain(|&code| code != picked);
+            if question.suites.len() == before {
+                // Seen: yaSSL in MySQL 5.5.9 looks at the low byte alone, and takes 0xc005 for 0x0005.
+                question.suites.retain(|&code| code & 0xff != picked & 0xff);
+            }
             if question.suites.len() == before {
                 self.facts
                     .not_seen
@@ -572,11 +622,8 @@ impl Survey {
 
     async fn group_picked(&mut self, version: Version, question: Question) -> Option<u16> {
         match self.offer(question).await {
-            Said::Wants(Some(code)) => {
-                let list = self.tls.groups.entry(version).or_default();
-                if !list.contains(&code) {
-                    list.push(code);
-                }
+            Said::Wants { group: Some(code), .. } => {
+                self.note_group(version, code);
                 Some(code)
             }
             Said::Took(accepted) => {
@@ -604,6 +651,7 @@ impl Survey {
             let base = if version == Version::TLS13 { Question::tls13() } else { Question::up_to(version) };
             match self.offer(Question { suites, ..base }).await {
                 Said::Took(accepted) => picks.insert(accepted.hello.cipher_suite),
+                Said::Wants { suite, .. } => picks.insert(suite),
                 _ => return,
             };
         }
@@ -633,7 +681,7 @@ impl Survey {
                 Some(version) => {
                     Question::up_to(version).only(|suite| suite.authentication == authentication)
                 }
-                None => Question::tls13(),
+                None => Question::tls13().in_own_groups(),
             };
             question
                 .schemes
@@ -670,7 +718,7 @@ impl Survey {
             Some(version) if version == Version::TLS12 => {
                 Question::up_to(version).only(CipherSuite::has_forward_secrecy)
             }
-            _ => Question::tls13(),
+            _ => Question::tls13().in_own_groups(),
         };
         let known = self.tls.signature_schemes.clone();
         question.schemes.retain(|code| !known.contains(code));
@@ -689,54 +737,10 @@ impl Survey {
 fn said(reply: &Reply) -> Said {
     match &reply.answer {
         Some(Answer::Accepted(accepted)) => Said::Took(accepted.clone()),
-        Some(Answer::Retry(retry)) => Said::Wants(retry.group),
+        Some(Answer::Retry(retry)) => Said::Wants { suite: retry.cipher_suite, group: retry.group },
         Some(Answer::Ssl2(_)) => Said::Ssl2,
         Some(Answer::Alert(alert)) => Said::Refused { alert: Some(alert.description) },
         Some(Answer::Error(_) | Answer::NotTls(_) | Answer::Closed) => Said::Refused { alert: None },
         None => Said::NotSeen,
-    }
-}
-
-/// Well-known primes begin with 64 ones and then digits of pi (RFC 2409, 3526) or e (RFC 7919), and end with 64 ones.
-fn prime_name(p: &BigNumber) -> Option<String> {
-    let start = p.0.iter().position(|&byte| byte != 0)?;
-    let digits = p.0.get(start..)?;
-    let ones = [0xff; 8];
-    if !digits.ends_with(&ones) || !digits.starts_with(&ones) {
-        return None;
-    }
-    let bits = p.bits();
-    match digits.get(8..16)? {
-        [0xc9, 0x0f, 0xda, 0xa2, 0x21, 0x68, 0xc2, 0x34] if bits <= 1024 => {
-            Some(format!("RFC 2409, {bits} bits"))
-        }
-        [0xc9, 0x0f, 0xda, 0xa2, 0x21, 0x68, 0xc2, 0x34] => Some(format!("RFC 3526, {bits} bits")),
-        [0xad, 0xf8, 0x54, 0x58, 0xa2, 0xbb, 0x4a, 0x9a] => Some(format!("ffdhe{bits}")),
-        _ => None,
-    }
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn known_primes_have_names() {
-        let prime = |middle: [u8; 8], bytes: usize| {
-            let mut digits = vec![0xff; bytes];
-            digits.splice(8..16, middle);
-            prime_name(&BigNumber(digits))
-        };
-        assert_eq!(
-            prime([0xad, 0xf8, 0x54, 0x58, 0xa2, 0xbb, 0x4a, 0x9a], 256).as_deref(),
-            Some("ffdhe2048")
-        );
-        assert_eq!(
-            prime([0xc9, 0x0f, 0xda, 0xa2, 0x21, 0x68, 0xc2, 0x34], 128).as_deref(),
-            Some("RFC 2409, 1024 bits")
-        );
-        assert_eq!(prime([0; 8], 256), None);
-        assert_eq!(prime_name(&BigNumber(vec![])), None);
     }
 }

@@ -136,6 +136,13 @@ impl Question {
         self.newest() == Version::SSL2
     }
 
+    /// Only with groups whose secret we can compute: then the encrypted part of a first flight of TLS 1.3 can be read.
+    #[must_use]
+    pub fn in_own_groups(mut self) -> Self {
+        self.groups.retain(|code| OWN_GROUPS.contains(code));
+        self
+    }
+
     /// A hello that offers TLS 1.3 must not offer any (RFC 8446 4.1.2).
     pub fn offers_compression(&self) -> bool {
         self.compression && !self.versions.contains(&Version::TLS13)

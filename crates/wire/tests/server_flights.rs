@@ -732,3 +732,33 @@ proptest! {
         prop_assert_eq!(hear_in_parts(bytes.chunks(step)), hear(&bytes));
     }
 }
+
+/// Versions that are not told from each other here are told by their greetings in `greetings.rs`.
+#[test]
+fn reads_mariadb_11_8_mysql_9_7_and_mysql_5_5_as_they_are() {
+    for (name, flavour) in [
+        ("mariadb-11.8.6", wire::Flavour::MariaDb),
+        ("mysql-9.7.4", wire::Flavour::MySql),
+        ("mysql-5.5.9", wire::Flavour::MySql),
+    ] {
+        let path = format!("{}/testdata/servers/{name}/greeting.bin", env!("CARGO_MANIFEST_DIR"));
+        let bytes = std::fs::read(path).unwrap();
+        let Ok(wire::FirstPacket::Greeting(greeting)) = wire::greeting::parse(&bytes[4..]) else { panic!() };
+        assert!(greeting.offers_tls() && greeting.flavour().flavour == flavour, "{name}");
+        let version = name.split_once('-').unwrap().1;
+        assert!(greeting.version_text().starts_with(version), "{}", greeting.version_text());
+        for question in ["tls13", "tls12-ecdhe", "tls12-dhe", "refused"] {
+            let bytes = recorded::server(name, question);
+            assert_eq!(hear_in_parts(bytes.chunks(1)), hear(&bytes), "{name} {question}");
+        }
+    }
+    // MySQL 9.7 takes P-256 and its like only: a share of X25519 alone makes it ask for another.
+    let (events, _) = hear(&recorded::server("mysql-9.7.4", "tls13"));
+    assert!(
+        matches!(events.as_slice(), [Event::HelloRetryRequest(retry), ..] if retry.group == Some(0x0017)),
+        "{events:?}"
+    );
+    // yaSSL: a refusal is an error packet in clear, whose length looks like a handshake record.
+    let (events, _) = hear(&recorded::server("mysql-5.5.9", "refused"));
+    assert_eq!(events, [Event::NotTls]);
+}

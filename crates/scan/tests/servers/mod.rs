@@ -313,7 +313,7 @@ pub fn galera(tls: Option<Server>) -> Server {
 }
 
 /// Carries bytes both ways until one side has ended.
-fn join(near: &TcpStream, behind: SocketAddr, already: &[u8]) {
+pub fn join(near: &TcpStream, behind: SocketAddr, already: &[u8]) {
     let Ok(mut far) = TcpStream::connect(behind) else { return };
     let _ = near.set_read_timeout(None);
     let _ = far.write_all(already);

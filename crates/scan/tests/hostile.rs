@@ -1,0 +1,371 @@
+//! Servers that mean harm, or are broken: one clear row each, in bounded time and memory, and the others are not held up.
+#![allow(clippy::unwrap_used)]
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::time::{Duration, Instant};
+
+use scan::facts::Service;
+use scan::interrogation::Depth;
+use scan::{Facts, Limits, Next, Seen, Target};
+
+mod servers;
+
+use servers::{
+    Server, error_in_place_of_a_greeting, greeting, mysql_in_front_of, openssl, responder, responder_at,
+};
+
+/// Short, so that the tests are; what counts is that they hold.
+const LIMITS: Limits =
+    Limits { targets_at_once: 256, connection_ms: 600, silence_ms: 100, connections_per_s: None };
+
+fn run(targets: Vec<Target>, depth: Depth, limits: &Limits) -> Vec<Seen> {
+    let mut targets = targets.into_iter();
+    let mut source = || targets.next().map_or(Next::End, Next::Target);
+    let mut seen = Vec::new();
+    scan::run(&mut source, depth, limits, &mut |one| {
+        seen.push(one);
+        true
+    })
+    .unwrap();
+    seen
+}
+
+fn target(address: SocketAddr) -> Target {
+    Target::new(address.ip().to_string(), address.ip(), address.port(), true)
+}
+
+/// One look at one hostile server: every depth ends, within what its connections may take.
+fn look(server: &Server) -> Facts {
+    let mut last = None;
+    for depth in [Depth::First, Depth::Classes, Depth::Full] {
+        let began = Instant::now();
+        let mut seen = run(vec![target(server.address)], depth, &LIMITS);
+        assert_eq!(seen.len(), 1);
+        let facts = seen.remove(0).facts;
+        let allowed = LIMITS.connection_ms * u64::from(facts.connections) + 2_000;
+        assert!(began.elapsed() < Duration::from_millis(allowed), "{depth:?}: {:?}", began.elapsed());
+        assert!(facts.not_seen.len() < 8, "a row that nobody reads: {:?}", facts.not_seen);
+        last = Some(facts);
+    }
+    last.unwrap()
+}
+
+fn says(facts: &Facts, part: &str) {
+    assert!(facts.not_seen.iter().any(|why| why.contains(part)), "{part}: {facts:#?}");
+}
+
+fn pause() {
+    std::thread::sleep(Duration::from_secs(30));
+}
+
+/// Reads what is sent, until nothing more comes.
+fn drain(mut stream: TcpStream) {
+    while matches!(stream.read(&mut [0; 4096]), Ok(1..)) {}
+}
+
+#[test]
+fn a_tarpit_that_accepts_and_says_nothing_is_silent() {
+    let facts = look(&responder(drain));
+    assert_eq!(facts.service, None, "{facts:#?}");
+    says(&facts, "no answer within 600 ms");
+}
+
+#[test]
+fn a_tarpit_behind_a_greeting_is_given_up_after_three_silences() {
+    let (count, behind) = (std::sync::atomic::AtomicU32::new(0), openssl(&["-tls1_2"]));
+    let address = behind.address;
+    let front = mysql_in_front_of(responder(move |stream| {
+        if count.fetch_add(1, std::sync::atomic::Ordering::Relaxed) < 2 {
+            return servers::join(&stream, address, &[]);
+        }
+        drain(stream);
+    }));
+    let facts = run(vec![target(front.address)], Depth::Full, &LIMITS).remove(0).facts;
+    assert_eq!(facts.connections, 5, "{facts:#?}");
+    says(&facts, "3 times in a row");
+}
+
+#[test]
+fn a_backlog_that_nobody_accepts_from_is_silent() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let seen = run(vec![target(listener.local_addr().unwrap())], Depth::Classes, &LIMITS);
+    says(&seen.first().unwrap().facts, "no answer within");
+}
+
+#[test]
+fn a_port_that_closes_at_once_says_so() {
+    let facts = look(&responder(drop));
+    assert!(facts.tls.is_none() && facts.connections == 1, "{facts:#?}");
+    assert!(!facts.not_seen.is_empty(), "{facts:#?}");
+}
+
+#[test]
+fn a_greeting_that_never_ends_is_given_up() {
+    for head in [&b"\x4a\x00\x00\x00\x0a10.11"[..], b"\x4a", b"\x4a\x00\x00\x00"] {
+        let facts = look(&responder(move |mut stream| {
+            let _ = stream.write_all(head);
+            pause();
+        }));
+        says(&facts, "no answer within 600 ms");
+        assert!(facts.connections == 1 && facts.tls.is_none(), "{facts:#?}");
+    }
+}
+
+#[test]
+fn garbage_is_a_stranger() {
+    for garbage in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], &[0xff; 4096], &[0; 4096], b"SSH-2.0-x\r\n"] {
+        let facts = look(&responder(move |mut stream| {
+            let _ = stream.write_all(garbage);
+            drain(stream);
+        }));
+        assert!(facts.tls.is_none() && facts.connections <= 2, "{facts:#?}");
+        assert!(
+            matches!(facts.service, Some(Service::Stranger { .. })) || !facts.not_seen.is_empty(),
+            "{facts:#?}"
+        );
+    }
+}
+
+#[test]
+fn an_endless_stream_is_cut_off() {
+    let noise = |head: &'static [u8]| {
+        responder(move |mut stream| {
+            let _ = stream.write_all(head);
+            while stream.write_all(&[0x41; 16_384]).is_ok() {}
+        })
+    };
+    // Of nothing; of one endless packet; and of a packet after a greeting and in place of TLS.
+    for head in [&b""[..], &b"\xff\xff\xff\x00\x0a"[..], &b"\xff\xff\x00\x00\x0a"[..]] {
+        assert!(look(&noise(head)).tls.is_none());
+    }
+    let after: &'static [u8] = greeting(true).leak();
+    let facts = look(&noise(after));
+    assert!(facts.tls.is_none_or(|tls| tls.suites.is_empty()));
+}
+
+#[test]
+fn lengths_of_gigabytes_reserve_nothing() {
+    // An X Protocol frame of 4 GiB, a TLS record of 64 KiB, a handshake message and a certificate of 16 MiB.
+    let x_frame: &[u8] = b"\xff\xff\xff\xff\x0b";
+    let record: &[u8] = b"\x16\x03\x03\xff\xff\x02";
+    let message: &[u8] = b"\x16\x03\x03\x00\x04\x0b\xff\xff\xff";
+    let list: &[u8] = b"\x16\x03\x03\x00\x0a\x0b\x00\x00\x06\xff\xff\xff\xff\xff\xff";
+    for bytes in [x_frame, record, message, list] {
+        let direct = responder(move |mut stream| {
+            let _ = stream.write_all(bytes);
+            drain(stream);
+        });
+        assert!(look(&direct).tls.is_none_or(|tls| tls.suites.is_empty()));
+        let behind = responder(move |mut stream| {
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(bytes);
+            drain(stream);
+        });
+        let facts = look(&mysql_in_front_of(behind));
+        assert!(
+            matches!(facts.service, Some(Service::Mysql { .. })) && !facts.not_seen.is_empty(),
+            "{facts:#?}"
+        );
+    }
+    assert!(peak_memory_kib() < 200 * 1024, "{} KiB", peak_memory_kib());
+}
+
+/// Of this process, as Linux counts it.
+fn peak_memory_kib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.split_whitespace().next().unwrap().parse().unwrap()
+}
+
+/// A ServerHello of TLS 1.2 with ECDHE-RSA-AES128-GCM-SHA256.
+fn server_hello() -> Vec<u8> {
+    let mut hello = b"\x16\x03\x03\x00\x2a\x02\x00\x00\x26\x03\x03".to_vec();
+    hello.extend_from_slice(&[0x5e; 32]);
+    hello.extend_from_slice(b"\x00\xc0\x2f\x00");
+    hello
+}
+
+#[test]
+fn an_endless_certificate_chain_is_cut_off_and_the_handshake_counts() {
+    // One Certificate message of almost 16 MiB, in records of 16 KiB; and messages without end.
+    let certificates = |announced: &'static [u8]| {
+        responder(move |mut stream| {
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(&server_hello());
+            let _ = stream.write_all(announced);
+            let mut record = b"\x16\x03\x03\x40\x00".to_vec();
+            record.resize(5 + 16_384, 0x30);
+            while stream.write_all(&record).is_ok() {}
+        })
+    };
+    for announced in [
+        &b"\x16\x03\x03\x00\x0a\x0b\xff\xff\xfc\xff\xff\xf9\x00\x10\x00"[..],
+        &b"\x16\x03\x03\x00\x07\x0b\x00\x00\x03\x00\x00\x00"[..],
+    ] {
+        let facts = look(&mysql_in_front_of(certificates(announced)));
+        let tls = facts.tls.as_ref().unwrap();
+        assert!(tls.chains.is_empty() && !tls.suites.is_empty(), "{facts:#?}");
+    }
+}
+
+#[test]
+fn tls_that_stops_in_the_middle_counts_as_far_as_it_came() {
+    let stops = responder(|mut stream| {
+        let _ = stream.read(&mut [0; 4096]);
+        let _ = stream.write_all(&server_hello());
+        let _ = stream.write_all(b"\x16\x03\x03\x10\x00\x0b\x00");
+        drain(stream);
+    });
+    let front = mysql_in_front_of(stops);
+    let facts = run(vec![target(front.address)], Depth::First, &LIMITS).remove(0).facts;
+    assert_eq!(facts.tls.unwrap().suites.values().flatten().collect::<Vec<_>>(), [&0xc02f]);
+    // In the middle of a ServerHello there is nothing that counts.
+    let half = responder(|mut stream| {
+        let _ = stream.read(&mut [0; 4096]);
+        let _ = stream.write_all(server_hello().get(..20).unwrap());
+        drain(stream);
+    });
+    let front = mysql_in_front_of(half);
+    let facts = run(vec![target(front.address)], Depth::Classes, &LIMITS).remove(0).facts;
+    says(&facts, "no answer within 600 ms");
+    assert!(matches!(facts.service, Some(Service::Mysql { .. })));
+}
+
+#[test]
+fn a_server_that_speaks_byte_by_byte_is_read_if_it_is_done_in_time() {
+    let slowly = |pause_ms: u64| {
+        responder(move |mut stream| {
+            for byte in greeting(false) {
+                if stream.write_all(&[byte]).is_err() {
+                    return;
+                }
+                std::thread::sleep(Duration::from_millis(pause_ms));
+            }
+            drain(stream);
+        })
+    };
+    assert!(matches!(look(&slowly(1)).service, Some(Service::Mysql { offers_tls: false, .. })));
+    says(&look(&slowly(50)), "no answer within 600 ms");
+}
+
+#[test]
+fn errors_in_place_of_a_greeting_are_told_and_end_it() {
+    for (code, text) in [
+        (1129, "Host '10.0.0.9' is blocked because of many connection errors"),
+        (1130, "Host '10.0.0.9' is not allowed to connect to this MariaDB server"),
+        (1040, "Too many connections"),
+    ] {
+        let bytes: &'static [u8] = error_in_place_of_a_greeting(code, text).leak();
+        let server = responder(move |mut stream| {
+            let _ = stream.write_all(bytes);
+        });
+        let facts = look(&server);
+        assert_eq!(facts.service, Some(Service::TurnedAway { code, message: text.into() }));
+        assert!(facts.connections == 1 && facts.tls.is_none(), "{facts:#?}");
+        assert_eq!(facts.not_seen.iter().any(|why| why.contains("FLUSH HOSTS")), code == 1129);
+    }
+}
+
+#[test]
+fn a_server_that_blocks_us_in_the_middle_is_left_alone_at_once() {
+    let (count, blocked) =
+        (std::sync::atomic::AtomicU32::new(0), error_in_place_of_a_greeting(1129, "blocked"));
+    let behind = openssl(&["-tls1_2"]);
+    let front = mysql_in_front_of(behind);
+    let address = front.address;
+    let server = responder(move |mut stream| {
+        if count.fetch_add(1, std::sync::atomic::Ordering::Relaxed) >= 5 {
+            let _ = stream.write_all(&blocked);
+            return;
+        }
+        servers::join(&stream, address, &[]);
+    });
+    let facts = run(vec![target(server.address)], Depth::Full, &LIMITS).remove(0).facts;
+    assert_eq!(facts.connections, 6);
+    says(&facts, "error 1129");
+}
+
+#[test]
+fn ipv6_is_asked_as_ipv4_is() {
+    let Ok(_) = TcpListener::bind("[::1]:0") else { return }; // A machine without IPv6 cannot show it.
+    let server = responder_at("[::1]:0", |mut stream| {
+        let _ = stream.write_all(&greeting(false));
+        drain(stream);
+    });
+    assert!(server.address.is_ipv6());
+    assert!(matches!(look(&server).service, Some(Service::Mysql { .. })));
+}
+
+#[test]
+fn a_thousand_dead_addresses_do_not_hold_up_the_living() {
+    let living: Vec<Server> = (0..5).map(|_| mysql_in_front_of(openssl(&["-tls1_2"]))).collect();
+    // Silent ones: a backlog of one that is full, so that not even a connection comes about.
+    let full: Vec<(TcpListener, Vec<TcpStream>)> = (0..4).map(|_| silent()).collect();
+    let mut targets = Vec::new();
+    for number in 0..1_000u32 {
+        let [_, _, high, low] = number.to_be_bytes();
+        if number % 4 == 0 {
+            let at = usize::try_from(number / 4 % 4).unwrap();
+            targets.push(target(full.get(at).unwrap().0.local_addr().unwrap()));
+        } else {
+            targets.push(target(SocketAddr::from(([127, 9, high, low], 9))));
+        }
+    }
+    // The living come last: behind all the dead.
+    targets.extend(living.iter().map(|server| target(server.address)));
+    let limits = Limits { targets_at_once: 64, ..LIMITS };
+    let seen = run(targets.clone(), Depth::Classes, &limits);
+    assert_eq!(seen.len(), 1_005);
+    let alive = seen.iter().filter(|one| one.facts.tls.is_some()).count();
+    assert_eq!(alive, 5);
+    let mut asked: Vec<String> = targets.iter().map(ToString::to_string).collect();
+    let mut answered: Vec<String> = seen.iter().map(|one| one.target.to_string()).collect();
+    asked.sort();
+    answered.sort();
+    assert_eq!(asked, answered, "each has a row of its own");
+    // At once, and the living first: with room for all of them nobody waits for a silent one.
+    let mut mixed = targets.clone();
+    mixed.rotate_right(5);
+    let seen = run(mixed, Depth::First, &Limits { targets_at_once: 2_000, ..LIMITS });
+    let last_alive = seen.iter().rposition(|one| one.facts.tls.is_some()).unwrap();
+    let first_silent =
+        seen.iter().position(|one| one.facts.not_seen.iter().any(|why| why.contains("no answer"))).unwrap();
+    assert!(
+        last_alive < first_silent,
+        "a living one at {last_alive} came after a silent one at {first_silent}"
+    );
+}
+
+/// A listener whose queue is full: it takes no connection, and refuses none.
+fn silent() -> (TcpListener, Vec<TcpStream>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    nix::sys::socket::listen(&listener, nix::sys::socket::Backlog::new(0).unwrap()).unwrap();
+    let address = listener.local_addr().unwrap();
+    let mut held = Vec::new();
+    while let Ok(stream) = TcpStream::connect_timeout(&address, Duration::from_millis(100)) {
+        held.push(stream);
+    }
+    (listener, held)
+}
+
+#[test]
+fn hostile_and_sound_servers_side_by_side_all_have_their_row() {
+    let sound = mysql_in_front_of(openssl(&["-tls1_2"]));
+    let bad = [
+        responder(drain),
+        responder(drop),
+        responder(|mut stream| while stream.write_all(&[0x41; 16_384]).is_ok() {}),
+        responder(|mut stream| {
+            let _ = stream.write_all(b"\x4a\x00\x00\x00");
+            pause();
+        }),
+    ];
+    let mut targets: Vec<Target> = bad.iter().map(|server| target(server.address)).collect();
+    targets.push(target(sound.address));
+    let alone = run(vec![target(sound.address)], Depth::Full, &LIMITS).remove(0).facts;
+    let seen = run(targets, Depth::Full, &LIMITS);
+    assert_eq!(seen.len(), 5);
+    let among = seen.into_iter().find(|one| one.target.address == sound.address).unwrap().facts;
+    assert_eq!((among.tls, among.connections), (alone.tls, alone.connections));
+}

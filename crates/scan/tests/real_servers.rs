@@ -1,0 +1,183 @@
+//! What is seen of real servers, against what they are known to have: docs of the servers, and other tools' lists
+//! (docs/src/reference/scan-vs-others.md). Each is started from its bundle by scripts/start-server.sh.
+#![allow(clippy::unwrap_used)]
+
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use scan::facts::{Found, Service, Tls};
+use scan::interrogation::Depth;
+use scan::{Facts, Limits, Next, Port, Target};
+use wire::tls::registry::{Version, cipher_suite, group};
+
+/// Initialising MySQL takes 5 s on two busy cores.
+const UP_S_MAX: u64 = 90;
+
+struct Real {
+    child: Child,
+    port: u16,
+    directory: tempfile::TempDir,
+}
+
+impl Real {
+    fn start(bundle: &str) -> Self {
+        let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let directory = tempfile::Builder::new().prefix("sealion-real-").tempdir().unwrap();
+        // Two ports in a row: MySQL has its X Protocol on the second one.
+        let port = (0..100)
+            .find_map(|_| {
+                let first = TcpListener::bind("127.0.0.1:0").ok()?.local_addr().ok()?.port();
+                TcpListener::bind(("127.0.0.1", first.checked_add(1)?)).ok().map(|_| first)
+            })
+            .unwrap();
+        let mut child = Command::new(repository.join("scripts/start-server.sh"))
+            .args([bundle, directory.path().to_str().unwrap(), &port.to_string()])
+            .stdin(Stdio::null())
+            .spawn()
+            .unwrap();
+        let deadline = Instant::now() + Duration::from_secs(UP_S_MAX);
+        loop {
+            let log = std::fs::read_to_string(directory.path().join("log")).unwrap_or_default();
+            if let Some(status) = child.try_wait().unwrap() {
+                panic!("{bundle} ended with {status} (sealion lab fetch {bundle}):\n{log}");
+            }
+            if log.contains("ready for connections") && TcpStream::connect(("127.0.0.1", port)).is_ok() {
+                return Self { child, port, directory };
+            }
+            assert!(Instant::now() < deadline, "{bundle} is not up after {UP_S_MAX} s:\n{log}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    fn look(&self, port: u16, depth: Depth) -> Facts {
+        let address: SocketAddr = ([127, 0, 0, 1], port).into();
+        let mut target = Some(Target::new("127.0.0.1", address.ip(), port, true));
+        if let Some(target) = &mut target {
+            target.port = if port == self.port { Port::Mysql } else { Port::XProtocol };
+        }
+        let mut source = || target.take().map_or(Next::End, Next::Target);
+        let mut facts = None;
+        scan::run(&mut source, depth, &Limits::default(), &mut |seen| {
+            facts = Some(seen.facts);
+            true
+        })
+        .unwrap();
+        let facts = facts.unwrap();
+        assert!(facts.connections <= depth.connections_max(), "{}", facts.connections);
+        assert_eq!(facts.not_seen, Vec::<String>::new());
+        facts
+    }
+}
+
+impl Drop for Real {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let _: PathBuf = self.directory.path().into();
+    }
+}
+
+fn suites(tls: &Tls, version: Version) -> Vec<&'static str> {
+    assert!(tls.complete.contains(&version));
+    let codes = tls.suites.get(&version).into_iter().flatten();
+    let mut names: Vec<&str> = codes.map(|code| cipher_suite(*code).unwrap().openssl_name.unwrap()).collect();
+    names.sort_unstable();
+    names
+}
+
+fn groups(tls: &Tls, version: Version) -> Vec<&'static str> {
+    assert!(tls.groups_complete.contains(&version));
+    let mut names: Vec<&str> =
+        tls.groups.get(&version).into_iter().flatten().map(|code| group(*code).unwrap().name).collect();
+    names.sort_unstable();
+    names
+}
+
+fn taken(tls: &Tls) -> Vec<Version> {
+    tls.versions.iter().filter(|(_, found)| **found == Found::Yes).map(|(version, _)| *version).collect()
+}
+
+/// OpenSSL's default list at security level 2, with an RSA certificate: both MariaDB builds have it.
+const OF_MARIADB: &str = "AES128-GCM-SHA256 AES128-SHA AES128-SHA256 AES256-GCM-SHA384 AES256-SHA AES256-SHA256 \
+    DHE-RSA-AES128-GCM-SHA256 DHE-RSA-AES128-SHA DHE-RSA-AES128-SHA256 DHE-RSA-AES256-GCM-SHA384 DHE-RSA-AES256-SHA \
+    DHE-RSA-AES256-SHA256 DHE-RSA-CHACHA20-POLY1305 ECDHE-RSA-AES128-GCM-SHA256 ECDHE-RSA-AES128-SHA \
+    ECDHE-RSA-AES128-SHA256 ECDHE-RSA-AES256-GCM-SHA384 ECDHE-RSA-AES256-SHA ECDHE-RSA-AES256-SHA384 \
+    ECDHE-RSA-CHACHA20-POLY1305";
+const OF_MYSQL: &str = "DHE-RSA-AES128-CCM DHE-RSA-AES128-GCM-SHA256 DHE-RSA-AES256-CCM DHE-RSA-AES256-GCM-SHA384 \
+    DHE-RSA-CHACHA20-POLY1305 ECDHE-RSA-AES128-GCM-SHA256 ECDHE-RSA-AES256-GCM-SHA384 ECDHE-RSA-CHACHA20-POLY1305";
+const THREE_OF_TLS13: [&str; 3] =
+    ["TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"];
+
+fn words(text: &str) -> Vec<&str> {
+    text.split_whitespace().collect()
+}
+
+#[test]
+fn mariadb_10_11_has_twenty_suites_and_ten_groups() {
+    let server = Real::start("galera-10.11");
+    let facts = server.look(server.port, Depth::Full);
+    let tls = facts.tls.unwrap();
+    assert_eq!(taken(&tls), [Version::TLS12, Version::TLS13]);
+    assert_eq!(suites(&tls, Version::TLS12), words(OF_MARIADB));
+    assert_eq!(suites(&tls, Version::TLS13), THREE_OF_TLS13);
+    let ten = "ffdhe2048 ffdhe3072 ffdhe4096 ffdhe6144 ffdhe8192 secp256r1 secp384r1 secp521r1 x25519 x448";
+    assert_eq!(groups(&tls, Version::TLS13), words(ten));
+    assert_eq!(groups(&tls, Version::TLS12), words("secp256r1 secp384r1 secp521r1 x25519 x448"));
+    assert_eq!((tls.dh_bits, tls.dh_prime.as_deref()), (Some(2048), Some("built into MariaDB")));
+    assert_eq!(
+        (tls.chains.len(), tls.server_order, tls.fallback_scsv),
+        (1, Some(Found::No), Some(Found::Yes))
+    );
+}
+
+#[test]
+fn mysql_9_7_has_eight_suites_and_three_groups_on_both_of_its_ports() {
+    let server = Real::start("mysql-9.7");
+    for port in [server.port, server.port + 1] {
+        let facts = server.look(port, Depth::Full);
+        match facts.service.unwrap() {
+            Service::Mysql { version, flavour, .. } => {
+                assert!(version.starts_with("9.7.") && flavour == "MySQL" && port == server.port);
+            }
+            Service::XProtocol { offers_tls: true, .. } => assert_ne!(port, server.port),
+            other => panic!("{other:?}"),
+        }
+        let tls = facts.tls.unwrap();
+        assert_eq!(taken(&tls), [Version::TLS12, Version::TLS13]);
+        assert_eq!(suites(&tls, Version::TLS12), words(OF_MYSQL));
+        let mut four = THREE_OF_TLS13.to_vec();
+        four.insert(0, "TLS_AES_128_CCM_SHA256");
+        assert_eq!(suites(&tls, Version::TLS13), four);
+        assert_eq!(groups(&tls, Version::TLS13), words("secp256r1 secp384r1 secp521r1"));
+        assert_eq!((tls.chains.len(), tls.server_order), (1, Some(Found::Yes)));
+    }
+}
+
+#[test]
+fn mariadb_11_8_wants_a_hybrid_group_first_and_shows_its_certificate_all_the_same() {
+    let server = Real::start("mariadb-11.8");
+    let tls = server.look(server.port, Depth::Full).tls.unwrap();
+    assert_eq!(suites(&tls, Version::TLS12), words(OF_MARIADB));
+    assert_eq!(suites(&tls, Version::TLS13), THREE_OF_TLS13);
+    let eight = "X25519MLKEM768 ffdhe2048 ffdhe3072 secp256r1 secp384r1 secp521r1 x25519 x448";
+    assert_eq!(groups(&tls, Version::TLS13), words(eight));
+    let first = server.look(server.port, Depth::First);
+    let tls = first.tls.unwrap();
+    assert_eq!((tls.chains.len(), first.connections), (1, 2));
+    assert_eq!(taken(&tls), [Version::TLS13]);
+}
+
+#[test]
+#[ignore = "needs the bundle mysql-5.5 (140 MB, Maven): sealion lab fetch mysql-5.5; run with --ignored"]
+fn mysql_5_5_with_yassl_shows_its_ten_suites_of_tls10() {
+    let server = Real::start("mysql-5.5");
+    let tls = server.look(server.port, Depth::Full).tls.unwrap();
+    assert_eq!(taken(&tls), [Version::TLS10]);
+    let ten = "AES128-SHA AES256-SHA DES-CBC-SHA DES-CBC3-SHA DHE-RSA-AES128-SHA DHE-RSA-AES256-SHA \
+        DHE-RSA-DES-CBC-SHA DHE-RSA-DES-CBC3-SHA RC4-MD5 RC4-SHA";
+    assert_eq!(suites(&tls, Version::TLS10), words(ten));
+    assert_eq!((tls.dh_bits, tls.secure_renegotiation.clone()), (Some(512), Some(Found::No)));
+    assert_eq!((tls.extended_master_secret, tls.compression), (Some(Found::No), Some(Found::No)));
+}
