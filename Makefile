@@ -54,7 +54,7 @@ check: ## formatting, lints, unit tests, licences; no server
 	@command -v cargo-deny >/dev/null || { echo 'cargo-deny is missing: cargo install cargo-deny --locked' >&2; exit 2; }
 	@$(CARGO) deny check bans licenses sources
 
-bench: ## the demo once more; prints what TLS cost (before and after are descriptive, no causal claim)
+bench: ## the demo once more, with what TLS cost (descriptive, no causal claim); then the scan beside other scanners
 	@scripts/setup.sh build $(servers)
 	@$(build_release)
 	@$(sealion) demo --out out/bench $(ARGS)
@@ -63,6 +63,8 @@ bench: ## the demo once more; prints what TLS cost (before and after are descrip
 	else \
 	    grep -A 60 '"price"' out/bench/report.json; \
 	fi
+	@$(CARGO) build --release --locked -p scan --example farm
+	@scripts/bench-scan.sh "$(sealion)" "$(target_dir)/release/examples/farm" docs/benchmarks.md
 
 fuzz: ## a minute of noise for each parser (scripts/fuzz.sh takes seconds and names)
 	@scripts/fuzz.sh

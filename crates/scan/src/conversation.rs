@@ -28,6 +28,8 @@ const CONVERSATION_BYTES_MAX: usize = 512 * 1024;
 pub enum Opening {
     /// Not known yet: the server's first bytes tell, or its silence.
     Listen,
+    /// As `Listen`, and its silence means nothing: it is waited for.
+    Patient,
     /// A greeting, an SSLRequest, then TLS.
     Mysql,
     /// The server's notice, its capabilities, the wish for TLS, then TLS.
@@ -245,7 +247,7 @@ impl<'k> Conversation<'k> {
 
     fn first_words(&mut self, bytes: &[u8]) {
         self.first.extend_from_slice(bytes);
-        if self.opening == Opening::Listen {
+        if matches!(self.opening, Opening::Listen | Opening::Patient) {
             match gcomm::parse(&self.first) {
                 Ok(Some(handshake)) => {
                     self.spoke = Spoke::Gcomm(handshake);

@@ -86,6 +86,7 @@ pub fn run(
         next_slot_at: Instant::now(),
         running: 0,
         done: Vec::new(),
+        buffer: Vec::new(),
     };
     let mut is_ending = false;
     let mut is_later = false;
@@ -156,6 +157,7 @@ struct Engine<'k> {
     next_slot_at: Instant,
     running: usize,
     done: Vec<Seen>,
+    buffer: Vec<u8>,
 }
 
 impl<'k> Engine<'k> {
@@ -346,7 +348,14 @@ impl<'k> Engine<'k> {
 
     /// Reads what is there, sends what is to be sent, and hangs up when all is said.
     fn talk(&mut self, at: usize, reads: bool) {
-        let mut buffer = [0; READ_BYTES];
+        // One for all connections, instead of 16 KiB of zeros for each word of each server.
+        let mut buffer = std::mem::take(&mut self.buffer);
+        buffer.resize(READ_BYTES, 0);
+        self.talk_by(at, reads, &mut buffer);
+        self.buffer = buffer;
+    }
+
+    fn talk_by(&mut self, at: usize, reads: bool, buffer: &mut [u8]) {
         loop {
             let Some(place) = self.place(at) else { return };
             let Some(link) = &mut place.link else { return };
@@ -368,7 +377,7 @@ impl<'k> Engine<'k> {
             }
             let mut came = false;
             if reads {
-                match (&link.stream).read(&mut buffer) {
+                match (&link.stream).read(buffer) {
                     Ok(0) => {
                         link.conversation.closed();
                         return self.hang_up(at, None);

@@ -103,6 +103,7 @@ pub async fn interrogate(line: Line, target: Target, depth: Depth) -> Facts {
         opening: Opening::Listen,
         server_name: target.server_name().map(str::to_owned),
         connections_left: target.connections_max.min(depth.connections_max()),
+        known_chains: Vec::new(),
         silent_in_a_row: 0,
         offered_compression: false,
         is_stopped: false,
@@ -119,6 +120,8 @@ struct Survey {
     opening: Opening,
     server_name: Option<String>,
     connections_left: u32,
+    /// In DER, as they came.
+    known_chains: Vec<Vec<Vec<u8>>>,
     /// Connections in a row that ended without an answer in time.
     silent_in_a_row: u32,
     /// Whether the last question offered DEFLATE: only then is its absence an answer.
@@ -214,7 +217,20 @@ impl Survey {
 
     /// The first connection: who is there, and, if TLS can be begun, what it settles.
     async fn open(&mut self) -> Option<Said> {
-        let reply = self.connect(Question::modern()).await?;
+        let mut reply = self.connect(Question::modern()).await?;
+        // It may be a server that greets late, and took our hello for a bad login. Seen: a busy machine; and a server that
+        // looks up its clients' names first, at a name server that is slow.
+        if reply.spoke == Spoke::Nothing
+            && matches!(reply.answer, Some(Answer::Closed | Answer::NotTls(_) | Answer::Error(_)))
+        {
+            self.opening = Opening::Patient;
+            if let Some(again) = self.connect(Question::modern()).await
+                && again.spoke != Spoke::Nothing
+            {
+                reply = again;
+            }
+            self.opening = Opening::Listen;
+        }
         let answered = reply.answer.is_some();
         let service = match &reply.spoke {
             Spoke::Greeting(greeting) => {
@@ -395,9 +411,11 @@ impl Survey {
     }
 
     fn note_chain(&mut self, chain: &[Vec<u8>]) {
-        if chain.is_empty() {
+        // Reading one takes OpenSSL as long as everything else about a handshake, and most show the same.
+        if chain.is_empty() || self.known_chains.iter().any(|known| known == chain) {
             return;
         }
+        self.known_chains.push(chain.to_vec());
         match trust::inspect_der(chain) {
             Ok(infos) => {
                 let is_known = |other: &Vec<trust::CertificateInfo>| {

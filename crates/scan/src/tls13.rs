@@ -4,9 +4,7 @@
 //! Source: RFC 8446 5.2 (records), 7.1 (key schedule), 4.4.2 (Certificate), 4.4.3 (CertificateVerify).
 
 use openssl::error::ErrorStack;
-use openssl::hash::{MessageDigest, hash};
-use openssl::pkey::PKey;
-use openssl::sign::Signer;
+use openssl::sha::{Sha256, Sha384};
 use openssl::symm::{Cipher as Aead, decrypt_aead};
 use wire::tls::registry::{Cipher, Mode, cipher_suite};
 use wire::tls::server_flight::{
@@ -54,13 +52,10 @@ pub struct Inside {
 /// Reads the flight `raw`, whose ServerHello is `hello`, in answer to the message `client_hello`.
 pub fn read(keys: &Keys, client_hello: &[u8], raw: &[u8], hello: &ServerHello) -> Result<Read, Closed> {
     let suite = cipher_suite(hello.cipher_suite).ok_or(Closed::NotOurs)?;
-    let (digest, digest_bytes) = if suite.strength_bits >= 256 && suite.mode == Mode::Gcm {
-        (MessageDigest::sha384(), 48)
-    } else {
-        (MessageDigest::sha256(), 32)
-    };
+    let is_large = suite.strength_bits >= 256 && suite.mode == Mode::Gcm;
+    let digest = if is_large { Digest::Sha384 } else { Digest::Sha256 };
     let (aead, key_bytes) = match (suite.cipher, suite.mode) {
-        (Cipher::Aes, Mode::Gcm) if digest_bytes == 48 => (Aead::aes_256_gcm(), 32),
+        (Cipher::Aes, Mode::Gcm) if is_large => (Aead::aes_256_gcm(), 32),
         (Cipher::Aes, Mode::Gcm) => (Aead::aes_128_gcm(), 16),
         (Cipher::ChaCha20, _) => (Aead::chacha20_poly1305(), 32),
         _ => return Err(Closed::NotOurs),
@@ -76,18 +71,16 @@ pub fn read(keys: &Keys, client_hello: &[u8], raw: &[u8], hello: &ServerHello) -
             break message(body).filter(|(kind, ..)| *kind == SERVER_HELLO).ok_or(Closed::Damaged)?.1;
         }
     };
-    let mut transcript = client_hello.to_vec();
-    transcript.extend_from_slice(server_hello);
-    let transcript_hash = hash(digest, &transcript)?;
+    let transcript_hash = digest.of(&[client_hello, server_hello]);
 
-    let schedule = Schedule { digest, digest_bytes };
-    let zeros = vec![0; digest_bytes];
-    let early = schedule.extract(&zeros, &zeros)?;
-    let derived = schedule.expand(&early, "derived", &hash(digest, b"")?, digest_bytes)?;
-    let handshake = schedule.extract(&derived, &shared)?;
-    let traffic = schedule.expand(&handshake, "s hs traffic", &transcript_hash, digest_bytes)?;
-    let key = schedule.expand(&traffic, "key", b"", key_bytes)?;
-    let iv = schedule.expand(&traffic, "iv", b"", 12)?;
+    let schedule = Schedule { digest };
+    let zeros = vec![0; digest.bytes()];
+    let early = schedule.extract(&zeros, &zeros);
+    let derived = schedule.expand(&early, "derived", &digest.of(&[]), digest.bytes());
+    let handshake = schedule.extract(&derived, &shared);
+    let traffic = schedule.expand(&handshake, "s hs traffic", &transcript_hash, digest.bytes());
+    let key = schedule.expand(&traffic, "key", b"", key_bytes);
+    let iv = schedule.expand(&traffic, "iv", b"", 12);
 
     let mut plain = Vec::new();
     let mut sequence: u64 = 0;
@@ -201,44 +194,78 @@ impl<'a> Iterator for Records<'a> {
     }
 }
 
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Digest {
+    Sha256,
+    Sha384,
+}
+
+impl Digest {
+    const fn bytes(self) -> usize {
+        match self {
+            Self::Sha256 => 32,
+            Self::Sha384 => 48,
+        }
+    }
+
+    const fn block_bytes(self) -> usize {
+        match self {
+            Self::Sha256 => 64,
+            Self::Sha384 => 128,
+        }
+    }
+
+    /// By the plain functions: OpenSSL 3 looks an algorithm up anew for every `EVP` object, which costs more than a hash.
+    fn of(self, parts: &[&[u8]]) -> Vec<u8> {
+        match self {
+            Self::Sha256 => {
+                let mut hasher = Sha256::new();
+                parts.iter().for_each(|part| hasher.update(part));
+                hasher.finish().to_vec()
+            }
+            Self::Sha384 => {
+                let mut hasher = Sha384::new();
+                parts.iter().for_each(|part| hasher.update(part));
+                hasher.finish().to_vec()
+            }
+        }
+    }
+}
+
 struct Schedule {
-    digest: MessageDigest,
-    digest_bytes: usize,
+    digest: Digest,
 }
 
 impl Schedule {
-    fn hmac(&self, key: &[u8], parts: &[&[u8]]) -> Result<Vec<u8>, ErrorStack> {
-        let key = PKey::hmac(key)?;
-        let mut signer = Signer::new(self.digest, &key)?;
-        for part in parts {
-            signer.update(part)?;
-        }
-        signer.sign_to_vec()
+    /// Source: RFC 2104. No key here is longer than a block: they are digests, or a secret of at most 66 bytes as message.
+    fn hmac(&self, key: &[u8], parts: &[&[u8]]) -> Vec<u8> {
+        debug_assert!(key.len() <= self.digest.block_bytes());
+        let mut inner = key.to_vec();
+        inner.resize(self.digest.block_bytes(), 0);
+        let outer: Vec<u8> = inner.iter().map(|byte| byte ^ 0x5c).collect();
+        inner.iter_mut().for_each(|byte| *byte ^= 0x36);
+        let mut all = vec![inner.as_slice()];
+        all.extend(parts);
+        self.digest.of(&[&outer, &self.digest.of(&all)])
     }
 
     /// HKDF-Extract.
-    fn extract(&self, salt: &[u8], secret: &[u8]) -> Result<Vec<u8>, ErrorStack> {
+    fn extract(&self, salt: &[u8], secret: &[u8]) -> Vec<u8> {
         self.hmac(salt, &[secret])
     }
 
     /// HKDF-Expand-Label; one block is enough for every length asked for here.
-    fn expand(
-        &self,
-        secret: &[u8],
-        label: &str,
-        context: &[u8],
-        bytes: usize,
-    ) -> Result<Vec<u8>, ErrorStack> {
-        debug_assert!(bytes <= self.digest_bytes);
+    fn expand(&self, secret: &[u8], label: &str, context: &[u8], bytes: usize) -> Vec<u8> {
+        debug_assert!(bytes <= self.digest.bytes());
         let byte = |number: usize| u8::try_from(number).unwrap_or(u8::MAX);
         let mut info = vec![0, byte(bytes), byte(6 + label.len())];
         info.extend_from_slice(b"tls13 ");
         info.extend_from_slice(label.as_bytes());
         info.push(byte(context.len()));
         info.extend_from_slice(context);
-        let mut block = self.hmac(secret, &[&info, &[1]])?;
+        let mut block = self.hmac(secret, &[&info, &[1]]);
         block.truncate(bytes);
-        Ok(block)
+        block
     }
 }
 
@@ -257,22 +284,32 @@ mod tests {
                 .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap())
                 .collect()
         };
-        let schedule = Schedule { digest: MessageDigest::sha256(), digest_bytes: 32 };
+        let schedule = Schedule { digest: Digest::Sha256 };
         let zeros = [0; 32];
-        let early = schedule.extract(&zeros, &zeros).unwrap();
+        let early = schedule.extract(&zeros, &zeros);
         assert_eq!(early, from_hex("33ad0a1c607ec03b09e6cd9893680ce210adf300aa1f2660e1b22e10f170f92a"));
-        let empty = hash(MessageDigest::sha256(), b"").unwrap();
-        let derived = schedule.expand(&early, "derived", &empty, 32).unwrap();
+        let empty = Digest::Sha256.of(&[]);
+        let derived = schedule.expand(&early, "derived", &empty, 32);
         let shared = from_hex("8bd4054fb55b9d63fdfbacf9f04b9f0d35e6d63f537563efd46272900f89492d");
-        let handshake = schedule.extract(&derived, &shared).unwrap();
+        let handshake = schedule.extract(&derived, &shared);
         let transcript = from_hex("860c06edc07858ee8e78f0e7428c58edd6b43f2ca3e6e95f02ed063cf0e1cad8");
-        let traffic = schedule.expand(&handshake, "s hs traffic", &transcript, 32).unwrap();
+        let traffic = schedule.expand(&handshake, "s hs traffic", &transcript, 32);
         assert_eq!(traffic, from_hex("b67b7d690cc16c4e75e54213cb2d37b4e9c912bcded9105d42befd59d391ad38"));
-        assert_eq!(
-            schedule.expand(&traffic, "key", b"", 16).unwrap(),
-            from_hex("3fce516009c21727d0f2e4e86ee403bc")
+        assert_eq!(schedule.expand(&traffic, "key", b"", 16), from_hex("3fce516009c21727d0f2e4e86ee403bc"));
+        assert_eq!(schedule.expand(&traffic, "iv", b"", 12), from_hex("5d313eb2671276ee13000b30"));
+    }
+
+    /// Source: RFC 4231, test case 2.
+    #[test]
+    fn the_hmac_is_that_of_rfc_4231() {
+        let hex = |bytes: Vec<u8>| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let of = |digest| hex(Schedule { digest }.hmac(b"Jefe", &[b"what do ya want ", b"for nothing?"]));
+        let (short, long) = (of(Digest::Sha256), of(Digest::Sha384));
+        assert_eq!(short, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+        assert!(
+            long.starts_with("af45d2e376484031617f78d2b58a6b1b9c7ef464f5a01b47e42ec3736322445e"),
+            "{long}"
         );
-        assert_eq!(schedule.expand(&traffic, "iv", b"", 12).unwrap(), from_hex("5d313eb2671276ee13000b30"));
     }
 
     #[test]

@@ -250,6 +250,23 @@ fn a_server_that_speaks_byte_by_byte_is_read_if_it_is_done_in_time() {
 }
 
 #[test]
+fn a_server_that_greets_late_is_waited_for() {
+    let tls = openssl(&["-tls1_2"]);
+    let behind = tls.address;
+    let late = responder(move |mut stream| {
+        std::thread::sleep(Duration::from_millis(250));
+        let _ = stream.write_all(&greeting(true));
+        let mut request = [0; 36];
+        if stream.read_exact(&mut request).is_ok() && request.starts_with(&[32, 0, 0, 1]) {
+            servers::join(&stream, behind, &[]);
+        }
+    });
+    let facts = run(vec![target(late.address)], Depth::First, &LIMITS).remove(0).facts;
+    assert!(matches!(facts.service, Some(Service::Mysql { .. })), "{facts:#?}");
+    assert_eq!((facts.connections, facts.tls.unwrap().chains.len()), (2, 1));
+}
+
+#[test]
 fn errors_in_place_of_a_greeting_are_told_and_end_it() {
     for (code, text) in [
         (1129, "Host '10.0.0.9' is blocked because of many connection errors"),
