@@ -220,12 +220,16 @@ impl Digest {
         match self {
             Self::Sha256 => {
                 let mut hasher = Sha256::new();
-                parts.iter().for_each(|part| hasher.update(part));
+                for part in parts {
+                    hasher.update(part);
+                }
                 hasher.finish().to_vec()
             }
             Self::Sha384 => {
                 let mut hasher = Sha384::new();
-                parts.iter().for_each(|part| hasher.update(part));
+                for part in parts {
+                    hasher.update(part);
+                }
                 hasher.finish().to_vec()
             }
         }
@@ -243,7 +247,9 @@ impl Schedule {
         let mut inner = key.to_vec();
         inner.resize(self.digest.block_bytes(), 0);
         let outer: Vec<u8> = inner.iter().map(|byte| byte ^ 0x5c).collect();
-        inner.iter_mut().for_each(|byte| *byte ^= 0x36);
+        for byte in &mut inner {
+            *byte ^= 0x36;
+        }
         let mut all = vec![inner.as_slice()];
         all.extend(parts);
         self.digest.of(&[&outer, &self.digest.of(&all)])
