@@ -220,12 +220,16 @@ impl Digest {
         match self {
             Self::Sha256 => {
                 let mut hasher = Sha256::new();
-                parts.iter().for_each(|part| hasher.update(part));
+                for part in parts {
+                    hasher.update(part);
+                }
                 hasher.finish().to_vec()
             }
             Self::Sha384 => {
                 let mut hasher = Sha384::new();
-                parts.iter().for_each(|part| hasher.update(part));
+                for part in parts {
+                    hasher.update(part);
+                }
                 hasher.finish().to_vec()
             }
         }
@@ -243,7 +247,9 @@ impl Schedule {
         let mut inner = key.to_vec();
         inner.resize(self.digest.block_bytes(), 0);
         let outer: Vec<u8> = inner.iter().map(|byte| byte ^ 0x5c).collect();
-        inner.iter_mut().for_each(|byte| *byte ^= 0x36);
+        for byte in &mut inner {
+            *byte ^= 0x36;
+        }
         let mut all = vec![inner.as_slice()];
         all.extend(parts);
         self.digest.of(&[&outer, &self.digest.of(&all)])
@@ -302,8 +308,10 @@ mod tests {
     /// Source: RFC 4231, test case 2.
     #[test]
     fn the_hmac_is_that_of_rfc_4231() {
-        let hex = |bytes: Vec<u8>| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-        let of = |digest| hex(Schedule { digest }.hmac(b"Jefe", &[b"what do ya want ", b"for nothing?"]));
+        let of = |digest| {
+            let code = Schedule { digest }.hmac(b"Jefe", &[b"what do ya want ", b"for nothing?"]);
+            code.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+        };
         let (short, long) = (of(Digest::Sha256), of(Digest::Sha384));
         assert_eq!(short, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
         assert!(
