@@ -308,9 +308,10 @@ mod tests {
     /// Source: RFC 4231, test case 2.
     #[test]
     fn the_hmac_is_that_of_rfc_4231() {
-        let hex =
-            |bytes: Vec<u8>| bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
-        let of = |digest| hex(Schedule { digest }.hmac(b"Jefe", &[b"what do ya want ", b"for nothing?"]));
+        let of = |digest| {
+            let code = Schedule { digest }.hmac(b"Jefe", &[b"what do ya want ", b"for nothing?"]);
+            code.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+        };
         let (short, long) = (of(Digest::Sha256), of(Digest::Sha384));
         assert_eq!(short, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
         assert!(
