@@ -1,10 +1,29 @@
 //! Where packets may not be captured, and from another workstation than the one where a change was begun.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use testbed::real::{LabSpec, RealLab, one_at_a_time};
 
 const HELD_S_MAX: u64 = 120;
+
+fn set(rules: &[&str]) -> BTreeSet<String> {
+    rules.iter().map(|&rule| rule.to_owned()).collect()
+}
+
+/// Rules that a scan of the node's client and Galera port says are broken.
+fn failed(lab: &RealLab, address: &str) -> BTreeSet<String> {
+    let (client, galera) = (format!("{address}:3306"), format!("{address}:4567"));
+    let report = lab.run(&["scan", "--format", "json", &client, &galera]).exits(0).json();
+    let targets = report["targets"].as_array().expect("targets");
+    assert_eq!(targets.len(), 2, "{report:#}");
+    targets
+        .iter()
+        .flat_map(|target| target["findings"].as_array().expect("findings"))
+        .filter(|finding| finding["verdict"] == "fail")
+        .map(|finding| finding["rule"].as_str().expect("an id").to_owned())
+        .collect()
+}
 
 #[test]
 fn a_change_begun_elsewhere_goes_on_from_a_nodes_journal_and_relays_see_what_it_did() {
@@ -34,6 +53,10 @@ fn a_change_begun_elsewhere_goes_on_from_a_nodes_journal_and_relays_see_what_it_
         assert_eq!(link["method"], "a relay in front of each port", "{link:#}");
     }
 
+    lab.now("scanned from outside: no TLS for clients, Galera in clear text");
+    let n3 = file.nodes[2].address.to_string();
+    assert!(failed(&lab, &n3).is_superset(&set(&["SL1101", "SL1119"])));
+
     lab.now("enable, killed half-way on a workstation that is lost");
     let hash = lab.plan_hash("enable");
     let moment = "E2.n2:acting";
@@ -49,6 +72,10 @@ fn a_change_begun_elsewhere_goes_on_from_a_nodes_journal_and_relays_see_what_it_
     assert!(!journal(&journals).is_empty());
     std::fs::remove_dir_all(&journals).expect("ours");
 
+    lab.now("scanned from outside: a node that takes clear text and TLS alike");
+    let rules = failed(&lab, &n3);
+    assert!(rules.contains("SL1120") && rules.is_disjoint(&set(&["SL1101", "SL1119"])), "{rules:?}");
+
     lab.now("another change from here is refused");
     let said = lab.run(&["disable", "--yes", "00000000"]);
     assert_eq!(said.code, Some(6), "{said}");
@@ -58,6 +85,8 @@ fn a_change_begun_elsewhere_goes_on_from_a_nodes_journal_and_relays_see_what_it_
     assert!(said.stderr.contains("made from a node's"), "{said}");
     lab.is_sealed();
     assert!(!journal(&journals).is_empty());
+    let rules = failed(&lab, &n3);
+    assert!(rules.is_disjoint(&set(&["SL1101", "SL1119", "SL1120"])), "{rules:?}");
 
     lab.now("and back again from a third place");
     std::fs::remove_dir_all(&journals).expect("ours");
