@@ -24,9 +24,11 @@ dir=$(cd "$dir" && pwd -P)
 [ -e "$dir/cert.pem" ] || openssl req -x509 -newkey rsa:2048 -nodes -days 365 -subj "/CN=localhost" \
     -addext "subjectAltName=DNS:localhost,IP:127.0.0.1" -keyout "$dir/key.pem" -out "$dir/cert.pem" 2>/dev/null
 exec >"$dir/log" 2>&1
+# Its own: a server that starts removes temporary tables in tmpdir, those of another server too.
+mkdir -p "$dir/tmp"
 lib=$bundle/usr/lib/x86_64-linux-gnu
 common=(--no-defaults "--datadir=$dir/data" "--port=$port" "--bind-address=127.0.0.1" "--socket=$dir/socket"
-    "--pid-file=$dir/pid" "--user=$(id -un)")
+    "--pid-file=$dir/pid" "--user=$(id -un)" "--tmpdir=$dir/tmp")
 tls=("--ssl-ca=$dir/cert.pem" "--ssl-cert=$dir/cert.pem" "--ssl-key=$dir/key.pem")
 share=$bundle/usr/share/mysql
 [ -d "$share" ] || share=$bundle/usr/share/mariadb # MariaDB 11.
@@ -42,7 +44,7 @@ galera-10.11 | mariadb-11.8)
     fi
     if [ ! -d "$dir/data/mysql" ]; then
         # What mariadb-install-db does, without its search for programs that a foreign loader must run.
-        mkdir -p "$dir/data/mysql" "$dir/tmp"
+        mkdir -p "$dir/data/mysql"
         {
             printf 'use mysql;\n'
             printf 'SET @auth_root_socket=NULL;\nSET @skip_auth_anonymous=1;\n' # The bootstrap takes one statement a line.
