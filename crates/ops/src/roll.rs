@@ -234,11 +234,10 @@ fn before_anything(error: JournalError) -> OpsError {
 /// The plan that `undo` would take back, if no change is open: the newest that went forward to its end, here or in a
 /// node's journal.
 pub fn finished_change(cluster: &Cluster) -> Result<Option<Plan>, OpsError> {
-    let read = |bytes: &[u8], path: &Path| -> Result<Option<(bool, Plan)>, OpsError> {
+    let read = |bytes: &[u8], path: &Path| -> Result<Option<Plan>, OpsError> {
         let records = change::journal::parse(bytes, path)?.records;
-        let is_open = !matches!(records.last(), Some((_, Record::Closed { .. })));
         Ok(records.into_iter().find_map(|(_, record)| match record {
-            Record::Opened { plan } => Some((is_open, *plan)),
+            Record::Opened { plan } => Some(*plan),
             _ => None,
         }))
     };
@@ -255,14 +254,14 @@ pub fn finished_change(cluster: &Cluster) -> Result<Option<Plan>, OpsError> {
         if copy.is_open() {
             return Ok(None);
         }
-        if let Some((_, plan)) = read(copy.bytes(), &journal_dir(cluster))?
+        if let Some(plan) = read(copy.bytes(), &journal_dir(cluster))?
             && copy.went_forward()
-            && newest.as_ref().is_none_or(|(_, other)| other.id < plan.id)
+            && newest.as_ref().is_none_or(|other| other.id < plan.id)
         {
-            newest = Some((false, plan));
+            newest = Some(plan);
         }
     }
-    Ok(newest.map(|(_, plan)| plan))
+    Ok(newest)
 }
 
 /// Goes on with the newest change: forward (`resume`), or back (`undo`, also of a finished one).
@@ -273,8 +272,8 @@ pub fn go_on(
     wish: Option<Direction>,
     tell: Tell<'_>,
 ) -> Result<Finished, OpsError> {
-    let damaged = copies::damaged(cluster);
     let nothing = |what: &str| {
+        let damaged = copies::damaged(cluster);
         OpsError::Refused(format!(
             "there is nothing to {what}\n  why:  {} holds no {}journal{}\n  next: sealion status",
             journal_dir(cluster).display(),

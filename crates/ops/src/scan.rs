@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::{IpAddr, ToSocketAddrs};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 
 use ::scan::interrogation::Depth;
@@ -240,13 +240,12 @@ fn resolve(wishes: &[Wish]) -> (mpsc::Receiver<Target>, Rows) {
     // Bounded: a file of a million names is not turned into a million targets at once.
     let (send, receive) = mpsc::sync_channel(1024);
     let rows: Rows = Arc::default();
-    let queue: Arc<(Mutex<VecDeque<Wish>>, Condvar)> =
-        Arc::new((Mutex::new(wishes.iter().cloned().collect()), Condvar::new()));
+    let queue: Arc<Mutex<VecDeque<Wish>>> = Arc::new(Mutex::new(wishes.iter().cloned().collect()));
     for _ in 0..RESOLVERS.min(wishes.len()) {
         let (send, rows, queue) = (send.clone(), Arc::clone(&rows), Arc::clone(&queue));
         thread::spawn(move || {
             loop {
-                let wish = queue.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+                let wish = queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
                 let Some(wish) = wish else { return };
                 match addresses(&wish.host) {
                     Ok(addresses) => {
