@@ -6,6 +6,7 @@
 
 mod certificates;
 mod groups;
+mod long_lists;
 mod notes;
 mod suites;
 mod versions;
@@ -22,6 +23,8 @@ use crate::conversation::{Accepted, Answer, Fault, Opening, Reply, Spoke};
 use crate::facts::{Facts, Found, Service, Tls};
 use crate::question::Question;
 use crate::target::Target;
+
+use long_lists::LongLists;
 
 /// After so many in a row a server is a tarpit: in a full look it would hold us for minutes.
 const SILENT_IN_A_ROW_MAX: u32 = 3;
@@ -106,6 +109,7 @@ pub async fn interrogate(line: Line, target: Target, depth: Depth) -> Facts {
         offered_compression: false,
         is_stopped: false,
         has_alerted: false,
+        long_lists: LongLists::default(),
     };
     survey.all(depth).await;
     survey.facts
@@ -128,6 +132,7 @@ struct Survey {
     is_stopped: bool,
     /// Some hello was refused in words of TLS, or in the server's own.
     has_alerted: bool,
+    long_lists: LongLists,
 }
 
 /// What a question about TLS brought.
@@ -154,7 +159,7 @@ impl Survey {
         if is_plain && !matches!(first, Said::Took(_) | Said::Wants { .. }) {
             return;
         }
-        match first {
+        match self.or_shorter(Question::modern(), first).await {
             Said::Took(accepted) => self.begin(&accepted),
             Said::Wants { suite, group } => {
                 self.tls.versions.insert(Version::TLS13, Found::Yes);
@@ -313,7 +318,7 @@ impl Survey {
         Some(reply)
     }
 
-    async fn offer(&mut self, question: Question) -> Said {
+    async fn offer_once(&mut self, question: Question) -> Said {
         let Some(reply) = self.connect(question).await else { return Said::NotSeen };
         if let Spoke::Refused(error) = &reply.spoke {
             // Blocked or full while we ask: stop at once.
