@@ -202,6 +202,7 @@ impl Survey {
             self.finished().await;
             if depth == Depth::Full {
                 self.schemes().await;
+                self.suites_of_older().await;
             }
         }
         let spoke_tls = self.tls.versions.values().any(|found| *found == Found::Yes);
