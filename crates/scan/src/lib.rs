@@ -18,6 +18,7 @@ pub mod engine;
 pub mod facts;
 pub mod interrogation;
 pub mod question;
+pub mod range;
 pub mod target;
 mod tls13;
 
