@@ -115,7 +115,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -169,7 +169,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -195,7 +195,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -221,7 +221,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -319,7 +319,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -365,7 +365,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -399,7 +399,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -453,7 +453,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -507,7 +507,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -533,7 +533,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -559,7 +559,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -589,7 +589,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -619,7 +619,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -649,7 +649,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -675,7 +675,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -705,7 +705,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -735,7 +735,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -765,7 +765,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -795,7 +795,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -833,7 +833,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -859,7 +859,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -909,7 +909,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -947,7 +947,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -997,7 +997,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1051,7 +1051,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1066,13 +1066,33 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__scan)
-            opts="-v -h --targets-file --full --first --max-handshakes --rate --at-once --timeout-ms --ssl-ca --fail-on --inventory --format --color --verbose --help"
+            opts="-v -h --targets-file --authorized-range --resume --out --html --baseline --full --first --max-handshakes --rate --at-once --timeout-ms --proxy-protocol --ssl-ca --fail-on --inventory --format --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --targets-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --authorized-range)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --resume)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --out)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --html)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --baseline)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1092,6 +1112,10 @@ _sealion() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --proxy-protocol)
+                    COMPREPLY=($(compgen -W "v1 v2" -- "${cur}"))
+                    return 0
+                    ;;
                 --ssl-ca)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1105,7 +1129,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1211,7 +1235,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1265,7 +1289,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
