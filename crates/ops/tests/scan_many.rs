@@ -18,7 +18,6 @@ use scan::interrogation::Depth;
 use simple_dns::rdata::{RData, SRV};
 use simple_dns::{CLASS, Name, Packet, PacketFlag, ResourceRecord};
 
-#[allow(dead_code)]
 #[path = "../../scan/tests/servers/mod.rs"]
 mod servers;
 
@@ -72,7 +71,9 @@ fn a_scan_that_was_ended_is_completed_and_every_target_is_asked_once() {
     words.extend([words[0].clone(), closed.to_string(), "no-such-name.invalid:3306".to_owned()]);
     let wishes = wishes(words.iter().map(String::as_str)).unwrap();
     for ended_after in [0, 1, 3, 7] {
-        servers.iter().for_each(|server| server.came.store(0, Ordering::Relaxed));
+        for server in &servers {
+            server.came.store(0, Ordering::Relaxed);
+        }
         let stop = AtomicBool::new(ended_after == 0);
         let mut left = ended_after;
         let partial = scan(&wishes, &settings(), &mut Budget::in_memory(), &stop, &mut |_| {

@@ -17,7 +17,7 @@ const SECONDS_PER_DAY: u64 = 86_400;
 pub struct Day {
     year: u16,
     month: u8,
-    day: u8,
+    of_month: u8,
 }
 
 impl Day {
@@ -49,7 +49,7 @@ impl Day {
         }
         // All below 32, as just seen.
         let small = |number: u16| u8::try_from(number).unwrap_or_default();
-        Ok(Self { year, month: small(month), day: small(day) })
+        Ok(Self { year, month: small(month), of_month: small(day) })
     }
 
     /// The day of a moment, in milliseconds since 1970.
@@ -59,7 +59,7 @@ impl Day {
         text.get(..10).and_then(|day| Self::parse(day).ok()).unwrap_or(Self {
             year: u16::MAX,
             month: 12,
-            day: 31,
+            of_month: 31,
         })
     }
 
@@ -68,7 +68,7 @@ impl Day {
         // Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms": days_from_civil.
         let (year, month) = (u64::from(self.year) - u64::from(self.month <= 2), u64::from(self.month));
         let (era, year_of_era) = (year / 400, year % 400);
-        let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + u64::from(self.day) - 1;
+        let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + u64::from(self.of_month) - 1;
         let days = era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
         (days.saturating_sub(719_468) + 1) * SECONDS_PER_DAY - 1
     }
@@ -76,7 +76,7 @@ impl Day {
 
 impl fmt::Display for Day {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:04}-{:02}-{:02}", self.year, self.month, self.day)
+        write!(f, "{:04}-{:02}-{:02}", self.year, self.month, self.of_month)
     }
 }
 

@@ -2,7 +2,10 @@
 #![allow(clippy::unwrap_used)]
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use scan::facts::Service;
 use scan::interrogation::Depth;
@@ -10,7 +13,6 @@ use scan::target::ProxyVersion;
 use scan::{Facts, Limits, Next, Target};
 use wire::proxy_protocol::{self, Proxied};
 
-#[allow(dead_code)]
 mod servers;
 
 use servers::{Server, greeting, mysql_without_tls, openssl, responder};
@@ -89,4 +91,59 @@ fn without_a_header_it_is_not_taken_for_a_server_without_tls() {
 fn a_server_that_wants_no_header_is_still_known_by_its_greeting() {
     let facts = look(mysql_without_tls().address, Some(ProxyVersion::V2), Depth::Classes);
     assert!(matches!(facts.service, Some(Service::Mysql { offers_tls: false, .. })), "{facts:#?}");
+}
+
+/// A real MariaDB 10.11, with options.
+struct MariaDb {
+    child: Child,
+    address: SocketAddr,
+    _directory: tempfile::TempDir,
+}
+
+impl MariaDb {
+    fn start(options: &[&str]) -> Self {
+        let directory = tempfile::Builder::new().prefix("sealion-proxy-").tempdir().unwrap();
+        let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/start-server.sh");
+        let mut child = Command::new(script)
+            .args(["galera-10.11", directory.path().to_str().unwrap(), &address.port().to_string()])
+            .args(options)
+            .stdin(Stdio::null())
+            .spawn()
+            .unwrap();
+        let deadline = Instant::now() + Duration::from_secs(90);
+        while TcpStream::connect(address).is_err() {
+            let log = std::fs::read_to_string(directory.path().join("log")).unwrap_or_default();
+            if let Some(status) = child.try_wait().unwrap() {
+                panic!("galera-10.11 ended with {status} (sealion lab fetch galera-10.11):\n{log}");
+            }
+            assert!(Instant::now() < deadline, "it is not up:\n{log}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        Self { child, address, _directory: directory }
+    }
+}
+
+impl Drop for MariaDb {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// MariaDB takes a header from `proxy_protocol_networks`, and does not insist on one; elsewhere it greets first and refuses
+/// all that follows a header.
+#[test]
+fn mariadb_takes_a_header_only_from_the_networks_that_it_names() {
+    let (with, without) = (MariaDb::start(&["--proxy-protocol-networks=*"]), MariaDb::start(&[]));
+    let versions = |server: &MariaDb, proxy: Option<ProxyVersion>| {
+        let facts = look(server.address, proxy, Depth::Classes);
+        assert!(matches!(facts.service, Some(Service::Mysql { .. })), "{proxy:?}: {facts:#?}");
+        let tls = facts.tls.unwrap_or_default();
+        tls.versions.values().filter(|found| **found == scan::facts::Found::Yes).count()
+    };
+    for proxy in [None, Some(ProxyVersion::V1), Some(ProxyVersion::V2)] {
+        assert_eq!(versions(&with, proxy), 2, "{proxy:?}");
+        assert_eq!(versions(&without, proxy), if proxy.is_none() { 2 } else { 0 }, "{proxy:?}");
+    }
 }

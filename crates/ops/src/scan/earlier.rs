@@ -151,6 +151,8 @@ pub fn is_of_whole_host(row: &TargetRow) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use report::shape::AskedRow;
+
     use super::*;
 
     fn earlier(depth: &str) -> ScanReport {
@@ -195,7 +197,7 @@ mod tests {
         check(Typed::default(), &earlier("deep"), "\"deep\" is not known");
         check(
             Typed::default(),
-            &ScanReport { asked: Default::default(), ..earlier("full") },
+            &ScanReport { asked: AskedRow::default(), ..earlier("full") },
             "does not say what",
         );
         check(Typed::default(), &ScanReport { grading_version: 99, ..earlier("full") }, "version 99");

@@ -397,6 +397,12 @@ mod tests {
         assert!(error.contains(&liar.to_string()) && error.contains(&silent.to_string()), "{error}");
     }
 
+    fn with_code(query: &[u8], code: u8) -> Vec<u8> {
+        let mut reply = answer(query, vec![]);
+        reply[3] |= code;
+        reply
+    }
+
     #[test]
     fn there_is_a_reason_where_there_is_no_place() {
         let check = |reply: fn(&[u8]) -> Vec<u8>, part: &str| {
@@ -404,11 +410,6 @@ mod tests {
             let error = look_up_within(NAME, &[server], SOON).expect_err(part);
             assert!(error.contains(part), "{error}");
         };
-        fn with_code(query: &[u8], code: u8) -> Vec<u8> {
-            let mut reply = answer(query, vec![]);
-            reply[3] |= code;
-            reply
-        }
         check(|query| with_code(query, 3), "no such name");
         check(|query| with_code(query, 2), "ServerFailure");
         check(|query| answer(query, vec![]), "no SRV record");
@@ -423,7 +424,7 @@ mod tests {
                 query,
                 vec![
                     srv(NAME, 1, 1, 3306, "a.example.org"),
-                    srv(NAME, 1, 1, 3306, "a b\027[31m.example.org"),
+                    srv(NAME, 1, 1, 3306, r"a b\027[31m.example.org"),
                 ],
             ))
         };

@@ -20,6 +20,8 @@ struct TargetView<'r> {
     /// Names of the versions that are taken, and that are refused.
     takes: Vec<&'r str>,
     refuses: Vec<&'r str>,
+    /// Each once, though TLS 1.3 and older versions have lists of their own.
+    groups: Vec<&'r str>,
 }
 
 #[derive(Serialize)]
@@ -100,5 +102,11 @@ fn view(row: &TargetRow) -> TargetView<'_> {
         let versions = row.tls.iter().flat_map(|tls| &tls.versions);
         versions.filter(|one| one.taken == word).map(|one| one.version.as_str()).collect()
     };
-    TargetView { row, open, quiet, takes: by("yes"), refuses: by("no") }
+    let mut groups: Vec<&str> = Vec::new();
+    for group in row.tls.iter().flat_map(|tls| &tls.groups) {
+        if !groups.contains(&group.name.as_str()) {
+            groups.push(&group.name);
+        }
+    }
+    TargetView { row, open, quiet, takes: by("yes"), refuses: by("no"), groups }
 }
