@@ -191,6 +191,31 @@ fn nothing_that_a_server_says_becomes_markup() {
 }
 
 #[test]
+fn a_page_of_very_many_targets_has_a_line_for_each_and_details_of_the_worst() {
+    let mut report = plain_sample();
+    let one = report.targets[0].clone();
+    report.targets = (0..502)
+        .map(|place| report::shape::TargetRow {
+            target: format!("host{place}:3306"),
+            grade: Some(if place == 501 { "F" } else { "A" }.into()),
+            ..one.clone()
+        })
+        .collect();
+    let page = rendered("html", &report);
+    is_balanced(&page);
+    assert_eq!(page.matches("<article").count(), 500);
+    assert!((0..502).all(|place| page.contains(&format!("host{place}:3306"))));
+    // The worst one leads, wherever it was.
+    let first = page.find("<article").expect("there is one");
+    assert!(
+        page[first..].starts_with("<article class=\"host\" id=\"t1\" aria-label=\"host501:3306\""),
+        "{}",
+        &page[first..first + 90]
+    );
+    assert!(page.contains("The worst 500 of 502"));
+}
+
+#[test]
 fn a_scan_of_nothing_is_shown_too() {
     let mut report = plain_sample();
     report.targets.clear();

@@ -8,6 +8,8 @@ use serde::Serialize;
 use super::{STYLE, environment, safe};
 use crate::shape::{AcceptedRow, FindingRow, ScanReport, SeverityWord, TargetRow, VerdictWord};
 
+/// Targets that are shown with all that was seen: beyond that a page is too large for a browser, and nobody scrolls so far.
+const DETAILS_MAX: usize = 500;
 const SCAN_STYLE: &str = include_str!("templates/scan.css");
 
 /// One port of one address.
@@ -72,7 +74,9 @@ pub fn render_scan_html(report: &ScanReport) -> String {
         .get_template("scan.html")
         .and_then(|page| {
             page.render(context! {
-                r => Value::from_serialize(report),
+                r => Value::from_serialize(without_targets(report)),
+                target_count => report.targets.len(),
+                details_max => DETAILS_MAX,
                 style => safe(format!("{STYLE}{SCAN_STYLE}")),
                 targets => Value::from_serialize(&answered),
                 silent => Value::from_serialize(&silent),
@@ -82,6 +86,24 @@ pub fn render_scan_html(report: &ScanReport) -> String {
         })
         // Only a mistake in a template can fail here, and it is rendered by the tests of this crate.
         .expect("the templates are compiled in and speak of fields that exist")
+}
+
+/// The template is given its targets once, in order.
+fn without_targets(report: &ScanReport) -> ScanReport {
+    ScanReport {
+        schema: report.schema.clone(),
+        sealion_version: report.sealion_version.clone(),
+        started_unix_ms: report.started_unix_ms,
+        ended_unix_ms: report.ended_unix_ms,
+        depth: report.depth.clone(),
+        grading_version: report.grading_version,
+        is_complete: report.is_complete,
+        asked: report.asked.clone(),
+        targets: vec![],
+        reused_keys: report.reused_keys.clone(),
+        rotates_next: report.rotates_next.clone(),
+        changes: report.changes.clone(),
+    }
 }
 
 fn view(row: &TargetRow) -> TargetView<'_> {
