@@ -1,0 +1,357 @@
+//! Which question comes next. Plain, linear code: each question is awaited, and whoever drives the future dials, talks
+//! and hands the reply in. So one thread asks thousands of targets, and a test answers from memory.
+//!
+//! Lists are found by elimination: everything is offered, the server picks one, that one is left out of the next offer.
+//! The number of connections is what the server has and one more, never what the registry has.
+
+mod certificates;
+mod groups;
+mod long_lists;
+mod notes;
+mod suites;
+mod versions;
+
+use std::cell::RefCell;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use wire::tls::registry::Version;
+
+use crate::conversation::{Accepted, Answer, Fault, Opening, Reply, Spoke};
+use crate::facts::{Facts, Found, Service, Tls};
+use crate::question::Question;
+use crate::target::Target;
+
+use long_lists::LongLists;
+
+/// After so many in a row a server is a tarpit: in a full look it would hold us for minutes.
+const SILENT_IN_A_ROW_MAX: u32 = 3;
+
+/// How much is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Depth {
+    /// The greeting, one handshake, the certificate.
+    First,
+    /// Suites and groups by class; at most 35 connections.
+    Classes,
+    /// Every suite, group and signature scheme; at most 65 connections.
+    Full,
+}
+
+impl Depth {
+    /// A server that blocks hosts counts each connection (`max_connect_errors`, 100 by default).
+    pub const fn connections_max(self) -> u32 {
+        match self {
+            Self::First => 4,
+            Self::Classes => 35,
+            Self::Full => 65,
+        }
+    }
+}
+
+/// One connection to be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ask {
+    pub opening: Opening,
+    pub question: Question,
+}
+
+/// Between the one who asks and the one who dials.
+#[derive(Debug, Default)]
+pub struct Slot {
+    ask: Option<Ask>,
+    reply: Option<Reply>,
+}
+
+/// The asking end.
+#[derive(Debug, Clone, Default)]
+pub struct Line(Rc<RefCell<Slot>>);
+
+impl Line {
+    /// The connection that is wanted now, once.
+    pub fn wanted(&self) -> Option<Ask> {
+        self.0.borrow_mut().ask.take()
+    }
+
+    pub fn answer(&self, reply: Reply) {
+        self.0.borrow_mut().reply = Some(reply);
+    }
+
+    fn ask(&self, ask: Ask) -> impl Future<Output = Reply> + '_ {
+        self.0.borrow_mut().ask = Some(ask);
+        Answered(&self.0)
+    }
+}
+
+struct Answered<'l>(&'l Rc<RefCell<Slot>>);
+
+impl Future for Answered<'_> {
+    type Output = Reply;
+    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Reply> {
+        // Nobody is woken: the one who hands in the reply polls right after.
+        self.0.borrow_mut().reply.take().map_or(Poll::Pending, Poll::Ready)
+    }
+}
+
+/// All that `depth` allows to ask of one target.
+pub async fn interrogate(line: Line, target: Target, depth: Depth) -> Facts {
+    let mut survey = Survey {
+        line,
+        facts: Facts::new(target.port),
+        tls: Tls::default(),
+        opening: Opening::Listen,
+        server_name: target.server_name().map(str::to_owned),
+        connections_left: target.connections_max.min(depth.connections_max()),
+        known_chains: Vec::new(),
+        silent_in_a_row: 0,
+        offered_compression: false,
+        is_stopped: false,
+        has_alerted: false,
+        long_lists: LongLists::default(),
+    };
+    survey.all(depth).await;
+    survey.facts
+}
+
+struct Survey {
+    line: Line,
+    facts: Facts,
+    tls: Tls,
+    opening: Opening,
+    server_name: Option<String>,
+    connections_left: u32,
+    /// In DER, as they came.
+    known_chains: Vec<Vec<Vec<u8>>>,
+    /// Connections in a row that ended without an answer in time.
+    silent_in_a_row: u32,
+    /// Whether the last question offered DEFLATE: only then is its absence an answer.
+    offered_compression: bool,
+    /// Turned away, or out of connections: no more questions.
+    is_stopped: bool,
+    /// Some hello was refused in words of TLS, or in the server's own.
+    has_alerted: bool,
+    long_lists: LongLists,
+}
+
+/// What a question about TLS brought.
+enum Said {
+    Took(Box<Accepted>),
+    /// TLS 1.3 with this suite, and with a share of this group, if it named one.
+    Wants {
+        suite: u16,
+        group: Option<u16>,
+    },
+    Ssl2,
+    Refused {
+        alert: Option<u8>,
+    },
+    /// Nobody knows: a fault on the way, or no connections left.
+    NotSeen,
+}
+
+impl Survey {
+    async fn all(&mut self, depth: Depth) {
+        let Some(first) = self.open().await else { return };
+        // A plain Galera port that does not take TLS has no versions to list.
+        let is_plain = matches!(self.facts.service, Some(Service::GaleraPlain { .. }));
+        if is_plain && !matches!(first, Said::Took(_) | Said::Wants { .. }) {
+            return;
+        }
+        match self.or_shorter(Question::modern(), first).await {
+            Said::Took(accepted) => self.begin(&accepted),
+            Said::Wants { suite, group } => {
+                self.tls.versions.insert(Version::TLS13, Found::Yes);
+                self.note_suite(Version::TLS13, suite);
+                if let Some(group) = group {
+                    self.note_group(Version::TLS13, group);
+                }
+                // It would rather have a group that we cannot compute with. The certificate shows with one of ours.
+                if let Said::Took(accepted) = self.offer(Question::modern().in_own_groups()).await {
+                    self.begin(&accepted);
+                }
+            }
+            Said::Refused { .. } | Said::Ssl2 => {
+                for version in [Version::TLS13, Version::TLS12] {
+                    self.tls.versions.insert(version, Found::No);
+                }
+            }
+            Said::NotSeen => {}
+        }
+        if depth > Depth::First || self.tls.versions.values().all(|found| *found == Found::No) {
+            self.older_versions().await;
+        }
+        if depth > Depth::First {
+            // What one question decides comes first: a server with a hundred suites must not use up its connections.
+            self.fallback().await;
+            self.blocks_of_tls10().await;
+            self.suites_of_tls13().await;
+            self.groups(depth).await;
+            self.chains().await;
+            self.suites_of_old(depth).await;
+            self.order().await;
+            if depth == Depth::Full {
+                self.schemes().await;
+            }
+        }
+        let spoke_tls = self.tls.versions.values().any(|found| *found == Found::Yes);
+        if !spoke_tls && !self.has_alerted && self.facts.handshakes > 0 {
+            // Refused by name is refused; a port that answers no hello at all may be anything, and refuses nothing.
+            self.facts
+                .not_seen
+                .push("TLS: no ClientHello was answered, neither by a handshake nor by an alert".into());
+            self.tls = Tls::default();
+        } else if !spoke_tls && self.facts.service.as_ref().is_some_and(Service::offers_tls) {
+            // A server that takes nothing has something else against us: that is no proof that it refuses what is weak.
+            self.facts.not_seen.push("TLS is offered, and every handshake was refused".into());
+            for found in self.tls.versions.values_mut() {
+                *found = Found::Unknown("every handshake was refused".into());
+            }
+            self.tls.classes_complete = false;
+        }
+        if let Some(Service::GaleraPlain { dynamic }) = &mut self.facts.service {
+            *dynamic = spoke_tls;
+        }
+        if spoke_tls || !self.tls.versions.is_empty() {
+            self.facts.tls = Some(std::mem::take(&mut self.tls));
+        }
+    }
+
+    /// The first connection: who is there, and, if TLS can be begun, what it settles.
+    async fn open(&mut self) -> Option<Said> {
+        let mut reply = self.connect(Question::modern()).await?;
+        // It may be a server that greets late, and took our hello for a bad login. Seen: a busy machine; and a server that
+        // looks up its clients' names first, at a name server that is slow.
+        if reply.spoke == Spoke::Nothing
+            && matches!(reply.answer, Some(Answer::Closed | Answer::NotTls(_) | Answer::Error(_)))
+        {
+            self.opening = Opening::Patient;
+            if let Some(again) = self.connect(Question::modern()).await
+                && again.spoke != Spoke::Nothing
+            {
+                reply = again;
+            }
+            self.opening = Opening::Listen;
+        }
+        let answered = reply.answer.is_some();
+        let service = match &reply.spoke {
+            Spoke::Greeting(greeting) => {
+                self.opening = Opening::Mysql;
+                Service::Mysql {
+                    version: greeting.version_text().to_owned(),
+                    flavour: greeting.flavour().flavour.to_string(),
+                    auth_plugin: greeting.auth_plugin.clone(),
+                    capabilities: greeting.capabilities.0,
+                    offers_tls: greeting.offers_tls(),
+                }
+            }
+            Spoke::Refused(error) => {
+                self.is_stopped = true;
+                if error.code == 1129 {
+                    self.facts.not_seen.push(
+                        "this host is blocked; MariaDB: FLUSH HOSTS, MySQL: TRUNCATE TABLE performance_schema.host_cache"
+                            .into(),
+                    );
+                }
+                Service::TurnedAway { code: error.code, message: error.message.clone() }
+            }
+            Spoke::XProtocol(said) => {
+                self.opening = Opening::XProtocol;
+                Service::XProtocol {
+                    offers_tls: said.offers_tls(),
+                    authentication_mechanisms: said.authentication_mechanisms.clone(),
+                }
+            }
+            Spoke::Gcomm(_) => {
+                self.opening = Opening::Direct;
+                Service::GaleraPlain { dynamic: false }
+            }
+            Spoke::Nothing if answered => {
+                self.opening = Opening::Direct;
+                match reply.answer {
+                    Some(Answer::Closed | Answer::NotTls(_)) => Service::Silent,
+                    _ => Service::Tls,
+                }
+            }
+            Spoke::Nothing => Service::Silent,
+            Spoke::Other(bytes) => Service::Stranger {
+                first_bytes_hex: bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}")),
+            },
+        };
+        if let Some(fault) = &reply.fault
+            && !answered
+        {
+            self.facts.not_seen.push(fault.to_string());
+            if matches!(service, Service::Silent) {
+                return None; // Nobody there.
+            }
+        }
+        let is_dynamic_possible = matches!(service, Service::GaleraPlain { .. });
+        let has_tls = answered && !matches!(service, Service::Silent);
+        self.facts.service = Some(service);
+        if is_dynamic_possible {
+            // It has spoken first; whether it also takes TLS is another connection's question.
+            return Some(self.offer(Question::modern()).await);
+        }
+        has_tls.then(|| said(&reply))
+    }
+
+    async fn connect(&mut self, mut question: Question) -> Option<Reply> {
+        if self.is_stopped || self.connections_left == 0 {
+            if !self.is_stopped {
+                self.is_stopped = true;
+                self.facts.not_seen.push(format!(
+                    "the rest: {} connections were made, as many as are allowed",
+                    self.facts.connections
+                ));
+            }
+            return None;
+        }
+        question.server_name.clone_from(&self.server_name);
+        self.offered_compression = question.offers_compression();
+        self.connections_left -= 1;
+        self.facts.connections += 1;
+        let reply = self.line.ask(Ask { opening: self.opening, question }).await;
+        self.facts.handshakes += u32::from(reply.answer.is_some());
+        self.has_alerted |= matches!(reply.answer, Some(Answer::Alert(_) | Answer::Error(_)));
+        Some(reply)
+    }
+
+    async fn offer_once(&mut self, question: Question) -> Said {
+        let Some(reply) = self.connect(question).await else { return Said::NotSeen };
+        if let Spoke::Refused(error) = &reply.spoke {
+            // Blocked or full while we ask: stop at once.
+            self.is_stopped = true;
+            self.facts.not_seen.push(format!("the rest: error {}: {}", error.code, error.message));
+            return Said::NotSeen;
+        }
+        if reply.answer.is_none()
+            && let Some(fault) = &reply.fault
+        {
+            let why = fault.to_string();
+            if !self.facts.not_seen.contains(&why) {
+                self.facts.not_seen.push(why);
+            }
+            self.silent_in_a_row += u32::from(matches!(fault, Fault::Silent { .. }));
+            if self.silent_in_a_row >= SILENT_IN_A_ROW_MAX {
+                self.is_stopped = true;
+                self.facts.not_seen.push(format!("the rest: no answer {SILENT_IN_A_ROW_MAX} times in a row"));
+            }
+        } else {
+            self.silent_in_a_row = 0;
+        }
+        said(&reply)
+    }
+}
+
+fn said(reply: &Reply) -> Said {
+    match &reply.answer {
+        Some(Answer::Accepted(accepted)) => Said::Took(accepted.clone()),
+        Some(Answer::Retry(retry)) => Said::Wants { suite: retry.cipher_suite, group: retry.group },
+        Some(Answer::Ssl2(_)) => Said::Ssl2,
+        Some(Answer::Alert(alert)) => Said::Refused { alert: Some(alert.description) },
+        Some(Answer::Error(_) | Answer::NotTls(_) | Answer::Closed) => Said::Refused { alert: None },
+        None => Said::NotSeen,
+    }
+}

@@ -1,0 +1,126 @@
+//! Which suites are taken, and whose order of them counts.
+
+use std::collections::BTreeSet;
+
+use wire::tls::registry::{CipherSuite, Mode, Version, cipher_suite};
+
+use super::{Depth, Said, Survey};
+use crate::classes::CLASSES;
+use crate::facts::Found;
+use crate::question::Question;
+
+/// What the question about whose order counts costs.
+const ORDER_CONNECTIONS: u32 = 2;
+
+impl Survey {
+    pub(super) async fn suites_of_tls13(&mut self) {
+        if self.has(Version::TLS13) {
+            self.eliminate(Version::TLS13, Question::tls13(), 0).await;
+        }
+    }
+
+    /// One by one in a full look, as far as the connections go; the rest, and else everything, by class.
+    pub(super) async fn suites_of_old(&mut self, depth: Depth) {
+        let Some(version) = self.newest_old() else {
+            self.tls.classes_complete =
+                self.tls.versions.values().all(|found| !matches!(found, Found::Unknown(_)));
+            return;
+        };
+        if depth == Depth::Full {
+            let kept_back = u32::try_from(CLASSES.len()).unwrap_or(u32::MAX) + ORDER_CONNECTIONS;
+            self.eliminate(version, Question::up_to(version), kept_back).await;
+        }
+        self.tls.classes_complete = true;
+        if self.tls.complete.contains(&version) {
+            return;
+        }
+        for (_, is_in_class) in CLASSES {
+            let known = self.tls.suites.get(&version).cloned().unwrap_or_default();
+            if known.iter().any(|&code| cipher_suite(code).is_some_and(is_in_class)) {
+                continue;
+            }
+            match self.offer(Question::up_to(version).only(is_in_class)).await {
+                Said::Took(accepted) => self.note(&accepted),
+                Said::NotSeen => self.tls.classes_complete = false,
+                _ => {}
+            }
+        }
+    }
+
+    /// BEAST is about the suites of TLS 1.0 alone, and the first one that it settled for may be another kind.
+    pub(super) async fn blocks_of_tls10(&mut self) {
+        let is_cbc = |suite: &CipherSuite| suite.mode == Mode::Cbc;
+        let known = self.tls.suites.get(&Version::TLS10).cloned().unwrap_or_default();
+        if !self.has(Version::TLS10) || known.iter().any(|&code| cipher_suite(code).is_some_and(is_cbc)) {
+            return;
+        }
+        if let Said::Took(accepted) = self.offer(Question::up_to(Version::TLS10).only(is_cbc)).await {
+            self.note(&accepted);
+        }
+    }
+
+    /// Offers what is left until nothing of it is taken, or `kept_back` connections are left for others.
+    pub(super) async fn eliminate(&mut self, version: Version, mut question: Question, kept_back: u32) {
+        let known = self.tls.suites.get(&version).cloned().unwrap_or_default();
+        question.suites.retain(|code| !known.contains(code));
+        while !question.suites.is_empty() {
+            if self.connections_left <= kept_back {
+                self.facts.not_seen.push(format!(
+                    "the whole list of suites of {}: it is longer than there are connections for",
+                    version.name().unwrap_or("a version without a name")
+                ));
+                return;
+            }
+            let picked = match self.offer(question.clone()).await {
+                Said::Took(accepted) if accepted.hello.version == version => {
+                    let code = accepted.hello.cipher_suite;
+                    self.note(&accepted);
+                    code
+                }
+                Said::Wants { suite, .. } if version == Version::TLS13 => {
+                    self.note_suite(version, suite);
+                    suite
+                }
+                Said::Refused { .. } | Said::Took(_) | Said::Wants { .. } | Said::Ssl2 => break,
+                Said::NotSeen => return,
+            };
+            let before = question.suites.len();
+            question.suites.retain(|&code| code != picked);
+            if question.suites.len() == before {
+                // Seen: yaSSL in MySQL 5.5.9 looks at the low byte alone, and takes 0xc005 for 0x0005.
+                question.suites.retain(|&code| code & 0xff != picked & 0xff);
+            }
+            if question.suites.len() == before {
+                self.facts
+                    .not_seen
+                    .push(format!("the server chose suite {picked:04x}, which was not offered"));
+                return;
+            }
+        }
+        self.tls.complete.insert(version);
+    }
+
+    /// The same two suites in both orders: does the pick follow ours?
+    pub(super) async fn order(&mut self) {
+        let version = self
+            .newest_old()
+            .filter(|version| self.tls.suites.get(version).is_some_and(|list| list.len() > 1));
+        let Some(version) = version.or_else(|| self.has(Version::TLS13).then_some(Version::TLS13)) else {
+            return;
+        };
+        let [first, second, ..] = self.tls.suites.get(&version).map(Vec::as_slice).unwrap_or_default() else {
+            return;
+        };
+        let (first, second) = (*first, *second);
+        let mut picks = BTreeSet::new();
+        for suites in [vec![first, second], vec![second, first]] {
+            let base = if version == Version::TLS13 { Question::tls13() } else { Question::up_to(version) };
+            match self.offer(Question { suites, ..base }).await {
+                Said::Took(accepted) => picks.insert(accepted.hello.cipher_suite),
+                Said::Wants { suite, .. } => picks.insert(suite),
+                _ => return,
+            };
+        }
+        self.tls.server_order = Some(if picks.len() == 1 { Found::Yes } else { Found::No });
+    }
+}
