@@ -1,7 +1,7 @@
 use super::ScanFormat;
 use crate::shape::ScanReport;
 
-/// One line per finding, RFC 4180; targets without one have a line too, with empty columns.
+/// One line per finding, RFC 4180; targets without one have a line too, with why there is none.
 pub struct Csv;
 
 const HEADER: &str = "target,address,port,protocol,version,grade,rule,severity,verdict,title,why,remedy,not_after_unix,connections,accepted_until";
@@ -41,7 +41,9 @@ impl ScanFormat for Csv {
                 ]
             };
             if target.findings.is_empty() {
-                line(head([const { String::new() }; 7]));
+                let mut rest = [const { String::new() }; 7];
+                rest[4] = target.not_seen.join("; ");
+                line(head(rest));
             }
             for one in &target.findings {
                 line(head([
