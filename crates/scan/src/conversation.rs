@@ -1,5 +1,6 @@
-//! The bytes of one connection, from its first one to the end of the server's first flight. Sans-I/O: whoever holds the
-//! socket hands in what was read and says when nothing came for a while, and sends what [`Conversation::output`] gives.
+//! The bytes of one connection, from its first one to the end of the server's first flight, and where the question wants
+//! more, behind it. Sans-I/O: whoever holds the socket hands in what was read and says when nothing came for a while, and
+//! sends what [`Conversation::output`] gives.
 
 use wire::gcomm::{self, Handshake};
 use wire::greeting::{self, FirstPacket};
@@ -13,8 +14,10 @@ use wire::tls::{ServerFlight, ssl2};
 use wire::x_protocol;
 use wire::{Capabilities, ErrPacket, Greeting, SslRequest};
 
-use crate::question::{Keys, Question};
-use crate::tls13;
+use crate::finish::{self, Finished, Finishing, Tls12, Tls13};
+use crate::intrude::{self, Aftermath};
+use crate::question::{Keys, Question, Then};
+use crate::tls13::{self, Inside};
 
 /// The type of an X Protocol notice.
 const X_NOTICE: u8 = 11;
@@ -68,6 +71,22 @@ pub struct Accepted {
     /// TLS 1.3: the server asks for a client certificate.
     pub asks_certificate: bool,
     pub is_ocsp_stapled: bool,
+    /// The server goes on with the session that was offered to it.
+    pub is_resumed: bool,
+    /// What came of finishing it, where that was wanted.
+    pub finished: Option<Finished>,
+    /// What it said to bytes that no sound client sends.
+    pub aftermath: Option<Aftermath>,
+}
+
+impl Accepted {
+    /// What stood in the encrypted part of TLS 1.3.
+    fn take_in(&mut self, inside: Inside) {
+        self.chain = inside.chain;
+        self.scheme = inside.scheme;
+        self.asks_certificate = inside.asks_certificate;
+        self.is_ocsp_stapled = inside.is_ocsp_stapled;
+    }
 }
 
 /// How the part in TLS ended.
@@ -118,6 +137,10 @@ enum State {
     /// For the server's first bytes.
     Waiting,
     InTls,
+    /// Behind the first flight: a handshake to be finished.
+    Finishing,
+    /// Behind the first flight: an intrusive question is asked.
+    Intruding,
     /// Clear text came where TLS should begin; the packet may not be whole yet.
     InPlain,
     Over,
@@ -142,6 +165,8 @@ pub struct Conversation<'k> {
     output: Vec<u8>,
     spoke: Spoke,
     accepted: Option<Accepted>,
+    finishing: Option<Finishing>,
+    aftermath: Aftermath,
     answer: Option<Answer>,
     fault: Option<Fault>,
 }
@@ -165,6 +190,8 @@ impl<'k> Conversation<'k> {
             output: Vec::new(),
             spoke: Spoke::Nothing,
             accepted: None,
+            finishing: None,
+            aftermath: Aftermath::default(),
             answer: None,
             fault: None,
         };
@@ -200,6 +227,8 @@ impl<'k> Conversation<'k> {
         match self.state {
             State::Waiting => self.fail(Fault::Broken { why: "closed before it said what it is".into() }),
             State::InPlain => self.plain(true),
+            State::Finishing => self.finish(true),
+            State::Intruding => self.after_all(),
             State::InTls if self.accepted.is_some() => self.settle(),
             State::InTls => match self.flight.finish() {
                 Ok(()) => self.end(Answer::Closed),
@@ -213,6 +242,14 @@ impl<'k> Conversation<'k> {
     pub fn fail(&mut self, fault: Fault) {
         if self.state == State::Over {
             return;
+        }
+        match self.state {
+            State::Finishing => self.finish(false),
+            State::Intruding => {
+                self.aftermath.is_silent = true;
+                self.after_all();
+            }
+            _ => {}
         }
         // What was seen before counts: a server that settled the handshake and then went silent has settled it.
         if self.accepted.is_some() {
@@ -236,7 +273,8 @@ impl<'k> Conversation<'k> {
         }
         match self.state {
             State::Waiting => self.first_words(bytes),
-            State::InTls => self.in_tls(bytes),
+            State::InTls | State::Intruding => self.in_tls(bytes),
+            State::Finishing => self.go_on(bytes),
             State::InPlain => {
                 self.raw.extend_from_slice(bytes);
                 self.plain(false);
@@ -381,10 +419,15 @@ impl<'k> Conversation<'k> {
             return;
         }
         self.flight.push(bytes);
-        while self.state == State::InTls {
+        while matches!(self.state, State::InTls | State::Intruding) {
             match self.flight.next_event() {
+                Ok(Some(event)) if self.state == State::Intruding => self.heard_after(&event),
                 Ok(Some(event)) => self.heard(event),
                 Ok(None) => break,
+                Err(_) if self.state == State::Intruding => {
+                    self.aftermath.others += 1;
+                    self.after_all();
+                }
                 Err(error) => {
                     if self.accepted.is_none() {
                         self.fault = Some(Fault::Misbehaved { why: error.to_string() });
@@ -408,7 +451,11 @@ impl<'k> Conversation<'k> {
                     client_certificate: None,
                     asks_certificate: false,
                     is_ocsp_stapled: false,
+                    is_resumed: false,
+                    finished: None,
+                    aftermath: None,
                 });
+                self.note(|seen| seen.is_resumed = seen.hello.extensions.pre_shared_key.is_some());
             }
             Event::HelloRetryRequest(retry) => self.end(Answer::Retry(Box::new(retry))),
             Event::Certificate(chain) => self.note(|seen| seen.chain = chain),
@@ -431,7 +478,7 @@ impl<'k> Conversation<'k> {
                 seen.asks_certificate = true;
                 seen.client_certificate = Some(request);
             }),
-            Event::ServerHelloDone => self.settle(),
+            Event::ServerHelloDone => self.flight_is_whole(),
             Event::Encrypted { .. } => self.decrypt(),
             Event::Alert(alert) if alert.is_fatal() => match self.accepted {
                 Some(_) => self.settle(),
@@ -442,13 +489,107 @@ impl<'k> Conversation<'k> {
                 self.state = State::InPlain;
                 self.plain(false);
             }
-            Event::NewSessionTicket(_)
-            | Event::HelloRequest
+            // Before its ServerHelloDone: it wants no key exchange, it has one.
+            Event::NewSessionTicket(_) | Event::ChangeCipherSpec => {
+                self.note(|seen| seen.is_resumed |= seen.hello.version < Version::TLS13);
+            }
+            Event::HelloRequest
             | Event::OtherHandshake { .. }
-            | Event::ChangeCipherSpec
             | Event::Heartbeat { .. }
             | Event::Alert(_) => {}
         }
+    }
+
+    /// The server waits for us: for most questions that is all.
+    fn flight_is_whole(&mut self) {
+        let (Some(question), Some(accepted)) = (&self.question, &self.accepted) else { return };
+        let hello = &accepted.hello;
+        match question.then {
+            Then::Close => self.settle(),
+            Then::Finish { renegotiate } => {
+                let flight = finish::Flight {
+                    client_hello: &self.hello_message,
+                    client_random: self.random,
+                    offered: question.newest(),
+                    hello,
+                    leaf: accepted.chain.first().map(Vec::as_slice),
+                    key_exchange: accepted.key_exchange.as_ref(),
+                    asks_certificate: accepted.asks_certificate,
+                    raw: &self.raw,
+                };
+                match Tls12::begin(self.keys, &flight, renegotiate, &mut self.output) {
+                    Ok(talk) => {
+                        self.finishing = Some(Finishing::Tls12(Box::new(talk)));
+                        self.state = State::Finishing;
+                    }
+                    Err(why) => {
+                        self.note(|seen| seen.finished = Some(Finished::impossible(why)));
+                        self.settle();
+                    }
+                }
+            }
+            Then::Intrude(probe) => {
+                let leaf = accepted.chain.first().map(Vec::as_slice);
+                match intrude::write(probe, hello.version, question.newest(), leaf, &mut self.output) {
+                    Ok(()) => self.state = State::Intruding,
+                    Err(why) => {
+                        self.aftermath.unasked = Some(why);
+                        self.after_all();
+                    }
+                }
+            }
+        }
+    }
+
+    /// More of a handshake that is being finished.
+    fn go_on(&mut self, bytes: &[u8]) {
+        let is_over = self.finishing.as_mut().is_none_or(|talk| talk.input(bytes, &mut self.output));
+        if is_over {
+            self.finish(true);
+        }
+    }
+
+    /// The handshake is finished, or will never be.
+    fn finish(&mut self, has_closed: bool) {
+        if let Some(mut talk) = self.finishing.take() {
+            let inside = talk.inside();
+            let finished = talk.ended(has_closed);
+            self.note(|seen| {
+                if let Some(inside) = inside {
+                    seen.take_in(inside);
+                }
+                seen.finished = Some(finished);
+            });
+        }
+        self.settle();
+    }
+
+    /// What a server says to an intrusive question.
+    fn heard_after(&mut self, event: &Event) {
+        match event {
+            Event::Alert(alert) => {
+                self.aftermath.alerts.push(*alert);
+                if alert.is_fatal() {
+                    self.after_all();
+                }
+            }
+            Event::Heartbeat { bytes, .. } => {
+                let before = self.aftermath.heartbeat_bytes.unwrap_or_default();
+                self.aftermath.heartbeat_bytes = Some(before.max(*bytes));
+            }
+            Event::NotTls => {
+                // MySQL's words for a failed handshake: clear text behind it.
+                self.aftermath.others += 1;
+                self.after_all();
+            }
+            _ => self.aftermath.others += 1,
+        }
+    }
+
+    fn after_all(&mut self) {
+        let aftermath = std::mem::take(&mut self.aftermath);
+        self.note(|seen| seen.aftermath = Some(aftermath));
+        self.settle();
     }
 
     fn note(&mut self, note: impl FnOnce(&mut Accepted)) {
@@ -463,14 +604,23 @@ impl<'k> Conversation<'k> {
         if accepted.hello.version < Version::TLS13 {
             return self.settle();
         }
+        if matches!(self.question.as_ref().map(|question| question.then), Some(Then::Finish { .. })) {
+            let begun = Tls13::begin(self.keys, &self.hello_message, &self.raw, &accepted.hello);
+            let Ok((talk, used)) = begun else {
+                let why = format!("no handshake with suite {:04x} is finished", accepted.hello.cipher_suite);
+                accepted.finished = Some(Finished::impossible(why));
+                return self.settle();
+            };
+            self.finishing = Some(Finishing::Tls13(Box::new(talk)));
+            self.state = State::Finishing;
+            let rest = self.raw.split_off(used);
+            return self.go_on(&rest);
+        }
         match tls13::read(self.keys, &self.hello_message, &self.raw, &accepted.hello) {
             // The flight goes on in the next record.
             Ok(tls13::Read::More) => {}
             Ok(tls13::Read::Whole(inside)) => {
-                accepted.chain = inside.chain;
-                accepted.scheme = inside.scheme;
-                accepted.asks_certificate = inside.asks_certificate;
-                accepted.is_ocsp_stapled = inside.is_ocsp_stapled;
+                accepted.take_in(inside);
                 self.settle();
             }
             // A share that is not ours: the settled parameters are known, the certificate is not.

@@ -22,6 +22,7 @@ use wire::proxy_protocol::{Proxied, write_v1, write_v2};
 use crate::conversation::{Conversation, Fault, Reply, Spoke};
 use crate::facts::Facts;
 use crate::interrogation::{Ask, Depth, Line, interrogate};
+use crate::intrude::Intrusive;
 use crate::question::Keys;
 use crate::target::{ProxyVersion, Target};
 
@@ -42,11 +43,19 @@ pub struct Limits {
     pub silence_ms: u64,
     /// New connections a second over all targets; `None` is no limit.
     pub connections_per_s: Option<u32>,
+    /// What may be asked although it can harm an old server.
+    pub intrusive: Intrusive,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { targets_at_once: 256, connection_ms: 5_000, silence_ms: 800, connections_per_s: None }
+        Self {
+            targets_at_once: 256,
+            connection_ms: 5_000,
+            silence_ms: 800,
+            connections_per_s: None,
+            intrusive: Intrusive::default(),
+        }
     }
 }
 
@@ -165,7 +174,7 @@ struct Engine<'k> {
 impl<'k> Engine<'k> {
     fn begin(&mut self, target: Target, depth: Depth) {
         let line = Line::default();
-        let future = Box::pin(interrogate(line.clone(), target.clone(), depth));
+        let future = Box::pin(interrogate(line.clone(), target.clone(), depth, self.limits.intrusive));
         let place = Place {
             job: Job { target, began: Instant::now(), line, future },
             link: None,

@@ -91,6 +91,21 @@ pub struct Tls {
     pub ocsp_staple: Option<Found>,
     pub fallback_scsv: Option<Found>,
     pub client_certificate_asked: Option<Found>,
+    /// Whether a handshake ends without one.
+    pub client_certificate_required: Option<Found>,
+    /// A session goes on: by its id (TLS 1.2 and older), by a ticket (the same), by a ticket of TLS 1.3.
+    pub resumption_by_id: Option<Found>,
+    pub resumption_by_ticket: Option<Found>,
+    pub resumption_by_psk: Option<Found>,
+    /// As the server says with a ticket: up to TLS 1.2, and in TLS 1.3.
+    pub ticket_lifetime_s: Option<u32>,
+    pub psk_lifetime_s: Option<u32>,
+    /// A client may begin another handshake inside the session (TLS 1.2 and older).
+    pub client_renegotiation: Option<Found>,
+    /// Only where it was allowed to ask: see [`crate::intrude`].
+    pub heartbleed: Option<Found>,
+    pub early_ccs: Option<Found>,
+    pub robot: Option<Found>,
 }
 
 /// All about one target.

@@ -8,12 +8,15 @@ use openssl::nid::Nid;
 use openssl::pkey::{Id, PKey, Private};
 use wire::tls::registry::{CipherSuite, GroupKind, Version, groups};
 use wire::tls::registry::{GROUPS, SIGNATURE_SCHEMES, signature_schemes};
-use wire::tls::{ClientHello, HelloError, KeyShare};
+use wire::tls::{ClientHello, HelloError, KeyShare, PreSharedKey};
 
 use crate::classes;
+use crate::finish::{Session, can_finish};
+use crate::intrude::Probe;
+use crate::tls13::Suite;
 
 /// Groups whose secret we can compute, in the order in which we would like them.
-const OWN_GROUPS: [u16; 4] = [groups::X25519, groups::SECP256R1, groups::SECP384R1, groups::SECP521R1];
+pub const OWN_GROUPS: [u16; 4] = [groups::X25519, groups::SECP256R1, groups::SECP384R1, groups::SECP521R1];
 
 /// The keys behind our key shares: one set for a whole run. Nothing secret ever travels under them.
 pub struct Keys {
@@ -43,6 +46,11 @@ impl Keys {
             keys.push((group, key, share));
         }
         Ok(Self { keys })
+    }
+
+    /// Our share of a group of ours.
+    pub fn share(&self, group: u16) -> Option<&[u8]> {
+        self.keys.iter().find(|(own, ..)| *own == group).map(|(.., share)| share.as_slice())
     }
 
     /// What both ends would agree on. `None` for a group that is not ours, or a share that is no point of it.
@@ -81,6 +89,17 @@ pub enum Shares {
     Asked,
 }
 
+/// What follows the server's first flight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Then {
+    /// Nothing: the connection is closed.
+    Close,
+    /// The rest of the handshake; in TLS 1.2 and older, with `renegotiate`, the wish for another one.
+    Finish { renegotiate: bool },
+    /// Bytes that no sound client sends. Only where somebody has asked for it.
+    Intrude(Probe),
+}
+
 /// A ClientHello to be sent once, and what is read of the answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
@@ -93,6 +112,11 @@ pub struct Question {
     /// Offer DEFLATE too.
     pub compression: bool,
     pub server_name: Option<String>,
+    /// Ask for a session ticket.
+    pub session_ticket: bool,
+    /// A session to go on with.
+    pub resume: Option<Session>,
+    pub then: Then,
 }
 
 impl Question {
@@ -124,6 +148,9 @@ impl Question {
             shares: Shares::Own,
             compression: true,
             server_name: None,
+            session_ticket: true,
+            resume: None,
+            then: Then::Close,
         }
     }
 
@@ -154,7 +181,30 @@ impl Question {
         self
     }
 
-    fn newest(&self) -> Version {
+    /// Only what a handshake can be finished with here, and no more than that needs.
+    #[must_use]
+    pub fn to_be_finished(mut self, renegotiate: bool) -> Self {
+        self = self.in_own_groups();
+        if !self.versions.contains(&Version::TLS13) {
+            self = self.only(can_finish);
+        }
+        self.compression = false;
+        self.then = Then::Finish { renegotiate };
+        self
+    }
+
+    /// The same, as a client that comes back; what is answered to its hello is all that is wanted.
+    #[must_use]
+    pub fn resuming(mut self, session: Session) -> Self {
+        if let Session::Psk { suite, .. } = &session {
+            self.suites = vec![*suite];
+        }
+        self.resume = Some(session);
+        self.then = Then::Close;
+        self
+    }
+
+    pub fn newest(&self) -> Version {
         self.versions.first().copied().unwrap_or(Version::TLS12)
     }
 
@@ -189,9 +239,10 @@ impl Question {
             groups: if has_curves { &self.groups } else { &[] },
             ec_point_formats: if has_curves { &[0] } else { &[] },
             extended_master_secret: extends,
-            encrypt_then_mac: extends,
+            // A handshake to be finished needs no second way to do the same; and a session goes on only as it began.
+            encrypt_then_mac: extends && self.then == Then::Close && self.resume.is_none(),
             renegotiation_info: extends.then_some(&[]),
-            session_ticket: extends.then_some(&[]),
+            session_ticket: (extends && self.session_ticket).then_some(&[]),
             heartbeat: extends.then_some(1),
             status_request: extends,
             server_name: self.server_name.as_deref(),
@@ -209,8 +260,38 @@ impl Question {
                 Shares::Asked => &[],
             });
         }
-        hello.encode(out)?;
+        let key = match &self.resume {
+            Some(Session::Id(id)) => {
+                hello.session_id = id;
+                None
+            }
+            Some(Session::Ticket(ticket)) => {
+                hello.session_ticket = Some(ticket);
+                None
+            }
+            Some(Session::Psk { suite, ticket, age_add, key }) => Suite::of(*suite).map(|suite| {
+                hello.session_ticket = None;
+                // Its age is that number and how long we have had it: no time at all.
+                (suite.schedule, key, (ticket.as_slice(), *age_add))
+            }),
+            None => None,
+        };
         let mut message = Vec::new();
+        let binder;
+        if let Some((schedule, key, (identity, obfuscated_ticket_age))) = key {
+            // RFC 8446 4.2.11.2: the binder covers the hello up to the binders, whose lengths count already.
+            let zeros = vec![0; schedule.digest.bytes()];
+            let psk = PreSharedKey { identity, obfuscated_ticket_age, binder: &zeros };
+            let unbound = ClientHello { pre_shared_key: Some(psk), ..hello.clone() };
+            unbound.encode_message(&mut message)?;
+            let covered = message.get(..message.len() - unbound.binders_bytes()).unwrap_or_default();
+            let base =
+                schedule.secret(&schedule.extract(&zeros, key), "res binder", &schedule.digest.of(&[]));
+            binder = schedule.verify_data(&base, &schedule.digest.of(&[covered]));
+            message.clear();
+            hello.pre_shared_key = Some(PreSharedKey { identity, obfuscated_ticket_age, binder: &binder });
+        }
+        hello.encode(out)?;
         hello.encode_message(&mut message)?;
         Ok(message)
     }

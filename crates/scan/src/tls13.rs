@@ -1,11 +1,10 @@
-//! The encrypted part of a first flight of TLS 1.3, read without ever finishing the handshake: with a real key share
-//! the keys of the server's handshake records follow from its ServerHello alone.
+//! The encrypted part of a first flight of TLS 1.3, read without finishing the handshake: with a real key share the keys
+//! of the server's handshake records follow from its ServerHello alone. [`crate::finish`] goes on from here.
 //!
 //! Source: RFC 8446 5.2 (records), 7.1 (key schedule), 4.4.2 (Certificate), 4.4.3 (CertificateVerify).
 
 use openssl::error::ErrorStack;
-use openssl::sha::{Sha256, Sha384};
-use openssl::symm::{Cipher as Aead, decrypt_aead};
+use openssl::symm::{Cipher as Aead, decrypt_aead, encrypt_aead};
 use wire::tls::registry::{Cipher, Mode, cipher_suite};
 use wire::tls::server_flight::{
     CERTIFICATE, CERTIFICATE_BYTES_MAX, CERTIFICATE_REQUEST, CERTIFICATES_MAX, FINISHED, SERVER_HELLO,
@@ -13,6 +12,7 @@ use wire::tls::server_flight::{
 };
 use wire::tls::{CONTENT_APPLICATION_DATA, CONTENT_HANDSHAKE, RECORD_HEADER_BYTES};
 
+use crate::digest::Digest;
 use crate::question::Keys;
 
 const CERTIFICATE_VERIFY: u8 = 15;
@@ -49,81 +49,146 @@ pub struct Inside {
     pub is_ocsp_stapled: bool,
 }
 
+/// How a suite of TLS 1.3 is computed with.
+#[derive(Clone, Copy)]
+pub struct Suite {
+    pub schedule: Schedule,
+    aead: Aead,
+    key_bytes: usize,
+}
+
+impl Suite {
+    /// `None` for a suite that is not ours: those with CCM.
+    pub fn of(code: u16) -> Option<Self> {
+        let suite = cipher_suite(code)?;
+        let is_large = suite.strength_bits >= 256 && suite.mode == Mode::Gcm;
+        let (aead, key_bytes) = match (suite.cipher, suite.mode) {
+            (Cipher::Aes, Mode::Gcm) if is_large => (Aead::aes_256_gcm(), 32),
+            (Cipher::Aes, Mode::Gcm) => (Aead::aes_128_gcm(), 16),
+            (Cipher::ChaCha20, _) => (Aead::chacha20_poly1305(), 32),
+            _ => return None,
+        };
+        let digest = if is_large { Digest::Sha384 } else { Digest::Sha256 };
+        Some(Self { schedule: Schedule { digest }, aead, key_bytes })
+    }
+
+    /// The keys of one direction, from its traffic secret.
+    pub fn traffic(self, secret: &[u8]) -> Traffic {
+        let key = self.schedule.expand(secret, "key", b"", self.key_bytes);
+        let iv = self.schedule.expand(secret, "iv", b"", 12);
+        Traffic { aead: self.aead, key, iv, sequence: 0 }
+    }
+
+    /// The secret of the handshake, from which its two traffic secrets are expanded.
+    pub fn handshake_secret(self, keys: &Keys, hello: &ServerHello) -> Result<Vec<u8>, Closed> {
+        let group = hello.extensions.key_share_group.ok_or(Closed::NotOurs)?;
+        let shared = keys.shared_secret(group, &hello.extensions.key_share).ok_or(Closed::NotOurs)?;
+        let zeros = vec![0; self.schedule.digest.bytes()];
+        let early = self.schedule.extract(&zeros, &zeros);
+        Ok(self.schedule.extract(&self.schedule.derived(&early), &shared))
+    }
+}
+
+/// One direction's keys, and the number of its next record.
+pub struct Traffic {
+    aead: Aead,
+    key: Vec<u8>,
+    iv: Vec<u8>,
+    sequence: u64,
+}
+
+impl Traffic {
+    fn nonce(&mut self) -> Vec<u8> {
+        let mut nonce = self.iv.clone();
+        for (byte, counter) in nonce.iter_mut().skip(4).zip(self.sequence.to_be_bytes()) {
+            *byte ^= counter;
+        }
+        self.sequence = self.sequence.wrapping_add(1);
+        nonce
+    }
+
+    /// What is in the body of a protected record: its true type, and the content.
+    pub fn open(&mut self, body: &[u8]) -> Result<(u8, Vec<u8>), Closed> {
+        let (sealed, tag) =
+            body.split_at_checked(body.len().saturating_sub(TAG_BYTES)).ok_or(Closed::Damaged)?;
+        let nonce = self.nonce();
+        let header = header(body.len()).ok_or(Closed::Damaged)?;
+        let mut opened = decrypt_aead(self.aead, &self.key, Some(&nonce), &header, sealed, tag)?;
+        // The content type stands behind the content, padding of zeros behind that.
+        let end = opened.iter().rposition(|&byte| byte != 0).ok_or(Closed::Damaged)?;
+        opened.truncate(end + 1);
+        let content = opened.pop().ok_or(Closed::Damaged)?;
+        Ok((content, opened))
+    }
+
+    /// Appends a protected record.
+    pub fn seal(&mut self, out: &mut Vec<u8>, content: u8, plain: &[u8]) -> Result<(), Closed> {
+        let mut inner = plain.to_vec();
+        inner.push(content);
+        let nonce = self.nonce();
+        let header = header(inner.len() + TAG_BYTES).ok_or(Closed::Damaged)?;
+        let mut tag = [0; TAG_BYTES];
+        let sealed = encrypt_aead(self.aead, &self.key, Some(&nonce), &header, &inner, &mut tag)?;
+        out.extend_from_slice(&header);
+        out.extend_from_slice(&sealed);
+        out.extend_from_slice(&tag);
+        Ok(())
+    }
+}
+
+fn header(body_bytes: usize) -> Option<[u8; RECORD_HEADER_BYTES]> {
+    let [high, low] = u16::try_from(body_bytes).ok()?.to_be_bytes();
+    Some([CONTENT_APPLICATION_DATA, 3, 3, high, low])
+}
+
 /// Reads the flight `raw`, whose ServerHello is `hello`, in answer to the message `client_hello`.
 pub fn read(keys: &Keys, client_hello: &[u8], raw: &[u8], hello: &ServerHello) -> Result<Read, Closed> {
-    let suite = cipher_suite(hello.cipher_suite).ok_or(Closed::NotOurs)?;
-    let is_large = suite.strength_bits >= 256 && suite.mode == Mode::Gcm;
-    let digest = if is_large { Digest::Sha384 } else { Digest::Sha256 };
-    let (aead, key_bytes) = match (suite.cipher, suite.mode) {
-        (Cipher::Aes, Mode::Gcm) if is_large => (Aead::aes_256_gcm(), 32),
-        (Cipher::Aes, Mode::Gcm) => (Aead::aes_128_gcm(), 16),
-        (Cipher::ChaCha20, _) => (Aead::chacha20_poly1305(), 32),
-        _ => return Err(Closed::NotOurs),
-    };
-    let group = hello.extensions.key_share_group.ok_or(Closed::NotOurs)?;
-    let shared = keys.shared_secret(group, &hello.extensions.key_share).ok_or(Closed::NotOurs)?;
-
+    let suite = Suite::of(hello.cipher_suite).ok_or(Closed::NotOurs)?;
+    let handshake = suite.handshake_secret(keys, hello)?;
     let mut records = Records { rest: raw };
-    let server_hello = loop {
-        let (content, body) = records.next().ok_or(Closed::Damaged)?;
-        // A ServerHello over several records is nobody's; then the certificate stays unread.
-        if content == CONTENT_HANDSHAKE {
-            break message(body).filter(|(kind, ..)| *kind == SERVER_HELLO).ok_or(Closed::Damaged)?.1;
-        }
-    };
-    let transcript_hash = digest.of(&[client_hello, server_hello]);
-
-    let schedule = Schedule { digest };
-    let zeros = vec![0; digest.bytes()];
-    let early = schedule.extract(&zeros, &zeros);
-    let derived = schedule.expand(&early, "derived", &digest.of(&[]), digest.bytes());
-    let handshake = schedule.extract(&derived, &shared);
-    let traffic = schedule.expand(&handshake, "s hs traffic", &transcript_hash, digest.bytes());
-    let key = schedule.expand(&traffic, "key", b"", key_bytes);
-    let iv = schedule.expand(&traffic, "iv", b"", 12);
+    let server_hello = server_hello(&mut records).ok_or(Closed::Damaged)?;
+    let transcript_hash = suite.schedule.digest.of(&[client_hello, server_hello]);
+    let secret = suite.schedule.secret(&handshake, "s hs traffic", &transcript_hash);
+    let mut traffic = suite.traffic(&secret);
 
     let mut plain = Vec::new();
-    let mut sequence: u64 = 0;
     for (content, body) in records {
         if content != CONTENT_APPLICATION_DATA {
             continue; // ChangeCipherSpec, for middleboxes.
         }
-        let (sealed, tag) =
-            body.split_at_checked(body.len().saturating_sub(TAG_BYTES)).ok_or(Closed::Damaged)?;
-        let mut nonce = iv.clone();
-        for (byte, counter) in nonce.iter_mut().skip(4).zip(sequence.to_be_bytes()) {
-            *byte ^= counter;
-        }
-        let length = u16::try_from(body.len()).map_err(|_| Closed::Damaged)?.to_be_bytes();
-        let header = [CONTENT_APPLICATION_DATA, 3, 3, length[0], length[1]];
-        let opened = decrypt_aead(aead, &key, Some(&nonce), &header, sealed, tag)?;
-        // The content type stands behind the content, padding of zeros behind that.
-        let end = opened.iter().rposition(|&byte| byte != 0).ok_or(Closed::Damaged)?;
-        let (content, kind) = opened.split_at(end);
-        if kind.first() != Some(&CONTENT_HANDSHAKE) {
+        let (kind, content) = traffic.open(body)?;
+        if kind != CONTENT_HANDSHAKE {
             break; // An alert: nothing follows.
         }
-        plain.extend_from_slice(content);
-        sequence += 1;
+        plain.extend_from_slice(&content);
     }
     messages(&plain)
+}
+
+/// The message in its records. A ServerHello over several records is nobody's: `None`.
+pub fn server_hello<'a>(records: &mut Records<'a>) -> Option<&'a [u8]> {
+    let (_, body) = records.find(|(content, _)| *content == CONTENT_HANDSHAKE)?;
+    message(body).filter(|(kind, ..)| *kind == SERVER_HELLO).map(|(_, whole, _)| whole)
+}
+
+impl Inside {
+    /// Takes one message in; `true` when nothing of interest follows it.
+    pub fn message(&mut self, kind: u8, body: &[u8]) -> Result<bool, Closed> {
+        match kind {
+            CERTIFICATE_REQUEST => self.asks_certificate = true,
+            CERTIFICATE => (self.chain, self.is_ocsp_stapled) = certificate(body).ok_or(Closed::Damaged)?,
+            CERTIFICATE_VERIFY => self.scheme = body.first_chunk().map(|code| u16::from_be_bytes(*code)),
+            _ => {}
+        }
+        Ok(matches!(kind, CERTIFICATE_VERIFY | FINISHED))
+    }
 }
 
 fn messages(mut plain: &[u8]) -> Result<Read, Closed> {
     let mut inside = Inside::default();
     while let Some((kind, whole, rest)) = message(plain) {
-        let body = whole.get(4..).unwrap_or_default();
-        match kind {
-            CERTIFICATE_REQUEST => inside.asks_certificate = true,
-            CERTIFICATE => {
-                (inside.chain, inside.is_ocsp_stapled) = certificate(body).ok_or(Closed::Damaged)?;
-            }
-            CERTIFICATE_VERIFY => {
-                inside.scheme = body.first_chunk().map(|code| u16::from_be_bytes(*code));
-                return Ok(Read::Whole(inside));
-            }
-            FINISHED => return Ok(Read::Whole(inside)),
-            _ => {}
+        if inside.message(kind, whole.get(4..).unwrap_or_default())? {
+            return Ok(Read::Whole(inside));
         }
         plain = rest;
     }
@@ -131,7 +196,7 @@ fn messages(mut plain: &[u8]) -> Result<Read, Closed> {
 }
 
 /// Type, whole message, what follows it; `None` until it is complete.
-fn message(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
+pub fn message(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let &[kind, high, middle, low] = bytes.first_chunk()?;
     let length = usize::from(high) << 16 | usize::from(middle) << 8 | usize::from(low);
     let (whole, rest) = bytes.split_at_checked(4 + length)?;
@@ -179,8 +244,9 @@ impl<'a> Cursor<'a> {
     }
 }
 
-struct Records<'a> {
-    rest: &'a [u8],
+/// Whole records, one after the other.
+pub struct Records<'a> {
+    pub rest: &'a [u8],
 }
 
 impl<'a> Iterator for Records<'a> {
@@ -194,74 +260,20 @@ impl<'a> Iterator for Records<'a> {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Digest {
-    Sha256,
-    Sha384,
-}
-
-impl Digest {
-    const fn bytes(self) -> usize {
-        match self {
-            Self::Sha256 => 32,
-            Self::Sha384 => 48,
-        }
-    }
-
-    const fn block_bytes(self) -> usize {
-        match self {
-            Self::Sha256 => 64,
-            Self::Sha384 => 128,
-        }
-    }
-
-    /// By the plain functions: OpenSSL 3 looks an algorithm up anew for every `EVP` object, which costs more than a hash.
-    fn of(self, parts: &[&[u8]]) -> Vec<u8> {
-        match self {
-            Self::Sha256 => {
-                let mut hasher = Sha256::new();
-                for part in parts {
-                    hasher.update(part);
-                }
-                hasher.finish().to_vec()
-            }
-            Self::Sha384 => {
-                let mut hasher = Sha384::new();
-                for part in parts {
-                    hasher.update(part);
-                }
-                hasher.finish().to_vec()
-            }
-        }
-    }
-}
-
-struct Schedule {
-    digest: Digest,
+/// Source: RFC 8446 7.1.
+#[derive(Clone, Copy)]
+pub struct Schedule {
+    pub digest: Digest,
 }
 
 impl Schedule {
-    /// Source: RFC 2104. No key here is longer than a block: they are digests, or a secret of at most 66 bytes as message.
-    fn hmac(&self, key: &[u8], parts: &[&[u8]]) -> Vec<u8> {
-        debug_assert!(key.len() <= self.digest.block_bytes());
-        let mut inner = key.to_vec();
-        inner.resize(self.digest.block_bytes(), 0);
-        let outer: Vec<u8> = inner.iter().map(|byte| byte ^ 0x5c).collect();
-        for byte in &mut inner {
-            *byte ^= 0x36;
-        }
-        let mut all = vec![inner.as_slice()];
-        all.extend(parts);
-        self.digest.of(&[&outer, &self.digest.of(&all)])
-    }
-
     /// HKDF-Extract.
-    fn extract(&self, salt: &[u8], secret: &[u8]) -> Vec<u8> {
-        self.hmac(salt, &[secret])
+    pub fn extract(self, salt: &[u8], secret: &[u8]) -> Vec<u8> {
+        self.digest.hmac(salt, &[secret])
     }
 
     /// HKDF-Expand-Label; one block is enough for every length asked for here.
-    fn expand(&self, secret: &[u8], label: &str, context: &[u8], bytes: usize) -> Vec<u8> {
+    pub fn expand(self, secret: &[u8], label: &str, context: &[u8], bytes: usize) -> Vec<u8> {
         debug_assert!(bytes <= self.digest.bytes());
         let byte = |number: usize| u8::try_from(number).unwrap_or(u8::MAX);
         let mut info = vec![0, byte(bytes), byte(6 + label.len())];
@@ -269,9 +281,25 @@ impl Schedule {
         info.extend_from_slice(label.as_bytes());
         info.push(byte(context.len()));
         info.extend_from_slice(context);
-        let mut block = self.hmac(secret, &[&info, &[1]]);
+        let mut block = self.digest.hmac(secret, &[&info, &[1]]);
         block.truncate(bytes);
         block
+    }
+
+    /// Derive-Secret, with the hash of the messages.
+    pub fn secret(self, from: &[u8], label: &str, transcript_hash: &[u8]) -> Vec<u8> {
+        self.expand(from, label, transcript_hash, self.digest.bytes())
+    }
+
+    /// What the next secret is extracted with.
+    pub fn derived(self, from: &[u8]) -> Vec<u8> {
+        self.secret(from, "derived", &self.digest.of(&[]))
+    }
+
+    /// The content of a Finished (RFC 8446 4.4.4), and with another base the binder of a session (4.2.11.2).
+    pub fn verify_data(self, base: &[u8], transcript_hash: &[u8]) -> Vec<u8> {
+        let key = self.secret(base, "finished", b"");
+        self.digest.hmac(&key, &[transcript_hash])
     }
 }
 
@@ -303,21 +331,6 @@ mod tests {
         assert_eq!(traffic, from_hex("b67b7d690cc16c4e75e54213cb2d37b4e9c912bcded9105d42befd59d391ad38"));
         assert_eq!(schedule.expand(&traffic, "key", b"", 16), from_hex("3fce516009c21727d0f2e4e86ee403bc"));
         assert_eq!(schedule.expand(&traffic, "iv", b"", 12), from_hex("5d313eb2671276ee13000b30"));
-    }
-
-    /// Source: RFC 4231, test case 2.
-    #[test]
-    fn the_hmac_is_that_of_rfc_4231() {
-        let of = |digest| {
-            let code = Schedule { digest }.hmac(b"Jefe", &[b"what do ya want ", b"for nothing?"]);
-            code.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
-        };
-        let (short, long) = (of(Digest::Sha256), of(Digest::Sha384));
-        assert_eq!(short, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
-        assert!(
-            long.starts_with("af45d2e376484031617f78d2b58a6b1b9c7ef464f5a01b47e42ec3736322445e"),
-            "{long}"
-        );
     }
 
     #[test]

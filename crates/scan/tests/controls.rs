@@ -1,6 +1,8 @@
 //! Controls of the facts that no rule judges: a server that has it, and one that has not.
 #![allow(clippy::unwrap_used)]
 
+use std::collections::BTreeSet;
+
 use scan::facts::{Found, Service, Tls};
 use scan::interrogation::Depth;
 use scan::{Facts, Limits, Next, Target};
@@ -8,7 +10,10 @@ use wire::tls::registry::{Version, cipher_suite, group, groups, signature_scheme
 
 mod servers;
 
-use servers::{ALL, Server, mysql_in_front_of, openssl, openssl_without_ems, weak_openssl};
+use servers::{
+    ALL, Server, in_turns, mysql_in_front_of, openssl, openssl_without_ems, short_lists_in_front_of,
+    weak_openssl,
+};
 
 fn look_at(server: &Server, host: &str, depth: Depth) -> Facts {
     let mut target = Some(Target::new(host, server.address.ip(), server.address.port(), true));
@@ -124,6 +129,32 @@ fn a_full_look_lists_exactly_the_suites_of_the_server() {
 }
 
 #[test]
+fn a_server_that_takes_no_long_lists_is_asked_in_short_ones() {
+    for arguments in [&["-cipher", ALL][..], &["-tls1_2"], &["-tls1", "-cipher", ALL]] {
+        let (with, without) = (short_lists_in_front_of(openssl(arguments), 150), openssl(arguments));
+        for depth in [Depth::Classes, Depth::Full] {
+            let (seen, wanted) = (tls(&with, depth), tls(&without, depth));
+            assert_eq!(seen.versions, wanted.versions, "{arguments:?} {depth:?}");
+            // A server with all suites there are has more than there are connections for.
+            for version in seen.complete.intersection(&wanted.complete) {
+                let all = |tls: &Tls| tls.suites[version].iter().copied().collect::<BTreeSet<_>>();
+                assert_eq!(all(&seen), all(&wanted), "{arguments:?}");
+            }
+            assert!(
+                seen.complete.len() == wanted.complete.len() || arguments.contains(&ALL),
+                "{arguments:?}"
+            );
+            assert_eq!(seen.classes_complete, wanted.classes_complete);
+            assert_eq!(
+                (seen.groups, seen.fallback_scsv),
+                (wanted.groups, wanted.fallback_scsv),
+                "{arguments:?}"
+            );
+        }
+    }
+}
+
+#[test]
 fn groups_are_listed_for_both_worlds() {
     let server = openssl(&["-groups", "P-384:X448:ffdhe3072:P-256"]);
     let seen = tls(&server, Depth::Full);
@@ -224,4 +255,95 @@ fn a_name_is_sent_and_an_address_is_not() {
     };
     assert!(key("127.0.0.1").starts_with("RSA"), "{}", key("127.0.0.1"));
     assert!(!key("localhost").starts_with("RSA"), "{}", key("localhost"));
+}
+
+#[test]
+fn a_session_that_goes_on_by_its_id_is_told() {
+    let ids = |tls: &'static str| openssl(&[tls, "-no_ticket", "-cipher", ALL]);
+    for version in ["-tls1", "-tls1_1", "-tls1_2"] {
+        let without = openssl(&[version, "-no_ticket", "-no_cache", "-cipher", ALL]);
+        check(|tls| &tls.resumption_by_id, &ids(version), &without);
+    }
+    check(|tls| &tls.resumption_by_id, &ids("-tls1_2"), &in_turns(ids("-tls1_2"), ids("-tls1_2")));
+}
+
+#[test]
+fn a_session_that_goes_on_by_a_ticket_is_told() {
+    let tickets = || openssl(&["-tls1_2"]);
+    check(|tls| &tls.resumption_by_ticket, &tickets(), &openssl(&["-tls1_2", "-no_ticket"]));
+    // It gives tickets, and the next server cannot read them.
+    check(|tls| &tls.resumption_by_ticket, &tickets(), &in_turns(tickets(), tickets()));
+    assert_eq!(tls(&tickets(), Depth::Classes).ticket_lifetime_s, Some(7200));
+}
+
+#[test]
+fn a_session_of_tls13_that_goes_on_is_told() {
+    for suite in ["TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"] {
+        let tickets = || openssl(&["-tls1_3", "-ciphersuites", suite]);
+        let without = openssl(&["-tls1_3", "-ciphersuites", suite, "-num_tickets", "0"]);
+        check(|tls| &tls.resumption_by_psk, &tickets(), &without);
+        check(|tls| &tls.resumption_by_psk, &tickets(), &in_turns(tickets(), tickets()));
+        assert_eq!(tls(&tickets(), Depth::Classes).psk_lifetime_s, Some(7200));
+    }
+}
+
+#[test]
+fn a_handshake_is_finished_in_every_version_and_with_every_kind_of_suite() {
+    for version in ["-tls1", "-tls1_1", "-tls1_2"] {
+        let suites = ["AES128-SHA", "AES256-SHA", "ECDHE-RSA-AES128-SHA", "DHE-RSA-AES256-SHA"];
+        let newer = [
+            "AES256-SHA256",
+            "ECDHE-RSA-AES256-SHA384",
+            "AES256-GCM-SHA384",
+            "ECDHE-RSA-AES128-GCM-SHA256",
+            "ECDHE-RSA-CHACHA20-POLY1305",
+            "DHE-RSA-CHACHA20-POLY1305",
+        ];
+        let newer = newer.iter().filter(|_| version == "-tls1_2");
+        for suite in suites.iter().chain(newer) {
+            let cipher = format!("{suite}:@SECLEVEL=0");
+            let seen =
+                tls(&openssl(&[version, "-cipher", &cipher, "-dhparam", "dh2048.pem"]), Depth::Classes);
+            assert_eq!(seen.resumption_by_ticket, Some(Found::Yes), "{version} {suite}: {seen:#?}");
+            assert_eq!(seen.client_renegotiation, Some(Found::No), "{version} {suite}: {seen:#?}");
+        }
+    }
+    // Without the extended master secret, and with a key of another kind.
+    let seen = tls(&openssl_without_ems(&["-tls1_2"]), Depth::Classes);
+    assert_eq!(seen.resumption_by_ticket, Some(Found::Yes), "{seen:#?}");
+    let seen = tls(&openssl(&["-cert", "p256.pem", "-key", "p256.key", "-tls1_2"]), Depth::Classes);
+    assert_eq!(seen.resumption_by_ticket, Some(Found::Yes), "{seen:#?}");
+}
+
+#[test]
+fn what_sealion_cannot_finish_is_unknown_and_says_so() {
+    let camellia = openssl(&["-tls1_2", "-cipher", "CAMELLIA128-SHA"]);
+    let seen = tls(&camellia, Depth::Classes);
+    for fact in [&seen.resumption_by_id, &seen.resumption_by_ticket, &seen.client_renegotiation] {
+        assert!(matches!(fact, Some(Found::Unknown(why)) if why.contains("can finish")), "{seen:#?}");
+    }
+    assert_eq!(seen.client_certificate_required, None);
+}
+
+#[test]
+fn a_client_certificate_that_is_required_is_told_from_one_that_is_only_asked_for() {
+    for version in ["-tls1", "-tls1_2", "-tls1_3"] {
+        let with = |verify| openssl(&[version, "-cipher", ALL, verify, "2", "-CAfile", "good.pem"]);
+        let (required, asked) = (with("-Verify"), with("-verify"));
+        check(|tls| &tls.client_certificate_required, &required, &asked);
+        check(|tls| &tls.client_certificate_required, &required, &openssl(&[version, "-cipher", ALL]));
+        let seen = tls(&required, Depth::Classes);
+        let session = if version == "-tls1_3" { seen.resumption_by_psk } else { seen.resumption_by_id };
+        assert!(
+            matches!(&session, Some(Found::Unknown(why)) if why.contains("client certificate")),
+            "{session:?}"
+        );
+    }
+}
+
+#[test]
+fn a_first_look_finishes_no_handshake() {
+    let seen = tls(&openssl(&[]), Depth::First);
+    assert_eq!((seen.resumption_by_psk, seen.resumption_by_id), (None, None));
+    assert_eq!((seen.client_certificate_required, seen.client_renegotiation), (None, None));
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use scan::facts::Service;
 use scan::interrogation::Depth;
+use scan::intrude::Intrusive;
 use scan::{Facts, Limits, Next, Seen, Target};
 
 mod servers;
@@ -16,8 +17,13 @@ use servers::{
 };
 
 /// Short, so that the tests are; what counts is that they hold.
-const LIMITS: Limits =
-    Limits { targets_at_once: 256, connection_ms: 600, silence_ms: 100, connections_per_s: None };
+const LIMITS: Limits = Limits {
+    targets_at_once: 256,
+    connection_ms: 600,
+    silence_ms: 100,
+    connections_per_s: None,
+    intrusive: Intrusive::NONE,
+};
 
 fn run(targets: Vec<Target>, depth: Depth, limits: &Limits) -> Vec<Seen> {
     let mut targets = targets.into_iter();

@@ -95,7 +95,7 @@ fn of_tls(tls: &Tls, note: &mut dyn FnMut(&str, Value)) {
         .flat_map(|(version, codes)| codes.iter().filter_map(|code| Some((*version, cipher_suite(*code)?))))
         .collect();
     if old.is_empty() && !tls.versions.contains_key(&Version::SSL2) {
-        return dates_only(tls, note); // Only one handshake was made: nothing more was asked.
+        return of_handshakes(tls, note); // Only one handshake was made: nothing more was asked.
     }
     let kinds: [Kind; 5] = [
         ("tls.suites.none", |suite| (suite.is_null() || suite.is_anon()) && !suite.is_export),
@@ -136,19 +136,23 @@ fn of_tls(tls: &Tls, note: &mut dyn FnMut(&str, Value)) {
         let any = tls.groups.get(&Version::TLS13).is_some_and(|codes| codes.iter().any(is_hybrid));
         note("tls.quantum_safe_group", Value::Bool(any));
     }
-    dates_only(tls, note);
+    of_handshakes(tls, note);
     if let Some(value) = &tls.fallback_scsv {
         note("tls.fallback_scsv", found(value));
     }
 }
 
-/// What every first flight of TLS 1.2 and older shows.
-fn dates_only(tls: &Tls, note: &mut dyn FnMut(&str, Value)) {
+/// What handshakes of TLS 1.2 and older show, as far as they were made.
+fn of_handshakes(tls: &Tls, note: &mut dyn FnMut(&str, Value)) {
     for (fact, value) in [
         ("tls.compression", &tls.compression),
         ("tls.secure_renegotiation", &tls.secure_renegotiation),
         ("tls.extended_master_secret", &tls.extended_master_secret),
         ("tls.heartbeat", &tls.heartbeat),
+        ("tls.client_renegotiation", &tls.client_renegotiation),
+        ("tls.heartbleed", &tls.heartbleed),
+        ("tls.early_ccs", &tls.early_ccs),
+        ("tls.robot", &tls.robot),
     ] {
         if let Some(value) = value {
             note(fact, found(value));

@@ -213,6 +213,14 @@ fn tls(tls: &Tls) -> TlsRow {
         ("ocsp_staple", &tls.ocsp_staple),
         ("fallback_scsv", &tls.fallback_scsv),
         ("client_certificate_asked", &tls.client_certificate_asked),
+        ("client_certificate_required", &tls.client_certificate_required),
+        ("resumption_by_id", &tls.resumption_by_id),
+        ("resumption_by_ticket", &tls.resumption_by_ticket),
+        ("resumption_by_psk", &tls.resumption_by_psk),
+        ("client_renegotiation", &tls.client_renegotiation),
+        ("heartbleed", &tls.heartbleed),
+        ("early_ccs", &tls.early_ccs),
+        ("robot", &tls.robot),
     ] {
         features.insert(name.into(), found.as_ref().map(word));
     }

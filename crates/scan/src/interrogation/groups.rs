@@ -51,7 +51,7 @@ impl Survey {
                     return;
                 }
             }
-            if !self.is_stopped {
+            if !self.is_stopped && !self.is_spent {
                 self.tls.groups_complete.insert(version);
             }
             return;

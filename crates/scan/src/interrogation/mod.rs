@@ -5,7 +5,9 @@
 //! The number of connections is what the server has and one more, never what the registry has.
 
 mod certificates;
+mod finished;
 mod groups;
+mod intrusive;
 mod long_lists;
 mod notes;
 mod suites;
@@ -21,6 +23,7 @@ use wire::tls::registry::Version;
 
 use crate::conversation::{Accepted, Answer, Fault, Opening, Reply, Spoke};
 use crate::facts::{Facts, Found, Service, Tls};
+use crate::intrude::Intrusive;
 use crate::question::Question;
 use crate::target::Target;
 
@@ -95,23 +98,26 @@ impl Future for Answered<'_> {
     }
 }
 
-/// All that `depth` allows to ask of one target.
-pub async fn interrogate(line: Line, target: Target, depth: Depth) -> Facts {
+/// All that `depth` allows to ask of one target, and behind it what `intrusive` allows.
+pub async fn interrogate(line: Line, target: Target, depth: Depth, intrusive: Intrusive) -> Facts {
+    let allowed = target.connections_max;
     let mut survey = Survey {
         line,
         facts: Facts::new(target.port),
         tls: Tls::default(),
         opening: Opening::Listen,
         server_name: target.server_name().map(str::to_owned),
-        connections_left: target.connections_max.min(depth.connections_max()),
+        connections_left: allowed.min(depth.connections_max()),
         known_chains: Vec::new(),
         silent_in_a_row: 0,
         offered_compression: false,
         is_stopped: false,
+        is_spent: false,
         has_alerted: false,
         long_lists: LongLists::default(),
     };
     survey.all(depth).await;
+    survey.intrude(intrusive, allowed).await;
     survey.facts
 }
 
@@ -128,8 +134,10 @@ struct Survey {
     silent_in_a_row: u32,
     /// Whether the last question offered DEFLATE: only then is its absence an answer.
     offered_compression: bool,
-    /// Turned away, or out of connections: no more questions.
+    /// Turned away, or never answered: no more questions.
     is_stopped: bool,
+    /// It was said that the connections are used up.
+    is_spent: bool,
     /// Some hello was refused in words of TLS, or in the server's own.
     has_alerted: bool,
     long_lists: LongLists,
@@ -191,6 +199,7 @@ impl Survey {
             self.chains().await;
             self.suites_of_old(depth).await;
             self.order().await;
+            self.finished().await;
             if depth == Depth::Full {
                 self.schemes().await;
             }
@@ -298,9 +307,11 @@ impl Survey {
     }
 
     async fn connect(&mut self, mut question: Question) -> Option<Reply> {
-        if self.is_stopped || self.connections_left == 0 {
-            if !self.is_stopped {
-                self.is_stopped = true;
+        if self.is_stopped {
+            return None;
+        }
+        if self.connections_left == 0 {
+            if !std::mem::replace(&mut self.is_spent, true) {
                 self.facts.not_seen.push(format!(
                     "the rest: {} connections were made, as many as are allowed",
                     self.facts.connections

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use wire::tls::registry::{CipherSuite, Mode, Version, cipher_suite};
 
+use super::finished::FINISHED_CONNECTIONS;
 use super::{Depth, Said, Survey};
 use crate::classes::CLASSES;
 use crate::facts::Found;
@@ -27,7 +28,8 @@ impl Survey {
             return;
         };
         if depth == Depth::Full {
-            let kept_back = u32::try_from(CLASSES.len()).unwrap_or(u32::MAX) + ORDER_CONNECTIONS;
+            let kept_back =
+                u32::try_from(CLASSES.len()).unwrap_or(u32::MAX) + ORDER_CONNECTIONS + FINISHED_CONNECTIONS;
             self.eliminate(version, Question::up_to(version), kept_back).await;
         }
         self.tls.classes_complete = true;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -327,6 +327,178 @@ pub fn join(near: &TcpStream, behind: SocketAddr, already: &[u8]) {
     let _ = near.shutdown(Shutdown::Both);
 }
 
+/// Two servers behind one address, taken in turns: a session that one gave is nothing to the other.
+pub fn in_turns(one: Server, mut other: Server) -> Server {
+    let (addresses, count) = ([one.address, other.address], AtomicU32::new(0));
+    let mut front = responder(move |stream| {
+        let turn = count.fetch_add(1, Ordering::Relaxed) as usize;
+        join(&stream, addresses[turn % 2], &[]);
+    });
+    other.behind = Some(Box::new(one));
+    front.behind = Some(Box::new(other));
+    front
+}
+
+/// How a server with the key `good.key` gives away whether a secret was well padded.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Oracle {
+    /// Alert 40 at once, instead of what the server behind would say.
+    Always,
+    /// The same, only where nothing follows the key exchange for a while.
+    Unfollowed,
+    /// Something else each time, whatever the padding: no oracle, but a server that is broken.
+    Dice,
+}
+
+/// A server in front of a real one (`good.key`, TLS 1.2 and older) that looks into the secrets under its RSA key on their
+/// way: every handshake can be finished with it. Byte-level.
+pub fn oracle_in_front_of(tls: Server, oracle: Oracle) -> Server {
+    let (address, count) = (tls.address, AtomicU32::new(0));
+    let key = std::fs::read(files().join("good.key")).unwrap();
+    let mut front = responder(move |mut near| {
+        let rsa = PKey::private_key_from_pem(&key).unwrap().rsa().unwrap();
+        let Ok(mut far) = TcpStream::connect(address) else { return };
+        let (mut from, mut to) = (far.try_clone().unwrap(), near.try_clone().unwrap());
+        thread::spawn(move || {
+            let _ = std::io::copy(&mut from, &mut to);
+            let _ = to.shutdown(Shutdown::Both);
+        });
+        while let Some(record) = read_record(&mut near) {
+            if record[0] == 22 && record.get(5) == Some(&16) {
+                let _ = near.set_read_timeout(Some(Duration::from_millis(200)));
+                let next = if oracle == Oracle::Unfollowed { peek(&near) } else { None };
+                let _ = near.set_read_timeout(None);
+                let bad = match oracle {
+                    Oracle::Dice => count.fetch_add(1, Ordering::Relaxed) % 3 == 0,
+                    Oracle::Unfollowed if next == Some(20) => false,
+                    _ => !is_well_padded(&rsa, &record[11..]),
+                };
+                if bad {
+                    let _ = near.write_all(&[0x15, record[1], record[2], 0, 2, 2, 40]);
+                    break;
+                }
+            }
+            if far.write_all(&record).is_err() {
+                break;
+            }
+        }
+        let _ = far.shutdown(Shutdown::Both);
+        let _ = near.shutdown(Shutdown::Both);
+    });
+    front.behind = Some(Box::new(tls));
+    front
+}
+
+/// A library with room for `suites_max` suites: it ends a longer list with alert 50, as wolfSSL does over 150.
+pub fn short_lists_in_front_of(tls: Server, suites_max: usize) -> Server {
+    let address = tls.address;
+    let mut front = responder(move |mut near| {
+        // A hello of SSL 2.0 has no record, and no list of that kind.
+        if peek(&near) != Some(22) {
+            return join(&near, address, &[]);
+        }
+        let Some(hello) = read_record(&mut near) else { return };
+        // Header of the record (5), type and length (4), version and random (34), the session id, the list's length.
+        let at = 44 + usize::from(hello[43]);
+        if usize::from(u16::from_be_bytes([hello[at], hello[at + 1]])) / 2 > suites_max {
+            let _ = near.write_all(b"\x15\x03\x03\x00\x02\x02\x32");
+        } else {
+            join(&near, address, &hello);
+        }
+    });
+    front.behind = Some(Box::new(tls));
+    front
+}
+
+fn is_well_padded(rsa: &Rsa<Private>, sealed: &[u8]) -> bool {
+    let mut block = vec![0; rsa.size() as usize];
+    let opened = rsa.private_decrypt(sealed, &mut block, openssl::rsa::Padding::NONE);
+    let zero = block.iter().skip(2).position(|&byte| byte == 0);
+    opened.is_ok() && block.starts_with(&[0, 2]) && zero.is_some_and(|at| block.len() - (at + 3) == 48)
+}
+
+/// Carries records to `behind` and bytes back; notes a heartbeat, or a ChangeCipherSpec before any key exchange.
+pub fn watch(near: &TcpStream, behind: SocketAddr, noted: &AtomicBool) {
+    let Ok(mut far) = TcpStream::connect(behind) else { return };
+    let (mut from, mut to) = (far.try_clone().unwrap(), near.try_clone().unwrap());
+    thread::spawn(move || {
+        let _ = std::io::copy(&mut from, &mut to);
+        let _ = to.shutdown(Shutdown::Both);
+    });
+    let (mut near, mut has_key) = (near.try_clone().unwrap(), false);
+    let mut first = [0];
+    if near.peek(&mut first).is_ok() && first[0] & 0x80 != 0 {
+        let _ = std::io::copy(&mut near, &mut far); // A hello of SSL 2.0 has no record.
+    }
+    while let Some(record) = read_record(&mut near) {
+        has_key |= record[0] == 22 && record.get(5) == Some(&16);
+        if record[0] == 24 || record[0] == 20 && !has_key {
+            noted.store(true, Ordering::Relaxed);
+        }
+        if far.write_all(&record).is_err() {
+            break;
+        }
+    }
+    let _ = far.shutdown(Shutdown::Both);
+}
+
+/// One whole record with its header.
+fn read_record(stream: &mut TcpStream) -> Option<Vec<u8>> {
+    let mut record = vec![0; 5];
+    stream.read_exact(&mut record).ok()?;
+    let bytes = usize::from(u16::from_be_bytes([record[3], record[4]]));
+    record.resize(5 + bytes, 0);
+    stream.read_exact(&mut record[5..]).ok()?;
+    Some(record)
+}
+
+fn peek(stream: &TcpStream) -> Option<u8> {
+    let mut byte = [0];
+    matches!(stream.peek(&mut byte), Ok(1)).then_some(byte[0])
+}
+
+/// What a server of [`Flights`] does with records behind its flight.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Habits {
+    /// As OpenSSL 1.0.1e: a heartbeat is answered with as many bytes as it says that it has; a ChangeCipherSpec is taken
+    /// without a word, and what comes then cannot be decrypted.
+    Of101e,
+    /// As OpenSSL 1.0.1h: such a heartbeat is passed over, and an early ChangeCipherSpec is refused.
+    Of101h,
+}
+
+impl Habits {
+    /// Every answer as seen of a live 1.0.1e, in each version; the refusals as seen of 1.1.0i.
+    fn keep(self, stream: &mut TcpStream) {
+        let (mut has_changed, mut kept_back) = (false, Vec::new());
+        while let Some(record) = read_record(stream) {
+            let mut fatal = |description| {
+                kept_back.extend_from_slice(&[0x15, record[1], record[2], 0, 2, 2, description]);
+                let _ = stream.write_all(&kept_back);
+            };
+            match (record[0], self) {
+                // Only SSL 3.0 has no alert of its own for it.
+                _ if has_changed => return fatal(if record[2] == 0 { 20 } else { 21 }),
+                (20, Self::Of101e) => has_changed = true,
+                (20 | 23, _) => return fatal(10),
+                (24, Self::Of101e) if record.len() >= 8 => {
+                    let bytes = 3 + u16::from_be_bytes([record[6], record[7]]) + 16;
+                    kept_back.extend_from_slice(&[24, record[1], record[2]]);
+                    kept_back.extend_from_slice(&bytes.to_be_bytes());
+                    kept_back.extend_from_slice(&[2, record[6], record[7]]);
+                    kept_back.resize(kept_back.len() + usize::from(bytes) - 3, 0);
+                    // The buffer of a handshake, which goes out when it is full or with a fatal alert.
+                    if kept_back.len() > 4096 {
+                        let _ = stream.write_all(&std::mem::take(&mut kept_back));
+                    }
+                }
+                (21, _) => return,
+                _ => {}
+            }
+        }
+    }
+}
+
 /// Plays the first flights that `examples/flights.rs` recorded of a real server: `ssl2.hex` for SSL 2.0, else
 /// `VERSION-SUITE.hex` for the first suite of the client's that there is a flight for; an alert where there is none.
 /// TLS_FALLBACK_SCSV is passed over, as that server did. Byte-level: no handshake can be finished.
@@ -379,6 +551,21 @@ impl Flights {
             if let Some(hello) = read_hello(&mut stream) {
                 let _ = stream.write_all(&self.answer(&hello));
                 let _ = stream.read(&mut [0; 1024]); // Whatever is said to it, it has nothing more to say.
+            }
+        })
+    }
+
+    /// The same, and goes on with what comes behind.
+    pub fn play_with(self, habits: Habits) -> Server {
+        self.play_with_at("127.0.0.1:0", habits)
+    }
+
+    pub fn play_with_at(self, at: &str, habits: Habits) -> Server {
+        responder_at(at, move |mut stream| {
+            let _ = stream.set_read_timeout(Some(Duration::from_secs(20)));
+            if let Some(hello) = read_hello(&mut stream) {
+                let _ = stream.write_all(&self.answer(&hello));
+                habits.keep(&mut stream);
             }
         })
     }

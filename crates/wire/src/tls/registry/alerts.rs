@@ -6,6 +6,8 @@ pub const LEVEL_FATAL: u8 = 2;
 pub const CLOSE_NOTIFY: u8 = 0;
 pub const UNEXPECTED_MESSAGE: u8 = 10;
 pub const BAD_RECORD_MAC: u8 = 20;
+/// TLS 1.0; later versions say 20 instead, so that nobody learns from it where decryption failed.
+pub const DECRYPTION_FAILED: u8 = 21;
 pub const HANDSHAKE_FAILURE: u8 = 40;
 pub const ILLEGAL_PARAMETER: u8 = 47;
 pub const DECODE_ERROR: u8 = 50;
@@ -14,6 +16,8 @@ pub const PROTOCOL_VERSION: u8 = 70;
 pub const INSUFFICIENT_SECURITY: u8 = 71;
 pub const INTERNAL_ERROR: u8 = 80;
 pub const INAPPROPRIATE_FALLBACK: u8 = 86;
+/// RFC 5246 7.2.2: a warning.
+pub const NO_RENEGOTIATION: u8 = 100;
 pub const UNRECOGNIZED_NAME: u8 = 112;
 pub const CERTIFICATE_REQUIRED: u8 = 116;
 

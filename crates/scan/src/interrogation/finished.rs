@@ -1,0 +1,99 @@
+//! What shows only behind a finished handshake: sessions that go on, a client certificate that is wanted for good, a
+//! renegotiation that is taken.
+//!
+//! Whether a session goes on is seen in the answer to the second hello, so only the first handshake is finished.
+
+use wire::tls::registry::Version;
+
+use super::{Said, Survey};
+use crate::facts::Found;
+use crate::finish::{End, Finished, Renegotiation, Session};
+use crate::question::Question;
+
+/// Two for each way to go on: TLS 1.3, ticket, id.
+pub(super) const FINISHED_CONNECTIONS: u32 = 6;
+
+impl Survey {
+    /// In the order of what most servers have: what the connections do not suffice for is unknown.
+    pub(super) async fn finished(&mut self) {
+        if self.has(Version::TLS13) {
+            let first = self.finish(Question::tls13().to_be_finished(false)).await;
+            self.tls.psk_lifetime_s = first.as_ref().ok().and_then(|finished| finished.ticket_lifetime_s);
+            self.tls.resumption_by_psk =
+                Some(self.goes_on(Question::tls13().to_be_finished(false), first).await);
+        }
+        let Some(version) = self.newest_old() else { return };
+        let question = Question::up_to(version).to_be_finished(true);
+        let first = self.finish(question.clone()).await;
+        self.tls.client_renegotiation = Some(match &first {
+            Ok(Finished { renegotiation: Some(Renegotiation::Accepted), .. }) => Found::Yes,
+            Ok(Finished { renegotiation: Some(Renegotiation::Refused), .. }) => Found::No,
+            Ok(_) => Found::Unknown("no answer".into()),
+            Err(why) => Found::Unknown(why.clone()),
+        });
+        self.tls.ticket_lifetime_s = first.as_ref().ok().and_then(|finished| finished.ticket_lifetime_s);
+        // An id beside a ticket is none to go on with; and one from here is lost with the renegotiation.
+        let with_ticket = first.map(|finished| Finished {
+            session: finished.session.filter(|session| matches!(session, Session::Ticket(_))),
+            ..finished
+        });
+        self.tls.resumption_by_ticket = Some(self.goes_on(question, with_ticket).await);
+        let mut question = Question::up_to(version).to_be_finished(false);
+        question.session_ticket = false;
+        let first = self.finish(question.clone()).await;
+        self.tls.resumption_by_id = Some(self.goes_on(question, first).await);
+    }
+
+    /// Finishes one handshake, or says why that is not to be had.
+    async fn finish(&mut self, question: Question) -> Result<Finished, String> {
+        let accepted = match self.offer(question).await {
+            Said::Took(accepted) => accepted,
+            Said::NotSeen => return Err("no answer".into()),
+            _ => return Err("no handshake is taken that sealion can finish".into()),
+        };
+        // Not noted like other flights: this hello leaves out what those ask for.
+        let finished = accepted.finished.unwrap_or_else(|| Finished::impossible("it ended too early"));
+        if accepted.asks_certificate {
+            let required = match &finished.end {
+                End::Complete => Found::No,
+                End::Refused { .. } => Found::Yes,
+                End::Unfinished(why) => Found::Unknown(why.clone()),
+            };
+            // Of both versions the one that lets somebody in decides.
+            let slot = &mut self.tls.client_certificate_required;
+            if !matches!((&slot, &required), (Some(Found::No), _) | (Some(Found::Yes), Found::Unknown(_))) {
+                *slot = Some(required);
+            }
+        } else if finished.end == End::Complete {
+            self.tls.client_certificate_required = Some(Found::No);
+        }
+        let of_alert = |alert: Option<u8>| {
+            alert.map_or_else(|| "without an alert".to_owned(), |alert| format!("alert {alert}"))
+        };
+        match &finished.end {
+            End::Complete => Ok(finished),
+            End::Refused { .. } if accepted.asks_certificate => {
+                Err("no handshake ends without a client certificate".into())
+            }
+            End::Refused { alert } => {
+                Err(format!("the handshake was refused at its end ({})", of_alert(*alert)))
+            }
+            End::Unfinished(why) => Err(format!("the handshake was not finished: {why}")),
+        }
+    }
+
+    /// Whether the session of `first` is taken when it is offered again.
+    async fn goes_on(&mut self, question: Question, first: Result<Finished, String>) -> Found {
+        let session = match first {
+            Err(why) => return Found::Unknown(why),
+            Ok(Finished { session: None, .. }) => return Found::No, // None was given.
+            Ok(Finished { session: Some(session), .. }) => session,
+        };
+        match self.offer(question.resuming(session)).await {
+            Said::Took(accepted) if accepted.is_resumed => Found::Yes,
+            Said::NotSeen => Found::Unknown("no answer".into()),
+            // Another handshake, or none at all: the session is nothing to it.
+            _ => Found::No,
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! The questions that may harm an old server, each only where it is allowed.
+
+use wire::tls::registry::{KeyExchange, Version, alerts};
+
+use super::{Said, Survey};
+use crate::facts::Found;
+use crate::intrude::{Aftermath, BadPadding, Intrusive, Probe};
+use crate::question::{Question, Then};
+
+impl Survey {
+    /// Behind everything else: a server that falls over has told us the rest.
+    pub(super) async fn intrude(&mut self, allowed: Intrusive, connections_max: u32) {
+        if allowed == Intrusive::default() {
+            return;
+        }
+        let Some(tls) = self.facts.tls.take() else { return };
+        self.tls = tls;
+        let left = connections_max.saturating_sub(self.facts.connections);
+        self.connections_left = left.min(allowed.connections_max());
+        self.is_spent = false;
+        let is_only_tls13 = [Version::TLS12, Version::TLS11, Version::TLS10, Version::SSL3]
+            .iter()
+            .all(|version| self.tls.versions.get(version) == Some(&Found::No));
+        match self.newest_old() {
+            Some(version) if version > Version::SSL3 => {
+                if allowed.heartbleed {
+                    self.tls.heartbleed = Some(self.heartbleed(version).await);
+                }
+                if allowed.early_ccs {
+                    self.tls.early_ccs = Some(self.early_ccs(version).await);
+                }
+                if allowed.robot {
+                    self.tls.robot = Some(self.robot(version).await);
+                }
+            }
+            _ => {
+                // All three are about handshakes that TLS 1.3 does not have.
+                let found = if is_only_tls13 {
+                    Found::No
+                } else {
+                    Found::Unknown("only asked of TLS 1.0 to 1.2".into())
+                };
+                let of = |is_allowed: bool| is_allowed.then(|| found.clone());
+                self.tls.heartbleed = of(allowed.heartbleed);
+                self.tls.early_ccs = of(allowed.early_ccs);
+                self.tls.robot = of(allowed.robot);
+            }
+        }
+        self.facts.tls = Some(std::mem::take(&mut self.tls));
+    }
+
+    /// `Err`: why nothing was learned; `Ok(None)`: no such handshake is taken.
+    async fn after(&mut self, mut question: Question, probe: Probe) -> Result<Option<Aftermath>, String> {
+        question.compression = false;
+        question.then = Then::Intrude(probe);
+        match self.offer(question).await {
+            Said::Took(accepted) => match accepted.aftermath {
+                Some(Aftermath { unasked: Some(why), .. }) => Err(why),
+                Some(aftermath) => Ok(Some(aftermath)),
+                None => Err("its first flight did not end".into()),
+            },
+            Said::NotSeen => Err("no answer".into()),
+            _ => Ok(None),
+        }
+    }
+
+    /// CVE-2014-0160.
+    async fn heartbleed(&mut self, version: Version) -> Found {
+        // RFC 6520: none without the extension, and every question so far has offered it.
+        if self.tls.heartbeat == Some(Found::No) {
+            return Found::No;
+        }
+        match self.after(Question::up_to(version), Probe::Heartbleed).await {
+            Ok(Some(after)) if after.shows_heartbleed() => Found::Yes,
+            // It complained of what came behind, or closed over it: the request it had read before, and passed over.
+            Ok(Some(after)) if !after.is_silent => Found::No,
+            Ok(Some(_)) => Found::Unknown("it neither answered nor closed".into()),
+            Ok(None) => Found::Unknown("the handshake was refused".into()),
+            Err(why) => Found::Unknown(why),
+        }
+    }
+
+    /// CVE-2014-0224.
+    async fn early_ccs(&mut self, version: Version) -> Found {
+        match self.after(Question::up_to(version), Probe::EarlyCcs).await {
+            Ok(Some(after)) => match after.alerts.iter().find(|alert| alert.is_fatal()) {
+                // It has changed to keys that nobody has, and cannot read what follows.
+                Some(alert)
+                    if matches!(alert.description, alerts::BAD_RECORD_MAC | alerts::DECRYPTION_FAILED) =>
+                {
+                    Found::Yes
+                }
+                Some(_) => Found::No,
+                None if after.is_silent => Found::Unknown("it neither complained nor closed".into()),
+                // It closed at once: a faulty one says that it cannot read the second.
+                None => Found::No,
+            },
+            Ok(None) => Found::Unknown("the handshake was refused".into()),
+            Err(why) => Found::Unknown(why),
+        }
+    }
+
+    /// CVE-2017-13099 and its likes: a server that answers bad paddings in more than one way is an oracle.
+    async fn robot(&mut self, version: Version) -> Found {
+        let question = Question::up_to(version)
+            .only(|suite| suite.key_exchange == KeyExchange::Rsa && !suite.is_export && !suite.is_null());
+        for goes_on in [true, false] {
+            let first = match self.five_answers(&question, goes_on).await {
+                Ok(Some(answers)) => answers,
+                Ok(None) => return Found::No, // No secret is sent under its RSA key.
+                Err(why) => return Found::Unknown(why),
+            };
+            if first.iter().all(|one| Some(one) == first.first()) {
+                continue;
+            }
+            return match self.five_answers(&question, goes_on).await {
+                Ok(Some(again)) if again == first => Found::Yes,
+                Ok(_) => {
+                    Found::Unknown("it answers bad paddings in several ways, and not twice the same".into())
+                }
+                Err(why) => Found::Unknown(why),
+            };
+        }
+        Found::No
+    }
+
+    async fn five_answers(
+        &mut self,
+        question: &Question,
+        goes_on: bool,
+    ) -> Result<Option<Vec<Aftermath>>, String> {
+        let mut answers = Vec::new();
+        for padding in BadPadding::ALL {
+            match self.after(question.clone(), Probe::Robot { padding, goes_on }).await? {
+                Some(answer) => answers.push(answer),
+                None if answers.is_empty() => return Ok(None),
+                None => return Err("the handshake was refused all at once".into()),
+            }
+        }
+        Ok(Some(answers))
+    }
+}
