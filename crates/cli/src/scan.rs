@@ -28,6 +28,7 @@ pub fn scan(global: &Global, args: &ScanArgs) -> Result<u8, OpsError> {
         ssl_ca: args.ssl_ca.clone(),
         proxy: args.proxy_protocol.map(Into::into),
         authorized: args.authorized_range.clone(),
+        intrusive: None,
     };
     let earlier = args.resume.as_deref().map(ops::scan::read_result).transpose()?;
     let agreed = match (&earlier, &args.resume) {
@@ -106,6 +107,7 @@ fn settings(global: &Global, args: &ScanArgs, agreed: Agreed) -> Result<Settings
             targets_at_once: args.at_once as usize,
             connection_ms: args.timeout_ms,
             connections_per_s: args.rate,
+            intrusive: agreed.intrusive,
             ..scan::Limits::default()
         },
         connections_per_address: args.max_handshakes,

@@ -21,6 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 
 use ::scan::interrogation::Depth;
+use ::scan::intrude::Intrusive;
 use ::scan::{Limits, Next, Port, Target};
 use model::{Clock, SystemClock};
 use report::shape::{AskedRow, SCAN_SCHEMA_ID, ScanReport, TargetRow, VerdictWord};
@@ -248,6 +249,7 @@ fn run(
             ssl_ca: settings.ssl_ca.as_deref().map(text),
             proxy_protocol: settings.proxy.map(|version| version.word().to_owned()),
             authorized_range: settings.authorized.as_ref().map(|ranges| text(&ranges.path)),
+            intrusive: settings.limits.intrusive.words().into_iter().map(str::to_owned).collect(),
         },
         reused_keys: across::reused_keys(&rows),
         rotates_next: across::rotates_next(&rows),

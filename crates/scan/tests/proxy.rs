@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use scan::facts::Service;
 use scan::interrogation::Depth;
+use scan::intrude::Intrusive;
 use scan::target::ProxyVersion;
 use scan::{Facts, Limits, Next, Target};
 use wire::proxy_protocol::{self, Proxied};
@@ -17,8 +18,13 @@ mod servers;
 
 use servers::{Server, greeting, mysql_without_tls, openssl, responder};
 
-const LIMITS: Limits =
-    Limits { targets_at_once: 256, connection_ms: 600, silence_ms: 100, connections_per_s: None };
+const LIMITS: Limits = Limits {
+    targets_at_once: 256,
+    connection_ms: 600,
+    silence_ms: 100,
+    connections_per_s: None,
+    intrusive: Intrusive::NONE,
+};
 
 fn look(address: SocketAddr, proxy: Option<ProxyVersion>, depth: Depth) -> Facts {
     let target = Target { proxy, ..Target::new("127.0.0.1", address.ip(), address.port(), true) };

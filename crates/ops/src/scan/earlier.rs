@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use report::shape::{SCAN_SCHEMA_ID, ScanReport, TargetRow};
 
-use super::{Depth, ProxyVersion, depth_word, rows};
+use super::{Depth, Intrusive, ProxyVersion, depth_word, rows};
 use crate::OpsError;
 
 /// Some 8 KiB a target: this is more than a hundred thousand of them.
@@ -46,6 +46,7 @@ pub struct Typed {
     pub ssl_ca: Option<PathBuf>,
     pub proxy: Option<ProxyVersion>,
     pub authorized: Option<PathBuf>,
+    pub intrusive: Option<Intrusive>,
 }
 
 /// What a scan is made with, once files and flags agree.
@@ -55,6 +56,7 @@ pub struct Agreed {
     pub ssl_ca: Option<PathBuf>,
     pub proxy: Option<ProxyVersion>,
     pub authorized: Option<PathBuf>,
+    pub intrusive: Intrusive,
 }
 
 impl Typed {
@@ -65,6 +67,7 @@ impl Typed {
             ssl_ca: self.ssl_ca,
             proxy: self.proxy,
             authorized: self.authorized,
+            intrusive: self.intrusive.unwrap_or_default(),
         }
     }
 
@@ -109,6 +112,18 @@ impl Typed {
         if let Some(typed) = self.depth.filter(|typed| *typed != depth) {
             return Err(differs("the depth", &earlier.depth, depth_word(typed)));
         }
+        let words = || earlier.asked.intrusive.iter().map(String::as_str);
+        let intrusive = Intrusive::of_words(words()).ok_or_else(|| {
+            OpsError::usage(
+                format!("{} cannot be completed", path.display()),
+                format!("not all of \"{}\" is known", words().collect::<Vec<_>>().join(" ").escape_default()),
+                "scan anew without --resume",
+            )
+        })?;
+        if let Some(typed) = self.intrusive.filter(|typed| *typed != intrusive) {
+            let list = |words: Vec<&str>| if words.is_empty() { "none".to_owned() } else { words.join(", ") };
+            return Err(differs("the probes that may harm", &list(words().collect()), &list(typed.words())));
+        }
         let proxy = earlier.asked.proxy_protocol.as_deref().and_then(ProxyVersion::of_word);
         if let Some(typed) = self.proxy.filter(|typed| Some(*typed) != proxy) {
             let then = earlier.asked.proxy_protocol.as_deref().unwrap_or("none");
@@ -128,6 +143,7 @@ impl Typed {
         Ok(Agreed {
             depth,
             proxy,
+            intrusive,
             ssl_ca: file("--ssl-ca", earlier.asked.ssl_ca.as_ref(), self.ssl_ca)?,
             authorized: file("--authorized-range", earlier.asked.authorized_range.as_ref(), self.authorized)?,
         })
@@ -168,8 +184,13 @@ mod tests {
     fn what_was_asked_then_is_asked_now_and_a_difference_is_said() {
         let path = Path::new("partial.json");
         let agreed = Typed::default().agree_with(&earlier("full"), path).expect("nothing was typed");
-        let expected =
-            Agreed { depth: Depth::Full, ssl_ca: Some("/etc/ca.pem".into()), proxy: None, authorized: None };
+        let expected = Agreed {
+            depth: Depth::Full,
+            ssl_ca: Some("/etc/ca.pem".into()),
+            proxy: None,
+            authorized: None,
+            intrusive: Intrusive::NONE,
+        };
         assert_eq!(agreed, expected);
         let same = Typed { depth: Some(Depth::Full), ssl_ca: Some("/etc/ca.pem".into()), ..Typed::default() };
         assert_eq!(same.agree_with(&earlier("full"), path).expect("the same"), expected);
@@ -194,6 +215,13 @@ mod tests {
             &earlier("full"),
             "begun with none",
         );
+        let mut harmful = earlier("full");
+        harmful.asked.intrusive = vec!["robot".into()];
+        let agreed = Typed::default().agree_with(&harmful, path).expect("as it was begun");
+        assert_eq!(agreed.intrusive, Intrusive { robot: true, ..Intrusive::NONE });
+        check(Typed { intrusive: Some(Intrusive::ALL), ..Typed::default() }, &harmful, "begun with robot");
+        harmful.asked.intrusive.push("dance".into());
+        check(Typed::default(), &harmful, "not all of");
         check(Typed::default(), &earlier("deep"), "\"deep\" is not known");
         check(
             Typed::default(),

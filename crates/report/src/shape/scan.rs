@@ -50,6 +50,9 @@ pub struct AskedRow {
     pub proxy_protocol: Option<String>,
     /// The file of ranges that may be scanned.
     pub authorized_range: Option<String>,
+    /// Of `heartbleed`, `early_ccs` and `robot`, what was asked though it may harm an old server.
+    #[serde(default)]
+    pub intrusive: Vec<String>,
 }
 
 /// One key on several hosts.
