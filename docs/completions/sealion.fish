@@ -25,7 +25,7 @@ function __fish_sealion_using_subcommand
 end
 
 complete -c sealion -n "__fish_sealion_needs_command" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_needs_command" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_needs_command" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -33,7 +33,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_needs_command" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -61,7 +62,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand demo" -l out -d 'Where r
 complete -c sealion -n "__fish_sealion_using_subcommand demo" -l sst -d 'How joiners get their data: rsync, or mariabackup where relays look, since none can stand before rsync\'s daemon' -r -f -a "rsync\t''
 mariabackup\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand demo" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand demo" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand demo" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -69,7 +70,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand demo" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -81,18 +83,25 @@ complete -c sealion -n "__fish_sealion_using_subcommand demo" -l relay -d 'Look 
 complete -c sealion -n "__fish_sealion_using_subcommand demo" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand demo" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l targets-file -d 'More targets, one on a line' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand scan" -l authorized-range -d 'Ranges that may be scanned, one on a line; nothing outside of them is dialled. Without it no range is scanned' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand scan" -l resume -d 'Complete a scan that was ended: the JSON that it left, with the targets and settings in it' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand scan" -l out -d 'Write the JSON to this file, whatever --format says; also when Ctrl-C ends the scan' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand scan" -l html -d 'Write a page for people to this file' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand scan" -l baseline -d 'Show only what has changed since this JSON was written; --fail-on judges only what is new' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l max-handshakes -d 'Connections that may be made to one address in a day; servers turn a host away at 100 by default' -r
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l rate -d 'New connections a second over all targets' -r
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l at-once -d 'Targets that are asked at once; each has one connection at a time' -r
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l timeout-ms -d 'Give one connection up after this long' -r
+complete -c sealion -n "__fish_sealion_using_subcommand scan" -l proxy-protocol -d 'Send a PROXY header with our own address first, for servers that expect one of their load balancer' -r -f -a "v1\t''
+v2\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l ssl-ca -d 'CAs that the chains must lead to; the system\'s are tried too' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand scan" -l fail-on -d 'Exit with 1 when a finding of this severity failed, with 3 when one could not be judged' -r -f -a "info\t''
+complete -c sealion -n "__fish_sealion_using_subcommand scan" -l fail-on -d 'Exit with 1 when a finding of this severity failed, with 3 when one could not be judged. What is accepted in sealion.toml does not count until it expires' -r -f -a "info\t''
 low\t''
 medium\t''
 high\t''
 critical\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand scan" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand scan" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -100,7 +109,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -109,7 +119,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand scan" -l first -d 'Only 
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client serve list" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client serve list" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client serve list" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -117,7 +127,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client serve list" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -131,7 +142,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l authorized-bind -d 'Listen on this address instead of 127.0.0.1. Whoever reaches it can be attacked: only where you may' -r
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l timeout-s -d 'End one run of the client after this long' -r
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -139,7 +150,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -150,7 +162,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from serve" -l authorized-bind -d 'Listen on this address instead of 127.0.0.1. Whoever reaches it can be attacked: only where you may' -r
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from serve" -l port -d 'Port of the first attack, the others follow; the kernel chooses when left out' -r
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from serve" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from serve" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from serve" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -158,14 +170,15 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from serve" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from serve" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from serve" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from list" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from list" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from list" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -173,7 +186,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from list" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -200,7 +214,7 @@ medium\t''
 high\t''
 critical\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand status" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand status" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand status" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -208,7 +222,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand status" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -225,7 +240,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand plan" -l leaf-days -d 'D
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again' -r
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand plan" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand plan" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -233,7 +248,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -248,7 +264,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand apply" -l leaf-days -d '
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again' -r
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand apply" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -256,7 +272,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -271,7 +288,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand enable" -l leaf-days -d 
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again' -r
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand enable" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -279,7 +296,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -294,7 +312,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand disable" -l leaf-days -d
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again' -r
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand disable" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -302,7 +320,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -317,7 +336,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l leaf-days -d 
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again' -r
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -325,7 +344,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -339,7 +359,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand resume" -l leaf-days -d 
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again' -r
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand resume" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -347,7 +367,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -362,7 +383,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand undo" -l leaf-days -d 'D
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again' -r
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand undo" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand undo" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -370,7 +391,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -379,7 +401,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand undo" -l accept-unknown-
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen_subcommand_from up exec status down fetch start stop kill alive" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen_subcommand_from up exec status down fetch start stop kill alive" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen_subcommand_from up exec status down fetch start stop kill alive" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -387,7 +409,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen_subcommand_from up exec status down fetch start stop kill alive" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -407,7 +430,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 mariabackup\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l dir -d 'The lab\'s directory' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -415,7 +438,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -427,7 +451,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from exec" -l dir -d 'The lab\'s directory' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from exec" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from exec" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from exec" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -435,7 +459,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from exec" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -443,7 +468,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from exec" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from status" -l dir -d 'The lab\'s directory' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from status" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from status" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from status" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -451,7 +476,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from status" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -459,7 +485,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from down" -l dir -d 'The lab\'s directory' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from down" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from down" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from down" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -467,14 +493,15 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from down" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from down" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from down" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from fetch" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from fetch" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from fetch" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -482,7 +509,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from fetch" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -490,7 +518,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from fetch" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from start" -l dir -d 'The lab\'s directory' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from start" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from start" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from start" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -498,7 +526,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from start" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -506,7 +535,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from start" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from stop" -l dir -d 'The lab\'s directory' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from stop" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from stop" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from stop" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -514,7 +543,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from stop" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -522,7 +552,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from stop" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from kill" -l dir -d 'The lab\'s directory' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from kill" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from kill" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from kill" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -530,7 +560,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from kill" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -538,7 +569,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from kill" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from alive" -l dir -d 'The lab\'s directory' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from alive" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from alive" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from alive" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -546,7 +577,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from alive" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -556,7 +588,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand report" -l html -d 'Writ
 complete -c sealion -n "__fish_sealion_using_subcommand report" -l run -d 'One kept run with all it saw, as JSON' -r
 complete -c sealion -n "__fish_sealion_using_subcommand report" -l limit -d 'List at most this many runs' -r
 complete -c sealion -n "__fish_sealion_using_subcommand report" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand report" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand report" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -564,14 +596,15 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand report" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand report" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand report" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand config; and not __fish_seen_subcommand_from print inventory" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand config; and not __fish_seen_subcommand_from print inventory" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand config; and not __fish_seen_subcommand_from print inventory" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -579,7 +612,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand config; and not __fish_seen_subcommand_from print inventory" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -592,7 +626,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from print" -l defaults-group-suffix -d 'Also read groups with this suffix' -r
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from print" -s g -l group -d 'Groups to read, as a server or client would; a MariaDB server\'s when left out' -r
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from print" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from print" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from print" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -600,7 +634,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from print" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -621,7 +656,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l ssl-cert -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l ssl-key -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -629,7 +664,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -640,7 +676,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -s ? -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand explain" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand explain" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand explain" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -648,14 +684,15 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand explain" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand explain" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand explain" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand completions" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand completions" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand completions" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -663,14 +700,15 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand completions" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand completions" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand completions" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand man" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand man" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand man" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -678,7 +716,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand man" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
