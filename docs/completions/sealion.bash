@@ -103,6 +103,9 @@ _sealion() {
             sealion__subcmd__prove,client)
                 cmd="sealion__subcmd__prove__subcmd__client"
                 ;;
+            sealion__subcmd__prove,clients)
+                cmd="sealion__subcmd__prove__subcmd__clients"
+                ;;
             sealion__subcmd__prove,list)
                 cmd="sealion__subcmd__prove__subcmd__list"
                 ;;
@@ -936,7 +939,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__prove)
-            opts="-v -h --inventory --format --color --verbose --help client serve list"
+            opts="-v -h --inventory --format --color --verbose --help client clients serve list"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -962,7 +965,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__prove__subcmd__client)
-            opts="-v -h --case --host --authorized-bind --timeout-s --inventory --format --color --verbose --help"
+            opts="-v -h --case --host --namespace --authorized-bind --timeout-s --inventory --format --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -977,6 +980,48 @@ _sealion() {
                     return 0
                     ;;
                 --authorized-bind)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout-s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__prove__subcmd__clients)
+            opts="-v -h --only --install --no-namespace --dir --page --timeout-s --inventory --format --color --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --only)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --page)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1030,7 +1075,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__prove__subcmd__serve)
-            opts="-v -h --case --host --authorized-bind --port --inventory --format --color --verbose --help"
+            opts="-v -h --case --host --namespace --authorized-bind --port --inventory --format --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -261,6 +261,8 @@ pub enum ProveCommand {
                             Exit code 1: the client has fallen to an attack. 3: it did not even accept the honest server."
     )]
     Client(ProveClientArgs),
+    /// Try drivers and tools, in every way that their TLS can be set
+    Clients(ProveClientsArgs),
     /// Listen for clients, one port per attack, and say what each gave away
     Serve(ProveServeArgs),
     /// The attacks, and what helps against each
@@ -272,9 +274,12 @@ pub struct Stage {
     /// Only this attack (`sealion prove list`); may be given several times
     #[arg(long = "case", value_name = "ID")]
     pub cases: Vec<String>,
-    /// What clients connect to; it stands in the certificates that are right
-    #[arg(long, value_name = "NAME", default_value = "localhost")]
-    pub host: String,
+    /// What clients connect to, "localhost" when left out; it stands in the certificates that are right
+    #[arg(long, value_name = "NAME", conflicts_with = "namespace")]
+    pub host: Option<String>,
+    /// In a network of its own, with a routable address and a name: some libraries check less for localhost
+    #[arg(long, conflicts_with = "authorized_bind")]
+    pub namespace: bool,
     /// Listen on this address instead of 127.0.0.1. Whoever reaches it can be attacked: only where you may
     #[arg(long, value_name = "ADDR")]
     pub authorized_bind: Option<std::net::IpAddr>,
@@ -290,6 +295,28 @@ pub struct ProveClientArgs {
     /// The client and its words
     #[arg(last = true, required = true, value_name = "CMD")]
     pub command: Vec<std::ffi::OsString>,
+}
+
+#[derive(Debug, Args)]
+pub struct ProveClientsArgs {
+    /// Only this client (its id); may be given several times
+    #[arg(long, value_name = "ID")]
+    pub only: Vec<String>,
+    /// Install what is not there, from the registry of its language
+    #[arg(long)]
+    pub install: bool,
+    /// On the host's loopback instead of a network of its own; some libraries check less there
+    #[arg(long)]
+    pub no_namespace: bool,
+    /// Where clients are installed; sealion's cache when left out
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+    /// Also write the matrix as a page of markdown
+    #[arg(long, value_name = "FILE")]
+    pub page: Option<PathBuf>,
+    /// End one run of a client after this long
+    #[arg(long, value_name = "S", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub timeout_s: u64,
 }
 
 #[derive(Debug, Args)]

@@ -6,18 +6,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use ops::OpsError;
-use ops::prove::{ATTACKS, Outcome, Stage, attack};
+use ops::prove::drivers::{self, COLUMNS, State, Tried, Wanted};
+use ops::prove::{ATTACKS, CLIENTS, Ground, Outcome, Stage, attack};
 use serde_json::{Value, json};
 
-use crate::args::{self, Format, Global, ProveClientArgs, ProveCommand, ProveServeArgs};
+use crate::args::{self, Format, Global, ProveClientArgs, ProveClientsArgs, ProveCommand, ProveServeArgs};
 use crate::show;
 
 const SCHEMA: &str = "sealion/prove-client/1";
+const CLIENTS_SCHEMA: &str = "sealion/prove-clients/1";
 const POLL: Duration = Duration::from_millis(200);
 
 pub fn prove(global: &Global, command: &ProveCommand) -> Result<u8, OpsError> {
     match command {
         ProveCommand::Client(args) => client(global, args),
+        ProveCommand::Clients(args) => clients(global, args),
         ProveCommand::Serve(args) => serve(global, args),
         ProveCommand::List => Ok(list(global)),
     }
@@ -57,8 +60,13 @@ fn chosen(stage: &args::Stage) -> Result<Vec<&'static prove::Attack>, OpsError> 
     Ok(found)
 }
 
-fn bind(stage: &args::Stage) -> IpAddr {
-    stage.authorized_bind.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST))
+/// Before any thread is there: a namespace is entered by the whole process.
+fn ground(stage: &args::Stage) -> Result<Ground, OpsError> {
+    if stage.namespace {
+        return Ground::named();
+    }
+    let bind = stage.authorized_bind.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    Ok(Ground::at(bind, stage.host.as_deref().unwrap_or("localhost")))
 }
 
 fn ends_on_ctrl_c() -> Result<Arc<AtomicBool>, OpsError> {
@@ -75,8 +83,9 @@ fn ends_on_ctrl_c() -> Result<Arc<AtomicBool>, OpsError> {
 
 fn client(global: &Global, args: &ProveClientArgs) -> Result<u8, OpsError> {
     let attacks = chosen(&args.stage)?;
+    let ground = ground(&args.stage)?;
     let stop = ends_on_ctrl_c()?;
-    let stage = Stage::set(&attacks, &args.stage.host, bind(&args.stage), 0)?;
+    let stage = Stage::set(&attacks, &ground, 0)?;
     let is_table = global.format == Format::Table;
     let at_most = Duration::from_secs(args.timeout_s);
     let judged = ops::prove::client(&stage, &attacks, &args.command, at_most, &stop, &mut |outcome| {
@@ -167,10 +176,125 @@ fn print_end(all: &[Outcome], fallen: &[&Outcome], is_controlled: bool) {
     }
 }
 
+fn clients(global: &Global, args: &ProveClientsArgs) -> Result<u8, OpsError> {
+    let mut chosen = vec![];
+    for id in &args.only {
+        let one = CLIENTS.iter().copied().find(|client| client.id == *id).ok_or_else(|| {
+            let known: Vec<&str> = CLIENTS.iter().map(|client| client.id).collect();
+            OpsError::usage(
+                format!("\"{id}\" is no client"),
+                "none has this id",
+                format!("one of {}", known.join(" ")),
+            )
+        })?;
+        chosen.push(one);
+    }
+    if chosen.is_empty() {
+        chosen = CLIENTS.to_vec();
+    }
+    let attacks: Vec<&'static prove::Attack> = COLUMNS.iter().filter_map(|id| attack(id)).collect();
+    let place = args.dir.clone().unwrap_or_else(drivers::default_place);
+    // Before the namespace: it has no way out to a registry.
+    let prepared = drivers::prepare(&chosen, &place, args.install, &mut |word| show::progress(word))?;
+    let ground = if args.no_namespace {
+        Ground::loopback()
+    } else {
+        Ground::named().unwrap_or_else(|why| {
+            show::tell(&format!("note: on the host's loopback, where some libraries check less: {why}"));
+            Ground::loopback()
+        })
+    };
+    let stop = ends_on_ctrl_c()?;
+    let stage = Stage::set(&attacks, &ground, 0)?;
+    let wanted = Wanted {
+        clients: &prepared,
+        attacks: &attacks,
+        place: &place,
+        at_most: Duration::from_secs(args.timeout_s),
+    };
+    let is_table = global.format == Format::Table;
+    if is_table {
+        show::out(&format!("{:<34}{}", "", COLUMNS.map(|id| format!("{id:<12}")).concat().trim_end()));
+    }
+    let all = drivers::clients(&stage, &wanted, &stop, &mut |word| show::progress(word), &mut |tried| {
+        if is_table {
+            show::progress("");
+            print_tried(tried);
+        }
+    })?;
+    show::progress("");
+    if let Some(path) = &args.page {
+        let day = show::day(i64::try_from(model::Clock::unix_ms(&model::SystemClock) / 1000).ok());
+        std::fs::write(path, drivers::page(&all, &day)).map_err(|error| {
+            OpsError::usage(
+                format!("{} cannot be written", path.display()),
+                error.to_string(),
+                "name a file that you may write",
+            )
+        })?;
+    }
+    if !is_table {
+        let rows: Vec<Value> = all.iter().map(tried_row).collect();
+        let report = json!({ "schema": CLIENTS_SCHEMA, "sealion_version": env!("CARGO_PKG_VERSION"), "clients": rows });
+        show::out(&format!("{report:#}"));
+    }
+    let is_tried = all.iter().any(|one| matches!(one.state, State::Tried { .. }));
+    Ok(if is_tried { 0 } else { 3 })
+}
+
+fn tried_row(one: &Tried) -> Value {
+    match &one.state {
+        State::NotHere { why, next } => {
+            json!({ "client": one.client.id, "name": one.client.name, "why": why, "next": next })
+        }
+        State::Tried { version, rows } => {
+            let modes: Vec<Value> = rows
+                .iter()
+                .map(|row| {
+                    json!({
+                        "mode": row.mode.id,
+                        "options": row.mode.options,
+                        "promises": row.mode.promises.to_string(),
+                        "is_controlled": row.is_controlled(),
+                        "broken_by": row.broken_promise().map(|one| one.attack.id),
+                        "cases": row.outcomes.iter().map(self::row).collect::<Vec<_>>(),
+                    })
+                })
+                .collect();
+            json!({ "client": one.client.id, "name": one.client.name, "version": version, "modes": modes })
+        }
+    }
+}
+
+fn print_tried(one: &Tried) {
+    match &one.state {
+        State::NotHere { why, next } => {
+            show::out(&format!("{}: not tried: {why} ({next})", show::bold(one.client.name)));
+        }
+        State::Tried { version, rows } => {
+            show::out(&format!("{} {version}", show::bold(one.client.name)));
+            for row in rows {
+                let cells = row.outcomes.iter().map(|one| format!("{:<12}", one.verdict.letters()));
+                let cells = cells.collect::<Vec<_>>().concat();
+                let options: String = row.mode.options.chars().take(31).collect();
+                let mark = match (row.is_controlled(), row.broken_promise()) {
+                    (false, _) => " (does not accept the honest server)".to_owned(),
+                    (_, Some(broken)) => {
+                        show::red(&format!(" promises {}: {}", row.mode.promises, broken.attack.id))
+                    }
+                    _ => String::new(),
+                };
+                show::out(&format!("  {options:<32}{}{mark}", cells.trim_end()));
+            }
+        }
+    }
+}
+
 fn serve(global: &Global, args: &ProveServeArgs) -> Result<u8, OpsError> {
     let attacks = chosen(&args.stage)?;
+    let ground = ground(&args.stage)?;
     let stop = ends_on_ctrl_c()?;
-    let stage = Stage::set(&attacks, &args.stage.host, bind(&args.stage), args.port)?;
+    let stage = Stage::set(&attacks, &ground, args.port)?;
     let rows = stage
         .rogue
         .ports()

@@ -80,3 +80,13 @@ pub fn out(line: &str) {
     use std::io::Write;
     let _ = writeln!(std::io::stdout(), "{line}");
 }
+
+/// One line on a terminal's stderr that the next one overwrites; nothing where stderr is none.
+pub fn progress(word: &str) {
+    use std::io::Write;
+    if std::io::stderr().is_terminal() {
+        let mut text: String = word.chars().take(usize::from(WIDTH) - 1).collect();
+        text.insert_str(0, "\r\x1b[K");
+        let _ = write!(std::io::stderr(), "{text}");
+    }
+}

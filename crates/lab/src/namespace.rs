@@ -7,9 +7,12 @@
 
 use std::fs;
 use std::io;
+use std::net::Ipv4Addr;
 use std::os::fd::AsRawFd;
+use std::path::Path;
 
 use caps::{CapSet, Capability};
+use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::socket::{
     AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, recv, sendto, socket,
@@ -17,6 +20,8 @@ use nix::sys::socket::{
 use nix::unistd::{Gid, Uid, getegid, geteuid};
 
 use crate::LabError;
+
+const HOSTS: &str = "/etc/hosts";
 
 /// The number that root has inside. Any number but 0 does; this one is what a first ordinary user has on Debian.
 const INSIDE_UID_OF_ROOT: u32 = 1000;
@@ -26,13 +31,42 @@ const INSIDE_UID_OF_ROOT: u32 = 1000;
 /// # Errors
 /// `Refused` where the kernel or an LSM forbids unprivileged user namespaces, or the process has threads.
 pub fn enter_new() -> Result<(), LabError> {
-    let (uid, gid) = (geteuid(), getegid());
-    unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNET).map_err(|errno| LabError::Refused {
-        what: "cannot make a user and network namespace".into(),
+    enter(CloneFlags::empty())
+}
+
+/// The same, with mounts of its own, a routable `address` on `lo`, and `name` for it in `/etc/hosts`: some libraries check
+/// less for 127.0.0.1 and `localhost`. `dir` takes the file that stands in for `/etc/hosts`.
+///
+/// # Errors
+/// As [`enter_new`], and where the file cannot be written or mounted.
+pub fn enter_new_with_name(address: Ipv4Addr, name: &str, dir: &Path) -> Result<(), LabError> {
+    let known = fs::read_to_string(HOSTS).unwrap_or_default();
+    let hosts = dir.join("hosts");
+    fs::write(&hosts, format!("{known}\n{address} {name}\n"))
+        .map_err(LabError::io("write the hosts file"))?;
+    enter(CloneFlags::CLONE_NEWNS)?;
+    add_address(address).map_err(LabError::io("add an address to lo in the namespace"))?;
+    let mounted = |errno: nix::Error| LabError::Refused {
+        what: format!("cannot put another file in place of {HOSTS} in the namespace"),
         why: errno.to_string(),
-        next: "allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1, or \
+        next: "use the host's loopback".into(),
+    };
+    // What is mounted here must not appear outside.
+    mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None::<&str>)
+        .map_err(mounted)?;
+    mount(Some(&hosts), HOSTS, None::<&str>, MsFlags::MS_BIND, None::<&str>).map_err(mounted)
+}
+
+fn enter(beside: CloneFlags) -> Result<(), LabError> {
+    let (uid, gid) = (geteuid(), getegid());
+    unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNET | beside).map_err(|errno| {
+        LabError::Refused {
+            what: "cannot make a user and network namespace".into(),
+            why: errno.to_string(),
+            next: "allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1, or \
                kernel.apparmor_restrict_unprivileged_userns=0 on Ubuntu), or use --no-namespace"
-            .into(),
+                .into(),
+        }
     })?;
     let (inside_uid, inside_gid) = (inside(uid.as_raw()), inside(gid.as_raw()));
     // Source: user_namespaces(7): without privilege in the parent, setgroups must be denied before gid_map is written.
@@ -106,31 +140,63 @@ pub fn may_capture() -> bool {
     caps::has_cap(None, CapSet::Effective, Capability::CAP_NET_RAW).unwrap_or(false)
 }
 
-/// Sets IFF_UP on `lo` by one RTM_NEWLINK message; the kernel then adds 127.0.0.1/8 itself.
+/// `lo` is the first device of every namespace.
+const LO_INDEX: i32 = 1;
+
+/// Sets IFF_UP on `lo`; the kernel then adds 127.0.0.1/8 itself.
 ///
 /// # Source
-/// rtnetlink(7): struct nlmsghdr (16 bytes), struct ifinfomsg (16 bytes). `lo` is index 1 in every namespace.
+/// rtnetlink(7): RTM_NEWLINK with struct ifinfomsg (16 bytes).
 fn loopback_up() -> io::Result<()> {
-    const NLMSG_BYTES: u32 = 32;
     const RTM_NEWLINK: u16 = 16;
-    const NLM_F_REQUEST_ACK: u16 = 0x1 | 0x4;
     const IFF_UP: u32 = 1;
-    const LO_INDEX: i32 = 1;
+    let mut body = vec![0, 0, 0, 0]; // Family, padding, device type.
+    body.extend_from_slice(&LO_INDEX.to_ne_bytes());
+    body.extend_from_slice(&IFF_UP.to_ne_bytes());
+    body.extend_from_slice(&IFF_UP.to_ne_bytes()); // Change mask.
+    ask_kernel(RTM_NEWLINK, 0, &body)
+}
+
+/// Adds `address`/32 to `lo`.
+///
+/// # Source
+/// rtnetlink(7): RTM_NEWADDR with struct ifaddrmsg (8 bytes) and the attributes IFA_ADDRESS and IFA_LOCAL.
+fn add_address(address: Ipv4Addr) -> io::Result<()> {
+    const RTM_NEWADDR: u16 = 20;
+    const NLM_F_CREATE: u16 = 0x400;
+    const AF_INET: u8 = 2;
+    const IFA_ADDRESS: u16 = 1;
+    const IFA_LOCAL: u16 = 2;
+    let mut body = vec![AF_INET, 32, 0, 0]; // Family, prefix, flags, scope.
+    body.extend_from_slice(&LO_INDEX.to_ne_bytes());
+    for attribute in [IFA_LOCAL, IFA_ADDRESS] {
+        body.extend_from_slice(&8u16.to_ne_bytes());
+        body.extend_from_slice(&attribute.to_ne_bytes());
+        body.extend_from_slice(&address.octets());
+    }
+    ask_kernel(RTM_NEWADDR, NLM_F_CREATE, &body)
+}
+
+/// One request by netlink, and the kernel's answer to it.
+///
+/// # Source
+/// netlink(7): struct nlmsghdr (16 bytes), NLMSG_ERROR.
+fn ask_kernel(kind: u16, flags: u16, body: &[u8]) -> io::Result<()> {
+    const HEADER_BYTES: usize = 16;
+    const NLM_F_REQUEST_ACK: u16 = 0x1 | 0x4;
     const NLMSG_ERROR: u16 = 2;
 
     let fd =
         socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, SockProtocol::NetlinkRoute)?;
     bind(fd.as_raw_fd(), &NetlinkAddr::new(0, 0))?;
-    let mut message = Vec::with_capacity(NLMSG_BYTES as usize);
-    message.extend_from_slice(&NLMSG_BYTES.to_ne_bytes());
-    message.extend_from_slice(&RTM_NEWLINK.to_ne_bytes());
-    message.extend_from_slice(&NLM_F_REQUEST_ACK.to_ne_bytes());
+    let bytes = u32::try_from(HEADER_BYTES + body.len()).map_err(io::Error::other)?;
+    let mut message = Vec::with_capacity(HEADER_BYTES + body.len());
+    message.extend_from_slice(&bytes.to_ne_bytes());
+    message.extend_from_slice(&kind.to_ne_bytes());
+    message.extend_from_slice(&(NLM_F_REQUEST_ACK | flags).to_ne_bytes());
     message.extend_from_slice(&1u32.to_ne_bytes()); // sequence
     message.extend_from_slice(&0u32.to_ne_bytes()); // port: the kernel
-    message.extend_from_slice(&[0, 0, 0, 0]); // family, padding, device type
-    message.extend_from_slice(&LO_INDEX.to_ne_bytes());
-    message.extend_from_slice(&IFF_UP.to_ne_bytes());
-    message.extend_from_slice(&IFF_UP.to_ne_bytes()); // change mask
+    message.extend_from_slice(body);
     sendto(fd.as_raw_fd(), &message, &NetlinkAddr::new(0, 0), MsgFlags::empty())?;
 
     let mut answer = [0u8; 1024];

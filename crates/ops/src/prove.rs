@@ -2,9 +2,9 @@
 
 use std::ffi::OsString;
 use std::io::Read;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
@@ -17,7 +17,10 @@ use secrecy::{ExposeSecret, SecretString};
 
 use crate::OpsError;
 
+pub mod drivers;
+
 pub use prove::attacks::{ATTACKS, attack};
+pub use prove::clients::CLIENTS;
 
 /// Connections that a client has left open when it ends: they are seen to their end.
 const LAST_WORDS: Duration = Duration::from_secs(3);
@@ -25,6 +28,42 @@ const POLL: Duration = Duration::from_millis(10);
 /// What is kept of a client's own words, from the end of each stream.
 const WORDS_BYTES: usize = 4096;
 const CANARY: &str = "sealion canary: made for one run, and worth nothing\n";
+
+/// Where the rogue listens in a namespace of its own, and its name there.
+const NAMED_ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 77, 66, 1);
+const NAME: &str = "db1.sealion.test";
+
+/// A place for the rogue: what it binds to, and what clients connect to.
+pub struct Ground {
+    pub bind: IpAddr,
+    pub host: String,
+    /// Keeps the file that stands in for `/etc/hosts`.
+    _dir: Option<tempfile::TempDir>,
+}
+
+impl Ground {
+    /// The host's loopback. Some libraries check less there.
+    pub fn loopback() -> Self {
+        Self { bind: IpAddr::V4(Ipv4Addr::LOCALHOST), host: "localhost".into(), _dir: None }
+    }
+
+    pub fn at(bind: IpAddr, host: &str) -> Self {
+        Self { bind, host: host.to_owned(), _dir: None }
+    }
+
+    /// A namespace of its own, with a routable address and a name, seen by nobody else. This process must have one thread.
+    ///
+    /// # Errors
+    /// Where the kernel does not allow it.
+    pub fn named() -> Result<Self, OpsError> {
+        let dir = tempfile::Builder::new()
+            .prefix("sealion-prove-")
+            .tempdir()
+            .map_err(|error| OpsError::internal("no directory for the namespace's files", error))?;
+        lab::namespace::enter_new_with_name(NAMED_ADDRESS, NAME, dir.path())?;
+        Ok(Self { bind: IpAddr::V4(NAMED_ADDRESS), host: NAME.into(), _dir: Some(dir) })
+    }
+}
 
 /// The user that clients log in as.
 pub const USER: &str = "sealion";
@@ -41,12 +80,8 @@ pub struct Stage {
 impl Stage {
     /// # Errors
     /// A port that is taken, or no place for the files.
-    pub fn set(
-        attacks: &[&'static Attack],
-        host: &str,
-        bind: IpAddr,
-        first_port: u16,
-    ) -> Result<Self, OpsError> {
+    pub fn set(attacks: &[&'static Attack], ground: &Ground, first_port: u16) -> Result<Self, OpsError> {
+        let (bind, host) = (ground.bind, ground.host.as_str());
         let dir = tempfile::Builder::new()
             .prefix("sealion-prove-")
             .tempdir()
@@ -89,12 +124,12 @@ impl Stage {
         ]
     }
 
-    pub fn ca_path(&self) -> &std::path::Path {
+    pub fn ca_path(&self) -> &Path {
         &self.ca
     }
 
     /// The directory of CA and canary.
-    pub fn dir(&self) -> &std::path::Path {
+    pub fn dir(&self) -> &Path {
         self.dir.path()
     }
 
@@ -162,7 +197,7 @@ pub fn client(
             break;
         }
         let Some(port) = stage.rogue.port(attack) else { continue };
-        let ended = run(stage, port, command, at_most, stop)?;
+        let ended = run(stage, port, command, None, at_most, stop)?;
         let visits = stage.rogue.visits(LAST_WORDS);
         let outcome = outcome(attack, &visits, ended);
         if attack.family == Family::Control {
@@ -192,6 +227,7 @@ fn run(
     stage: &Stage,
     port: u16,
     command: &[OsString],
+    place: Option<&Path>,
     at_most: Duration,
     stop: &AtomicBool,
 ) -> Result<(String, String), OpsError> {
@@ -213,6 +249,9 @@ fn run(
         )
     })?;
     let mut child = Command::new(filled(program));
+    if let Some(place) = place {
+        child.current_dir(place);
+    }
     child.args(words.iter().map(filled)).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     for (name, value) in &told {
         child.env(format!("SEALION_{}", name.to_uppercase()), value);
@@ -240,6 +279,8 @@ fn run(
     while let Ok(words) = receive.recv_timeout(LAST_WORDS) {
         text += &String::from_utf8_lossy(&words);
     }
+    // It is of this run alone, and still nobody's business in a log.
+    let text = text.replace(stage.password(), "(the password)");
     Ok((exit, wire::printable(text.trim())))
 }
 

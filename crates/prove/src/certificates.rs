@@ -79,7 +79,9 @@ impl Certificates {
             Chain::UnknownWithIntermediate => {
                 builder.add_extra_chain_cert(self.intermediate.certificate.clone())?;
             }
-            Chain::Given | Chain::SelfSigned | Chain::UnknownLeafOnly => {}
+            // Clients without a CA of their own shall see the whole chain: what a bare leaf does has a case of its own.
+            Chain::Given => builder.add_extra_chain_cert(self.given.certificate.clone())?,
+            Chain::SelfSigned | Chain::UnknownLeafOnly => {}
         }
         Ok(builder.build())
     }

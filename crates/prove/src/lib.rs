@@ -6,7 +6,8 @@
 //! - [`attack`]: an attack as data; [`attacks`] registers them, one file each;
 //! - [`talk`]: the MySQL bytes of one connection, sans-I/O, and what was seen in them;
 //! - [`certificates`]: what the rogue shows in TLS, good and bad;
-//! - [`rogue`]: sockets, threads, TLS.
+//! - [`rogue`]: sockets, threads, TLS;
+//! - [`client`]: drivers and tools as data; [`clients`] registers them.
 //!
 //! [`verdict`] judges. Nothing that a client gives away is kept: a password or a file is compared with what the caller
 //! knows and forgotten. Left out so far: relays in front of a real server, `sniff`, `config`.
@@ -15,11 +16,14 @@
 pub mod attack;
 pub mod attacks;
 pub mod certificates;
+pub mod client;
+pub mod clients;
 pub mod rogue;
 pub mod talk;
 pub mod verdict;
 
 pub use attack::{Attack, Family};
+pub use client::{Client, Promise};
 pub use rogue::{Rogue, Settings};
 pub use talk::{Over, Seen};
 pub use verdict::Verdict;

@@ -1,0 +1,316 @@
+//! `sealion prove clients`: drivers and tools, each in its own small project, in every way that their TLS can be set.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use prove::client::{Client, Mode, Promise};
+use prove::talk::Over;
+use prove::{Attack, Verdict};
+
+use super::{LAST_WORDS, Outcome, Stage, outcome, run};
+use crate::OpsError;
+
+/// What the matrix asks of every mode, the control first. One column for each.
+pub const COLUMNS: [&str; 6] = ["honest", "strip", "self-signed", "unknown-ca", "expired", "wrong-name"];
+/// Written when an installation is whole: it holds what was installed.
+const STAMP: &str = ".sealion-installed";
+
+/// A driver, with all its modes tried.
+#[derive(Debug, Clone)]
+pub struct Tried {
+    pub client: &'static Client,
+    pub state: State,
+}
+
+#[derive(Debug, Clone)]
+pub enum State {
+    Tried {
+        version: String,
+        rows: Vec<Row>,
+    },
+    /// Why it could not be tried, and what to do.
+    NotHere {
+        why: String,
+        next: String,
+    },
+}
+
+#[derive(Debug, Clone)]
+pub struct Row {
+    pub mode: &'static Mode,
+    pub outcomes: Vec<Outcome>,
+}
+
+impl Row {
+    /// The honest server was accepted: only then the other columns say something of attacks.
+    pub fn is_controlled(&self) -> bool {
+        self.outcomes.first().is_some_and(|one| matches!(one.verdict, Verdict::Accepted(_)))
+    }
+
+    /// What the options look like they promise, and this client does not keep: the attack that it falls to first.
+    pub fn broken_promise(&self) -> Option<&Outcome> {
+        if !self.is_controlled() {
+            return None;
+        }
+        self.outcomes.iter().find(|one| match (one.attack.id, self.mode.promises) {
+            (_, Promise::Nothing) => false,
+            ("strip" | "honest", _) => is_in_clear(one.verdict),
+            ("self-signed" | "unknown-ca" | "expired", Promise::Chain | Promise::Identity) => {
+                has_accepted(one.verdict)
+            }
+            ("wrong-name", Promise::Identity) => has_accepted(one.verdict),
+            _ => false,
+        })
+    }
+}
+
+fn is_in_clear(verdict: Verdict) -> bool {
+    matches!(
+        verdict,
+        Verdict::Accepted(Over::Clear)
+            | Verdict::LoginThenRefused(Over::Clear)
+            | Verdict::PasswordObtained(Over::Clear)
+    )
+}
+
+fn has_accepted(verdict: Verdict) -> bool {
+    matches!(verdict, Verdict::Accepted(_) | Verdict::PasswordObtained(_) | Verdict::FileObtained(_))
+}
+
+/// Where drivers are installed.
+pub fn default_place() -> PathBuf {
+    let cache = std::env::var_os("SEALION_CACHE").map(PathBuf::from).or_else(|| {
+        let base = std::env::var_os("XDG_CACHE_HOME")
+            .map(PathBuf::from)
+            .or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache")));
+        base.map(|base| base.join("sealion"))
+    });
+    cache.unwrap_or_else(|| PathBuf::from(".sealion")).join("clients")
+}
+
+/// What to try, and how.
+pub struct Wanted<'a> {
+    pub clients: &'a [Prepared],
+    pub attacks: &'a [&'static Attack],
+    pub place: &'a Path,
+    pub at_most: Duration,
+}
+
+/// A client that is there, with its version, or why not and what to do.
+pub struct Prepared {
+    pub client: &'static Client,
+    ready: Ready,
+}
+
+/// Installs what is not there, if `installs`. Needs the network, so it comes before a namespace is entered.
+///
+/// # Errors
+/// Where sealion's own files cannot be written; a driver that is not there is no error.
+pub fn prepare(
+    clients: &[&'static Client],
+    place: &Path,
+    installs: bool,
+    said: &mut dyn FnMut(&str),
+) -> Result<Vec<Prepared>, OpsError> {
+    clients
+        .iter()
+        .map(|client| {
+            let ready = ready(client, &place.join(client.id), installs, said)?;
+            Ok(Prepared { client, ready })
+        })
+        .collect()
+}
+
+/// Tries every client that is there. `said` is called with a word of progress.
+///
+/// # Errors
+/// A client that was there and cannot be started.
+pub fn clients(
+    stage: &Stage,
+    wanted: &Wanted<'_>,
+    stop: &AtomicBool,
+    said: &mut dyn FnMut(&str),
+    each: &mut dyn FnMut(&Tried),
+) -> Result<Vec<Tried>, OpsError> {
+    let mut all = Vec::new();
+    for Prepared { client, ready } in wanted.clients {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        let state = match ready {
+            Ok(version) => {
+                let dir = wanted.place.join(client.id);
+                let mut rows = Vec::new();
+                for mode in client.modes {
+                    said(&format!("{}: {}", client.name, mode.options));
+                    rows.push(try_mode(stage, wanted, client, mode, &dir, stop)?);
+                }
+                State::Tried { version: version.clone(), rows }
+            }
+            Err((why, next)) => State::NotHere { why: why.clone(), next: next.clone() },
+        };
+        let tried = Tried { client, state };
+        each(&tried);
+        all.push(tried);
+    }
+    Ok(all)
+}
+
+fn try_mode(
+    stage: &Stage,
+    wanted: &Wanted<'_>,
+    client: &'static Client,
+    mode: &'static Mode,
+    dir: &Path,
+    stop: &AtomicBool,
+) -> Result<Row, OpsError> {
+    let command: Vec<OsString> =
+        client.run.iter().map(|word| program(word, dir)).chain([OsString::from(mode.id)]).collect();
+    let mut outcomes = Vec::new();
+    for attack in wanted.attacks {
+        let Some(port) = stage.rogue.port(attack) else { continue };
+        let ended = run(stage, port, &command, Some(dir), wanted.at_most, stop)?;
+        outcomes.push(outcome(attack, &stage.rogue.visits(LAST_WORDS), ended));
+    }
+    Ok(Row { mode, outcomes })
+}
+
+/// A word with a slash in it is a file of the project.
+fn program(word: &str, dir: &Path) -> OsString {
+    if word.contains('/') && !word.starts_with('-') { dir.join(word).into() } else { word.into() }
+}
+
+/// Its version, or why it cannot be run and what to do.
+type Ready = Result<String, (String, String)>;
+
+fn ready(
+    client: &'static Client,
+    dir: &Path,
+    installs: bool,
+    said: &mut dyn FnMut(&str),
+) -> Result<Ready, OpsError> {
+    let unwritable = |error: std::io::Error| {
+        OpsError::usage(
+            format!("{} cannot be written", dir.display()),
+            error.to_string(),
+            "name another place: --dir DIR",
+        )
+    };
+    if let Some(missing) = client.needs.iter().find(|name| !is_in_path(name)) {
+        return Ok(Err((format!("the program {missing} is missing"), client.needs_hint.to_owned())));
+    }
+    // Files and commands of this version of sealion: another version installs anew.
+    let recipe = format!("{:?}\n{:?}", client.install, client.files);
+    let is_installed = std::fs::read_to_string(dir.join(STAMP)).is_ok_and(|stamp| stamp == recipe);
+    if !is_installed {
+        if !installs {
+            return Ok(Err((
+                "it is not installed".into(),
+                format!("sealion prove clients --install --only {}", client.id),
+            )));
+        }
+        said(&format!("{}: installing", client.name));
+        std::fs::create_dir_all(dir).map_err(unwritable)?;
+        for (name, text) in client.files {
+            let path = dir.join(name);
+            if let Some(parent) = path.parent() {
+                std::fs::create_dir_all(parent).map_err(unwritable)?;
+            }
+            std::fs::write(path, text).map_err(unwritable)?;
+        }
+        for command in client.install {
+            if let Err(why) = say(command, dir) {
+                return Ok(Err((
+                    format!("{} failed: {why}", command.join(" ")),
+                    client.needs_hint.to_owned(),
+                )));
+            }
+        }
+        std::fs::write(dir.join(STAMP), &recipe).map_err(unwritable)?;
+    }
+    let words: Vec<&str> = client.run.iter().copied().chain(["version"]).collect();
+    Ok(say(&words, dir)
+        .map_err(|why| (format!("it does not say its version: {why}"), client.needs_hint.to_owned())))
+}
+
+fn is_in_path(name: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|dir| dir.join(name).is_file())
+}
+
+/// What a command prints, or the last line of why not.
+fn say(words: &[&str], dir: &Path) -> Result<String, String> {
+    let Some((name, rest)) = words.split_first() else { return Err("there is no command".into()) };
+    let output = Command::new(program(name, dir))
+        .args(rest)
+        .current_dir(dir)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| error.to_string())?;
+    if output.status.success() {
+        return Ok(wire::printable(
+            String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().trim(),
+        ));
+    }
+    let text = String::from_utf8_lossy(&output.stderr);
+    Err(wire::printable(
+        text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing").trim(),
+    ))
+}
+
+/// The matrix as a page of markdown. Nothing in it is from this source but names and options: verdicts are those of `all`.
+pub fn page(all: &[Tried], on: &str) -> String {
+    let mut page = format!(
+        "# What clients do\n\n\
+         Made by `sealion prove clients --install --page docs/src/reference/clients.md` on {on}; delete it, run that again, and it is back.\n\
+         Each client was run once for each column; what counts is what the rogue server saw\n\
+         ([the letters](../tasks/prove.md)). **Bold**: the options promise something that the client did not keep.\n\n\
+         | client | options | promise | {} |\n|---|---|---|{}\n",
+        COLUMNS.join(" | "),
+        "---|".repeat(COLUMNS.len()),
+    );
+    for one in all {
+        if let State::Tried { version, rows } = &one.state {
+            for row in rows {
+                let broken = row.broken_promise().map(|one| one.attack.id);
+                let cells: Vec<String> = COLUMNS
+                    .iter()
+                    .map(|id| {
+                        let outcome = row.outcomes.iter().find(|one| one.attack.id == *id);
+                        let letters = outcome.map_or("-", |one| one.verdict.letters());
+                        let mut own = row.clone();
+                        own.outcomes.retain(|one| one.attack.id == *id || one.attack.id == "honest");
+                        let is_broken = own.broken_promise().is_some_and(|one| one.attack.id == *id);
+                        if is_broken && broken.is_some() {
+                            format!("**{letters}**")
+                        } else {
+                            letters.to_owned()
+                        }
+                    })
+                    .collect();
+                page += &format!(
+                    "| {} {version} | `{}` | {} | {} |\n",
+                    one.client.name,
+                    row.mode.options.replace('|', "\\|"),
+                    row.mode.promises,
+                    cells.join(" | ")
+                );
+            }
+        }
+    }
+    let missing: Vec<String> = all
+        .iter()
+        .filter_map(|one| match &one.state {
+            State::NotHere { why, .. } => Some(format!("- {}: {why}\n", one.client.name)),
+            State::Tried { .. } => None,
+        })
+        .collect();
+    if !missing.is_empty() {
+        page += "\nNot tried:\n\n";
+        page += &missing.concat();
+    }
+    page
+}

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# client.sh BUNDLE MODE: the command line client of a fetched bundle (sealion lab fetch BUNDLE).
+set -euo pipefail
+bundle=${SEALION_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/sealion}/bundles/$1
+[ -e "$bundle/stamp" ] || {
+    echo "there is no $bundle: sealion lab fetch $1" >&2
+    exit 3
+}
+lib=$(dirname "$(find "$bundle/usr/lib" -maxdepth 2 -name 'libssl.so.3' | head -n 1)")
+case $1 in
+galera-10.11)
+    export LD_LIBRARY_PATH="$lib:$bundle/lib/${lib##*/}"
+    client=("$bundle/usr/bin/mariadb")
+    ;;
+mariadb-*) client=("$lib/ld-linux-x86-64.so.2" --library-path "$lib" "$bundle/usr/bin/mariadb") ;;
+*) client=("$lib/ld-linux-x86-64.so.2" --library-path "$lib" "$bundle/usr/bin/mysql") ;;
+esac
+case $2 in
+version)
+    "${client[@]}" --no-defaults --version | sed -n 's/.*\(Distrib\|Ver\|from\) *\([0-9][0-9.]*[0-9]\).*/\2/p'
+    exit
+    ;;
+default | env-password) words=() ;;
+ssl) words=(--ssl) ;;
+ca) words=("--ssl-ca=$SEALION_CA") ;;
+verify) words=("--ssl-ca=$SEALION_CA" --ssl-verify-server-cert) ;;
+skip-verify) words=(--ssl --skip-ssl-verify-server-cert) ;;
+skip-ssl) words=(--skip-ssl) ;;
+disabled) words=(--ssl-mode=DISABLED) ;;
+required) words=(--ssl-mode=REQUIRED) ;;
+verify-ca) words=(--ssl-mode=VERIFY_CA "--ssl-ca=$SEALION_CA") ;;
+verify-identity) words=(--ssl-mode=VERIFY_IDENTITY "--ssl-ca=$SEALION_CA") ;;
+esac
+case $1 in
+galera-*) plugins=$bundle/usr/lib/mysql/plugin ;;
+*) plugins=$(find "$bundle/usr/lib" -type d -path '*plugin' | head -n 1) ;;
+esac
+other=$(find "$bundle/usr/lib" -type d -path '*libmariadb3/plugin' | head -n 1)
+[ -z "$other" ] || plugins=$other
+# Without a password of its own a client of MariaDB 11 verifies nothing, so it gets it as people give it: in an option file.
+defaults=--no-defaults
+if [ "$2" != env-password ]; then
+    unset MYSQL_PWD
+    (umask 077 && printf '[client]\npassword="%s"\n' "$SEALION_PASSWORD" >own.cnf)
+    defaults=--defaults-file=$PWD/own.cnf
+fi
+exec "${client[@]}" "$defaults" --protocol=tcp "--plugin-dir=$plugins" --connect-timeout=5 -h "$SEALION_HOST" -P "$SEALION_PORT" \
+    -u "$SEALION_USER" "${words[@]}" -e 'SELECT 1'

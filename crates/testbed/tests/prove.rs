@@ -1,0 +1,98 @@
+//! `sealion prove` with real clients: what the command line clients of both families do when they are attacked, as it was seen
+//! with other means before (docs/src/reference/clients.md is made by the same command).
+
+use std::collections::BTreeMap;
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::Value;
+use testbed::real::{Program, Said, one_at_a_time, sealion, short_dir};
+
+const WHOLE_S_MAX: u64 = 180;
+
+fn prove(words: &[&str]) -> Said {
+    let mut command = Command::new(sealion());
+    command.arg("prove").args(words);
+    Program::start(command).finish(Duration::from_secs(WHOLE_S_MAX))
+}
+
+/// Letters of `honest strip self-signed unknown-ca expired wrong-name`, by mode.
+fn matrix(report: &Value, client: &str) -> BTreeMap<String, String> {
+    let clients = report["clients"].as_array().expect("clients");
+    let one = clients.iter().find(|one| one["client"] == client).expect("it was asked for");
+    let modes = one["modes"].as_array().unwrap_or_else(|| panic!("{client}: {one:#}"));
+    modes
+        .iter()
+        .map(|mode| {
+            let cases = mode["cases"].as_array().expect("cases").iter();
+            let letters: Vec<&str> = cases.map(|case| case["verdict"].as_str().expect("letters")).collect();
+            (mode["mode"].as_str().expect("a mode").to_owned(), letters.join(" "))
+        })
+        .collect()
+}
+
+#[test]
+fn the_command_line_clients_do_what_they_are_known_to_do() {
+    let _alone = one_at_a_time();
+    let home = short_dir();
+    let dir = home.path().join("clients");
+    let only = ["--only", "mysql-9.7", "--only", "mariadb-10.11", "--only", "mariadb-11.8"];
+    let place = format!("--dir={}", dir.display());
+    let said =
+        prove(&[&["clients", "--format=json", "--install", place.as_str()][..], &only].concat()).exits(0);
+    let report: Value = serde_json::from_str(&said.stdout).expect("json");
+    let check = |client: &str, mode: &str, letters: &str| {
+        let all = matrix(&report, client);
+        assert_eq!(all.get(mode).map(String::as_str), Some(letters), "{client} {mode}: {all:#?}");
+    };
+    check("mysql-9.7", "default", "AT AP AT AT AT AT");
+    check("mysql-9.7", "disabled", "AP AP AP AP AP AP");
+    check("mysql-9.7", "required", "AT G AT AT AT AT");
+    check("mysql-9.7", "ca", "AT G T T T AT");
+    check("mysql-9.7", "verify-ca", "AT G T T T AT");
+    check("mysql-9.7", "verify-identity", "AT G T T T T");
+    check("mariadb-10.11", "default", "AT AP AT AT AT AT");
+    check("mariadb-10.11", "ca", "AT AP T T T AT");
+    check("mariadb-10.11", "verify", "AT G T T T T");
+    check("mariadb-10.11", "skip-ssl", "AP AP AP AP AP AP");
+    // Without a CA it wants to see that the server knows the password, and gives the answer to the nonce first.
+    check("mariadb-11.8", "default", "cT G cT cT T cT");
+    check("mariadb-11.8", "env-password", "AT AP AT AT AT AT");
+    check("mariadb-11.8", "ca", "AT G T T T T");
+    check("mariadb-11.8", "skip-verify", "AT AP AT AT AT AT");
+    // An option that promises and does not keep is told.
+    let broken = report["clients"].to_string();
+    assert!(broken.contains(r#""broken_by":"strip""#), "{broken}");
+    assert_eq!(said.stderr.matches("note:").count(), 0, "no namespace: {}", said.stderr);
+}
+
+#[test]
+fn nothing_of_what_a_client_gave_away_is_in_any_output() {
+    let _alone = one_at_a_time();
+    // The client writes its password where the test reads it: nothing else may show it.
+    let home = short_dir();
+    let place = home.path().join("password");
+    let script = format!(
+        "printf %s \"$SEALION_PASSWORD\" | tee {} ; echo \"$MYSQL_PWD\" >&2; exit 3",
+        place.display()
+    );
+    for format in ["json", "table"] {
+        let format = format!("--format={format}");
+        let said =
+            prove(&["client", "-vv", &format, "--case", "strip", "--", "bash", "-c", &script]).exits(3);
+        let password = std::fs::read_to_string(&place).expect("the client wrote it");
+        assert!(password.len() > 8);
+        assert!(!said.stdout.contains(&password) && !said.stderr.contains(&password), "{said}");
+        if format.ends_with("json") {
+            let report: Value = serde_json::from_str(&said.stdout).expect("json");
+            // It dialled nobody: that is no verdict about any attack.
+            assert_eq!(
+                (&report["is_controlled"], &report["fallen"]),
+                (&false.into(), &0.into()),
+                "{report:#}"
+            );
+        } else {
+            assert!(said.stdout.contains("(the password)"), "{said}");
+        }
+    }
+}
