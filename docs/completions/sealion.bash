@@ -1066,7 +1066,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__scan)
-            opts="-v -h --targets-file --full --first --max-handshakes --rate --at-once --timeout-ms --ssl-ca --fail-on --inventory --format --color --verbose --help"
+            opts="-v -h --targets-file --full --first --intrusive --max-handshakes --rate --at-once --timeout-ms --ssl-ca --fail-on --inventory --format --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1074,6 +1074,10 @@ _sealion() {
             case "${prev}" in
                 --targets-file)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --intrusive)
+                    COMPREPLY=($(compgen -W "heartbleed ccs robot" -- "${cur}"))
                     return 0
                     ;;
                 --max-handshakes)

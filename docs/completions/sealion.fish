@@ -80,6 +80,9 @@ complete -c sealion -n "__fish_sealion_using_subcommand demo" -l relay -d 'Look 
 complete -c sealion -n "__fish_sealion_using_subcommand demo" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand demo" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l targets-file -d 'More targets, one on a line' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand scan" -l intrusive -d 'Also ask what may harm an old server: Heartbleed, early CCS, ROBOT, or only those of LIST. A server with such a fault may hand out bytes of its memory over it, or end. Up to 17 connections more a port' -r -f -a "heartbleed\t''
+ccs\t''
+robot\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l max-handshakes -d 'Connections that may be made to one address in a day; servers turn a host away at 100 by default' -r
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l rate -d 'New connections a second over all targets' -r
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l at-once -d 'Targets that are asked at once; each has one connection at a time' -r

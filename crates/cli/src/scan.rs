@@ -8,8 +8,9 @@ use ::report::shape::{FindingRow, SeverityWord, TargetRow, TlsRow, VerdictWord};
 use ops::OpsError;
 use ops::scan::{Budget, Settings, Wish};
 use scan::interrogation::Depth;
+use scan::intrude::Intrusive;
 
-use crate::args::{Format, Global, ScanArgs, SeverityArg};
+use crate::args::{Format, Global, IntrusiveArg, ScanArgs, SeverityArg};
 use crate::show;
 
 /// Text beside a label stays within 80 columns.
@@ -28,6 +29,11 @@ pub fn scan(global: &Global, args: &ScanArgs) -> Result<u8, OpsError> {
             targets_at_once: args.at_once as usize,
             connection_ms: args.timeout_ms,
             connections_per_s: args.rate,
+            intrusive: Intrusive {
+                heartbleed: args.intrusive.contains(&IntrusiveArg::Heartbleed),
+                early_ccs: args.intrusive.contains(&IntrusiveArg::Ccs),
+                robot: args.intrusive.contains(&IntrusiveArg::Robot),
+            },
             ..scan::Limits::default()
         },
         connections_per_address: args.max_handshakes,
