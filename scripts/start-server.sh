@@ -28,7 +28,7 @@ exec >"$dir/log" 2>&1
 mkdir -p "$dir/tmp"
 lib=$bundle/usr/lib/x86_64-linux-gnu
 common=(--no-defaults "--datadir=$dir/data" "--port=$port" "--bind-address=127.0.0.1" "--socket=$dir/socket"
-    "--pid-file=$dir/pid" "--user=$(id -un)" "--tmpdir=$dir/tmp")
+    "--pid-file=$dir/pid" "--user=$(id -un 2>/dev/null || true)" "--tmpdir=$dir/tmp")
 tls=("--ssl-ca=$dir/cert.pem" "--ssl-cert=$dir/cert.pem" "--ssl-key=$dir/key.pem")
 share=$bundle/usr/share/mysql
 [ -d "$share" ] || share=$bundle/usr/share/mariadb # MariaDB 11.

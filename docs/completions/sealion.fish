@@ -42,6 +42,7 @@ complete -c sealion -n "__fish_sealion_needs_command" -s h -l help -d 'Print hel
 complete -c sealion -n "__fish_sealion_needs_command" -s V -l version -d 'Print version'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "demo" -d 'A real three-node cluster from clear text to proven TLS, with a report'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "scan" -d 'The TLS of anything that speaks MySQL, seen from outside, without a password'
+complete -c sealion -n "__fish_sealion_needs_command" -f -a "prove" -d 'What an attacker on the path would get from your own client, tried on a rogue server'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "status" -d 'What is configured, what is effective, what is seen'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "plan" -d 'What a change would do; changes nothing'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "apply" -d 'Apply a plan that was saved with `plan --format json`'
@@ -110,6 +111,77 @@ complete -c sealion -n "__fish_sealion_using_subcommand scan" -l full -d 'Every 
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l first -d 'Only the greeting, one handshake and the certificate'
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -s h -l help -d 'Print help'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client serve list" -l inventory -d 'The inventory of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client serve list" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''
+csv\t''
+sarif\t''
+junit\t''
+prometheus\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client serve list" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client serve list" -s v -l verbose -d 'Say more; twice says everything'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client serve list" -s h -l help -d 'Print help'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client serve list" -f -a "client" -d 'Run a client against every attack, and say what it gave away'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client serve list" -f -a "serve" -d 'Listen for clients, one port per attack, and say what each gave away'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client serve list" -f -a "list" -d 'The attacks, and what helps against each'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l case -d 'Only this attack (`sealion prove list`); may be given several times' -r
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l host -d 'What clients connect to; it stands in the certificates that are right' -r
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l authorized-bind -d 'Listen on this address instead of 127.0.0.1. Whoever reaches it can be attacked: only where you may' -r
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l timeout-s -d 'End one run of the client after this long' -r
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l inventory -d 'The inventory of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''
+csv\t''
+sarif\t''
+junit\t''
+prometheus\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -s v -l verbose -d 'Say more; twice says everything'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from serve" -l case -d 'Only this attack (`sealion prove list`); may be given several times' -r
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from serve" -l host -d 'What clients connect to; it stands in the certificates that are right' -r
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from serve" -l authorized-bind -d 'Listen on this address instead of 127.0.0.1. Whoever reaches it can be attacked: only where you may' -r
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from serve" -l port -d 'Port of the first attack, the others follow; the kernel chooses when left out' -r
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from serve" -l inventory -d 'The inventory of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from serve" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''
+csv\t''
+sarif\t''
+junit\t''
+prometheus\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from serve" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from serve" -s v -l verbose -d 'Say more; twice says everything'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from serve" -s h -l help -d 'Print help'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from list" -l inventory -d 'The inventory of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from list" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''
+csv\t''
+sarif\t''
+junit\t''
+prometheus\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from list" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Say more; twice says everything'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand status" -s h -l host -d 'Name or address' -r
 complete -c sealion -n "__fish_sealion_using_subcommand status" -s P -l port -r
 complete -c sealion -n "__fish_sealion_using_subcommand status" -s u -l user -r

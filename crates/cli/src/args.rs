@@ -77,6 +77,9 @@ pub enum Command {
     Demo(DemoArgs),
     /// The TLS of anything that speaks MySQL, seen from outside, without a password
     Scan(ScanArgs),
+    /// What an attacker on the path would get from your own client, tried on a rogue server
+    #[command(subcommand)]
+    Prove(ProveCommand),
     /// What is configured, what is effective, what is seen
     Status(Box<StatusArgs>),
     /// What a change would do; changes nothing
@@ -201,6 +204,58 @@ pub struct ScanArgs {
     /// Exit with 1 when a finding of this severity failed, with 3 when one could not be judged
     #[arg(long, value_enum, value_name = "SEVERITY")]
     pub fail_on: Option<SeverityArg>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ProveCommand {
+    /// Run a client against every attack, and say what it gave away
+    ///
+    /// {host}, {port}, {user}, {password} and {ca} in CMD are filled in. They also stand in its environment as SEALION_HOST,
+    /// SEALION_PORT, SEALION_USER, SEALION_PASSWORD and SEALION_CA. User and password are of this run alone and open
+    /// nothing. The command is run once for each attack; the first one is an honest server.
+    #[command(
+        after_help = "Example: sealion prove client -- mariadb -h {host} -P {port} -u {user} --ssl-ca={ca} -e 'SELECT 1'\n\n\
+                            Exit code 1: the client has fallen to an attack. 3: it did not even accept the honest server."
+    )]
+    Client(ProveClientArgs),
+    /// Listen for clients, one port per attack, and say what each gave away
+    Serve(ProveServeArgs),
+    /// The attacks, and what helps against each
+    List,
+}
+
+#[derive(Debug, Args)]
+pub struct Stage {
+    /// Only this attack (`sealion prove list`); may be given several times
+    #[arg(long = "case", value_name = "ID")]
+    pub cases: Vec<String>,
+    /// What clients connect to; it stands in the certificates that are right
+    #[arg(long, value_name = "NAME", default_value = "localhost")]
+    pub host: String,
+    /// Listen on this address instead of 127.0.0.1. Whoever reaches it can be attacked: only where you may
+    #[arg(long, value_name = "ADDR")]
+    pub authorized_bind: Option<std::net::IpAddr>,
+}
+
+#[derive(Debug, Args)]
+pub struct ProveClientArgs {
+    #[command(flatten)]
+    pub stage: Stage,
+    /// End one run of the client after this long
+    #[arg(long, value_name = "S", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub timeout_s: u64,
+    /// The client and its words
+    #[arg(last = true, required = true, value_name = "CMD")]
+    pub command: Vec<std::ffi::OsString>,
+}
+
+#[derive(Debug, Args)]
+pub struct ProveServeArgs {
+    #[command(flatten)]
+    pub stage: Stage,
+    /// Port of the first attack, the others follow; the kernel chooses when left out
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    pub port: u16,
 }
 
 /// One server instead of an inventory, in the words of `mysql` and `mariadb`.

@@ -7,6 +7,7 @@ mod generated;
 mod internal;
 mod labs;
 mod look;
+mod prove;
 mod scan;
 mod show;
 
@@ -73,6 +74,7 @@ fn run(cli: Cli) -> Result<u8, OpsError> {
     match command {
         Command::Demo(args) => labs::demo(&global, &args),
         Command::Scan(args) => scan::scan(&global, &args),
+        Command::Prove(command) => prove::prove(&global, &command),
         Command::Status(args) => look::status(&global, &args),
         Command::Plan(args) => change::plan(&global, &args),
         Command::Apply(args) => change::apply(&global, &args),

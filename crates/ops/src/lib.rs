@@ -8,6 +8,7 @@ pub mod error;
 pub mod history;
 pub mod inventory;
 pub mod labs;
+pub mod prove;
 pub mod roll;
 pub mod scan;
 pub mod sniff;

@@ -7,7 +7,7 @@ use openssl::error::ErrorStack;
 use openssl::nid::Nid;
 use openssl::pkey::{Id, PKey, Private};
 use wire::tls::registry::{CipherSuite, GroupKind, Version, groups};
-use wire::tls::registry::{GROUPS, SIGNATURE_SCHEMES};
+use wire::tls::registry::{GROUPS, SIGNATURE_SCHEMES, signature_schemes};
 use wire::tls::{ClientHello, HelloError, KeyShare, PreSharedKey};
 
 use crate::classes;
@@ -144,7 +144,7 @@ impl Question {
             versions: vec![newest],
             suites: suites(|suite| suite.works_with(newest)),
             groups: all_groups(),
-            schemes: SIGNATURE_SCHEMES.iter().map(|scheme| scheme.code).collect(),
+            schemes: all_schemes(),
             shares: Shares::Own,
             compression: true,
             server_name: None,
@@ -308,6 +308,32 @@ pub fn all_groups() -> Vec<u16> {
     let rest = GROUPS.iter().filter(|group| group.kind != GroupKind::Explicit).map(|group| group.code);
     codes.extend(rest.filter(|code| !OWN_GROUPS.contains(code)));
     codes
+}
+
+/// What clients offer stands in front.
+/// Seen: wolfSSL (MariaDB's own builds of 10.11.5 and 11.4.5) reads the first 22 or so, and ends a handshake of TLS 1.3 with alert
+/// 40 when there is nothing for its key among them.
+fn all_schemes() -> Vec<u16> {
+    let usual = [
+        signature_schemes::ECDSA_SECP256R1_SHA256,
+        signature_schemes::ECDSA_SECP384R1_SHA384,
+        signature_schemes::ECDSA_SECP521R1_SHA512,
+        signature_schemes::ED25519,
+        signature_schemes::ED448,
+        signature_schemes::RSA_PSS_RSAE_SHA256,
+        signature_schemes::RSA_PSS_RSAE_SHA384,
+        signature_schemes::RSA_PSS_RSAE_SHA512,
+        signature_schemes::RSA_PSS_PSS_SHA256,
+        signature_schemes::RSA_PSS_PSS_SHA384,
+        signature_schemes::RSA_PSS_PSS_SHA512,
+        signature_schemes::RSA_PKCS1_SHA256,
+        signature_schemes::RSA_PKCS1_SHA384,
+        signature_schemes::RSA_PKCS1_SHA512,
+        signature_schemes::ECDSA_SHA1,
+        signature_schemes::RSA_PKCS1_SHA1,
+    ];
+    let rest = SIGNATURE_SCHEMES.iter().map(|scheme| scheme.code).filter(|code| !usual.contains(code));
+    usual.into_iter().chain(rest).collect()
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! Controls of the facts that no rule judges: a server that has it, and one that has not.
 #![allow(clippy::unwrap_used)]
 
+use std::collections::BTreeSet;
+
 use scan::facts::{Found, Service, Tls};
 use scan::interrogation::Depth;
 use scan::{Facts, Limits, Next, Target};
@@ -8,7 +10,10 @@ use wire::tls::registry::{Version, cipher_suite, group, groups, signature_scheme
 
 mod servers;
 
-use servers::{ALL, Server, in_turns, mysql_in_front_of, openssl, openssl_without_ems, weak_openssl};
+use servers::{
+    ALL, Server, in_turns, mysql_in_front_of, openssl, openssl_without_ems, short_lists_in_front_of,
+    weak_openssl,
+};
 
 fn look_at(server: &Server, host: &str, depth: Depth) -> Facts {
     let mut target = Some(Target::new(host, server.address.ip(), server.address.port(), true));
@@ -121,6 +126,32 @@ fn a_full_look_lists_exactly_the_suites_of_the_server() {
     let mut seen = suite_names(&tls(&server, Depth::Full), Version::TLS12);
     seen.sort_unstable();
     assert_eq!(seen, wished);
+}
+
+#[test]
+fn a_server_that_takes_no_long_lists_is_asked_in_short_ones() {
+    for arguments in [&["-cipher", ALL][..], &["-tls1_2"], &["-tls1", "-cipher", ALL]] {
+        let (with, without) = (short_lists_in_front_of(openssl(arguments), 150), openssl(arguments));
+        for depth in [Depth::Classes, Depth::Full] {
+            let (seen, wanted) = (tls(&with, depth), tls(&without, depth));
+            assert_eq!(seen.versions, wanted.versions, "{arguments:?} {depth:?}");
+            // A server with all suites there are has more than there are connections for.
+            for version in seen.complete.intersection(&wanted.complete) {
+                let all = |tls: &Tls| tls.suites[version].iter().copied().collect::<BTreeSet<_>>();
+                assert_eq!(all(&seen), all(&wanted), "{arguments:?}");
+            }
+            assert!(
+                seen.complete.len() == wanted.complete.len() || arguments.contains(&ALL),
+                "{arguments:?}"
+            );
+            assert_eq!(seen.classes_complete, wanted.classes_complete);
+            assert_eq!(
+                (seen.groups, seen.fallback_scsv),
+                (wanted.groups, wanted.fallback_scsv),
+                "{arguments:?}"
+            );
+        }
+    }
 }
 
 #[test]

@@ -1,15 +1,15 @@
-//! `sealion scan` of a real MariaDB: its facts, and what the scan costs others on the same host.
+//! `sealion scan` of a real MariaDB and a real MySQL: facts, and what the scan costs others on the same host.
 //!
 //! Servers never count connections from loopback, so this runs in a network namespace with a private address on `lo` that
 //! has a name in a hosts file of its own: only hosts whose name could be looked up are counted (seen on 10.11.19).
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use net::ExposeSecret;
 use serde_json::Value;
-use testbed::real::{Program, one_at_a_time, sealion, short_dir};
+use testbed::real::{Program, Said, one_at_a_time, sealion, short_dir};
 use trust::{Ca, CaSpec, KeyKind, LeafSpec};
 
 const WHOLE_S_MAX: u64 = 120;
@@ -48,6 +48,28 @@ echo "== spent $?"
 echo "== end $(count)"
 "#;
 
+/// MySQL, as its bundle starts: 100 errors are allowed, and names are looked up.
+const MYSQL_SCRIPT: &str = r#"
+set -eu
+mount --bind "$DIR/hosts" /etc/hosts
+ip link set lo up
+ip addr add "$ADDRESS/32" dev lo
+"$START" mysql-9.7 "$DIR/s" 3306 --bind-address="$ADDRESS" --performance-schema=ON &
+server=$!
+trap 'kill $server 2>/dev/null || true; wait' EXIT
+client() { "$LIB/ld-linux-x86-64.so.2" --library-path "$LIB" "$BUNDLE/usr/bin/mysql" --no-defaults -N "$@"; }
+query() { client -u root -S "$DIR/s/socket" -e "$1"; }
+count() { query "SELECT COALESCE(SUM(sum_connect_errors), 0) FROM performance_schema.host_cache WHERE ip = '$ADDRESS'"; }
+for _ in $(seq 600); do query "SELECT 1" >/dev/null 2>&1 && break; kill -0 $server; sleep 0.1; done
+query "CREATE USER app@'%'"
+echo "== limit $(query 'SELECT @@max_connect_errors')"
+echo "== before $(count)"
+"$SEALION" scan --full --max-handshakes 65 "$ADDRESS:3306" --format json > "$DIR/full.json"
+echo "== after $(count)"
+client -u app -h "$ADDRESS" -e "SELECT '== another let in'"
+echo "== login $(count)"
+"#;
+
 fn now_unix() -> i64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970");
     i64::try_from(since.as_secs()).expect("before the year 292 billion")
@@ -82,6 +104,29 @@ fn lay_out(dir: &Path) {
     put("script", SCRIPT);
 }
 
+/// `DIR/script`, as an ordinary user with a network and mounts of its own.
+fn in_a_namespace(dir: &Path, variables: &[(&str, &Path)]) -> Said {
+    let uid = nix::unistd::geteuid().as_raw();
+    let inside = if uid == 0 { INSIDE_UID } else { uid }.to_string();
+    let mut command = Command::new("unshare");
+    command
+        .args(["--user", "--net", "--mount", "--keep-caps", "--map-user", &inside, "--map-group", &inside])
+        .args(["bash", "-x"])
+        .arg(dir.join("script"))
+        .env("SEALION", sealion())
+        .env("DIR", dir)
+        .env("ADDRESS", ADDRESS)
+        .env("XDG_STATE_HOME", dir.join("state"))
+        .envs(variables.iter().copied());
+    Program::start(command).finish(Duration::from_secs(WHOLE_S_MAX)).exits(0)
+}
+
+/// What the script said after `== WHAT`.
+fn told(said: &Said, what: &str) -> String {
+    let line = said.stdout.lines().find_map(|line| line.strip_prefix("== ")?.strip_prefix(what));
+    line.unwrap_or_else(|| panic!("nothing was told of {what}\n{said}")).trim().to_owned()
+}
+
 fn json(dir: &Path, name: &str) -> Value {
     let text = std::fs::read_to_string(dir.join(name)).expect("the script wrote it");
     let report: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}\n{text}"));
@@ -103,22 +148,8 @@ fn a_scan_tells_the_facts_of_a_real_server_and_leaves_others_able_to_connect() {
     let home = short_dir();
     let dir = home.path();
     lay_out(dir);
-    let uid = nix::unistd::geteuid().as_raw();
-    let inside = if uid == 0 { INSIDE_UID } else { uid }.to_string();
-    let mut command = Command::new("unshare");
-    command
-        .args(["--user", "--net", "--mount", "--keep-caps", "--map-user", &inside, "--map-group", &inside])
-        .args(["bash", "-x"])
-        .arg(dir.join("script"))
-        .env("SEALION", sealion())
-        .env("DIR", dir)
-        .env("ADDRESS", ADDRESS)
-        .env("XDG_STATE_HOME", dir.join("state"));
-    let said = Program::start(command).finish(Duration::from_secs(WHOLE_S_MAX)).exits(0);
-    let told = |what: &str| {
-        let line = said.stdout.lines().find_map(|line| line.strip_prefix("== ")?.strip_prefix(what));
-        line.unwrap_or_else(|| panic!("nothing was told of {what}\n{said}")).trim().to_owned()
-    };
+    let said = in_a_namespace(dir, &[]);
+    let told = |what: &str| told(&said, what);
     let number = |what: &str| told(what).parse::<u64>().expect("a number");
 
     // Others: the counter rose by what we say we made, is far from the limit, and a good login sets it back.
@@ -163,4 +194,32 @@ fn a_scan_tells_the_facts_of_a_real_server_and_leaves_others_able_to_connect() {
         findings.iter().any(|one| one["rule"] == rule && one["verdict"] == "fail")
     };
     assert!(failed("SL1110") && failed("SL1121") && !failed("SL1125"), "{full:#}");
+}
+
+#[test]
+fn a_full_scan_of_mysql_leaves_others_able_to_connect() {
+    let _alone = one_at_a_time();
+    let home = short_dir();
+    let dir = home.path();
+    let put = |name: &str, text: &str| std::fs::write(dir.join(name), text).expect("writable");
+    put("hosts", &format!("127.0.0.1 localhost\n{ADDRESS} scanned\n"));
+    put("script", MYSQL_SCRIPT);
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let fetch = repository.join("scripts/fetch-servers.sh");
+    let asked = Command::new(fetch).args(["--where", "mysql-9.7"]).output().expect("bash");
+    assert!(asked.status.success(), "no bundle of MySQL 9.7: scripts/setup.sh servers");
+    let bundle = PathBuf::from(String::from_utf8_lossy(&asked.stdout).trim());
+    let lib = bundle.join("usr/lib/x86_64-linux-gnu");
+    let start = repository.join("scripts/start-server.sh");
+    let said = in_a_namespace(dir, &[("START", &start), ("BUNDLE", &bundle), ("LIB", &lib)]);
+    let number = |what: &str| told(&said, what).parse::<u64>().expect("a number");
+
+    let target = json(dir, "full.json");
+    let connections = target["connections"].as_u64().expect("a count");
+    assert_eq!(target["service"]["flavour"], "MySQL");
+    assert!((20..=65).contains(&connections), "{target:#}");
+    assert_eq!((number("limit"), number("before"), number("after")), (100, 0, connections), "{said}");
+    assert_eq!(told(&said, "another"), "let in");
+    assert_eq!(number("login"), 0);
+    assert_eq!((suites(&target, "TLSv1.2").len(), suites(&target, "TLSv1.3").len()), (8, 4), "{target:#}");
 }

@@ -203,6 +203,7 @@ const QUESTIONS: &[(&str, Hello)] = &[
     ("tls12-ecdhe", || tls12(&[0xc02f, 0xc030, 0xc02b, 0xc02c])),
     ("tls12-dhe", || tls12(&[0x009e, 0x009f, 0xccaa])),
     ("refused", || tls12(&[0x0001])),
+    ("tls10", || old(Version::TLS10, &[0xc014, 0xc013, 0x0039, 0x0035, 0x002f, 0x0005, 0x000a])),
 ];
 
 fn main() {

@@ -81,6 +81,14 @@ impl PacketBuffer {
         written
     }
 
+    /// Takes what was received and not read as packets: where TLS begins, the rest is no packet any more.
+    pub fn take_unread(&mut self) -> Vec<u8> {
+        let rest = self.received.split_off(self.consumed.min(self.received.len()));
+        self.received.clear();
+        self.consumed = 0;
+        rest
+    }
+
     /// Bytes that arrived and belong to no payload given out yet.
     pub fn unread_bytes(&self) -> usize {
         let partly = if self.joining.is_some() { self.joined.len() } else { 0 };

@@ -8,6 +8,7 @@ mod certificates;
 mod finished;
 mod groups;
 mod intrusive;
+mod long_lists;
 mod notes;
 mod suites;
 mod versions;
@@ -25,6 +26,8 @@ use crate::facts::{Facts, Found, Service, Tls};
 use crate::intrude::Intrusive;
 use crate::question::Question;
 use crate::target::Target;
+
+use long_lists::LongLists;
 
 /// After so many in a row a server is a tarpit: in a full look it would hold us for minutes.
 const SILENT_IN_A_ROW_MAX: u32 = 3;
@@ -111,6 +114,7 @@ pub async fn interrogate(line: Line, target: Target, depth: Depth, intrusive: In
         is_stopped: false,
         is_spent: false,
         has_alerted: false,
+        long_lists: LongLists::default(),
     };
     survey.all(depth).await;
     survey.intrude(intrusive, allowed).await;
@@ -136,6 +140,7 @@ struct Survey {
     is_spent: bool,
     /// Some hello was refused in words of TLS, or in the server's own.
     has_alerted: bool,
+    long_lists: LongLists,
 }
 
 /// What a question about TLS brought.
@@ -162,7 +167,7 @@ impl Survey {
         if is_plain && !matches!(first, Said::Took(_) | Said::Wants { .. }) {
             return;
         }
-        match first {
+        match self.or_shorter(Question::modern(), first).await {
             Said::Took(accepted) => self.begin(&accepted),
             Said::Wants { suite, group } => {
                 self.tls.versions.insert(Version::TLS13, Found::Yes);
@@ -197,6 +202,7 @@ impl Survey {
             self.finished().await;
             if depth == Depth::Full {
                 self.schemes().await;
+                self.suites_of_older().await;
             }
         }
         let spoke_tls = self.tls.versions.values().any(|found| *found == Found::Yes);
@@ -324,7 +330,7 @@ impl Survey {
         Some(reply)
     }
 
-    async fn offer(&mut self, question: Question) -> Said {
+    async fn offer_once(&mut self, question: Question) -> Said {
         let Some(reply) = self.connect(question).await else { return Said::NotSeen };
         if let Spoke::Refused(error) = &reply.spoke {
             // Blocked or full while we ask: stop at once.

@@ -49,6 +49,17 @@ impl Survey {
         }
     }
 
+    /// The lists of the versions below, with the connections that are left: most servers take in TLS 1.0 and 1.1 what they
+    /// take in 1.2 and those know, so this is asked last.
+    pub(super) async fn suites_of_older(&mut self) {
+        let newest = self.newest_old();
+        for version in [Version::TLS11, Version::TLS10, Version::SSL3] {
+            if self.has(version) && Some(version) != newest {
+                self.eliminate(version, Question::up_to(version), 0).await;
+            }
+        }
+    }
+
     /// BEAST is about the suites of TLS 1.0 alone, and the first one that it settled for may be another kind.
     pub(super) async fn blocks_of_tls10(&mut self) {
         let is_cbc = |suite: &CipherSuite| suite.mode == Mode::Cbc;

@@ -393,6 +393,27 @@ pub fn oracle_in_front_of_at(at: &str, tls: Server, oracle: Oracle) -> Server {
     front
 }
 
+/// A library with room for `suites_max` suites: it ends a longer list with alert 50, as wolfSSL does over 150.
+pub fn short_lists_in_front_of(tls: Server, suites_max: usize) -> Server {
+    let address = tls.address;
+    let mut front = responder(move |mut near| {
+        // A hello of SSL 2.0 has no record, and no list of that kind.
+        if peek(&near) != Some(22) {
+            return join(&near, address, &[]);
+        }
+        let Some(hello) = read_record(&mut near) else { return };
+        // Header of the record (5), type and length (4), version and random (34), the session id, the list's length.
+        let at = 44 + usize::from(hello[43]);
+        if usize::from(u16::from_be_bytes([hello[at], hello[at + 1]])) / 2 > suites_max {
+            let _ = near.write_all(b"\x15\x03\x03\x00\x02\x02\x32");
+        } else {
+            join(&near, address, &hello);
+        }
+    });
+    front.behind = Some(Box::new(tls));
+    front
+}
+
 fn is_well_padded(rsa: &Rsa<Private>, sealed: &[u8]) -> bool {
     let mut block = vec![0; rsa.size() as usize];
     let opened = rsa.private_decrypt(sealed, &mut block, openssl::rsa::Padding::NONE);

@@ -3,7 +3,7 @@
 //! Sources: the IANA registry "TLS Cipher Suites" with the RFCs that it names (as of August 2025); RFC 9189 and 9367
 //! for GOST; names in OpenSSL's spelling from the headers of OpenSSL 3.6.3, and for what it has dropped from the list
 //! of names that testssl.sh keeps. What never came into the registry (EXPORT1024,
-//! FORTEZZA, the FIPS suites of SSL 3.0, CECPQ1, drafts of ChaCha20 and of GOST) is marked `LEGACY`.
+//! FORTEZZA, the FIPS suites of SSL 3.0, CECPQ1, drafts of ChaCha20, of GOST and with RIPEMD-160) is marked `LEGACY`.
 //! Left out: 0x006e (Ascon), on whose name the texts we could read do not agree.
 
 use super::suite::Authentication as A;
@@ -104,6 +104,15 @@ pub static CIPHER_SUITES: &[CipherSuite] = &[
     suite(0x006b, "TLS_DHE_RSA_WITH_AES_256_CBC_SHA256", "DHE-RSA-AES256-SHA256", K::Dhe, A::Rsa, C::Aes, M::Cbc, H::Sha256, 256, TLS12, IANA),
     suite(0x006c, "TLS_DH_anon_WITH_AES_128_CBC_SHA256", "ADH-AES128-SHA256", K::Dhe, A::Anon, C::Aes, M::Cbc, H::Sha256, 128, TLS12, IANA),
     suite(0x006d, "TLS_DH_anon_WITH_AES_256_CBC_SHA256", "ADH-AES256-SHA256", K::Dhe, A::Anon, C::Aes, M::Cbc, H::Sha256, 256, TLS12, IANA),
+    suite(0x0072, "TLS_DHE_DSS_WITH_3DES_EDE_CBC_RMD", "", K::Dhe, A::Dss, C::TripleDes, M::Cbc, H::Ripemd160, 112, TLS10_TLS12, LEGACY),
+    suite(0x0073, "TLS_DHE_DSS_WITH_AES_128_CBC_RMD", "", K::Dhe, A::Dss, C::Aes, M::Cbc, H::Ripemd160, 128, TLS10_TLS12, LEGACY),
+    suite(0x0074, "TLS_DHE_DSS_WITH_AES_256_CBC_RMD", "", K::Dhe, A::Dss, C::Aes, M::Cbc, H::Ripemd160, 256, TLS10_TLS12, LEGACY),
+    suite(0x0077, "TLS_DHE_RSA_WITH_3DES_EDE_CBC_RMD", "", K::Dhe, A::Rsa, C::TripleDes, M::Cbc, H::Ripemd160, 112, TLS10_TLS12, LEGACY),
+    suite(0x0078, "TLS_DHE_RSA_WITH_AES_128_CBC_RMD", "", K::Dhe, A::Rsa, C::Aes, M::Cbc, H::Ripemd160, 128, TLS10_TLS12, LEGACY),
+    suite(0x0079, "TLS_DHE_RSA_WITH_AES_256_CBC_RMD", "", K::Dhe, A::Rsa, C::Aes, M::Cbc, H::Ripemd160, 256, TLS10_TLS12, LEGACY),
+    suite(0x007c, "TLS_RSA_WITH_3DES_EDE_CBC_RMD", "", K::Rsa, A::Rsa, C::TripleDes, M::Cbc, H::Ripemd160, 112, TLS10_TLS12, LEGACY),
+    suite(0x007d, "TLS_RSA_WITH_AES_128_CBC_RMD", "", K::Rsa, A::Rsa, C::Aes, M::Cbc, H::Ripemd160, 128, TLS10_TLS12, LEGACY),
+    suite(0x007e, "TLS_RSA_WITH_AES_256_CBC_RMD", "", K::Rsa, A::Rsa, C::Aes, M::Cbc, H::Ripemd160, 256, TLS10_TLS12, LEGACY),
     suite(0x0080, "TLS_GOSTR341094_WITH_28147_CNT_IMIT", "GOST94-GOST89-GOST89", K::Gost, A::Gost, C::Gost28147, M::Cnt, H::Imit, 256, TLS10_TLS12, LEGACY),
     suite(0x0081, "TLS_GOSTR341001_WITH_28147_CNT_IMIT", "GOST2001-GOST89-GOST89", K::Gost, A::Gost, C::Gost28147, M::Cnt, H::Imit, 256, TLS10_TLS12, LEGACY),
     suite(0x0082, "TLS_GOSTR341094_WITH_NULL_GOSTR3411", "GOST94-NULL-GOST94", K::Gost, A::Gost, C::Null, M::Null, H::Gost3411, 0, TLS10_TLS12, LEGACY),

@@ -113,6 +113,8 @@ pub enum Mac {
     Sha1,
     Sha256,
     Sha384,
+    /// Of draft-ietf-tls-openpgp-keys-05, which yaSSL took up and IANA never did.
+    Ripemd160,
     /// The cipher's own tag.
     Aead,
     Gost3411,

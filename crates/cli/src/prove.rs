@@ -1,0 +1,206 @@
+//! `sealion prove`: the rogue server, and what clients gave it.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use ops::OpsError;
+use ops::prove::{ATTACKS, Outcome, Stage, attack};
+use serde_json::{Value, json};
+
+use crate::args::{self, Format, Global, ProveClientArgs, ProveCommand, ProveServeArgs};
+use crate::show;
+
+const SCHEMA: &str = "sealion/prove-client/1";
+const POLL: Duration = Duration::from_millis(200);
+
+pub fn prove(global: &Global, command: &ProveCommand) -> Result<u8, OpsError> {
+    match command {
+        ProveCommand::Client(args) => client(global, args),
+        ProveCommand::Serve(args) => serve(global, args),
+        ProveCommand::List => Ok(list(global)),
+    }
+}
+
+fn list(global: &Global) -> u8 {
+    if global.format == Format::Json {
+        let all: Vec<Value> = ATTACKS
+            .iter()
+            .map(|one| {
+                json!({ "case": one.id, "family": one.family.to_string(), "does": one.does, "defence": one.defence })
+            })
+            .collect();
+        show::out(&format!("{:#}", Value::from(all)));
+    } else {
+        let rows =
+            ATTACKS.iter().map(|one| vec![one.id.into(), one.family.to_string(), one.does.into()]).collect();
+        show::out(&show::table(&["case", "about", "what is done"], rows));
+    }
+    0
+}
+
+/// The chosen attacks, the honest server first: without it a refusal means nothing.
+fn chosen(stage: &args::Stage) -> Result<Vec<&'static prove::Attack>, OpsError> {
+    if stage.cases.is_empty() {
+        return Ok(ATTACKS.to_vec());
+    }
+    let mut found = vec![];
+    for id in std::iter::once("honest").chain(stage.cases.iter().map(String::as_str)) {
+        let one = attack(id).ok_or_else(|| {
+            OpsError::usage(format!("\"{id}\" is no case"), "no attack has this id", "sealion prove list")
+        })?;
+        if !found.iter().any(|known: &&prove::Attack| known.id == one.id) {
+            found.push(one);
+        }
+    }
+    Ok(found)
+}
+
+fn bind(stage: &args::Stage) -> IpAddr {
+    stage.authorized_bind.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST))
+}
+
+fn ends_on_ctrl_c() -> Result<Arc<AtomicBool>, OpsError> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&stop);
+    ctrlc::set_handler(move || {
+        if asked.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    })
+    .map_err(|error| OpsError::internal("cannot handle Ctrl-C", error))?;
+    Ok(stop)
+}
+
+fn client(global: &Global, args: &ProveClientArgs) -> Result<u8, OpsError> {
+    let attacks = chosen(&args.stage)?;
+    let stop = ends_on_ctrl_c()?;
+    let stage = Stage::set(&attacks, &args.stage.host, bind(&args.stage), 0)?;
+    let is_table = global.format == Format::Table;
+    let at_most = Duration::from_secs(args.timeout_s);
+    let judged = ops::prove::client(&stage, &attacks, &args.command, at_most, &stop, &mut |outcome| {
+        if is_table {
+            print_outcome(global, outcome);
+        }
+    })?;
+    let fallen: Vec<&Outcome> = judged.outcomes.iter().filter(|one| one.has_fallen()).collect();
+    let is_whole = judged.outcomes.len() == attacks.len();
+    if is_table {
+        print_end(&judged.outcomes, &fallen, judged.is_controlled);
+        if !is_whole {
+            show::out("Ended early: the other attacks were not tried.");
+        }
+    } else {
+        let rows: Vec<Value> = judged.outcomes.iter().map(row).collect();
+        let report = json!({
+            "schema": SCHEMA,
+            "sealion_version": env!("CARGO_PKG_VERSION"),
+            "is_complete": is_whole,
+            "is_controlled": judged.is_controlled,
+            "fallen": fallen.len(),
+            "cases": rows,
+        });
+        show::out(&format!("{report:#}"));
+    }
+    Ok(match (judged.is_controlled, fallen.is_empty()) {
+        (_, false) => 1,
+        (false, true) => 3,
+        (true, true) => 0,
+    })
+}
+
+fn row(one: &Outcome) -> Value {
+    json!({
+        "case": one.attack.id,
+        "family": one.attack.family.to_string(),
+        "verdict": one.verdict.letters(),
+        "text": one.verdict.to_string(),
+        "has_fallen": one.has_fallen(),
+        "is_guessable": one.is_guessable,
+        "connections": one.connections,
+        "client": one.client,
+        "exit": one.exit,
+        "defence": one.attack.defence,
+    })
+}
+
+fn print_outcome(global: &Global, one: &Outcome) {
+    let mark = if one.has_fallen() { show::red("FELL") } else { "    ".into() };
+    let guess =
+        if one.is_guessable && one.has_fallen() { "; fit for guessing the password offline" } else { "" };
+    show::out(&format!("{mark} {:<21} {:<4} {}{guess}", one.attack.id, one.verdict.letters(), one.verdict));
+    if global.verbose > 0 {
+        show::out(&format!("       {}, {} connections", one.exit, one.connections));
+        for line in one.words.lines().take(5) {
+            show::out(&format!("       > {line}"));
+        }
+    }
+}
+
+fn print_end(all: &[Outcome], fallen: &[&Outcome], is_controlled: bool) {
+    show::out("");
+    if let Some(client) = all.iter().find_map(|one| one.client.as_deref()) {
+        show::out(&format!("The client calls itself {client}."));
+    }
+    if !is_controlled {
+        show::out(
+            "It did not accept the honest server: what it refuses elsewhere proves nothing. With -v its own words are shown.",
+        );
+    }
+    if fallen.is_empty() {
+        show::out("It has fallen to nothing that was tried.");
+        return;
+    }
+    show::out(&format!("It has fallen to {} of {} attacks. What helps:", fallen.len(), all.len()));
+    let mut told: Vec<&str> = vec![];
+    for one in fallen {
+        if !told.contains(&one.attack.defence) {
+            told.push(one.attack.defence);
+            let about: Vec<&str> = fallen
+                .iter()
+                .filter(|other| other.attack.defence == one.attack.defence)
+                .map(|other| other.attack.id)
+                .collect();
+            show::out(&format!("- {} ({})", one.attack.defence, about.join(", ")));
+        }
+    }
+}
+
+fn serve(global: &Global, args: &ProveServeArgs) -> Result<u8, OpsError> {
+    let attacks = chosen(&args.stage)?;
+    let stop = ends_on_ctrl_c()?;
+    let stage = Stage::set(&attacks, &args.stage.host, bind(&args.stage), args.port)?;
+    let rows = stage
+        .rogue
+        .ports()
+        .iter()
+        .map(|(attack, address)| vec![address.port().to_string(), attack.id.into(), attack.does.into()])
+        .collect();
+    show::out(&show::table(&["port", "case", "what is done"], rows));
+    show::out(&format!(
+        "user {}, password {}, CA {}\nConnect to {}, and SELECT anything: the answer says what happened. Ctrl-C ends it.",
+        ops::prove::USER,
+        stage.password(),
+        stage.ca_path().display(),
+        stage.host,
+    ));
+    while !stop.load(Ordering::Relaxed) {
+        std::thread::sleep(POLL);
+        for visit in stage.rogue.visits(Duration::ZERO) {
+            let verdict = prove::Verdict::of(&visit.seen);
+            if global.format == Format::Json {
+                let line = json!({ "case": visit.attack.id, "from": visit.from.to_string(), "verdict": verdict.letters() });
+                show::out(&line.to_string());
+            } else {
+                show::out(&format!(
+                    "{:<21} {:<4} {verdict}, from {}",
+                    visit.attack.id,
+                    verdict.letters(),
+                    visit.from
+                ));
+            }
+        }
+    }
+    Ok(0)
+}

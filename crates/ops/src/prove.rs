@@ -1,0 +1,293 @@
+//! `sealion prove`: the user's own client against the rogue server, one attack after another, with a verdict for each.
+
+use std::ffi::OsString;
+use std::io::Read;
+use std::net::IpAddr;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use prove::attack::Family;
+use prove::rogue::Visit;
+use prove::{Attack, Rogue, Settings, Verdict};
+use secrecy::{ExposeSecret, SecretString};
+
+use crate::OpsError;
+
+pub use prove::attacks::{ATTACKS, attack};
+
+/// Connections that a client has left open when it ends: they are seen to their end.
+const LAST_WORDS: Duration = Duration::from_secs(3);
+const POLL: Duration = Duration::from_millis(10);
+/// What is kept of a client's own words, from the end of each stream.
+const WORDS_BYTES: usize = 4096;
+const CANARY: &str = "sealion canary: made for one run, and worth nothing\n";
+
+/// The user that clients log in as.
+pub const USER: &str = "sealion";
+
+/// A rogue and what belongs to it; both are gone when it is dropped.
+pub struct Stage {
+    pub rogue: Rogue,
+    pub host: String,
+    password: SecretString,
+    dir: tempfile::TempDir,
+    ca: PathBuf,
+}
+
+impl Stage {
+    /// # Errors
+    /// A port that is taken, or no place for the files.
+    pub fn set(
+        attacks: &[&'static Attack],
+        host: &str,
+        bind: IpAddr,
+        first_port: u16,
+    ) -> Result<Self, OpsError> {
+        let dir = tempfile::Builder::new()
+            .prefix("sealion-prove-")
+            .tempdir()
+            .map_err(|error| OpsError::internal("no directory for the rogue's files", error))?;
+        let write = |name: &str, bytes: &[u8]| {
+            let path = dir.path().join(name);
+            std::fs::write(&path, bytes)
+                .map(|()| path)
+                .map_err(|error| OpsError::internal("the rogue's files cannot be written", error))
+        };
+        let canary = write("canary", CANARY.as_bytes())?;
+        // Of this run, for a server that is none: it opens nothing.
+        let password = trust::generate_passphrase();
+        let settings = Settings {
+            bind,
+            host: host.to_owned(),
+            password: password.clone(),
+            canary: CANARY.into(),
+            canary_path: canary.display().to_string(),
+        };
+        let rogue = Rogue::start(settings, attacks, first_port).map_err(|error| {
+            OpsError::cannot_look(
+                format!("the rogue cannot listen on {bind}"),
+                error,
+                "name a free --port, or leave it out",
+            )
+        })?;
+        let ca = write("ca.pem", rogue.ca_pem())?;
+        Ok(Self { rogue, host: host.to_owned(), password, dir, ca })
+    }
+
+    /// What a client is told, in the words of `{…}` and of its environment.
+    fn told(&self, port: u16) -> [(&'static str, String); 5] {
+        [
+            ("host", self.host.clone()),
+            ("port", port.to_string()),
+            ("user", USER.to_owned()),
+            ("password", self.password.expose_secret().to_owned()),
+            ("ca", self.ca.display().to_string()),
+        ]
+    }
+
+    pub fn ca_path(&self) -> &std::path::Path {
+        &self.ca
+    }
+
+    /// The directory of CA and canary.
+    pub fn dir(&self) -> &std::path::Path {
+        self.dir.path()
+    }
+
+    /// For a person who connects by hand.
+    pub fn password(&self) -> &str {
+        self.password.expose_secret()
+    }
+}
+
+/// How one attack went.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    pub attack: &'static Attack,
+    pub verdict: Verdict,
+    /// A client may dial again, in another way: the worst of its connections counts.
+    pub connections: usize,
+    /// What the client says of itself.
+    pub client: Option<String>,
+    /// Its answer to the nonce fits the password: it is fit for guessing offline.
+    pub is_guessable: bool,
+    pub exit: String,
+    /// The end of what it wrote.
+    pub words: String,
+}
+
+impl Outcome {
+    /// The client went along with what is an attack, or gave a guessable answer to somebody whom it then refused.
+    pub fn has_fallen(&self) -> bool {
+        self.attack.is_fall
+            && matches!(
+                self.verdict,
+                Verdict::Accepted(_)
+                    | Verdict::FileObtained(_)
+                    | Verdict::PasswordObtained(_)
+                    | Verdict::LoginThenRefused(_)
+            )
+    }
+}
+
+/// What all attacks on one client came to.
+#[derive(Debug, Clone)]
+pub struct Judged {
+    pub outcomes: Vec<Outcome>,
+    /// The client connected to the honest server, so a refusal elsewhere means something.
+    pub is_controlled: bool,
+}
+
+/// Runs `command` once for each attack, the honest server first. `{host}`, `{port}`, `{user}`, `{password}` and `{ca}` in
+/// its words are filled in, and stand in its environment as `SEALION_HOST` and so on; `MYSQL_PWD` is the password too.
+///
+/// # Errors
+/// A command that cannot be started.
+pub fn client(
+    stage: &Stage,
+    attacks: &[&'static Attack],
+    command: &[OsString],
+    at_most: Duration,
+    stop: &AtomicBool,
+    each: &mut dyn FnMut(&Outcome),
+) -> Result<Judged, OpsError> {
+    let mut outcomes = Vec::new();
+    let mut is_controlled = false;
+    for attack in attacks {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        let Some(port) = stage.rogue.port(attack) else { continue };
+        let ended = run(stage, port, command, at_most, stop)?;
+        let visits = stage.rogue.visits(LAST_WORDS);
+        let outcome = outcome(attack, &visits, ended);
+        if attack.family == Family::Control {
+            is_controlled = matches!(outcome.verdict, Verdict::Accepted(_));
+        }
+        each(&outcome);
+        outcomes.push(outcome);
+    }
+    Ok(Judged { outcomes, is_controlled })
+}
+
+fn outcome(attack: &'static Attack, visits: &[Visit], (exit, words): (String, String)) -> Outcome {
+    let worst = visits.iter().max_by_key(|visit| Verdict::of(&visit.seen));
+    Outcome {
+        attack,
+        verdict: worst.map_or(Verdict::NotConnected, |visit| Verdict::of(&visit.seen)),
+        connections: visits.len(),
+        client: visits.iter().find_map(|visit| visit.seen.client.clone()),
+        is_guessable: visits.iter().any(|visit| visit.seen.login_fits == Some(true)),
+        exit,
+        words,
+    }
+}
+
+/// How it ended, and the end of what it said.
+fn run(
+    stage: &Stage,
+    port: u16,
+    command: &[OsString],
+    at_most: Duration,
+    stop: &AtomicBool,
+) -> Result<(String, String), OpsError> {
+    let told = stage.told(port);
+    let filled = |word: &OsString| -> OsString {
+        match word.to_str() {
+            Some(text) => told
+                .iter()
+                .fold(text.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
+                .into(),
+            None => word.clone(),
+        }
+    };
+    let (program, words) = command.split_first().ok_or_else(|| {
+        OpsError::usage(
+            "there is no client to try",
+            "no command was given",
+            "sealion prove client -- mariadb -h {host} -P {port} -u {user} --ssl-ca={ca} -e 'SELECT 1'",
+        )
+    })?;
+    let mut child = Command::new(filled(program));
+    child.args(words.iter().map(filled)).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    for (name, value) in &told {
+        child.env(format!("SEALION_{}", name.to_uppercase()), value);
+    }
+    // A group of its own: a script's children end with it.
+    child.env("MYSQL_PWD", stage.password()).process_group(0);
+    let mut child = child.spawn().map_err(|error| {
+        OpsError::usage(
+            format!("{} cannot be started", filled(program).display()),
+            error.to_string(),
+            "name the client's program behind --",
+        )
+    })?;
+    let (send, receive) = mpsc::channel();
+    for stream in
+        [child.stdout.take().map(Stream::Out), child.stderr.take().map(Stream::Err)].into_iter().flatten()
+    {
+        let send = send.clone();
+        std::thread::spawn(move || send.send(stream.tail()));
+    }
+    drop(send);
+    let exit = wait(&mut child, at_most, stop);
+    let mut text = String::new();
+    // A grandchild that has left the group may keep a stream open: nobody waits for that one.
+    while let Ok(words) = receive.recv_timeout(LAST_WORDS) {
+        text += &String::from_utf8_lossy(&words);
+    }
+    Ok((exit, wire::printable(text.trim())))
+}
+
+fn wait(child: &mut Child, at_most: Duration, stop: &AtomicBool) -> String {
+    let deadline = Instant::now() + at_most;
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return status.to_string(),
+            Ok(None) if Instant::now() < deadline && !stop.load(Ordering::Relaxed) => {
+                std::thread::sleep(POLL);
+            }
+            Ok(None) => {
+                if let Ok(group) = i32::try_from(child.id()) {
+                    let _ = nix::sys::signal::killpg(
+                        nix::unistd::Pid::from_raw(group),
+                        nix::sys::signal::SIGKILL,
+                    );
+                }
+                let _ = child.wait();
+                return format!("ended by sealion after {} s", at_most.as_secs());
+            }
+            Err(error) => return error.to_string(),
+        }
+    }
+}
+
+enum Stream {
+    Out(ChildStdout),
+    Err(ChildStderr),
+}
+
+impl Stream {
+    fn tail(self) -> Vec<u8> {
+        match self {
+            Self::Out(stream) => tail(stream),
+            Self::Err(stream) => tail(stream),
+        }
+    }
+}
+
+fn tail(mut stream: impl Read) -> Vec<u8> {
+    let (mut all, mut buffer) = (Vec::new(), [0; 4096]);
+    while let Ok(count @ 1..) = stream.read(&mut buffer) {
+        all.extend_from_slice(buffer.get(..count).unwrap_or_default());
+        if all.len() > 2 * WORDS_BYTES {
+            all.drain(..all.len() - WORDS_BYTES);
+        }
+    }
+    all.drain(..all.len().saturating_sub(WORDS_BYTES));
+    all
+}

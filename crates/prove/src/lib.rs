@@ -1,0 +1,25 @@
+//! What an attacker on the path would get: a rogue server that plays one attack per port, and what a client gave it.
+//!
+//! The verdict is taken on the server's side, where nothing has to be believed: did a command arrive, over what, and what
+//! was given away before. Four layers, each without the next:
+//!
+//! - [`attack`]: an attack as data; [`attacks`] registers them, one file each;
+//! - [`talk`]: the MySQL bytes of one connection, sans-I/O, and what was seen in them;
+//! - [`certificates`]: what the rogue shows in TLS, good and bad;
+//! - [`rogue`]: sockets, threads, TLS.
+//!
+//! [`verdict`] judges. Nothing that a client gives away is kept: a password or a file is compared with what the caller
+//! knows and forgotten. Left out so far: relays in front of a real server, `sniff`, `config`.
+#![warn(clippy::indexing_slicing)]
+
+pub mod attack;
+pub mod attacks;
+pub mod certificates;
+pub mod rogue;
+pub mod talk;
+pub mod verdict;
+
+pub use attack::{Attack, Family};
+pub use rogue::{Rogue, Settings};
+pub use talk::{Over, Seen};
+pub use verdict::Verdict;

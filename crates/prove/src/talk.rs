@@ -1,0 +1,541 @@
+//! The MySQL bytes of one connection to the rogue, sans-I/O: whoever holds the socket hands in what was read, sends what
+//! [`Talk::output`] gives, and puts TLS in between when [`Talk::wants_tls`] says so.
+//!
+//! What the client gives away is compared with what the caller knows, and then forgotten: [`Seen`] has no place for it.
+
+use net::auth::{scramble_caching_sha2, scramble_native};
+use openssl::pkey::Private;
+use openssl::rsa::{Padding, Rsa};
+use secrecy::{ExposeSecret, SecretString};
+use wire::answer::encode_auth_switch;
+use wire::greeting;
+use wire::login::{CHARSET_UTF8MB4, HandshakeResponse, SslRequest};
+use wire::packet::{PacketBuffer, write_payload};
+use wire::{Capabilities, ColumnDef, ErrPacket, Greeting, OkPacket};
+use zeroize::Zeroizing;
+
+use crate::attack::{Attack, BeforeTls, Login, Noise};
+
+/// A client may send a file here: the canary is small, and what is no canary is not read on.
+const PAYLOAD_BYTES_MAX: usize = 1 << 20;
+/// After so many commands a client is in nobody's interest any more.
+const COMMANDS_MAX: u32 = 10_000;
+const NATIVE: &str = "mysql_native_password";
+const CACHING_SHA2: &str = "caching_sha2_password";
+/// `MYSQL_TYPE_VAR_STRING`.
+const TYPE_VAR_STRING: u8 = 0xfd;
+
+/// What carried something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Over {
+    Clear,
+    Tls,
+}
+
+/// What the caller knows of the client: only to compare with.
+pub struct Known<'a> {
+    pub password: &'a SecretString,
+    /// The contents of the file that is asked for; sealion made it.
+    pub canary: &'a [u8],
+    /// Its path on the client's machine.
+    pub canary_path: &'a str,
+    pub key: &'a Rsa<Private>,
+    pub key_pem: &'a [u8],
+}
+
+/// Something was given away: over what, and whether it is what the caller knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Given {
+    pub over: Over,
+    pub is_right: bool,
+}
+
+/// What one connection showed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Seen {
+    /// The client asked for TLS.
+    pub asked_for_tls: bool,
+    pub finished_tls: bool,
+    /// Why the handshake ended, where it did not finish.
+    pub tls_failure: Option<String>,
+    /// The name of SNI.
+    pub server_name: Option<String>,
+    /// A login with user name and an answer to the nonce, over what.
+    pub login: Option<Over>,
+    /// The answer fits the password, so it is fit for guessing offline. `None`: there was none, or of a kind that is not checked.
+    pub login_fits: Option<bool>,
+    /// What the client says about itself: `_client_name` and version.
+    pub client: Option<String>,
+    pub password: Option<Given>,
+    pub file: Option<Given>,
+    /// A command arrived, so the client takes us for its server.
+    pub command: Option<Over>,
+    pub commands: u32,
+    /// It wants the binary log.
+    pub asked_for_binlog: bool,
+    /// Bytes that cannot be read as this protocol.
+    pub broken: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// For a login, or the wish for TLS.
+    Login,
+    /// For the transport to be made.
+    Tls,
+    /// For the answer to a switch of plugin.
+    Switched,
+    /// For a public key to be asked for, or the password.
+    Sha2,
+    Commands,
+    File,
+    Over,
+}
+
+/// One connection.
+pub struct Talk<'a> {
+    attack: &'a Attack,
+    known: &'a Known<'a>,
+    nonce: [u8; 20],
+    packets: PacketBuffer,
+    state: State,
+    over: Over,
+    sequence: u8,
+    deprecates_eof: bool,
+    file: Zeroizing<Vec<u8>>,
+    output: Vec<u8>,
+    seen: Seen,
+}
+
+impl<'a> Talk<'a> {
+    pub fn new(attack: &'a Attack, known: &'a Known<'a>, nonce: [u8; 20]) -> Self {
+        let mut this = Self {
+            attack,
+            known,
+            // A zero would end the nonce for clients that read it as text.
+            nonce: nonce.map(|byte| byte.max(1) & 0x7f | 1),
+            packets: PacketBuffer::new(PAYLOAD_BYTES_MAX),
+            state: State::Login,
+            over: Over::Clear,
+            sequence: 0,
+            deprecates_eof: false,
+            file: Zeroizing::default(),
+            output: Vec::new(),
+            seen: Seen::default(),
+        };
+        this.greet();
+        this
+    }
+
+    fn greet(&mut self) {
+        if self.attack.noise == Noise::MaliciousError {
+            let message =
+                "\u{1b}]0;owned\u{7}\u{1b}[2J<script>alert(1)</script>\r\n'; DROP TABLE t; --".into();
+            return self.refuse(1040, "08004", message);
+        }
+        let payload = greeting::encode(&self.greeting());
+        match self.attack.noise {
+            Noise::Truncated => {
+                self.send(&payload);
+                self.output.truncate(payload.len() / 2);
+                self.state = State::Over;
+                return;
+            }
+            Noise::Oversized => {
+                self.output.extend_from_slice(&[0xff, 0xff, 0xff, 0]);
+                self.output.extend_from_slice(&payload);
+                return;
+            }
+            Noise::None | Noise::MaliciousError => self.send(&payload),
+        }
+        if self.attack.before_tls == BeforeTls::Ok {
+            // The number that the answer to a login over TLS has: greeting 0, request 1, login 2.
+            self.sequence = 3;
+            self.ok();
+        }
+    }
+
+    fn greeting(&self) -> Greeting {
+        let look = self.attack.greeting;
+        let mut capabilities = Capabilities::FOUND_ROWS
+            | Capabilities::LONG_FLAG
+            | Capabilities::CONNECT_WITH_DB
+            | Capabilities::LOCAL_FILES
+            | Capabilities::PROTOCOL_41
+            | Capabilities::TRANSACTIONS
+            | Capabilities::SECURE_CONNECTION
+            | Capabilities::MULTI_RESULTS
+            | Capabilities::PLUGIN_AUTH
+            | Capabilities::CONNECT_ATTRS
+            | Capabilities::PLUGIN_AUTH_LENENC_DATA
+            | Capabilities::DEPRECATE_EOF;
+        if !look.is_mariadb {
+            capabilities = capabilities | Capabilities::LONG_PASSWORD;
+        }
+        if self.attack.tls.is_some() || self.attack.before_tls == BeforeTls::Error {
+            capabilities = capabilities | Capabilities::SSL;
+        }
+        Greeting {
+            protocol: 10,
+            version: look.version.into(),
+            connection_id: 7,
+            nonce: self.nonce.to_vec(),
+            capabilities,
+            mariadb_capabilities: 0,
+            charset: CHARSET_UTF8MB4,
+            status: 2,
+            auth_plugin: Some(look.plugin.into()),
+        }
+    }
+
+    pub fn output(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.output)
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.state == State::Over
+    }
+
+    /// The client has asked for TLS: from the next byte on it speaks that. Gives the bytes of it that came already.
+    pub fn wants_tls(&mut self) -> Option<Vec<u8>> {
+        if self.state != State::Tls {
+            return None;
+        }
+        Some(self.packets.take_unread())
+    }
+
+    /// Whether the next byte of the client is TLS.
+    pub fn wants_tls_now(&self) -> bool {
+        self.state == State::Tls
+    }
+
+    pub fn tls_finished(&mut self, server_name: Option<String>) {
+        self.seen.finished_tls = true;
+        self.seen.server_name = server_name;
+        self.over = Over::Tls;
+        self.state = State::Login;
+    }
+
+    pub fn tls_failed(&mut self, why: String, server_name: Option<String>) {
+        self.seen.tls_failure = Some(why);
+        self.seen.server_name = server_name;
+        self.state = State::Over;
+    }
+
+    pub fn into_seen(self) -> Seen {
+        self.seen
+    }
+
+    pub fn input(&mut self, bytes: &[u8]) {
+        self.packets.push(bytes);
+        while !matches!(self.state, State::Over | State::Tls) {
+            let payload = match self.packets.next_packet() {
+                Ok(Some(packet)) => {
+                    self.sequence = packet.last_sequence.wrapping_add(1);
+                    Zeroizing::new(packet.payload.to_vec())
+                }
+                Ok(None) => return,
+                Err(error) => {
+                    self.seen.broken = Some(error.to_string());
+                    self.state = State::Over;
+                    return;
+                }
+            };
+            self.packet(&payload);
+        }
+    }
+
+    fn packet(&mut self, payload: &[u8]) {
+        match self.state {
+            State::Login => self.login(payload),
+            State::Switched => self.switched(payload),
+            State::Sha2 => self.sha2(payload),
+            State::Commands => self.command(payload),
+            State::File => self.file(payload),
+            State::Tls | State::Over => {}
+        }
+    }
+
+    fn login(&mut self, payload: &[u8]) {
+        if self.over == Over::Clear && SslRequest::parse(payload).is_ok() {
+            self.seen.asked_for_tls = true;
+            if self.attack.before_tls == BeforeTls::Error {
+                return self.refuse(1043, "08S01", "Bad handshake".into());
+            }
+            // A client that asks although nothing was offered gets what a server without TLS does: nothing.
+            self.state = if self.attack.tls.is_some() { State::Tls } else { State::Over };
+            return;
+        }
+        let login = match HandshakeResponse::parse(payload) {
+            Ok(login) => login,
+            Err(error) => {
+                self.seen.broken = Some(error.to_string());
+                self.state = State::Over;
+                return;
+            }
+        };
+        self.seen.login = Some(self.over);
+        self.deprecates_eof = login.head.capabilities.contains(Capabilities::DEPRECATE_EOF);
+        let attribute =
+            |name: &str| login.attributes.iter().find(|(key, _)| *key == name).map(|(_, value)| *value);
+        self.seen.client = attribute("_client_name").map(|name| {
+            let version =
+                attribute("_client_version").or(attribute("_client_library_version")).unwrap_or_default();
+            wire::printable(&format!("{name} {version}")).trim().to_owned()
+        });
+        let password = self.known.password.expose_secret().as_bytes();
+        let fits = match login.auth_plugin.unwrap_or(NATIVE) {
+            NATIVE => Some(scramble_native(password, &self.nonce)),
+            CACHING_SHA2 => Some(scramble_caching_sha2(password, &self.nonce)),
+            _ => None,
+        };
+        if !login.auth_response.is_empty() {
+            self.seen.login_fits = fits.map(|fits| fits == login.auth_response);
+        }
+        self.go_on();
+    }
+
+    /// What comes after a login.
+    fn go_on(&mut self) {
+        let nonce = self.nonce;
+        match self.attack.login {
+            Login::Accept => self.let_in(),
+            Login::ClearPassword => self.switch("mysql_clear_password", &[]),
+            Login::Dialog => {
+                // 4: an ordinary question, 2: one for a password; the text is what a person would be asked.
+                self.switch("dialog", b"\x04Password: ");
+            }
+            Login::Sha256 => self.switch("sha256_password", &nonce),
+            Login::CachingSha2 => self.switch(CACHING_SHA2, &nonce),
+            Login::OldPassword => {
+                self.send(&[0xfe]);
+                self.state = State::Switched;
+            }
+        }
+    }
+
+    fn switch(&mut self, plugin: &str, data: &[u8]) {
+        let mut payload = encode_auth_switch(plugin, data);
+        if data.is_empty() {
+            // Nothing at all, as the servers send it: not even a closing zero.
+            payload.pop();
+        }
+        self.send(&payload);
+        self.state = State::Switched;
+    }
+
+    fn switched(&mut self, payload: &[u8]) {
+        match self.attack.login {
+            Login::ClearPassword | Login::Dialog => self.clear_password(payload),
+            Login::OldPassword => {
+                // Eight bytes of the old hash: broken for decades, so the pair is as good as the password.
+                self.seen.login_fits = (payload.len() >= 8).then_some(true).or(self.seen.login_fits);
+                self.let_in();
+            }
+            // TLS: the password itself comes at once.
+            Login::Sha256 if self.over == Over::Tls && payload != [1] => self.clear_password(payload),
+            Login::Sha256 => {
+                self.state = State::Sha2;
+                self.sha2(payload);
+            }
+            Login::CachingSha2 => {
+                let password = self.known.password.expose_secret().as_bytes();
+                if !payload.is_empty() {
+                    self.seen.login_fits = Some(scramble_caching_sha2(password, &self.nonce) == payload);
+                }
+                self.send(&[1, 4]);
+                self.state = State::Sha2;
+            }
+            Login::Accept => self.let_in(),
+        }
+    }
+
+    /// The last turn of both SHA-2 plugins: a question for our key, the password under it, or the password itself.
+    fn sha2(&mut self, payload: &[u8]) {
+        let question: &[u8] = if self.attack.login == Login::Sha256 { &[1] } else { &[2] };
+        if payload == question {
+            let mut answer = vec![1];
+            answer.extend_from_slice(self.known.key_pem);
+            self.send(&answer);
+            return;
+        }
+        let key_bytes = self.known.key.size() as usize;
+        if payload.len() != key_bytes {
+            return self.clear_password(payload);
+        }
+        let mut plain = Zeroizing::new(vec![0; key_bytes]);
+        let opened = self.known.key.private_decrypt(payload, &mut plain, Padding::PKCS1_OAEP);
+        let is_right = opened.is_ok_and(|bytes| {
+            let password: Zeroizing<Vec<u8>> = Zeroizing::new(
+                plain
+                    .iter()
+                    .take(bytes)
+                    .zip(self.nonce.iter().cycle())
+                    .map(|(byte, nonce)| byte ^ nonce)
+                    .collect(),
+            );
+            self.is_password(&password)
+        });
+        self.seen.password = Some(Given { over: self.over, is_right });
+        self.let_in();
+    }
+
+    fn clear_password(&mut self, payload: &[u8]) {
+        // An empty answer gives nothing away.
+        if payload.iter().any(|byte| *byte != 0) {
+            self.seen.password = Some(Given { over: self.over, is_right: self.is_password(payload) });
+        }
+        self.let_in();
+    }
+
+    fn is_password(&self, bytes: &[u8]) -> bool {
+        bytes.strip_suffix(&[0]).unwrap_or(bytes) == self.known.password.expose_secret().as_bytes()
+    }
+
+    fn let_in(&mut self) {
+        self.ok();
+        self.state = State::Commands;
+    }
+
+    fn command(&mut self, payload: &[u8]) {
+        let Some((&command, rest)) = payload.split_first() else {
+            self.state = State::Over;
+            return;
+        };
+        if command == wire::command::COM_QUIT {
+            self.state = State::Over;
+            return;
+        }
+        self.seen.command.get_or_insert(self.over);
+        self.seen.commands += 1;
+        if self.seen.commands > COMMANDS_MAX {
+            self.state = State::Over;
+            return;
+        }
+        match command {
+            wire::command::COM_QUERY => self.query(rest),
+            COM_BINLOG_DUMP | COM_BINLOG_DUMP_GTID => {
+                self.seen.asked_for_binlog = true;
+                self.refuse(1236, "HY000", "sealion has no binary log: this is a rogue server".into());
+            }
+            COM_STMT_PREPARE => {
+                let message = "sealion does not prepare statements: this is a rogue server";
+                self.answer_error(1295, "HY000", message.into());
+            }
+            COM_FIELD_LIST => self.eof(),
+            _ => self.ok(),
+        }
+    }
+
+    fn query(&mut self, sql: &[u8]) {
+        if self.attack.asks_for_file && self.seen.file.is_none() {
+            let mut payload = vec![0xfb];
+            payload.extend_from_slice(self.known.canary_path.as_bytes());
+            self.send(&payload);
+            self.state = State::File;
+            return;
+        }
+        let word: Vec<u8> = sql
+            .iter()
+            .skip_while(|byte| byte.is_ascii_whitespace() || **byte == b'(')
+            .take_while(|byte| byte.is_ascii_alphabetic())
+            .map(u8::to_ascii_uppercase)
+            .collect();
+        // A comment in front is what Connector/J begins with.
+        let reads = sql.starts_with(b"/*")
+            || matches!(&word[..], b"SELECT" | b"SHOW" | b"WITH" | b"TABLE" | b"DESCRIBE");
+        if reads { self.landing_page() } else { self.ok() }
+    }
+
+    /// What a person who connects by hand reads.
+    fn landing_page(&mut self) {
+        let lines = [
+            format!("You are connected to sealion's rogue server, case {}.", self.attack.id),
+            self.attack.does.to_owned(),
+            match self.over {
+                Over::Clear => "Your client speaks to it in clear text.".to_owned(),
+                Over::Tls => "Your client speaks to it over TLS.".to_owned(),
+            },
+            match self.seen.password {
+                Some(Given { is_right: true, .. }) => "It gave your password away.".to_owned(),
+                _ => String::new(),
+            },
+            if self.attack.defence.is_empty() {
+                String::new()
+            } else {
+                format!("What helps: {}", self.attack.defence)
+            },
+        ];
+        self.send(&[1]);
+        let column = ColumnDef {
+            name: "sealion".into(),
+            charset: u16::from(CHARSET_UTF8MB4),
+            length_bytes: 1024,
+            column_type: TYPE_VAR_STRING,
+            flags: 0,
+        };
+        self.send(&column.encode());
+        if !self.deprecates_eof {
+            self.eof();
+        }
+        for line in lines.iter().filter(|line| !line.is_empty()) {
+            let mut row = Vec::new();
+            wire::lenenc::write_bytes(&mut row, line.as_bytes());
+            self.send(&row);
+        }
+        if self.deprecates_eof {
+            let end = OkPacket { status: 2, ..OkPacket::default() }.encode(0xfe);
+            self.send(&end);
+        } else {
+            self.eof();
+        }
+    }
+
+    fn file(&mut self, payload: &[u8]) {
+        if !payload.is_empty() {
+            self.file.extend_from_slice(payload);
+            if self.file.len() <= self.known.canary.len() {
+                return;
+            }
+            // More than the canary has: it is another file, and nothing of it is read on.
+        }
+        if !self.file.is_empty() {
+            self.seen.file = Some(Given { over: self.over, is_right: *self.file == self.known.canary });
+        }
+        let is_whole = payload.is_empty();
+        self.file = Zeroizing::default();
+        self.state = State::Commands;
+        if is_whole {
+            self.ok();
+        } else {
+            self.state = State::Over;
+        }
+    }
+
+    fn send(&mut self, payload: &[u8]) {
+        write_payload(&mut self.output, &mut self.sequence, payload);
+    }
+
+    fn ok(&mut self) {
+        let ok = OkPacket { status: 2, ..OkPacket::default() }.encode(0);
+        self.send(&ok);
+    }
+
+    fn eof(&mut self) {
+        self.send(&[0xfe, 0, 0, 2, 0]);
+    }
+
+    fn answer_error(&mut self, code: u16, state: &str, message: String) {
+        self.send(&ErrPacket { code, sqlstate: Some(state.into()), message }.encode());
+    }
+
+    fn refuse(&mut self, code: u16, state: &str, message: String) {
+        self.answer_error(code, state, message);
+        self.state = State::Over;
+    }
+}
+
+const COM_FIELD_LIST: u8 = 0x04;
+const COM_BINLOG_DUMP: u8 = 0x12;
+const COM_STMT_PREPARE: u8 = 0x16;
+const COM_BINLOG_DUMP_GTID: u8 = 0x1e;

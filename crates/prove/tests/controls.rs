@@ -1,0 +1,212 @@
+//! A careless client falls in every case, and a strict one in none: only then does a verdict say something.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use net::auth::scramble_native;
+use net::{Client, ConnectOptions, Endpoint, ExposeSecret, SecretString, SslMode};
+use openssl::ssl::{SslConnector, SslMethod, SslVerifyMode, SslVersion};
+use prove::attack::Family;
+use prove::attacks::{ATTACKS, attack};
+use prove::talk::{Given, Over};
+use prove::{Attack, Rogue, Settings, Verdict};
+use wire::greeting::{self, FirstPacket};
+use wire::login::{CHARSET_UTF8MB4, HandshakeResponse, SslRequest};
+use wire::packet::{PacketBuffer, write_payload};
+use wire::{AuthAnswer, Capabilities};
+
+const PASSWORD: &str = "not-a-real-password";
+const CANARY: &[u8] = b"a canary that the test made\n";
+const ALL_ENDED: Duration = Duration::from_secs(20);
+
+fn rogue(dir: &tempfile::TempDir) -> Rogue {
+    let path = dir.path().join("canary");
+    std::fs::write(&path, CANARY).unwrap();
+    let settings = Settings {
+        bind: [127, 0, 0, 1].into(),
+        host: "localhost".into(),
+        password: SecretString::from(PASSWORD),
+        canary: CANARY.to_vec(),
+        canary_path: path.to_str().unwrap().into(),
+    };
+    Rogue::start(settings, ATTACKS, 0).unwrap()
+}
+
+/// Does whatever it is told: answers every plugin with what it asks for, sends every file, believes every byte.
+struct Careless {
+    packets: PacketBuffer,
+    sequence: u8,
+}
+
+trait Stream: Read + Write {}
+impl<T: Read + Write> Stream for T {}
+
+impl Careless {
+    fn packet(&mut self, stream: &mut dyn Stream) -> Option<Vec<u8>> {
+        let mut buffer = [0; 4096];
+        loop {
+            if let Some(packet) = self.packets.next_packet().ok()? {
+                self.sequence = packet.last_sequence.wrapping_add(1);
+                return Some(packet.payload.to_vec());
+            }
+            let count = stream.read(&mut buffer).ok().filter(|count| *count > 0)?;
+            self.packets.push(&buffer[..count]);
+        }
+    }
+
+    fn send(&mut self, stream: &mut dyn Stream, payload: &[u8]) {
+        let mut out = Vec::new();
+        write_payload(&mut out, &mut self.sequence, payload);
+        let _ = stream.write_all(&out);
+    }
+
+    /// `None` where the server's bytes end it.
+    fn visit(port: u16) -> Option<()> {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        let mut this = Self { packets: PacketBuffer::new(1 << 16), sequence: 0 };
+        let first = this.packet(&mut stream)?;
+        let FirstPacket::Greeting(greeting) = greeting::parse(&first).ok()? else { return None };
+        let mut head = SslRequest {
+            capabilities: Capabilities::PROTOCOL_41
+                | Capabilities::SECURE_CONNECTION
+                | Capabilities::PLUGIN_AUTH
+                | Capabilities::LOCAL_FILES,
+            mariadb_capabilities: 0,
+            max_packet_bytes: 1 << 20,
+            charset: CHARSET_UTF8MB4,
+        };
+        if !greeting.offers_tls() {
+            return this.log_in(&mut stream, &greeting.nonce, &head);
+        }
+        head.capabilities = head.capabilities | Capabilities::SSL;
+        let mut request = Vec::new();
+        head.encode(&mut request);
+        this.send(&mut stream, &request);
+        let mut connector = SslConnector::builder(SslMethod::tls_client()).unwrap();
+        connector.set_verify(SslVerifyMode::NONE);
+        connector.set_security_level(0);
+        connector.set_min_proto_version(Some(SslVersion::TLS1)).unwrap();
+        connector.set_cipher_list("ALL:COMPLEMENTOFALL:@SECLEVEL=0").unwrap();
+        let mut configuration = connector.build().configure().unwrap();
+        configuration.set_verify_hostname(false);
+        match configuration.connect("localhost", &stream) {
+            Ok(mut session) => this.log_in(&mut session, &greeting.nonce, &head),
+            // An error in clear text: the careless go on without TLS.
+            Err(_) => None,
+        }
+    }
+
+    fn log_in(&mut self, stream: &mut dyn Stream, nonce: &[u8], head: &SslRequest) -> Option<()> {
+        let scramble = scramble_native(PASSWORD.as_bytes(), nonce);
+        let login = HandshakeResponse {
+            head: *head,
+            user: b"app",
+            auth_response: &scramble,
+            database: None,
+            auth_plugin: Some("mysql_native_password"),
+            attributes: vec![],
+        };
+        let mut payload = Vec::new();
+        login.encode(&mut payload).unwrap();
+        self.send(stream, &payload);
+        let clear = [PASSWORD.as_bytes(), b"\0"].concat();
+        loop {
+            let answer = self.packet(stream)?;
+            match AuthAnswer::parse(&answer).ok()? {
+                AuthAnswer::Ok(_) => break,
+                AuthAnswer::Err(_) => return None,
+                AuthAnswer::SwitchToOldPassword => self.send(stream, b"12345678\0"),
+                // Whatever it is, the password in clear text is the most careless answer.
+                AuthAnswer::Switch(_) | AuthAnswer::More(_) => self.send(stream, &clear),
+            }
+        }
+        self.sequence = 0;
+        self.send(stream, b"\x03SELECT 1");
+        let answer = self.packet(stream)?;
+        if answer.first() == Some(&0xfb) {
+            let file = std::fs::read(std::str::from_utf8(&answer[1..]).ok()?).ok()?;
+            self.send(stream, &file);
+            self.send(stream, b"");
+            self.packet(stream)?;
+        }
+        self.sequence = 0;
+        self.send(stream, b"\x01");
+        Some(())
+    }
+}
+
+/// The one visit of an attack.
+fn verdict(rogue: &Rogue, attack: &Attack) -> (Verdict, prove::Seen) {
+    let visits = rogue.visits(ALL_ENDED);
+    let [visit] = &visits[..] else { panic!("{}: {visits:?}", attack.id) };
+    assert_eq!(visit.attack.id, attack.id);
+    (Verdict::of(&visit.seen), visit.seen.clone())
+}
+
+#[test]
+fn a_careless_client_falls_in_every_case() {
+    let dir = tempfile::tempdir().unwrap();
+    let rogue = rogue(&dir);
+    for one in ATTACKS {
+        let _ = Careless::visit(rogue.port(one).unwrap());
+        let (verdict, seen) = verdict(&rogue, one);
+        let expected = match (one.family, one.id) {
+            (Family::Strip, _) | (_, "old-server") => Verdict::Accepted(Over::Clear),
+            (Family::Password, "clear-password-tls") => Verdict::PasswordObtained(Over::Tls),
+            (Family::Password, "old-password") => Verdict::Accepted(Over::Clear),
+            (Family::Password, _) => Verdict::PasswordObtained(Over::Clear),
+            (Family::File, _) => Verdict::FileObtained(Over::Clear),
+            // These are about what a client shows or reads, and end before a login.
+            (Family::Noise, _) | (_, "error-before-tls") => Verdict::RefusedAfterGreeting,
+            _ => Verdict::Accepted(Over::Tls),
+        };
+        assert_eq!(verdict, expected, "{}: {seen:?}", one.id);
+        let debug = format!("{seen:?}");
+        assert!(!debug.contains(PASSWORD), "{debug}");
+    }
+}
+
+#[test]
+fn a_strict_client_falls_in_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let rogue = rogue(&dir);
+    let ca = dir.path().join("ca.pem");
+    std::fs::write(&ca, rogue.ca_pem()).unwrap();
+    for one in ATTACKS {
+        let mut options = ConnectOptions::new(Endpoint::tcp("localhost", rogue.port(one).unwrap()), "app");
+        options.password = Some(SecretString::from(PASSWORD));
+        options.tls.mode = SslMode::VerifyIdentity;
+        options.tls.ca = Some(ca.clone());
+        let connected = Client::connect(&options).map(|mut client| client.query("SELECT 1").map(|_| ()));
+        let (verdict, seen) = verdict(&rogue, one);
+        let is_safe = matches!(verdict, Verdict::RefusedAfterGreeting | Verdict::RefusedInHandshake);
+        match one.id {
+            "honest" => assert_eq!(verdict, Verdict::Accepted(Over::Tls), "{connected:?}"),
+            // The right name of the right CA, in another place: OpenSSL takes them.
+            "cn-only" | "wildcard" | "address-in-cn" if verdict == Verdict::Accepted(Over::Tls) => {}
+            _ => assert!(is_safe, "{}: {verdict} {connected:?} {seen:?}", one.id),
+        }
+    }
+}
+
+#[test]
+fn what_is_given_away_is_compared_and_another_password_is_not_taken_for_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let rogue = rogue(&dir);
+    let strip = attack("clear-password").unwrap();
+    let mut options = ConnectOptions::new(Endpoint::tcp("localhost", rogue.port(strip).unwrap()), "app");
+    options.password = Some(SecretString::from("another"));
+    options.tls.mode = SslMode::Disabled;
+    let refused = Client::connect(&options).unwrap_err().to_string();
+    let (verdict, seen) = verdict(&rogue, strip);
+    // Our own client gives no clear password away over clear text, and its answer does not fit.
+    assert_eq!(
+        (verdict, seen.login_fits),
+        (Verdict::LoginThenRefused(Over::Clear), Some(false)),
+        "{refused}"
+    );
+    assert_eq!(seen.password, None::<Given>);
+    assert!(SecretString::from(PASSWORD).expose_secret().len() > 8);
+}
