@@ -13,6 +13,9 @@ use crate::question::Question;
 /// Two for each way to go on: TLS 1.3, ticket, id.
 pub(super) const FINISHED_CONNECTIONS: u32 = 6;
 
+/// Said of one fact, and not of the whole look: all else was asked before.
+const NONE_LEFT: &str = "no connection was left for it";
+
 impl Survey {
     /// In the order of what most servers have: what the connections do not suffice for is unknown.
     pub(super) async fn finished(&mut self) {
@@ -46,6 +49,9 @@ impl Survey {
 
     /// Finishes one handshake, or says why that is not to be had.
     async fn finish(&mut self, question: Question) -> Result<Finished, String> {
+        if self.connections_left == 0 {
+            return Err(NONE_LEFT.into());
+        }
         let accepted = match self.offer(question).await {
             Said::Took(accepted) => accepted,
             Said::NotSeen => return Err("no answer".into()),
@@ -89,6 +95,9 @@ impl Survey {
             Ok(Finished { session: None, .. }) => return Found::No, // None was given.
             Ok(Finished { session: Some(session), .. }) => session,
         };
+        if self.connections_left == 0 {
+            return Found::Unknown(NONE_LEFT.into());
+        }
         match self.offer(question.resuming(session)).await {
             Said::Took(accepted) if accepted.is_resumed => Found::Yes,
             Said::NotSeen => Found::Unknown("no answer".into()),
