@@ -247,6 +247,23 @@ fn sl1127_a_client_that_may_renegotiate_is_found() {
     assert!(row.findings.iter().all(|finding| finding.rule != "SL1127"), "{row:#?}");
 }
 
+#[test]
+fn sl1127_is_nothing_to_judge_where_a_certificate_is_needed_and_takes_no_letter_away() {
+    let closed = openssl(&[
+        "-tls1_2",
+        "-cipher",
+        "ECDHE-RSA-AES128-GCM-SHA256",
+        "-Verify",
+        "2",
+        "-CAfile",
+        "good.pem",
+    ]);
+    let row = look(&closed, "127.0.0.1", Depth::Classes);
+    assert_eq!(verdict(&row, "SL1127"), VerdictWord::NotApplicable, "{row:#?}");
+    assert!(row.grade.is_some(), "{row:#?}");
+    assert_eq!(row.tls.unwrap().features["client_certificate_required"].as_deref(), Some("yes"));
+}
+
 const INTRUSIVE_RULES: [&str; 3] = ["SL1128", "SL1129", "SL1130"];
 
 /// As [`check`], with leave to ask what may do harm.

@@ -35,6 +35,7 @@ impl Survey {
             Err(why) => Found::Unknown(why.clone()),
         });
         self.tls.ticket_lifetime_s = first.as_ref().ok().and_then(|finished| finished.ticket_lifetime_s);
+        let failure = first.as_ref().err().cloned();
         // An id beside a ticket is none to go on with; and one from here is lost with the renegotiation.
         let with_ticket = first.map(|finished| Finished {
             session: finished.session.filter(|session| matches!(session, Session::Ticket(_))),
@@ -43,7 +44,11 @@ impl Survey {
         self.tls.resumption_by_ticket = Some(self.goes_on(question, with_ticket).await);
         let mut question = Question::up_to(version).to_be_finished(false);
         question.session_ticket = false;
-        let first = self.finish(question.clone()).await;
+        // What no handshake came to once, it will not come to now.
+        let first = match failure {
+            Some(why) => Err(why),
+            None => self.finish(question.clone()).await,
+        };
         self.tls.resumption_by_id = Some(self.goes_on(question, first).await);
     }
 
