@@ -127,7 +127,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -181,7 +181,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -207,7 +207,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -233,7 +233,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -331,7 +331,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -377,7 +377,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -411,7 +411,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -465,7 +465,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -519,7 +519,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -545,7 +545,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -571,7 +571,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -601,7 +601,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -631,7 +631,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -661,7 +661,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -687,7 +687,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -717,7 +717,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -747,7 +747,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -777,7 +777,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -807,7 +807,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -845,7 +845,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -871,7 +871,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -921,7 +921,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -947,7 +947,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -989,7 +989,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1015,7 +1015,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1057,7 +1057,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1095,7 +1095,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1145,7 +1145,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1199,7 +1199,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1214,13 +1214,33 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__scan)
-            opts="-v -h --targets-file --full --first --intrusive --max-handshakes --rate --at-once --timeout-ms --ssl-ca --fail-on --inventory --format --color --verbose --help"
+            opts="-v -h --targets-file --authorized-range --resume --out --html --baseline --full --first --intrusive --max-handshakes --rate --at-once --timeout-ms --proxy-protocol --ssl-ca --fail-on --inventory --format --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --targets-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --authorized-range)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --resume)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --out)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --html)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --baseline)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1244,6 +1264,10 @@ _sealion() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --proxy-protocol)
+                    COMPREPLY=($(compgen -W "v1 v2" -- "${cur}"))
+                    return 0
+                    ;;
                 --ssl-ca)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1257,7 +1281,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1363,7 +1387,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1417,7 +1441,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)

@@ -25,7 +25,7 @@ function __fish_sealion_using_subcommand
 end
 
 complete -c sealion -n "__fish_sealion_needs_command" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_needs_command" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_needs_command" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -33,7 +33,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_needs_command" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -61,7 +62,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand demo" -l out -d 'Where r
 complete -c sealion -n "__fish_sealion_using_subcommand demo" -l sst -d 'How joiners get their data: rsync, or mariabackup where relays look, since none can stand before rsync\'s daemon' -r -f -a "rsync\t''
 mariabackup\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand demo" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand demo" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand demo" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -69,7 +70,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand demo" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -81,6 +83,11 @@ complete -c sealion -n "__fish_sealion_using_subcommand demo" -l relay -d 'Look 
 complete -c sealion -n "__fish_sealion_using_subcommand demo" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand demo" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l targets-file -d 'More targets, one on a line' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand scan" -l authorized-range -d 'Ranges that may be scanned, one on a line; nothing outside of them is dialled. Without it no range is scanned' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand scan" -l resume -d 'Complete a scan that was ended: the JSON that it left, with the targets and settings in it' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand scan" -l out -d 'Write the JSON to this file, whatever --format says; also when Ctrl-C ends the scan' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand scan" -l html -d 'Write a page for people to this file' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand scan" -l baseline -d 'Show only what has changed since this JSON was written; --fail-on judges only what is new' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l intrusive -d 'Also ask what may harm an old server: Heartbleed, early CCS, ROBOT, or only those of LIST. A server with such a fault may hand out bytes of its memory over it, or end. Up to 17 connections more a port' -r -f -a "heartbleed\t''
 ccs\t''
 robot\t''"
@@ -88,14 +95,16 @@ complete -c sealion -n "__fish_sealion_using_subcommand scan" -l max-handshakes 
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l rate -d 'New connections a second over all targets' -r
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l at-once -d 'Targets that are asked at once; each has one connection at a time' -r
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l timeout-ms -d 'Give one connection up after this long' -r
+complete -c sealion -n "__fish_sealion_using_subcommand scan" -l proxy-protocol -d 'Send a PROXY header with our own address first, for servers that expect one of their load balancer' -r -f -a "v1\t''
+v2\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l ssl-ca -d 'CAs that the chains must lead to; the system\'s are tried too' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand scan" -l fail-on -d 'Exit with 1 when a finding of this severity failed, with 3 when one could not be judged' -r -f -a "info\t''
+complete -c sealion -n "__fish_sealion_using_subcommand scan" -l fail-on -d 'Exit with 1 when a finding of this severity failed, with 3 when one could not be judged. What is accepted in sealion.toml does not count until it expires' -r -f -a "info\t''
 low\t''
 medium\t''
 high\t''
 critical\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand scan" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand scan" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -103,7 +112,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -112,7 +122,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand scan" -l first -d 'Only 
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client serve list" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client serve list" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client serve list" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -120,7 +130,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client serve list" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -134,7 +145,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l authorized-bind -d 'Listen on this address instead of 127.0.0.1. Whoever reaches it can be attacked: only where you may' -r
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l timeout-s -d 'End one run of the client after this long' -r
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -142,7 +153,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -153,7 +165,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from serve" -l authorized-bind -d 'Listen on this address instead of 127.0.0.1. Whoever reaches it can be attacked: only where you may' -r
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from serve" -l port -d 'Port of the first attack, the others follow; the kernel chooses when left out' -r
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from serve" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from serve" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from serve" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -161,14 +173,15 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from serve" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from serve" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from serve" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from list" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from list" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from list" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -176,7 +189,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from list" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -203,7 +217,7 @@ medium\t''
 high\t''
 critical\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand status" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand status" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand status" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -211,7 +225,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand status" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -228,7 +243,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand plan" -l leaf-days -d 'D
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again' -r
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand plan" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand plan" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -236,7 +251,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -251,7 +267,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand apply" -l leaf-days -d '
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again' -r
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand apply" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -259,7 +275,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -274,7 +291,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand enable" -l leaf-days -d 
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again' -r
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand enable" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -282,7 +299,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -297,7 +315,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand disable" -l leaf-days -d
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again' -r
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand disable" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -305,7 +323,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -320,7 +339,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l leaf-days -d 
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again' -r
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -328,7 +347,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -342,7 +362,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand resume" -l leaf-days -d 
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again' -r
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand resume" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -350,7 +370,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -365,7 +386,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand undo" -l leaf-days -d 'D
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again' -r
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand undo" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand undo" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -373,7 +394,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -382,7 +404,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand undo" -l accept-unknown-
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen_subcommand_from up exec status down fetch start stop kill alive" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen_subcommand_from up exec status down fetch start stop kill alive" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen_subcommand_from up exec status down fetch start stop kill alive" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -390,7 +412,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen_subcommand_from up exec status down fetch start stop kill alive" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -410,7 +433,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 mariabackup\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l dir -d 'The lab\'s directory' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -418,7 +441,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -430,7 +454,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from exec" -l dir -d 'The lab\'s directory' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from exec" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from exec" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from exec" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -438,7 +462,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from exec" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -446,7 +471,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from exec" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from status" -l dir -d 'The lab\'s directory' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from status" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from status" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from status" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -454,7 +479,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from status" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -462,7 +488,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from down" -l dir -d 'The lab\'s directory' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from down" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from down" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from down" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -470,14 +496,15 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from down" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from down" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from down" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from fetch" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from fetch" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from fetch" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -485,7 +512,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from fetch" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -493,7 +521,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from fetch" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from start" -l dir -d 'The lab\'s directory' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from start" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from start" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from start" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -501,7 +529,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from start" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -509,7 +538,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from start" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from stop" -l dir -d 'The lab\'s directory' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from stop" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from stop" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from stop" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -517,7 +546,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from stop" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -525,7 +555,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from stop" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from kill" -l dir -d 'The lab\'s directory' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from kill" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from kill" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from kill" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -533,7 +563,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from kill" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -541,7 +572,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from kill" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from alive" -l dir -d 'The lab\'s directory' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from alive" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from alive" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from alive" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -549,7 +580,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from alive" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -559,7 +591,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand report" -l html -d 'Writ
 complete -c sealion -n "__fish_sealion_using_subcommand report" -l run -d 'One kept run with all it saw, as JSON' -r
 complete -c sealion -n "__fish_sealion_using_subcommand report" -l limit -d 'List at most this many runs' -r
 complete -c sealion -n "__fish_sealion_using_subcommand report" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand report" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand report" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -567,14 +599,15 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand report" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand report" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand report" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand config; and not __fish_seen_subcommand_from print inventory" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand config; and not __fish_seen_subcommand_from print inventory" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand config; and not __fish_seen_subcommand_from print inventory" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -582,7 +615,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand config; and not __fish_seen_subcommand_from print inventory" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -595,7 +629,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from print" -l defaults-group-suffix -d 'Also read groups with this suffix' -r
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from print" -s g -l group -d 'Groups to read, as a server or client would; a MariaDB server\'s when left out' -r
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from print" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from print" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from print" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -603,7 +637,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from print" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -624,7 +659,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l ssl-cert -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l ssl-key -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -632,7 +667,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -643,7 +679,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -s ? -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand explain" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand explain" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand explain" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -651,14 +687,15 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand explain" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand explain" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand explain" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand completions" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand completions" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand completions" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -666,14 +703,15 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand completions" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand completions" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand completions" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand man" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand man" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand man" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -681,7 +719,8 @@ shell\t''
 csv\t''
 sarif\t''
 junit\t''
-prometheus\t''"
+prometheus\t''
+html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand man" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"

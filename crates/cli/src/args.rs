@@ -5,6 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use model::Noun;
 
+/// Where the inventory is looked for.
+pub const DEFAULT_INVENTORY: &str = "sealion.toml";
+
 /// A change needs each node's files and service, which connection options do not tell.
 const NODES: &str = "Nodes, login and places come from the inventory (--inventory FILE, sealion.toml when left out). \
                      `sealion config inventory -h HOST -u USER -p > sealion.toml` drafts one.";
@@ -37,10 +40,10 @@ pub struct Global {
         global = true,
         env = "SEALION_INVENTORY",
         value_name = "FILE",
-        default_value = "sealion.toml"
+        default_value = DEFAULT_INVENTORY
     )]
     pub inventory: PathBuf,
-    /// Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit and prometheus
+    /// Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html
     #[arg(long, global = true, value_enum, default_value_t = Format::Table)]
     pub format: Format,
     /// When to use colour
@@ -62,6 +65,25 @@ pub enum Format {
     Sarif,
     Junit,
     Prometheus,
+    Html,
+}
+
+impl Format {
+    /// As it is typed.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Table => "table",
+            Self::Json => "json",
+            Self::Diff => "diff",
+            Self::Sql => "sql",
+            Self::Shell => "shell",
+            Self::Csv => "csv",
+            Self::Sarif => "sarif",
+            Self::Junit => "junit",
+            Self::Prometheus => "prometheus",
+            Self::Html => "html",
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -160,13 +182,28 @@ impl From<Sst> for lab::SstMethod {
 
 #[derive(Debug, Args)]
 pub struct ScanArgs {
-    /// HOST, HOST:PORT, an address or [IPv6]:PORT; a host alone is asked on all usual ports. The inventory's nodes when
-    /// left out
+    /// HOST, HOST:PORT, an address, [IPv6]:PORT, NETWORK/PREFIX[:PORT] or srv:_mysql._tcp.NAME; a host alone is asked on all
+    /// usual ports. The inventory's nodes when left out
     #[arg(value_name = "TARGET")]
     pub targets: Vec<String>,
     /// More targets, one on a line
     #[arg(long, value_name = "FILE")]
     pub targets_file: Option<PathBuf>,
+    /// Ranges that may be scanned, one on a line; nothing outside of them is dialled. Without it no range is scanned
+    #[arg(long, value_name = "FILE")]
+    pub authorized_range: Option<PathBuf>,
+    /// Complete a scan that was ended: the JSON that it left, with the targets and settings in it
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["targets", "targets_file"])]
+    pub resume: Option<PathBuf>,
+    /// Write the JSON to this file, whatever --format says; also when Ctrl-C ends the scan
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Write a page for people to this file
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Show only what has changed since this JSON was written; --fail-on judges only what is new
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
     /// Every suite, group and signature scheme: up to 65 connections a port instead of 35
     #[arg(long, conflicts_with = "first")]
     pub full: bool,
@@ -198,12 +235,31 @@ pub struct ScanArgs {
     /// Give one connection up after this long
     #[arg(long, value_name = "MS", default_value_t = 5000, value_parser = clap::value_parser!(u64).range(1..=600_000))]
     pub timeout_ms: u64,
+    /// Send a PROXY header with our own address first, for servers that expect one of their load balancer
+    #[arg(long, value_enum, value_name = "VERSION")]
+    pub proxy_protocol: Option<ProxyArg>,
     /// CAs that the chains must lead to; the system's are tried too
     #[arg(long, value_name = "FILE")]
     pub ssl_ca: Option<PathBuf>,
-    /// Exit with 1 when a finding of this severity failed, with 3 when one could not be judged
+    /// Exit with 1 when a finding of this severity failed, with 3 when one could not be judged. What is accepted in
+    /// sealion.toml does not count until it expires
     #[arg(long, value_enum, value_name = "SEVERITY")]
     pub fail_on: Option<SeverityArg>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ProxyArg {
+    V1,
+    V2,
+}
+
+impl From<ProxyArg> for ops::scan::ProxyVersion {
+    fn from(word: ProxyArg) -> Self {
+        match word {
+            ProxyArg::V1 => Self::V1,
+            ProxyArg::V2 => Self::V2,
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]

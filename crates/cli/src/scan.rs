@@ -1,44 +1,55 @@
-//! `sealion scan`: one screen per host, worst first.
+//! `sealion scan`: what was typed, what is written where, and how it ends.
 
+mod table;
+
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use ::report::formats::scan::SCAN_FORMATS;
-use ::report::shape::{FindingRow, SeverityWord, TargetRow, TlsRow, VerdictWord};
+use ::report::shape::{ScanReport, SeverityWord};
 use ops::OpsError;
-use ops::scan::{Budget, Settings, Wish};
+use ops::scan::{Agreed, Authorized, Budget, Gate, Settings, Typed, Wish};
 use scan::interrogation::Depth;
 use scan::intrude::Intrusive;
 
-use crate::args::{Format, Global, IntrusiveArg, ScanArgs, SeverityArg};
-use crate::show;
+use crate::args::{DEFAULT_INVENTORY, Format, Global, IntrusiveArg, ScanArgs, SeverityArg};
 
-/// Text beside a label stays within 80 columns.
-const TEXT_WIDTH: usize = 64;
+/// As a shell's `>` would make it: nothing in it is secret, whoever reaches the servers can see it.
+const RESULT_MODE: u32 = 0o644;
 
 pub fn scan(global: &Global, args: &ScanArgs) -> Result<u8, OpsError> {
-    let wishes = wishes(global, args)?;
-    let depth = match (args.full, args.first) {
-        (true, _) => Depth::Full,
-        (_, true) => Depth::First,
-        _ => Depth::Classes,
-    };
-    let settings = Settings {
-        depth,
-        limits: scan::Limits {
-            targets_at_once: args.at_once as usize,
-            connection_ms: args.timeout_ms,
-            connections_per_s: args.rate,
-            intrusive: Intrusive {
-                heartbleed: args.intrusive.contains(&IntrusiveArg::Heartbleed),
-                early_ccs: args.intrusive.contains(&IntrusiveArg::Ccs),
-                robot: args.intrusive.contains(&IntrusiveArg::Robot),
-            },
-            ..scan::Limits::default()
+    let typed = Typed {
+        depth: match (args.full, args.first) {
+            (true, _) => Some(Depth::Full),
+            (_, true) => Some(Depth::First),
+            _ => None,
         },
-        connections_per_address: args.max_handshakes,
-        roots: ops::scan::roots(args.ssl_ca.as_deref())?,
+        ssl_ca: args.ssl_ca.clone(),
+        proxy: args.proxy_protocol.map(Into::into),
+        authorized: args.authorized_range.clone(),
+        intrusive: intrusive(&args.intrusive),
     };
+    let earlier = args.resume.as_deref().map(ops::scan::read_result).transpose()?;
+    let agreed = match (&earlier, &args.resume) {
+        (Some(earlier), Some(path)) => typed.agree_with(earlier, path)?,
+        _ => typed.alone(),
+    };
+    let wishes = if earlier.is_some() { vec![] } else { wishes(global, args)? };
+    let settings = settings(global, args, agreed)?;
+    let baseline = match &args.baseline {
+        Some(path) => {
+            let then = ops::scan::read_result(path)?;
+            let name = path.display().to_string();
+            ops::scan::comparable(&name, &then, ops::scan::depth_word(settings.depth))?;
+            Some((name, then))
+        }
+        None => None,
+    };
+    for path in [&args.out, &args.html].into_iter().flatten() {
+        writable(path)?;
+    }
     let stop = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&stop);
     // The first Ctrl-C ends the scan with what there is; the report says that it is not complete.
@@ -51,57 +62,123 @@ pub fn scan(global: &Global, args: &ScanArgs) -> Result<u8, OpsError> {
     .map_err(|error| OpsError::internal("cannot handle Ctrl-C", error))?;
     let mut budget = Budget::open();
     let is_table = global.format == Format::Table;
-    let mut silent = 0usize;
-    let report = ops::scan::scan(&wishes, &settings, &mut budget, &stop, &mut |row| {
-        if is_table {
-            print_row(row, depth);
+    let began = Instant::now();
+    let mut row = |row: &::report::shape::TargetRow| {
+        // With a baseline only the differences are of interest, and they show at the end.
+        if is_table && baseline.is_none() {
+            table::print_row(row, settings.depth);
         }
-    });
+    };
+    let report = match &earlier {
+        Some(earlier) => ops::scan::complete(earlier, &settings, &mut budget, &stop, &mut row),
+        None => ops::scan::scan(&wishes, &settings, &mut budget, &stop, &mut row),
+    };
     if let Err(why) = budget.save() {
         eprintln!("note: how many connections were made was not kept: {why}");
     }
-    let report = report?;
+    let mut report = report?;
+    if let Some((name, then)) = &baseline {
+        report.changes = Some(ops::scan::changes(name, then, &report)?);
+    }
+    // Before anything is printed: a closed pipe ends the program.
+    for (path, format) in [(&args.out, "json"), (&args.html, "html")] {
+        if let Some(path) = path {
+            write(path, &rendered(format, &report)?)?;
+        }
+    }
     if is_table {
-        silent += report.targets.iter().filter(|row| row.service.is_none()).count();
-        println!(
-            "{} of {} ports answered, {} connections, {:.1} s{}",
-            report.targets.len() - silent,
-            report.targets.len(),
-            report.targets.iter().map(|row| row.connections).sum::<u32>(),
-            (report.ended_unix_ms - report.started_unix_ms) as f64 / 1000.0,
-            if report.is_complete { "" } else { "; ended early, the rest was not looked at" }
-        );
+        print_end(&report, began);
     } else {
-        let name = match global.format {
-            Format::Csv => "csv",
-            Format::Sarif => "sarif",
-            Format::Junit => "junit",
-            Format::Prometheus => "prometheus",
-            _ => "json",
-        };
-        let known = SCAN_FORMATS.iter().find(|format| format.name() == name);
-        let format = known.ok_or_else(|| OpsError::internal("no such form of a scan", name))?;
-        print!("{}", format.render(&report));
+        print!("{}", rendered(global.format.name(), &report)?);
     }
-    if report.targets.iter().all(|row| row.service.is_none()) {
-        return Ok(3);
+    if let (false, Some(path)) = (report.is_complete, &args.out) {
+        eprintln!("complete it with: sealion scan --resume {} --out {}", path.display(), path.display());
     }
-    let failed = |row: &FindingRow| row.verdict == VerdictWord::Fail;
-    let worst = report.targets.iter().flat_map(|row| &row.findings).filter(|row| failed(row));
-    let worst = worst.map(|row| row.severity).max();
-    let unknown = |row: &&FindingRow| row.verdict == VerdictWord::Unknown;
-    let blind =
-        report.targets.iter().flat_map(|row| &row.findings).filter(unknown).map(|row| row.severity).max();
-    Ok(match (args.fail_on.map(word), worst, blind) {
-        (Some(limit), Some(worst), _) if worst >= limit => 1,
-        // What a gate was to judge and could not be seen has not passed it.
-        (Some(limit), _, Some(blind)) if blind >= limit => 3,
-        _ => 0,
+    Ok(match ops::scan::gate(&report, args.fail_on.map(word)) {
+        Gate::Passed => 0,
+        Gate::Failed => 1,
+        Gate::Blind => 3,
     })
+}
+
+fn settings(global: &Global, args: &ScanArgs, agreed: Agreed) -> Result<Settings, OpsError> {
+    Ok(Settings {
+        depth: agreed.depth,
+        limits: scan::Limits {
+            targets_at_once: args.at_once as usize,
+            connection_ms: args.timeout_ms,
+            connections_per_s: args.rate,
+            intrusive: agreed.intrusive,
+            ..scan::Limits::default()
+        },
+        connections_per_address: args.max_handshakes,
+        roots: ops::scan::roots(agreed.ssl_ca.as_deref())?,
+        // The result is perhaps completed from another directory.
+        ssl_ca: agreed.ssl_ca.map(|path| std::path::absolute(&path).unwrap_or(path)),
+        proxy: agreed.proxy,
+        authorized: agreed.authorized.as_deref().map(Authorized::read).transpose()?,
+        nameservers: ops::scan::system_nameservers(),
+        accepted: ops::accepted::read(&global.inventory, global.inventory == Path::new(DEFAULT_INVENTORY))?,
+    })
+}
+
+fn print_end(report: &ScanReport, began: Instant) {
+    match &report.changes {
+        Some(changes) => table::print_changes(changes),
+        None => table::print_across(report),
+    }
+    let silent = report.targets.iter().filter(|row| row.service.is_none()).count();
+    println!(
+        "{} of {} ports answered, {} connections, {:.1} s{}",
+        report.targets.len() - silent,
+        report.targets.len(),
+        report.targets.iter().map(|row| row.connections).sum::<u32>(),
+        began.elapsed().as_secs_f64(),
+        if report.is_complete { "" } else { "; ended early, the rest was not looked at" }
+    );
+}
+
+fn rendered(name: &str, report: &ScanReport) -> Result<String, OpsError> {
+    let known = SCAN_FORMATS.iter().find(|format| format.name() == name);
+    let format = known.ok_or_else(|| OpsError::internal("no such form of a scan", name))?;
+    Ok(format.render(report))
+}
+
+fn cannot_write(path: &Path, why: impl std::fmt::Display) -> OpsError {
+    OpsError::usage(
+        format!("the result cannot be written to {}", path.display()),
+        why.to_string(),
+        "name a file in a directory that you may write to",
+    )
+}
+
+/// Said before the scan: an hour later it would be lost.
+fn writable(path: &Path) -> Result<(), OpsError> {
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if path.is_dir() {
+        return Err(cannot_write(path, "it is a directory"));
+    }
+    nix::unistd::access(dir, nix::unistd::AccessFlags::W_OK)
+        .map_err(|errno| cannot_write(path, format!("{}: {errno}", dir.display())))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), OpsError> {
+    trust::file::write_atomically(path, text.as_bytes(), RESULT_MODE, None)
+        .map_err(|error| cannot_write(path, error))
 }
 
 fn word(severity: SeverityArg) -> SeverityWord {
     model::Severity::from(severity).into()
+}
+
+/// What was allowed by name, if anything was.
+fn intrusive(words: &[IntrusiveArg]) -> Option<Intrusive> {
+    let is = |word| words.contains(&word);
+    (!words.is_empty()).then_some(Intrusive {
+        heartbleed: is(IntrusiveArg::Heartbleed),
+        early_ccs: is(IntrusiveArg::Ccs),
+        robot: is(IntrusiveArg::Robot),
+    })
 }
 
 fn wishes(global: &Global, args: &ScanArgs) -> Result<Vec<Wish>, OpsError> {
@@ -112,7 +189,7 @@ fn wishes(global: &Global, args: &ScanArgs) -> Result<Vec<Wish>, OpsError> {
         let cluster = ops::Cluster::read(&global.inventory)?;
         for node in &cluster.nodes {
             for port in [node.port, node.galera_port] {
-                wishes.push(Wish { host: node.address.clone(), port: Some(port) });
+                wishes.push(Wish::place(&node.address, port));
             }
         }
     }
@@ -124,154 +201,4 @@ fn wishes(global: &Global, args: &ScanArgs) -> Result<Vec<Wish>, OpsError> {
         ));
     }
     Ok(wishes)
-}
-
-fn print_row(row: &TargetRow, depth: Depth) {
-    let Some(service) = &row.service else {
-        println!("{}  {}\n", show::bold(&row.target), row.not_seen.join("; "));
-        return;
-    };
-    let who = match (&service.flavour, &service.version) {
-        (Some(flavour), Some(version)) => format!("{flavour} {version}"),
-        _ => format!("{} ({})", service.protocol, row.port_use),
-    };
-    let grade = row.grade.as_ref().map_or_else(|| "no grade".to_owned(), |grade| format!("grade {grade}"));
-    println!("{}  {who}  {}", show::bold(&row.target), show::bold(&grade));
-    if !service.note.is_empty() {
-        say("note", &service.note);
-    }
-    if row.grade.is_none() && !row.grade_why.is_empty() {
-        say("", &row.grade_why);
-    }
-    if let Some(tls) = &row.tls {
-        print_tls(tls, depth);
-    }
-    let mut bad: Vec<&FindingRow> = row
-        .findings
-        .iter()
-        .filter(|one| matches!(one.verdict, VerdictWord::Fail | VerdictWord::Unknown))
-        .collect();
-    bad.sort_by_key(|one| (one.verdict != VerdictWord::Fail, std::cmp::Reverse(one.severity)));
-    for one in bad {
-        let verdict =
-            if one.verdict == VerdictWord::Fail { one.severity.to_string() } else { "unknown".into() };
-        let text = format!("{:<8} {}", verdict, if one.why.is_empty() { &one.title } else { &one.why });
-        let text = if one.severity >= SeverityWord::High && one.verdict == VerdictWord::Fail {
-            show::red(&text)
-        } else {
-            text
-        };
-        say(&one.rule, &text);
-    }
-    for why in &row.not_seen {
-        say("not seen", why);
-    }
-    say(
-        "",
-        &format!("{} connections, {} handshakes, {:.1} ms", row.connections, row.handshakes, row.elapsed_ms),
-    );
-    println!();
-}
-
-fn print_tls(tls: &TlsRow, depth: Depth) {
-    let by = |taken: &str| -> Vec<&str> {
-        tls.versions.iter().filter(|one| one.taken == taken).map(|one| one.version.as_str()).collect()
-    };
-    say("takes", &by("yes").join(" "));
-    let refused = by("no");
-    if !refused.is_empty() {
-        say("refuses", &refused.join(" "));
-    }
-    for version in tls.versions.iter().filter(|one| !one.suites.is_empty()) {
-        let names: Vec<&str> =
-            version.suites.iter().map(|suite| suite.openssl.as_deref().unwrap_or(&suite.iana)).collect();
-        let rest = match (version.suites_complete, depth) {
-            (true, _) => "",
-            (false, Depth::Classes) => " (one of each class; --full lists all)",
-            (false, _) => " (there may be more)",
-        };
-        say(&version.version, &format!("{}{rest}", names.join(" ")));
-    }
-    if let Some(order) = &tls.order {
-        say("order", &format!("the {order}'s counts"));
-    }
-    if !tls.groups.is_empty() {
-        let mut names: Vec<&str> = tls.groups.iter().map(|group| group.name.as_str()).collect();
-        names.dedup();
-        let rest = if tls.groups_complete || depth != Depth::Classes { "" } else { " (one of each class)" };
-        let mut seen = std::collections::BTreeSet::new();
-        names.retain(|name| seen.insert(*name));
-        say("groups", &format!("{}{rest}", names.join(" ")));
-    }
-    print_sessions(tls);
-    print_trust(tls);
-    for leaf in tls.chains.iter().filter_map(|chain| chain.first()) {
-        let mut names = leaf.dns.clone();
-        names.extend(leaf.ips.iter().cloned());
-        say(
-            "certificate",
-            &format!(
-                "{}, {}, {}, until {}{}",
-                leaf.subject,
-                leaf.key,
-                leaf.signature,
-                show::day(Some(leaf.not_after_unix)),
-                if names.is_empty() { String::new() } else { format!(", for {}", names.join(" ")) }
-            ),
-        );
-    }
-}
-
-/// What shows behind a finished handshake.
-fn print_sessions(tls: &TlsRow) {
-    let is = |feature: &str| tls.features.get(feature).and_then(Option::as_deref) == Some("yes");
-    let with = |name: &str, lifetime_s: Option<u64>| match lifetime_s {
-        Some(lifetime_s) if lifetime_s > 0 => format!("{name} ({lifetime_s} s)"),
-        _ => name.to_owned(),
-    };
-    let ways: Vec<String> = [
-        ("resumption_by_id", "by id".to_owned()),
-        ("resumption_by_ticket", with("by ticket", tls.ticket_lifetime_s)),
-        ("resumption_by_psk", with("by PSK", tls.psk_lifetime_s)),
-    ]
-    .into_iter()
-    .filter(|(feature, _)| is(feature))
-    .map(|(_, way)| way)
-    .collect();
-    if !ways.is_empty() {
-        say("sessions", &format!("go on {}", ways.join(", ")));
-    }
-    if is("client_certificate_required") {
-        say("clients", "need a certificate");
-    }
-}
-
-fn print_trust(tls: &TlsRow) {
-    for row in &tls.trust {
-        let which =
-            if tls.chains.len() > 1 { format!(" (certificate {})", row.chain + 1) } else { String::new() };
-        if row.trusted {
-            say("trusted", &format!("by {}{which}", row.against));
-        } else if row.against != "system store" {
-            say("not trusted", &format!("by {}{which}: {}", row.against, row.why));
-        }
-    }
-}
-
-/// A label and a text beside it, broken at spaces.
-fn say(label: &str, text: &str) {
-    let mut label = label;
-    let mut line = String::new();
-    for word in text.split(' ') {
-        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > TEXT_WIDTH {
-            println!("  {label:<12} {line}");
-            label = "";
-            line.clear();
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    println!("  {label:<12} {line}");
 }

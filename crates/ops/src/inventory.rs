@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use server::{LiveNode, NodeSpec};
 
 use crate::OpsError;
+use crate::accepted::AcceptedTable;
 
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
 /// More nodes than any Galera cluster has; an inventory with more is a mistake.
@@ -30,6 +31,9 @@ pub struct Inventory {
     pub login: LoginTable,
     #[serde(rename = "node")]
     pub nodes: Vec<NodeTable>,
+    /// Read by [`crate::accepted`], with the lines.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accepted: Vec<AcceptedTable>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

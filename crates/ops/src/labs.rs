@@ -124,6 +124,7 @@ pub fn write_inventory(lab: &Lab, operator_dir: &Path) -> Result<(), OpsError> {
         ])
     };
     let inventory = Inventory {
+        accepted: vec![],
         cluster: ClusterTable {
             name: lab.file.cluster_name.clone(),
             ca_dir: operator_dir.join("ca"),

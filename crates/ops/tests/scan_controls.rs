@@ -29,9 +29,9 @@ fn look_with(server: &Server, host: &str, depth: Depth, intrusive: Intrusive) ->
         // A server on loopback that says nothing at once waits for us.
         limits: Limits { silence_ms: 250, intrusive, ..Limits::default() },
         connections_per_address: 99,
-        roots: vec![],
+        ..Settings::default()
     };
-    let wish = Wish { host: host.into(), port: Some(server.address.port()) };
+    let wish = Wish::place(host, server.address.port());
     let mut budget = Budget::in_memory();
     let report = scan(&[wish], &settings, &mut budget, &AtomicBool::new(false), &mut |_| {}).unwrap();
     let is_ours =

@@ -17,12 +17,14 @@ use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use nix::sys::socket::{self, AddressFamily, SockFlag, SockType, SockaddrStorage, sockopt};
 
+use wire::proxy_protocol::{Proxied, write_v1, write_v2};
+
 use crate::conversation::{Conversation, Fault, Reply, Spoke};
 use crate::facts::Facts;
 use crate::interrogation::{Ask, Depth, Line, interrogate};
 use crate::intrude::Intrusive;
 use crate::question::Keys;
-use crate::target::Target;
+use crate::target::{ProxyVersion, Target};
 
 /// What is read at once.
 const READ_BYTES: usize = 16 * 1024;
@@ -245,6 +247,9 @@ impl<'k> Engine<'k> {
         let now = Instant::now();
         let deadline = now + Duration::from_millis(limits.connection_ms);
         let conversation = Conversation::new(keys, ask.opening, Some(ask.question), random);
+        let unsent = place.job.target.proxy.map_or_else(Vec::new, |version| {
+            proxy_header(version, stream.local_addr().ok(), place.job.target.address)
+        });
         place.turn += 1;
         let event = EpollEvent::new(EpollFlags::EPOLLIN | EpollFlags::EPOLLOUT, at as u64);
         if let Err(errno) = self.epoll.add(&stream, event) {
@@ -254,7 +259,7 @@ impl<'k> Engine<'k> {
             stream,
             conversation,
             is_connecting,
-            unsent: Vec::new(),
+            unsent,
             writes: true,
             deadline,
             silence_at: None,
@@ -422,6 +427,20 @@ impl<'k> Engine<'k> {
             }
         }
     }
+}
+
+/// What a balancer would say of us. Where our address is not known yet, the connection is the balancer's own.
+fn proxy_header(version: ProxyVersion, source: Option<SocketAddr>, destination: SocketAddr) -> Vec<u8> {
+    let proxied = match source {
+        Some(source) => Proxied::Tcp { source, destination },
+        None => Proxied::Local,
+    };
+    let mut out = Vec::new();
+    match version {
+        ProxyVersion::V1 => write_v1(&mut out, &proxied),
+        ProxyVersion::V2 => write_v2(&mut out, &proxied),
+    }
+    out
 }
 
 /// Begins to connect; `true` when it is not connected yet.

@@ -23,6 +23,28 @@ impl Intrusive {
     pub const NONE: Self = Self { heartbleed: false, early_ccs: false, robot: false };
     pub const ALL: Self = Self { heartbleed: true, early_ccs: true, robot: true };
 
+    /// The names of those that are allowed, as results have them.
+    pub fn words(self) -> Vec<&'static str> {
+        [(self.heartbleed, "heartbleed"), (self.early_ccs, "early_ccs"), (self.robot, "robot")]
+            .into_iter()
+            .filter_map(|(is_allowed, word)| is_allowed.then_some(word))
+            .collect()
+    }
+
+    /// `None` where a word is not one of [`Intrusive::words`].
+    pub fn of_words<'w>(words: impl IntoIterator<Item = &'w str>) -> Option<Self> {
+        let mut allowed = Self::NONE;
+        for word in words {
+            match word {
+                "heartbleed" => allowed.heartbleed = true,
+                "early_ccs" => allowed.early_ccs = true,
+                "robot" => allowed.robot = true,
+                _ => return None,
+            }
+        }
+        Some(allowed)
+    }
+
     /// Connections that these may take beside all others.
     pub fn connections_max(self) -> u32 {
         let of = |is_allowed: bool, connections: u32| if is_allowed { connections } else { 0 };
@@ -207,6 +229,15 @@ fn record(out: &mut Vec<u8>, content: u8, version: Version, body: &[u8]) {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_allowed_is_read_as_it_is_written() {
+        for bits in 0..8_u8 {
+            let one = Intrusive { heartbleed: bits & 1 > 0, early_ccs: bits & 2 > 0, robot: bits & 4 > 0 };
+            assert_eq!(Intrusive::of_words(one.words()), Some(one));
+        }
+        assert_eq!(Intrusive::of_words(["robot", "dance"]), None);
+    }
 
     /// As a server checks it: RFC 8017 7.2.2, and RFC 5246 7.4.7.1 for the version.
     fn is_good(block: &[u8]) -> bool {

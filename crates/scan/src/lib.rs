@@ -21,6 +21,7 @@ pub mod finish;
 pub mod interrogation;
 pub mod intrude;
 pub mod question;
+pub mod range;
 pub mod target;
 mod tls13;
 

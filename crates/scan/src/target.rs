@@ -55,6 +55,26 @@ impl fmt::Display for Port {
     }
 }
 
+/// The header that a load balancer puts in front of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProxyVersion {
+    V1,
+    V2,
+}
+
+impl ProxyVersion {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::V1 => "v1",
+            Self::V2 => "v2",
+        }
+    }
+
+    pub fn of_word(word: &str) -> Option<Self> {
+        [Self::V1, Self::V2].into_iter().find(|version| version.word() == word)
+    }
+}
+
 /// One place to look at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
@@ -66,6 +86,8 @@ pub struct Target {
     pub is_named: bool,
     /// Connections that may be made to it, beside what the depth allows: a server may be close to blocking us.
     pub connections_max: u32,
+    /// Sent before everything, with our own address in it.
+    pub proxy: Option<ProxyVersion>,
 }
 
 impl Target {
@@ -76,6 +98,7 @@ impl Target {
             port: Port::usual(port),
             is_named,
             connections_max: u32::MAX,
+            proxy: None,
         }
     }
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::net::IpAddr;
 
 use openssl::asn1::{Asn1Time, Asn1TimeRef};
-use openssl::hash::MessageDigest;
+use openssl::hash::{MessageDigest, hash};
 use openssl::x509::{X509, X509ExtendedKeyUsage, X509NameRef, X509Ref};
 
 use crate::der;
@@ -41,6 +41,8 @@ pub struct CertificateInfo {
     pub signature: String,
     /// SHA-256 over the DER bytes, lower-case hex without separators.
     pub sha256_fingerprint: String,
+    /// SHA-256 over the DER bytes of the SubjectPublicKeyInfo: the same for every certificate of one key.
+    pub key_sha256: String,
     /// True if basicConstraints says CA:TRUE.
     pub is_ca: bool,
     /// True if a TLS server may use it: extendedKeyUsage says serverAuth, or is absent (no restriction).
@@ -120,6 +122,7 @@ fn info(certificate: &X509Ref) -> Result<CertificateInfo> {
             .long_name()
             .map_or_else(|_| certificate.signature_algorithm().object().to_string(), str::to_owned),
         sha256_fingerprint: hex(&certificate.digest(MessageDigest::sha256())?),
+        key_sha256: hex(&hash(MessageDigest::sha256(), &public.public_key_to_der()?)?),
         is_ca: der::is_ca(&certificate.to_der()?),
         server_auth: allows(X509ExtendedKeyUsage::SSL_SERVER),
         client_auth: allows(X509ExtendedKeyUsage::SSL_CLIENT),

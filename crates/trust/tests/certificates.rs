@@ -126,6 +126,13 @@ fn inspect_reads_what_the_openssl_program_reads() {
     let fingerprint =
         fingerprint.trim().rsplit('=').next().expect("one part").replace(':', "").to_lowercase();
     assert_eq!(ours.sha256_fingerprint, fingerprint);
+    openssl_says(dir.path(), &["x509", "-in", "leaf.pem", "-noout", "-pubkey", "-out", "public.pem"]);
+    openssl_says(
+        dir.path(),
+        &["pkey", "-pubin", "-in", "public.pem", "-outform", "DER", "-out", "public.der"],
+    );
+    let digest = openssl_says(dir.path(), &["dgst", "-sha256", "-r", "public.der"]);
+    assert_eq!(Some(ours.key_sha256.as_str()), digest.split(' ').next());
     let serial = openssl_says(dir.path(), &["x509", "-in", "leaf.pem", "-noout", "-serial"]);
     assert_eq!(serial.trim(), format!("serial={}", ours.serial_hex));
     assert_eq!(ours.serial_hex.len(), 32, "128 bits");

@@ -90,6 +90,7 @@ mod tests {
             key_bits: 256,
             signature: String::new(),
             sha256_fingerprint: String::new(),
+            key_sha256: String::new(),
             is_ca: false,
             server_auth: true,
             client_auth: true,

@@ -1,19 +1,22 @@
 //! Facts and findings of one target as the published row.
 
 use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::Path;
 
 use ::scan::facts::{Found, Service, Tls};
 use ::scan::{Seen, Target};
 use report::shape::{
-    CertificateRow, FindingRow, GroupRow, NameRow, ServiceRow, SuiteRow, TargetRow, TlsRow, TrustRow,
-    VersionRow,
+    AcceptedRow, CertificateRow, FindingRow, GroupRow, NameRow, ServiceRow, SuiteRow, TargetRow, TlsRow,
+    TrustRow, VersionRow,
 };
+use rules::accept::Standing;
 use rules::grade::{Grade, grade};
 use wire::tls::registry::{CipherSuite, Version, cipher_suite, group, signature_scheme};
 
+use super::Roots;
 use super::names::FAMILIES;
 use super::observe::observe;
-use super::{Roots, Wish};
 
 pub fn row(seen: &Seen, roots: &[Roots], now_unix_ms: u64) -> TargetRow {
     let (target, facts) = (&seen.target, &seen.facts);
@@ -26,13 +29,20 @@ pub fn row(seen: &Seen, roots: &[Roots], now_unix_ms: u64) -> TargetRow {
         Grade::Letter(letter) => (Some(letter.to_string()), String::new()),
         Grade::None { unknown } => (None, format!("not seen, and could lower it: {}", unknown.join(", "))),
     };
+    let mut not_seen = facts.not_seen.clone();
+    let takes_any = facts.tls.iter().flat_map(|tls| tls.versions.values()).any(|found| *found == Found::Yes);
+    // Seen on MariaDB 10.11.19 without proxy_protocol_networks: it greets first, and refuses all that follows the header.
+    if target.proxy.is_some() && facts.service.is_some() && !takes_any {
+        not_seen
+            .push("a PROXY header was sent first: a server that expects none refuses what follows it".into());
+    }
     TargetRow {
-        service: facts.service.as_ref().map(service),
+        service: facts.service.as_ref().map(|seen| service(seen, target)),
         tls: facts.tls.as_ref().map(|seen| TlsRow { trust, names: names(seen, &target.host), ..tls(seen) }),
         grade: letter,
         grade_why: why,
         findings: findings.iter().map(|finding| FindingRow::new(finding, &observations, &[])).collect(),
-        not_seen: facts.not_seen.clone(),
+        not_seen,
         connections: facts.connections,
         handshakes: facts.handshakes,
         elapsed_ms: facts.elapsed_us as f64 / 1000.0,
@@ -52,6 +62,7 @@ fn blank(target: &Target) -> TargetRow {
         grade: None,
         grade_why: String::new(),
         findings: vec![],
+        accepted: vec![],
         not_seen: vec![],
         connections: 0,
         handshakes: 0,
@@ -70,18 +81,58 @@ pub fn over_budget(target: &Target, allowed: u32) -> TargetRow {
     }
 }
 
-pub fn no_address(wish: &Wish, why: &str) -> TargetRow {
-    let port = wish.port.unwrap_or(3306);
+pub fn no_address(host: &str, port: Option<u16>, why: &str) -> TargetRow {
+    let port = port.unwrap_or(3306);
     TargetRow {
-        target: format!("{}:{port}", wish.host),
+        target: format!("{host}:{port}"),
         address: None,
         not_seen: vec![format!("the name cannot be looked up: {why}")],
         grade_why: "not looked at".into(),
-        ..blank(&Target::new(&wish.host, std::net::Ipv4Addr::UNSPECIFIED.into(), port, true))
+        ..blank(&Target::new(host, Ipv4Addr::UNSPECIFIED.into(), port, true))
     }
 }
 
-fn service(service: &Service) -> ServiceRow {
+/// A name of DNS instead of a host: no port is known.
+pub fn no_service(name: &str, why: &str) -> TargetRow {
+    TargetRow {
+        target: format!("srv:{name}"),
+        host: name.to_owned(),
+        not_seen: vec![why.to_owned()],
+        ..no_address(name, Some(0), "")
+    }
+}
+
+pub fn unauthorized(host: &str, ip: IpAddr, port: Option<u16>, path: &Path) -> TargetRow {
+    TargetRow {
+        not_seen: vec![format!("not dialled: {ip} is outside of --authorized-range {}", path.display())],
+        grade_why: "not looked at".into(),
+        ..blank(&Target::new(host, ip, port.unwrap_or(3306), true))
+    }
+}
+
+/// How the row of a host begins where no usual port answers.
+pub const SILENT_HOST: &str = "nothing answers on any usual port";
+
+/// The row of one silent port as that of its host.
+pub fn silent_host(row: TargetRow) -> TargetRow {
+    TargetRow { not_seen: vec![format!("{SILENT_HOST} ({})", row.not_seen.join("; "))], ..row }
+}
+
+pub fn accepted(standing: Standing<'_>) -> AcceptedRow {
+    let (one, is_expired) = match standing {
+        Standing::Counts(one) => (one, false),
+        Standing::Expired(one) => (one, true),
+    };
+    AcceptedRow {
+        rule: one.rule.clone(),
+        reason: one.reason.clone(),
+        until: one.until.to_string(),
+        until_unix: one.until.ends_unix(),
+        is_expired,
+    }
+}
+
+fn service(service: &Service, target: &Target) -> ServiceRow {
     let mut row = ServiceRow {
         protocol: String::new(),
         version: None,
@@ -111,6 +162,9 @@ fn service(service: &Service) -> ServiceRow {
         Service::Tls => "tls",
         Service::Silent => {
             row.note = "listens, says nothing, and takes no TLS".into();
+            if target.proxy.is_none() {
+                row.note += "; a server behind a load balancer waits for a PROXY header: --proxy-protocol v2";
+            }
             "silent"
         }
         Service::Stranger { first_bytes_hex } => {
@@ -266,6 +320,7 @@ fn certificate(info: &trust::CertificateInfo) -> CertificateRow {
         key_bits: info.key_bits,
         signature: info.signature.clone(),
         sha256: info.sha256_fingerprint.clone(),
+        key_sha256: info.key_sha256.clone(),
         is_ca: info.is_ca,
         self_signed: info.self_signed,
     }

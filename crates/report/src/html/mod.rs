@@ -7,6 +7,7 @@ mod findings;
 mod hexdump;
 mod latency;
 mod samples;
+mod scan;
 mod svg;
 mod timeline;
 mod topology;
@@ -16,6 +17,7 @@ use minijinja::{Environment, UndefinedBehavior, Value, context};
 use crate::contradictions::contradictions;
 use crate::figures;
 use crate::shape::{DemoReport, Price};
+pub use scan::render_scan_html;
 
 const TEMPLATES: &[(&str, &str)] = &[
     ("report.html", include_str!("templates/report.html")),
@@ -29,6 +31,7 @@ const TEMPLATES: &[(&str, &str)] = &[
     ("price.html", include_str!("templates/price.html")),
     ("more.html", include_str!("templates/more.html")),
     ("method.html", include_str!("templates/method.html")),
+    ("scan.html", include_str!("templates/scan.html")),
 ];
 const STYLE: &str = include_str!("templates/style.css");
 

@@ -15,8 +15,9 @@ pub use finding::{EvidenceRow, FindingRow};
 pub use price::{Block, Price};
 pub use roll::{ChangeRun, Drain, Roll, Rotation, SerialRow, Stall, StepRow};
 pub use scan::{
-    CertificateRow, GroupRow, NameRow, SCAN_SCHEMA_ID, ScanReport, ServiceRow, SuiteRow, TargetRow, TlsRow,
-    TrustRow, VersionRow,
+    AcceptedRow, AskedRow, CertificateRow, ChangeRow, ChangedFindingRow, ChangesRow, GroupRow, NameRow, News,
+    ReusedKeyRow, RotationRow, SCAN_SCHEMA_ID, ScanReport, ServiceRow, SuiteRow, TargetChangesRow, TargetRow,
+    TlsRow, TrustRow, VersionRow,
 };
 pub use status::{ClusterStatus, NodeStatus, StatusRow};
 pub use summary::{LinkRow, Summary};

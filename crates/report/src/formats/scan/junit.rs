@@ -1,5 +1,5 @@
 use super::{ScanFormat, findings, is_bad};
-use crate::shape::{FindingRow, ScanReport, SeverityWord, VerdictWord};
+use crate::shape::{FindingRow, ScanReport, SeverityWord, TargetRow, VerdictWord};
 
 /// For build servers: a test suite per target, a test case per rule. What is unknown is an error, not a pass.
 pub struct Junit;
@@ -9,9 +9,23 @@ impl ScanFormat for Junit {
         "junit"
     }
     fn render(&self, report: &ScanReport) -> String {
-        let counts =
-            |one: &FindingRow, word: VerdictWord| one.verdict == word && one.severity != SeverityWord::Info;
-        let count = |word: VerdictWord| findings(report).filter(|(_, one)| counts(one, word)).count();
+        let news = report.news();
+        // Why a finding stops no build, though it is bad.
+        let pardon = |target: &TargetRow, one: &FindingRow| -> Option<String> {
+            if let Some(accepted) = target.acceptance(&one.rule) {
+                return Some(format!("accepted until {}: {}", accepted.until, accepted.reason));
+            }
+            if one.severity == SeverityWord::Info {
+                // A hint must not stop a build.
+                return Some(format!("info: {}", one.why));
+            }
+            (!news.has(target, one)).then(|| format!("in the baseline already: {}", one.why))
+        };
+        let counts = |target: &TargetRow, one: &FindingRow, word: VerdictWord| {
+            one.verdict == word && pardon(target, one).is_none()
+        };
+        let count =
+            |word: VerdictWord| findings(report).filter(|(target, one)| counts(target, one, word)).count();
         let mut out = format!(
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"sealion scan\" tests=\"{}\" failures=\"{}\" errors=\"{}\">\n",
             findings(report).count(),
@@ -19,7 +33,8 @@ impl ScanFormat for Junit {
             count(VerdictWord::Unknown),
         );
         for target in &report.targets {
-            let of = |word: VerdictWord| target.findings.iter().filter(|one| counts(one, word)).count();
+            let of =
+                |word: VerdictWord| target.findings.iter().filter(|one| counts(target, one, word)).count();
             out += &format!(
                 "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" time=\"{:.3}\">\n",
                 escaped(&target.target),
@@ -35,9 +50,8 @@ impl ScanFormat for Junit {
                     escaped(&one.rule),
                     escaped(&one.title)
                 );
-                if one.severity == SeverityWord::Info && is_bad(one) {
-                    // A hint must not stop a build.
-                    out += &format!("{head}><skipped message=\"info: {}\"/></testcase>\n", escaped(&one.why));
+                if let Some(why) = pardon(target, one).filter(|_| is_bad(one)) {
+                    out += &format!("{head}><skipped message=\"{}\"/></testcase>\n", escaped(&why));
                 } else if is_bad(one) {
                     let tag = if one.verdict == VerdictWord::Fail { "failure" } else { "error" };
                     out += &format!(

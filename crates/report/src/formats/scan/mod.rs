@@ -1,6 +1,7 @@
 //! The forms that a scan can be written in. A new one is one file and one line in [`SCAN_FORMATS`].
 
 mod csv;
+mod html;
 mod json;
 mod junit;
 mod prometheus;
@@ -16,7 +17,7 @@ pub trait ScanFormat: Sync {
 }
 
 pub const SCAN_FORMATS: &[&dyn ScanFormat] =
-    &[&json::Json, &csv::Csv, &sarif::Sarif, &junit::Junit, &prometheus::Prometheus];
+    &[&json::Json, &csv::Csv, &sarif::Sarif, &junit::Junit, &prometheus::Prometheus, &html::Html];
 
 /// Every finding with its target, in the report's order.
 fn findings(report: &ScanReport) -> impl Iterator<Item = (&TargetRow, &FindingRow)> {

@@ -65,6 +65,19 @@ impl ScanFormat for Prometheus {
                 .collect(),
         );
         family(
+            "sealion_scan_accepted_until_seconds",
+            "gauge",
+            "End of the last day on which a failed or unknown finding is accepted, seconds since 1970; it may be past.",
+            report
+                .targets
+                .iter()
+                .flat_map(|target| target.accepted.iter().map(move |one| (target, one)))
+                .map(|(target, one)| {
+                    (vec![of(target), ("rule", one.rule.clone())], one.until_unix.to_string())
+                })
+                .collect(),
+        );
+        family(
             "sealion_scan_timestamp_seconds",
             "gauge",
             "When the scan ended, seconds since 1970.",

@@ -26,11 +26,12 @@ impl ScanFormat for Sarif {
                 }));
             }
         }
+        let news = report.news();
         let results: Vec<Value> = findings(report)
             .filter(|(_, one)| is_bad(one))
             .map(|(target, one)| {
                 let is_failure = one.verdict == VerdictWord::Fail;
-                json!({
+                let mut result = json!({
                     "ruleId": one.rule,
                     "ruleIndex": ids.iter().position(|id| *id == one.rule),
                     "kind": if is_failure { "fail" } else { "review" },
@@ -39,7 +40,19 @@ impl ScanFormat for Sarif {
                     "message": {"text": if one.why.is_empty() { &one.title } else { &one.why }},
                     "locations": [{"logicalLocations": [{"fullyQualifiedName": target.target, "kind": "resource"}]}],
                     "partialFingerprints": {"sealion/1": format!("{} {}", one.rule, target.target)},
-                })
+                });
+                if let Some(accepted) = target.acceptance(&one.rule) {
+                    // 3.35: somebody outside of the code has decided.
+                    let why = format!("until {}: {}", accepted.until, accepted.reason);
+                    result["suppressions"] =
+                        json!([{"kind": "external", "status": "accepted", "justification": why}]);
+                }
+                if report.changes.is_some() {
+                    // 3.27.24: all results have a state, or none.
+                    result["baselineState"] =
+                        if news.has(target, one) { "new" } else { "unchanged" }.into();
+                }
+                result
             })
             .collect();
         let log = json!({

@@ -1,0 +1,173 @@
+//! `sealion scan` as it is typed: what is written where, and how it ends. Servers are byte-level, on loopback.
+#![allow(clippy::unwrap_used)]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+
+/// A greeting of MariaDB without TLS: SL1101 fails, which is critical or high.
+fn greeting() -> Vec<u8> {
+    let mut payload = b"\x0a5.5.5-10.11.19-MariaDB\0\x07\0\0\0AAAAAAAA\0".to_vec();
+    // Capabilities 4.1 and secure connection, character set, status, no plugin.
+    payload.extend_from_slice(&[0x00, 0x82, 8, 2, 0, 0, 0, 21]);
+    payload.extend_from_slice(&[0; 10]);
+    payload.extend_from_slice(b"BBBBBBBBBBBB\0");
+    let mut packet = vec![u8::try_from(payload.len()).unwrap(), 0, 0, 0];
+    packet.extend_from_slice(&payload);
+    packet
+}
+
+/// Greets everybody; says on the channel who came, and waits for leave where there is somebody to ask.
+fn server(came: Sender<SocketAddr>, leave: Option<Receiver<()>>) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let _ = came.send(address);
+            if let Some(leave) = &leave {
+                let _ = leave.recv();
+            }
+            let _ = stream.write_all(&greeting());
+            let _ = stream.read(&mut [0; 64]);
+        }
+    });
+    address
+}
+
+fn sealion(directory: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sealion"));
+    command
+        .arg("scan")
+        .args(arguments)
+        .current_dir(directory)
+        .env_remove("SEALION_INVENTORY")
+        .env("XDG_STATE_HOME", directory)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+fn run(directory: &Path, arguments: &[&str]) -> (Option<i32>, String) {
+    let Output { status, stdout, stderr } = sealion(directory, arguments).output().unwrap();
+    (status.code(), String::from_utf8(stdout).unwrap() + &String::from_utf8(stderr).unwrap())
+}
+
+fn result(directory: &Path, name: &str) -> Value {
+    serde_json::from_slice(&std::fs::read(directory.join(name)).unwrap()).unwrap()
+}
+
+fn targets(result: &Value) -> Vec<String> {
+    let mut found: Vec<String> = result["targets"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["target"].as_str().unwrap().to_owned())
+        .collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn ctrl_c_leaves_a_result_that_resume_completes() {
+    let directory = tempfile::tempdir().unwrap();
+    let (came, who) = channel();
+    let (go, leave) = channel();
+    let addresses = [
+        server(came.clone(), None),
+        server(came.clone(), Some(leave)),
+        server(came.clone(), None),
+        server(came, None),
+    ];
+    let words = addresses.map(|address| address.to_string());
+    std::fs::write(directory.path().join("targets"), words.join("\n")).unwrap();
+    // One at a time: the second one is held until the signal is sent.
+    let mut child: Child = sealion(
+        directory.path(),
+        &[
+            "--first",
+            "--at-once",
+            "1",
+            "--timeout-ms",
+            "60000",
+            "--targets-file",
+            "targets",
+            "--out",
+            "r.json",
+        ],
+    )
+    .spawn()
+    .unwrap();
+    while who.recv().unwrap() != addresses[1] {}
+    kill(Pid::from_raw(i32::try_from(child.id()).unwrap()), Signal::SIGINT).unwrap();
+    // The handler speaks after it has set its flag.
+    let mut errors = BufReader::new(child.stderr.take().unwrap());
+    let mut said = String::new();
+    while !said.contains("once more ends at once") {
+        assert!(errors.read_line(&mut said).unwrap() > 0, "it ended without a word: {said}");
+    }
+    go.send(()).unwrap();
+    errors.read_to_string(&mut said).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(3), "{said}");
+    assert!(said.contains("--resume r.json"), "{said}");
+    let partial = result(directory.path(), "r.json");
+    assert_eq!(partial["is_complete"], false);
+    let seen = targets(&partial);
+    assert!((1..4).contains(&seen.len()), "{seen:?}");
+    // From here on nobody is held.
+    for _ in 0..8 {
+        let _ = go.send(());
+    }
+    let (code, said) = run(directory.path(), &["--resume", "r.json", "--out", "r.json", "--html", "r.html"]);
+    assert_eq!(code, Some(0), "{said}");
+    let whole = result(directory.path(), "r.json");
+    let mut expected = words.to_vec();
+    expected.sort();
+    assert_eq!(
+        (targets(&whole), &whole["is_complete"], &whole["depth"]),
+        (expected, &true.into(), &"first".into())
+    );
+    let page = std::fs::read_to_string(directory.path().join("r.html")).unwrap();
+    assert!(words.iter().all(|word| page.contains(word.as_str())));
+    for other in [&["--full"][..], &["--ssl-ca", "x.pem"], &["db1"], &["--proxy-protocol", "v1"]] {
+        let (code, said) = run(directory.path(), &[&["--resume", "r.json"], other].concat());
+        assert_eq!(code, Some(2), "{other:?}: {said}");
+    }
+}
+
+#[test]
+fn a_gate_counts_what_is_new_and_not_accepted() {
+    let directory = tempfile::tempdir().unwrap();
+    let (came, _who) = channel();
+    let target = server(came, None).to_string();
+    let check = |arguments: &[&str], expected: i32, part: &str| {
+        let (code, said) = run(directory.path(), &[&[target.as_str()], arguments].concat());
+        assert_eq!(code, Some(expected), "{arguments:?}: {said}");
+        assert!(said.contains(part), "{arguments:?}: {said}");
+    };
+    check(&[], 0, "SL1101");
+    check(&["--fail-on", "medium", "--out", "old.json"], 1, "SL1101");
+    check(&["--fail-on", "medium", "--baseline", "old.json"], 0, "nothing has changed since old.json");
+    check(&["--first", "--baseline", "old.json"], 2, "the differences would be those of the questions");
+    let accept = |until: &str| {
+        let table = format!("[[accepted]]\nrule='SL1101'\ntarget='*'\nreason='a museum'\nuntil={until}\n");
+        std::fs::write(directory.path().join("sealion.toml"), table).unwrap();
+    };
+    accept("2999-01-01");
+    check(&["--fail-on", "medium"], 0, "accepted until 2999-01-01: a museum");
+    accept("2001-01-01");
+    check(&["--fail-on", "medium"], 1, "has expired: a museum");
+    accept("'soon'");
+    check(&[], 2, "line 1");
+    std::fs::remove_file(directory.path().join("sealion.toml")).unwrap();
+    check(&["--inventory", "none.toml"], 2, "no such file");
+    check(&["--out", "no/such/dir.json"], 2, "cannot be written");
+    check(&["--baseline", "none.json"], 2, "no such file");
+    check(&["127.0.0.0/24"], 2, "--authorized-range FILE");
+}
