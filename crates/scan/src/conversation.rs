@@ -211,6 +211,12 @@ impl<'k> Conversation<'k> {
         self.opening == Opening::Listen && self.state == State::Waiting && self.first.is_empty()
     }
 
+    /// Nothing more will be sent: when the output is, the socket may be closed in that direction.
+    /// Seen: yaSSL (MySQL 5.5.9) passes over the farewell of TLS, and waits for that of TCP.
+    pub fn has_left(&self) -> bool {
+        self.finishing.as_ref().is_some_and(Finishing::has_left)
+    }
+
     pub fn is_over(&self) -> bool {
         self.state == State::Over
     }

@@ -114,6 +114,14 @@ impl Finishing {
         }
     }
 
+    /// We have said all, our farewell too, and only read on.
+    pub fn has_left(&self) -> bool {
+        match self {
+            Self::Tls12(talk) => talk.has_left(),
+            Self::Tls13(talk) => talk.has_left(),
+        }
+    }
+
     /// The server has closed, or (`false`) said nothing more in time.
     pub fn ended(self, has_closed: bool) -> Finished {
         match self {

@@ -172,6 +172,10 @@ impl Tls12 {
         self.state == State::Over
     }
 
+    pub fn has_left(&self) -> bool {
+        self.state == State::Leaving
+    }
+
     pub fn ended(mut self, has_closed: bool) -> Finished {
         match self.state {
             State::Waiting if has_closed => self.finished.end = End::Refused { alert: None },
