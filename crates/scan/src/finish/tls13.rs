@@ -89,10 +89,6 @@ impl Tls13 {
         self.is_over
     }
 
-    pub fn has_left(&self) -> bool {
-        self.resumption_secret.is_some()
-    }
-
     pub fn ended(mut self, has_closed: bool) -> Finished {
         let is_sent = self.resumption_secret.is_some();
         if !self.is_over {
