@@ -88,6 +88,9 @@ complete -c sealion -n "__fish_sealion_using_subcommand scan" -l resume -d 'Comp
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l out -d 'Write the JSON to this file, whatever --format says; also when Ctrl-C ends the scan' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l html -d 'Write a page for people to this file' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l baseline -d 'Show only what has changed since this JSON was written; --fail-on judges only what is new' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand scan" -l intrusive -d 'Also ask what may harm an old server: Heartbleed, early CCS, ROBOT, or only those of LIST. A server with such a fault may hand out bytes of its memory over it, or end. Up to 17 connections more a port' -r -f -a "heartbleed\t''
+ccs\t''
+robot\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l max-handshakes -d 'Connections that may be made to one address in a day; servers turn a host away at 100 by default' -r
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l rate -d 'New connections a second over all targets' -r
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l at-once -d 'Targets that are asked at once; each has one connection at a time' -r

@@ -210,6 +210,19 @@ pub struct ScanArgs {
     /// Only the greeting, one handshake and the certificate
     #[arg(long)]
     pub first: bool,
+    /// Also ask what may harm an old server: Heartbleed, early CCS, ROBOT, or only those of LIST. A server with such a
+    /// fault may hand out bytes of its memory over it, or end. Up to 17 connections more a port
+    #[arg(
+        long,
+        value_enum,
+        value_name = "LIST",
+        value_delimiter = ',',
+        num_args = 0..,
+        require_equals = true,
+        default_missing_values = ["heartbleed", "ccs", "robot"],
+        conflicts_with = "first"
+    )]
+    pub intrusive: Vec<IntrusiveArg>,
     /// Connections that may be made to one address in a day; servers turn a host away at 100 by default
     #[arg(long, value_name = "N", default_value_t = 40)]
     pub max_handshakes: u32,
@@ -398,6 +411,14 @@ pub struct StatusArgs {
     /// Exit with 1 when a finding of this severity failed, with 3 when one could not be judged
     #[arg(long, value_enum, value_name = "SEVERITY")]
     pub fail_on: Option<SeverityArg>,
+}
+
+/// Probes that may harm an old server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum IntrusiveArg {
+    Heartbleed,
+    Ccs,
+    Robot,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

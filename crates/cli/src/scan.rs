@@ -12,8 +12,9 @@ use ::report::shape::{ScanReport, SeverityWord};
 use ops::OpsError;
 use ops::scan::{Agreed, Authorized, Budget, Gate, Settings, Typed, Wish};
 use scan::interrogation::Depth;
+use scan::intrude::Intrusive;
 
-use crate::args::{DEFAULT_INVENTORY, Format, Global, ScanArgs, SeverityArg};
+use crate::args::{DEFAULT_INVENTORY, Format, Global, IntrusiveArg, ScanArgs, SeverityArg};
 
 /// As a shell's `>` would make it: nothing in it is secret, whoever reaches the servers can see it.
 const RESULT_MODE: u32 = 0o644;
@@ -28,7 +29,7 @@ pub fn scan(global: &Global, args: &ScanArgs) -> Result<u8, OpsError> {
         ssl_ca: args.ssl_ca.clone(),
         proxy: args.proxy_protocol.map(Into::into),
         authorized: args.authorized_range.clone(),
-        intrusive: None,
+        intrusive: intrusive(&args.intrusive),
     };
     let earlier = args.resume.as_deref().map(ops::scan::read_result).transpose()?;
     let agreed = match (&earlier, &args.resume) {
@@ -168,6 +169,16 @@ fn write(path: &Path, text: &str) -> Result<(), OpsError> {
 
 fn word(severity: SeverityArg) -> SeverityWord {
     model::Severity::from(severity).into()
+}
+
+/// What was allowed by name, if anything was.
+fn intrusive(words: &[IntrusiveArg]) -> Option<Intrusive> {
+    let is = |word| words.contains(&word);
+    (!words.is_empty()).then_some(Intrusive {
+        heartbleed: is(IntrusiveArg::Heartbleed),
+        early_ccs: is(IntrusiveArg::Ccs),
+        robot: is(IntrusiveArg::Robot),
+    })
 }
 
 fn wishes(global: &Global, args: &ScanArgs) -> Result<Vec<Wish>, OpsError> {

@@ -1,4 +1,4 @@
-//! Controls of the rules SL1101 to SL1125: a server that has the fault, where the rule must fail, and one that has not,
+//! Controls of the rules SL1101 to SL1130: a server that has the fault, where the rule must fail, and one that has not,
 //! where it must pass. Which servers these are, and what foreign tools say of them: docs/src/reference/scan-controls.md.
 #![allow(clippy::unwrap_used)]
 
@@ -9,17 +9,25 @@ use ops::scan::{Budget, Settings, Wish, scan};
 use report::shape::{TargetRow, VerdictWord};
 use scan::Limits;
 use scan::interrogation::Depth;
+use scan::intrude::Intrusive;
 
 #[path = "../../scan/tests/servers/mod.rs"]
 mod servers;
 
-use servers::{ALL, Flights, Server, galera, mysql_in_front_of, mysql_without_tls, openssl, weak_openssl};
+use servers::{
+    ALL, Flights, Habits, Oracle, Server, galera, mysql_in_front_of, mysql_without_tls, openssl,
+    oracle_in_front_of, weak_openssl,
+};
 
 fn look(server: &Server, host: &str, depth: Depth) -> TargetRow {
+    look_with(server, host, depth, Intrusive::NONE)
+}
+
+fn look_with(server: &Server, host: &str, depth: Depth, intrusive: Intrusive) -> TargetRow {
     let settings = Settings {
         depth,
         // A server on loopback that says nothing at once waits for us.
-        limits: Limits { silence_ms: 250, ..Limits::default() },
+        limits: Limits { silence_ms: 250, intrusive, ..Limits::default() },
         connections_per_address: 99,
         ..Settings::default()
     };
@@ -227,6 +235,122 @@ fn sl1125_another_name_is_found() {
     check("SL1125", &with_certificate("no-names"), &with_certificate("good"));
     let row = look(&with_certificate("good"), "localhost", Depth::First);
     assert_eq!(verdict(&row, "SL1125"), VerdictWord::Pass);
+}
+
+#[test]
+fn sl1127_a_client_that_may_renegotiate_is_found() {
+    check("SL1127", &weak_openssl(&["-tls1_2"]), &sound());
+    check("SL1127", &openssl(&["-tls1_2", "-client_renegotiation"]), &openssl(&["-tls1_2"]));
+    check("SL1127", &weak_openssl(&["-tls1"]), &openssl(&["-tls1", "-cipher", ALL]));
+    // TLS 1.3 has none, so there is nothing to judge.
+    let row = look(&openssl(&["-tls1_3"]), "127.0.0.1", Depth::Classes);
+    assert!(row.findings.iter().all(|finding| finding.rule != "SL1127"), "{row:#?}");
+}
+
+#[test]
+fn sl1127_is_nothing_to_judge_where_a_certificate_is_needed_and_takes_no_letter_away() {
+    let closed = openssl(&[
+        "-tls1_2",
+        "-cipher",
+        "ECDHE-RSA-AES128-GCM-SHA256",
+        "-Verify",
+        "2",
+        "-CAfile",
+        "good.pem",
+    ]);
+    let row = look(&closed, "127.0.0.1", Depth::Classes);
+    assert_eq!(verdict(&row, "SL1127"), VerdictWord::NotApplicable, "{row:#?}");
+    assert!(row.grade.is_some(), "{row:#?}");
+    assert_eq!(row.tls.unwrap().features["client_certificate_required"].as_deref(), Some("yes"));
+}
+
+const INTRUSIVE_RULES: [&str; 3] = ["SL1128", "SL1129", "SL1130"];
+
+/// As [`check`], with leave to ask what may do harm.
+fn check_intrusive(rule: &str, faulty: &Server, fine: &Server) {
+    for depth in [Depth::Classes, Depth::Full] {
+        for (server, expected) in [(faulty, VerdictWord::Fail), (fine, VerdictWord::Pass)] {
+            let row = look_with(server, "127.0.0.1", depth, Intrusive::ALL);
+            assert_eq!(verdict(&row, rule), expected, "{rule} {depth:?}: {row:#?}");
+            let allowed = depth.connections_max() + Intrusive::ALL.connections_max();
+            assert!(row.connections <= allowed, "{depth:?}: {}", row.connections);
+        }
+    }
+}
+
+#[test]
+fn sl1128_heartbleed_is_found() {
+    let of = |habits| Flights::of_openssl_101().play_with(habits);
+    check_intrusive("SL1128", &of(Habits::Of101e), &of(Habits::Of101h));
+    check_intrusive("SL1128", &of(Habits::Of101e), &sound());
+}
+
+#[test]
+fn sl1129_an_early_change_of_keys_is_found() {
+    let of = |habits| Flights::of_openssl_101().play_with(habits);
+    check_intrusive("SL1129", &of(Habits::Of101e), &of(Habits::Of101h));
+    check_intrusive("SL1129", &of(Habits::Of101e), &weak_openssl(&["-cipher", ALL]));
+}
+
+#[test]
+fn sl1130_an_oracle_for_paddings_is_found_in_both_ways() {
+    let behind = || openssl(&["-tls1_2", "-cipher", "AES128-SHA:AES128-GCM-SHA256"]);
+    for oracle in [Oracle::Always, Oracle::Unfollowed] {
+        check_intrusive("SL1130", &oracle_in_front_of(behind(), oracle), &behind());
+    }
+    check_intrusive("SL1130", &oracle_in_front_of(behind(), Oracle::Always), &weak_openssl(&["-tls1"]));
+}
+
+#[test]
+fn sl1130_an_oracle_that_asks_for_a_client_certificate_is_found_too() {
+    // As MySQL and MariaDB do: without a list of certificates in front it would not read the secret at all.
+    let with = ["-tls1_2", "-cipher", "AES128-SHA", "-verify", "2", "-CAfile", "good.pem"];
+    for oracle in [Oracle::Always, Oracle::Unfollowed] {
+        check_intrusive("SL1130", &oracle_in_front_of(openssl(&with), oracle), &openssl(&with));
+    }
+    let behind = oracle_in_front_of(openssl(&with), Oracle::Always);
+    check_intrusive("SL1130", &mysql_in_front_of(behind), &mysql_in_front_of(openssl(&with)));
+}
+
+#[test]
+fn sl1130_answers_that_differ_once_and_otherwise_the_next_time_are_no_verdict() {
+    let behind = openssl(&["-tls1_2", "-cipher", "AES128-SHA"]);
+    let dice = oracle_in_front_of(behind, Oracle::Dice);
+    let row = look_with(&dice, "127.0.0.1", Depth::Classes, Intrusive::ALL);
+    assert_eq!(verdict(&row, "SL1130"), VerdictWord::Unknown, "{row:#?}");
+    assert_eq!(row.grade, None, "{row:#?}");
+}
+
+#[test]
+fn what_may_do_harm_is_neither_asked_nor_judged_without_leave() {
+    let asked = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let (noted, flights) = (asked.clone(), Flights::of_openssl_101().play_with(Habits::Of101e));
+    let address = flights.address;
+    // Every record of the client behind its hello: none of a heartbeat, none of a change of keys alone.
+    let watched = servers::responder(move |near| servers::watch(&near, address, &noted));
+    for depth in [Depth::First, Depth::Classes, Depth::Full] {
+        let row = look(&watched, "127.0.0.1", depth);
+        for rule in INTRUSIVE_RULES {
+            assert!(row.findings.iter().all(|finding| finding.rule != rule), "{rule}: {row:#?}");
+        }
+        assert!(!asked.load(std::sync::atomic::Ordering::Relaxed), "{depth:?}");
+    }
+    let row =
+        look_with(&watched, "127.0.0.1", Depth::Classes, Intrusive { heartbleed: true, ..Intrusive::NONE });
+    assert_eq!(verdict(&row, "SL1128"), VerdictWord::Fail, "{row:#?}");
+    assert!(asked.load(std::sync::atomic::Ordering::Relaxed), "the watch sees it where it is");
+    for rule in ["SL1129", "SL1130"] {
+        assert!(row.findings.iter().all(|finding| finding.rule != rule), "{rule}: {row:#?}");
+    }
+    drop(flights);
+}
+
+#[test]
+fn a_server_of_tls13_alone_has_none_of_the_three_faults() {
+    let row = look_with(&openssl(&["-tls1_3"]), "127.0.0.1", Depth::Classes, Intrusive::ALL);
+    for rule in INTRUSIVE_RULES {
+        assert_eq!(verdict(&row, rule), VerdictWord::Pass, "{rule}: {row:#?}");
+    }
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Records first flights of a live server, and plays recorded ones to foreign tools.
 //!
 //! `cargo run -p scan --example flights -- record HOST:PORT DIR WHAT` asks a server that speaks TLS from the first byte:
-//! SSL 2.0, and SSL 3.0 to TLS 1.2 with one suite at a time. `… -- play DIR ADDRESS:PORT [no-renegotiation-info]` answers
-//! from such a directory, so that nmap and sslscan can be asked what they make of it.
+//! SSL 2.0, and SSL 3.0 to TLS 1.2 with one suite at a time. `… -- play DIR ADDRESS:PORT [as-1.0.1e]` answers from such a
+//! directory, and `… -- oracle ADDRESS:PORT always` tells good paddings from bad ones, so that nmap, sslscan and
+//! testssl.sh can be asked what they make of it.
 #![allow(clippy::unwrap_used)] // A tool for developers: what is wrong here, a person sees at once.
 
 use std::io::{Read, Write};
@@ -17,6 +18,8 @@ use wire::tls::registry::Version;
 #[path = "../tests/servers/mod.rs"]
 mod servers;
 
+use servers::{Habits, Oracle};
+
 /// NULL, export (RSA and DHE), RC4, DES, 3DES, and what is not weak.
 const SUITES: [u16; 9] = [0x0002, 0x0003, 0x0008, 0x0014, 0x0004, 0x0009, 0x000a, 0x002f, 0x0033];
 
@@ -30,14 +33,28 @@ fn main() {
             let flights = servers::Flights::read(Path::new(directory));
             play(flights.without_renegotiation_info().without_ssl2(), address);
         }
-        _ => {
-            panic!("usage: flights record HOST:PORT DIR WHAT | play DIR ADDRESS:PORT [no-renegotiation-info]")
+        ["play", directory, address, habits @ ("as-1.0.1e" | "as-1.0.1h")] => {
+            let habits = if habits == "as-1.0.1e" { Habits::Of101e } else { Habits::Of101h };
+            wait(&servers::Flights::read(Path::new(directory)).play_with_at(address, habits));
         }
+        ["oracle", address, which @ ("always" | "unfollowed")] => {
+            let oracle = if which == "always" { Oracle::Always } else { Oracle::Unfollowed };
+            let behind = servers::openssl(&["-tls1_2", "-cipher", "AES128-SHA:AES128-GCM-SHA256"]);
+            wait(&servers::oracle_in_front_of_at(address, behind, oracle));
+        }
+        _ => panic!(
+            "usage: flights record HOST:PORT DIR WHAT\n\
+             | play DIR ADDRESS:PORT [no-renegotiation-info|as-1.0.1e|as-1.0.1h]\n\
+             | oracle ADDRESS:PORT always|unfollowed"
+        ),
     }
 }
 
 fn play(flights: servers::Flights, address: &str) {
-    let server = flights.play_at(address);
+    wait(&flights.play_at(address));
+}
+
+fn wait(server: &servers::Server) {
     println!("plays on {} until standard input ends", server.address);
     let _ = std::io::stdin().read(&mut [0]);
 }

@@ -211,6 +211,12 @@ impl<'k> Conversation<'k> {
         self.opening == Opening::Listen && self.state == State::Waiting && self.first.is_empty()
     }
 
+    /// Nothing more will be sent: when the output is, the socket may be closed in that direction.
+    /// Seen: yaSSL (MySQL 5.5.9) passes over the farewell of TLS, and waits for that of TCP.
+    pub fn has_left(&self) -> bool {
+        self.finishing.as_ref().is_some_and(Finishing::has_left)
+    }
+
     pub fn is_over(&self) -> bool {
         self.state == State::Over
     }
@@ -530,7 +536,8 @@ impl<'k> Conversation<'k> {
             }
             Then::Intrude(probe) => {
                 let leaf = accepted.chain.first().map(Vec::as_slice);
-                match intrude::write(probe, hello.version, question.newest(), leaf, &mut self.output) {
+                let (offered, asks) = (question.newest(), accepted.asks_certificate);
+                match intrude::write(probe, hello.version, offered, leaf, asks, &mut self.output) {
                     Ok(()) => self.state = State::Intruding,
                     Err(why) => {
                         self.aftermath.unasked = Some(why);
@@ -577,11 +584,8 @@ impl<'k> Conversation<'k> {
                 let before = self.aftermath.heartbeat_bytes.unwrap_or_default();
                 self.aftermath.heartbeat_bytes = Some(before.max(*bytes));
             }
-            Event::NotTls => {
-                // MySQL's words for a failed handshake: clear text behind it.
-                self.aftermath.others += 1;
-                self.after_all();
-            }
+            // MySQL's words for a failed handshake, in clear text. Whether they come before the connection breaks is chance.
+            Event::NotTls => self.after_all(),
             _ => self.aftermath.others += 1,
         }
     }

@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use std::future::Future;
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::os::fd::AsRawFd;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
@@ -143,6 +143,8 @@ struct Link<'k> {
     is_connecting: bool,
     unsent: Vec<u8>,
     writes: bool,
+    /// Closed in our direction.
+    has_left: bool,
     deadline: Instant,
     silence_at: Option<Instant>,
 }
@@ -261,6 +263,7 @@ impl<'k> Engine<'k> {
             is_connecting,
             unsent,
             writes: true,
+            has_left: false,
             deadline,
             silence_at: None,
         });
@@ -388,6 +391,11 @@ impl<'k> Engine<'k> {
             }
             if link.conversation.is_over() {
                 return self.hang_up(at, None);
+            }
+            if link.unsent.is_empty() && link.conversation.has_left() && !link.has_left {
+                link.has_left = true;
+                // Where that fails the connection is gone, and reading says so.
+                let _ = link.stream.shutdown(Shutdown::Write);
             }
             let mut came = false;
             if reads {

@@ -16,7 +16,12 @@ use servers::{
 };
 
 fn look_at(server: &Server, host: &str, depth: Depth) -> Facts {
-    let mut target = Some(Target::new(host, server.address.ip(), server.address.port(), true));
+    look_within(server, host, depth, u32::MAX)
+}
+
+fn look_within(server: &Server, host: &str, depth: Depth, connections_max: u32) -> Facts {
+    let target = Target::new(host, server.address.ip(), server.address.port(), true);
+    let mut target = Some(Target { connections_max, ..target });
     let mut source = || target.take().map_or(Next::End, Next::Target);
     let limits = Limits { silence_ms: 250, ..Limits::default() };
     let mut facts = None;
@@ -346,4 +351,16 @@ fn a_first_look_finishes_no_handshake() {
     let seen = tls(&openssl(&[]), Depth::First);
     assert_eq!((seen.resumption_by_psk, seen.resumption_by_id), (None, None));
     assert_eq!((seen.client_certificate_required, seen.client_renegotiation), (None, None));
+}
+
+#[test]
+fn what_no_connection_is_left_for_is_unknown_and_takes_nothing_else_away() {
+    let server = openssl(&[]);
+    let whole = look_at(&server, "127.0.0.1", Depth::Classes);
+    assert_eq!(whole.tls.unwrap().resumption_by_id, Some(Found::Yes));
+    let short = look_within(&server, "127.0.0.1", Depth::Classes, whole.connections - 2);
+    assert_eq!((short.connections, &short.not_seen), (whole.connections - 2, &vec![]));
+    let tls = short.tls.unwrap();
+    assert!(matches!(&tls.resumption_by_id, Some(Found::Unknown(why)) if why.contains("left")), "{tls:#?}");
+    assert_eq!((tls.resumption_by_ticket, tls.classes_complete), (Some(Found::Yes), true));
 }

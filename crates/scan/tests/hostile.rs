@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-use scan::facts::Service;
+use scan::facts::{Found, Service};
 use scan::interrogation::Depth;
 use scan::intrude::Intrusive;
 use scan::{Facts, Limits, Next, Seen, Target};
@@ -13,7 +13,8 @@ use scan::{Facts, Limits, Next, Seen, Target};
 mod servers;
 
 use servers::{
-    Server, error_in_place_of_a_greeting, greeting, mysql_in_front_of, openssl, responder, responder_at,
+    Flights, Server, error_in_place_of_a_greeting, greeting, mysql_in_front_of, openssl, responder,
+    responder_at,
 };
 
 /// Short, so that the tests are; what counts is that they hold.
@@ -391,4 +392,44 @@ fn hostile_and_sound_servers_side_by_side_all_have_their_row() {
     assert_eq!(seen.len(), 5);
     let among = seen.into_iter().find(|one| one.target.address == sound.address).unwrap().facts;
     assert_eq!((among.tls, among.connections), (alone.tls, alone.connections));
+}
+
+#[test]
+fn a_server_that_goes_astray_behind_its_first_flight_is_unknown_there_and_seen_before() {
+    let after: [&'static [u8]; 6] = [
+        b"",                                                     // It closes.
+        b"\x14\x03\x01\x00\x01\x01\x16\x03\x01\x00\x28AAAAAAAA", // Cut short.
+        b"\x14\x03\x01\x00\x01\x01\x16\x03\x01\x00\x04AAAA\x16\x03\x01\x00\x04AAAA",
+        b"\x16\x03\x01\x00\x04\x14\xff\xff\xff", // A message of 16 MiB.
+        b"\x16\x03\x01\xff\xff\x04",             // A record of 64 KiB.
+        b"\x16\x03\x01\x00\x0a\x04\x00\x00\x06\x00\x00\x1c\x20\xff\xff", // A ticket that is not there.
+    ];
+    for bytes in after {
+        for is_endless in [false, true] {
+            let server = Flights::of_openssl_101().play_then(move |mut stream| {
+                let _ = stream.write_all(bytes);
+                while is_endless && stream.write_all(&[0x14; 16_384]).is_ok() {}
+            });
+            let tls = look(&server).tls.unwrap();
+            assert!(tls.suites.len() > 2, "{tls:#?}");
+            for fact in [&tls.resumption_by_id, &tls.resumption_by_ticket, &tls.client_renegotiation] {
+                assert!(matches!(fact, Some(Found::Unknown(_))), "{bytes:02x?} {is_endless} {tls:#?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_server_that_falls_silent_behind_its_first_flight_is_given_up() {
+    let server = Flights::of_openssl_101().play_then(|_| pause());
+    let tls = run(vec![target(server.address)], Depth::Classes, &LIMITS).remove(0).facts.tls.unwrap();
+    assert!(
+        matches!(&tls.resumption_by_id, Some(Found::Unknown(why)) if why.contains("no answer")),
+        "{tls:#?}"
+    );
+    let limits = Limits { intrusive: Intrusive::ALL, ..LIMITS };
+    let tls = run(vec![target(server.address)], Depth::Classes, &limits).remove(0).facts.tls.unwrap();
+    for fact in [&tls.heartbleed, &tls.early_ccs] {
+        assert!(matches!(fact, Some(Found::Unknown(_))), "{tls:#?}");
+    }
 }

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use scan::facts::{Found, Service, Tls};
 use scan::interrogation::Depth;
+use scan::intrude::Intrusive;
 use scan::{Facts, Limits, Next, Port, Target};
 use wire::tls::registry::{Version, cipher_suite, group};
 
@@ -52,6 +53,12 @@ impl Real {
     }
 
     fn look(&self, port: u16, depth: Depth) -> Facts {
+        let facts = self.look_with(port, depth, Intrusive::NONE);
+        assert!(facts.connections <= depth.connections_max(), "{}", facts.connections);
+        facts
+    }
+
+    fn look_with(&self, port: u16, depth: Depth, intrusive: Intrusive) -> Facts {
         let address: SocketAddr = ([127, 0, 0, 1], port).into();
         let mut target = Some(Target::new("127.0.0.1", address.ip(), port, true));
         if let Some(target) = &mut target {
@@ -59,13 +66,12 @@ impl Real {
         }
         let mut source = || target.take().map_or(Next::End, Next::Target);
         let mut facts = None;
-        scan::run(&mut source, depth, &Limits::default(), &mut |seen| {
+        scan::run(&mut source, depth, &Limits { intrusive, ..Limits::default() }, &mut |seen| {
             facts = Some(seen.facts);
             true
         })
         .unwrap();
         let facts = facts.unwrap();
-        assert!(facts.connections <= depth.connections_max(), "{}", facts.connections);
         assert_eq!(facts.not_seen, Vec::<String>::new());
         facts
     }
@@ -93,6 +99,28 @@ fn groups(tls: &Tls, version: Version) -> Vec<&'static str> {
         tls.groups.get(&version).into_iter().flatten().map(|code| group(*code).unwrap().name).collect();
     names.sort_unstable();
     names
+}
+
+/// What shows behind a finished handshake: id, ticket, PSK; the tickets' lives; renegotiation; certificate required.
+type Behind = ([Option<Found>; 3], [Option<u32>; 2], Option<Found>, Option<Found>);
+
+fn behind(tls: &Tls) -> Behind {
+    (
+        [tls.resumption_by_id.clone(), tls.resumption_by_ticket.clone(), tls.resumption_by_psk.clone()],
+        [tls.ticket_lifetime_s, tls.psk_lifetime_s],
+        tls.client_renegotiation.clone(),
+        tls.client_certificate_required.clone(),
+    )
+}
+
+/// All sessions go on for so long, and nothing else is to be said.
+fn goes_on(lifetime_s: u32) -> Behind {
+    let (yes, no) = (|| Some(Found::Yes), || Some(Found::No));
+    ([yes(), yes(), yes()], [Some(lifetime_s); 2], no(), no())
+}
+
+fn intrusive(tls: &Tls) -> [Option<Found>; 3] {
+    [tls.heartbleed.clone(), tls.early_ccs.clone(), tls.robot.clone()]
 }
 
 fn taken(tls: &Tls) -> Vec<Version> {
@@ -127,9 +155,12 @@ fn mariadb_10_11_has_twenty_suites_and_ten_groups() {
     assert_eq!(groups(&tls, Version::TLS12), words("secp256r1 secp384r1 secp521r1 x25519 x448"));
     assert_eq!((tls.dh_bits, tls.dh_prime.as_deref()), (Some(2048), Some("built into MariaDB")));
     assert_eq!(
-        (tls.chains.len(), tls.server_order, tls.fallback_scsv),
+        (tls.chains.len(), tls.server_order.clone(), tls.fallback_scsv.clone()),
         (1, Some(Found::No), Some(Found::Yes))
     );
+    assert_eq!(behind(&tls), goes_on(7200));
+    let tls = server.look_with(server.port, Depth::Classes, Intrusive::ALL).tls.unwrap();
+    assert_eq!(intrusive(&tls), [const { Some(Found::No) }; 3]);
 }
 
 #[test]
@@ -151,7 +182,11 @@ fn mysql_9_7_has_eight_suites_and_three_groups_on_both_of_its_ports() {
         four.insert(0, "TLS_AES_128_CCM_SHA256");
         assert_eq!(suites(&tls, Version::TLS13), four);
         assert_eq!(groups(&tls, Version::TLS13), words("secp256r1 secp384r1 secp521r1"));
-        assert_eq!((tls.chains.len(), tls.server_order), (1, Some(Found::Yes)));
+        assert_eq!((tls.chains.len(), &tls.server_order), (1, &Some(Found::Yes)));
+        // mysqld has an option for it (ssl_session_cache_timeout); its X plugin leaves OpenSSL's default.
+        assert_eq!(behind(&tls), goes_on(if port == server.port { 300 } else { 7200 }));
+        let tls = server.look_with(port, Depth::Classes, Intrusive::ALL).tls.unwrap();
+        assert_eq!(intrusive(&tls), [const { Some(Found::No) }; 3]);
     }
 }
 
@@ -163,6 +198,7 @@ fn mariadb_11_8_wants_a_hybrid_group_first_and_shows_its_certificate_all_the_sam
     assert_eq!(suites(&tls, Version::TLS13), THREE_OF_TLS13);
     let eight = "X25519MLKEM768 ffdhe2048 ffdhe3072 secp256r1 secp384r1 secp521r1 x25519 x448";
     assert_eq!(groups(&tls, Version::TLS13), words(eight));
+    assert_eq!(behind(&tls), goes_on(7200));
     let first = server.look(server.port, Depth::First);
     let tls = first.tls.unwrap();
     assert_eq!((tls.chains.len(), first.connections), (1, 2));
@@ -179,5 +215,11 @@ fn mysql_5_5_with_yassl_shows_its_ten_suites_of_tls10() {
         DHE-RSA-DES-CBC-SHA DHE-RSA-DES-CBC3-SHA RC4-MD5 RC4-SHA";
     assert_eq!(suites(&tls, Version::TLS10), words(ten));
     assert_eq!((tls.dh_bits, tls.secure_renegotiation.clone()), (Some(512), Some(Found::No)));
-    assert_eq!((tls.extended_master_secret, tls.compression), (Some(Found::No), Some(Found::No)));
+    assert_eq!((&tls.extended_master_secret, &tls.compression), (&Some(Found::No), &Some(Found::No)));
+    let (yes, no) = (|| Some(Found::Yes), || Some(Found::No));
+    assert_eq!(behind(&tls), ([yes(), no(), None], [None; 2], no(), no()));
+    // yaSSL tells a good padding from a bad one; so says testssl.sh.
+    let robot = Intrusive { robot: true, ..Intrusive::NONE };
+    let tls = server.look_with(server.port, Depth::Classes, robot).tls.unwrap();
+    assert_eq!(intrusive(&tls), [None, None, yes()]);
 }

@@ -87,6 +87,10 @@ fn a_change_begun_elsewhere_goes_on_from_a_nodes_journal_and_relays_see_what_it_
     assert!(!journal(&journals).is_empty());
     let rules = failed(&lab, &n3);
     assert!(rules.is_disjoint(&set(&["SL1101", "SL1119", "SL1120"])), "{rules:?}");
+    // A strict port ends the handshake of whoever has no certificate, in TLS 1.3 behind its end.
+    let report = lab.run(&["scan", "--format", "json", &format!("{n3}:4567")]).exits(0).json();
+    let features = &report["targets"][0]["tls"]["features"];
+    assert_eq!(features["client_certificate_required"], "yes", "{report:#}");
 
     lab.now("and back again from a third place");
     std::fs::remove_dir_all(&journals).expect("ours");

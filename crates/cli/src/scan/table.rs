@@ -95,6 +95,7 @@ fn print_tls(tls: &TlsRow, depth: Depth) {
         names.retain(|name| seen.insert(*name));
         say("groups", &format!("{}{rest}", names.join(" ")));
     }
+    print_sessions(tls);
     print_trust(tls);
     for leaf in tls.chains.iter().filter_map(|chain| chain.first()) {
         let mut names = leaf.dns.clone();
@@ -110,6 +111,30 @@ fn print_tls(tls: &TlsRow, depth: Depth) {
                 if names.is_empty() { String::new() } else { format!(", for {}", names.join(" ")) }
             ),
         );
+    }
+}
+
+/// What shows behind a finished handshake.
+fn print_sessions(tls: &TlsRow) {
+    let is = |feature: &str| tls.features.get(feature).and_then(Option::as_deref) == Some("yes");
+    let with = |name: &str, lifetime_s: Option<u64>| match lifetime_s {
+        Some(lifetime_s) if lifetime_s > 0 => format!("{name} ({lifetime_s} s)"),
+        _ => name.to_owned(),
+    };
+    let ways: Vec<String> = [
+        ("resumption_by_id", "by id".to_owned()),
+        ("resumption_by_ticket", with("by ticket", tls.ticket_lifetime_s)),
+        ("resumption_by_psk", with("by PSK", tls.psk_lifetime_s)),
+    ]
+    .into_iter()
+    .filter(|(feature, _)| is(feature))
+    .map(|(_, way)| way)
+    .collect();
+    if !ways.is_empty() {
+        say("sessions", &format!("go on {}", ways.join(", ")));
+    }
+    if is("client_certificate_required") {
+        say("clients", "need a certificate");
     }
 }
 

@@ -300,6 +300,8 @@ pub(super) mod tests {
                 groups_complete: true,
                 dh_bits: None,
                 dh_prime: None,
+                ticket_lifetime_s: None,
+                psk_lifetime_s: None,
                 order: None,
                 signature_schemes: vec![],
                 chains: leaves.into_iter().map(|leaf| vec![leaf]).collect(),

@@ -149,7 +149,6 @@ fn of_handshakes(tls: &Tls, note: &mut dyn FnMut(&str, Value)) {
         ("tls.secure_renegotiation", &tls.secure_renegotiation),
         ("tls.extended_master_secret", &tls.extended_master_secret),
         ("tls.heartbeat", &tls.heartbeat),
-        ("tls.client_renegotiation", &tls.client_renegotiation),
         ("tls.heartbleed", &tls.heartbleed),
         ("tls.early_ccs", &tls.early_ccs),
         ("tls.robot", &tls.robot),
@@ -157,6 +156,11 @@ fn of_handshakes(tls: &Tls, note: &mut dyn FnMut(&str, Value)) {
         if let Some(value) = value {
             note(fact, found(value));
         }
+    }
+    if let Some(value) = &tls.client_renegotiation {
+        // Where nobody gets in without a certificate, there is no session for a stranger to renegotiate in.
+        let is_closed = tls.client_certificate_required == Some(Found::Yes);
+        note("tls.client_renegotiation", if is_closed { Value::Absent } else { found(value) });
     }
 }
 

@@ -251,6 +251,8 @@ fn tls(tls: &Tls) -> TlsRow {
         groups_complete: tls.groups.keys().all(|version| tls.groups_complete.contains(version)),
         dh_bits: tls.dh_bits.map(|bits| bits as u64),
         dh_prime: tls.dh_prime.clone(),
+        ticket_lifetime_s: tls.ticket_lifetime_s.map(u64::from),
+        psk_lifetime_s: tls.psk_lifetime_s.map(u64::from),
         order: match &tls.server_order {
             Some(Found::Yes) => Some("server".into()),
             Some(Found::No) => Some("client".into()),

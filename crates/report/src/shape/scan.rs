@@ -184,6 +184,12 @@ pub struct TlsRow {
     /// Bits of the smallest finite-field Diffie-Hellman group that was seen.
     pub dh_bits: Option<u64>,
     pub dh_prime: Option<String>,
+    /// Seconds that a session ticket is said to live, up to TLS 1.2; `null` where none was given.
+    #[serde(default)]
+    pub ticket_lifetime_s: Option<u64>,
+    /// The same in TLS 1.3.
+    #[serde(default)]
+    pub psk_lifetime_s: Option<u64>,
     /// `server` or `client`: whose order of suites counts; `null` when not asked or not seen.
     pub order: Option<String>,
     /// IANA's names.

@@ -114,6 +114,12 @@ impl Finishing {
         }
     }
 
+    /// We have said all and know all. Not so in TLS 1.3, where tickets or a refusal are still to come: a relay on the way
+    /// may break both directions over the end of one.
+    pub fn has_left(&self) -> bool {
+        matches!(self, Self::Tls12(talk) if talk.has_left())
+    }
+
     /// The server has closed, or (`false`) said nothing more in time.
     pub fn ended(self, has_closed: bool) -> Finished {
         match self {
@@ -182,9 +188,16 @@ fn message(kind: u8, body: &[u8]) -> Vec<u8> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use wire::tls::registry::cipher_suite;
+    use proptest::prelude::*;
+    use wire::tls::registry::{Version, cipher_suite, groups};
+    use wire::tls::server_flight::{
+        EcParameters, ServerExtensions, ServerHello, ServerKeyExchange, ServerParameters,
+    };
+
+    use crate::question::Keys;
 
     #[test]
     fn usual_suites_can_be_finished_and_odd_ones_cannot() {
@@ -211,6 +224,83 @@ mod tests {
                 }
             }
             assert_eq!(seen, [(22, b"ab".to_vec()), (20, vec![1])], "{cut}");
+        }
+    }
+
+    /// Both kinds, begun with a server that has our own key share; `raw` is a ServerHello of TLS 1.3 without content.
+    fn begun() -> [Finishing; 2] {
+        let keys = Keys::generate().unwrap();
+        let share = keys.share(groups::X25519).unwrap().to_vec();
+        let mut hello = ServerHello {
+            version: Version::TLS12,
+            legacy_version: Version::TLS12,
+            random: [1; 32],
+            session_id: vec![7; 32],
+            cipher_suite: 0xc02f,
+            compression_method: 0,
+            extensions: ServerExtensions::default(),
+            downgrade: None,
+        };
+        let exchange = ServerKeyExchange {
+            parameters: ServerParameters::Ecdhe {
+                curve: EcParameters::Named(groups::X25519),
+                point: share.clone(),
+            },
+            signature: None,
+            psk_identity_hint_bytes: None,
+        };
+        let flight = Flight {
+            client_hello: b"\x01\x00\x00\x00",
+            client_random: [2; 32],
+            offered: Version::TLS12,
+            hello: &hello,
+            leaf: None,
+            key_exchange: Some(&exchange),
+            asks_certificate: true,
+            raw: b"",
+        };
+        let older = Tls12::begin(&keys, &flight, true, &mut Vec::new()).unwrap();
+        hello.version = Version::TLS13;
+        hello.cipher_suite = 0x1301;
+        hello.extensions.key_share_group = Some(groups::X25519);
+        hello.extensions.key_share = share;
+        let raw = b"\x16\x03\x03\x00\x04\x02\x00\x00\x00rest";
+        let (newer, used) = Tls13::begin(&keys, b"\x01\x00\x00\x00", raw, &hello).unwrap();
+        assert_eq!(used, 9);
+        [Finishing::Tls12(Box::new(older)), Finishing::Tls13(Box::new(newer))]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(200))]
+
+        /// Whatever comes in whatever pieces: no panic, and no handshake that is complete.
+        #[test]
+        fn no_bytes_of_a_stranger_finish_a_handshake(
+            records in proptest::collection::vec(
+                (20u8..25, proptest::collection::vec(any::<u8>(), 0..40)),
+                0..6,
+            ),
+            tail in proptest::collection::vec(any::<u8>(), 0..20),
+            cut in 1usize..50,
+            has_closed: bool,
+        ) {
+            let mut bytes = Vec::new();
+            for (content, body) in &records {
+                bytes.extend_from_slice(&[*content, 3, 3, 0, u8::try_from(body.len()).unwrap()]);
+                bytes.extend_from_slice(body);
+            }
+            bytes.extend_from_slice(&tail);
+            for mut talk in begun() {
+                let mut out = Vec::new();
+                for part in bytes.chunks(cut) {
+                    if talk.input(part, &mut out) {
+                        break;
+                    }
+                }
+                let finished = talk.ended(has_closed);
+                prop_assert!(finished.end != End::Complete, "{finished:?}");
+                prop_assert_eq!((finished.renegotiation, out), (None, vec![]));
+            }
         }
     }
 

@@ -48,6 +48,9 @@ enum State {
     Waiting,
     /// For its answer to our wish for another handshake.
     Renegotiating,
+    /// For the server's end, behind our farewell. Seen: MariaDB puts a session into its cache behind its Finished, and a
+    /// client that comes back at once is too early.
+    Leaving,
     Over,
 }
 
@@ -152,6 +155,10 @@ impl Tls12 {
         self.received.push(bytes);
         while self.state != State::Over {
             let Some((content, body)) = self.received.next() else { break };
+            if self.state == State::Leaving {
+                self.state = State::Over; // Whatever it says, it has read our farewell.
+                break;
+            }
             let plain = if self.is_read_protected {
                 self.read.open(content, &body).ok_or("a record of the server does not open")
             } else {
@@ -165,6 +172,10 @@ impl Tls12 {
         self.state == State::Over
     }
 
+    pub fn has_left(&self) -> bool {
+        self.state == State::Leaving
+    }
+
     pub fn ended(mut self, has_closed: bool) -> Finished {
         match self.state {
             State::Waiting if has_closed => self.finished.end = End::Refused { alert: None },
@@ -172,7 +183,7 @@ impl Tls12 {
                 self.finished.renegotiation =
                     Some(if has_closed { Renegotiation::Refused } else { Renegotiation::NoAnswer });
             }
-            State::Waiting | State::Over => {}
+            State::Waiting | State::Leaving | State::Over => {}
         }
         self.finished
     }
@@ -243,8 +254,7 @@ impl Tls12 {
                 if self.prf.expand(&self.master, "server finished", &hash, VERIFY_DATA_BYTES) != body {
                     return Err("the server's Finished is not that of this handshake");
                 }
-                self.finished.end = End::Complete;
-                self.state = State::Over;
+                self.end(End::Complete);
                 if self.wants_renegotiation {
                     self.renegotiate(out);
                 } else {
@@ -291,7 +301,9 @@ impl Tls12 {
     fn farewell(&mut self, out: &mut Vec<u8>) {
         let alert = [alerts::LEVEL_WARNING, alerts::CLOSE_NOTIFY];
         // What cannot be sealed is not sent, and the connection closes all the same.
-        let _ = self.write.seal(out, CONTENT_ALERT, &alert);
+        if self.write.seal(out, CONTENT_ALERT, &alert).is_ok() {
+            self.state = State::Leaving;
+        }
     }
 }
 

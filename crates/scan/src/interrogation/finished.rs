@@ -13,6 +13,9 @@ use crate::question::Question;
 /// Two for each way to go on: TLS 1.3, ticket, id.
 pub(super) const FINISHED_CONNECTIONS: u32 = 6;
 
+/// Said of one fact, and not of the whole look: all else was asked before.
+const NONE_LEFT: &str = "no connection was left for it";
+
 impl Survey {
     /// In the order of what most servers have: what the connections do not suffice for is unknown.
     pub(super) async fn finished(&mut self) {
@@ -32,6 +35,7 @@ impl Survey {
             Err(why) => Found::Unknown(why.clone()),
         });
         self.tls.ticket_lifetime_s = first.as_ref().ok().and_then(|finished| finished.ticket_lifetime_s);
+        let failure = first.as_ref().err().cloned();
         // An id beside a ticket is none to go on with; and one from here is lost with the renegotiation.
         let with_ticket = first.map(|finished| Finished {
             session: finished.session.filter(|session| matches!(session, Session::Ticket(_))),
@@ -40,12 +44,19 @@ impl Survey {
         self.tls.resumption_by_ticket = Some(self.goes_on(question, with_ticket).await);
         let mut question = Question::up_to(version).to_be_finished(false);
         question.session_ticket = false;
-        let first = self.finish(question.clone()).await;
+        // What no handshake came to once, it will not come to now.
+        let first = match failure {
+            Some(why) => Err(why),
+            None => self.finish(question.clone()).await,
+        };
         self.tls.resumption_by_id = Some(self.goes_on(question, first).await);
     }
 
     /// Finishes one handshake, or says why that is not to be had.
     async fn finish(&mut self, question: Question) -> Result<Finished, String> {
+        if self.connections_left == 0 {
+            return Err(NONE_LEFT.into());
+        }
         let accepted = match self.offer(question).await {
             Said::Took(accepted) => accepted,
             Said::NotSeen => return Err("no answer".into()),
@@ -89,6 +100,9 @@ impl Survey {
             Ok(Finished { session: None, .. }) => return Found::No, // None was given.
             Ok(Finished { session: Some(session), .. }) => session,
         };
+        if self.connections_left == 0 {
+            return Found::Unknown(NONE_LEFT.into());
+        }
         match self.offer(question.resuming(session)).await {
             Said::Took(accepted) if accepted.is_resumed => Found::Yes,
             Said::NotSeen => Found::Unknown("no answer".into()),

@@ -111,6 +111,9 @@ impl Survey {
                 Err(why) => return Found::Unknown(why),
             };
             if first.iter().all(|one| Some(one) == first.first()) {
+                if first.iter().all(Aftermath::is_unread) {
+                    return Found::Unknown("it does not read the key exchange".into());
+                }
                 continue;
             }
             return match self.five_answers(&question, goes_on).await {

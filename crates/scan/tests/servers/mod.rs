@@ -353,9 +353,13 @@ pub enum Oracle {
 /// A server in front of a real one (`good.key`, TLS 1.2 and older) that looks into the secrets under its RSA key on their
 /// way: every handshake can be finished with it. Byte-level.
 pub fn oracle_in_front_of(tls: Server, oracle: Oracle) -> Server {
+    oracle_in_front_of_at("127.0.0.1:0", tls, oracle)
+}
+
+pub fn oracle_in_front_of_at(at: &str, tls: Server, oracle: Oracle) -> Server {
     let (address, count) = (tls.address, AtomicU32::new(0));
     let key = std::fs::read(files().join("good.key")).unwrap();
-    let mut front = responder(move |mut near| {
+    let mut front = responder_at(at, move |mut near| {
         let rsa = PKey::private_key_from_pem(&key).unwrap().rsa().unwrap();
         let Ok(mut far) = TcpStream::connect(address) else { return };
         let (mut from, mut to) = (far.try_clone().unwrap(), near.try_clone().unwrap());
@@ -551,6 +555,17 @@ impl Flights {
             if let Some(hello) = read_hello(&mut stream) {
                 let _ = stream.write_all(&self.answer(&hello));
                 let _ = stream.read(&mut [0; 1024]); // Whatever is said to it, it has nothing more to say.
+            }
+        })
+    }
+
+    /// The same, and answers the first bytes that come behind its flight by `end`.
+    pub fn play_then(self, end: impl Fn(TcpStream) + Send + Sync + 'static) -> Server {
+        responder(move |mut stream| {
+            let Some(hello) = read_hello(&mut stream) else { return };
+            let _ = stream.write_all(&self.answer(&hello));
+            if matches!(stream.read(&mut [0; 4096]), Ok(1..)) {
+                end(stream);
             }
         })
     }
