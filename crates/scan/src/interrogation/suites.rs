@@ -72,10 +72,23 @@ impl Survey {
         }
     }
 
-    /// Offers what is left until nothing of it is taken, or `kept_back` connections are left for others.
+    /// The list of one version, in the server's order. What was first is known from a question with all suites in it; what
+    /// others brought has no place in the order yet, and is asked for once more.
     pub(super) async fn eliminate(&mut self, version: Version, mut question: Question, kept_back: u32) {
-        let known = self.tls.suites.get(&version).cloned().unwrap_or_default();
-        question.suites.retain(|code| !known.contains(code));
+        let mut known = self.tls.suites.remove(&version).unwrap_or_default();
+        if !known.is_empty() {
+            let first = known.remove(0);
+            question.suites.retain(|&code| code != first);
+            self.note_suite(version, first);
+        }
+        self.eliminate_rest(version, question, kept_back).await;
+        for code in known {
+            self.note_suite(version, code);
+        }
+    }
+
+    /// Offers what is left until nothing of it is taken, or `kept_back` connections are left for others.
+    async fn eliminate_rest(&mut self, version: Version, mut question: Question, kept_back: u32) {
         while !question.suites.is_empty() {
             if self.connections_left <= kept_back {
                 self.facts.not_seen.push(format!(
