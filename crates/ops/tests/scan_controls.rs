@@ -16,7 +16,7 @@ mod servers;
 
 use servers::{
     ALL, Flights, Habits, Oracle, Server, galera, mysql_in_front_of, mysql_without_tls, openssl,
-    oracle_in_front_of, weak_openssl,
+    oracle_in_front_of, weak_openssl, xcom,
 };
 
 fn look(server: &Server, host: &str, depth: Depth) -> TargetRow {
@@ -201,6 +201,14 @@ fn sl1119_and_sl1120_tell_plain_strict_and_dynamic_galera_ports_apart() {
     let row = look(&galera(Some(sound())), "127.0.0.1", Depth::Classes);
     assert_eq!((verdict(&row, "SL1119"), verdict(&row, "SL1120")), (VerdictWord::Pass, VerdictWord::Fail));
     assert_eq!(row.service.unwrap().protocol, "galera_dynamic");
+}
+
+#[test]
+fn sl1131_a_group_that_answers_in_clear_text_is_found() {
+    // The real one, and one with TLS, are in scan/tests/real_servers.rs.
+    let row = look(&xcom(), "127.0.0.1", Depth::Classes);
+    assert_eq!((verdict(&row, "SL1131"), row.grade.as_deref()), (VerdictWord::Fail, Some("F")));
+    assert_eq!(row.service.unwrap().protocol, "group_replication_plain");
 }
 
 #[test]

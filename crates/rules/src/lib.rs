@@ -93,6 +93,7 @@ pub const RULES: &[&dyn Rule] = &[
     &tls::HEARTBLEED,
     &tls::EARLY_CCS,
     &tls::ROBOT,
+    &tls::GROUP_REPLICATION_PLAIN,
     &server::OFFERS_TLS,
     &server::REQUIRES_TLS,
     &server::CERTIFICATE_EXPIRY,

@@ -11,8 +11,8 @@ use wire::tls::server_flight::{
     ServerParameters,
 };
 use wire::tls::{ServerFlight, ssl2};
-use wire::x_protocol;
 use wire::{Capabilities, ErrPacket, Greeting, SslRequest};
+use wire::{x_protocol, xcom};
 
 use crate::finish::{self, Finished, Finishing, Tls12, Tls13};
 use crate::intrude::{self, Aftermath};
@@ -39,6 +39,8 @@ pub enum Opening {
     XProtocol,
     /// TLS from the first byte.
     Direct,
+    /// A question of Group Replication, in clear text.
+    Xcom,
 }
 
 /// What a server said before TLS.
@@ -52,6 +54,8 @@ pub enum Spoke {
     Gcomm(Handshake),
     /// What an X Protocol port says that it can.
     XProtocol(Box<x_protocol::Capabilities>),
+    /// A Group Replication port answered in clear text, with this version of its protocol.
+    Xcom(u32),
     /// Bytes that are none of these.
     Other(Vec<u8>),
 }
@@ -195,8 +199,10 @@ impl<'k> Conversation<'k> {
             answer: None,
             fault: None,
         };
-        if opening == Opening::Direct {
-            this.begin_tls();
+        match opening {
+            Opening::Direct => this.begin_tls(),
+            Opening::Xcom => xcom::version_request(&mut this.output),
+            Opening::Listen | Opening::Patient | Opening::Mysql | Opening::XProtocol => {}
         }
         this
     }
@@ -308,6 +314,17 @@ impl<'k> Conversation<'k> {
         }
         if self.opening == Opening::XProtocol {
             return self.x_words();
+        }
+        if self.opening == Opening::Xcom {
+            match xcom::parse_version_reply(&self.first) {
+                Ok(None) => {}
+                Ok(Some(version)) => {
+                    self.spoke = Spoke::Xcom(version);
+                    self.state = State::Over;
+                }
+                Err(_) => self.not_mysql(),
+            }
+            return;
         }
         self.packets.push(if self.pushed_bytes == 0 { &self.first } else { bytes });
         self.pushed_bytes = self.first.len();

@@ -38,6 +38,10 @@ pub enum Service {
     GaleraPlain {
         dynamic: bool,
     },
+    /// A Group Replication port that answers in clear text.
+    GroupReplicationPlain {
+        protocol_version: u32,
+    },
     /// TLS from the first byte: Galera, SST or a stranger.
     Tls,
     /// Listens, says nothing, and takes no TLS.

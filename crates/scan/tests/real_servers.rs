@@ -24,17 +24,24 @@ struct Real {
 
 impl Real {
     fn start(bundle: &str) -> Self {
+        Self::start_with(bundle, |_| vec![])
+    }
+
+    /// With options that may depend on the port; two ports behind it are free too.
+    fn start_with(bundle: &str, options: impl Fn(u16) -> Vec<String>) -> Self {
         let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let directory = tempfile::Builder::new().prefix("sealion-real-").tempdir().unwrap();
-        // Two ports in a row: MySQL has its X Protocol on the second one.
+        // Three ports in a row: MySQL has its X Protocol on the second one, and a group its own on the third.
         let port = (0..100)
             .find_map(|_| {
                 let first = TcpListener::bind("127.0.0.1:0").ok()?.local_addr().ok()?.port();
-                TcpListener::bind(("127.0.0.1", first.checked_add(1)?)).ok().map(|_| first)
+                TcpListener::bind(("127.0.0.1", first.checked_add(1)?)).ok()?;
+                TcpListener::bind(("127.0.0.1", first.checked_add(2)?)).ok().map(|_| first)
             })
             .unwrap();
         let mut child = Command::new(repository.join("scripts/start-server.sh"))
             .args([bundle, directory.path().to_str().unwrap(), &port.to_string()])
+            .args(options(port))
             .stdin(Stdio::null())
             .spawn()
             .unwrap();
@@ -59,22 +66,26 @@ impl Real {
     }
 
     fn look_with(&self, port: u16, depth: Depth, intrusive: Intrusive) -> Facts {
-        let address: SocketAddr = ([127, 0, 0, 1], port).into();
-        let mut target = Some(Target::new("127.0.0.1", address.ip(), port, true));
-        if let Some(target) = &mut target {
-            target.port = if port == self.port { Port::Mysql } else { Port::XProtocol };
-        }
-        let mut source = || target.take().map_or(Next::End, Next::Target);
-        let mut facts = None;
-        scan::run(&mut source, depth, &Limits { intrusive, ..Limits::default() }, &mut |seen| {
-            facts = Some(seen.facts);
-            true
-        })
-        .unwrap();
-        let facts = facts.unwrap();
-        assert_eq!(facts.not_seen, Vec::<String>::new());
-        facts
+        look_as(port, if port == self.port { Port::Mysql } else { Port::XProtocol }, depth, intrusive)
     }
+}
+
+fn look_as(port: u16, kind: Port, depth: Depth, intrusive: Intrusive) -> Facts {
+    let address: SocketAddr = ([127, 0, 0, 1], port).into();
+    let mut target = Some(Target::new("127.0.0.1", address.ip(), port, true));
+    if let Some(target) = &mut target {
+        target.port = kind;
+    }
+    let mut source = || target.take().map_or(Next::End, Next::Target);
+    let mut facts = None;
+    scan::run(&mut source, depth, &Limits { intrusive, ..Limits::default() }, &mut |seen| {
+        facts = Some(seen.facts);
+        true
+    })
+    .unwrap();
+    let facts = facts.unwrap();
+    assert_eq!(facts.not_seen, Vec::<String>::new(), "{:?}", facts.service);
+    facts
 }
 
 impl Drop for Real {
@@ -161,6 +172,53 @@ fn mariadb_10_11_has_twenty_suites_and_ten_groups() {
     assert_eq!(behind(&tls), goes_on(7200));
     let tls = server.look_with(server.port, Depth::Classes, Intrusive::ALL).tls.unwrap();
     assert_eq!(intrusive(&tls), [const { Some(Found::No) }; 3]);
+}
+
+#[test]
+fn a_group_replication_port_is_told_in_clear_text_and_in_tls() {
+    for ssl_mode in ["DISABLED", "REQUIRED"] {
+        let server = Real::start_with("mysql-9.7", |port| {
+            let group = port + 2;
+            [
+                "--server-id=1".into(),
+                "--gtid-mode=ON".into(),
+                "--enforce-gtid-consistency=ON".into(),
+                "--report-host=127.0.0.1".into(),
+                format!("--report-port={port}"),
+                "--plugin-load-add=group_replication.so".into(),
+                "--group-replication-group-name=5ea11094-0000-4000-8000-000000000000".into(),
+                format!("--group-replication-local-address=127.0.0.1:{group}"),
+                format!("--group-replication-group-seeds=127.0.0.1:{group}"),
+                format!("--group-replication-ssl-mode={ssl_mode}"),
+                "--group-replication-start-on-boot=ON".into(),
+                "--group-replication-bootstrap-group=ON".into(),
+            ]
+            .to_vec()
+        });
+        let port = server.port + 2;
+        let deadline = Instant::now() + Duration::from_secs(UP_S_MAX);
+        let log = || std::fs::read_to_string(server.directory.path().join("log")).unwrap_or_default();
+        // While it begins it refuses, or hangs up at once; afterwards it waits for a word.
+        let waits = || {
+            let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else { return false };
+            stream.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+            std::io::Read::read(&mut stream, &mut [0]).is_err()
+        };
+        while !(log().contains("working as primary member") && waits()) {
+            assert!(Instant::now() < deadline, "the group does not begin:\n{}", log());
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let facts = look_as(port, Port::GroupReplication, Depth::Classes, Intrusive::NONE);
+        match (ssl_mode, facts.service.unwrap()) {
+            ("DISABLED", Service::GroupReplicationPlain { protocol_version: 1 }) => {
+                assert_eq!(facts.tls, None);
+            }
+            ("REQUIRED", Service::Tls) => {
+                assert_eq!(taken(&facts.tls.unwrap()), [Version::TLS12, Version::TLS13]);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod read;
 pub mod resultset;
 pub mod tls;
 pub mod x_protocol;
+pub mod xcom;
 
 pub use answer::{AuthAnswer, AuthSwitch, ErrPacket, OkPacket};
 pub use capabilities::Capabilities;

@@ -35,6 +35,10 @@ pub fn observe(target: &Target, facts: &Facts, trust: &[TrustRow], now_unix_ms: 
             note("galera.plain", Value::Bool(!dynamic));
             note("galera.dynamic", Value::Bool(*dynamic));
         }
+        Some(Service::GroupReplicationPlain { .. }) => note("group_replication.plain", Value::Bool(true)),
+        Some(Service::Tls) if target.port == ::scan::Port::GroupReplication => {
+            note("group_replication.plain", Value::Bool(false));
+        }
         Some(Service::Tls) if target.port == ::scan::Port::Galera => {
             note("galera.plain", Value::Bool(false));
             note("galera.dynamic", Value::Bool(false));

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 
 use ::scan::facts::{Found, Service, Tls};
-use ::scan::{Seen, Target};
+use ::scan::{Port, Seen, Target};
 use report::shape::{
     AcceptedRow, CertificateRow, FindingRow, GroupRow, NameRow, ServiceRow, SuiteRow, TargetRow, TlsRow,
     TrustRow, VersionRow,
@@ -159,9 +159,17 @@ fn service(service: &Service, target: &Target) -> ServiceRow {
         }
         Service::GaleraPlain { dynamic: false } => "galera_plain",
         Service::GaleraPlain { dynamic: true } => "galera_dynamic",
+        Service::GroupReplicationPlain { protocol_version } => {
+            row.note = format!("Group Replication (XCom, protocol {protocol_version})");
+            "group_replication_plain"
+        }
         Service::Tls => "tls",
         Service::Silent => {
             row.note = "listens, says nothing, and takes no TLS".into();
+            // Documented, not seen: neither can be had here.
+            if target.port == Port::NdbManagement {
+                row.note += "; a management server of NDB is silent until a command comes, and none was sent";
+            }
             if target.proxy.is_none() {
                 row.note += "; a server behind a load balancer waits for a PROXY header: --proxy-protocol v2";
             }

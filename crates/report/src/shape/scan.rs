@@ -164,7 +164,7 @@ pub struct TargetRow {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ServiceRow {
-    /// `mysql`, `x_protocol`, `galera_plain`, `galera_dynamic`, `tls`, `turned_away`, `silent`, `stranger`.
+    /// `mysql`, `x_protocol`, `galera_plain`, `galera_dynamic`, `group_replication_plain`, `tls`, `turned_away`, `silent`, `stranger`.
     pub protocol: String,
     /// As the server words it.
     pub version: Option<String>,

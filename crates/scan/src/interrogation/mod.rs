@@ -25,7 +25,7 @@ use crate::conversation::{Accepted, Answer, Fault, Opening, Reply, Spoke};
 use crate::facts::{Facts, Found, Service, Tls};
 use crate::intrude::Intrusive;
 use crate::question::Question;
-use crate::target::Target;
+use crate::target::{Port, Target};
 
 use long_lists::LongLists;
 
@@ -236,6 +236,15 @@ impl Survey {
         if reply.spoke == Spoke::Nothing
             && matches!(reply.answer, Some(Answer::Closed | Answer::NotTls(_) | Answer::Error(_)))
         {
+            if matches!(self.facts.port, Port::GroupReplication | Port::Other) {
+                self.opening = Opening::Xcom;
+                if let Some(Reply { spoke: Spoke::Xcom(protocol_version), .. }) =
+                    self.connect(Question::modern()).await
+                {
+                    self.facts.service = Some(Service::GroupReplicationPlain { protocol_version });
+                    return None;
+                }
+            }
             self.opening = Opening::Patient;
             if let Some(again) = self.connect(Question::modern()).await
                 && again.spoke != Spoke::Nothing
@@ -276,6 +285,9 @@ impl Survey {
             Spoke::Gcomm(_) => {
                 self.opening = Opening::Direct;
                 Service::GaleraPlain { dynamic: false }
+            }
+            Spoke::Xcom(protocol_version) => {
+                Service::GroupReplicationPlain { protocol_version: *protocol_version }
             }
             Spoke::Nothing if answered => {
                 self.opening = Opening::Direct;

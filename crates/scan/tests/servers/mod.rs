@@ -312,6 +312,18 @@ pub fn galera(tls: Option<Server>) -> Server {
     front
 }
 
+/// Answers a Group Replication peer in clear text, with what MySQL 9.7.4 answers. Byte-level.
+pub fn xcom() -> Server {
+    responder(|mut stream| {
+        let mut request = [0; 12];
+        let _ = stream.set_read_timeout(Some(Duration::from_secs(5)));
+        if stream.read_exact(&mut request).is_ok() && request.starts_with(&[0, 0, 0, 1, 0, 0, 0, 0, 1]) {
+            let _ = stream.write_all(&[0, 0, 0, 1, 0, 0, 0, 0, 2, request[9], request[10], 0]);
+            let _ = stream.read(&mut request);
+        }
+    })
+}
+
 /// Carries bytes both ways until one side has ended.
 pub fn join(near: &TcpStream, behind: SocketAddr, already: &[u8]) {
     let Ok(mut far) = TcpStream::connect(behind) else { return };
