@@ -1290,7 +1290,7 @@ _sealion() {
                     return 0
                     ;;
                 --intrusive)
-                    COMPREPLY=($(compgen -W "heartbleed ccs robot" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "heartbleed ccs robot login" -- "${cur}"))
                     return 0
                     ;;
                 --max-handshakes)

@@ -90,7 +90,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand scan" -l html -d 'Write 
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l baseline -d 'Show only what has changed since this JSON was written; --fail-on judges only what is new' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l intrusive -d 'Also ask what may harm an old server: Heartbleed, early CCS, ROBOT, or only those of LIST. A server with such a fault may hand out bytes of its memory over it, or end. Up to 17 connections more a port' -r -f -a "heartbleed\t''
 ccs\t''
-robot\t''"
+robot\t''
+login\t'One login as "sealion_scan", refused and logged: is the RSA key of the password plugins offered in clear text?'"
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l max-handshakes -d 'Connections that may be made to one address in a day; servers turn a host away at 100 by default' -r
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l rate -d 'New connections a second over all targets' -r
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l at-once -d 'Targets that are asked at once; each has one connection at a time' -r
@@ -120,7 +121,7 @@ never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l full -d 'Every suite, group and signature scheme: up to 65 connections a port instead of 35'
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l first -d 'Only the greeting, one handshake and the certificate'
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -s v -l verbose -d 'Say more; twice says everything'
-complete -c sealion -n "__fish_sealion_using_subcommand scan" -s h -l help -d 'Print help'
+complete -c sealion -n "__fish_sealion_using_subcommand scan" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients serve list" -l inventory -d 'The inventory of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients serve list" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''

@@ -419,6 +419,8 @@ pub enum IntrusiveArg {
     Heartbleed,
     Ccs,
     Robot,
+    /// One login as "sealion_scan", refused and logged: is the RSA key of the password plugins offered in clear text?
+    Login,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

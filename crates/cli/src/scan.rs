@@ -178,6 +178,7 @@ fn intrusive(words: &[IntrusiveArg]) -> Option<Intrusive> {
         heartbleed: is(IntrusiveArg::Heartbleed),
         early_ccs: is(IntrusiveArg::Ccs),
         robot: is(IntrusiveArg::Robot),
+        login: is(IntrusiveArg::Login),
     })
 }
 

@@ -16,6 +16,7 @@ use wire::{x_protocol, xcom};
 
 use crate::finish::{self, Finished, Finishing, Tls12, Tls13};
 use crate::intrude::{self, Aftermath};
+use crate::knock::{Knock, Knocked};
 use crate::question::{Keys, Question, Then};
 use crate::tls13::{self, Inside};
 
@@ -41,6 +42,8 @@ pub enum Opening {
     Direct,
     /// A question of Group Replication, in clear text.
     Xcom,
+    /// A greeting, and a login that is refused, in clear text.
+    Knock,
 }
 
 /// What a server said before TLS.
@@ -56,6 +59,8 @@ pub enum Spoke {
     XProtocol(Box<x_protocol::Capabilities>),
     /// A Group Replication port answered in clear text, with this version of its protocol.
     Xcom(u32),
+    /// What a login that is refused showed.
+    Knocked(Knocked),
     /// Bytes that are none of these.
     Other(Vec<u8>),
 }
@@ -147,6 +152,8 @@ enum State {
     Intruding,
     /// Clear text came where TLS should begin; the packet may not be whole yet.
     InPlain,
+    /// Behind a login, until it is refused.
+    Knocking,
     Over,
 }
 
@@ -173,6 +180,7 @@ pub struct Conversation<'k> {
     aftermath: Aftermath,
     answer: Option<Answer>,
     fault: Option<Fault>,
+    knock: Option<Knock>,
 }
 
 impl<'k> Conversation<'k> {
@@ -198,11 +206,12 @@ impl<'k> Conversation<'k> {
             aftermath: Aftermath::default(),
             answer: None,
             fault: None,
+            knock: None,
         };
         match opening {
             Opening::Direct => this.begin_tls(),
             Opening::Xcom => xcom::version_request(&mut this.output),
-            Opening::Listen | Opening::Patient | Opening::Mysql | Opening::XProtocol => {}
+            Opening::Listen | Opening::Patient | Opening::Mysql | Opening::XProtocol | Opening::Knock => {}
         }
         this
     }
@@ -238,6 +247,7 @@ impl<'k> Conversation<'k> {
     pub fn closed(&mut self) {
         match self.state {
             State::Waiting => self.fail(Fault::Broken { why: "closed before it said what it is".into() }),
+            State::Knocking => self.state = State::Over,
             State::InPlain => self.plain(true),
             State::Finishing => self.finish(true),
             State::Intruding => self.after_all(),
@@ -275,7 +285,8 @@ impl<'k> Conversation<'k> {
     }
 
     pub fn into_reply(self) -> Reply {
-        Reply { spoke: self.spoke, answer: self.answer, fault: self.fault }
+        let spoke = self.knock.map_or(self.spoke, |knock| Spoke::Knocked(knock.into_knocked()));
+        Reply { spoke, answer: self.answer, fault: self.fault }
     }
 
     pub fn input(&mut self, bytes: &[u8]) {
@@ -285,6 +296,14 @@ impl<'k> Conversation<'k> {
         }
         match self.state {
             State::Waiting => self.first_words(bytes),
+            State::Knocking => {
+                if let Some(knock) = &mut self.knock {
+                    knock.input(bytes, &mut self.output);
+                    if knock.is_over() {
+                        self.state = State::Over;
+                    }
+                }
+            }
             State::InTls | State::Intruding => self.in_tls(bytes),
             State::Finishing => self.go_on(bytes),
             State::InPlain => {
@@ -334,6 +353,15 @@ impl<'k> Conversation<'k> {
             Ok(None) | Err(_) => return self.not_mysql(),
         };
         match greeting::parse(&payload) {
+            Ok(FirstPacket::Greeting(greeting)) if self.opening == Opening::Knock => {
+                match Knock::begin(&greeting, self.random, &mut self.output) {
+                    Ok(knock) => {
+                        self.knock = Some(knock);
+                        self.state = State::Knocking;
+                    }
+                    Err(error) => self.fail(Fault::Unreachable { why: error.to_string() }),
+                }
+            }
             Ok(FirstPacket::Greeting(greeting)) => {
                 let offers_tls = greeting.offers_tls();
                 let is_mariadb = greeting.is_mariadb();

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use trust::CertificateInfo;
 use wire::tls::registry::Version;
 
+use crate::knock::Knocked;
 use crate::target::Port;
 
 /// Something that a probe looked for. `Unknown` says why it could not have been seen.
@@ -118,6 +119,8 @@ pub struct Facts {
     pub service: Option<Service>,
     pub port: Port,
     pub tls: Option<Tls>,
+    /// Whether the RSA key of the password plugins is offered in clear text; `None` where it was not asked.
+    pub public_key: Option<Knocked>,
     /// Why there is less than was asked for.
     pub not_seen: Vec<String>,
     pub connections: u32,
@@ -132,6 +135,7 @@ impl Facts {
             service: None,
             port,
             tls: None,
+            public_key: None,
             not_seen: Vec::new(),
             connections: 0,
             handshakes: 0,

@@ -17,18 +17,26 @@ pub struct Intrusive {
     pub heartbleed: bool,
     pub early_ccs: bool,
     pub robot: bool,
+    /// A login that is refused ([`crate::knock`]): it harms nothing, and leaves a line in the server's log.
+    pub login: bool,
 }
 
 impl Intrusive {
-    pub const NONE: Self = Self { heartbleed: false, early_ccs: false, robot: false };
-    pub const ALL: Self = Self { heartbleed: true, early_ccs: true, robot: true };
+    pub const NONE: Self = Self { heartbleed: false, early_ccs: false, robot: false, login: false };
+    /// All that may harm. A login is asked for by name.
+    pub const ALL: Self = Self { heartbleed: true, early_ccs: true, robot: true, login: false };
 
     /// The names of those that are allowed, as results have them.
     pub fn words(self) -> Vec<&'static str> {
-        [(self.heartbleed, "heartbleed"), (self.early_ccs, "early_ccs"), (self.robot, "robot")]
-            .into_iter()
-            .filter_map(|(is_allowed, word)| is_allowed.then_some(word))
-            .collect()
+        [
+            (self.heartbleed, "heartbleed"),
+            (self.early_ccs, "early_ccs"),
+            (self.robot, "robot"),
+            (self.login, "login"),
+        ]
+        .into_iter()
+        .filter_map(|(is_allowed, word)| is_allowed.then_some(word))
+        .collect()
     }
 
     /// `None` where a word is not one of [`Intrusive::words`].
@@ -39,6 +47,7 @@ impl Intrusive {
                 "heartbleed" => allowed.heartbleed = true,
                 "early_ccs" => allowed.early_ccs = true,
                 "robot" => allowed.robot = true,
+                "login" => allowed.login = true,
                 _ => return None,
             }
         }
@@ -48,7 +57,10 @@ impl Intrusive {
     /// Connections that these may take beside all others.
     pub fn connections_max(self) -> u32 {
         let of = |is_allowed: bool, connections: u32| if is_allowed { connections } else { 0 };
-        of(self.heartbleed, 1) + of(self.early_ccs, 1) + of(self.robot, ROBOT_CONNECTIONS_MAX)
+        of(self.heartbleed, 1)
+            + of(self.early_ccs, 1)
+            + of(self.robot, ROBOT_CONNECTIONS_MAX)
+            + of(self.login, 1)
     }
 }
 
@@ -232,8 +244,13 @@ mod tests {
 
     #[test]
     fn what_is_allowed_is_read_as_it_is_written() {
-        for bits in 0..8_u8 {
-            let one = Intrusive { heartbleed: bits & 1 > 0, early_ccs: bits & 2 > 0, robot: bits & 4 > 0 };
+        for bits in 0..16_u8 {
+            let one = Intrusive {
+                heartbleed: bits & 1 > 0,
+                early_ccs: bits & 2 > 0,
+                robot: bits & 4 > 0,
+                login: bits & 8 > 0,
+            };
             assert_eq!(Intrusive::of_words(one.words()), Some(one));
         }
         assert_eq!(Intrusive::of_words(["robot", "dance"]), None);

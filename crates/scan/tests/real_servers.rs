@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use scan::facts::{Found, Service, Tls};
 use scan::interrogation::Depth;
 use scan::intrude::Intrusive;
+use scan::knock::Knocked;
 use scan::{Facts, Limits, Next, Port, Target};
 use wire::tls::registry::{Version, cipher_suite, group};
 
@@ -172,6 +173,8 @@ fn mariadb_10_11_has_twenty_suites_and_ten_groups() {
     assert_eq!(behind(&tls), goes_on(7200));
     let tls = server.look_with(server.port, Depth::Classes, Intrusive::ALL).tls.unwrap();
     assert_eq!(intrusive(&tls), [const { Some(Found::No) }; 3]);
+    let asked = server.look_with(server.port, Depth::First, LOGIN);
+    assert_eq!(asked.public_key, Some(Knocked::NoKey { plugin: Some("mysql_native_password".into()) }));
 }
 
 #[test]
@@ -219,6 +222,22 @@ fn a_group_replication_port_is_told_in_clear_text_and_in_tls() {
             other => panic!("{other:?}"),
         }
     }
+}
+
+/// Nothing but the login that is refused.
+const LOGIN: Intrusive = Intrusive { login: true, ..Intrusive::NONE };
+
+#[test]
+fn mysql_9_7_offers_its_rsa_key_to_anybody_and_says_so_only_when_asked() {
+    let server = Real::start("mysql-9.7");
+    let asked = server.look_with(server.port, Depth::First, LOGIN);
+    let Some(Knocked::Key(key)) = asked.public_key else { panic!("{:?}", asked.public_key) };
+    let of_the_server = std::fs::read(server.directory.path().join("data/public_key.pem")).unwrap();
+    let of_the_server = openssl::rsa::Rsa::public_key_from_pem(&of_the_server).unwrap();
+    let digest = openssl::sha::sha256(&of_the_server.public_key_to_der().unwrap());
+    let digest = digest.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat();
+    assert_eq!((key.bits, key.sha256), (2048, digest));
+    assert_eq!(server.look(server.port, Depth::First).public_key, None);
 }
 
 #[test]

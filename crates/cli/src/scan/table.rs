@@ -28,6 +28,12 @@ pub fn print_row(row: &TargetRow, depth: Depth) {
     if row.grade.is_none() && !row.grade_why.is_empty() {
         say("", &row.grade_why);
     }
+    if let Some(key) = &service.public_key {
+        say(
+            "RSA key",
+            &format!("offered in clear text by {}: {} bits, SHA-256 {}", key.plugin, key.bits, key.sha256),
+        );
+    }
     if let Some(tls) = &row.tls {
         print_tls(tls, depth);
     }

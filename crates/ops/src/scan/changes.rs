@@ -292,6 +292,7 @@ pub(super) mod tests {
                 flavour: Some("MySQL".into()),
                 auth_plugin: None,
                 capabilities: None,
+                public_key: None,
                 note: String::new(),
             }),
             tls: Some(TlsRow {

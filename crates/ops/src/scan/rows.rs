@@ -5,10 +5,11 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 
 use ::scan::facts::{Found, Service, Tls};
+use ::scan::knock::Knocked;
 use ::scan::{Port, Seen, Target};
 use report::shape::{
-    AcceptedRow, CertificateRow, FindingRow, GroupRow, NameRow, ServiceRow, SuiteRow, TargetRow, TlsRow,
-    TrustRow, VersionRow,
+    AcceptedRow, CertificateRow, FindingRow, GroupRow, NameRow, PublicKeyRow, ServiceRow, SuiteRow,
+    TargetRow, TlsRow, TrustRow, VersionRow,
 };
 use rules::accept::Standing;
 use rules::grade::{Grade, grade};
@@ -30,6 +31,14 @@ pub fn row(seen: &Seen, roots: &[Roots], now_unix_ms: u64) -> TargetRow {
         Grade::None { unknown } => (None, format!("not seen, and could lower it: {}", unknown.join(", "))),
     };
     let mut not_seen = facts.not_seen.clone();
+    match &facts.public_key {
+        Some(Knocked::Unknown(why)) => not_seen.push(format!("whether an RSA key is offered: {why}")),
+        Some(Knocked::NoKey { plugin }) => {
+            let plugin = plugin.as_deref().unwrap_or("no plugin");
+            not_seen.push(format!("an RSA key: none was offered to an unknown user ({plugin})"));
+        }
+        Some(Knocked::Key(_)) | None => {}
+    }
     let takes_any = facts.tls.iter().flat_map(|tls| tls.versions.values()).any(|found| *found == Found::Yes);
     // Seen on MariaDB 10.11.19 without proxy_protocol_networks: it greets first, and refuses all that follows the header.
     if target.proxy.is_some() && facts.service.is_some() && !takes_any {
@@ -37,7 +46,10 @@ pub fn row(seen: &Seen, roots: &[Roots], now_unix_ms: u64) -> TargetRow {
             .push("a PROXY header was sent first: a server that expects none refuses what follows it".into());
     }
     TargetRow {
-        service: facts.service.as_ref().map(|seen| service(seen, target)),
+        service: facts.service.as_ref().map(|seen| ServiceRow {
+            public_key: facts.public_key.as_ref().and_then(public_key),
+            ..service(seen, target)
+        }),
         tls: facts.tls.as_ref().map(|seen| TlsRow { trust, names: names(seen, &target.host), ..tls(seen) }),
         grade: letter,
         grade_why: why,
@@ -132,6 +144,11 @@ pub fn accepted(standing: Standing<'_>) -> AcceptedRow {
     }
 }
 
+fn public_key(knocked: &Knocked) -> Option<PublicKeyRow> {
+    let Knocked::Key(key) = knocked else { return None };
+    Some(PublicKeyRow { bits: key.bits, sha256: key.sha256.clone(), plugin: key.plugin.clone() })
+}
+
 fn service(service: &Service, target: &Target) -> ServiceRow {
     let mut row = ServiceRow {
         protocol: String::new(),
@@ -139,6 +156,7 @@ fn service(service: &Service, target: &Target) -> ServiceRow {
         flavour: None,
         auth_plugin: None,
         capabilities: None,
+        public_key: None,
         note: String::new(),
     };
     row.protocol = match service {

@@ -16,8 +16,8 @@ pub use price::{Block, Price};
 pub use roll::{ChangeRun, Drain, Roll, Rotation, SerialRow, Stall, StepRow};
 pub use scan::{
     AcceptedRow, AskedRow, CertificateRow, ChangeRow, ChangedFindingRow, ChangesRow, GroupRow, NameRow, News,
-    ReusedKeyRow, RotationRow, SCAN_SCHEMA_ID, ScanReport, ServiceRow, SuiteRow, TargetChangesRow, TargetRow,
-    TlsRow, TrustRow, VersionRow,
+    PublicKeyRow, ReusedKeyRow, RotationRow, SCAN_SCHEMA_ID, ScanReport, ServiceRow, SuiteRow,
+    TargetChangesRow, TargetRow, TlsRow, TrustRow, VersionRow,
 };
 pub use status::{ClusterStatus, NodeStatus, StatusRow};
 pub use summary::{LinkRow, Summary};

@@ -172,7 +172,20 @@ pub struct ServiceRow {
     pub auth_plugin: Option<String>,
     /// Protocol capability flags; `null` where there is no greeting.
     pub capabilities: Option<u32>,
+    /// The RSA key that the password plugins offer in clear text; `null` where it was not asked (`--intrusive=login`) or not
+    /// offered.
+    #[serde(default)]
+    pub public_key: Option<PublicKeyRow>,
     pub note: String,
+}
+
+/// A key that clients fetch before they send a password under it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PublicKeyRow {
+    pub bits: u32,
+    /// Of the SubjectPublicKeyInfo, as hex.
+    pub sha256: String,
+    pub plugin: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -3,14 +3,16 @@
 use wire::tls::registry::{KeyExchange, Version, alerts};
 
 use super::{Said, Survey};
-use crate::facts::Found;
+use crate::conversation::{Opening, Reply, Spoke};
+use crate::facts::{Found, Service};
 use crate::intrude::{Aftermath, BadPadding, Intrusive, Probe};
+use crate::knock::Knocked;
 use crate::question::{Question, Then};
 
 impl Survey {
     /// Behind everything else: a server that falls over has told us the rest.
     pub(super) async fn intrude(&mut self, allowed: Intrusive, connections_max: u32) {
-        if allowed == Intrusive::default() {
+        if (Intrusive { login: false, ..allowed }) == Intrusive::NONE {
             return;
         }
         let Some(tls) = self.facts.tls.take() else { return };
@@ -47,6 +49,25 @@ impl Survey {
             }
         }
         self.facts.tls = Some(std::mem::take(&mut self.tls));
+    }
+
+    /// Is the RSA key of the password plugins offered to anybody?
+    pub(super) async fn knock(&mut self) {
+        if !matches!(self.facts.service, Some(Service::Mysql { .. })) || self.is_stopped {
+            return;
+        }
+        self.connections_left = self.connections_left.max(1);
+        let before = std::mem::replace(&mut self.opening, Opening::Knock);
+        let reply = self.connect(Question::modern()).await;
+        self.opening = before;
+        self.facts.public_key = match reply {
+            Some(Reply { spoke: Spoke::Knocked(knocked), .. }) => Some(knocked),
+            Some(Reply { fault, .. }) => {
+                let why = fault.map_or_else(|| "it was turned away".to_owned(), |fault| fault.to_string());
+                Some(Knocked::Unknown(why))
+            }
+            None => None,
+        };
     }
 
     /// `Err`: why nothing was learned; `Ok(None)`: no such handshake is taken.

@@ -118,6 +118,9 @@ pub async fn interrogate(line: Line, target: Target, depth: Depth, intrusive: In
     };
     survey.all(depth).await;
     survey.intrude(intrusive, allowed).await;
+    if intrusive.login {
+        survey.knock().await;
+    }
     survey.facts
 }
 
@@ -289,6 +292,8 @@ impl Survey {
             Spoke::Xcom(protocol_version) => {
                 Service::GroupReplicationPlain { protocol_version: *protocol_version }
             }
+            // Only comes where a login was asked for.
+            Spoke::Knocked(_) => Service::Silent,
             Spoke::Nothing if answered => {
                 self.opening = Opening::Direct;
                 match reply.answer {
