@@ -210,3 +210,82 @@ fn what_is_given_away_is_compared_and_another_password_is_not_taken_for_it() {
     assert_eq!(seen.password, None::<Given>);
     assert!(SecretString::from(PASSWORD).expose_secret().len() > 8);
 }
+
+/// What a stranger may send: nothing of it may end us, or make us hold more than a bounded amount.
+mod strangers {
+    use openssl::rsa::Rsa;
+    use proptest::prelude::*;
+    use prove::talk::{Known, Talk};
+
+    use super::*;
+
+    fn talk_to(attack: &Attack, parts: &[Vec<u8>]) -> prove::Seen {
+        let key = Rsa::generate(1024).unwrap();
+        let key_pem = key.public_key_to_pem().unwrap();
+        let password = SecretString::from(PASSWORD);
+        let known = Known {
+            password: &password,
+            canary: CANARY,
+            canary_path: "/nowhere",
+            key: &key,
+            key_pem: &key_pem,
+        };
+        let mut talk = Talk::new(attack, &known, [9; 20]);
+        for part in parts {
+            talk.input(part);
+            if talk.wants_tls().is_some() {
+                talk.tls_finished(None);
+            }
+            assert!(talk.output().len() < 1 << 20);
+        }
+        talk.into_seen()
+    }
+
+    /// A login that is right, cut and altered below.
+    fn login() -> Vec<u8> {
+        let login = HandshakeResponse {
+            head: SslRequest {
+                capabilities: Capabilities::PROTOCOL_41
+                    | Capabilities::SECURE_CONNECTION
+                    | Capabilities::PLUGIN_AUTH,
+                mariadb_capabilities: 0,
+                max_packet_bytes: 1 << 20,
+                charset: CHARSET_UTF8MB4,
+            },
+            user: b"app",
+            auth_response: &[1; 20],
+            database: None,
+            auth_plugin: Some("mysql_native_password"),
+            attributes: vec![],
+        };
+        let (mut payload, mut out) = (Vec::new(), Vec::new());
+        login.encode(&mut payload).unwrap();
+        write_payload(&mut out, &mut 1, &payload);
+        out
+    }
+
+    #[test]
+    fn a_login_cut_anywhere_is_no_login() {
+        let whole = login();
+        let strip = attack("strip").unwrap();
+        assert_eq!(talk_to(strip, std::slice::from_ref(&whole)).login, Some(Over::Clear));
+        for cut in 0..whole.len() {
+            assert_eq!(talk_to(strip, &[whole[..cut].to_vec()]).login, None, "cut at {cut}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn no_bytes_panic_and_nothing_is_taken_for_the_password(
+            which in 0..ATTACKS.len(),
+            begins in any::<bool>(),
+            parts in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..200), 0..8),
+        ) {
+            let parts: Vec<Vec<u8>> = begins.then(login).into_iter().chain(parts).collect();
+            let seen = talk_to(ATTACKS[which], &parts);
+            prop_assert!(!seen.password.is_some_and(|given| given.is_right));
+            prop_assert!(!seen.file.is_some_and(|given| given.is_right));
+        }
+    }
+}

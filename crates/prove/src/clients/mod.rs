@@ -7,6 +7,7 @@ mod mysql_cli;
 mod mysql_connector_python;
 mod mysqlclient;
 mod pymysql;
+mod replica;
 
 use crate::client::Client;
 
@@ -21,6 +22,9 @@ pub const CLIENTS: &[&Client] = &[
     &mysql_connector_python::C_EXTENSION,
     &aiomysql::AIOMYSQL,
     &asyncmy::ASYNCMY,
+    &replica::MARIADB_10_11,
+    &replica::MARIADB_11_8,
+    &replica::MYSQL_9_7,
 ];
 
 #[cfg(test)]
