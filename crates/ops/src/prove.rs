@@ -65,6 +65,8 @@ impl Ground {
     }
 }
 
+const PASSWORD_CHARACTERS: usize = 24;
+
 /// The user that clients log in as.
 pub const USER: &str = "sealion";
 
@@ -93,8 +95,10 @@ impl Stage {
                 .map_err(|error| OpsError::internal("the rogue's files cannot be written", error))
         };
         let canary = write("canary", CANARY.as_bytes())?;
-        // Of this run, for a server that is none: it opens nothing.
-        let password = trust::generate_passphrase();
+        // Of this run, for a server that is none: it opens nothing. MySQL takes 32 characters for a replica's.
+        let password: String =
+            trust::generate_passphrase().expose_secret().chars().take(PASSWORD_CHARACTERS).collect();
+        let password = SecretString::from(password);
         let settings = Settings {
             bind,
             host: host.to_owned(),

@@ -45,8 +45,8 @@ verify) tls=", @_SSL=1, @_SSL_CA='$SEALION_CA', @_SSL_VERIFY_SERVER_CERT=1" ;;
 no-ssl) tls=", @_SSL=0" ;;
 esac
 case $1 in
-mysql-*) word=SOURCE change='CHANGE REPLICATION SOURCE TO' begin='START REPLICA IO_THREAD' state='SHOW REPLICA STATUS' end='STOP REPLICA; RESET REPLICA ALL' ;;
-*) word=MASTER change='CHANGE MASTER TO' begin='START SLAVE IO_THREAD' state='SHOW SLAVE STATUS' end='STOP SLAVE; RESET SLAVE ALL' ;;
+mysql-*) word=SOURCE change='CHANGE REPLICATION SOURCE TO' begin='START REPLICA IO_THREAD' end='STOP REPLICA; RESET REPLICA ALL' ;;
+*) word=MASTER change='CHANGE MASTER TO' begin='START SLAVE IO_THREAD' end='STOP SLAVE; RESET SLAVE ALL' ;;
 esac
 all="$common$tls"
 sql "$end" >/dev/null 2>&1 || true
@@ -55,6 +55,10 @@ printf '%s %s;\n%s;\n' "$change" "${all//@_/${word}_}" "$begin" | "${client[@]}"
 # Until it has given up, or for a moment while it is content.
 for _ in $(seq 30); do
     sleep 0.1
-    if "${client[@]}" --no-defaults -u root -S "$dir/socket" -e "$state\\G" 2>/dev/null | grep -Eq 'Last_IO_Errno: [1-9]'; then break; fi
+    case $1 in
+    mysql-*) failed=$(sql 'SELECT LAST_ERROR_NUMBER FROM performance_schema.replication_connection_status' || true) ;;
+    *) failed=$(sql 'SHOW SLAVE STATUS\G' | sed -n 's/.*Last_IO_Errno: //p' || true) ;;
+    esac
+    case $failed in [1-9]*) break ;; esac
 done
 sql "$end" >/dev/null 2>&1 || true
