@@ -98,8 +98,8 @@ fn count(head: &[u8], length: usize, seen: &mut Seen) {
     }
 }
 
-/// A write set begins with `G` and its version, then the size of its own header in words of eight bytes.
-/// Source: `galera/src/write_set_ng.hpp`, `MAGIC_BYTE`. Seen: Galera 26.4.23.
+/// A write set begins with `G`, its versions, and the size of its own header; in front of it the group's header ends with
+/// zeros. Source: `galera/src/write_set_ng.hpp`, `MAGIC_BYTE`. Seen: Galera 26.4.23, `47 63 40 14`.
 fn is_writeset(head: &[u8]) -> bool {
-    head.windows(4).any(|window| matches!(window, [b'G', 0x33..=0x66, 32 | 64 | 72 | 80, _]))
+    head.windows(7).any(|window| matches!(window, [0, 0, 0, 0, b'G', 0x33..=0x66, 32 | 64 | 72 | 80]))
 }

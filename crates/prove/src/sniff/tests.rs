@@ -22,7 +22,9 @@ fn sniff(file: &[u8]) -> Report {
 /// The one connection of a recording, what was found on it, and the canaries in it.
 fn one(name: &str) -> (Listed, Vec<What>, Vec<String>) {
     let report = sniff(&recording(name));
-    assert_eq!(report.missing_bytes, 0, "{name}");
+    // tcpdump lost a packet of this one, and tshark says so too: "Previous segment not captured", 102 to 146.
+    let missing_bytes = if name == "sst-rsync" { 44 } else { 0 };
+    assert_eq!(report.missing_bytes, missing_bytes, "{name}");
     let [listed] = report.listed.as_slice() else { panic!("{name}: {:#?}", report.listed) };
     let found = listed.findings.iter().map(|finding| finding.what).collect();
     let canaries = listed.told.canaries.keys().map(|tag| tag.trim_start_matches('0').to_owned()).collect();
@@ -98,6 +100,46 @@ fn row_events_of_the_binary_log_are_found() {
     assert!(found.contains(&What::ReplicationRows), "{found:?}");
     let seen = mysql("binlog");
     assert!(seen.binlog_dumps == 1 && seen.row_events >= 1 && seen.statement_events >= 1, "{seen:?}");
+}
+
+#[test]
+fn write_sets_between_nodes_are_found_and_only_they_are_counted() {
+    let (listed, found, canaries) = one("galera");
+    assert_eq!((listed.told.kind, canaries), (Kind::Galera, vec!["61".to_owned(), "62".to_owned()]));
+    // One INSERT and one UPDATE; the rest is the group's housekeeping.
+    assert_eq!((listed.told.galera.writesets, found.first()), (2, Some(&What::WriteSets)));
+    assert!(listed.told.galera.data_messages > 10 && listed.told.missing_bytes == 0);
+}
+
+#[test]
+fn a_state_transfer_by_rsync_is_recognised() {
+    let (listed, found, _) = one("sst-rsync");
+    assert_eq!((listed.told.kind, found), (Kind::SstRsync, vec![What::FullTransfer]));
+}
+
+#[test]
+fn a_state_transfer_of_a_backup_is_recognised_on_any_port() {
+    for (first, kind) in [(&b"XBSTCK01\x00P"[..], Kind::SstBackup), (b"@RSYNCD: 31.0\n", Kind::SstRsync)] {
+        let token = capture::Canary::new([7; 16]);
+        let payload = [first, token.token().as_bytes()].concat();
+        let mut sniffer = Sniffer::new(&[]);
+        for (sequence, payload) in [(1_u32, &payload[..3]), (4, &payload[3..])] {
+            let segment = capture::segment::Segment {
+                source: "10.0.0.1:50000".parse().unwrap(),
+                destination: "10.0.0.2:5555".parse().unwrap(),
+                sequence,
+                syn: false,
+                ack: true,
+                fin: false,
+                rst: false,
+                payload,
+                cut_bytes: 0,
+            };
+            sniffer.packet(&capture::segment::encode(&segment), 1);
+        }
+        let report = sniffer.finish();
+        assert_eq!((report.listed[0].told.kind, report.listed[0].told.canaries.len()), (kind, 1));
+    }
 }
 
 #[test]
