@@ -293,13 +293,13 @@ mod tests {
         }
     }
 
-    struct Table {
+    struct Rig {
         table: Conversations<Words>,
         shared: u64,
         ended: Vec<(Ends, Words)>,
     }
 
-    impl Table {
+    impl Rig {
         fn new() -> Self {
             Self { table: Conversations::new(vec![]), shared: 0, ended: vec![] }
         }
@@ -343,7 +343,7 @@ mod tests {
 
     #[test]
     fn a_connection_is_read_in_order_from_both_ends_and_handed_over_once() {
-        let mut table = Table::new();
+        let mut table = Rig::new();
         table.send(true, 1, 100, "S", b"", 1);
         table.send(false, 1, 900, "SA", b"", 2);
         table.send(false, 1, 906, "A", b"world", 3);
@@ -363,7 +363,7 @@ mod tests {
     #[test]
     fn who_opened_it_is_known_from_either_half_of_the_handshake() {
         for (to_server, flags, opened_by_a) in [(true, "S", true), (false, "SA", true), (false, "S", false)] {
-            let mut table = Table::new();
+            let mut table = Rig::new();
             table.send(to_server, 1, 100, flags, b"", 1);
             assert_eq!(table.finish().ended[0].0.opened_by_a, Some(opened_by_a), "{to_server} {flags}");
         }
@@ -371,7 +371,7 @@ mod tests {
 
     #[test]
     fn addresses_used_again_are_another_connection() {
-        let mut table = Table::new();
+        let mut table = Rig::new();
         for sequence in [100, 5_000_000] {
             table.send(true, 1, sequence, "S", b"", 1);
             table.send(true, 1, sequence + 1, "A", b"x", 1);
@@ -382,7 +382,7 @@ mod tests {
 
     #[test]
     fn closed_connections_give_their_place_back_and_no_number_of_them_is_over_the_limit() {
-        let mut table = Table::new();
+        let mut table = Rig::new();
         let count = u32::try_from(OPEN_MAX).unwrap() + 700;
         for number in 0..count {
             table.send(true, number, 1, "S", b"", 1);
@@ -395,7 +395,7 @@ mod tests {
 
     #[test]
     fn open_ones_over_the_limit_are_counted_until_others_fall_silent() {
-        let mut table = Table::new();
+        let mut table = Rig::new();
         let count = u32::try_from(OPEN_MAX).unwrap();
         for number in 0..count + 3 {
             table.send(true, number, 1, "S", b"", 1_000_000);
@@ -410,7 +410,7 @@ mod tests {
 
     #[test]
     fn what_waits_over_all_connections_is_bounded() {
-        let mut table = Table::new();
+        let mut table = Rig::new();
         let piece = vec![0; 60_000];
         for number in 0..600 {
             table.send(true, number, 1, "S", b"", 1);

@@ -87,10 +87,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Link type, frame, what begins with IP.
+    type Row = (u16, Vec<u8>, Option<&'static [u8]>);
+
     #[test]
     fn takes_each_header_off_and_nothing_that_is_no_ip() {
         let mac = [0xaa; 12];
-        let rows: [(u16, Vec<u8>, Option<&[u8]>); 12] = [
+        let rows: [Row; 12] = [
             (1, [&mac[..], b"\x08\x00IP"].concat(), Some(b"IP")),
             (1, [&mac[..], b"\x86\xddIP"].concat(), Some(b"IP")),
             (1, [&mac[..], b"\x81\x00\x00\x05\x08\x00IP"].concat(), Some(b"IP")),

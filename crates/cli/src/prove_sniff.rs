@@ -34,7 +34,7 @@ pub fn run(global: &Global, args: &ProveSniffArgs, stop: &AtomicBool) -> Result<
     })?;
     show::progress("");
     if global.format == Format::Json {
-        show::out(&format!("{:#}", json(&sniffed)));
+        print_json(&sniffed);
     } else {
         print(global, &sniffed, args.limit);
     }
@@ -171,6 +171,20 @@ fn row(one: &Listed) -> Vec<String> {
     vec![client, server, what, how(one).to_owned(), seen.join(", ")]
 }
 
+/// One connection a line: ten thousand of them as one value would take more memory than the capture did.
+fn print_json(sniffed: &Sniffed) {
+    let head = json(sniffed).to_string();
+    let head = head.strip_suffix('}').unwrap_or(&head);
+    show::out(&format!("{head},\"connections\":["));
+    let last = sniffed.report.listed.len();
+    for (number, one) in sniffed.report.listed.iter().enumerate() {
+        let comma = if number + 1 < last { "," } else { "" };
+        show::out(&format!("{}{comma}", connection(one)));
+    }
+    show::out("]}");
+}
+
+/// All but the connections.
 fn json(sniffed: &Sniffed) -> Value {
     let report = &sniffed.report;
     let kinds: Map<String, Value> =
@@ -199,7 +213,6 @@ fn json(sniffed: &Sniffed) -> Value {
         "connections_over_limit": report.connections_over_limit,
         "connections_not_listed": report.not_listed,
         "findings": findings,
-        "connections": report.listed.iter().map(connection).collect::<Vec<_>>(),
     })
 }
 

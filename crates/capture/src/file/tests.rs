@@ -89,7 +89,7 @@ fn pcapng(big: bool) -> Vec<u8> {
     writer.block(BLOCK_PACKET, |body| {
         body.u16(1).u16(0).u32(0).u32(5_000_000).u32(2).u32(2).bytes(b"ab");
     });
-    writer.section().interface(276, &[(9, &[0x80 | 10])]).packet(0, 2048 + 512, b"y");
+    writer.section().interface(276, &[(9, &[0x8a])]).packet(0, 2048 + 512, b"y");
     writer.out
 }
 

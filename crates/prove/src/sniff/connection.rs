@@ -231,7 +231,7 @@ impl Connection {
     }
 
     /// Begins to be something, and reads what was held until now.
-    fn decide(&mut self, first: First, from_a: bool, shared: &mut Shared) {
+    fn decide(&mut self, first: &First, from_a: bool, shared: &mut Shared) {
         let by_port = self.kind_by_port(shared);
         match first {
             First::Greeting => {
@@ -249,7 +249,7 @@ impl Connection {
                 self.known = Known::Is(by_port);
                 self.is_tls = true;
             }
-            First::Is(kind) => self.known = Known::Is(kind),
+            First::Is(kind) => self.known = Known::Is(*kind),
             First::More => return,
             First::Nothing => {
                 self.known = Known::Is(match by_port {
@@ -408,7 +408,7 @@ impl Conversation for Connection {
             if half.first.is_empty() {
                 let first = self.recognise(from_a, piece, from_start, shared);
                 if !matches!(first, First::More | First::Nothing) {
-                    self.decide(first, from_a, shared);
+                    self.decide(&first, from_a, shared);
                     self.read(from_a, piece, starts_segment, shared);
                     return;
                 }
@@ -425,12 +425,12 @@ impl Conversation for Connection {
             match first {
                 First::More if !is_enough => {}
                 First::More | First::Nothing => {
-                    self.decide(First::Nothing, from_a, shared);
+                    self.decide(&First::Nothing, from_a, shared);
                     // Of a MySQL port: the next segment may begin a command.
                     self.half(from_a).first.clear();
                 }
                 found => {
-                    self.decide(found, from_a, shared);
+                    self.decide(&found, from_a, shared);
                     self.read(from_a, rest, false, shared);
                 }
             }
@@ -449,7 +449,7 @@ impl Conversation for Connection {
         half.is_lost = true;
         if let Some(unpack) = &mut half.unpack {
             unpack.drop_held(&mut shared.inflater);
-            *unpack = Box::default();
+            **unpack = Unpack::default();
         }
         if is_tls {
             half.tls = TlsWalk::Lost;

@@ -325,7 +325,7 @@ impl MySql {
             match bytes {
                 [0x02] => self.full_auth = true,
                 [password @ .., 0] if !password.is_empty() && password.len() < 255 => {
-                    self.seen.passwords_in_clear += 1
+                    self.seen.passwords_in_clear += 1;
                 }
                 _ => {}
             }
@@ -506,7 +506,7 @@ impl MySql {
                     self.answer = Answer::None;
                 }
                 Some(0xfe) if packet.bytes < wire::packet::FRAME_BYTES_MAX as u64 => {
-                    self.after_ok(packet, 0xfe)
+                    self.after_ok(packet, 0xfe);
                 }
                 _ => {
                     self.seen.rows += 1;

@@ -111,9 +111,8 @@ impl<'a> Tokens<'a> {
                 self.rest = &[];
                 return Token::Unclear;
             }
-            if byte == b'\\' {
-                bytes.next();
-            } else if byte == quote && next == Some(quote) {
+            // What is escaped by a backslash, or by being doubled, does not end it.
+            if byte == b'\\' || (byte == quote && next == Some(quote)) {
                 bytes.next();
             } else if byte == quote {
                 self.split(at + 1);
@@ -142,7 +141,7 @@ impl<'a> Iterator for Tokens<'a> {
                 }
                 (b'#', _) => self.skip_to(b"\n"),
                 (b'-', Some(b'-')) if self.rest.get(2).is_none_or(u8::is_ascii_whitespace) => {
-                    self.skip_to(b"\n")
+                    self.skip_to(b"\n");
                 }
                 // What stands in such a comment is run.
                 (b'/', Some(b'*')) if self.rest.get(2) == Some(&b'!') || self.rest.starts_with(b"/*M!") => {
@@ -358,9 +357,8 @@ mod tests {
             ("SELECT\n\t@@version_comment   limit 1", "SELECT @@version_comment limit ?"),
             ("SELECT \x1b[2J", "SELECT \u{1b} [ ?"),
         ] {
-            let shape = shape.replace('\u{1b}', "\x1b");
             let seen = read(sql.as_bytes());
-            assert_eq!((seen.shape, seen.secrets), (shape, vec![]), "{sql}");
+            assert_eq!((seen.shape.as_str(), seen.secrets), (shape, vec![]), "{sql}");
         }
     }
 

@@ -86,9 +86,9 @@ impl Unpack {
                 if self.have_bytes < HEADER_BYTES {
                     return;
                 }
-                let [a, b, c, _, x, y, z] = self.header;
-                self.left_bytes = u32::from_le_bytes([a, b, c, 0]) as usize;
-                self.unpacked_bytes = u32::from_le_bytes([x, y, z, 0]) as usize;
+                let [p0, p1, p2, _sequence, u0, u1, u2] = self.header;
+                self.left_bytes = u32::from_le_bytes([p0, p1, p2, 0]) as usize;
+                self.unpacked_bytes = u32::from_le_bytes([u0, u1, u2, 0]) as usize;
                 self.is_skipped = false;
             }
             let (passing, rest) = piece.split_at(self.left_bytes.min(piece.len()));
