@@ -34,6 +34,7 @@ seed() {
     case $target in server_flight) front=3f ;; esac
     case $target in
     greeting) cp crates/wire/testdata/greeting/*.bin "$corpus/" ;;
+    pcap_file | sniff) cp crates/prove/testdata/sniff/*.pcap "$corpus/" ;;
     gcomm) cp crates/wire/testdata/gcomm/*.bin "$corpus/" ;;
     login) for file in crates/wire/testdata/greeting/*.bin; do tail -c +5 "$file" >"$corpus/${file##*/}"; done ;;
     server_flight | tls_records | ssl2)

@@ -217,7 +217,7 @@ impl State {
             client: self.client,
             first_unix_ms: self.first_unix_ms,
             last_unix_ms: self.last_unix_ms,
-            saw_start: self.ab.saw_start && self.ba.saw_start,
+            saw_start: self.ab.saw_start() && self.ba.saw_start(),
             ab: direction(&self.ab),
             ba: direction(&self.ba),
         }
@@ -226,14 +226,14 @@ impl State {
 
 fn direction(stream: &Stream) -> Direction {
     Direction {
-        bytes: stream.bytes,
-        segments: stream.segments,
-        tls_segments: stream.tls_segments,
-        tls_bytes: stream.tls_bytes,
-        client_hello: stream.client_hello,
-        missing_bytes: stream.missing_bytes,
-        canaries: stream.scanner.counts().clone(),
-        evidence: stream.scanner.evidence().cloned(),
+        bytes: stream.seen.bytes,
+        segments: stream.seen.segments,
+        tls_segments: stream.seen.tls_segments,
+        tls_bytes: stream.seen.tls_bytes,
+        client_hello: stream.seen.client_hello,
+        missing_bytes: stream.seen.missing_bytes,
+        canaries: stream.seen.scanner.counts().clone(),
+        evidence: stream.seen.scanner.evidence().cloned(),
     }
 }
 

@@ -1,19 +1,27 @@
 //! Sniffing on one interface of this machine: which flows carry TLS, and does a canary pass in clear?
 //!
 //! [`start`] opens a packet ring ([`ring`], the one module with `unsafe`) and reads it on a thread of its own. What
-//! the bytes mean is decided without I/O: [`segment`] (IP and TCP headers), [`stream`] (order, gaps, TLS records),
+//! the bytes mean is decided without I/O: [`segment`] (IP and TCP headers), [`order`] (gaps), [`stream`] (TLS records),
 //! [`canary`] (the search), [`flow`] (who talks to whom). Which flow is which link is for the caller to say.
 //! Where packets may not be captured, a [`relay`] in front of a port feeds the same table.
-//! Left out: capture files, IP reassembly (a fragmented segment shows as missing bytes), VLAN names.
+//!
+//! Packets may also come from a capture [`file`] (their [`link`] header is taken off first) or, with [`watch`], from an
+//! interface, and go to a reader of the caller's own: [`conversations`] keeps one per connection, a bounded number.
+//! Left out: IP reassembly (a fragmented segment shows as missing bytes), VLAN names.
 #![warn(clippy::indexing_slicing)]
 
 pub mod canary;
+pub mod conversations;
+pub mod file;
 mod filter;
 pub mod flow;
+pub mod link;
+pub mod order;
 pub mod relay;
 mod ring;
 pub mod segment;
 pub mod stream;
+pub mod tls_walk;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -193,6 +201,65 @@ impl Drop for Capture {
     fn drop(&mut self) {
         self.halt();
     }
+}
+
+/// What [`watch`] can say at its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Watched {
+    pub method: String,
+    /// Packets that the kernel had to throw away because the ring was full.
+    pub kernel_drops: u64,
+}
+
+/// Gives each packet of an interface (from its IP header on) to `each`, on this thread, until `is_over` says so. It is
+/// asked some fifty times a second.
+///
+/// # Errors
+/// The interface cannot be captured, or no longer.
+pub fn watch(
+    spec: &Spec,
+    is_over: &mut dyn FnMut() -> bool,
+    each: &mut dyn FnMut(&[u8], u64),
+) -> Result<Watched, CaptureError> {
+    let Spec { iface, ports, ring_bytes } = spec;
+    let ring_bytes = if *ring_bytes == 0 { RING_BYTES_DEFAULT } else { *ring_bytes };
+    let (program, _) = filter::tcp_ports(ports);
+    let mut ring = Ring::open(iface, &program, ring_bytes).map_err(|error| open_error(iface, &error))?;
+    let method = format!("AF_PACKET ring (TPACKET_V3) of {} MiB on {iface}", ring.bytes() >> 20);
+    let failed = |step, error: std::io::Error| CaptureError::Failed {
+        iface: iface.clone(),
+        step,
+        why: error.to_string(),
+        next: "see whether the interface is still there",
+    };
+    let mut last_block = Instant::now();
+    let mut asked: Option<Instant> = None;
+    loop {
+        let got_block = ring.next_block(&mut |packet| {
+            if !packet.is_outgoing_copy {
+                each(packet.bytes, packet.unix_ms);
+            }
+        });
+        if got_block {
+            last_block = Instant::now();
+        }
+        if asked.is_none() && is_over() {
+            // What is in the ring now was sent before: it is still read.
+            asked = Some(Instant::now());
+            last_block = Instant::now();
+        }
+        if let Some(since) = asked
+            && (last_block.elapsed() > QUIET_MS || since.elapsed() > DRAIN_MS_MAX)
+        {
+            break;
+        }
+        if !got_block {
+            ring.wait(WAIT_MS_MAX).map_err(|error| failed("waiting for packets", error))?;
+        }
+    }
+    let kernel_drops =
+        ring.drops_since_last_call().map_err(|error| failed("reading the drop counter", error))?;
+    Ok(Watched { method, kernel_drops })
 }
 
 fn read(mut ring: Ring, shared: &Shared) {

@@ -1,267 +1,88 @@
-//! One direction of a TCP connection: segments in any order become a stream with known gaps.
-
-use std::collections::BTreeMap;
+//! One direction of a TCP connection: what passed, how much of it in TLS records, and the canaries in it.
 
 use wire::{SegmentShape, classify_segment, starts_with_client_hello};
 
 use crate::canary::Scanner;
+use crate::order::{Order, Sink};
+use crate::tls_walk::{TlsWalk, after_ssl_request};
 
-/// Bytes that wait for an earlier one, per direction. Linux buffers up to 6 MiB by default; a gap on a
-/// link that we watch from the side is a lost packet, not a late one, so less is enough.
-pub const OUT_OF_ORDER_BYTES_MAX: usize = 1 << 20;
-/// Pieces that wait, however small they are.
-const OUT_OF_ORDER_PIECES_MAX: usize = 4096;
-/// No window and no retransmission reaches back so far: such a segment belongs to a connection whose SYN we missed.
-const OLD_BYTES_MAX: i64 = 1 << 28;
-/// An SSLRequest with its packet header: a ClientHello may follow it in the same segment.
-const SSL_REQUEST_BYTES: usize = 36;
+pub use crate::order::OUT_OF_ORDER_BYTES_MAX;
 
 /// Counters and the scanner of one direction.
 #[derive(Debug, Default)]
 pub struct Stream {
-    /// Sequence number and stream offset of the next byte; `None` before the first segment.
-    next: Option<(u32, u64)>,
-    waiting: BTreeMap<u64, Vec<u8>>,
-    waiting_bytes: usize,
+    order: Order,
+    pub seen: Seen,
+}
+
+/// What passed in one direction.
+#[derive(Debug, Default)]
+pub struct Seen {
     pub bytes: u64,
     pub segments: u64,
     pub tls_segments: u64,
     pub tls_bytes: u64,
     pub client_hello: bool,
     pub missing_bytes: u64,
-    pub saw_start: bool,
-    initial_sequence: Option<u32>,
-    /// Where the stream reaches to by what the peer's headers say, seen or not.
-    announced_end: u64,
-    /// Where the stream ends for good. The FIN itself takes a sequence number that is no byte.
-    fin_at: u64,
-    saw_fin: bool,
     tls: TlsWalk,
     pub scanner: Scanner,
 }
 
-/// Follows TLS records from one to the next.
-#[derive(Debug, Default)]
-enum TlsWalk {
-    /// Not in step: the next segment that begins with a record begins a chain.
-    #[default]
-    Lost,
-    InRecord {
-        left_bytes: usize,
-    },
-    InHeader {
-        header: [u8; wire::tls::RECORD_HEADER_BYTES],
-        have_bytes: usize,
-    },
+/// Memory to work in comes from the caller: one for all streams.
+struct Counting<'a> {
+    seen: &'a mut Seen,
+    scratch: &'a mut Vec<u8>,
+}
+
+impl Sink for Counting<'_> {
+    fn segment(&mut self, payload: &[u8], is_whole: bool) {
+        self.seen.segments += 1;
+        if is_whole {
+            self.seen.tls_segments += u64::from(classify_segment(payload) != SegmentShape::NotTls);
+            self.seen.client_hello |= starts_with_client_hello(after_ssl_request(payload));
+        }
+    }
+
+    fn piece(&mut self, piece: &[u8], stream_offset: u64, starts_segment: bool) {
+        self.seen.bytes += piece.len() as u64;
+        self.seen.tls_bytes += self.seen.tls.feed(piece, starts_segment);
+        self.seen.scanner.feed(piece, stream_offset, self.scratch);
+    }
+
+    fn gap(&mut self, missing_bytes: u64) {
+        self.seen.missing_bytes += missing_bytes;
+        self.seen.tls = TlsWalk::Lost;
+        self.seen.scanner.gap();
+    }
 }
 
 impl Stream {
-    /// The stream begins after this SYN. `false`: another connection has this SYN, this stream is over.
+    /// See [`Order::syn`].
     pub fn syn(&mut self, sequence: u32) -> bool {
-        if self.initial_sequence == Some(sequence) {
-            return true; // Sent again.
-        }
-        if self.next.is_some() {
-            return false;
-        }
-        self.initial_sequence = Some(sequence);
-        self.next = Some((sequence.wrapping_add(1), 0));
-        self.saw_start = true;
-        true
+        self.order.syn(sequence)
     }
 
-    /// Takes a segment's payload, of which `cut_bytes` more were sent but not captured. An empty one (an
-    /// acknowledgement, a FIN) still tells how far the stream reaches.
+    /// See [`Order::payload`].
     pub fn payload(&mut self, sequence: u32, payload: &[u8], cut_bytes: usize, scratch: &mut Vec<u8>) {
-        if self.next.is_none() && payload.is_empty() {
-            return;
-        }
-        // Joining in the middle: the first payload that we see is where the stream begins for us.
-        let (next_sequence, next_offset) = *self.next.get_or_insert((sequence, 0));
-        let distance = i64::from(sequence.wrapping_sub(next_sequence).cast_signed());
-        if distance < -OLD_BYTES_MAX {
-            self.restart(sequence, scratch);
-            return self.payload(sequence, payload, cut_bytes, scratch);
-        }
-        let end = next_offset.saturating_add_signed(distance) + (payload.len() + cut_bytes) as u64;
-        self.announced_end = self.announced_end.max(end);
-        if payload.is_empty() {
-            return;
-        }
-        if distance <= 0 {
-            let old_bytes = usize::try_from(-distance).unwrap_or(usize::MAX);
-            let Some(new) = payload.get(old_bytes..).filter(|new| !new.is_empty()) else { return };
-            // Only a segment that is new from its first byte says something about where records begin.
-            self.count_segment(payload, old_bytes == 0);
-            self.in_order(new, old_bytes == 0, scratch);
-        } else {
-            let ahead_bytes = distance.unsigned_abs();
-            let offset = next_offset + ahead_bytes;
-            if self.waiting.get(&offset).is_some_and(|held| held.len() >= payload.len()) {
-                return;
-            }
-            self.count_segment(payload, true);
-            self.waiting_bytes += payload.len();
-            if let Some(shorter) = self.waiting.insert(offset, payload.to_vec()) {
-                self.waiting_bytes -= shorter.len();
-            }
-        }
-        self.catch_up(scratch);
-        while self.waiting_bytes > OUT_OF_ORDER_BYTES_MAX || self.waiting.len() > OUT_OF_ORDER_PIECES_MAX {
-            self.skip_gap(scratch);
-        }
+        self.order.payload(sequence, payload, cut_bytes, &mut Counting { seen: &mut self.seen, scratch });
     }
 
-    /// The sender says that its stream ends at this sequence number.
+    /// See [`Order::fin`].
     pub fn fin(&mut self, sequence: u32) {
-        if let Some((next_sequence, next_offset)) = self.next {
-            let distance = i64::from(sequence.wrapping_sub(next_sequence).cast_signed());
-            self.fin_at = next_offset.saturating_add_signed(distance);
-            self.saw_fin = true;
-        }
+        self.order.fin(sequence);
     }
 
-    /// Nothing more will come: what waits is read, what it waited for is missing.
+    /// See [`Order::finish`].
     pub fn finish(&mut self, scratch: &mut Vec<u8>) {
-        while !self.waiting.is_empty() {
-            self.skip_gap(scratch);
-        }
-        let end = if self.saw_fin { self.fin_at } else { self.announced_end };
-        if let Some((_, offset)) = self.next
-            && end > offset
-        {
-            self.skip_to(end);
-        }
+        self.order.finish(&mut Counting { seen: &mut self.seen, scratch });
     }
 
-    /// Bytes that wait for an earlier one.
     pub fn waiting_bytes(&self) -> usize {
-        self.waiting_bytes
+        self.order.waiting_bytes()
     }
 
-    fn count_segment(&mut self, payload: &[u8], whole: bool) {
-        self.segments += 1;
-        if whole {
-            self.tls_segments += u64::from(classify_segment(payload) != SegmentShape::NotTls);
-            self.client_hello |= starts_with_client_hello(after_ssl_request(payload));
-        }
-    }
-
-    fn in_order(&mut self, piece: &[u8], starts_segment: bool, scratch: &mut Vec<u8>) {
-        let Some((sequence, offset)) = &mut self.next else { return };
-        let at = *offset;
-        // A piece is part of one packet, so far shorter than 4 GiB.
-        *sequence = sequence.wrapping_add(u32::try_from(piece.len()).unwrap_or(u32::MAX));
-        *offset += piece.len() as u64;
-        self.bytes += piece.len() as u64;
-        self.tls_bytes += self.tls.feed(piece, starts_segment);
-        self.scanner.feed(piece, at, scratch);
-    }
-
-    fn catch_up(&mut self, scratch: &mut Vec<u8>) {
-        while let (Some((_, next_offset)), Some(entry)) = (self.next, self.waiting.first_entry()) {
-            if *entry.key() > next_offset {
-                return;
-            }
-            let (offset, piece) = entry.remove_entry();
-            self.waiting_bytes -= piece.len();
-            let old_bytes = usize::try_from(next_offset - offset).unwrap_or(usize::MAX);
-            if let Some(new) = piece.get(old_bytes..).filter(|new| !new.is_empty()) {
-                self.in_order(new, old_bytes == 0, scratch);
-            }
-        }
-    }
-
-    fn skip_gap(&mut self, scratch: &mut Vec<u8>) {
-        if let Some((&first, _)) = self.waiting.first_key_value() {
-            self.skip_to(first);
-        }
-        self.catch_up(scratch);
-    }
-
-    /// Goes on at another sequence number; how much is missing in between nobody knows.
-    fn restart(&mut self, sequence: u32, scratch: &mut Vec<u8>) {
-        self.finish(scratch);
-        if let Some((next, offset)) = &mut self.next {
-            *next = sequence;
-            self.announced_end = *offset;
-            self.saw_fin = false;
-        }
-        self.missing_bytes += 1;
-        self.tls = TlsWalk::Lost;
-        self.scanner.gap();
-    }
-
-    fn skip_to(&mut self, to: u64) {
-        let Some((sequence, offset)) = &mut self.next else { return };
-        let gap_bytes = to.saturating_sub(*offset);
-        // Less than 2 GiB: sequence numbers reach no further.
-        *sequence = sequence.wrapping_add(u32::try_from(gap_bytes).unwrap_or(u32::MAX));
-        *offset += gap_bytes;
-        self.missing_bytes += gap_bytes;
-        self.tls = TlsWalk::Lost;
-        self.scanner.gap();
-    }
-}
-
-fn after_ssl_request(payload: &[u8]) -> &[u8] {
-    match payload.split_at_checked(SSL_REQUEST_BYTES) {
-        Some(([0x20, 0, 0, 1, request @ ..], rest)) if wire::SslRequest::parse(request).is_ok() => rest,
-        _ => payload,
-    }
-}
-
-impl TlsWalk {
-    fn at_header() -> Self {
-        Self::InHeader { header: [0; wire::tls::RECORD_HEADER_BYTES], have_bytes: 0 }
-    }
-
-    /// Follows the chain through `piece`; says how many of its bytes lie in records.
-    fn feed(&mut self, piece: &[u8], starts_segment: bool) -> u64 {
-        let mut rest = piece;
-        if matches!(self, Self::Lost) && starts_segment {
-            let begin = after_ssl_request(piece);
-            if classify_segment(begin) != SegmentShape::NotTls {
-                rest = begin;
-                *self = Self::at_header();
-            }
-        }
-        let mut counted_bytes = 0;
-        while !rest.is_empty() {
-            match self {
-                Self::Lost => return counted_bytes,
-                Self::InRecord { left_bytes } => {
-                    let (in_record, tail) = rest.split_at(rest.len().min(*left_bytes));
-                    *left_bytes -= in_record.len();
-                    counted_bytes += in_record.len() as u64;
-                    rest = tail;
-                    if *left_bytes == 0 {
-                        *self = Self::at_header();
-                    }
-                }
-                Self::InHeader { header, have_bytes } => {
-                    let room = header.get_mut(*have_bytes..).unwrap_or_default();
-                    let (head, tail) = rest.split_at(rest.len().min(room.len()));
-                    for (to, from) in room.iter_mut().zip(head) {
-                        *to = *from;
-                    }
-                    *have_bytes += head.len();
-                    if *have_bytes == header.len() {
-                        let Some((_, _, length)) = wire::tls::record_header(*header) else {
-                            *self = Self::Lost;
-                            return counted_bytes;
-                        };
-                        *self = match usize::from(length) {
-                            0 => Self::at_header(),
-                            left_bytes => Self::InRecord { left_bytes },
-                        };
-                    }
-                    counted_bytes += head.len() as u64;
-                    rest = tail;
-                }
-            }
-        }
-        counted_bytes
+    pub fn saw_start(&self) -> bool {
+        self.order.saw_start()
     }
 }
 
@@ -270,6 +91,7 @@ impl TlsWalk {
 mod tests {
     use super::*;
     use crate::Canary;
+    use crate::tls_walk::SSL_REQUEST_BYTES;
     use proptest::prelude::*;
 
     const START: u32 = u32::MAX - 20; // The sequence number wraps within the first bytes.
@@ -281,7 +103,7 @@ mod tests {
     }
 
     fn canaries(stream: &Stream) -> u64 {
-        stream.scanner.counts().values().sum()
+        stream.seen.scanner.counts().values().sum()
     }
 
     fn text() -> Vec<u8> {
@@ -298,11 +120,11 @@ mod tests {
                 stream.payload(START.wrapping_add(u32::try_from(part * 17).unwrap()), piece, 0, &mut scratch);
             }
             assert_eq!(
-                (canaries(&stream), stream.bytes, stream.missing_bytes),
+                (canaries(&stream), stream.seen.bytes, stream.seen.missing_bytes),
                 (1, text.len() as u64, 0),
                 "{order:?}"
             );
-            assert_eq!((stream.segments, stream.waiting_bytes()), (3, 0));
+            assert_eq!((stream.seen.segments, stream.waiting_bytes()), (3, 0));
         }
     }
 
@@ -314,24 +136,27 @@ mod tests {
         stream.payload(START.wrapping_add(10), &text[10..40], 0, &mut scratch);
         stream.payload(START.wrapping_add(35), &text[35..], 0, &mut scratch);
         stream.payload(START, &text, 0, &mut scratch);
-        assert_eq!((canaries(&stream), stream.bytes, stream.segments), (1, text.len() as u64, 3));
+        assert_eq!((canaries(&stream), stream.seen.bytes, stream.seen.segments), (1, text.len() as u64, 3));
     }
 
     #[test]
     fn a_stream_joined_in_the_middle_has_no_start_and_loses_nothing_after_it() {
         let (text, mut scratch, mut stream) = (text(), Vec::new(), Stream::default());
         stream.payload(1_000_000, &text, 0, &mut scratch);
-        assert_eq!((canaries(&stream), stream.saw_start, stream.missing_bytes), (1, false, 0));
+        assert_eq!((canaries(&stream), stream.saw_start(), stream.seen.missing_bytes), (1, false, 0));
     }
 
     #[test]
     fn a_gap_that_never_closes_is_counted_and_what_follows_is_still_read() {
         let (text, mut scratch, mut stream) = (text(), Vec::new(), stream());
         stream.payload(START.wrapping_add(100), &text, 0, &mut scratch);
-        assert_eq!((canaries(&stream), stream.missing_bytes), (0, 0));
+        assert_eq!((canaries(&stream), stream.seen.missing_bytes), (0, 0));
         stream.finish(&mut scratch);
-        assert_eq!((canaries(&stream), stream.missing_bytes, stream.bytes), (1, 100, text.len() as u64));
-        assert_eq!(stream.scanner.evidence().unwrap().stream_offset, 100 + 23);
+        assert_eq!(
+            (canaries(&stream), stream.seen.missing_bytes, stream.seen.bytes),
+            (1, 100, text.len() as u64)
+        );
+        assert_eq!(stream.seen.scanner.evidence().unwrap().stream_offset, 100 + 23);
     }
 
     #[test]
@@ -341,7 +166,7 @@ mod tests {
             stream.payload(START.wrapping_add(1 + part * 50_000), &vec![b'x'; 50_000], 0, &mut scratch);
             assert!(stream.waiting_bytes() <= OUT_OF_ORDER_BYTES_MAX);
         }
-        assert_eq!((stream.missing_bytes, stream.bytes), (1, 200 * 50_000));
+        assert_eq!((stream.seen.missing_bytes, stream.seen.bytes), (1, 200 * 50_000));
     }
 
     #[test]
@@ -350,7 +175,7 @@ mod tests {
         stream.payload(START, b"abc", 7, &mut scratch);
         stream.payload(START.wrapping_add(10), b"def", 9, &mut scratch);
         stream.finish(&mut scratch);
-        assert_eq!((stream.bytes, stream.missing_bytes), (6, 7 + 9));
+        assert_eq!((stream.seen.bytes, stream.seen.missing_bytes), (6, 7 + 9));
     }
 
     #[test]
@@ -358,9 +183,9 @@ mod tests {
         let (mut scratch, mut stream) = (Vec::new(), stream());
         stream.payload(START, b"abc", 0, &mut scratch);
         stream.payload(START.wrapping_add(50), b"", 0, &mut scratch);
-        assert_eq!(stream.missing_bytes, 0, "it may still come");
+        assert_eq!(stream.seen.missing_bytes, 0, "it may still come");
         stream.finish(&mut scratch);
-        assert_eq!((stream.bytes, stream.missing_bytes), (3, 47));
+        assert_eq!((stream.seen.bytes, stream.seen.missing_bytes), (3, 47));
     }
 
     #[test]
@@ -370,7 +195,7 @@ mod tests {
         stream.fin(START.wrapping_add(3));
         stream.payload(START.wrapping_add(4), b"", 0, &mut scratch);
         stream.finish(&mut scratch);
-        assert_eq!((stream.bytes, stream.missing_bytes), (3, 0));
+        assert_eq!((stream.seen.bytes, stream.seen.missing_bytes), (3, 0));
     }
 
     #[test]
@@ -378,7 +203,7 @@ mod tests {
         let (text, mut scratch, mut stream) = (text(), Vec::new(), stream());
         stream.payload(START, b"abc", 0, &mut scratch);
         stream.payload(START.wrapping_sub(1 << 30), &text, 0, &mut scratch);
-        assert_eq!((canaries(&stream), stream.missing_bytes), (1, 1));
+        assert_eq!((canaries(&stream), stream.seen.missing_bytes), (1, 1));
     }
 
     #[test]
@@ -387,7 +212,7 @@ mod tests {
         stream.payload(499, b"", 0, &mut scratch);
         stream.payload(500, b"abc", 0, &mut scratch);
         stream.finish(&mut scratch);
-        assert_eq!((stream.bytes, stream.missing_bytes), (3, 0));
+        assert_eq!((stream.seen.bytes, stream.seen.missing_bytes), (3, 0));
     }
 
     #[test]
@@ -415,11 +240,11 @@ mod tests {
                 stream.payload(sequence, piece, 0, &mut scratch);
             }
             assert_eq!(
-                (stream.tls_bytes, stream.bytes),
+                (stream.seen.tls_bytes, stream.seen.bytes),
                 (records.len() as u64, records.len() as u64),
                 "{step}"
             );
-            assert!(stream.client_hello && stream.tls_segments >= 1);
+            assert!(stream.seen.client_hello && stream.seen.tls_segments >= 1);
         }
     }
 
@@ -430,8 +255,8 @@ mod tests {
         payload.resize(SSL_REQUEST_BYTES, 0);
         payload.extend_from_slice(&records());
         stream.payload(START, &payload, 0, &mut scratch);
-        assert!(stream.client_hello);
-        assert_eq!(stream.tls_bytes, records().len() as u64);
+        assert!(stream.seen.client_hello);
+        assert_eq!(stream.seen.tls_bytes, records().len() as u64);
     }
 
     #[test]
@@ -441,7 +266,10 @@ mod tests {
         stream.payload(START, &records, 0, &mut scratch);
         let after = START.wrapping_add(u32::try_from(records.len()).unwrap());
         stream.payload(after, b"SELECT secret FROM t", 0, &mut scratch);
-        assert_eq!((stream.tls_bytes, stream.bytes), (records.len() as u64, records.len() as u64 + 20));
+        assert_eq!(
+            (stream.seen.tls_bytes, stream.seen.bytes),
+            (records.len() as u64, records.len() as u64 + 20)
+        );
     }
 
     proptest! {
@@ -465,8 +293,8 @@ mod tests {
                 stream.payload(START.wrapping_add(u32::try_from(part * 50).unwrap()), piece, 0, &mut scratch);
             }
             stream.finish(&mut scratch);
-            prop_assert_eq!(stream.bytes, text.len() as u64);
-            prop_assert_eq!(stream.missing_bytes, 0);
+            prop_assert_eq!(stream.seen.bytes, text.len() as u64);
+            prop_assert_eq!(stream.seen.missing_bytes, 0);
             prop_assert_eq!(canaries(&stream), 1);
         }
 

@@ -278,6 +278,12 @@ pub enum ProveCommand {
     Clients(ProveClientsArgs),
     /// Listen for clients, one port per attack, and say what each gave away
     Serve(ProveServeArgs),
+    /// Say what an eavesdropper reads, from a capture file or an interface
+    ///
+    /// Nothing secret is kept or shown: of a statement its shape without one value, of a login how it could be guessed.
+    #[command(after_help = "Example: tcpdump -i eth0 -s 0 -w db.pcap tcp; sealion prove sniff db.pcap\n\n\
+                            Exit code 1: something readable was seen (with --fail-on-clear). 3: nothing could be looked at.")]
+    Sniff(ProveSniffArgs),
     /// The attacks, and what helps against each
     List,
 }
@@ -339,6 +345,28 @@ pub struct ProveServeArgs {
     /// Port of the first attack, the others follow; the kernel chooses when left out
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     pub port: u16,
+}
+
+#[derive(Debug, Args)]
+pub struct ProveSniffArgs {
+    /// A pcap or pcapng file of any size; - reads standard input
+    #[arg(value_name = "FILE", required_unless_present = "iface")]
+    pub file: Option<PathBuf>,
+    /// Listen on this network interface instead
+    #[arg(long, value_name = "NAME", conflicts_with = "file")]
+    pub iface: Option<String>,
+    /// Listen for so long; until Ctrl-C when left out
+    #[arg(long, value_name = "N", requires = "iface", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub seconds: Option<u64>,
+    /// MySQL also listens here; may be given several times. A greeting is recognised on any port
+    #[arg(long = "port", value_name = "N")]
+    pub ports: Vec<u16>,
+    /// End with 1 when something readable was seen
+    #[arg(long)]
+    pub fail_on_clear: bool,
+    /// Show so many connections, the worst first
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub limit: usize,
 }
 
 /// One server instead of an inventory, in the words of `mysql` and `mariadb`.

@@ -22,6 +22,10 @@ pub fn prove(global: &Global, command: &ProveCommand) -> Result<u8, OpsError> {
         ProveCommand::Client(args) => client(global, args),
         ProveCommand::Clients(args) => clients(global, args),
         ProveCommand::Serve(args) => serve(global, args),
+        ProveCommand::Sniff(args) => {
+            let stop = ends_on_ctrl_c()?;
+            crate::prove_sniff::run(global, args, &stop)
+        }
         ProveCommand::List => Ok(list(global)),
     }
 }

@@ -18,6 +18,7 @@ use secrecy::{ExposeSecret, SecretString};
 use crate::OpsError;
 
 pub mod drivers;
+pub mod sniff;
 
 pub use prove::attacks::{ATTACKS, attack};
 pub use prove::clients::CLIENTS;

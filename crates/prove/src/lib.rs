@@ -10,7 +10,8 @@
 //! - [`client`]: drivers and tools as data; [`clients`] registers them.
 //!
 //! [`verdict`] judges. Nothing that a client gives away is kept: a password or a file is compared with what the caller
-//! knows and forgotten. Left out so far: relays in front of a real server, `sniff`, `config`.
+//! knows and forgotten. [`sniff`] is the other half: what somebody reads who only listens. Left out so far: relays in front
+//! of a real server, `config`.
 #![warn(clippy::indexing_slicing)]
 
 pub mod attack;
@@ -19,6 +20,7 @@ pub mod certificates;
 pub mod client;
 pub mod clients;
 pub mod rogue;
+pub mod sniff;
 pub mod talk;
 pub mod verdict;
 

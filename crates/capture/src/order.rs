@@ -1,0 +1,187 @@
+//! One direction of a TCP connection: segments in any order become bytes in order, with known gaps.
+//!
+//! What the bytes are for is the [`Sink`]'s business: [`crate::stream`] counts and searches, a decoder reads.
+
+use std::collections::BTreeMap;
+
+/// Bytes that wait for an earlier one, per direction. Linux buffers up to 6 MiB by default; a gap on a
+/// link that we watch from the side is a lost packet, not a late one, so less is enough.
+pub const OUT_OF_ORDER_BYTES_MAX: usize = 1 << 20;
+/// Pieces that wait, however small they are.
+const OUT_OF_ORDER_PIECES_MAX: usize = 4096;
+/// No window and no retransmission reaches back so far: such a segment belongs to a connection whose SYN we missed.
+const OLD_BYTES_MAX: i64 = 1 << 28;
+
+/// Who takes the bytes of one direction.
+pub trait Sink {
+    /// A segment brought new bytes; `is_whole` when nothing of it was seen before. It may be ahead of the stream.
+    fn segment(&mut self, payload: &[u8], is_whole: bool);
+    /// The next bytes. `starts_segment`: a segment begins with them.
+    fn piece(&mut self, piece: &[u8], stream_offset: u64, starts_segment: bool);
+    /// Here bytes are missing: so many, at least.
+    fn gap(&mut self, missing_bytes: u64);
+}
+
+/// Puts the segments of one direction in order.
+#[derive(Debug, Default)]
+pub struct Order {
+    /// Sequence number and stream offset of the next byte; `None` before the first segment.
+    next: Option<(u32, u64)>,
+    waiting: BTreeMap<u64, Vec<u8>>,
+    waiting_bytes: usize,
+    saw_start: bool,
+    initial_sequence: Option<u32>,
+    /// Where the stream reaches to by what the peer's headers say, seen or not.
+    announced_end: u64,
+    /// Where the stream ends for good. The FIN itself takes a sequence number that is no byte.
+    fin_at: u64,
+    saw_fin: bool,
+}
+
+impl Order {
+    /// The stream begins after this SYN. `false`: another connection has this SYN, this stream is over.
+    pub fn syn(&mut self, sequence: u32) -> bool {
+        if self.initial_sequence == Some(sequence) {
+            return true; // Sent again.
+        }
+        if self.next.is_some() {
+            return false;
+        }
+        self.initial_sequence = Some(sequence);
+        self.next = Some((sequence.wrapping_add(1), 0));
+        self.saw_start = true;
+        true
+    }
+
+    /// Takes a segment's payload, of which `cut_bytes` more were sent but not captured. An empty one (an
+    /// acknowledgement, a FIN) still tells how far the stream reaches.
+    pub fn payload(&mut self, sequence: u32, payload: &[u8], cut_bytes: usize, sink: &mut impl Sink) {
+        if self.next.is_none() && payload.is_empty() {
+            return;
+        }
+        // Joining in the middle: the first payload that we see is where the stream begins for us.
+        let (next_sequence, next_offset) = *self.next.get_or_insert((sequence, 0));
+        let distance = i64::from(sequence.wrapping_sub(next_sequence).cast_signed());
+        if distance < -OLD_BYTES_MAX {
+            self.restart(sequence, sink);
+            return self.payload(sequence, payload, cut_bytes, sink);
+        }
+        let end = next_offset.saturating_add_signed(distance) + (payload.len() + cut_bytes) as u64;
+        self.announced_end = self.announced_end.max(end);
+        if payload.is_empty() {
+            return;
+        }
+        if distance <= 0 {
+            let old_bytes = usize::try_from(-distance).unwrap_or(usize::MAX);
+            let Some(new) = payload.get(old_bytes..).filter(|new| !new.is_empty()) else { return };
+            // Only a segment that is new from its first byte says something about where records begin.
+            sink.segment(payload, old_bytes == 0);
+            self.in_order(new, old_bytes == 0, sink);
+        } else {
+            let ahead_bytes = distance.unsigned_abs();
+            let offset = next_offset + ahead_bytes;
+            if self.waiting.get(&offset).is_some_and(|held| held.len() >= payload.len()) {
+                return;
+            }
+            sink.segment(payload, true);
+            self.waiting_bytes += payload.len();
+            if let Some(shorter) = self.waiting.insert(offset, payload.to_vec()) {
+                self.waiting_bytes -= shorter.len();
+            }
+        }
+        if self.waiting_bytes == 0 {
+            return;
+        }
+        self.catch_up(sink);
+        while self.waiting_bytes > OUT_OF_ORDER_BYTES_MAX || self.waiting.len() > OUT_OF_ORDER_PIECES_MAX {
+            self.skip_gap(sink);
+        }
+    }
+
+    /// The sender says that its stream ends at this sequence number.
+    pub fn fin(&mut self, sequence: u32) {
+        if let Some((next_sequence, next_offset)) = self.next {
+            let distance = i64::from(sequence.wrapping_sub(next_sequence).cast_signed());
+            self.fin_at = next_offset.saturating_add_signed(distance);
+            self.saw_fin = true;
+        }
+    }
+
+    /// Nothing more will come: what waits is read, what it waited for is missing.
+    pub fn finish(&mut self, sink: &mut impl Sink) {
+        while !self.waiting.is_empty() {
+            self.skip_gap(sink);
+        }
+        let end = if self.saw_fin { self.fin_at } else { self.announced_end };
+        if let Some((_, offset)) = self.next
+            && end > offset
+        {
+            self.skip_to(end, sink);
+        }
+    }
+
+    /// Bytes that wait for an earlier one.
+    pub fn waiting_bytes(&self) -> usize {
+        self.waiting_bytes
+    }
+
+    /// The SYN was seen.
+    pub fn saw_start(&self) -> bool {
+        self.saw_start
+    }
+
+    /// The sender has said where its stream ends, and everything up to there was seen.
+    pub fn is_over(&self) -> bool {
+        self.saw_fin && self.next.is_some_and(|(_, offset)| offset >= self.fin_at)
+    }
+
+    fn in_order(&mut self, piece: &[u8], starts_segment: bool, sink: &mut impl Sink) {
+        let Some((sequence, offset)) = &mut self.next else { return };
+        let at = *offset;
+        // A piece is part of one packet, so far shorter than 4 GiB.
+        *sequence = sequence.wrapping_add(u32::try_from(piece.len()).unwrap_or(u32::MAX));
+        *offset += piece.len() as u64;
+        sink.piece(piece, at, starts_segment);
+    }
+
+    fn catch_up(&mut self, sink: &mut impl Sink) {
+        while let (Some((_, next_offset)), Some(entry)) = (self.next, self.waiting.first_entry()) {
+            if *entry.key() > next_offset {
+                return;
+            }
+            let (offset, piece) = entry.remove_entry();
+            self.waiting_bytes -= piece.len();
+            let old_bytes = usize::try_from(next_offset - offset).unwrap_or(usize::MAX);
+            if let Some(new) = piece.get(old_bytes..).filter(|new| !new.is_empty()) {
+                self.in_order(new, old_bytes == 0, sink);
+            }
+        }
+    }
+
+    fn skip_gap(&mut self, sink: &mut impl Sink) {
+        if let Some((&first, _)) = self.waiting.first_key_value() {
+            self.skip_to(first, sink);
+        }
+        self.catch_up(sink);
+    }
+
+    /// Goes on at another sequence number; how much is missing in between nobody knows.
+    fn restart(&mut self, sequence: u32, sink: &mut impl Sink) {
+        self.finish(sink);
+        if let Some((next, offset)) = &mut self.next {
+            *next = sequence;
+            self.announced_end = *offset;
+            self.saw_fin = false;
+        }
+        sink.gap(1);
+    }
+
+    fn skip_to(&mut self, to: u64, sink: &mut impl Sink) {
+        let Some((sequence, offset)) = &mut self.next else { return };
+        let gap_bytes = to.saturating_sub(*offset);
+        // Less than 2 GiB: sequence numbers reach no further.
+        *sequence = sequence.wrapping_add(u32::try_from(gap_bytes).unwrap_or(u32::MAX));
+        *offset += gap_bytes;
+        sink.gap(gap_bytes);
+    }
+}

@@ -1,0 +1,310 @@
+//! `sealion prove sniff`: for people a table, worst first; for programs the schema `sealion/prove-sniff/1`.
+
+use std::sync::atomic::AtomicBool;
+
+use ops::OpsError;
+use ops::prove::sniff::{Kind, Listed, Sniffed, Source, guess, sniff};
+use serde_json::{Map, Value, json};
+
+use crate::args::{Format, Global, ProveSniffArgs};
+use crate::show;
+
+const SCHEMA: &str = "sealion/prove-sniff/1";
+/// Findings of a connection that fit its row; all of them are in the JSON.
+const FINDINGS_SHOWN: usize = 3;
+const SAMPLES_SHOWN: usize = 5;
+
+pub fn run(global: &Global, args: &ProveSniffArgs, stop: &AtomicBool) -> Result<u8, OpsError> {
+    let source = match (&args.file, &args.iface) {
+        (Some(file), _) => Source::File(file.clone()),
+        (None, Some(name)) => Source::Interface { name: name.clone(), seconds: args.seconds },
+        (None, None) => {
+            return Err(OpsError::usage(
+                "nothing to look at",
+                "neither a file nor an interface is named",
+                "sealion prove sniff FILE, or --iface lo --seconds 10",
+            ));
+        }
+    };
+    let began = std::time::Instant::now();
+    let sniffed = sniff(&source, &args.ports, stop, &mut |bytes, total, packets| {
+        let of = total.map_or(String::new(), |total| format!(" of {} MiB", total >> 20));
+        let rate = bytes as f64 / 1e6 / began.elapsed().as_secs_f64().max(0.001);
+        show::progress(&format!("{} MiB{of}, {packets} packets, {rate:.0} MB/s", bytes >> 20));
+    })?;
+    show::progress("");
+    if global.format == Format::Json {
+        print_json(&sniffed);
+    } else {
+        print(global, &sniffed, args.limit);
+    }
+    let report = &sniffed.report;
+    if report.looked_at() == 0 && !report.is_readable() {
+        return Ok(3);
+    }
+    Ok(u8::from(args.fail_on_clear && report.is_readable()))
+}
+
+fn ends(one: &Listed) -> (String, String) {
+    let (a, b) = (one.ends.a, one.ends.b);
+    if one.told.server_is_a { (b.to_string(), a.to_string()) } else { (a.to_string(), b.to_string()) }
+}
+
+/// `clear`, `TLS`, or TLS that was not kept.
+fn how(one: &Listed) -> &'static str {
+    match (one.told.is_tls, one.told.clear_bytes_in_tls > 0) {
+        (false, _) if one.told.bytes_a + one.told.bytes_b == 0 => "silent",
+        (false, _) => "clear",
+        (true, false) => "TLS",
+        (true, true) => "TLS, broken",
+    }
+}
+
+fn print(global: &Global, sniffed: &Sniffed, limit: usize) {
+    let report = &sniffed.report;
+    let all = report.looked_at();
+    let tls = report.listed.iter().filter(|one| one.told.is_tls).count();
+    let clear = report.listed.iter().filter(|one| how(one) == "clear").count();
+    let kinds: Vec<String> =
+        report
+            .connections
+            .iter()
+            .map(|(kind, count)| {
+                if *kind == Kind::Other {
+                    format!("{count} of other kinds")
+                } else {
+                    format!("{count} {kind}")
+                }
+            })
+            .collect();
+    if all == 0 {
+        show::out("No connection of MySQL or Galera was recognised. --port N says where MySQL listens.");
+    } else if report.is_readable() {
+        show::out(&show::red(&format!(
+            "READABLE: {clear} of {all} connections are in clear text, {tls} speak TLS."
+        )));
+    } else {
+        show::out(&format!("Nothing readable was seen: {tls} of {all} connections speak TLS."));
+    }
+    show::out(&format!(
+        "{}: {} segments, {} bytes; {}",
+        sniffed.method,
+        report.segments,
+        report.payload_bytes,
+        if kinds.is_empty() { "no connections".into() } else { kinds.join(", ") }
+    ));
+    if !report.findings.is_empty() {
+        show::out("");
+        let rows = report.findings.iter().map(|(what, (connections, times))| {
+            vec![what.text().to_owned(), times.to_string(), connections.to_string()]
+        });
+        show::out(&show::table(&["what was read, worst first", "times", "connections"], rows.collect()));
+    }
+    let mut guesses: Vec<&str> = vec![];
+    for one in &report.listed {
+        for login in one.told.mysql.iter().flat_map(|seen| &seen.logins) {
+            if !guesses.contains(&login.plugin.as_str()) {
+                guesses.push(&login.plugin);
+            }
+        }
+    }
+    for plugin in guesses {
+        if let Some(guess) = guess::Guess::of(plugin) {
+            show::out(&format!("guessing {plugin}: {}", guess.text()));
+        }
+    }
+    if !report.listed.is_empty() {
+        show::out("");
+        let rows = report.listed.iter().take(limit).map(row).collect();
+        show::out(&show::table(&["client", "server", "what", "how", "seen"], rows));
+        let left = report.listed.len().saturating_sub(limit) as u64 + report.not_listed;
+        if left > 0 {
+            show::out(&format!("and {left} more connections (--limit N, or --format json)"));
+        }
+    }
+    let mut samples: Vec<&str> = vec![];
+    for sample in
+        report.listed.iter().filter_map(|one| one.told.mysql.as_ref()).flat_map(|seen| &seen.samples)
+    {
+        if samples.len() < SAMPLES_SHOWN && !samples.contains(&sample.as_str()) {
+            samples.push(sample);
+        }
+    }
+    if !samples.is_empty() && global.verbose > 0 {
+        show::out("\nShapes of statements, without their values:");
+        for sample in samples {
+            show::out(&format!("  {sample}"));
+        }
+    }
+    if !sniffed.doubts.is_empty() {
+        show::out("\nNot everything was seen:");
+        for doubt in &sniffed.doubts {
+            show::out(&format!("- {doubt}"));
+        }
+    }
+}
+
+fn row(one: &Listed) -> Vec<String> {
+    let (client, server) = ends(one);
+    let mut seen: Vec<String> = one
+        .findings
+        .iter()
+        .take(FINDINGS_SHOWN)
+        .map(|finding| format!("{} x{}", finding.what.id(), finding.times))
+        .collect();
+    if one.findings.len() > FINDINGS_SHOWN {
+        seen.push(format!("{} more", one.findings.len() - FINDINGS_SHOWN));
+    }
+    let mut what = one.told.kind.to_string();
+    if let Some(mysql) = &one.told.mysql {
+        if let (Some(flavour), Some(version)) = (mysql.flavour, &mysql.server_version) {
+            let number = version.split('-').next().unwrap_or_default();
+            what = format!("{flavour} {number}");
+        }
+        if let Some(user) = &mysql.user {
+            what += &format!(" as {user}");
+        }
+        if mysql.compressed.is_some() {
+            what += ", compressed";
+        }
+    }
+    vec![client, server, what, how(one).to_owned(), seen.join(", ")]
+}
+
+/// One connection a line: ten thousand of them as one value would take more memory than the capture did.
+fn print_json(sniffed: &Sniffed) {
+    let head = json(sniffed).to_string();
+    let head = head.strip_suffix('}').unwrap_or(&head);
+    show::out(&format!("{head},\"connections\":["));
+    let last = sniffed.report.listed.len();
+    for (number, one) in sniffed.report.listed.iter().enumerate() {
+        let comma = if number + 1 < last { "," } else { "" };
+        show::out(&format!("{}{comma}", connection(one)));
+    }
+    show::out("]}");
+}
+
+/// All but the connections.
+fn json(sniffed: &Sniffed) -> Value {
+    let report = &sniffed.report;
+    let kinds: Map<String, Value> =
+        report.connections.iter().map(|(kind, count)| (kind.to_string(), (*count).into())).collect();
+    let findings: Vec<Value> = report
+        .findings
+        .iter()
+        .map(|(what, (connections, times))| {
+            json!({ "id": what.id(), "text": what.text(), "is_readable": what.is_readable(), "connections": connections, "times": times })
+        })
+        .collect();
+    json!({
+        "schema": SCHEMA,
+        "sealion_version": env!("CARGO_PKG_VERSION"),
+        "method": sniffed.method,
+        "is_readable": report.is_readable(),
+        "is_complete": sniffed.doubts.is_empty(),
+        "doubts": sniffed.doubts,
+        "segments": report.segments,
+        "other_packets": report.other_packets,
+        "payload_bytes": report.payload_bytes,
+        "missing_bytes": report.missing_bytes,
+        "first_unix_ms": report.first_unix_ms,
+        "last_unix_ms": report.last_unix_ms,
+        "connections_by_kind": kinds,
+        "connections_over_limit": report.connections_over_limit,
+        "connections_not_listed": report.not_listed,
+        "findings": findings,
+    })
+}
+
+fn connection(one: &Listed) -> Value {
+    let told = &one.told;
+    let (client, server) = ends(one);
+    let (client_from, server_from) = if told.server_is_a {
+        (told.tls_from_b, told.tls_from_a)
+    } else {
+        (told.tls_from_a, told.tls_from_b)
+    };
+    let findings: Vec<Value> = one
+        .findings
+        .iter()
+        .map(|finding| json!({ "id": finding.what.id(), "times": finding.times, "detail": finding.detail }))
+        .collect();
+    let mysql = told.mysql.as_ref().map(|seen| {
+        let logins: Vec<Value> = seen
+            .logins
+            .iter()
+            .map(|login| {
+                let guess = guess::Guess::of(&login.plugin);
+                json!({
+                    "plugin": login.plugin,
+                    "answer_bytes": login.answer_bytes,
+                    "is_guessable": guess.is_some(),
+                    "assumed_guesses_per_s": guess.map(|guess| guess.assumed_per_s),
+                })
+            })
+            .collect();
+        let secrets: Map<String, Value> =
+            seen.secrets.iter().map(|(secret, times)| (secret.to_string(), (*times).into())).collect();
+        let errors: Map<String, Value> =
+            seen.error_codes.iter().map(|(code, times)| (code.to_string(), (*times).into())).collect();
+        json!({
+            "flavour": seen.flavour.map(|flavour| flavour.to_string()),
+            "server_version": seen.server_version,
+            "offers_tls": seen.offers_tls,
+            "asked_tls": seen.asked_tls,
+            "joined_in_the_middle": seen.joined_in_the_middle,
+            "user": seen.user,
+            "database": seen.database,
+            "program": seen.program,
+            "compressed": seen.compressed,
+            "logged_in": seen.logged_in,
+            "logins": logins,
+            "passwords_in_clear": seen.passwords_in_clear,
+            "secrets": secrets,
+            "queries": seen.queries,
+            "prepared": seen.prepared,
+            "executed": seen.executed,
+            "parameter_bytes": seen.parameter_bytes,
+            "results": seen.results,
+            "rows": seen.rows,
+            "row_bytes": seen.row_bytes,
+            "files_sent": seen.files_sent,
+            "file_bytes": seen.file_bytes,
+            "binlog_dumps": seen.binlog_dumps,
+            "binlog_events": seen.binlog_events,
+            "row_events": seen.row_events,
+            "statement_events": seen.statement_events,
+            "errors": seen.errors,
+            "error_codes": errors,
+            "samples": seen.samples,
+            "lost": seen.lost,
+        })
+    });
+    let galera = (told.kind == Kind::Galera && !told.is_tls).then(|| {
+        json!({
+            "messages": told.galera.messages,
+            "data_messages": told.galera.data_messages,
+            "writesets": told.galera.writesets,
+            "writeset_bytes": told.galera.writeset_bytes,
+        })
+    });
+    json!({
+        "client": client,
+        "server": server,
+        "kind": told.kind.to_string(),
+        "is_tls": told.is_tls,
+        "tls_from_client_byte": client_from,
+        "tls_from_server_byte": server_from,
+        "clear_bytes_in_tls": told.clear_bytes_in_tls,
+        "client_bytes": if told.server_is_a { told.bytes_b } else { told.bytes_a },
+        "server_bytes": if told.server_is_a { told.bytes_a } else { told.bytes_b },
+        "missing_bytes": told.missing_bytes,
+        "unread_bytes": told.unread_bytes,
+        "first_unix_ms": one.ends.first_unix_ms,
+        "last_unix_ms": one.ends.last_unix_ms,
+        "canaries": told.canaries,
+        "findings": findings,
+        "mysql": mysql,
+        "galera": galera,
+    })
+}

@@ -1,0 +1,460 @@
+//! What a connection is, and who reads its bytes.
+//!
+//! The first bytes decide; where they were not seen, the port and what the bytes look like. TLS is only called so as far as
+//! its records were followed one after another: a byte between them is a byte in clear.
+
+use std::collections::BTreeMap;
+
+use capture::canary::Scanner;
+use capture::conversations::{Conversation, Ends};
+use capture::tls_walk::TlsWalk;
+use wire::{SegmentShape, classify_segment, gcomm};
+
+use super::frames::Frames;
+use super::galera;
+use super::mysql::{self, MySql, Next};
+use super::unpack::{Inflater, Unpack};
+
+pub const PORT_MYSQL: u16 = 3306;
+pub const PORT_SST: u16 = 4444;
+pub const PORT_GALERA: u16 = 4567;
+pub const PORT_IST: u16 = 4568;
+/// The longest beginning that anything needs to be told by: a Galera handshake.
+const FIRST_BYTES: usize = 44;
+/// A segment that ends in another record is only called TLS by its first header; so many of them are no chance.
+const GREETING_BYTES: std::ops::RangeInclusive<u32> = 20..=1024;
+
+/// What passes on a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Kind {
+    MySql,
+    /// Messages between Galera nodes.
+    Galera,
+    /// Galera's incremental transfer.
+    Ist,
+    /// A transfer of all data: rsync.
+    SstRsync,
+    /// A transfer of all data: `mariadb-backup`, `xtrabackup`.
+    SstBackup,
+    /// Something else on the port of such transfers.
+    SstOther,
+    /// None of these.
+    #[default]
+    Other,
+}
+
+impl std::fmt::Display for Kind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            Self::MySql => "MySQL",
+            Self::Galera => "Galera",
+            Self::Ist => "Galera IST",
+            Self::SstRsync => "SST rsync",
+            Self::SstBackup => "SST xbstream",
+            Self::SstOther => "SST",
+            Self::Other => "other",
+        })
+    }
+}
+
+/// Tools for all connections.
+#[derive(Debug)]
+pub struct Shared {
+    mysql_ports: Vec<u16>,
+    scratch: Vec<u8>,
+    inflater: Inflater,
+}
+
+impl Shared {
+    pub fn new(ports: &[u16]) -> Self {
+        let mysql_ports = [&[PORT_MYSQL], ports].concat();
+        Self { mysql_ports, scratch: Vec::new(), inflater: Inflater::default() }
+    }
+}
+
+/// What one end sent.
+#[derive(Debug, Default)]
+struct Half {
+    /// Bytes that were held until it was known what they are.
+    first: Vec<u8>,
+    bytes: u64,
+    missing_bytes: u64,
+    tls: TlsWalk,
+    tls_bytes: u64,
+    /// Where TLS begins in what this end sent.
+    tls_from: Option<u64>,
+    frames: Frames,
+    messages: galera::Messages,
+    unpack: Option<Box<Unpack>>,
+    /// The next packet boundary is not known.
+    is_lost: bool,
+    scanner: Scanner,
+}
+
+/// How far it is known what a connection is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Known {
+    /// Bytes are collected.
+    #[default]
+    Not,
+    Is(Kind),
+}
+
+/// One connection.
+#[derive(Debug)]
+pub struct Connection {
+    ports: (u16, u16),
+    known: Known,
+    /// Of MySQL: who serves.
+    server_is_a: bool,
+    is_tls: bool,
+    is_zstd: bool,
+    a: Half,
+    b: Half,
+    mysql: Option<Box<MySql>>,
+    galera: galera::Seen,
+}
+
+/// What is told of a connection: no bytes of it.
+#[derive(Debug, Clone, Default)]
+pub struct Told {
+    pub kind: Kind,
+    pub server_is_a: bool,
+    /// TLS was spoken, and from which byte of each end on.
+    pub is_tls: bool,
+    pub tls_from_a: Option<u64>,
+    pub tls_from_b: Option<u64>,
+    pub tls_bytes: u64,
+    /// Bytes behind the beginning of TLS that lie in no record.
+    pub clear_bytes_in_tls: u64,
+    pub bytes_a: u64,
+    pub bytes_b: u64,
+    pub missing_bytes: u64,
+    /// Compressed bytes that could not be read.
+    pub unread_bytes: u64,
+    pub mysql: Option<mysql::Seen>,
+    pub galera: galera::Seen,
+    /// How often each canary was seen, by its tag.
+    pub canaries: BTreeMap<String, u64>,
+}
+
+/// What the first bytes of one end say.
+enum First {
+    /// This end is the server of MySQL.
+    Greeting,
+    Client,
+    Tls,
+    Is(Kind),
+    More,
+    Nothing,
+}
+
+impl Connection {
+    pub fn new(ends: &Ends) -> Self {
+        Self {
+            ports: (ends.a.port(), ends.b.port()),
+            known: Known::Not,
+            server_is_a: true,
+            is_tls: false,
+            is_zstd: false,
+            a: Half::default(),
+            b: Half::default(),
+            mysql: None,
+            galera: galera::Seen::default(),
+        }
+    }
+
+    fn half(&mut self, is_a: bool) -> &mut Half {
+        if is_a { &mut self.a } else { &mut self.b }
+    }
+
+    fn has_port(&self, port: u16) -> bool {
+        self.ports.0 == port || self.ports.1 == port
+    }
+
+    /// What a connection on these ports should be.
+    fn kind_by_port(&self, shared: &Shared) -> Kind {
+        if shared.mysql_ports.iter().any(|port| self.has_port(*port)) {
+            Kind::MySql
+        } else if self.has_port(PORT_GALERA) {
+            Kind::Galera
+        } else if self.has_port(PORT_IST) {
+            Kind::Ist
+        } else if self.has_port(PORT_SST) {
+            Kind::SstOther
+        } else {
+            Kind::Other
+        }
+    }
+
+    fn recognise(&self, from_a: bool, first: &[u8], from_start: bool, shared: &Shared) -> First {
+        let by_port = self.kind_by_port(shared);
+        if classify_segment(first) != SegmentShape::NotTls {
+            return First::Tls;
+        }
+        match gcomm::parse(first) {
+            Ok(Some(_)) => return First::Is(Kind::Galera),
+            Ok(None) if from_start && first.len() >= 4 && by_port == Kind::Galera => return First::More,
+            _ => {}
+        }
+        if first.starts_with(b"@RSYNCD:") {
+            return First::Is(Kind::SstRsync);
+        }
+        if first.starts_with(b"XBSTCK01") {
+            return First::Is(Kind::SstBackup);
+        }
+        let [a, b, c, sequence, kind, after, ..] = first else {
+            return if from_start { First::More } else { First::Nothing };
+        };
+        let length = u32::from_le_bytes([*a, *b, *c, 0]);
+        if *sequence == 0 && *kind == 10 && GREETING_BYTES.contains(&length) && after.is_ascii_digit() {
+            return First::Greeting;
+        }
+        if by_port == Kind::MySql {
+            let port = if from_a { self.ports.0 } else { self.ports.1 };
+            if shared.mysql_ports.contains(&port) {
+                // An error in place of a greeting; joined in the middle, whatever the server's port says.
+                return if *sequence == 0 && *kind == 0xff { First::Greeting } else { First::Nothing };
+            }
+            let is_command = *sequence == 0 && (1..=0x20).contains(kind) && length < 1 << 20;
+            return if is_command && first.len() <= length as usize + 4 {
+                First::Client
+            } else {
+                First::Nothing
+            };
+        }
+        // A message of Galera that is no handshake: joined in the middle.
+        if by_port == Kind::Galera && first.len() >= 8 {
+            return First::Is(Kind::Galera);
+        }
+        First::Nothing
+    }
+
+    /// Begins to be something, and reads what was held until now.
+    fn decide(&mut self, first: &First, from_a: bool, shared: &mut Shared) {
+        let by_port = self.kind_by_port(shared);
+        match first {
+            First::Greeting => {
+                self.known = Known::Is(Kind::MySql);
+                self.server_is_a = from_a;
+                self.mysql = Some(Box::default());
+            }
+            First::Client => {
+                self.known = Known::Is(Kind::MySql);
+                self.server_is_a = !from_a;
+                self.mysql = Some(Box::new(MySql::in_the_middle()));
+                self.half(!from_a).is_lost = true;
+            }
+            First::Tls => {
+                self.known = Known::Is(by_port);
+                self.is_tls = true;
+            }
+            First::Is(kind) => self.known = Known::Is(*kind),
+            First::More => return,
+            First::Nothing => {
+                self.known = Known::Is(match by_port {
+                    // It may be in clear, and joined in the middle: a command will tell.
+                    Kind::MySql => return,
+                    other => other,
+                });
+            }
+        }
+        for is_a in [from_a, !from_a] {
+            let held = std::mem::take(&mut self.half(is_a).first);
+            if !held.is_empty() {
+                self.read(is_a, &held, true, shared);
+            }
+        }
+    }
+
+    /// Reads the next bytes of a connection that is known.
+    fn read(&mut self, from_a: bool, piece: &[u8], starts_segment: bool, shared: &mut Shared) {
+        let Known::Is(kind) = self.known else { return };
+        if self.is_tls {
+            let half = self.half(from_a);
+            let before = half.tls_bytes;
+            half.tls_bytes += half.tls.feed(piece, starts_segment);
+            let in_records = half.tls_bytes - before;
+            if in_records > 0 && half.tls_from.is_none() {
+                half.tls_from = Some(half.bytes.saturating_sub(in_records));
+            }
+            return;
+        }
+        match kind {
+            Kind::MySql => self.read_mysql(from_a, piece, starts_segment, shared),
+            Kind::Galera => {
+                let half = if from_a { &mut self.a } else { &mut self.b };
+                half.messages.feed(piece, starts_segment, &mut self.galera);
+            }
+            _ => {}
+        }
+    }
+
+    fn read_mysql(&mut self, from_a: bool, piece: &[u8], starts_segment: bool, shared: &mut Shared) {
+        let half = if from_a { &mut self.a } else { &mut self.b };
+        let Some(mysql) = &mut self.mysql else { return };
+        let is_server = from_a == self.server_is_a;
+        if half.is_lost {
+            // In step again where a segment begins with a whole first packet of a turn.
+            let is_first =
+                matches!(piece, [_, _, _, sequence, ..] if usize::from(*sequence) == usize::from(is_server));
+            if !starts_segment || !is_first {
+                return;
+            }
+            half.is_lost = false;
+            half.frames.reset();
+        }
+        if let Some(unpack) = &mut half.unpack {
+            let (frames, scanner) = (&mut half.frames, &mut half.scanner);
+            let Shared { scratch, inflater, .. } = shared;
+            unpack.feed(piece, inflater, &mut |inner| {
+                // Positions are of the packed bytes: nobody looks for evidence here.
+                scanner.feed(inner, 0, scratch);
+                let mut rest = inner;
+                while let Some(packet) = frames.next(&mut rest) {
+                    let _ = if is_server { mysql.from_server(packet) } else { mysql.from_client(packet) };
+                }
+            });
+            return;
+        }
+        if self.is_zstd {
+            return;
+        }
+        let mut rest = piece;
+        loop {
+            let Some(packet) = half.frames.next(&mut rest) else { return };
+            let next = if is_server { mysql.from_server(packet) } else { mysql.from_client(packet) };
+            match next {
+                Next::Packets => {}
+                Next::Tls => {
+                    self.is_tls = true;
+                    self.a.tls = TlsWalk::at_header();
+                    self.b.tls = TlsWalk::at_header();
+                    // Without an answer of the server yet, TLS begins for it with what comes next.
+                    self.half(!from_a).tls_from = Some(self.half(!from_a).bytes);
+                    let at = self.half(from_a).bytes - rest.len() as u64;
+                    self.half(from_a).tls_from = Some(at);
+                    if !rest.is_empty() {
+                        self.read(from_a, rest, false, shared);
+                    }
+                    return;
+                }
+                Next::Compressed => {
+                    self.is_zstd = mysql.seen.compressed == Some("zstd");
+                    if !self.is_zstd {
+                        for half in [&mut self.a, &mut self.b] {
+                            half.unpack = Some(Box::default());
+                            half.frames.reset();
+                        }
+                    }
+                    if !rest.is_empty() {
+                        self.read_mysql(from_a, rest, false, shared);
+                    }
+                    return;
+                }
+            }
+        }
+    }
+
+    /// What is told of it. The connection is over.
+    pub fn told(mut self, shared: &mut Shared) -> Told {
+        let mut told = Told { server_is_a: self.server_is_a, is_tls: self.is_tls, ..Told::default() };
+        told.kind = match self.known {
+            Known::Is(kind) => kind,
+            Known::Not => self.kind_by_port(shared),
+        };
+        if self.mysql.is_none() {
+            // Who serves is told by the port, or it is the lower one.
+            let known = [PORT_MYSQL, PORT_GALERA, PORT_IST, PORT_SST];
+            let is_known = |port: u16| known.contains(&port) || shared.mysql_ports.contains(&port);
+            told.server_is_a = match (is_known(self.ports.0), is_known(self.ports.1)) {
+                (true, false) => true,
+                (false, true) => false,
+                _ => self.ports.0 <= self.ports.1,
+            };
+        }
+        for half in [&mut self.a, &mut self.b] {
+            if let Some(unpack) = &mut half.unpack {
+                unpack.drop_held(&mut shared.inflater);
+                told.unread_bytes += unpack.unread_bytes;
+            }
+            told.missing_bytes += half.missing_bytes;
+            told.tls_bytes += half.tls_bytes;
+            if self.is_tls {
+                let from = half.tls_from.unwrap_or(0);
+                told.clear_bytes_in_tls += half.bytes.saturating_sub(from).saturating_sub(half.tls_bytes);
+            }
+            for (tag, count) in half.scanner.counts() {
+                *told.canaries.entry(tag.clone()).or_default() += count;
+            }
+        }
+        (told.tls_from_a, told.tls_from_b) = (self.a.tls_from, self.b.tls_from);
+        (told.bytes_a, told.bytes_b) = (self.a.bytes, self.b.bytes);
+        told.mysql = self.mysql.map(|mysql| mysql.seen);
+        told.galera = self.galera;
+        told
+    }
+}
+
+impl Conversation for Connection {
+    type Shared = Shared;
+
+    fn piece(&mut self, from_a: bool, piece: &[u8], offset: u64, starts_segment: bool, shared: &mut Shared) {
+        let half = if from_a { &mut self.a } else { &mut self.b };
+        half.bytes += piece.len() as u64;
+        half.scanner.feed(piece, offset, &mut shared.scratch);
+        if self.known == Known::Not {
+            let from_start = offset == 0;
+            if half.first.is_empty() {
+                let first = self.recognise(from_a, piece, from_start, shared);
+                if !matches!(first, First::More | First::Nothing) {
+                    self.decide(&first, from_a, shared);
+                    self.read(from_a, piece, starts_segment, shared);
+                    return;
+                }
+            }
+            // The beginning came in pieces.
+            let half = self.half(from_a);
+            let room = FIRST_BYTES.saturating_sub(half.first.len());
+            let (now, rest) = piece.split_at(piece.len().min(room));
+            half.first.extend_from_slice(now);
+            let held = std::mem::take(&mut half.first);
+            let first = self.recognise(from_a, &held, from_start, shared);
+            let is_enough = held.len() >= FIRST_BYTES;
+            self.half(from_a).first = held;
+            match first {
+                First::More if !is_enough => {}
+                First::More | First::Nothing => {
+                    self.decide(&First::Nothing, from_a, shared);
+                    // Of a MySQL port: the next segment may begin a command.
+                    self.half(from_a).first.clear();
+                }
+                found => {
+                    self.decide(&found, from_a, shared);
+                    self.read(from_a, rest, false, shared);
+                }
+            }
+            return;
+        }
+        self.read(from_a, piece, starts_segment, shared);
+    }
+
+    fn gap(&mut self, from_a: bool, missing_bytes: u64, shared: &mut Shared) {
+        let is_tls = self.is_tls;
+        let half = if from_a { &mut self.a } else { &mut self.b };
+        half.missing_bytes += missing_bytes;
+        half.first.clear();
+        half.scanner.gap();
+        half.messages.gap();
+        half.is_lost = true;
+        if let Some(unpack) = &mut half.unpack {
+            unpack.drop_held(&mut shared.inflater);
+            **unpack = Unpack::default();
+        }
+        if is_tls {
+            half.tls = TlsWalk::Lost;
+        } else if let Some(mysql) = &mut self.mysql {
+            mysql.gap();
+        }
+    }
+}

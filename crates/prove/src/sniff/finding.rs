@@ -1,0 +1,151 @@
+//! What was given away on a connection, worst first.
+
+use super::connection::{Kind, Told};
+use super::guess::Guess;
+
+/// What was read. The order is that of the harm: the first is the worst.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum What {
+    PasswordInClear,
+    SecretInStatement,
+    ReplicationRows,
+    FullTransfer,
+    WriteSets,
+    GuessableLogin,
+    Canary,
+    FileContents,
+    ResultRows,
+    Parameters,
+    Statements,
+    OtherInClear,
+    LoginWithoutTls,
+    ClearBytesInTls,
+}
+
+impl What {
+    pub const ALL: [Self; 14] = [
+        Self::PasswordInClear,
+        Self::SecretInStatement,
+        Self::ReplicationRows,
+        Self::FullTransfer,
+        Self::WriteSets,
+        Self::GuessableLogin,
+        Self::Canary,
+        Self::FileContents,
+        Self::ResultRows,
+        Self::Parameters,
+        Self::Statements,
+        Self::OtherInClear,
+        Self::LoginWithoutTls,
+        Self::ClearBytesInTls,
+    ];
+
+    /// Stable, for programs.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::PasswordInClear => "password-in-clear",
+            Self::SecretInStatement => "secret-in-statement",
+            Self::ReplicationRows => "replication-rows",
+            Self::FullTransfer => "full-transfer",
+            Self::WriteSets => "write-sets",
+            Self::GuessableLogin => "guessable-login",
+            Self::Canary => "canary",
+            Self::FileContents => "file-contents",
+            Self::ResultRows => "result-rows",
+            Self::Parameters => "parameters",
+            Self::Statements => "statements",
+            Self::OtherInClear => "other-in-clear",
+            Self::LoginWithoutTls => "login-without-tls",
+            Self::ClearBytesInTls => "clear-bytes-in-tls",
+        }
+    }
+
+    /// For people.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::PasswordInClear => "the password itself",
+            Self::SecretInStatement => "statements that carry a password, a key or a hash",
+            Self::ReplicationRows => "the binary log: every change as it is made",
+            Self::FullTransfer => "a transfer of all data (SST)",
+            Self::WriteSets => "Galera's transactions",
+            Self::GuessableLogin => "logins whose password can be guessed offline",
+            Self::Canary => "canaries",
+            Self::FileContents => "files of LOAD DATA LOCAL",
+            Self::ResultRows => "rows of results",
+            Self::Parameters => "parameters of prepared statements",
+            Self::Statements => "statements",
+            Self::OtherInClear => "bytes of the group or of a transfer in clear text",
+            Self::LoginWithoutTls => "user name and database of a login",
+            Self::ClearBytesInTls => "bytes outside of TLS records, after TLS had begun",
+        }
+    }
+
+    /// Could somebody read something? Bytes that fit no record may also be damage.
+    pub fn is_readable(self) -> bool {
+        self != Self::ClearBytesInTls
+    }
+}
+
+/// One kind of thing on one connection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    pub what: What,
+    pub times: u64,
+    /// More about it; no value from the wire but names.
+    pub detail: String,
+}
+
+/// What was found on a connection, worst first.
+pub fn of(told: &Told) -> Vec<Finding> {
+    let mut found = vec![];
+    let mut add = |what, times: u64, detail: String| {
+        if times > 0 {
+            found.push(Finding { what, times, detail });
+        }
+    };
+    if let Some(seen) = &told.mysql {
+        add(What::PasswordInClear, seen.passwords_in_clear, String::new());
+        let secrets: Vec<String> =
+            seen.secrets.iter().map(|(secret, times)| format!("{secret} x{times}")).collect();
+        add(What::SecretInStatement, seen.secrets.values().sum(), secrets.join(", "));
+        add(
+            What::ReplicationRows,
+            seen.binlog_events,
+            format!("{} with row images, {} with statements", seen.row_events, seen.statement_events),
+        );
+        let guessable: Vec<_> = seen
+            .logins
+            .iter()
+            .filter_map(|login| Guess::of(&login.plugin).map(|guess| (login, guess)))
+            .collect();
+        if let Some((login, guess)) = guessable.first() {
+            let detail = format!("{}: {}", login.plugin, guess.text());
+            add(What::GuessableLogin, guessable.len() as u64, detail);
+        }
+        add(What::FileContents, seen.files_sent.min(seen.file_bytes), format!("{} bytes", seen.file_bytes));
+        add(What::ResultRows, seen.rows, format!("of {} results, {} bytes", seen.results, seen.row_bytes));
+        add(What::Parameters, seen.executed, format!("{} bytes", seen.parameter_bytes));
+        add(What::Statements, seen.queries + seen.prepared, String::new());
+        let detail = seen.user.clone().unwrap_or_default();
+        add(What::LoginWithoutTls, u64::from(seen.user.is_some()), detail);
+    } else if !told.is_tls && told.bytes_a + told.bytes_b > 0 {
+        match told.kind {
+            Kind::SstRsync | Kind::SstBackup => add(What::FullTransfer, 1, told.kind.to_string()),
+            Kind::Galera if told.galera.writesets > 0 => {
+                add(What::WriteSets, told.galera.writesets, format!("{} bytes", told.galera.writeset_bytes));
+            }
+            Kind::Galera | Kind::Ist | Kind::SstOther => {
+                add(What::OtherInClear, 1, format!("{} bytes", told.bytes_a + told.bytes_b));
+            }
+            Kind::MySql | Kind::Other => {}
+        }
+    }
+    add(What::Canary, told.canaries.values().sum(), String::new());
+    add(
+        What::ClearBytesInTls,
+        u64::from(told.clear_bytes_in_tls > 0),
+        format!("{} bytes", told.clear_bytes_in_tls),
+    );
+    found.sort_by_key(|finding| finding.what);
+    found
+}

@@ -1,0 +1,173 @@
+//! What an eavesdropper reads: packets in, for each connection what was given away out.
+//!
+//! [`Sniffer`] is sans-I/O: it is given packets of a file or an interface. [`connection`] says what a connection is,
+//! [`mysql`] follows the MySQL protocol with [`frames`] and [`unpack`], [`galera`] the group's, [`sql`] redacts statements,
+//! [`guess`] says what a login is worth, [`finding`] sorts by what is worst. Memory is bounded whatever passes.
+//! Left out: decryption, the X Protocol, protocol 4.0 and older, zstd.
+
+pub mod connection;
+pub mod finding;
+pub mod frames;
+pub mod galera;
+pub mod guess;
+pub mod mysql;
+pub mod sql;
+pub mod unpack;
+
+use std::collections::BTreeMap;
+
+use capture::conversations::{Conversations, Ends};
+use capture::segment;
+
+pub use connection::{Kind, Told};
+pub use finding::{Finding, What};
+
+use connection::{Connection, Shared};
+
+/// Connections that are listed one by one; all of them are in the sums.
+pub const LISTED_MAX: usize = 10_000;
+
+/// One connection that is over, or was open at the end.
+#[derive(Debug, Clone)]
+pub struct Listed {
+    pub ends: Ends,
+    pub told: Told,
+    /// Worst first.
+    pub findings: Vec<Finding>,
+}
+
+impl Listed {
+    fn worst(&self) -> Option<What> {
+        self.findings.first().map(|finding| finding.what)
+    }
+}
+
+/// All that was seen.
+#[derive(Debug, Clone, Default)]
+pub struct Report {
+    /// TCP segments, with those of other protocols.
+    pub segments: u64,
+    /// Packets that are no TCP over IP.
+    pub other_packets: u64,
+    pub first_unix_ms: u64,
+    pub last_unix_ms: u64,
+    /// By kind.
+    pub connections: BTreeMap<Kind, u64>,
+    /// By finding: connections, and how often in them.
+    pub findings: BTreeMap<What, (u64, u64)>,
+    /// Worst first.
+    pub listed: Vec<Listed>,
+    /// Connections of the databases' kinds that are only in the sums.
+    pub not_listed: u64,
+    /// Connections that were not looked at.
+    pub connections_over_limit: u64,
+    pub missing_bytes: u64,
+    pub payload_bytes: u64,
+}
+
+impl Report {
+    /// Was something readable seen?
+    pub fn is_readable(&self) -> bool {
+        self.findings.keys().any(|what| what.is_readable())
+    }
+
+    /// Connections of MySQL, Galera and their transfers.
+    pub fn looked_at(&self) -> u64 {
+        self.connections.iter().filter(|(kind, _)| **kind != Kind::Other).map(|(_, count)| count).sum()
+    }
+
+    fn add(&mut self, ends: Ends, connection: Connection, shared: &mut Shared) {
+        let told = connection.told(shared);
+        self.missing_bytes += told.missing_bytes;
+        self.payload_bytes += told.bytes_a + told.bytes_b;
+        *self.connections.entry(told.kind).or_default() += 1;
+        let findings = finding::of(&told);
+        for finding in &findings {
+            let (connections, times) = self.findings.entry(finding.what).or_default();
+            *connections += 1;
+            *times += finding.times;
+        }
+        if told.kind == Kind::Other && findings.is_empty() {
+            return;
+        }
+        if self.listed.len() >= LISTED_MAX {
+            self.not_listed += 1;
+            return;
+        }
+        self.listed.push(Listed { ends, told, findings });
+    }
+}
+
+/// Takes packets, one after another.
+#[derive(Debug)]
+pub struct Sniffer {
+    conversations: Conversations<Connection>,
+    shared: Shared,
+    report: Report,
+}
+
+impl Sniffer {
+    /// `ports`: where MySQL listens besides 3306.
+    pub fn new(ports: &[u16]) -> Self {
+        Self {
+            conversations: Conversations::new(Vec::new()),
+            shared: Shared::new(ports),
+            report: Report { first_unix_ms: u64::MAX, ..Report::default() },
+        }
+    }
+
+    /// Takes a packet that begins with its IP header.
+    pub fn packet(&mut self, packet: &[u8], unix_ms: u64) {
+        let Some(segment) = segment::parse(packet) else {
+            self.report.other_packets += 1;
+            return;
+        };
+        self.report.segments += 1;
+        self.report.first_unix_ms = self.report.first_unix_ms.min(unix_ms);
+        self.report.last_unix_ms = self.report.last_unix_ms.max(unix_ms);
+        // Connections that end here are taken out of the table while the shared tools are lent to it.
+        let mut ended = None;
+        self.conversations.segment(
+            &segment,
+            unix_ms,
+            &mut self.shared,
+            Connection::new,
+            &mut |ends, connection| {
+                ended.get_or_insert_with(Vec::new).push((ends, connection));
+            },
+        );
+        for (ends, connection) in ended.into_iter().flatten() {
+            self.report.add(ends, connection, &mut self.shared);
+        }
+    }
+
+    /// A packet that is not for us: it has no IP, or its link type is not read.
+    pub fn other_packet(&mut self) {
+        self.report.other_packets += 1;
+    }
+
+    /// Packets so far.
+    pub fn packets(&self) -> u64 {
+        self.report.segments + self.report.other_packets
+    }
+
+    /// Nothing more will come.
+    pub fn finish(mut self) -> Report {
+        let mut ended = Vec::new();
+        self.conversations.finish(&mut self.shared, &mut |ends, connection| ended.push((ends, connection)));
+        for (ends, connection) in ended {
+            self.report.add(ends, connection, &mut self.shared);
+        }
+        let mut report = self.report;
+        report.connections_over_limit = self.conversations.connections_over_limit();
+        report.first_unix_ms = report.first_unix_ms.min(report.last_unix_ms);
+        report.listed.sort_by_key(|one| {
+            (one.worst().is_none(), one.worst(), one.ends.first_unix_ms, one.ends.a, one.ends.b)
+        });
+        report
+    }
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

@@ -1,0 +1,188 @@
+//! The compressed protocol: it hides nothing from whoever can inflate.
+//!
+//! Source: MySQL source documentation, "Compressed Packet": 3 bytes of length, a sequence number, 3 bytes of length before
+//! compression (zero: not compressed), then zlib. `zstd` (MySQL 8.0.18) is recognised by its capability and not unpacked.
+
+use miniz_oxide::inflate::TINFLStatus;
+use miniz_oxide::inflate::core::{DecompressorOxide, decompress, inflate_flags};
+
+const HEADER_BYTES: usize = 7;
+/// Window of zlib, and so the smallest ring to inflate into.
+const WINDOW_BYTES: usize = 32 << 10;
+/// Compressed packets that are not whole yet, over all connections together.
+const HELD_BYTES_MAX: usize = 16 << 20;
+
+/// One inflater for all connections: a packet is inflated when it is whole.
+pub struct Inflater {
+    state: Box<DecompressorOxide>,
+    window: Vec<u8>,
+    held_bytes: usize,
+}
+
+impl std::fmt::Debug for Inflater {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Inflater").field("held_bytes", &self.held_bytes).finish_non_exhaustive()
+    }
+}
+
+impl Default for Inflater {
+    fn default() -> Self {
+        Self { state: Box::default(), window: vec![0; WINDOW_BYTES], held_bytes: 0 }
+    }
+}
+
+impl Inflater {
+    /// Gives what `packed` holds, in pieces, and no more than `announced_bytes`; `false`: it was not what it claimed to be.
+    fn inflate(&mut self, mut packed: &[u8], announced_bytes: usize, out: &mut dyn FnMut(&[u8])) -> bool {
+        self.state.init();
+        let (mut at, mut left) = (0, announced_bytes);
+        loop {
+            let flags = inflate_flags::TINFL_FLAG_PARSE_ZLIB_HEADER;
+            let (status, used, written) = decompress(&mut self.state, packed, &mut self.window, at, flags);
+            packed = packed.get(used..).unwrap_or_default();
+            let piece = self.window.get(at..at + written).unwrap_or_default();
+            // A length that lies may not make us inflate without end.
+            let piece = piece.get(..left).unwrap_or(piece);
+            left -= piece.len();
+            if !piece.is_empty() {
+                out(piece);
+            }
+            at = (at + written) % WINDOW_BYTES;
+            match status {
+                TINFLStatus::Done => return left == 0,
+                TINFLStatus::HasMoreOutput if left > 0 => {}
+                _ => return false,
+            }
+        }
+    }
+}
+
+/// One direction of a compressed connection.
+#[derive(Debug, Default)]
+pub struct Unpack {
+    header: [u8; HEADER_BYTES],
+    have_bytes: usize,
+    left_bytes: usize,
+    unpacked_bytes: usize,
+    is_skipped: bool,
+    held: Vec<u8>,
+    /// Bytes that could not be inflated or held.
+    pub unread_bytes: u64,
+}
+
+impl Unpack {
+    /// Takes the next bytes, gives what they hold.
+    pub fn feed(&mut self, mut piece: &[u8], inflater: &mut Inflater, out: &mut dyn FnMut(&[u8])) {
+        while !piece.is_empty() {
+            if self.have_bytes < HEADER_BYTES {
+                let room = self.header.get_mut(self.have_bytes..).unwrap_or_default();
+                let count = room.len().min(piece.len());
+                let (taken, rest) = piece.split_at(count);
+                for (to, from) in room.iter_mut().zip(taken) {
+                    *to = *from;
+                }
+                piece = rest;
+                self.have_bytes += count;
+                if self.have_bytes < HEADER_BYTES {
+                    return;
+                }
+                let [p0, p1, p2, _sequence, u0, u1, u2] = self.header;
+                self.left_bytes = u32::from_le_bytes([p0, p1, p2, 0]) as usize;
+                self.unpacked_bytes = u32::from_le_bytes([u0, u1, u2, 0]) as usize;
+                self.is_skipped = false;
+            }
+            let (passing, rest) = piece.split_at(self.left_bytes.min(piece.len()));
+            piece = rest;
+            self.left_bytes -= passing.len();
+            if self.unpacked_bytes == 0 {
+                if !passing.is_empty() {
+                    out(passing);
+                }
+            } else if self.left_bytes == 0 && self.held.is_empty() && !self.is_skipped {
+                if !inflater.inflate(passing, self.unpacked_bytes, out) {
+                    self.unread_bytes += passing.len() as u64;
+                }
+            } else if self.is_skipped || inflater.held_bytes + passing.len() > HELD_BYTES_MAX {
+                self.unread_bytes += (self.held.len() + passing.len()) as u64;
+                self.drop_held(inflater);
+                self.is_skipped = true;
+            } else {
+                self.held.extend_from_slice(passing);
+                inflater.held_bytes += passing.len();
+                if self.left_bytes == 0 {
+                    if !inflater.inflate(&self.held, self.unpacked_bytes, out) {
+                        self.unread_bytes += self.held.len() as u64;
+                    }
+                    self.drop_held(inflater);
+                }
+            }
+            if self.left_bytes == 0 {
+                self.have_bytes = 0;
+            }
+        }
+    }
+
+    /// Gives back what is held.
+    pub fn drop_held(&mut self, inflater: &mut Inflater) {
+        inflater.held_bytes = inflater.held_bytes.saturating_sub(self.held.len());
+        self.held = Vec::new();
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn packed(payload: &[u8], is_compressed: bool) -> Vec<u8> {
+        let body = if is_compressed {
+            miniz_oxide::deflate::compress_to_vec_zlib(payload, 6)
+        } else {
+            payload.to_vec()
+        };
+        let length = u32::try_from(body.len()).unwrap().to_le_bytes();
+        let before = u32::try_from(if is_compressed { payload.len() } else { 0 }).unwrap().to_le_bytes();
+        [&length[..3], &[0], &before[..3], &body].concat()
+    }
+
+    fn unpack(bytes: &[u8], step: usize) -> (Vec<u8>, u64) {
+        let (mut unpack, mut inflater, mut seen) = (Unpack::default(), Inflater::default(), vec![]);
+        for piece in bytes.chunks(step) {
+            unpack.feed(piece, &mut inflater, &mut |piece| seen.extend_from_slice(piece));
+        }
+        unpack.drop_held(&mut inflater);
+        assert_eq!(inflater.held_bytes, 0);
+        (seen, unpack.unread_bytes)
+    }
+
+    #[test]
+    fn gives_what_was_packed_however_it_is_cut() {
+        let long: Vec<u8> = (0..200_000_u32).flat_map(|n| n.to_string().into_bytes()).collect();
+        let bytes = [packed(b"plain", false), packed(&long, true), packed(b"end", true)].concat();
+        let expected = [b"plain", long.as_slice(), b"end"].concat();
+        for step in [1, 7, 1448, 1 << 24] {
+            assert_eq!(unpack(&bytes, step), (expected.clone(), 0), "{step}");
+        }
+    }
+
+    #[test]
+    fn a_length_that_lies_gives_no_more_than_it_says_and_is_told() {
+        let mut bytes = packed(&vec![b'x'; 1 << 20], true);
+        bytes[4..7].copy_from_slice(&[100, 0, 0]);
+        let (seen, unread_bytes) = unpack(&bytes, 1 << 24);
+        assert_eq!(seen.len(), 100);
+        assert!(unread_bytes > 0);
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_panic(noise in proptest::collection::vec(any::<u8>(), 0..300), step in 1_usize..50, at in 0_usize..40) {
+            let _ = unpack(&noise, step);
+            let mut bytes = packed(b"something that is packed, packed, packed", true);
+            let at = at.min(bytes.len());
+            bytes.splice(at.., noise);
+            let _ = unpack(&bytes, step);
+        }
+    }
+}
