@@ -13,6 +13,7 @@
 //! knows and forgotten. Left out so far: relays in front of a real server, `sniff`, `config`.
 #![warn(clippy::indexing_slicing)]
 
+mod asked;
 pub mod attack;
 pub mod attacks;
 pub mod certificates;

@@ -16,6 +16,8 @@ galera-10.11)
 esac
 case $3 in
 version)
+    # mariadb-binlog counts versions of its own: those of its package are what people know.
+    [ "$2" != mariadb-binlog ] || client=("${client[@]/%mariadb-binlog/mariadb}")
     # "… Ver 9.7.4 …", "… Ver 15.1 Distrib 10.11.19-MariaDB, …", "… from 11.8.9-MariaDB, …"
     "${client[@]}" --no-defaults --version | grep -oE '(Distrib|from|Ver) [0-9.]*[0-9]' | sort | head -n 1 | cut -d' ' -f2
     exit

@@ -16,7 +16,7 @@ public class Client {
     static final String TLS = "&enabledTLSProtocols=TLSv1.2";
     static final String UNVERIFIED = TLS + "&verifyServerCertificate=false";
     static final String STORE = TLS
-        + "&verifyServerCertificate=true&trustCertificateKeyStoreUrl=STORE&trustCertificateKeyStoreType=PKCS12&trustCertificateKeyStorePassword=sealion";
+        + "&verifyServerCertificate=true&trustCertificateKeyStoreUrl={store}&trustCertificateKeyStoreType=PKCS12&trustCertificateKeyStorePassword=sealion";
     static final Map<String, String> MODES = Map.of(
         "default", "",
         "no-ssl", "&useSSL=false",
@@ -49,8 +49,7 @@ public class Client {
         }
         Path store = store();
         String options = MODES.get(words[0])
-            .replace("STORE", store.toUri().toString())
-            .replace("CA", System.getenv("SEALION_CA"));
+            .replace("{store}", store.toUri().toString());
         String url = "jdbc:mysql://" + System.getenv("SEALION_HOST") + ":" + System.getenv("SEALION_PORT") + "/?connectTimeout=5000&socketTimeout=5000" + options;
         Properties login = new Properties();
         login.put("user", System.getenv("SEALION_USER"));

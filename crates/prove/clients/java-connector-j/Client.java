@@ -13,7 +13,7 @@ import java.util.Properties;
 
 public class Client {
     static final String STORE =
-        "&trustCertificateKeyStoreUrl=STORE&trustCertificateKeyStoreType=PKCS12&trustCertificateKeyStorePassword=sealion";
+        "&trustCertificateKeyStoreUrl={store}&trustCertificateKeyStoreType=PKCS12&trustCertificateKeyStorePassword=sealion";
     static final Map<String, String> MODES = Map.of(
         "default", "",
         "disabled", "&sslMode=DISABLED",
@@ -45,8 +45,7 @@ public class Client {
         }
         Path store = store();
         String options = MODES.get(words[0])
-            .replace("STORE", store.toUri().toString())
-            .replace("CA", System.getenv("SEALION_CA"));
+            .replace("{store}", store.toUri().toString());
         String url = "jdbc:mysql://" + System.getenv("SEALION_HOST") + ":" + System.getenv("SEALION_PORT") + "/?connectTimeout=5000&socketTimeout=5000" + options;
         Properties login = new Properties();
         login.put("user", System.getenv("SEALION_USER"));

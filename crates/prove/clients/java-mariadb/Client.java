@@ -10,8 +10,8 @@ public class Client {
     static final Map<String, String> MODES = Map.of(
         "default", "",
         "trust", "&sslMode=trust",
-        "verify-ca", "&sslMode=verify-ca&serverSslCert=CA",
-        "verify-full", "&sslMode=verify-full&serverSslCert=CA");
+        "verify-ca", "&sslMode=verify-ca&serverSslCert={ca}",
+        "verify-full", "&sslMode=verify-full&serverSslCert={ca}");
 
     public static void main(String[] words) throws Exception {
         Driver driver = DriverManager.drivers().filter(one -> one.getClass().getName().startsWith("org.mariadb")).findFirst().get();
@@ -21,7 +21,7 @@ public class Client {
             return;
         }
         String options = MODES.get(words[0])
-            .replace("CA", System.getenv("SEALION_CA"));
+            .replace("{ca}", System.getenv("SEALION_CA"));
         String url = "jdbc:mariadb://" + System.getenv("SEALION_HOST") + ":" + System.getenv("SEALION_PORT") + "/?connectTimeout=5000&socketTimeout=5000" + options;
         Properties login = new Properties();
         login.put("user", System.getenv("SEALION_USER"));
