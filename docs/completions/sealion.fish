@@ -159,7 +159,8 @@ never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l namespace -d 'In a network of its own, with a routable address and a name: some libraries check less for localhost'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from clients" -l only -d 'Only this client (its id); may be given several times' -r
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from clients" -l only -d 'Only this client (its id); may be given several times, or several with commas between them' -r
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from clients" -l case -d 'These attacks as columns (`sealion prove list`), in place of strip and certificates; the honest server comes first' -r
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from clients" -l dir -d 'Where clients are installed; sealion\'s cache when left out' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from clients" -l page -d 'Also write the matrix as a page of markdown' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from clients" -l timeout-s -d 'End one run of a client after this long' -r

@@ -107,8 +107,8 @@ fn setting(item: &str, version: &str) -> Option<(String, String)> {
 mod tests {
     use super::*;
 
-    fn check(sql: &str, wanted: Asked) {
-        assert_eq!(asked(sql.as_bytes(), "10.11.19-MariaDB"), wanted, "{sql}");
+    fn check(sql: &str, wanted: &Asked) {
+        assert_eq!(asked(sql.as_bytes(), "10.11.19-MariaDB"), *wanted, "{sql}");
     }
 
     fn row(pairs: &[(&str, &str)]) -> Asked {
@@ -120,21 +120,21 @@ mod tests {
         // mysql and mysql_async of Rust, MariaDB Connector/J.
         check(
             "SELECT @@max_allowed_packet,@@wait_timeout",
-            row(&[("@@max_allowed_packet", "16777216"), ("@@wait_timeout", "28800")]),
+            &row(&[("@@max_allowed_packet", "16777216"), ("@@wait_timeout", "28800")]),
         );
         // Connector/J.
         check(
             "/* mysql-connector-java-5.1.49 ( Revision: ad86f36 ) */SELECT  @@session.auto_increment_increment AS \
              auto_increment_increment, @@tx_isolation AS tx_isolation",
-            row(&[("auto_increment_increment", "1"), ("tx_isolation", "REPEATABLE-READ")]),
+            &row(&[("auto_increment_increment", "1"), ("tx_isolation", "REPEATABLE-READ")]),
         );
         // Tools.
-        check("select @@version_comment limit 1", row(&[("@@version_comment", "sealion's rogue server")]));
-        check("SELECT VERSION()", row(&[("VERSION()", "10.11.19-MariaDB")]));
-        check("SELECT @@global.something_new x;", row(&[("x", "0")]));
-        check("select $$", Asked::Unknown);
-        check("/*!40103 SET TIME_ZONE='+00:00' */", Asked::Done);
-        check("/*!50700 SELECT @@autocommit", row(&[("@@autocommit", "1")]));
+        check("select @@version_comment limit 1", &row(&[("@@version_comment", "sealion's rogue server")]));
+        check("SELECT VERSION()", &row(&[("VERSION()", "10.11.19-MariaDB")]));
+        check("SELECT @@global.something_new x;", &row(&[("x", "0")]));
+        check("select $$", &Asked::Unknown);
+        check("/*!40103 SET TIME_ZONE='+00:00' */", &Asked::Done);
+        check("/*!50700 SELECT @@autocommit", &row(&[("@@autocommit", "1")]));
     }
 
     #[test]
@@ -148,10 +148,10 @@ mod tests {
             "SELECT @@",
             "select @@a b c d",
         ] {
-            check(sql, Asked::Page);
+            check(sql, &Asked::Page);
         }
         for sql in ["", "SET NAMES utf8mb4", "/*", "/* never ended", "/*!", "COMMIT", "\u{e9}"] {
-            check(sql, Asked::Done);
+            check(sql, &Asked::Done);
         }
         assert_eq!(asked(b"\xff\xfe\xfd", ""), Asked::Done);
     }
