@@ -457,6 +457,7 @@ impl<'a> Talk<'a> {
                 self.rows(&names, &[row], Form::Text);
             }
             Asked::Page => self.landing_page(Form::Text),
+            Asked::Nothing => self.rows(&[PAGE_COLUMN], &[], Form::Text),
             Asked::Done => self.ok(),
             Asked::Unknown => self.answer_error(1054, "42S22", "Unknown column '$$' in 'field list'".into()),
         }
