@@ -330,8 +330,8 @@ impl<'a> Talk<'a> {
 
     fn switch(&mut self, plugin: &str, data: &[u8]) {
         let mut payload = encode_auth_switch(plugin, data);
-        if data.is_empty() {
-            // Nothing at all, as the servers send it: not even a closing zero.
+        if data.len() != self.nonce.len() {
+            // As the servers send it: a zero closes a nonce, and nothing else. PyMySQL looks for just "Password: ".
             payload.pop();
         }
         self.send(&payload);
@@ -614,13 +614,20 @@ fn column(name: &str) -> ColumnDef<'_> {
 mod tests {
     use super::*;
 
-    /// Packets that the rogue answers with to each of these, after a login in clear text.
+    /// Packets that the honest server answers with to each of these, after a login in clear text.
     fn answers(eof: Capabilities, said: &[&[u8]]) -> Vec<Vec<Vec<u8>>> {
+        let mut all = talk(&Attack::HONEST, eof, said);
+        assert_eq!(all.remove(0)[0][0], 0, "let in");
+        all
+    }
+
+    /// The same, with the answer to the login in front.
+    fn talk(attack: &Attack, eof: Capabilities, said: &[&[u8]]) -> Vec<Vec<Vec<u8>>> {
         let password = SecretString::from("secret");
         let key = Rsa::generate(2048).unwrap();
         let known =
             Known { password: &password, canary: b"", canary_path: "/canary", key: &key, key_pem: b"" };
-        let mut talk = Talk::new(&Attack::HONEST, &known, [1; 20]);
+        let mut talk = Talk::new(attack, &known, [1; 20]);
         talk.output();
         let head = SslRequest {
             capabilities: Capabilities::PROTOCOL_41 | Capabilities::SECURE_CONNECTION | eof,
@@ -649,8 +656,9 @@ mod tests {
             }
             all
         };
-        assert_eq!(ask(&payload, 1)[0][0], 0, "let in");
-        said.iter().map(|payload| ask(payload, 0)).collect()
+        let mut all = vec![ask(&payload, 1)];
+        all.extend(said.iter().map(|payload| ask(payload, 0)));
+        all
     }
 
     const NO_CAPABILITY: Capabilities = Capabilities(0);
@@ -683,6 +691,16 @@ mod tests {
             // One that was never prepared, and one without a number.
             assert_eq!((all[5][0][0], all[6][0][0]), (0xff, 0xff));
         }
+    }
+
+    #[test]
+    fn a_switch_ends_as_the_servers_end_it() {
+        let switch = |id| talk(crate::attacks::attack(id).unwrap(), NO_CAPABILITY, &[]).remove(0).remove(0);
+        // PyMySQL 1.2.4 and asyncmy 0.2.18 give their password to just this question.
+        assert_eq!(switch("dialog"), b"\xfedialog\0\x04Password: ");
+        assert_eq!(switch("clear-password"), b"\xfemysql_clear_password\0");
+        let nonce = [&b"\xfesha256_password\0"[..], &[1; 20], b"\0"].concat();
+        assert_eq!(switch("sha256-key"), nonce);
     }
 
     #[test]
