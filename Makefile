@@ -70,9 +70,10 @@ fuzz: ## a minute of noise for each parser (scripts/fuzz.sh takes seconds and na
 	@scripts/fuzz.sh
 
 deep: ## the long tests as well (hours)
-	@scripts/setup.sh all
+	@scripts/setup.sh all drivers
 	@$(build_release)
 	@SEALION_DEEP=1 SEALION_BIN="$(sealion)" $(CARGO) test --workspace --release --locked
+	@SEALION_BIN="$(sealion)" $(CARGO) test --package testbed --release --locked --test prove_drivers -- --ignored
 
 docs: ## the book, into docs/book
 	@command -v mdbook >/dev/null || { echo 'mdbook is missing: cargo install mdbook --locked' >&2; exit 2; }

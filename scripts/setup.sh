@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Makes a machine ready: scripts/setup.sh [build|servers|weak|browser|tools|all] (all is the default).
+# Makes a machine ready: scripts/setup.sh [build|servers|weak|browser|tools|drivers|all] (all is the default).
 #
 #   build    compiler, make and perl for the vendored OpenSSL and SQLite, and a look at Rust
 #   servers  real MariaDB and Galera servers, unpacked into the cache; needs no root, installs and starts nothing
 #   weak     for the controls of `sealion scan`: an OpenSSL with faults, built into the cache, and newer servers
 #   browser  Chromium and one font, for the test that opens report.html
 #   tools    ip, unshare, openssl and patch, for tests that make a namespace or run what a runbook says
+#   drivers  languages, and drivers that distributions build, for `make deep` (not part of all)
 #
 # Exit codes: 0 ready, 2 something is missing and the text says the command, 3 the servers cannot be had here.
 set -euo pipefail
@@ -140,12 +141,36 @@ tools() {
     say "tools: ready"
 }
 
+# What `sealion prove clients --install` leaves to the distribution.
+drivers() {
+    local missing=()
+    python3 -c 'import ensurepip' >/dev/null 2>&1 || missing+=(python3-venv)
+    has mariadb_config || missing+=(libmariadb-dev libmariadb-dev-compat)
+    has pkg-config || missing+=(pkg-config)
+    [ -e "$(python3 -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h" ] || missing+=(python3-dev)
+    printf '#include <openssl/ssl.h>\n' | cc -E - >/dev/null 2>&1 || missing+=(libssl-dev)
+    has node || missing+=(nodejs)
+    has npm || missing+=(npm)
+    has javac || missing+=(default-jdk-headless)
+    has mvn || missing+=(maven)
+    php -m 2>/dev/null | grep -q pdo_mysql || missing+=(php-cli php-mysql)
+    perl -MDBD::mysql -e 1 >/dev/null 2>&1 || missing+=(libdbd-mysql-perl)
+    perl -MDBD::MariaDB -e 1 >/dev/null 2>&1 || missing+=(libdbd-mariadb-perl)
+    ruby -rmysql2 -e 1 >/dev/null 2>&1 || missing+=(ruby-mysql2)
+    [ ${#missing[@]} -eq 0 ] || install "the drivers" "${missing[@]}"
+    if ! has go; then
+        say "no go: install Go 1.24 or newer"
+        exit 2
+    fi
+    say "drivers: ready"
+}
+
 [ $# -gt 0 ] || set -- all
 for part in "$@"; do
     case $part in
-    build | servers | weak | browser | tools | all) ;;
+    build | servers | weak | browser | tools | drivers | all) ;;
     *)
-        printf 'usage: scripts/setup.sh [build|servers|weak|browser|tools|all]\n' >&2
+        printf 'usage: scripts/setup.sh [build|servers|weak|browser|tools|drivers|all]\n' >&2
         exit 2
         ;;
     esac

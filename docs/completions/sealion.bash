@@ -1010,13 +1010,17 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__prove__subcmd__clients)
-            opts="-v -h --only --install --no-namespace --dir --page --timeout-s --inventory --format --color --verbose --help"
+            opts="-v -h --only --case --install --no-namespace --dir --page --timeout-s --inventory --format --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --only)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --case)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

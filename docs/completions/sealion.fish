@@ -121,7 +121,7 @@ never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l full -d 'Every suite, group and signature scheme: up to 65 connections a port instead of 35'
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l first -d 'Only the greeting, one handshake and the certificate'
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -s v -l verbose -d 'Say more; twice says everything'
-complete -c sealion -n "__fish_sealion_using_subcommand scan" -s h -l help -d 'Print help'
+complete -c sealion -n "__fish_sealion_using_subcommand scan" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients serve sniff list" -l inventory -d 'The inventory of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients serve sniff list" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
@@ -164,7 +164,8 @@ never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l namespace -d 'In a network of its own, with a routable address and a name: some libraries check less for localhost'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from clients" -l only -d 'Only this client (its id); may be given several times' -r
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from clients" -l only -d 'Only this client (its id); may be given several times, or several with commas between them' -r
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from clients" -l case -d 'These attacks as columns (`sealion prove list`), in place of strip and certificates; the honest server comes first' -r
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from clients" -l dir -d 'Where clients are installed; sealion\'s cache when left out' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from clients" -l page -d 'Also write the matrix as a page of markdown' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from clients" -l timeout-s -d 'End one run of a client after this long' -r

@@ -318,9 +318,12 @@ pub struct ProveClientArgs {
 
 #[derive(Debug, Args)]
 pub struct ProveClientsArgs {
-    /// Only this client (its id); may be given several times
-    #[arg(long, value_name = "ID")]
+    /// Only this client (its id); may be given several times, or several with commas between them
+    #[arg(long, value_name = "ID", value_delimiter = ',')]
     pub only: Vec<String>,
+    /// These attacks as columns (`sealion prove list`), in place of strip and certificates; the honest server comes first
+    #[arg(long = "case", alias = "cases", value_name = "ID", value_delimiter = ',')]
+    pub cases: Vec<String>,
     /// Install what is not there, from the registry of its language
     #[arg(long)]
     pub install: bool,

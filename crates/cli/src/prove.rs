@@ -6,15 +6,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use ops::OpsError;
-use ops::prove::drivers::{self, COLUMNS, State, Tried, Wanted};
+use ops::prove::drivers::{self, COLUMNS, Kept, State, Tried, Wanted};
 use ops::prove::{ATTACKS, CLIENTS, Ground, Outcome, Stage, attack};
+use report::shape::{
+    PROVE_CLIENT_SCHEMA_ID, PROVE_CLIENTS_SCHEMA_ID, ProveCaseRow, ProveClientReport, ProveClientsReport,
+    ProveDriverRow, ProveModeRow,
+};
 use serde_json::{Value, json};
 
 use crate::args::{self, Format, Global, ProveClientArgs, ProveClientsArgs, ProveCommand, ProveServeArgs};
 use crate::show;
 
-const SCHEMA: &str = "sealion/prove-client/1";
-const CLIENTS_SCHEMA: &str = "sealion/prove-clients/1";
 const POLL: Duration = Duration::from_millis(200);
 
 pub fn prove(global: &Global, command: &ProveCommand) -> Result<u8, OpsError> {
@@ -47,13 +49,10 @@ fn list(global: &Global) -> u8 {
     0
 }
 
-/// The chosen attacks, the honest server first: without it a refusal means nothing.
-fn chosen(stage: &args::Stage) -> Result<Vec<&'static prove::Attack>, OpsError> {
-    if stage.cases.is_empty() {
-        return Ok(ATTACKS.to_vec());
-    }
+/// The attacks of these ids, the honest server first: without it a refusal means nothing.
+fn chosen(ids: &[String]) -> Result<Vec<&'static prove::Attack>, OpsError> {
     let mut found = vec![];
-    for id in std::iter::once("honest").chain(stage.cases.iter().map(String::as_str)) {
+    for id in std::iter::once("honest").chain(ids.iter().map(String::as_str)) {
         let one = attack(id).ok_or_else(|| {
             OpsError::usage(format!("\"{id}\" is no case"), "no attack has this id", "sealion prove list")
         })?;
@@ -62,6 +61,11 @@ fn chosen(stage: &args::Stage) -> Result<Vec<&'static prove::Attack>, OpsError> 
         }
     }
     Ok(found)
+}
+
+/// All of them, where none was named.
+fn chosen_or_all(stage: &args::Stage) -> Result<Vec<&'static prove::Attack>, OpsError> {
+    if stage.cases.is_empty() { Ok(ATTACKS.to_vec()) } else { chosen(&stage.cases) }
 }
 
 /// Before any thread is there: a namespace is entered by the whole process.
@@ -86,7 +90,7 @@ fn ends_on_ctrl_c() -> Result<Arc<AtomicBool>, OpsError> {
 }
 
 fn client(global: &Global, args: &ProveClientArgs) -> Result<u8, OpsError> {
-    let attacks = chosen(&args.stage)?;
+    let attacks = chosen_or_all(&args.stage)?;
     let ground = ground(&args.stage)?;
     let stop = ends_on_ctrl_c()?;
     let stage = Stage::set(&attacks, &ground, 0)?;
@@ -105,16 +109,15 @@ fn client(global: &Global, args: &ProveClientArgs) -> Result<u8, OpsError> {
             show::out("Ended early: the other attacks were not tried.");
         }
     } else {
-        let rows: Vec<Value> = judged.outcomes.iter().map(row).collect();
-        let report = json!({
-            "schema": SCHEMA,
-            "sealion_version": env!("CARGO_PKG_VERSION"),
-            "is_complete": is_whole,
-            "is_controlled": judged.is_controlled,
-            "fallen": fallen.len(),
-            "cases": rows,
-        });
-        show::out(&format!("{report:#}"));
+        let report = ProveClientReport {
+            schema: PROVE_CLIENT_SCHEMA_ID.into(),
+            sealion_version: env!("CARGO_PKG_VERSION").into(),
+            is_complete: is_whole,
+            is_controlled: judged.is_controlled,
+            fallen: count(fallen.len()),
+            cases: judged.outcomes.iter().map(row).collect(),
+        };
+        show::out(&report.to_json());
     }
     Ok(match (judged.is_controlled, fallen.is_empty()) {
         (_, false) => 1,
@@ -123,19 +126,23 @@ fn client(global: &Global, args: &ProveClientArgs) -> Result<u8, OpsError> {
     })
 }
 
-fn row(one: &Outcome) -> Value {
-    json!({
-        "case": one.attack.id,
-        "family": one.attack.family.to_string(),
-        "verdict": one.verdict.letters(),
-        "text": one.verdict.to_string(),
-        "has_fallen": one.has_fallen(),
-        "is_guessable": one.is_guessable,
-        "connections": one.connections,
-        "client": one.client,
-        "exit": one.exit,
-        "defence": one.attack.defence,
-    })
+fn count(number: usize) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
+}
+
+fn row(one: &Outcome) -> ProveCaseRow {
+    ProveCaseRow {
+        case: one.attack.id.into(),
+        family: one.attack.family.to_string(),
+        verdict: one.verdict.letters().into(),
+        text: one.verdict.to_string(),
+        has_fallen: one.has_fallen(),
+        is_guessable: one.is_guessable,
+        connections: count(one.connections),
+        client: one.client.clone(),
+        exit: one.exit.clone(),
+        defence: one.attack.defence.into(),
+    }
 }
 
 fn print_outcome(global: &Global, one: &Outcome) {
@@ -196,7 +203,11 @@ fn clients(global: &Global, args: &ProveClientsArgs) -> Result<u8, OpsError> {
     if chosen.is_empty() {
         chosen = CLIENTS.to_vec();
     }
-    let attacks: Vec<&'static prove::Attack> = COLUMNS.iter().filter_map(|id| attack(id)).collect();
+    let attacks = if args.cases.is_empty() {
+        COLUMNS.iter().filter_map(|id| attack(id)).collect()
+    } else {
+        self::chosen(&args.cases)?
+    };
     let place = args.dir.clone().unwrap_or_else(drivers::default_place);
     // Before the namespace: it has no way out to a registry.
     let prepared = drivers::prepare(&chosen, &place, args.install, &mut |word| show::progress(word))?;
@@ -218,7 +229,8 @@ fn clients(global: &Global, args: &ProveClientsArgs) -> Result<u8, OpsError> {
     };
     let is_table = global.format == Format::Table;
     if is_table {
-        show::out(&format!("{:<34}{}", "", COLUMNS.map(|id| format!("{id:<12}")).concat().trim_end()));
+        let heads = attacks.iter().map(|one| format!("{:<1$}", one.id, width(one)));
+        show::out(&format!("{:<34}{}", "", heads.collect::<String>().trim_end()));
     }
     let all = drivers::clients(&stage, &wanted, &stop, &mut |word| show::progress(word), &mut |tried| {
         if is_table {
@@ -229,7 +241,7 @@ fn clients(global: &Global, args: &ProveClientsArgs) -> Result<u8, OpsError> {
     show::progress("");
     if let Some(path) = &args.page {
         let day = show::day(i64::try_from(model::Clock::unix_ms(&model::SystemClock) / 1000).ok());
-        std::fs::write(path, drivers::page(&all, &day)).map_err(|error| {
+        std::fs::write(path, drivers::page(&all, &attacks, &day)).map_err(|error| {
             OpsError::usage(
                 format!("{} cannot be written", path.display()),
                 error.to_string(),
@@ -237,35 +249,55 @@ fn clients(global: &Global, args: &ProveClientsArgs) -> Result<u8, OpsError> {
             )
         })?;
     }
-    if !is_table {
-        let rows: Vec<Value> = all.iter().map(tried_row).collect();
-        let report = json!({ "schema": CLIENTS_SCHEMA, "sealion_version": env!("CARGO_PKG_VERSION"), "clients": rows });
-        show::out(&format!("{report:#}"));
+    let kept = Kept::of(&all);
+    if is_table {
+        if kept.promising > 0 {
+            show::out(&format!(
+                "\n{} of {} ways of setting TLS do not keep what they look like they promise; {} of them go on in clear text.",
+                kept.broken, kept.promising, kept.in_clear
+            ));
+        }
+    } else {
+        let report = ProveClientsReport {
+            schema: PROVE_CLIENTS_SCHEMA_ID.into(),
+            sealion_version: env!("CARGO_PKG_VERSION").into(),
+            broken_promises: count(kept.broken),
+            clients: all.iter().map(tried_row).collect(),
+        };
+        show::out(&report.to_json());
     }
     let is_tried = all.iter().any(|one| matches!(one.state, State::Tried { .. }));
     Ok(if is_tried { 0 } else { 3 })
 }
 
-fn tried_row(one: &Tried) -> Value {
+/// Of a column.
+fn width(attack: &prove::Attack) -> usize {
+    (attack.id.len() + 1).max(12)
+}
+
+fn tried_row(one: &Tried) -> ProveDriverRow {
+    let untried = ProveDriverRow {
+        client: one.client.id.into(),
+        name: one.client.name.into(),
+        version: None,
+        why: None,
+        next: None,
+        modes: vec![],
+    };
     match &one.state {
         State::NotHere { why, next } => {
-            json!({ "client": one.client.id, "name": one.client.name, "why": why, "next": next })
+            ProveDriverRow { why: Some(why.clone()), next: Some(next.clone()), ..untried }
         }
         State::Tried { version, rows } => {
-            let modes: Vec<Value> = rows
-                .iter()
-                .map(|row| {
-                    json!({
-                        "mode": row.mode.id,
-                        "options": row.mode.options,
-                        "promises": row.mode.promises.to_string(),
-                        "is_controlled": row.is_controlled(),
-                        "broken_by": row.broken_promise().map(|one| one.attack.id),
-                        "cases": row.outcomes.iter().map(self::row).collect::<Vec<_>>(),
-                    })
-                })
-                .collect();
-            json!({ "client": one.client.id, "name": one.client.name, "version": version, "modes": modes })
+            let modes = rows.iter().map(|row| ProveModeRow {
+                mode: row.mode.id.into(),
+                options: row.mode.options.into(),
+                promises: row.mode.promises.to_string(),
+                is_controlled: row.is_controlled(),
+                broken_by: row.broken_promise().map(|one| one.attack.id.into()),
+                cases: row.outcomes.iter().map(self::row).collect(),
+            });
+            ProveDriverRow { version: Some(version.clone()), modes: modes.collect(), ..untried }
         }
     }
 }
@@ -278,8 +310,11 @@ fn print_tried(one: &Tried) {
         State::Tried { version, rows } => {
             show::out(&format!("{} {version}", show::bold(one.client.name)));
             for row in rows {
-                let cells = row.outcomes.iter().map(|one| format!("{:<12}", one.verdict.letters()));
-                let cells = cells.collect::<Vec<_>>().concat();
+                let cells = row
+                    .outcomes
+                    .iter()
+                    .map(|one| format!("{:<1$}", one.verdict.letters(), width(one.attack)));
+                let cells: String = cells.collect();
                 let options: String = row.mode.options.chars().take(31).collect();
                 let mark = match (row.is_controlled(), row.broken_promise()) {
                     (false, _) => " (does not accept the honest server)".to_owned(),
@@ -295,7 +330,7 @@ fn print_tried(one: &Tried) {
 }
 
 fn serve(global: &Global, args: &ProveServeArgs) -> Result<u8, OpsError> {
-    let attacks = chosen(&args.stage)?;
+    let attacks = chosen_or_all(&args.stage)?;
     let ground = ground(&args.stage)?;
     let stop = ends_on_ctrl_c()?;
     let stage = Stage::set(&attacks, &ground, args.port)?;

@@ -14,6 +14,7 @@
 //! of a real server, `config`.
 #![warn(clippy::indexing_slicing)]
 
+mod asked;
 pub mod attack;
 pub mod attacks;
 pub mod certificates;

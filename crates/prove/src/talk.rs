@@ -14,6 +14,7 @@ use wire::packet::{PacketBuffer, write_payload};
 use wire::{Capabilities, ColumnDef, ErrPacket, Greeting, OkPacket};
 use zeroize::Zeroizing;
 
+use crate::asked::{Asked, asked};
 use crate::attack::{Attack, BeforeTls, Login, Noise};
 
 /// A client may send a file here: the canary is small, and what is no canary is not read on.
@@ -24,6 +25,16 @@ const NATIVE: &str = "mysql_native_password";
 const CACHING_SHA2: &str = "caching_sha2_password";
 /// `MYSQL_TYPE_VAR_STRING`.
 const TYPE_VAR_STRING: u8 = 0xfd;
+
+/// The column of the landing page.
+const PAGE_COLUMN: &str = "sealion";
+
+/// How a row is written: for a query, or for a prepared statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Text,
+    Binary,
+}
 
 /// What carried something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -102,6 +113,8 @@ pub struct Talk<'a> {
     over: Over,
     sequence: u8,
     deprecates_eof: bool,
+    /// Of each statement that was prepared, whether its answer has rows; its id is the place, from 1.
+    prepared: Vec<bool>,
     file: Zeroizing<Vec<u8>>,
     output: Vec<u8>,
     seen: Seen,
@@ -119,6 +132,7 @@ impl<'a> Talk<'a> {
             over: Over::Clear,
             sequence: 0,
             deprecates_eof: false,
+            prepared: Vec::new(),
             file: Zeroizing::default(),
             output: Vec::new(),
             seen: Seen::default(),
@@ -316,8 +330,8 @@ impl<'a> Talk<'a> {
 
     fn switch(&mut self, plugin: &str, data: &[u8]) {
         let mut payload = encode_auth_switch(plugin, data);
-        if data.is_empty() {
-            // Nothing at all, as the servers send it: not even a closing zero.
+        if data.len() != self.nonce.len() {
+            // As the servers send it: a zero closes a nonce, and nothing else. PyMySQL looks for just "Password: ".
             payload.pop();
         }
         self.send(&payload);
@@ -418,10 +432,10 @@ impl<'a> Talk<'a> {
                 self.seen.asked_for_binlog = true;
                 self.refuse(1236, "HY000", "sealion has no binary log: this is a rogue server".into());
             }
-            COM_STMT_PREPARE => {
-                let message = "sealion does not prepare statements: this is a rogue server";
-                self.answer_error(1295, "HY000", message.into());
-            }
+            COM_STMT_PREPARE => self.prepare(rest),
+            COM_STMT_EXECUTE => self.execute(rest),
+            // Nobody waits for an answer to these.
+            COM_STMT_CLOSE | COM_STMT_SEND_LONG_DATA => {}
             COM_FIELD_LIST => self.eof(),
             _ => self.ok(),
         }
@@ -435,20 +449,53 @@ impl<'a> Talk<'a> {
             self.state = State::File;
             return;
         }
-        let word: Vec<u8> = sql
-            .iter()
-            .skip_while(|byte| byte.is_ascii_whitespace() || **byte == b'(')
-            .take_while(|byte| byte.is_ascii_alphabetic())
-            .map(u8::to_ascii_uppercase)
-            .collect();
-        // A comment in front is what Connector/J begins with.
-        let reads = sql.starts_with(b"/*")
-            || matches!(&word[..], b"SELECT" | b"SHOW" | b"WITH" | b"TABLE" | b"DESCRIBE");
-        if reads { self.landing_page() } else { self.ok() }
+        let version = self.attack.greeting.version;
+        match asked(sql, version.strip_prefix("5.5.5-").unwrap_or(version)) {
+            Asked::Settings(settings) => {
+                let names: Vec<&str> = settings.iter().map(|(name, _)| name.as_str()).collect();
+                let row: Vec<&str> = settings.iter().map(|(_, value)| value.as_str()).collect();
+                self.rows(&names, &[row], Form::Text);
+            }
+            Asked::Page => self.landing_page(Form::Text),
+            Asked::Nothing => self.rows(&[PAGE_COLUMN], &[], Form::Text),
+            Asked::Done => self.ok(),
+            Asked::Unknown => self.answer_error(1054, "42S22", "Unknown column '$$' in 'field list'".into()),
+        }
+    }
+
+    /// Whatever is prepared with rows for an answer has those of the landing page.
+    fn prepare(&mut self, sql: &[u8]) {
+        let has_rows = !matches!(asked(sql, ""), Asked::Done);
+        self.prepared.push(has_rows);
+        let id = u32::try_from(self.prepared.len()).unwrap_or(u32::MAX);
+        let parameters = u16::try_from(sql.iter().filter(|byte| **byte == b'?').count()).unwrap_or(u16::MAX);
+        let mut payload = vec![0];
+        payload.extend_from_slice(&id.to_le_bytes());
+        payload.extend_from_slice(&u16::from(has_rows).to_le_bytes());
+        payload.extend_from_slice(&parameters.to_le_bytes());
+        payload.extend_from_slice(&[0, 0, 0]);
+        self.send(&payload);
+        for (name, count) in [("?", parameters), (PAGE_COLUMN, u16::from(has_rows))] {
+            for _ in 0..count {
+                self.send(&column(name).encode());
+            }
+            if count > 0 && !self.deprecates_eof {
+                self.eof();
+            }
+        }
+    }
+
+    fn execute(&mut self, rest: &[u8]) {
+        let id = rest.first_chunk().map(|id| u32::from_le_bytes(*id)).and_then(|id| id.checked_sub(1));
+        match id.and_then(|id| self.prepared.get(usize::try_from(id).ok()?)) {
+            Some(true) => self.landing_page(Form::Binary),
+            Some(false) => self.ok(),
+            None => self.answer_error(1243, "HY000", "Unknown prepared statement handler".into()),
+        }
     }
 
     /// What a person who connects by hand reads.
-    fn landing_page(&mut self) {
+    fn landing_page(&mut self, form: Form) {
         let lines = [
             format!("You are connected to sealion's rogue server, case {}.", self.attack.id),
             self.attack.does.to_owned(),
@@ -466,21 +513,30 @@ impl<'a> Talk<'a> {
                 format!("What helps: {}", self.attack.defence)
             },
         ];
-        self.send(&[1]);
-        let column = ColumnDef {
-            name: "sealion".into(),
-            charset: u16::from(CHARSET_UTF8MB4),
-            length_bytes: 1024,
-            column_type: TYPE_VAR_STRING,
-            flags: 0,
-        };
-        self.send(&column.encode());
+        let rows: Vec<Vec<&str>> =
+            lines.iter().filter(|line| !line.is_empty()).map(|line| vec![line.as_str()]).collect();
+        self.rows(&[PAGE_COLUMN], &rows, form);
+    }
+
+    fn rows(&mut self, names: &[&str], rows: &[Vec<&str>], form: Form) {
+        let mut count = Vec::new();
+        wire::lenenc::write_int(&mut count, names.len() as u64);
+        self.send(&count);
+        for name in names {
+            self.send(&column(name).encode());
+        }
         if !self.deprecates_eof {
             self.eof();
         }
-        for line in lines.iter().filter(|line| !line.is_empty()) {
-            let mut row = Vec::new();
-            wire::lenenc::write_bytes(&mut row, line.as_bytes());
+        for values in rows {
+            let mut row = match form {
+                Form::Text => vec![],
+                // A zero, and two bits in front of those that say what is NULL: nothing is.
+                Form::Binary => vec![0; 1 + (values.len() + 9) / 8],
+            };
+            for value in values {
+                wire::lenenc::write_bytes(&mut row, value.as_bytes());
+            }
             self.send(&row);
         }
         if self.deprecates_eof {
@@ -538,4 +594,128 @@ impl<'a> Talk<'a> {
 const COM_FIELD_LIST: u8 = 0x04;
 const COM_BINLOG_DUMP: u8 = 0x12;
 const COM_STMT_PREPARE: u8 = 0x16;
+const COM_STMT_EXECUTE: u8 = 0x17;
+const COM_STMT_SEND_LONG_DATA: u8 = 0x18;
+const COM_STMT_CLOSE: u8 = 0x19;
 const COM_BINLOG_DUMP_GTID: u8 = 0x1e;
+
+fn column(name: &str) -> ColumnDef<'_> {
+    ColumnDef {
+        name: name.into(),
+        charset: u16::from(CHARSET_UTF8MB4),
+        length_bytes: 1024,
+        column_type: TYPE_VAR_STRING,
+        flags: 0,
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+
+    /// Packets that the honest server answers with to each of these, after a login in clear text.
+    fn answers(eof: Capabilities, said: &[&[u8]]) -> Vec<Vec<Vec<u8>>> {
+        let mut all = talk(&Attack::HONEST, eof, said);
+        assert_eq!(all.remove(0)[0][0], 0, "let in");
+        all
+    }
+
+    /// The same, with the answer to the login in front.
+    fn talk(attack: &Attack, eof: Capabilities, said: &[&[u8]]) -> Vec<Vec<Vec<u8>>> {
+        let password = SecretString::from("secret");
+        let key = Rsa::generate(2048).unwrap();
+        let known =
+            Known { password: &password, canary: b"", canary_path: "/canary", key: &key, key_pem: b"" };
+        let mut talk = Talk::new(attack, &known, [1; 20]);
+        talk.output();
+        let head = SslRequest {
+            capabilities: Capabilities::PROTOCOL_41 | Capabilities::SECURE_CONNECTION | eof,
+            mariadb_capabilities: 0,
+            max_packet_bytes: 1 << 20,
+            charset: CHARSET_UTF8MB4,
+        };
+        let (user, attributes) = (&b"app"[..], vec![]);
+        let login = HandshakeResponse {
+            head,
+            user,
+            auth_response: &[],
+            database: None,
+            auth_plugin: None,
+            attributes,
+        };
+        let mut payload = Vec::new();
+        login.encode(&mut payload).unwrap();
+        let mut ask = |payload: &[u8], mut sequence: u8| {
+            let (mut packet, mut packets, mut all) = (Vec::new(), PacketBuffer::new(1 << 16), vec![]);
+            write_payload(&mut packet, &mut sequence, payload);
+            talk.input(&packet);
+            packets.push(&talk.output());
+            while let Some(packet) = packets.next_packet().unwrap() {
+                all.push(packet.payload.to_vec());
+            }
+            all
+        };
+        let mut all = vec![ask(&payload, 1)];
+        all.extend(said.iter().map(|payload| ask(payload, 0)));
+        all
+    }
+
+    const NO_CAPABILITY: Capabilities = Capabilities(0);
+
+    // Source: MySQL Internals, COM_STMT_PREPARE Response and Binary Protocol Resultset.
+    #[test]
+    fn a_statement_can_be_prepared_executed_and_closed() {
+        let said: &[&[u8]] = &[
+            b"\x16SELECT ?, ?",
+            b"\x17\x01\0\0\0\0\x01\0\0\0",
+            b"\x19\x01\0\0\0",
+            b"\x16SET x = 1",
+            b"\x17\x02\0\0\0\0\x01\0\0\0",
+            b"\x17\x03\0\0\0\0\x01\0\0\0",
+            b"\x17",
+        ];
+        for (eof, ends) in [(Capabilities::DEPRECATE_EOF, 0), (NO_CAPABILITY, 1)] {
+            let all = answers(eof, said);
+            // Two parameters and one column; nothing ends their lists where EOF has gone.
+            assert_eq!(all[0][0], [0, 1, 0, 0, 0, 1, 0, 2, 0, 0, 0, 0]);
+            assert_eq!(all[0].len(), 1 + 2 + ends + 1 + ends);
+            let first = &all[1][2 + ends];
+            // A zero, one byte of NULLs, and a text with its length.
+            assert_eq!((first[0], first[1], usize::from(first[2])), (0, 0, first.len() - 3));
+            assert!(first.ends_with(b"rogue server, case honest."));
+            assert_eq!(all[1].last().unwrap()[0], 0xfe);
+            assert_eq!(all[2], Vec::<Vec<u8>>::new(), "nobody reads an answer to a close");
+            assert_eq!(all[3], [[0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]]);
+            assert_eq!((all[4].len(), all[4][0][0]), (1, 0));
+            // One that was never prepared, and one without a number.
+            assert_eq!((all[5][0][0], all[6][0][0]), (0xff, 0xff));
+        }
+    }
+
+    #[test]
+    fn a_switch_ends_as_the_servers_end_it() {
+        let switch = |id| talk(crate::attacks::attack(id).unwrap(), NO_CAPABILITY, &[]).remove(0).remove(0);
+        // PyMySQL 1.2.4 and asyncmy 0.2.18 give their password to just this question.
+        assert_eq!(switch("dialog"), b"\xfedialog\0\x04Password: ");
+        assert_eq!(switch("clear-password"), b"\xfemysql_clear_password\0");
+        let nonce = [&b"\xfesha256_password\0"[..], &[1; 20], b"\0"].concat();
+        assert_eq!(switch("sha256-key"), nonce);
+    }
+
+    #[test]
+    fn settings_come_as_one_row_and_what_no_server_knows_is_an_error() {
+        let all = answers(
+            Capabilities::DEPRECATE_EOF,
+            &[
+                b"\x03SELECT @@max_allowed_packet, @@wait_timeout",
+                b"\x03select $$",
+                b"\x03/*!40103 SET a=1 */",
+            ],
+        );
+        assert_eq!((all[0].len(), &all[0][0][..]), (1 + 2 + 1 + 1, &[2][..]));
+        assert_eq!(all[0][3], b"\x0816777216\x0528800");
+        assert_eq!((all[1].len(), all[1][0][0]), (1, 0xff));
+        assert_eq!((all[2].len(), all[2][0][0]), (1, 0));
+    }
+}

@@ -22,3 +22,9 @@ pub const DEMO_REPORT_SCHEMA: &str = include_str!("../../../docs/schema/demo-rep
 
 /// The same of `sealion scan --format json`.
 pub const SCAN_SCHEMA: &str = include_str!("../../../docs/schema/scan-1.json");
+
+/// The same of `sealion prove client --format json`.
+pub const PROVE_CLIENT_SCHEMA: &str = include_str!("../../../docs/schema/prove-client-1.json");
+
+/// The same of `sealion prove clients --format json`.
+pub const PROVE_CLIENTS_SCHEMA: &str = include_str!("../../../docs/schema/prove-clients-1.json");

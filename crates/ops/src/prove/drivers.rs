@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use prove::attack::{Chain, Dates, Names};
 use prove::client::{Client, Mode, Promise};
 use prove::talk::Over;
 use prove::{Attack, Verdict};
@@ -13,7 +14,7 @@ use prove::{Attack, Verdict};
 use super::{LAST_WORDS, Outcome, Stage, outcome, run};
 use crate::OpsError;
 
-/// What the matrix asks of every mode, the control first. One column for each.
+/// What the matrix asks of every mode when nothing else is asked for, the control first. One column for each.
 pub const COLUMNS: [&str; 6] = ["honest", "strip", "self-signed", "unknown-ca", "expired", "wrong-name"];
 /// Written when an installation is whole: it holds what was installed.
 const STAMP: &str = ".sealion-installed";
@@ -52,19 +53,34 @@ impl Row {
 
     /// What the options look like they promise, and this client does not keep: the attack that it falls to first.
     pub fn broken_promise(&self) -> Option<&Outcome> {
-        if !self.is_controlled() {
-            return None;
-        }
-        self.outcomes.iter().find(|one| match (one.attack.id, self.mode.promises) {
-            (_, Promise::Nothing) => false,
-            ("strip" | "honest", _) => is_in_clear(one.verdict),
-            ("self-signed" | "unknown-ca" | "expired", Promise::Chain | Promise::Identity) => {
-                has_accepted(one.verdict)
-            }
-            ("wrong-name", Promise::Identity) => has_accepted(one.verdict),
-            _ => false,
-        })
+        self.outcomes.iter().find(|one| self.is_broken_by(one))
     }
+
+    fn is_broken_by(&self, one: &Outcome) -> bool {
+        self.is_controlled() && breaks(self.mode.promises, one.attack, one.verdict)
+    }
+}
+
+/// Whether a verdict shows that a promise is not kept.
+fn breaks(promise: Promise, attack: &Attack, verdict: Verdict) -> bool {
+    if promise == Promise::Nothing {
+        return false;
+    }
+    if is_in_clear(verdict) {
+        return true;
+    }
+    let Some(tls) = attack.tls else { return false };
+    let has_accepted =
+        matches!(verdict, Verdict::Accepted(_) | Verdict::PasswordObtained(_) | Verdict::FileObtained(_));
+    let is_forged = tls.chain != Chain::Given || tls.dates != Dates::Valid;
+    // Ways of reading a name that are a matter of taste are no fall.
+    let is_of_another = tls.names != Names::San && attack.is_fall;
+    has_accepted
+        && match promise {
+            Promise::Nothing | Promise::Encrypted => false,
+            Promise::Chain => is_forged,
+            Promise::Identity => is_forged || is_of_another,
+        }
 }
 
 fn is_in_clear(verdict: Verdict) -> bool {
@@ -72,12 +88,35 @@ fn is_in_clear(verdict: Verdict) -> bool {
         verdict,
         Verdict::Accepted(Over::Clear)
             | Verdict::LoginThenRefused(Over::Clear)
+            | Verdict::FileObtained(Over::Clear)
             | Verdict::PasswordObtained(Over::Clear)
     )
 }
 
-fn has_accepted(verdict: Verdict) -> bool {
-    matches!(verdict, Verdict::Accepted(_) | Verdict::PasswordObtained(_) | Verdict::FileObtained(_))
+/// How promises were kept, over all that was tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Kept {
+    /// Ways of setting TLS that promise something, where the honest server was accepted.
+    pub promising: usize,
+    pub broken: usize,
+    /// Of those, the ones that go on in clear text.
+    pub in_clear: usize,
+}
+
+impl Kept {
+    pub fn of(all: &[Tried]) -> Self {
+        let mut this = Self::default();
+        let rows = all.iter().flat_map(|one| match &one.state {
+            State::Tried { rows, .. } => &rows[..],
+            State::NotHere { .. } => &[],
+        });
+        for row in rows.filter(|row| row.mode.promises != Promise::Nothing && row.is_controlled()) {
+            this.promising += 1;
+            this.broken += usize::from(row.broken_promise().is_some());
+            this.in_clear += usize::from(row.outcomes.iter().any(|one| is_in_clear(one.verdict)));
+        }
+        this
+    }
 }
 
 /// Where drivers are installed.
@@ -262,35 +301,36 @@ fn say(words: &[&str], dir: &Path) -> Result<String, String> {
 }
 
 /// The matrix as a page of markdown. Nothing in it is from this source but names and options: verdicts are those of `all`.
-pub fn page(all: &[Tried], on: &str) -> String {
+///
+/// It names nothing of the machine that it was made on, and a client that could not be tried only by what it needs.
+pub fn page(all: &[Tried], columns: &[&Attack], on: &str) -> String {
+    let ids: Vec<&str> = columns.iter().map(|attack| attack.id).collect();
+    let asked = if ids == COLUMNS {
+        String::new()
+    } else {
+        ids.iter()
+            .filter(|id| **id != "honest")
+            .fold(String::new(), |words, id| format!("{words} --case {id}"))
+    };
+    let kept = Kept::of(all);
     let mut page = format!(
         "# What clients do\n\n\
-         Made by `sealion prove clients --install --page docs/src/reference/clients.md` on {on}; delete it, run that again, and it is back.\n\
+         Made by `sealion prove clients --install{asked} --page FILE` on {on}; delete it, run that again, and it is back.\n\
          Each client was run once for each column; what counts is what the rogue server saw\n\
-         ([the letters](../tasks/prove.md)). **Bold**: the options promise something that the client did not keep.\n\n\
+         ([the letters](../tasks/prove.md)). **Bold**: the options promise something that the client did not keep. *In italics*:\n\
+         the honest server was not accepted, so what is refused beside it says nothing of attacks.\n\n\
+         Of {} ways of setting TLS that promise something, {} do not keep it; {} of them go on in clear text.\n\n\
          | client | options | promise | {} |\n|---|---|---|{}\n",
-        COLUMNS.join(" | "),
-        "---|".repeat(COLUMNS.len()),
+        kept.promising,
+        kept.broken,
+        kept.in_clear,
+        ids.join(" | "),
+        "---|".repeat(ids.len()),
     );
     for one in all {
         if let State::Tried { version, rows } = &one.state {
             for row in rows {
-                let broken = row.broken_promise().map(|one| one.attack.id);
-                let cells: Vec<String> = COLUMNS
-                    .iter()
-                    .map(|id| {
-                        let outcome = row.outcomes.iter().find(|one| one.attack.id == *id);
-                        let letters = outcome.map_or("-", |one| one.verdict.letters());
-                        let mut own = row.clone();
-                        own.outcomes.retain(|one| one.attack.id == *id || one.attack.id == "honest");
-                        let is_broken = own.broken_promise().is_some_and(|one| one.attack.id == *id);
-                        if is_broken && broken.is_some() {
-                            format!("**{letters}**")
-                        } else {
-                            letters.to_owned()
-                        }
-                    })
-                    .collect();
+                let cells: Vec<String> = ids.iter().map(|id| cell(row, id)).collect();
                 page += &format!(
                     "| {} {version} | `{}` | {} | {} |\n",
                     one.client.name,
@@ -304,13 +344,105 @@ pub fn page(all: &[Tried], on: &str) -> String {
     let missing: Vec<String> = all
         .iter()
         .filter_map(|one| match &one.state {
-            State::NotHere { why, .. } => Some(format!("- {}: {why}\n", one.client.name)),
+            State::NotHere { .. } => Some(format!("- {}: `{}`\n", one.client.name, one.client.needs_hint)),
             State::Tried { .. } => None,
         })
         .collect();
     if !missing.is_empty() {
-        page += "\nNot tried:\n\n";
+        page += "\nNot tried, and what they need:\n\n";
         page += &missing.concat();
     }
     page
+}
+
+fn cell(row: &Row, id: &str) -> String {
+    let Some(outcome) = row.outcomes.iter().find(|one| one.attack.id == id) else { return "-".into() };
+    let letters = outcome.verdict.letters();
+    match (row.is_controlled(), row.is_broken_by(outcome)) {
+        (false, _) => format!("*{letters}*"),
+        (_, true) => format!("**{letters}**"),
+        _ => letters.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use prove::attacks::attack;
+
+    const MODES: &[Mode] = &[
+        Mode { id: "a", options: "mode=a|b", promises: Promise::Identity },
+        Mode { id: "b", options: "mode=b", promises: Promise::Encrypted },
+    ];
+    const DRIVER: Client = Client {
+        id: "driver",
+        name: "Driver",
+        files: &[],
+        needs: &[],
+        needs_hint: "install driver",
+        install: &[],
+        run: &["driver"],
+        modes: MODES,
+    };
+
+    fn row(mode: usize, verdicts: &[(&str, Verdict)]) -> Row {
+        let outcomes = verdicts.iter().map(|(id, verdict)| Outcome {
+            attack: attack(id).expect("it is in the list"),
+            verdict: *verdict,
+            connections: 1,
+            client: None,
+            is_guessable: false,
+            exit: String::new(),
+            words: "/root/of/this/machine".into(),
+        });
+        Row { mode: &MODES[mode], outcomes: outcomes.collect() }
+    }
+
+    #[test]
+    fn a_promise_is_broken_by_what_it_excludes_and_by_nothing_else() {
+        let (clear, tls) = (Verdict::Accepted(Over::Clear), Verdict::Accepted(Over::Tls));
+        let check = |promise, id: &str, verdict, is_broken: bool| {
+            let attack = attack(id).expect("it is in the list");
+            assert_eq!(breaks(promise, attack, verdict), is_broken, "{promise:?} {id} {verdict:?}");
+        };
+        for (promise, by) in [
+            (Promise::Nothing, [false; 4]),
+            (Promise::Encrypted, [true, false, false, false]),
+            (Promise::Chain, [true, true, true, false]),
+            (Promise::Identity, [true, true, true, true]),
+        ] {
+            let cases = [("strip", clear), ("self-signed", tls), ("expired", tls), ("wrong-name", tls)];
+            for ((id, verdict), is_broken) in cases.into_iter().zip(by) {
+                check(promise, id, verdict, is_broken);
+                check(promise, id, Verdict::RefusedAfterGreeting, false);
+            }
+            check(promise, "honest", tls, false);
+            check(promise, "wildcard", tls, false);
+        }
+        check(Promise::Encrypted, "clear-password", Verdict::PasswordObtained(Over::Clear), true);
+        check(Promise::Encrypted, "clear-password-tls", Verdict::PasswordObtained(Over::Tls), false);
+        check(Promise::Chain, "clear-password-tls", Verdict::PasswordObtained(Over::Tls), true);
+        check(Promise::Encrypted, "local-infile", Verdict::FileObtained(Over::Clear), true);
+    }
+
+    #[test]
+    fn the_page_says_what_was_seen_and_nothing_of_the_machine() {
+        let (clear, tls) = (Verdict::Accepted(Over::Clear), Verdict::Accepted(Over::Tls));
+        let rows = vec![
+            row(0, &[("honest", tls), ("strip", clear)]),
+            row(1, &[("honest", Verdict::RefusedInHandshake), ("strip", clear)]),
+        ];
+        let not_here = State::NotHere { why: "/root/x failed".into(), next: "look at /root/x".into() };
+        let all = [
+            Tried { client: &DRIVER, state: State::Tried { version: "1.2".into(), rows } },
+            Tried { client: &DRIVER, state: not_here },
+        ];
+        assert_eq!(Kept::of(&all), Kept { promising: 1, broken: 1, in_clear: 1 });
+        let columns = ["honest", "strip"].map(|id| attack(id).expect("it is in the list"));
+        let page = page(&all, &columns, "2026-11-21");
+        assert!(page.contains("| Driver 1.2 | `mode=a\\|b` | the host | AT | **AP** |\n"), "{page}");
+        assert!(page.contains("| Driver 1.2 | `mode=b` | encryption | *T* | *AP* |\n"), "{page}");
+        assert!(page.contains("--install --case strip --page FILE` on 2026-11-21"), "{page}");
+        assert!(page.contains("- Driver: `install driver`\n") && !page.contains("/root"), "{page}");
+    }
 }

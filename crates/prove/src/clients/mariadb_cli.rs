@@ -17,20 +17,20 @@ pub(super) const SCRIPT: (&str, &str) = ("client.sh", include_str!("../../client
 
 pub(super) const MARIADB_10_11: Client = Client {
     id: "mariadb-10.11",
-    name: "mariadb CLI 10.11",
+    name: "mariadb CLI",
     files: &[SCRIPT],
     needs: &["bash"],
     needs_hint: "sealion lab fetch galera-10.11",
-    install: &[&["bash", "client.sh", "galera-10.11", "version"]],
-    run: &["bash", "client.sh", "galera-10.11"],
+    install: &[&["bash", "client.sh", "galera-10.11", "mariadb", "version"]],
+    run: &["bash", "client.sh", "galera-10.11", "mariadb"],
     modes: MODES,
 };
 
 pub(super) const MARIADB_11_8: Client = Client {
     id: "mariadb-11.8",
-    name: "mariadb CLI 11.8",
+    name: "mariadb CLI",
     needs_hint: "sealion lab fetch mariadb-11.8",
-    install: &[&["bash", "client.sh", "mariadb-11.8", "version"]],
-    run: &["bash", "client.sh", "mariadb-11.8"],
+    install: &[&["bash", "client.sh", "mariadb-11.8", "mariadb", "version"]],
+    run: &["bash", "client.sh", "mariadb-11.8", "mariadb"],
     ..MARIADB_10_11
 };

@@ -2,12 +2,25 @@
 
 mod aiomysql;
 mod asyncmy;
+mod connector_j;
+mod dbd;
+mod dump_tools;
+mod go_sql_driver;
 mod mariadb_cli;
+mod mariadb_connector_j;
 mod mysql_cli;
 mod mysql_connector_python;
 mod mysqlclient;
+mod node_mariadb;
+mod node_mysql;
+mod node_mysql2;
+mod php;
 mod pymysql;
 mod replica;
+mod ruby_mysql2;
+mod rust_mysql;
+mod rust_mysql_async;
+mod rust_sqlx;
 
 use crate::client::Client;
 
@@ -16,12 +29,33 @@ pub const CLIENTS: &[&Client] = &[
     &mysql_cli::MYSQL_9_7,
     &mariadb_cli::MARIADB_10_11,
     &mariadb_cli::MARIADB_11_8,
+    &dump_tools::MYSQLDUMP,
+    &dump_tools::MYSQLBINLOG,
+    &dump_tools::MARIADB_DUMP,
+    &dump_tools::MARIADB_BINLOG,
     &mysqlclient::MYSQLCLIENT,
     &pymysql::PYMYSQL,
     &mysql_connector_python::PURE,
     &mysql_connector_python::C_EXTENSION,
+    &mysql_connector_python::PURE_8_0,
+    &mysql_connector_python::C_EXTENSION_8_0,
     &aiomysql::AIOMYSQL,
     &asyncmy::ASYNCMY,
+    &node_mysql2::MYSQL2,
+    &node_mysql::MYSQL,
+    &node_mariadb::MARIADB,
+    &connector_j::CONNECTOR_J,
+    &connector_j::CONNECTOR_J_5_1,
+    &mariadb_connector_j::MARIADB_CONNECTOR_J,
+    &go_sql_driver::GO_SQL_DRIVER,
+    &rust_mysql::MYSQL,
+    &rust_mysql_async::MYSQL_ASYNC,
+    &rust_sqlx::SQLX,
+    &php::MYSQLI,
+    &php::PDO,
+    &dbd::DBD_MYSQL,
+    &dbd::DBD_MARIADB,
+    &ruby_mysql2::RUBY_MYSQL2,
     &replica::MARIADB_10_11,
     &replica::MARIADB_11_8,
     &replica::MYSQL_9_7,

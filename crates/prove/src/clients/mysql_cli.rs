@@ -5,12 +5,12 @@ use crate::client::{Client, Mode, Promise};
 
 pub(super) const MYSQL_9_7: Client = Client {
     id: "mysql-9.7",
-    name: "mysql CLI 9.7",
+    name: "mysql CLI",
     files: &[SCRIPT],
     needs: &["bash"],
     needs_hint: "sealion lab fetch mysql-9.7",
-    install: &[&["bash", "client.sh", "mysql-9.7", "version"]],
-    run: &["bash", "client.sh", "mysql-9.7"],
+    install: &[&["bash", "client.sh", "mysql-9.7", "mysql", "version"]],
+    run: &["bash", "client.sh", "mysql-9.7", "mysql"],
     modes: &[
         Mode { id: "default", options: "(none)", promises: Promise::Nothing },
         Mode { id: "disabled", options: "--ssl-mode=DISABLED", promises: Promise::Nothing },

@@ -41,3 +41,16 @@ pub(super) const C_EXTENSION: Client = Client {
     run: &["venv/bin/python", "client.py", "c"],
     ..PURE
 };
+
+/// Of the series that many still have; one wheel holds both.
+pub(super) const PURE_8_0: Client = Client {
+    id: "mysql-connector-python-8.0",
+    files: &[
+        ("requirements.txt", include_str!("../../clients/mysql-connector-python/requirements-8.0.txt")),
+        ("client.py", include_str!("../../clients/mysql-connector-python/client.py")),
+    ],
+    ..PURE
+};
+
+pub(super) const C_EXTENSION_8_0: Client =
+    Client { id: "mysql-connector-python-c-8.0", name: C_EXTENSION.name, run: C_EXTENSION.run, ..PURE_8_0 };

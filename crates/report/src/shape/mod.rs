@@ -3,6 +3,7 @@
 
 mod finding;
 mod price;
+mod prove;
 mod roll;
 mod scan;
 mod status;
@@ -13,6 +14,10 @@ use serde::{Deserialize, Serialize};
 
 pub use finding::{EvidenceRow, FindingRow};
 pub use price::{Block, Price};
+pub use prove::{
+    PROVE_CLIENT_SCHEMA_ID, PROVE_CLIENTS_SCHEMA_ID, ProveCaseRow, ProveClientReport, ProveClientsReport,
+    ProveDriverRow, ProveModeRow,
+};
 pub use roll::{ChangeRun, Drain, Roll, Rotation, SerialRow, Stall, StepRow};
 pub use scan::{
     AcceptedRow, AskedRow, CertificateRow, ChangeRow, ChangedFindingRow, ChangesRow, GroupRow, NameRow, News,

@@ -1,0 +1,61 @@
+import java.io.FileInputStream;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.KeyStore;
+import java.security.cert.CertificateFactory;
+import java.sql.Connection;
+import java.sql.Driver;
+import java.sql.DriverManager;
+import java.sql.Statement;
+import java.util.Map;
+import java.util.Properties;
+
+public class Client {
+    // It takes MariaDB's greeting for a 5.5, and then asks for TLS 1.0 and 1.1 alone, which Java has turned off.
+    static final String TLS = "&enabledTLSProtocols=TLSv1.2";
+    static final String UNVERIFIED = TLS + "&verifyServerCertificate=false";
+    static final String STORE = TLS
+        + "&verifyServerCertificate=true&trustCertificateKeyStoreUrl={store}&trustCertificateKeyStoreType=PKCS12&trustCertificateKeyStorePassword=sealion";
+    static final Map<String, String> MODES = Map.of(
+        "default", "",
+        "no-ssl", "&useSSL=false",
+        "ssl", "&useSSL=true" + UNVERIFIED,
+        "required", "&useSSL=true&requireSSL=true" + UNVERIFIED,
+        "verify", "&useSSL=true" + STORE,
+        "required-verify", "&useSSL=true&requireSSL=true" + STORE);
+
+    /** Java wants a store of its own kind: one with the CA, and nothing else in it. */
+    static Path store() throws Exception {
+        KeyStore store = KeyStore.getInstance("PKCS12");
+        store.load(null, null);
+        try (InputStream pem = new FileInputStream(System.getenv("SEALION_CA"))) {
+            store.setCertificateEntry("ca", CertificateFactory.getInstance("X.509").generateCertificate(pem));
+        }
+        Path path = Files.createTempFile(Path.of("."), "ca", ".p12");
+        path.toFile().deleteOnExit();
+        try (var out = Files.newOutputStream(path)) {
+            store.store(out, "sealion".toCharArray());
+        }
+        return path.toAbsolutePath();
+    }
+
+    public static void main(String[] words) throws Exception {
+        Driver driver = DriverManager.drivers().filter(one -> one.getClass().getName().startsWith("com.mysql.jdbc")).findFirst().get();
+        if (words[0].equals("version")) {
+            System.out.println(Path.of(driver.getClass().getProtectionDomain().getCodeSource().getLocation().toURI())
+                .getFileName().toString().replaceAll("[^0-9]*([0-9.]+)\\.jar", "$1"));
+            return;
+        }
+        Path store = store();
+        String options = MODES.get(words[0])
+            .replace("{store}", store.toUri().toString());
+        String url = "jdbc:mysql://" + System.getenv("SEALION_HOST") + ":" + System.getenv("SEALION_PORT") + "/?connectTimeout=5000&socketTimeout=5000" + options;
+        Properties login = new Properties();
+        login.put("user", System.getenv("SEALION_USER"));
+        login.put("password", System.getenv("SEALION_PASSWORD"));
+        try (Connection connection = driver.connect(url, login); Statement statement = connection.createStatement()) {
+            statement.executeQuery("SELECT 1").next();
+        }
+    }
+}

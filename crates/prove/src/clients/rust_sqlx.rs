@@ -1,0 +1,28 @@
+//! sqlx of Rust, on native-tls.
+
+use crate::client::{Client, Mode, Promise};
+
+pub(super) const SQLX: Client = Client {
+    id: "rust-sqlx",
+    name: "sqlx (Rust)",
+    files: &[
+        ("Cargo.toml", include_str!("../../clients/rust-sqlx/Cargo.toml")),
+        ("Cargo.lock", include_str!("../../clients/rust-sqlx/Cargo.lock")),
+        ("src/main.rs", include_str!("../../clients/rust-sqlx/src/main.rs")),
+    ],
+    needs: &["cargo", "cc", "pkg-config"],
+    needs_hint: "apt-get install cargo gcc pkg-config libssl-dev (Rust 1.88 or newer)",
+    install: &[&["cargo", "build", "--quiet", "--locked", "--target-dir", "target"]],
+    run: &["target/debug/client"],
+    modes: &[
+        Mode { id: "default", options: "(none)", promises: Promise::Nothing },
+        Mode { id: "disabled", options: "ssl-mode=DISABLED", promises: Promise::Nothing },
+        Mode { id: "required", options: "ssl-mode=REQUIRED", promises: Promise::Encrypted },
+        Mode { id: "verify-ca", options: "ssl-mode=VERIFY_CA, ssl-ca=CA", promises: Promise::Chain },
+        Mode {
+            id: "verify-identity",
+            options: "ssl-mode=VERIFY_IDENTITY, ssl-ca=CA",
+            promises: Promise::Identity,
+        },
+    ],
+};
