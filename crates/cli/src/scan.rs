@@ -66,7 +66,9 @@ pub fn scan(global: &Global, args: &ScanArgs) -> Result<u8, OpsError> {
     let mut row = |row: &::report::shape::TargetRow| {
         // With a baseline only the differences are of interest, and they show at the end.
         if is_table && baseline.is_none() {
-            table::print_row(row, settings.depth);
+            let mut text = String::new();
+            table::print_row(&mut text, row, settings.depth);
+            print!("{text}");
         }
     };
     let report = match &earlier {
@@ -87,7 +89,7 @@ pub fn scan(global: &Global, args: &ScanArgs) -> Result<u8, OpsError> {
         }
     }
     if is_table {
-        print_end(&report, began);
+        print!("{}", end(&report, began));
     } else {
         print!("{}", rendered(global.format.name(), &report)?);
     }
@@ -122,20 +124,25 @@ fn settings(global: &Global, args: &ScanArgs, agreed: Agreed) -> Result<Settings
     })
 }
 
-fn print_end(report: &ScanReport, began: Instant) {
+fn end(report: &ScanReport, began: Instant) -> String {
+    let mut out = String::new();
     match &report.changes {
-        Some(changes) => table::print_changes(changes),
-        None => table::print_across(report),
+        Some(changes) => table::print_changes(&mut out, changes),
+        None => table::print_across(&mut out, report),
     }
     let silent = report.targets.iter().filter(|row| row.service.is_none()).count();
-    println!(
-        "{} of {} ports answered, {} connections, {:.1} s{}",
-        report.targets.len() - silent,
-        report.targets.len(),
-        report.targets.iter().map(|row| row.connections).sum::<u32>(),
-        began.elapsed().as_secs_f64(),
-        if report.is_complete { "" } else { "; ended early, the rest was not looked at" }
+    table::put(
+        &mut out,
+        format_args!(
+            "{} of {} ports answered, {} connections, {:.1} s{}",
+            report.targets.len() - silent,
+            report.targets.len(),
+            report.targets.iter().fold(0, |sum: u32, row| sum.saturating_add(row.connections)),
+            began.elapsed().as_secs_f64(),
+            if report.is_complete { "" } else { "; ended early, the rest was not looked at" }
+        ),
     );
+    out
 }
 
 fn rendered(name: &str, report: &ScanReport) -> Result<String, OpsError> {

@@ -171,3 +171,71 @@ fn a_gate_counts_what_is_new_and_not_accepted() {
     check(&["--baseline", "none.json"], 2, "no such file");
     check(&["127.0.0.0/24"], 2, "--authorized-range FILE");
 }
+
+/// TLS from the first byte, with a certificate whose texts move cursors, turn lines around and forge rows.
+fn evil_server() -> SocketAddr {
+    use openssl::asn1::Asn1Time;
+    use openssl::ec::{EcGroup, EcKey};
+    use openssl::nid::Nid;
+    use openssl::pkey::PKey;
+    use openssl::ssl::{SslAcceptor, SslMethod};
+    use openssl::x509::extension::SubjectAlternativeName;
+    use openssl::x509::{X509, X509NameBuilder};
+
+    let curve = EcGroup::from_curve_name(Nid::X9_62_PRIME256V1).unwrap();
+    let key = PKey::from_ec_key(EcKey::generate(&curve).unwrap()).unwrap();
+    let mut name = X509NameBuilder::new().unwrap();
+    name.append_entry_by_text("CN", "x\nFORGED\u{202e}\u{2066}\u{9b}31m").unwrap();
+    let name = name.build();
+    let mut builder = X509::builder().unwrap();
+    builder.set_version(2).unwrap();
+    builder.set_subject_name(&name).unwrap();
+    builder.set_issuer_name(&name).unwrap();
+    builder.set_not_before(&Asn1Time::from_unix(0).unwrap()).unwrap();
+    builder.set_not_after(&Asn1Time::days_from_now(30).unwrap()).unwrap();
+    builder.set_pubkey(&key).unwrap();
+    let mut names = SubjectAlternativeName::new();
+    names.dns("a\nFORGED row\r\u{1b}[2J").dns("b\u{202e}\u{2069}\u{85}").dns("127.0.0.1");
+    let names = names.build(&builder.x509v3_context(None, None)).unwrap();
+    builder.append_extension(names).unwrap();
+    builder.sign(&key, openssl::hash::MessageDigest::sha256()).unwrap();
+    let mut acceptor = SslAcceptor::mozilla_intermediate_v5(SslMethod::tls_server()).unwrap();
+    acceptor.set_private_key(&key).unwrap();
+    acceptor.set_certificate(&builder.build()).unwrap();
+    let acceptor = acceptor.build();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let acceptor = acceptor.clone();
+            thread::spawn(move || drop(acceptor.accept(stream)));
+        }
+    });
+    address
+}
+
+#[test]
+fn texts_of_a_certificate_forge_nothing_in_any_form() {
+    let directory = tempfile::tempdir().unwrap();
+    let server = evil_server().to_string();
+    for format in ["table", "json", "csv", "html", "sarif", "junit", "prometheus"] {
+        let (code, text) = run(directory.path(), &["--first", &server, "--format", format]);
+        assert_eq!(code, Some(0), "{text}");
+        for raw in ["\nFORGED", "\u{1b}[2J", "row\r", "\u{202e}", "\u{2066}", "\u{2069}", "\u{85}", "\u{9b}"]
+        {
+            assert!(!text.contains(raw), "{format} has {raw:?}: {text}");
+        }
+        if matches!(format, "table" | "json" | "csv" | "html") {
+            assert!(text.contains("FORGED") && text.contains("u{202e}"), "{format}: {text}");
+        }
+        if format == "json" {
+            let result: Value = serde_json::from_str(&text).unwrap();
+            let leaf = &result["targets"][0]["tls"]["chains"][0][0];
+            assert_eq!(leaf["dns"][0], "a\\nFORGED row\\r\\u{1b}[2J");
+            assert_eq!(leaf["subject"], "CN=x\\nFORGED\\u{202e}\\u{2066}\\u{9b}31m");
+            // The name that fits still fits, for those who take an address as a DNS name.
+            let names = result["targets"][0]["tls"]["names"].as_array().unwrap();
+            assert!(names.iter().any(|one| one["takes"] == true), "{names:?}");
+        }
+    }
+}
