@@ -154,10 +154,15 @@ fn depth_of(word: &str) -> Option<Depth> {
     [Depth::First, Depth::Classes, Depth::Full].into_iter().find(|depth| depth_word(*depth) == word)
 }
 
-/// Rows that say something of a server. What was not dialled (no address, no connections left, out of range) is tried again:
+/// Whether the scan was ended while this target was asked.
+pub fn is_cut_off(row: &TargetRow) -> bool {
+    row.not_seen.iter().any(|why| why == ::scan::engine::ENDED)
+}
+
+/// Rows that say something of a server, and all of it. What was not dialled (no address, no connections left, out of range) is tried again:
 /// that may have changed.
 pub fn whole_rows(earlier: &ScanReport) -> Vec<TargetRow> {
-    earlier.targets.iter().filter(|row| row.connections > 0).cloned().collect()
+    earlier.targets.iter().filter(|row| row.connections > 0 && !is_cut_off(row)).cloned().collect()
 }
 
 /// Whether this row stands for all the usual ports of its host.
