@@ -301,6 +301,12 @@ fn a_closed_pipe_and_a_full_disk_lose_nothing() {
         assert_eq!(ended.status.code(), Some(2), "{said}");
         assert!(said.contains("the result cannot be printed") && !said.contains("fault"), "{said}");
     }
+    // Other commands too.
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut explain = Command::new(env!("CARGO_BIN_EXE_sealion"));
+    let ended = explain.args(["explain", "SL1101"]).stdout(full).output().unwrap();
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert!(ended.status.code() == Some(2) && said.contains("the output cannot be written"), "{said}");
     let (code, said) = run(directory.path(), &["--first", &target, "--max-handshakes", "1"]);
     assert!(code == Some(3) && said.contains("--forget-budget"), "{said}");
     let (code, said) =
