@@ -82,7 +82,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand demo" -l no-namespace -d
 complete -c sealion -n "__fish_sealion_using_subcommand demo" -l relay -d 'Look through relays in front of the ports, as is done where packets may not be captured'
 complete -c sealion -n "__fish_sealion_using_subcommand demo" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand demo" -s h -l help -d 'Print help'
-complete -c sealion -n "__fish_sealion_using_subcommand scan" -l targets-file -d 'More targets, one on a line' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand scan" -l targets-file -d 'More targets, one on a line; - reads them from stdin' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l authorized-range -d 'Ranges that may be scanned, one on a line; nothing outside of them is dialled. Without it no range is scanned' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l resume -d 'Complete a scan that was ended: the JSON that it left, with the targets and settings in it' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l out -d 'Write the JSON to this file, whatever --format says; also when Ctrl-C ends the scan' -r -F
@@ -99,7 +99,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand scan" -l timeout-ms -d '
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l proxy-protocol -d 'Send a PROXY header with our own address first, for servers that expect one of their load balancer' -r -f -a "v1\t''
 v2\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l ssl-ca -d 'CAs that the chains must lead to; the system\'s are tried too' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand scan" -l fail-on -d 'Exit with 1 when a finding of this severity failed, with 3 when one could not be judged. What is accepted in sealion.toml does not count until it expires' -r -f -a "info\t''
+complete -c sealion -n "__fish_sealion_using_subcommand scan" -l fail-on -d 'Exit with 1 when a finding of this severity failed, with 3 when one could not be judged or a target not be looked at. What is accepted in sealion.toml does not count until it expires' -r -f -a "info\t''
 low\t''
 medium\t''
 high\t''
@@ -120,6 +120,7 @@ always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l full -d 'Every suite, group and signature scheme: up to 65 connections a port instead of 35'
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l first -d 'Only the greeting, one handshake and the certificate'
+complete -c sealion -n "__fish_sealion_using_subcommand scan" -l forget-budget -d 'Forget first how many connections were made: the servers have forgotten them too, by a good login from this host or a flush of their host cache'
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients serve sniff list" -l inventory -d 'The inventory of the cluster' -r -F

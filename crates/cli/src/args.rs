@@ -186,7 +186,7 @@ pub struct ScanArgs {
     /// usual ports. The inventory's nodes when left out
     #[arg(value_name = "TARGET")]
     pub targets: Vec<String>,
-    /// More targets, one on a line
+    /// More targets, one on a line; - reads them from stdin
     #[arg(long, value_name = "FILE")]
     pub targets_file: Option<PathBuf>,
     /// Ranges that may be scanned, one on a line; nothing outside of them is dialled. Without it no range is scanned
@@ -226,6 +226,10 @@ pub struct ScanArgs {
     /// Connections that may be made to one address in a day; servers turn a host away at 100 by default
     #[arg(long, value_name = "N", default_value_t = 40)]
     pub max_handshakes: u32,
+    /// Forget first how many connections were made: the servers have forgotten them too, by a good login from this host or a
+    /// flush of their host cache
+    #[arg(long)]
+    pub forget_budget: bool,
     /// New connections a second over all targets
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub rate: Option<u32>,
@@ -241,7 +245,7 @@ pub struct ScanArgs {
     /// CAs that the chains must lead to; the system's are tried too
     #[arg(long, value_name = "FILE")]
     pub ssl_ca: Option<PathBuf>,
-    /// Exit with 1 when a finding of this severity failed, with 3 when one could not be judged. What is accepted in
+    /// Exit with 1 when a finding of this severity failed, with 3 when one could not be judged or a target not be looked at. What is accepted in
     /// sealion.toml does not count until it expires
     #[arg(long, value_enum, value_name = "SEVERITY")]
     pub fail_on: Option<SeverityArg>,

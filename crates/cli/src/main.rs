@@ -29,6 +29,13 @@ fn main() -> ExitCode {
         if text.contains("Broken pipe") {
             std::process::exit(0);
         }
+        // A full disk is no fault of the program.
+        if let Some((_, why)) = text.split_once("failed printing to stdout: ") {
+            show::tell(&format!(
+                "error: the output cannot be written\n  why:  {why}\n  next: print it where there is room"
+            ));
+            std::process::exit(2);
+        }
         show::tell(&format!(
             "error: sealion has a fault\n  why:  {text}\n  next: please report this; a change can be gone on with: sealion resume"
         ));

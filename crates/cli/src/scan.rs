@@ -2,6 +2,7 @@
 
 mod table;
 
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -50,6 +51,9 @@ pub fn scan(global: &Global, args: &ScanArgs) -> Result<u8, OpsError> {
     for path in [&args.out, &args.html].into_iter().flatten() {
         writable(path)?;
     }
+    if let (Some(out), Some(html)) = (&args.out, &args.html) {
+        differ(out, html)?;
+    }
     let stop = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&stop);
     // The first Ctrl-C ends the scan with what there is; the report says that it is not complete.
@@ -57,16 +61,29 @@ pub fn scan(global: &Global, args: &ScanArgs) -> Result<u8, OpsError> {
         if asked.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
-        eprintln!("ending; once more ends at once");
+        tell("ending; once more ends at once");
     })
     .map_err(|error| OpsError::internal("cannot handle Ctrl-C", error))?;
     let mut budget = Budget::open();
+    if args.forget_budget
+        && let Err(why) = budget.forget()
+    {
+        tell(&format!("note: how many connections were made was not forgotten: {why}"));
+    }
     let is_table = global.format == Format::Table;
     let began = Instant::now();
+    let mut screen = Screen::default();
+    let is_kept = args.out.is_some() || args.html.is_some();
     let mut row = |row: &::report::shape::TargetRow| {
         // With a baseline only the differences are of interest, and they show at the end.
         if is_table && baseline.is_none() {
-            table::print_row(row, settings.depth);
+            let mut text = String::new();
+            table::print_row(&mut text, row, settings.depth);
+            screen.put(&text);
+            if screen.error.is_some() && !is_kept {
+                // Nobody reads it, and it is written nowhere.
+                stop.store(true, Ordering::Relaxed);
+            }
         }
     };
     let report = match &earlier {
@@ -74,31 +91,62 @@ pub fn scan(global: &Global, args: &ScanArgs) -> Result<u8, OpsError> {
         None => ops::scan::scan(&wishes, &settings, &mut budget, &stop, &mut row),
     };
     if let Err(why) = budget.save() {
-        eprintln!("note: how many connections were made was not kept: {why}");
+        tell(&format!("note: how many connections were made was not kept: {why}"));
     }
     let mut report = report?;
     if let Some((name, then)) = &baseline {
         report.changes = Some(ops::scan::changes(name, then, &report)?);
     }
-    // Before anything is printed: a closed pipe ends the program.
-    for (path, format) in [(&args.out, "json"), (&args.html, "html")] {
-        if let Some(path) = path {
-            write(path, &rendered(format, &report)?)?;
-        }
-    }
+    // Before anything is printed: who reads it may be gone.
+    let out = args.out.as_ref().map(|path| write(path, &rendered("json", &report)?)).transpose();
+    let html = args.html.as_ref().map(|path| write(path, &rendered("html", &report)?)).transpose();
+    let is_lost = out.is_err() || (html.is_err() && args.out.is_none());
     if is_table {
-        print_end(&report, began);
+        screen.put(&end(&report, began));
     } else {
-        print!("{}", rendered(global.format.name(), &report)?);
+        screen.put(&rendered(global.format.name(), &report)?);
+    }
+    if is_lost && global.format != Format::Json {
+        // An hour of work, perhaps: not for a full disk to take away.
+        screen.put(&rendered("json", &report)?);
+    }
+    out?;
+    html?;
+    if let Some(error) = screen.error.filter(|error| error.kind() != std::io::ErrorKind::BrokenPipe) {
+        return Err(OpsError::usage(
+            "the result cannot be printed",
+            error.to_string(),
+            "print it where there is room, or name a file: --out FILE",
+        ));
     }
     if let (false, Some(path)) = (report.is_complete, &args.out) {
-        eprintln!("complete it with: sealion scan --resume {} --out {}", path.display(), path.display());
+        tell(&format!("complete it with: sealion scan --resume {} --out {}", path.display(), path.display()));
     }
     Ok(match ops::scan::gate(&report, args.fail_on.map(word)) {
         Gate::Passed => 0,
         Gate::Failed => 1,
         Gate::Blind => 3,
     })
+}
+
+/// Stdout, which may be a pipe that nobody reads any more, or a disk that is full.
+#[derive(Default)]
+struct Screen {
+    error: Option<std::io::Error>,
+}
+
+impl Screen {
+    fn put(&mut self, text: &str) {
+        if self.error.is_none() {
+            let mut out = std::io::stdout().lock();
+            self.error = out.write_all(text.as_bytes()).and_then(|()| out.flush()).err();
+        }
+    }
+}
+
+/// On stderr, if anybody reads it.
+fn tell(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 fn settings(global: &Global, args: &ScanArgs, agreed: Agreed) -> Result<Settings, OpsError> {
@@ -122,20 +170,25 @@ fn settings(global: &Global, args: &ScanArgs, agreed: Agreed) -> Result<Settings
     })
 }
 
-fn print_end(report: &ScanReport, began: Instant) {
+fn end(report: &ScanReport, began: Instant) -> String {
+    let mut out = String::new();
     match &report.changes {
-        Some(changes) => table::print_changes(changes),
-        None => table::print_across(report),
+        Some(changes) => table::print_changes(&mut out, changes),
+        None => table::print_across(&mut out, report),
     }
     let silent = report.targets.iter().filter(|row| row.service.is_none()).count();
-    println!(
-        "{} of {} ports answered, {} connections, {:.1} s{}",
-        report.targets.len() - silent,
-        report.targets.len(),
-        report.targets.iter().map(|row| row.connections).sum::<u32>(),
-        began.elapsed().as_secs_f64(),
-        if report.is_complete { "" } else { "; ended early, the rest was not looked at" }
+    table::put(
+        &mut out,
+        format_args!(
+            "{} of {} ports answered, {} connections, {:.1} s{}",
+            report.targets.len() - silent,
+            report.targets.len(),
+            report.targets.iter().fold(0, |sum: u32, row| sum.saturating_add(row.connections)),
+            began.elapsed().as_secs_f64(),
+            if report.is_complete { "" } else { "; ended early, the rest was not looked at" }
+        ),
     );
+    out
 }
 
 fn rendered(name: &str, report: &ScanReport) -> Result<String, OpsError> {
@@ -152,17 +205,52 @@ fn cannot_write(path: &Path, why: impl std::fmt::Display) -> OpsError {
     )
 }
 
+/// A device, a pipe or a descriptor is written to; only a file can be replaced by another.
+fn is_written_to(path: &Path) -> bool {
+    path.starts_with("/dev")
+        || path.starts_with("/proc")
+        || path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+}
+
 /// Said before the scan: an hour later it would be lost.
 fn writable(path: &Path) -> Result<(), OpsError> {
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if path.is_dir() {
         return Err(cannot_write(path, "it is a directory"));
     }
-    nix::unistd::access(dir, nix::unistd::AccessFlags::W_OK)
-        .map_err(|errno| cannot_write(path, format!("{}: {errno}", dir.display())))
+    let asked = if is_written_to(path) { path } else { dir };
+    nix::unistd::access(asked, nix::unistd::AccessFlags::W_OK)
+        .map_err(|errno| cannot_write(path, format!("{}: {errno}", asked.display())))
+}
+
+/// One would replace the other.
+fn differ(out: &Path, html: &Path) -> Result<(), OpsError> {
+    let full = |path: &Path| {
+        path.canonicalize().unwrap_or_else(|_| {
+            let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+            match (absolute.parent().and_then(|dir| dir.canonicalize().ok()), absolute.file_name()) {
+                (Some(dir), Some(name)) => dir.join(name),
+                _ => absolute,
+            }
+        })
+    };
+    if is_written_to(out) || full(out) != full(html) {
+        return Ok(());
+    }
+    Err(OpsError::usage(
+        "--out and --html name the same file",
+        format!("{} would hold only one of them", out.display()),
+        "name two files",
+    ))
 }
 
 fn write(path: &Path, text: &str) -> Result<(), OpsError> {
+    if is_written_to(path) {
+        let open = std::fs::OpenOptions::new().write(true).open(path);
+        return open
+            .and_then(|mut file| file.write_all(text.as_bytes()))
+            .map_err(|error| cannot_write(path, error));
+    }
     trust::file::write_atomically(path, text.as_bytes(), RESULT_MODE, None)
         .map_err(|error| cannot_write(path, error))
 }

@@ -171,3 +171,253 @@ fn a_gate_counts_what_is_new_and_not_accepted() {
     check(&["--baseline", "none.json"], 2, "no such file");
     check(&["127.0.0.0/24"], 2, "--authorized-range FILE");
 }
+
+/// TLS from the first byte, with a certificate whose texts move cursors, turn lines around and forge rows.
+fn evil_server() -> SocketAddr {
+    use openssl::asn1::Asn1Time;
+    use openssl::ec::{EcGroup, EcKey};
+    use openssl::nid::Nid;
+    use openssl::pkey::PKey;
+    use openssl::ssl::{SslAcceptor, SslMethod};
+    use openssl::x509::extension::SubjectAlternativeName;
+    use openssl::x509::{X509, X509NameBuilder};
+
+    let curve = EcGroup::from_curve_name(Nid::X9_62_PRIME256V1).unwrap();
+    let key = PKey::from_ec_key(EcKey::generate(&curve).unwrap()).unwrap();
+    let mut name = X509NameBuilder::new().unwrap();
+    name.append_entry_by_text("CN", "x\nFORGED\u{202e}\u{2066}\u{9b}31m").unwrap();
+    let name = name.build();
+    let mut builder = X509::builder().unwrap();
+    builder.set_version(2).unwrap();
+    builder.set_subject_name(&name).unwrap();
+    builder.set_issuer_name(&name).unwrap();
+    builder.set_not_before(&Asn1Time::from_unix(0).unwrap()).unwrap();
+    builder.set_not_after(&Asn1Time::days_from_now(30).unwrap()).unwrap();
+    builder.set_pubkey(&key).unwrap();
+    let mut names = SubjectAlternativeName::new();
+    names.dns("a\nFORGED row\r\u{1b}[2J").dns("b\u{202e}\u{2069}\u{85}").dns("127.0.0.1");
+    let names = names.build(&builder.x509v3_context(None, None)).unwrap();
+    builder.append_extension(names).unwrap();
+    builder.sign(&key, openssl::hash::MessageDigest::sha256()).unwrap();
+    let mut acceptor = SslAcceptor::mozilla_intermediate_v5(SslMethod::tls_server()).unwrap();
+    acceptor.set_private_key(&key).unwrap();
+    acceptor.set_certificate(&builder.build()).unwrap();
+    let acceptor = acceptor.build();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let acceptor = acceptor.clone();
+            thread::spawn(move || drop(acceptor.accept(stream)));
+        }
+    });
+    address
+}
+
+#[test]
+fn texts_of_a_certificate_forge_nothing_in_any_form() {
+    let directory = tempfile::tempdir().unwrap();
+    let server = evil_server().to_string();
+    for format in ["table", "json", "csv", "html", "sarif", "junit", "prometheus"] {
+        let (code, text) = run(directory.path(), &["--first", &server, "--format", format]);
+        assert_eq!(code, Some(0), "{text}");
+        for raw in ["\nFORGED", "\u{1b}[2J", "row\r", "\u{202e}", "\u{2066}", "\u{2069}", "\u{85}", "\u{9b}"]
+        {
+            assert!(!text.contains(raw), "{format} has {raw:?}: {text}");
+        }
+        if matches!(format, "table" | "json" | "csv" | "html") {
+            assert!(text.contains("FORGED") && text.contains("u{202e}"), "{format}: {text}");
+        }
+        if format == "json" {
+            let result: Value = serde_json::from_str(&text).unwrap();
+            let leaf = &result["targets"][0]["tls"]["chains"][0][0];
+            assert_eq!(leaf["dns"][0], "a\\nFORGED row\\r\\u{1b}[2J");
+            assert_eq!(leaf["subject"], "CN=x\\nFORGED\\u{202e}\\u{2066}\\u{9b}31m");
+            // The name that fits still fits, for those who take an address as a DNS name.
+            let names = result["targets"][0]["tls"]["names"].as_array().unwrap();
+            assert!(names.iter().any(|one| one["takes"] == true), "{names:?}");
+        }
+    }
+}
+
+/// As an address that is no loopback address, so that its connections are counted.
+fn counted(address: SocketAddr) -> String {
+    format!("0.0.0.0:{}", address.port())
+}
+
+fn spent(directory: &Path) -> Option<u64> {
+    let bytes = std::fs::read(directory.join("sealion/connections.json")).ok()?;
+    let kept: Value = serde_json::from_slice(&bytes).unwrap();
+    kept["0.0.0.0"]["connections"].as_u64()
+}
+
+#[test]
+fn connections_are_kept_however_a_scan_ends() {
+    let (came, who) = channel();
+    let (_go, leave) = channel();
+    let target = counted(server(came, Some(leave)));
+    for signal in [Signal::SIGINT, Signal::SIGKILL] {
+        let directory = tempfile::tempdir().unwrap();
+        let mut child =
+            sealion(directory.path(), &["--first", "--timeout-ms", "60000", &target]).spawn().unwrap();
+        if signal == Signal::SIGKILL {
+            // Kept while it runs.
+            while spent(directory.path()).is_none() {
+                thread::sleep(std::time::Duration::from_millis(20));
+            }
+        } else {
+            who.recv().unwrap();
+        }
+        let began = std::time::Instant::now();
+        kill(Pid::from_raw(i32::try_from(child.id()).unwrap()), signal).unwrap();
+        let code = child.wait().unwrap().code();
+        assert!(began.elapsed().as_secs() < 5, "{:?}", began.elapsed());
+        assert_eq!(spent(directory.path()), Some(1), "{signal}");
+        assert_eq!(code, (signal == Signal::SIGINT).then_some(3));
+    }
+}
+
+#[test]
+fn a_closed_pipe_and_a_full_disk_lose_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let (came, _who) = channel();
+    let target = counted(server(came, None));
+    let mut child = sealion(directory.path(), &["--first", &target, "--out", "r.json"]).spawn().unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert_eq!(result(directory.path(), "r.json")["is_complete"], true);
+    let before = spent(directory.path()).unwrap();
+    let mut child = sealion(directory.path(), &["--first", &target]).spawn().unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert!(spent(directory.path()).unwrap() > before);
+    for format in ["table", "json"] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let ended = sealion(directory.path(), &["--first", &target, "--format", format])
+            .stdout(full)
+            .output()
+            .unwrap();
+        let said = String::from_utf8(ended.stderr).unwrap();
+        assert_eq!(ended.status.code(), Some(2), "{said}");
+        assert!(said.contains("the result cannot be printed") && !said.contains("fault"), "{said}");
+    }
+    // Other commands too.
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut explain = Command::new(env!("CARGO_BIN_EXE_sealion"));
+    let ended = explain.args(["explain", "SL1101"]).stdout(full).output().unwrap();
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert!(ended.status.code() == Some(2) && said.contains("the output cannot be written"), "{said}");
+    let (code, said) = run(directory.path(), &["--first", &target, "--max-handshakes", "1"]);
+    assert!(code == Some(3) && said.contains("--forget-budget"), "{said}");
+    let (code, said) =
+        run(directory.path(), &["--first", &target, "--max-handshakes", "4", "--forget-budget"]);
+    assert_eq!(code, Some(0), "{said}");
+}
+
+#[test]
+fn a_result_is_written_to_what_is_no_file_and_printed_where_it_cannot_be() {
+    use std::os::unix::fs::FileTypeExt;
+
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let (came, _who) = channel();
+    let target = server(came, None).to_string();
+    let fifo = path.join("fifo");
+    nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let from = fifo.clone();
+    let reader = thread::spawn(move || std::fs::read(from).unwrap());
+    let (code, said) = run(path, &["--first", &target, "--out", "fifo", "--html", "/dev/null"]);
+    assert_eq!(code, Some(0), "{said}");
+    let whole: Value = serde_json::from_slice(&reader.join().unwrap()).unwrap();
+    assert_eq!(whole["is_complete"], true);
+    assert!(fifo.metadata().unwrap().file_type().is_fifo());
+    assert!(Path::new("/dev/null").metadata().unwrap().file_type().is_char_device());
+    std::os::unix::fs::symlink("a", path.join("b")).unwrap();
+    std::fs::write(path.join("a"), "").unwrap();
+    for html in ["r.json", "./r.json"] {
+        let (code, said) = run(path, &["--first", &target, "--out", "r.json", "--html", html]);
+        assert!(code == Some(2) && said.contains("name the same file"), "{said}");
+    }
+    let (code, said) = run(path, &["--first", &target, "--out", "a", "--html", "b"]);
+    assert!(code == Some(2) && said.contains("name the same file"), "{said}");
+    // The directory goes away while the scan runs.
+    let (came, who) = channel();
+    let (go, leave) = channel();
+    let target = server(came, Some(leave)).to_string();
+    std::fs::create_dir(path.join("gone")).unwrap();
+    let mut child = sealion(path, &["--first", &target, "--out", "gone/r.json", "--timeout-ms", "60000"])
+        .spawn()
+        .unwrap();
+    who.recv().unwrap();
+    std::fs::remove_dir(path.join("gone")).unwrap();
+    for _ in 0..8 {
+        go.send(()).unwrap();
+    }
+    let (mut out, mut said) = (String::new(), String::new());
+    child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(2), "{said}");
+    assert!(said.contains("cannot be written to gone/r.json"), "{said}");
+    let json = &out[out.find("{\n").unwrap_or_else(|| panic!("no JSON: {out}"))..];
+    assert_eq!(serde_json::from_str::<Value>(json).unwrap()["is_complete"], true);
+}
+
+/// Turns everybody away, as a server with error 1129 does.
+fn blocking_server() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let payload = b"\xff\x69\x04Host 'x' is blocked";
+            let mut packet = vec![u8::try_from(payload.len()).unwrap(), 0, 0, 0];
+            packet.extend_from_slice(payload);
+            let _ = stream.write_all(&packet);
+        }
+    });
+    address
+}
+
+#[test]
+fn a_gate_is_not_passed_by_whom_nobody_could_look_at() {
+    let directory = tempfile::tempdir().unwrap();
+    let (came, _who) = channel();
+    let live = server(came, None).to_string();
+    let dead = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let blocked = blocking_server().to_string();
+    let table = "[[accepted]]\nrule='SL1101'\ntarget='*'\nreason='a museum'\nuntil=2999-01-01\n";
+    std::fs::write(directory.path().join("sealion.toml"), table).unwrap();
+    for (targets, expected) in [
+        (&[live.as_str()][..], 0),
+        (&[&live, &dead], 3),
+        (&[&live, &blocked], 3),
+        (&[&live, "x.invalid:1"], 3),
+    ] {
+        let (code, said) = run(directory.path(), &[targets, &["--fail-on", "low"]].concat());
+        assert_eq!(code, Some(expected), "{targets:?}: {said}");
+        assert_eq!(run(directory.path(), targets).0, Some(0), "{targets:?}");
+    }
+    // One that was there, and is not now.
+    let (came, _who) = channel();
+    let mortal = server(came, None).to_string();
+    run(directory.path(), &[&live, &mortal, "--out", "then.json"]);
+    let then = std::fs::read_to_string(directory.path().join("then.json")).unwrap();
+    std::fs::write(directory.path().join("then.json"), then.replace(&mortal, &dead)).unwrap();
+    let with = [live.as_str(), &dead, "--baseline", "then.json", "--fail-on", "low"];
+    let (code, said) = run(directory.path(), &with);
+    assert_eq!(code, Some(3), "{said}");
+    assert!(said.contains(&dead) && said.contains("-> nobody"), "{said}");
+}
+
+#[test]
+fn targets_come_from_stdin_too() {
+    let directory = tempfile::tempdir().unwrap();
+    let (came, _who) = channel();
+    let target = server(came, None).to_string();
+    let mut child = sealion(directory.path(), &["--first", "--targets-file", "-", "--out", "r.json"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(format!("\u{feff}# ours\n{target}\n").as_bytes()).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert_eq!(targets(&result(directory.path(), "r.json")), [target]);
+}

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use rules::accept::{Acceptance, Acceptances, Day};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use toml::{Spanned, Value};
 
@@ -26,11 +27,18 @@ pub struct AcceptedTable {
     pub until: Value,
 }
 
-/// The rest of the file is somebody else's.
+/// The rest of the file is for [`crate::inventory`], which needs all of it; what neither knows is a slip of the pen.
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct File {
     #[serde(default)]
     accepted: Vec<Spanned<AcceptedTable>>,
+    #[serde(rename = "cluster")]
+    _cluster: Option<IgnoredAny>,
+    #[serde(rename = "login")]
+    _login: Option<IgnoredAny>,
+    #[serde(rename = "node")]
+    _nodes: Option<IgnoredAny>,
 }
 
 /// Reads what was accepted. A file that is not there accepts nothing, if it `may_be_absent`.
@@ -129,5 +137,6 @@ mod tests {
         check(&good.replace("'2027-03-01'", "2027-03-01T10:00:00Z"), &["line 1", "is no day"]);
         check(&good.replace("'2027-03-01'", "12"), &["line 1", "until is 12"]);
         check(&good.replace("until", "untill"), &["untill"]);
+        check(&format!("\n{}", good.replace("[[accepted]]", "[[acepted]]")), &["acepted", "line 2"]);
     }
 }

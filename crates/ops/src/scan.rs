@@ -22,8 +22,9 @@ use std::thread;
 
 use ::scan::interrogation::Depth;
 use ::scan::intrude::Intrusive;
-use ::scan::{Limits, Next, Port, Target};
+use ::scan::{Limits, Next, Port, Seen, Target, Watch};
 use model::{Clock, SystemClock};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use report::shape::{AskedRow, SCAN_SCHEMA_ID, ScanReport, TargetRow, VerdictWord};
 use rules::accept::{Acceptances, Day};
 
@@ -167,7 +168,8 @@ fn run(
     let (found, unresolved) = resolve(wishes, settings);
     let mut silent: BTreeMap<HostKey, TargetRow> = BTreeMap::new();
     let mut answered: BTreeSet<HostKey> = known.hosts.clone();
-    let state = RefCell::new((Queue::default(), budget, Vec::<TargetRow>::new()));
+    let state: State<'_> = RefCell::new((Queue::default(), budget, Vec::new()));
+    let limits = Limits { targets_at_once: at_once(settings.limits.targets_at_once), ..settings.limits };
     let mut source = || {
         if stop.load(Ordering::Relaxed) {
             return Next::End;
@@ -200,15 +202,12 @@ fn run(
             }
         }
     };
-    ::scan::run(&mut source, settings.depth, &settings.limits, &mut |seen| {
-        let ip = seen.target.address.ip();
-        {
-            let mut state = state.borrow_mut();
-            state.1.spend(ip, seen.facts.connections);
-            state.0.done(ip);
-        }
+    let mut is_cut = false;
+    let mut took = |seen: Seen| {
+        state.borrow_mut().0.done(seen.target.address.ip());
         let now_unix_ms = SystemClock.unix_ms();
         let mut one = rows::row(&seen, &settings.roots, now_unix_ms);
+        is_cut |= earlier::is_cut_off(&one);
         let host = (one.host.clone(), one.address.clone());
         // A usual port of a host where nobody listens is no news, unless nobody listens on any.
         if seen.target.is_named || seen.facts.service.is_some() {
@@ -219,10 +218,26 @@ fn run(
         } else {
             silent.entry(host).or_insert(one);
         }
-        !stop.load(Ordering::Relaxed)
-    })
-    .map_err(|error| OpsError::internal("the scan cannot run", error))?;
-    let is_complete = !stop.load(Ordering::Relaxed);
+        true
+    };
+    let mut watcher = Watcher { took: &mut took, budget: &state, stop };
+    ::scan::run_watched(&mut source, settings.depth, &limits, &mut watcher)
+        .map_err(|error| OpsError::internal("the scan cannot run", error))?;
+    // Ended while there was nothing left to ask: that is all of it.
+    let mut is_complete = !is_cut;
+    if stop.load(Ordering::Relaxed) {
+        is_complete &= state.borrow().0.is_empty();
+        loop {
+            match found.try_recv() {
+                Ok(target) => is_complete &= !known.is_new(&target),
+                Err(mpsc::TryRecvError::Disconnected) => break,
+                Err(mpsc::TryRecvError::Empty) => {
+                    is_complete = false;
+                    break;
+                }
+            }
+        }
+    }
     let refused = state.into_inner().2;
     let silent = silent
         .into_iter()
@@ -256,6 +271,30 @@ fn run(
         changes: None,
         targets: rows,
     })
+}
+
+type State<'b> = RefCell<(Queue, &'b mut Budget, Vec<TargetRow>)>;
+
+/// Counts connections as they are begun, keeps the count, and knows when to end.
+struct Watcher<'w, 'b> {
+    took: &'w mut dyn FnMut(Seen) -> bool,
+    budget: &'w State<'b>,
+    stop: &'w AtomicBool,
+}
+
+impl Watch for Watcher<'_, '_> {
+    fn took(&mut self, seen: Seen) -> bool {
+        (self.took)(seen)
+    }
+
+    fn dialled(&mut self, address: IpAddr) {
+        self.budget.borrow_mut().1.spend(address, 1);
+    }
+
+    fn is_to_end(&mut self) -> bool {
+        self.budget.borrow_mut().1.save_now_and_then();
+        self.stop.load(Ordering::Relaxed)
+    }
 }
 
 type HostKey = (String, Option<String>);
@@ -301,6 +340,18 @@ fn accept(row: &mut TargetRow, accepted: &Acceptances, now_unix_ms: u64) {
         .filter_map(|finding| accepted.of(&finding.rule, &names, today))
         .map(rows::accepted)
         .collect();
+}
+
+/// File descriptors for everything but connections.
+const OTHER_DESCRIPTORS: u64 = 64;
+
+/// As many targets at once as this process can have connections, its soft limit raised as far as it may.
+fn at_once(wished: usize) -> usize {
+    let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else { return wished };
+    let limit =
+        if soft < hard && setrlimit(Resource::RLIMIT_NOFILE, hard, hard).is_ok() { hard } else { soft };
+    let most = limit.saturating_sub(OTHER_DESCRIPTORS).max(1);
+    wished.min(usize::try_from(most).unwrap_or(usize::MAX))
 }
 
 pub fn depth_word(depth: Depth) -> &'static str {
@@ -418,11 +469,14 @@ impl Resolver {
 }
 
 fn addresses(host: &str) -> Result<Vec<IpAddr>, String> {
-    if let Ok(ip) = host.parse() {
-        return Ok(vec![ip]);
+    if let Ok(ip) = host.parse::<IpAddr>() {
+        return Ok(vec![ip.to_canonical()]);
     }
-    let mut found: Vec<IpAddr> =
-        (host, 0).to_socket_addrs().map_err(|error| error.to_string())?.map(|address| address.ip()).collect();
+    let mut found: Vec<IpAddr> = (host, 0)
+        .to_socket_addrs()
+        .map_err(|error| error.to_string())?
+        .map(|address| address.ip().to_canonical())
+        .collect();
     found.dedup();
     found.truncate(ADDRESSES_MAX);
     if found.is_empty() { Err("the name has no address".into()) } else { Ok(found) }
@@ -465,5 +519,56 @@ mod tests {
         let row = &report.targets[0];
         assert_eq!(row.connections, 0);
         assert!(row.not_seen[0].contains("40 connections"), "{row:?}");
+    }
+
+    /// Greets nobody; says when somebody comes. By 0.0.0.0 it is reached as no loopback address, so that it is counted.
+    fn mute() -> (SocketAddr, mpsc::Receiver<()>) {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("bound").port();
+        let (send, came) = mpsc::channel();
+        thread::spawn(move || {
+            let mut kept = Vec::new();
+            for stream in listener.incoming() {
+                kept.push(stream);
+                let _ = send.send(());
+            }
+        });
+        (SocketAddr::from(([0, 0, 0, 0], port)), came)
+    }
+
+    #[test]
+    fn an_ended_scan_ends_at_once_and_counts_what_was_begun() {
+        let (address, came) = mute();
+        let word = address.to_string();
+        let wishes = wishes([word.as_str()]).expect("a target");
+        let stop = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&stop);
+        thread::spawn(move || {
+            came.recv().expect("a connection");
+            asked.store(true, Ordering::Relaxed);
+        });
+        let limits = Limits { connection_ms: 60_000, silence_ms: 60_000, ..Limits::default() };
+        let mut budget = Budget::in_memory();
+        let began = std::time::Instant::now();
+        let report = scan(&wishes, &Settings { limits, ..settings() }, &mut budget, &stop, &mut |_| {})
+            .expect("sockets");
+        assert!(began.elapsed() < std::time::Duration::from_secs(5), "{:?}", began.elapsed());
+        assert_eq!((report.is_complete, budget.left(address.ip(), 40)), (false, 39));
+        let row = &report.targets[0];
+        assert_eq!((row.connections, earlier::is_cut_off(row)), (1, true), "{row:?}");
+        assert!(earlier::whole_rows(&report).is_empty());
+    }
+
+    #[test]
+    fn a_scan_that_was_ended_with_nothing_left_to_ask_is_complete() {
+        let closed = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("bound");
+        let word = closed.to_string();
+        let wishes = wishes([word.as_str()]).expect("a target");
+        let stop = AtomicBool::new(false);
+        let report = scan(&wishes, &settings(), &mut Budget::in_memory(), &stop, &mut |_| {
+            stop.store(true, Ordering::Relaxed);
+        })
+        .expect("sockets");
+        assert_eq!((report.targets.len(), report.is_complete), (1, true));
     }
 }

@@ -14,6 +14,7 @@ use ops::scan::{Authorized, Budget, Settings, Wish, complete, read_result, scan,
 use report::shape::{ScanReport, TargetRow};
 use rules::accept::{Acceptance, Acceptances, Day};
 use scan::Limits;
+use scan::engine::ENDED;
 use scan::interrogation::Depth;
 use simple_dns::rdata::{RData, SRV};
 use simple_dns::{CLASS, Name, Packet, PacketFlag, ResourceRecord};
@@ -81,7 +82,8 @@ fn a_scan_that_was_ended_is_completed_and_every_target_is_asked_once() {
             stop.store(left <= 0, Ordering::Relaxed);
         })
         .unwrap();
-        assert!(!partial.is_complete, "{ended_after}: {partial:#?}");
+        // The last row may come when nothing is left to ask: that is all of it.
+        assert!(!partial.is_complete || ended_after == 7, "{ended_after}: {partial:#?}");
         // Ended after the last one that is dialled, nothing is left to do: completing it must add nothing.
         assert!(partial.targets.len() < 8 || ended_after == 7, "{ended_after}: it was not ended");
         // Through a file, as the command line does.
@@ -89,6 +91,7 @@ fn a_scan_that_was_ended_is_completed_and_every_target_is_asked_once() {
         let path = dir.path().join("partial.json");
         std::fs::write(&path, serde_json::to_string(&partial).unwrap()).unwrap();
         let read = read_result(&path).unwrap();
+        let cut = read.targets.iter().filter(|row| row.not_seen.iter().any(|why| why == ENDED)).count();
         let mut told = Vec::new();
         let go = AtomicBool::new(false);
         let whole = complete(&read, &settings(), &mut Budget::in_memory(), &go, &mut |row: &TargetRow| {
@@ -107,7 +110,7 @@ fn a_scan_that_was_ended_is_completed_and_every_target_is_asked_once() {
             assert!((1..=2).contains(&came), "{ended_after}: {} came {came} times", server.address);
         }
         let again = servers.iter().filter(|server| server.came.load(Ordering::Relaxed) > 1).count();
-        assert!(again <= 1, "{ended_after}: {again} were asked twice");
+        assert!(again <= cut, "{ended_after}: {again} were asked twice, {cut} were cut off");
     }
 }
 

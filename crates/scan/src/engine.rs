@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use std::future::Future;
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
 use std::os::fd::AsRawFd;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
@@ -30,8 +30,11 @@ use crate::target::{ProxyVersion, Target};
 const READ_BYTES: usize = 16 * 1024;
 const EVENTS_MAX: usize = 512;
 /// How long to sleep when nothing is due, and when a target may come soon.
-const IDLE: Duration = Duration::from_secs(1);
+const IDLE: Duration = Duration::from_millis(250);
 const LATER: Duration = Duration::from_millis(5);
+/// How long to wait for a file descriptor of our own, and how long between two tries.
+const LACK: Duration = Duration::from_secs(30);
+const LACK_PAUSE: Duration = Duration::from_millis(20);
 
 /// What a run may cost others, and us.
 #[derive(Debug, Clone, Copy)]
@@ -75,6 +78,31 @@ pub struct Seen {
     pub facts: Facts,
 }
 
+/// Why a target's facts are not whole where somebody ended the scan.
+pub const ENDED: &str = "the rest: the scan was ended";
+
+/// Who looks on while a scan runs.
+pub trait Watch {
+    /// A target is complete, or was cut off ([`ENDED`]). Says whether to go on.
+    fn took(&mut self, seen: Seen) -> bool;
+
+    /// A connection to this address was begun: its server counts it from now on.
+    fn dialled(&mut self, _address: IpAddr) {}
+
+    /// Asked several times a second. After a yes nobody is dialled any more, and all that was seen comes at once.
+    fn is_to_end(&mut self) -> bool {
+        false
+    }
+}
+
+struct Only<'t>(&'t mut dyn FnMut(Seen) -> bool);
+
+impl Watch for Only<'_> {
+    fn took(&mut self, seen: Seen) -> bool {
+        (self.0)(seen)
+    }
+}
+
 /// Asks every target; `took` is called as each is complete, and says whether to go on.
 ///
 /// # Errors
@@ -84,6 +112,19 @@ pub fn run(
     depth: Depth,
     limits: &Limits,
     took: &mut dyn FnMut(Seen) -> bool,
+) -> io::Result<()> {
+    run_watched(source, depth, limits, &mut Only(took))
+}
+
+/// As [`run`], with somebody who sees each connection and may end it at any time.
+///
+/// # Errors
+/// As those of [`run`].
+pub fn run_watched(
+    source: &mut dyn FnMut() -> Next,
+    depth: Depth,
+    limits: &Limits,
+    watch: &mut dyn Watch,
 ) -> io::Result<()> {
     let keys = Keys::generate().map_err(io::Error::other)?;
     let mut engine = Engine {
@@ -95,13 +136,20 @@ pub fn run(
         deadlines: BinaryHeap::new(),
         waiting: BTreeSet::new(),
         next_slot_at: Instant::now(),
+        paused_until: Instant::now(),
         running: 0,
+        is_cut: false,
+        dialled: Vec::new(),
         done: Vec::new(),
         buffer: Vec::new(),
     };
     let mut is_ending = false;
     let mut is_later = false;
     loop {
+        if watch.is_to_end() {
+            is_ending = true;
+            engine.cut();
+        }
         while !is_ending && engine.running < limits.targets_at_once.max(1) {
             match source() {
                 Next::Target(target) => engine.begin(target, depth),
@@ -112,8 +160,9 @@ pub fn run(
                 Next::End => is_ending = true,
             }
         }
+        engine.dialled.drain(..).for_each(|address| watch.dialled(address));
         for seen in std::mem::take(&mut engine.done) {
-            if !took(seen) {
+            if !watch.took(seen) {
                 return Ok(());
             }
         }
@@ -156,6 +205,10 @@ struct Place<'k> {
     ask: Option<Ask>,
     /// Counts connections, so that a deadline of an earlier one is known as such.
     turn: u64,
+    /// Connections that were begun.
+    dialled: u32,
+    /// Since when this process has no file descriptor for it.
+    lacks_since: Option<Instant>,
 }
 
 struct Engine<'k> {
@@ -168,7 +221,13 @@ struct Engine<'k> {
     /// Jobs that wait for the rate, in order.
     waiting: BTreeSet<usize>,
     next_slot_at: Instant,
+    /// Nobody is dialled before: this process had no file descriptor left.
+    paused_until: Instant,
     running: usize,
+    /// The scan was ended: nobody is dialled any more.
+    is_cut: bool,
+    /// Connections begun since somebody last asked.
+    dialled: Vec<IpAddr>,
     done: Vec<Seen>,
     buffer: Vec<u8>,
 }
@@ -182,6 +241,8 @@ impl<'k> Engine<'k> {
             link: None,
             ask: None,
             turn: 0,
+            dialled: 0,
+            lacks_since: None,
         };
         let at = self.free.pop().unwrap_or(self.jobs.len());
         match self.jobs.get_mut(at) {
@@ -203,6 +264,11 @@ impl<'k> Engine<'k> {
             Poll::Ready(mut facts) => {
                 let elapsed = place.job.began.elapsed();
                 if let Some(Some(place)) = self.jobs.get_mut(at).map(Option::take) {
+                    if self.is_cut {
+                        facts.not_seen.push(ENDED.into());
+                    }
+                    // Not what was wished for: some of that may never have been dialled.
+                    facts.connections = place.dialled;
                     facts.elapsed_us = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
                     self.done.push(Seen { target: place.job.target, facts });
                     self.free.push(at);
@@ -217,10 +283,27 @@ impl<'k> Engine<'k> {
         }
     }
 
+    /// Ends all connections and answers no more questions, so that each interrogation comes to its end with what it has.
+    fn cut(&mut self) {
+        if std::mem::replace(&mut self.is_cut, true) {
+            return;
+        }
+        self.waiting.clear();
+        for at in 0..self.jobs.len() {
+            while self.place(at).is_some() {
+                self.hang_up(at, Some(Fault::Unreachable { why: "the scan was ended".into() }));
+            }
+        }
+        self.waiting.clear();
+    }
+
     /// Dials for those whose turn it is.
     fn dial_waiting(&mut self) {
         while let Some(&at) = self.waiting.first() {
             let now = Instant::now();
+            if self.is_cut || now < self.paused_until {
+                return;
+            }
             if let Some(rate) = self.limits.connections_per_s {
                 if now < self.next_slot_at {
                     return;
@@ -242,11 +325,28 @@ impl<'k> Engine<'k> {
         if openssl::rand::rand_bytes(&mut random).is_err() {
             return self.hang_up(at, Some(Fault::Unreachable { why: "no random bytes".into() }));
         }
-        let (stream, is_connecting) = match open(place.job.target.address) {
+        let now = Instant::now();
+        let opened = open(place.job.target.address);
+        if let Err(error) = &opened
+            && is_our_lack(error)
+        {
+            let since = *place.lacks_since.get_or_insert(now);
+            if now.duration_since(since) > LACK {
+                return self.hang_up(at, Some(fault(error)));
+            }
+            // That says nothing about the server: others will give theirs back.
+            place.ask = Some(ask);
+            self.waiting.insert(at);
+            self.paused_until = now + LACK_PAUSE;
+            return;
+        }
+        place.lacks_since = None;
+        place.dialled += 1;
+        self.dialled.push(place.job.target.address.ip());
+        let (stream, is_connecting) = match opened {
             Ok(opened) => opened,
             Err(error) => return self.hang_up(at, Some(fault(&error))),
         };
-        let now = Instant::now();
         let deadline = now + Duration::from_millis(limits.connection_ms);
         let conversation = Conversation::new(keys, ask.opening, Some(ask.question), random);
         let unsent = place.job.target.proxy.map_or_else(Vec::new, |version| {
@@ -299,7 +399,8 @@ impl<'k> Engine<'k> {
             .peek()
             .map_or(at_most, |Reverse((at, ..))| at.saturating_duration_since(now).min(at_most));
         if !self.waiting.is_empty() {
-            wait = wait.min(self.next_slot_at.saturating_duration_since(now));
+            let next_at = self.next_slot_at.max(self.paused_until);
+            wait = wait.min(next_at.saturating_duration_since(now));
         }
         // Rounded up: a loop that wakes a moment too early would spin.
         let wait_ms = u16::try_from(wait.as_millis().saturating_add(1)).unwrap_or(u16::MAX);
@@ -463,6 +564,12 @@ fn open(address: SocketAddr) -> io::Result<(TcpStream, bool)> {
         Err(errno) => return Err(errno.into()),
     };
     Ok((TcpStream::from(fd), is_connecting))
+}
+
+/// Nothing was sent: this process, or its machine, has no room for another socket.
+fn is_our_lack(error: &io::Error) -> bool {
+    let errno = error.raw_os_error().map(Errno::from_raw);
+    matches!(errno, Some(Errno::EMFILE | Errno::ENFILE | Errno::ENOBUFS | Errno::ENOMEM))
 }
 
 fn fault(error: &io::Error) -> Fault {

@@ -26,7 +26,7 @@ pub mod range;
 pub mod target;
 mod tls13;
 
-pub use engine::{Limits, Next, Seen, run};
+pub use engine::{Limits, Next, Seen, Watch, run, run_watched};
 pub use facts::Facts;
 pub use question::Question;
 pub use target::{Port, Target};

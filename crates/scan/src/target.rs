@@ -117,6 +117,11 @@ impl fmt::Display for Target {
     }
 }
 
+/// IPv4 within IPv6 is the IPv4 address: one server must not be two.
+fn canonical(host: &str) -> String {
+    host.parse::<IpAddr>().map_or_else(|_| host.to_owned(), |ip| ip.to_canonical().to_string())
+}
+
 /// A host, and a port if one was given: `db1`, `db1:3307`, `10.0.0.1`, `[fd00::1]:3306`, `fd00::1`.
 ///
 /// # Errors
@@ -131,13 +136,13 @@ pub fn host_and_port(text: &str) -> Result<(String, Option<u16>), String> {
         let (host, rest) = rest.split_once(']').ok_or("an address in [ has no ]")?;
         host.parse::<std::net::Ipv6Addr>().map_err(|_| format!("\"{host}\" is no IPv6 address"))?;
         return match rest.strip_prefix(':') {
-            Some(digits) => Ok((host.to_owned(), Some(port(digits)?))),
-            None if rest.is_empty() => Ok((host.to_owned(), None)),
+            Some(digits) => Ok((canonical(host), Some(port(digits)?))),
+            None if rest.is_empty() => Ok((canonical(host), None)),
             None => Err(format!("\"{rest}\" after ] is no port")),
         };
     }
     if text.parse::<IpAddr>().is_ok() {
-        return Ok((text.to_owned(), None));
+        return Ok((canonical(text), None));
     }
     let (host, number) = match text.rsplit_once(':') {
         Some((host, digits)) => (host, Some(port(digits)?)),
@@ -167,6 +172,8 @@ mod tests {
         check("fd00::1", Some(("fd00::1", None)));
         check("[fd00::1]:3306", Some(("fd00::1", Some(3306))));
         check("[fd00::1]", Some(("fd00::1", None)));
+        check("[::ffff:10.0.0.1]:3306", Some(("10.0.0.1", Some(3306))));
+        check("::ffff:10.0.0.1", Some(("10.0.0.1", None)));
         for bad in ["", ":3306", "db1:", "db1:0", "db1:70000", "[db1]:3306", "[fd00::1", "a b", "10.0.0.0/8"]
         {
             check(bad, None);

@@ -29,7 +29,8 @@ pub struct CertificateInfo {
     pub not_before_unix: i64,
     /// Valid until, in seconds since 1970.
     pub not_after_unix: i64,
-    /// DNS names in subjectAltName.
+    /// DNS names in subjectAltName. What is escaped in them has a `\`, which no host name has: a name that fits a host is
+    /// byte for byte that of the certificate.
     pub dns: Vec<String>,
     /// IP addresses in subjectAltName.
     pub ips: Vec<IpAddr>,
@@ -97,7 +98,7 @@ fn info(certificate: &X509Ref) -> Result<CertificateInfo> {
     let mut ips = Vec::new();
     for name in certificate.subject_alt_names().into_iter().flatten() {
         if let Some(text) = name.dnsname() {
-            dns.push(text.to_owned());
+            dns.push(printable(text));
         } else if let Some(ip) = name.ipaddress().and_then(ip_address) {
             ips.push(ip);
         }
@@ -130,6 +131,26 @@ fn info(certificate: &X509Ref) -> Result<CertificateInfo> {
     })
 }
 
+/// The text of a certificate with everything escaped that could move a cursor, reorder or forge a line of our output, as
+/// `wire::printable` does it; never cut, so that different texts stay different.
+fn printable(text: &str) -> String {
+    let is_harmless = |each: char| match each {
+        ' ' => true,
+        '\\' => false,
+        _ if each.is_ascii() => each.is_ascii_graphic(),
+        _ => each.is_alphanumeric(),
+    };
+    let mut out = String::with_capacity(text.len());
+    for each in text.chars() {
+        if is_harmless(each) {
+            out.push(each);
+        } else {
+            out.extend(each.escape_default());
+        }
+    }
+    out
+}
+
 /// A name as `CN=db1, O=Example`.
 pub(crate) fn name_text(name: &X509NameRef) -> String {
     let parts: Vec<String> = name
@@ -139,12 +160,7 @@ pub(crate) fn name_text(name: &X509NameRef) -> String {
             let value = entry.data().to_string();
             let value =
                 value.unwrap_or_else(|_| String::from_utf8_lossy(entry.data().as_slice()).into_owned());
-            // A control character in a name could forge a line of our output.
-            let value: String = value
-                .chars()
-                .map(|each| if each.is_control() { char::REPLACEMENT_CHARACTER } else { each })
-                .collect();
-            format!("{key}={value}")
+            format!("{key}={}", printable(&value))
         })
         .collect();
     if parts.is_empty() { "(an empty name)".to_owned() } else { parts.join(", ") }

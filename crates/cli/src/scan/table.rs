@@ -1,5 +1,7 @@
 //! The table of a scan: one screen per host, worst first; then what shows over all of them.
 
+use std::fmt::Write;
+
 use ::report::shape::{ChangesRow, FindingRow, ScanReport, SeverityWord, TargetRow, TlsRow, VerdictWord};
 use scan::interrogation::Depth;
 
@@ -11,9 +13,9 @@ const TEXT_WIDTH: usize = 64;
 const ROTATIONS_SHOWN: usize = 5;
 const HOSTS_SHOWN: usize = 10;
 
-pub fn print_row(row: &TargetRow, depth: Depth) {
+pub fn print_row(out: &mut String, row: &TargetRow, depth: Depth) {
     let Some(service) = &row.service else {
-        println!("{}  {}\n", show::bold(&row.target), row.not_seen.join("; "));
+        put(out, format_args!("{}  {}\n", show::bold(&row.target), row.not_seen.join("; ")));
         return;
     };
     let who = match (&service.flavour, &service.version) {
@@ -21,21 +23,22 @@ pub fn print_row(row: &TargetRow, depth: Depth) {
         _ => format!("{} ({})", service.protocol, row.port_use),
     };
     let grade = row.grade.as_ref().map_or_else(|| "no grade".to_owned(), |grade| format!("grade {grade}"));
-    println!("{}  {who}  {}", show::bold(&row.target), show::bold(&grade));
+    put(out, format_args!("{}  {who}  {}", show::bold(&row.target), show::bold(&grade)));
     if !service.note.is_empty() {
-        say("note", &service.note);
+        say(out, "note", &service.note);
     }
     if row.grade.is_none() && !row.grade_why.is_empty() {
-        say("", &row.grade_why);
+        say(out, "", &row.grade_why);
     }
     if let Some(key) = &service.public_key {
         say(
+            out,
             "RSA key",
             &format!("offered in clear text by {}: {} bits, SHA-256 {}", key.plugin, key.bits, key.sha256),
         );
     }
     if let Some(tls) = &row.tls {
-        print_tls(tls, depth);
+        print_tls(out, tls, depth);
     }
     let mut bad: Vec<&FindingRow> = row
         .findings
@@ -52,33 +55,34 @@ pub fn print_row(row: &TargetRow, depth: Depth) {
         let text = format!("{:<8} {}", verdict, if one.why.is_empty() { &one.title } else { &one.why });
         let is_alarming = one.severity >= SeverityWord::High && one.verdict == VerdictWord::Fail;
         if let Some(accepted) = row.acceptance(&one.rule) {
-            say(&one.rule, &text);
-            say("", &format!("accepted until {}: {}", accepted.until, accepted.reason));
+            say(out, &one.rule, &text);
+            say(out, "", &format!("accepted until {}: {}", accepted.until, accepted.reason));
             continue;
         }
-        say(&one.rule, &if is_alarming { show::red(&text) } else { text });
+        say(out, &one.rule, &if is_alarming { show::red(&text) } else { text });
         if let Some(expired) = row.expired(&one.rule) {
-            say("", &format!("accepted until {}, which has expired: {}", expired.until, expired.reason));
+            say(out, "", &format!("accepted until {}, which has expired: {}", expired.until, expired.reason));
         }
     }
     for why in &row.not_seen {
-        say("not seen", why);
+        say(out, "not seen", why);
     }
     say(
+        out,
         "",
         &format!("{} connections, {} handshakes, {:.1} ms", row.connections, row.handshakes, row.elapsed_ms),
     );
-    println!();
+    out.push('\n');
 }
 
-fn print_tls(tls: &TlsRow, depth: Depth) {
+fn print_tls(out: &mut String, tls: &TlsRow, depth: Depth) {
     let by = |taken: &str| -> Vec<&str> {
         tls.versions.iter().filter(|one| one.taken == taken).map(|one| one.version.as_str()).collect()
     };
-    say("takes", &by("yes").join(" "));
+    say(out, "takes", &by("yes").join(" "));
     let refused = by("no");
     if !refused.is_empty() {
-        say("refuses", &refused.join(" "));
+        say(out, "refuses", &refused.join(" "));
     }
     for version in tls.versions.iter().filter(|one| !one.suites.is_empty()) {
         let names: Vec<&str> =
@@ -88,10 +92,10 @@ fn print_tls(tls: &TlsRow, depth: Depth) {
             (false, Depth::Classes) => " (one of each class; --full lists all)",
             (false, _) => " (there may be more)",
         };
-        say(&version.version, &format!("{}{rest}", names.join(" ")));
+        say(out, &version.version, &format!("{}{rest}", names.join(" ")));
     }
     if let Some(order) = &tls.order {
-        say("order", &format!("the {order}'s counts"));
+        say(out, "order", &format!("the {order}'s counts"));
     }
     if !tls.groups.is_empty() {
         let mut names: Vec<&str> = tls.groups.iter().map(|group| group.name.as_str()).collect();
@@ -99,14 +103,15 @@ fn print_tls(tls: &TlsRow, depth: Depth) {
         let rest = if tls.groups_complete || depth != Depth::Classes { "" } else { " (one of each class)" };
         let mut seen = std::collections::BTreeSet::new();
         names.retain(|name| seen.insert(*name));
-        say("groups", &format!("{}{rest}", names.join(" ")));
+        say(out, "groups", &format!("{}{rest}", names.join(" ")));
     }
-    print_sessions(tls);
-    print_trust(tls);
+    print_sessions(out, tls);
+    print_trust(out, tls);
     for leaf in tls.chains.iter().filter_map(|chain| chain.first()) {
         let mut names = leaf.dns.clone();
         names.extend(leaf.ips.iter().cloned());
         say(
+            out,
             "certificate",
             &format!(
                 "{}, {}, {}, until {}{}",
@@ -121,7 +126,7 @@ fn print_tls(tls: &TlsRow, depth: Depth) {
 }
 
 /// What shows behind a finished handshake.
-fn print_sessions(tls: &TlsRow) {
+fn print_sessions(out: &mut String, tls: &TlsRow) {
     let is = |feature: &str| tls.features.get(feature).and_then(Option::as_deref) == Some("yes");
     let with = |name: &str, lifetime_s: Option<u64>| match lifetime_s {
         Some(lifetime_s) if lifetime_s > 0 => format!("{name} ({lifetime_s} s)"),
@@ -137,32 +142,38 @@ fn print_sessions(tls: &TlsRow) {
     .map(|(_, way)| way)
     .collect();
     if !ways.is_empty() {
-        say("sessions", &format!("go on {}", ways.join(", ")));
+        say(out, "sessions", &format!("go on {}", ways.join(", ")));
     }
     if is("client_certificate_required") {
-        say("clients", "need a certificate");
+        say(out, "clients", "need a certificate");
     }
 }
 
-fn print_trust(tls: &TlsRow) {
+fn print_trust(out: &mut String, tls: &TlsRow) {
     for row in &tls.trust {
         let which =
             if tls.chains.len() > 1 { format!(" (certificate {})", row.chain + 1) } else { String::new() };
         if row.trusted {
-            say("trusted", &format!("by {}{which}", row.against));
+            say(out, "trusted", &format!("by {}{which}", row.against));
         } else if row.against != "system store" {
-            say("not trusted", &format!("by {}{which}: {}", row.against, row.why));
+            say(out, "not trusted", &format!("by {}{which}: {}", row.against, row.why));
         }
     }
 }
 
+/// Writing into a String cannot fail.
+pub fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
+    let _ = out.write_fmt(text);
+    out.push('\n');
+}
+
 /// A label and a text beside it, broken at spaces.
-fn say(label: &str, text: &str) {
+fn say(out: &mut String, label: &str, text: &str) {
     let mut label = label;
     let mut line = String::new();
     for word in text.split(' ') {
         if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > TEXT_WIDTH {
-            println!("  {label:<12} {line}");
+            put(out, format_args!("  {label:<12} {line}"));
             label = "";
             line.clear();
         }
@@ -171,16 +182,16 @@ fn say(label: &str, text: &str) {
         }
         line.push_str(word);
     }
-    println!("  {label:<12} {line}");
+    put(out, format_args!("  {label:<12} {line}"));
 }
 
 /// What shows only over all targets.
-pub fn print_across(report: &ScanReport) {
+pub fn print_across(out: &mut String, report: &ScanReport) {
     if report.targets.len() < 2 {
         return;
     }
     if !report.reused_keys.is_empty() {
-        println!("{}", show::bold("keys on more than one host"));
+        put(out, format_args!("{}", show::bold("keys on more than one host")));
         for one in &report.reused_keys {
             let what = if one.same_certificate { "one certificate" } else { "several certificates" };
             let hosts: Vec<&str> = one.hosts.iter().take(HOSTS_SHOWN).map(String::as_str).collect();
@@ -188,26 +199,26 @@ pub fn print_across(report: &ScanReport) {
                 0 => String::new(),
                 more => format!(" and {more} more"),
             };
-            say(&one.key, &format!("{what} on {}{rest}", hosts.join(", ")));
+            say(out, &one.key, &format!("{what} on {}{rest}", hosts.join(", ")));
         }
-        println!();
+        out.push('\n');
     }
     if !report.rotates_next.is_empty() {
-        println!("{}", show::bold("what rotates next"));
+        put(out, format_args!("{}", show::bold("what rotates next")));
         for one in report.rotates_next.iter().take(ROTATIONS_SHOWN) {
             let rest = match one.targets.len() {
                 0 | 1 => String::new(),
                 more => format!(" and {} more", more - 1),
             };
             let first = one.targets.first().map_or("", String::as_str);
-            say(&show::day(Some(one.not_after_unix)), &format!("{first}{rest}: {}", one.subject));
+            say(out, &show::day(Some(one.not_after_unix)), &format!("{first}{rest}: {}", one.subject));
         }
-        println!();
+        out.push('\n');
     }
 }
 
 /// Only what is not as it was.
-pub fn print_changes(changes: &ChangesRow) {
+pub fn print_changes(out: &mut String, changes: &ChangesRow) {
     let then = show::day(i64::try_from(changes.baseline_ended_unix_ms / 1000).ok());
     let what =
         if changes.targets.is_empty() && changes.new_targets.is_empty() && changes.gone_targets.is_empty() {
@@ -215,17 +226,17 @@ pub fn print_changes(changes: &ChangesRow) {
         } else {
             "changes since"
         };
-    println!("{}\n", show::bold(&format!("{what} {} ({then})", changes.baseline)));
+    put(out, format_args!("{}\n", show::bold(&format!("{what} {} ({then})", changes.baseline))));
     for (label, targets) in [("new", &changes.new_targets), ("gone", &changes.gone_targets)] {
         for target in targets {
-            say(label, &format!("target {target}"));
+            say(out, label, &format!("target {target}"));
         }
     }
     if !changes.new_targets.is_empty() || !changes.gone_targets.is_empty() {
-        println!();
+        out.push('\n');
     }
     for one in &changes.targets {
-        println!("{}", show::bold(&one.target));
+        put(out, format_args!("{}", show::bold(&one.target)));
         for (label, findings) in [("new", &one.appeared), ("went", &one.went)] {
             for finding in findings {
                 let verdict = match finding.verdict {
@@ -235,13 +246,17 @@ pub fn print_changes(changes: &ChangesRow) {
                 let why = if finding.why.is_empty() { &finding.title } else { &finding.why };
                 let text = format!("{} {verdict:<8} {why}", finding.rule);
                 let is_alarming = label == "new" && finding.severity >= SeverityWord::High;
-                say(label, &if is_alarming { show::red(&text) } else { text });
+                say(out, label, &if is_alarming { show::red(&text) } else { text });
             }
         }
         for change in &one.changed {
             let side = |text: &str| if text.is_empty() { "nothing".to_owned() } else { text.to_owned() };
-            say("changed", &format!("{}: {} -> {}", change.what, side(&change.before), side(&change.after)));
+            say(
+                out,
+                "changed",
+                &format!("{}: {} -> {}", change.what, side(&change.before), side(&change.after)),
+            );
         }
-        println!();
+        out.push('\n');
     }
 }

@@ -5,28 +5,64 @@
 //! only with a good login from the same host, or when the host cache is flushed. 127.0.0.0/8 and ::1 are never counted.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, OpenOptions};
 use std::net::IpAddr;
-use std::path::PathBuf;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use model::{Clock, SystemClock};
+use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
 
-/// A good login from the same host has most likely come in between, or somebody has noticed.
-const FORGET_AFTER_MS: u64 = 24 * 3600 * 1000;
+/// After that the connections of a day count anew; the sum of all goes on.
+const DAY_MS: u64 = 24 * 3600 * 1000;
+/// Of all days, since somebody last said that the server has forgotten: servers turn a host away at 100.
+pub const ALL_DAYS_MAX: u32 = 90;
 const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// Between two times that it is kept.
+const SAVE_EVERY: Duration = Duration::from_secs(1);
+/// Whoever holds the file longer is stopped, or no sealion.
+const LOCK_WAIT: Duration = Duration::from_secs(2);
 
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Spent {
+    /// Of the day that ends 24 hours after the last of them.
     connections: u32,
     last_unix_ms: u64,
+    /// Of all days. `None`: an older version wrote it.
+    #[serde(default)]
+    all_days: Option<u32>,
 }
+
+impl Spent {
+    fn all_days(&self) -> u32 {
+        self.all_days.unwrap_or(self.connections)
+    }
+
+    fn add(&mut self, connections: u32, now_unix_ms: u64) {
+        self.all_days = Some(self.all_days().saturating_add(connections));
+        if now_unix_ms.saturating_sub(self.last_unix_ms) >= DAY_MS {
+            self.connections = 0;
+        }
+        self.connections = self.connections.saturating_add(connections);
+        self.last_unix_ms = now_unix_ms;
+    }
+}
+
+type BySpent = BTreeMap<IpAddr, Spent>;
 
 /// What was spent, by address.
 #[derive(Debug, Default)]
 pub struct Budget {
     path: Option<PathBuf>,
-    spent: BTreeMap<IpAddr, Spent>,
+    /// As the file was when it was last read, and what was spent here since then.
+    spent: BySpent,
+    /// Spent here and not in the file yet: others may write to it meanwhile.
+    unsaved: BTreeMap<IpAddr, u32>,
+    save_at: Option<Instant>,
 }
 
 impl Budget {
@@ -44,42 +80,130 @@ impl Budget {
         let Some(path) = state.map(|state| state.join("sealion/connections.json")) else {
             return Self::in_memory();
         };
-        let bytes = host::ReadHost::read(&host::Local, &path, FILE_BYTES_MAX).ok().flatten();
-        let mut spent: BTreeMap<IpAddr, Spent> =
-            bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
-        let now = SystemClock.unix_ms();
-        spent.retain(|_, one| now.saturating_sub(one.last_unix_ms) < FORGET_AFTER_MS);
-        Self { path: Some(path), spent }
+        Self::at(path)
     }
 
-    /// Connections that may still be made to `address` of `allowed`.
+    fn at(path: PathBuf) -> Self {
+        Self { spent: read(&path), path: Some(path), unsaved: BTreeMap::new(), save_at: None }
+    }
+
+    /// Connections that may still be made to `address` of `allowed` in a day.
     pub fn left(&self, address: IpAddr, allowed: u32) -> u32 {
-        if address.to_canonical().is_loopback() {
+        let address = address.to_canonical();
+        if address.is_loopback() {
             return u32::MAX;
         }
-        allowed.saturating_sub(self.spent.get(&address).map_or(0, |one| one.connections))
+        let Some(one) = self.spent.get(&address) else { return allowed };
+        let is_of_today = SystemClock.unix_ms().saturating_sub(one.last_unix_ms) < DAY_MS;
+        let today = if is_of_today { one.connections } else { 0 };
+        // Who allows more a day than servers take knows theirs.
+        let ever = ALL_DAYS_MAX.max(allowed);
+        allowed.saturating_sub(today).min(ever.saturating_sub(one.all_days()))
     }
 
     pub fn spend(&mut self, address: IpAddr, connections: u32) {
-        if address.to_canonical().is_loopback() || connections == 0 {
+        let address = address.to_canonical();
+        if address.is_loopback() || connections == 0 {
             return;
         }
-        let one = self.spent.entry(address).or_insert(Spent { connections: 0, last_unix_ms: 0 });
-        one.connections = one.connections.saturating_add(connections);
-        one.last_unix_ms = SystemClock.unix_ms();
+        self.spent.entry(address).or_default().add(connections, SystemClock.unix_ms());
+        let unsaved = self.unsaved.entry(address).or_default();
+        *unsaved = unsaved.saturating_add(connections);
     }
 
-    /// Keeps it for the next run.
+    /// Nothing was spent on any address: somebody says that the servers have forgotten.
     ///
     /// # Errors
     /// Why it could not be written.
-    pub fn save(&self) -> Result<(), String> {
+    pub fn forget(&mut self) -> Result<(), String> {
+        self.spent.clear();
+        self.unsaved.clear();
         let Some(path) = &self.path else { return Ok(()) };
-        let text = serde_json::to_string(&self.spent).map_err(|error| error.to_string())?;
-        if let Some(dir) = path.parent() {
-            fs::create_dir_all(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
+        let _lock = lock(path)?;
+        write(path, &self.spent)
+    }
+
+    /// Keeps it, if the last time is long ago. What fails here fails again at the end, and is said there.
+    pub fn save_now_and_then(&mut self) {
+        let began = Instant::now();
+        if self.unsaved.is_empty() || self.save_at.is_some_and(|at| began < at) {
+            return;
         }
-        trust::file::write_atomically(path, text.as_bytes(), 0o600, None).map_err(|error| error.to_string())
+        let _ = self.save();
+        // A long file takes a while: most of the time is for the scan.
+        self.save_at = Some(Instant::now() + SAVE_EVERY.max(began.elapsed() * 20));
+    }
+
+    /// Adds what was spent here to what others have kept meanwhile.
+    ///
+    /// # Errors
+    /// Why it could not be written.
+    pub fn save(&mut self) -> Result<(), String> {
+        let Some(path) = self.path.clone() else { return Ok(()) };
+        if self.unsaved.is_empty() {
+            return Ok(());
+        }
+        let _lock = lock(&path)?;
+        let mut all = read(&path);
+        let now = SystemClock.unix_ms();
+        for (address, connections) in &self.unsaved {
+            all.entry(*address).or_default().add(*connections, now);
+        }
+        write(&path, &all)?;
+        self.unsaved.clear();
+        self.spent = all;
+        Ok(())
+    }
+}
+
+/// Also when something panics.
+impl Drop for Budget {
+    fn drop(&mut self) {
+        let _ = self.save();
+    }
+}
+
+fn read(path: &Path) -> BySpent {
+    let bytes = host::ReadHost::read(&host::Local, path, FILE_BYTES_MAX).ok().flatten();
+    let kept: BySpent = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+    // Older versions knew one server under two addresses.
+    let mut spent = BySpent::new();
+    for (address, one) in kept {
+        let sum = spent.entry(address.to_canonical()).or_default();
+        *sum = Spent {
+            connections: sum.connections.saturating_add(one.connections),
+            last_unix_ms: sum.last_unix_ms.max(one.last_unix_ms),
+            all_days: Some(sum.all_days().saturating_add(one.all_days())),
+        };
+    }
+    spent
+}
+
+fn write(path: &Path, spent: &BySpent) -> Result<(), String> {
+    let text = serde_json::to_string(spent).map_err(|error| error.to_string())?;
+    trust::file::write_atomically(path, text.as_bytes(), 0o600, None).map_err(|error| error.to_string())
+}
+
+/// The file itself is replaced by each who writes it: the lock is on one beside it.
+fn lock(path: &Path) -> Result<Flock<fs::File>, String> {
+    let dir = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
+    let beside = path.with_extension("lock");
+    let mut file = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .mode(0o600)
+        .open(&beside)
+        .map_err(|error| format!("{}: {error}", beside.display()))?;
+    let until = Instant::now() + LOCK_WAIT;
+    loop {
+        match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+            Ok(lock) => return Ok(lock),
+            Err((back, Errno::EWOULDBLOCK | Errno::EINTR)) if Instant::now() < until => file = back,
+            Err((_, errno)) => return Err(format!("{}: {errno}", beside.display())),
+        }
+        thread::sleep(Duration::from_millis(5));
     }
 }
 
@@ -97,5 +221,60 @@ mod tests {
             budget.spend(address, 5);
         }
         assert_eq!((budget.left(near, 40), budget.left(far, 40), budget.left(far, 30)), (u32::MAX, 5, 0));
+    }
+
+    #[test]
+    fn runs_side_by_side_add_up_and_a_panic_forgets_nothing() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("sealion/connections.json");
+        let far: IpAddr = "192.0.2.1".parse().expect("ip");
+        let mut two = [Budget::at(path.clone()), Budget::at(path.clone())];
+        for budget in &mut two {
+            budget.spend(far, 7);
+        }
+        for budget in &mut two {
+            budget.save().expect("kept");
+            budget.save().expect("kept once");
+        }
+        assert_eq!((two[1].left(far, 40), Budget::at(path.clone()).left(far, 40)), (26, 26));
+        let inner = path.clone();
+        let ended = std::panic::catch_unwind(move || {
+            let mut budget = Budget::at(inner);
+            budget.spend(far, 1);
+            panic!("a fault");
+        });
+        assert!(ended.is_err());
+        assert_eq!(Budget::at(path).left(far, 40), 25);
+    }
+
+    #[test]
+    fn ipv4_within_ipv6_is_the_same_server() {
+        let mut budget = Budget::in_memory();
+        budget.spend("::ffff:192.0.2.1".parse().expect("ip"), 30);
+        budget.spend("192.0.2.1".parse().expect("ip"), 5);
+        for address in ["::ffff:192.0.2.1", "192.0.2.1"] {
+            assert_eq!(budget.left(address.parse().expect("ip"), 40), 5, "{address}");
+        }
+    }
+
+    #[test]
+    fn a_day_counts_anew_and_the_sum_of_all_goes_on_until_it_is_forgotten() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("connections.json");
+        let far: IpAddr = "192.0.2.1".parse().expect("ip");
+        // As an older version wrote it, long ago.
+        fs::write(&path, r#"{"192.0.2.1":{"connections":35,"last_unix_ms":1}}"#).expect("written");
+        let mut budget = Budget::at(path.clone());
+        assert_eq!(budget.left(far, 40), 40);
+        budget.spend(far, 35);
+        assert_eq!(budget.left(far, 40), 5);
+        budget.save().expect("kept");
+        let text = fs::read_to_string(&path).expect("kept");
+        let old = format!("\"last_unix_ms\":{}", budget.spent[&far].last_unix_ms);
+        fs::write(&path, text.replace(&old, "\"last_unix_ms\":1")).expect("written");
+        let mut budget = Budget::at(path.clone());
+        assert_eq!((budget.left(far, 40), budget.left(far, 200)), (20, 130));
+        budget.forget().expect("written");
+        assert_eq!((budget.left(far, 40), Budget::at(path).left(far, 40)), (40, 40));
     }
 }

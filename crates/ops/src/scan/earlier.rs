@@ -124,7 +124,16 @@ impl Typed {
             let list = |words: Vec<&str>| if words.is_empty() { "none".to_owned() } else { words.join(", ") };
             return Err(differs("the probes that may harm", &list(words().collect()), &list(typed.words())));
         }
-        let proxy = earlier.asked.proxy_protocol.as_deref().and_then(ProxyVersion::of_word);
+        let proxy = match earlier.asked.proxy_protocol.as_deref() {
+            None => None,
+            Some(word) => Some(ProxyVersion::of_word(word).ok_or_else(|| {
+                OpsError::usage(
+                    format!("{} cannot be completed", path.display()),
+                    format!("its proxy_protocol \"{}\" is not known", wire::printable(word)),
+                    "scan anew without --resume",
+                )
+            })?),
+        };
         if let Some(typed) = self.proxy.filter(|typed| Some(*typed) != proxy) {
             let then = earlier.asked.proxy_protocol.as_deref().unwrap_or("none");
             return Err(differs("--proxy-protocol", then, typed.word()));
@@ -154,10 +163,15 @@ fn depth_of(word: &str) -> Option<Depth> {
     [Depth::First, Depth::Classes, Depth::Full].into_iter().find(|depth| depth_word(*depth) == word)
 }
 
-/// Rows that say something of a server. What was not dialled (no address, no connections left, out of range) is tried again:
+/// Whether the scan was ended while this target was asked.
+pub fn is_cut_off(row: &TargetRow) -> bool {
+    row.not_seen.iter().any(|why| why == ::scan::engine::ENDED)
+}
+
+/// Rows that say something of a server, and all of it. What was not dialled (no address, no connections left, out of range) is tried again:
 /// that may have changed.
 pub fn whole_rows(earlier: &ScanReport) -> Vec<TargetRow> {
-    earlier.targets.iter().filter(|row| row.connections > 0).cloned().collect()
+    earlier.targets.iter().filter(|row| row.connections > 0 && !is_cut_off(row)).cloned().collect()
 }
 
 /// Whether this row stands for all the usual ports of its host.
@@ -223,6 +237,9 @@ mod tests {
         harmful.asked.intrusive.push("dance".into());
         check(Typed::default(), &harmful, "not all of");
         check(Typed::default(), &earlier("deep"), "\"deep\" is not known");
+        let mut strange = earlier("full");
+        strange.asked.proxy_protocol = Some("v3".into());
+        check(Typed::default(), &strange, "proxy_protocol \"v3\" is not known");
         check(
             Typed::default(),
             &ScanReport { asked: AskedRow::default(), ..earlier("full") },

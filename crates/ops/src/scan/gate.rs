@@ -1,6 +1,6 @@
 //! What `--fail-on` makes of a result.
 
-use report::shape::{ScanReport, SeverityWord, VerdictWord};
+use report::shape::{ScanReport, SeverityWord, TargetRow, VerdictWord};
 
 /// How a scan ends for whoever started it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -8,7 +8,7 @@ pub enum Gate {
     Passed,
     /// A finding at or above the limit failed.
     Failed,
-    /// What was to be judged could not be seen, nothing answered at all, or the scan was ended before it was complete.
+    /// What was to be judged could not be seen, a target could not be looked at, nothing answered at all, or the scan was ended before it was complete.
     Blind,
 }
 
@@ -31,10 +31,15 @@ pub fn gate(report: &ScanReport, limit: Option<SeverityWord>) -> Gate {
     };
     if worst(VerdictWord::Fail) {
         Gate::Failed
-    } else if worst(VerdictWord::Unknown) {
+    } else if worst(VerdictWord::Unknown) || report.targets.iter().any(was_not_looked_at) {
         // What a gate was to judge and could not be seen has not passed it.
         Gate::Blind
     } else {
         otherwise
     }
+}
+
+/// Dead, without an address, not dialled, or it turns us away (1129, 1130, 1040): nothing of its TLS could be judged.
+fn was_not_looked_at(row: &TargetRow) -> bool {
+    row.service.as_ref().is_none_or(|service| service.protocol == "turned_away")
 }

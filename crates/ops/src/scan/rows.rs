@@ -16,6 +16,7 @@ use rules::grade::{Grade, grade};
 use wire::tls::registry::{CipherSuite, Version, cipher_suite, group, signature_scheme};
 
 use super::Roots;
+use super::budget::ALL_DAYS_MAX;
 use super::names::FAMILIES;
 use super::observe::observe;
 
@@ -85,8 +86,9 @@ fn blank(target: &Target) -> TargetRow {
 pub fn over_budget(target: &Target, allowed: u32) -> TargetRow {
     TargetRow {
         not_seen: vec![format!(
-            "not dialled: {allowed} connections were made to this address in the last day, and a server that counts them turns \
-             the whole host away at 100 (error 1129). A good login from here sets its count back; then --max-handshakes N"
+            "not dialled: {allowed} connections were made to this address in the last day, or {ALL_DAYS_MAX} over all days, and a \
+             server that counts them turns the whole host away at 100 (error 1129). Once it has forgotten them, by a good login \
+             from here or a flush of its host cache: --forget-budget; to allow more: --max-handshakes N"
         )],
         grade_why: "not looked at".into(),
         ..blank(target)

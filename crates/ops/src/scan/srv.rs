@@ -296,14 +296,13 @@ mod tests {
         udp: impl Fn(&[u8]) -> Option<Vec<u8>> + Send + 'static,
         tcp: impl Fn(&[u8]) -> Vec<u8> + Send + 'static,
     ) -> SocketAddr {
-        // A port that is free for both: somebody's connection may have the same number on the other side.
-        let (socket, listener, address) = (0..100)
-            .find_map(|_| {
-                let socket = UdpSocket::bind("127.0.0.1:0").ok()?;
-                let address = socket.local_addr().ok()?;
-                Some((socket, TcpListener::bind(address).ok()?, address))
-            })
-            .expect("a port");
+        // Another test may have the same number in TCP.
+        let both = || {
+            let socket = UdpSocket::bind("127.0.0.1:0").ok()?;
+            let address = socket.local_addr().ok()?;
+            Some((socket, address, TcpListener::bind(address).ok()?))
+        };
+        let (socket, address, listener) = (0..64).find_map(|_| both()).expect("a port of both");
         thread::spawn(move || {
             let mut buffer = [0; 512];
             while let Ok((count, from)) = socket.recv_from(&mut buffer) {

@@ -1,6 +1,7 @@
 //! What somebody asks to look at: hosts, ranges of addresses, services of DNS. Reading them dials nobody.
 
 use std::fmt;
+use std::io::Read;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,6 +13,9 @@ use crate::OpsError;
 
 /// A file of targets with more bytes is no file of targets.
 const TARGETS_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// No name of a host is longer (RFC 1123); of what is no target, less says enough.
+const WORD_BYTES_MAX: usize = 512;
+const SHOWN_CHARS_MAX: usize = 80;
 /// Addresses of all ranges of one run: a /16. Each of them gets a row, and a row is kept until the end.
 pub const RANGE_ADDRESSES_MAX: u128 = 65_536;
 const AUTHORIZED_BYTES_MAX: u64 = 1024 * 1024;
@@ -38,6 +42,9 @@ impl Wish {
     /// What is wrong with it.
     pub fn parse(word: &str) -> Result<Self, String> {
         let word = word.trim();
+        if word.len() > WORD_BYTES_MAX || word.chars().any(char::is_control) {
+            return Err(format!("\"{}\" is no host, address, range or service", shown(word)));
+        }
         if let Some(name) = word.strip_prefix("srv:") {
             return service(name);
         }
@@ -79,7 +86,14 @@ fn service(name: &str) -> Result<Wish, String> {
 
 /// `10.0.0.0/24`, `10.0.0.0/24:3307`, `fd00::/120`, `fd00::/120:3307`, `[fd00::/120]:3307`.
 fn range(word: &str) -> Result<Wish, String> {
-    let bare = word.replacen(['[', ']'], "", 2);
+    // One pair, around all of the range.
+    let bare = match word.strip_prefix('[') {
+        Some(rest) => match rest.split_once(']') {
+            Some((range, port)) if port.is_empty() || port.starts_with(':') => format!("{range}{port}"),
+            _ => return Err(format!("\"{word}\" is no range, as [fd00::/120]:3306 is one")),
+        },
+        None => word.to_owned(),
+    };
     let (network, rest) = bare.split_once('/').unwrap_or((&bare, ""));
     let (prefix, port) = match rest.split_once(':') {
         Some((prefix, digits)) => {
@@ -133,12 +147,36 @@ impl Authorized {
     }
 }
 
+fn read_stdin(bytes_max: u64) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    std::io::stdin().take(bytes_max + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    if bytes.len() as u64 > bytes_max {
+        return Err(format!("it is longer than {bytes_max} bytes"));
+    }
+    Ok(bytes)
+}
+
+/// A word as an error shows it: it may be a megabyte, or move a cursor.
+fn shown(word: &str) -> String {
+    let text = wire::printable(word);
+    match text.char_indices().nth(SHOWN_CHARS_MAX) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text,
+    }
+}
+
 /// The words of a file, one a line, with the numbers of their lines.
 fn words(path: &Path, bytes_max: u64) -> Result<Vec<(usize, String)>, String> {
-    let bytes = host::ReadHost::read(&host::Local, path, bytes_max)
-        .map_err(|error| error.to_string())?
-        .ok_or("there is no such file")?;
+    let bytes = if path == Path::new("-") {
+        read_stdin(bytes_max)?
+    } else {
+        host::ReadHost::read(&host::Local, path, bytes_max)
+            .map_err(|error| error.to_string())?
+            .ok_or("there is no such file")?
+    };
     let text = String::from_utf8(bytes).map_err(|error| error.to_string())?;
+    // Windows' editors write a byte order mark.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     Ok(text
         .lines()
         .enumerate()
@@ -157,7 +195,7 @@ pub fn wishes<'w>(words: impl IntoIterator<Item = &'w str>) -> Result<Vec<Wish>,
         .map(|word| {
             Wish::parse(word).map_err(|why| {
                 OpsError::usage(
-                    format!("\"{word}\" is no target"),
+                    format!("\"{}\" is no target", shown(word)),
                     why,
                     "name HOST, HOST:PORT, an address, [IPv6]:PORT, NETWORK/PREFIX or srv:NAME",
                 )
@@ -241,7 +279,19 @@ mod tests {
             assert_eq!(wish.to_string(), written);
             assert_eq!(Wish::parse(written).as_ref(), Ok(&wish));
         }
-        for bad in ["10.0.0.0/24:0", "10.0.0.1/24", "srv:", "srv:a..b", "_mysql._tcp.b c", "/", "x/24"] {
+        for bad in [
+            "10.0.0.0/24:0",
+            "10.0.0.1/24",
+            "srv:",
+            "srv:a..b",
+            "_mysql._tcp.b c",
+            "/",
+            "x/24",
+            "127.0.[0.0]/30",
+            "[fd00::]/120",
+            "[fd00::/120",
+            "[fd00::/120]3306",
+        ] {
             assert!(Wish::parse(bad).is_err(), "{bad}");
         }
     }
@@ -284,5 +334,23 @@ mod tests {
         assert!(error.contains("line 4"), "{error}");
         std::fs::write(&path, "db1 # ours\n\ndb2:3307\n").expect("writable");
         assert_eq!(wishes_of_file(&path).expect("fine").len(), 2);
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_passed_over_and_a_long_line_is_cut() {
+        let dir = tempfile::tempdir().expect("tmp");
+        let path = dir.path().join("t");
+        std::fs::write(&path, "\u{feff}db1:3306\r\ndb2\r\n").expect("writable");
+        assert_eq!(
+            wishes_of_file(&path).expect("fine"),
+            [Wish::place("db1", 3306), Wish::place("db2", None)]
+        );
+        for bad in ["x".repeat(1_000_000), format!("{}:99999", "y".repeat(400)), "a\u{1b}[2Jb".to_owned()] {
+            std::fs::write(&path, format!("db1\n{bad}\n")).expect("writable");
+            let error = wishes_of_file(&path).expect_err("line 2").to_string();
+            assert!(error.contains("line 2") && error.len() < 800 && !error.contains('\u{1b}'), "{error}");
+            let error = wishes([bad.as_str()]).expect_err("no target").to_string();
+            assert!(error.len() < 1000 && !error.contains('\u{1b}'), "{error}");
+        }
     }
 }
