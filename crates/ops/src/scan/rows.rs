@@ -22,7 +22,8 @@ use super::observe::observe;
 pub fn row(seen: &Seen, roots: &[Roots], now_unix_ms: u64) -> TargetRow {
     let (target, facts) = (&seen.target, &seen.facts);
     let trust = facts.tls.as_ref().map(|tls| trust_rows(tls, roots, now_unix_ms)).unwrap_or_default();
-    let observations = observe(target, facts, &trust, now_unix_ms);
+    let is_ca_named = roots.iter().any(|roots| roots.name == super::NAMED_CA);
+    let observations = observe(target, facts, &trust, is_ca_named, now_unix_ms);
     let findings = rules::judge(&observations);
     let nothing_seen = findings.is_empty();
     let (letter, why) = match grade(&findings.iter().collect::<Vec<_>>()) {
