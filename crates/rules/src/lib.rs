@@ -11,6 +11,9 @@ mod wire;
 use model::finding::Judgement;
 use model::{Finding, Observations, Rule, Severity, Value, Verdict};
 
+/// A certificate that ends sooner is to be renewed.
+pub const CERTIFICATE_DAYS_MIN: i64 = 30;
+
 /// A rule about one fact, judged for every subject that has it.
 pub struct FactRule {
     pub id: &'static str,

@@ -80,6 +80,8 @@ pub struct Accepted {
     /// TLS 1.3: the server asks for a client certificate.
     pub asks_certificate: bool,
     pub is_ocsp_stapled: bool,
+    /// The flight was read to its end, in TLS 1.3 through its encrypted part: only then what is not in it is absent.
+    pub is_whole: bool,
     /// The server goes on with the session that was offered to it.
     pub is_resumed: bool,
     /// What came of finishing it, where that was wanted.
@@ -95,6 +97,7 @@ impl Accepted {
         self.scheme = inside.scheme;
         self.asks_certificate = inside.asks_certificate;
         self.is_ocsp_stapled = inside.is_ocsp_stapled;
+        self.is_whole = true;
     }
 }
 
@@ -502,6 +505,7 @@ impl<'k> Conversation<'k> {
                     client_certificate: None,
                     asks_certificate: false,
                     is_ocsp_stapled: false,
+                    is_whole: false,
                     is_resumed: false,
                     finished: None,
                     aftermath: None,
@@ -529,7 +533,10 @@ impl<'k> Conversation<'k> {
                 seen.asks_certificate = true;
                 seen.client_certificate = Some(request);
             }),
-            Event::ServerHelloDone => self.flight_is_whole(),
+            Event::ServerHelloDone => {
+                self.note(|seen| seen.is_whole = true);
+                self.flight_is_whole();
+            }
             Event::Encrypted { .. } => self.decrypt(),
             Event::Alert(alert) if alert.is_fatal() => match self.accepted {
                 Some(_) => self.settle(),
@@ -607,7 +614,8 @@ impl<'k> Conversation<'k> {
             let inside = talk.inside();
             let finished = talk.ended(has_closed);
             self.note(|seen| {
-                if let Some(inside) = inside {
+                // One that broke off before the certificate has shown nothing of what is behind.
+                if let Some(inside) = inside.filter(|inside| !inside.chain.is_empty()) {
                     seen.take_in(inside);
                 }
                 seen.finished = Some(finished);

@@ -13,7 +13,13 @@ use wire::tls::registry::{Cipher, CipherSuite, KeyExchange, Mode, Version, ciphe
 const SECONDS_PER_DAY: i64 = 86_400;
 
 /// Notes everything that was seen. What was not asked is not noted, so that no rule takes it for fine.
-pub fn observe(target: &Target, facts: &Facts, trust: &[TrustRow], now_unix_ms: u64) -> Observations {
+pub fn observe(
+    target: &Target,
+    facts: &Facts,
+    trust: &[TrustRow],
+    is_ca_named: bool,
+    now_unix_ms: u64,
+) -> Observations {
     let mut seen = Observations::default();
     let how = format!("sealion scan {target}; openssl s_client -starttls mysql -connect {}", target.address);
     let mut note = |fact: &str, value: Value| {
@@ -21,15 +27,15 @@ pub fn observe(target: &Target, facts: &Facts, trust: &[TrustRow], now_unix_ms: 
     };
     match &facts.service {
         Some(Service::Mysql { offers_tls, .. } | Service::XProtocol { offers_tls, .. }) => {
-            let answered = !*offers_tls || facts.tls.is_some() || facts.handshakes == 0;
-            note(
-                "tls.offered",
-                if answered {
-                    Value::Bool(*offers_tls)
-                } else {
-                    Value::Unknown("it is offered, and no ClientHello was answered".into())
-                },
-            );
+            let answered = !*offers_tls || facts.tls.is_some();
+            let unread = || Value::Unknown("it is offered, and no ClientHello was answered".into());
+            note("tls.offered", if answered { Value::Bool(*offers_tls) } else { unread() });
+            if !answered {
+                // What rules say nothing of would not count, and no letter stands on what nobody could read.
+                for fact in OF_EVERY_TLS.into_iter().chain(OF_LEAVES) {
+                    note(fact, unread());
+                }
+            }
         }
         Some(Service::GaleraPlain { dynamic }) => {
             note("galera.plain", Value::Bool(!dynamic));
@@ -47,16 +53,8 @@ pub fn observe(target: &Target, facts: &Facts, trust: &[TrustRow], now_unix_ms: 
     }
     if let Some(tls) = &facts.tls {
         of_tls(tls, &mut note);
-        // Only against the CA that somebody named: most database servers have none that a system trusts.
-        for row in trust.iter().filter(|row| row.against == NAMED_CA) {
-            let value = if row.trusted { Value::Absent } else { Value::Text(row.why.clone()) };
-            note("tls.certificate.untrusted", value);
-        }
-        for chain in &tls.chains {
-            if let Some(leaf) = chain.first() {
-                of_leaf(leaf, target, now_unix_ms, &mut note);
-            }
-        }
+        of_trust(tls, trust, is_ca_named, &mut note);
+        of_leaves(tls, target, now_unix_ms, &mut note);
     }
     seen
 }
@@ -106,9 +104,7 @@ fn of_tls(tls: &Tls, note: &mut dyn FnMut(&str, Value)) {
         ("tls.suites.export", |suite| suite.is_export),
         ("tls.suites.rc4", |suite| suite.cipher == Cipher::Rc4),
         ("tls.suites.small_blocks", |suite| suite.cipher.block_bits() == Some(64)),
-        ("tls.suites.static_key", |suite| {
-            matches!(suite.key_exchange, KeyExchange::Rsa | KeyExchange::Dh | KeyExchange::Ecdh)
-        }),
+        ("tls.suites.static_key", |suite| !suite.has_forward_secrecy()),
     ];
     for (fact, is_of) in kinds {
         let mut names: Vec<&str> = taken
@@ -168,30 +164,135 @@ fn of_handshakes(tls: &Tls, note: &mut dyn FnMut(&str, Value)) {
     }
 }
 
-fn of_leaf(leaf: &CertificateInfo, target: &Target, now_unix_ms: u64, note: &mut dyn FnMut(&str, Value)) {
+/// Facts of every server with TLS.
+const OF_EVERY_TLS: [&str; 14] = [
+    "tls.version.ssl2",
+    "tls.version.ssl3",
+    "tls.version.old",
+    "tls.version.tls13",
+    "tls.suites.none",
+    "tls.suites.export",
+    "tls.suites.rc4",
+    "tls.suites.small_blocks",
+    "tls.suites.static_key",
+    "tls.compression",
+    "tls.secure_renegotiation",
+    "tls.extended_master_secret",
+    "tls.heartbeat",
+    "tls.quantum_safe_group",
+];
+/// What is said of a certificate, in the order of [`of_leaf`].
+const OF_LEAVES: [&str; 5] = [
+    "tls.certificate.expires_in_days",
+    "tls.certificate.weak_key",
+    "tls.certificate.weak_signature",
+    "tls.certificate.of_nobody",
+    "tls.certificate.name_mismatch",
+];
+
+/// Why there is no certificate to judge; `None` where there can be none.
+fn why_no_chain(tls: &Tls) -> Option<String> {
+    let mut taken = tls.suites.values().flatten().peekable();
+    let has_any = taken.peek().is_some();
+    let has_certificate = |code: &u16| {
+        cipher_suite(*code).is_none_or(|suite| {
+            !suite.is_anon()
+                && !matches!(
+                    suite.key_exchange,
+                    KeyExchange::Psk | KeyExchange::DhePsk | KeyExchange::EcdhePsk
+                )
+        })
+    };
+    if has_any && tls.classes_complete && !taken.any(has_certificate) {
+        return None;
+    }
+    Some(
+        "no certificate was seen: no handshake came so far, or only in groups and suites that sealion does not compute with"
+            .into(),
+    )
+}
+
+/// What only tells one of several apart.
+fn named(chain: Option<&Vec<CertificateInfo>>, among: usize, text: String) -> String {
+    match chain.and_then(|chain| chain.first()).filter(|_| among > 1) {
+        Some(leaf) => format!("of the certificates, the one with {} ({}): {text}", leaf.key, leaf.subject),
+        None => text,
+    }
+}
+
+/// Only against the CA that somebody named: most database servers have none that a system trusts. One chain that it does
+/// not trust is enough: which one a client gets is its own choice of suites.
+fn of_trust(tls: &Tls, trust: &[TrustRow], is_ca_named: bool, note: &mut dyn FnMut(&str, Value)) {
+    let rows: Vec<&TrustRow> = trust.iter().filter(|row| row.against == NAMED_CA).collect();
+    let value = match rows.iter().find(|row| !row.trusted) {
+        Some(row) => Value::Text(named(tls.chains.get(row.chain), rows.len(), row.why.clone())),
+        None if !rows.is_empty() => Value::Absent,
+        None if !is_ca_named => return,
+        None => match why_no_chain(tls) {
+            Some(why) => Value::Unknown(why),
+            None => return,
+        },
+    };
+    note("tls.certificate.untrusted", value);
+}
+
+/// The worst of the certificates decides.
+fn of_leaves(tls: &Tls, target: &Target, now_unix_ms: u64, note: &mut dyn FnMut(&str, Value)) {
+    let chains: Vec<&Vec<CertificateInfo>> = tls.chains.iter().filter(|chain| !chain.is_empty()).collect();
+    if chains.is_empty() {
+        if let Some(why) = why_no_chain(tls) {
+            for fact in OF_LEAVES {
+                note(fact, Value::Unknown(why.clone()));
+            }
+        }
+        return;
+    }
+    let judged: Vec<_> = chains
+        .iter()
+        .filter_map(|chain| Some((*chain, of_leaf(chain.first()?, target, now_unix_ms))))
+        .collect();
+    let ends_first = judged.iter().min_by_key(|(_, (days, _))| *days);
+    if let Some((chain, (days, _))) = ends_first {
+        note(
+            OF_LEAVES[0],
+            if judged.len() > 1 && *days < rules::CERTIFICATE_DAYS_MIN {
+                let text =
+                    format!("{days} days are left, at least {} are wanted", rules::CERTIFICATE_DAYS_MIN);
+                Value::Text(named(Some(chain), judged.len(), text))
+            } else {
+                Value::Number(*days)
+            },
+        );
+    }
+    for (place, fact) in OF_LEAVES.into_iter().skip(1).enumerate() {
+        let bad = judged.iter().find_map(|(chain, (_, bad))| Some((*chain, bad.get(place)?.clone()?)));
+        note(
+            fact,
+            bad.map_or(Value::Absent, |(chain, text)| Value::Text(named(Some(chain), judged.len(), text))),
+        );
+    }
+}
+
+/// The days that are left, and what is wrong with the rest of [`OF_LEAVES`].
+fn of_leaf(leaf: &CertificateInfo, target: &Target, now_unix_ms: u64) -> (i64, [Option<String>; 4]) {
     let now_unix = i64::try_from(now_unix_ms / 1000).unwrap_or(i64::MAX);
     let days = if leaf.not_before_unix > now_unix {
         -1
     } else {
         (leaf.not_after_unix - now_unix).div_euclid(SECONDS_PER_DAY)
     };
-    note("tls.certificate.expires_in_days", Value::Number(days));
-    let text = |bad: Option<String>| bad.map_or(Value::Absent, Value::Text);
     let least = if leaf.key.starts_with("RSA") { 2048 } else { 224 };
-    note(
-        "tls.certificate.weak_key",
-        text(
+    let signature = leaf.signature.to_ascii_lowercase();
+    (
+        days,
+        [
             (leaf.key_bits > 0 && leaf.key_bits < least)
                 .then(|| format!("{} ({} bits)", leaf.key, leaf.key_bits)),
-        ),
-    );
-    let signature = leaf.signature.to_ascii_lowercase();
-    note(
-        "tls.certificate.weak_signature",
-        text((signature.contains("md5") || signature.contains("sha1")).then(|| leaf.signature.clone())),
-    );
-    note("tls.certificate.of_nobody", text(of_nobody(leaf)));
-    note("tls.certificate.name_mismatch", text(name_mismatch(leaf, target)));
+            (signature.contains("md5") || signature.contains("sha1")).then(|| leaf.signature.clone()),
+            of_nobody(leaf),
+            name_mismatch(leaf, target),
+        ],
+    )
 }
 
 /// Sources: MySQL's `mysqld --initialize` (seen on 9.7.4: `MySQL_Server_9.7.4_Auto_Generated_Server_Certificate`), and
@@ -242,8 +343,30 @@ mod tests {
         tls.versions.insert(Version::TLS13, Found::Yes);
         facts.tls = Some(tls);
         let target = Target::new("127.0.0.1", "127.0.0.1".parse().expect("ip"), 3306, true);
-        let findings = rules::judge(&observe(&target, &facts, &[], 0));
-        let passed: Vec<&str> = findings.iter().map(|finding| finding.rule.as_str()).collect();
-        assert_eq!(passed, ["SL1105"]);
+        let findings = rules::judge(&observe(&target, &facts, &[], true, 0));
+        let of = |word: &str| -> Vec<&str> {
+            let of_word = findings.iter().filter(|finding| finding.verdict.word() == word);
+            of_word.map(|finding| finding.rule.as_str()).collect()
+        };
+        assert_eq!(of("pass"), ["SL1105"]);
+        // A certificate that nobody has seen is not a good one.
+        let mut unknown = of("unknown");
+        unknown.sort_unstable();
+        assert_eq!(unknown, ["SL1121", "SL1122", "SL1123", "SL1124", "SL1125", "SL1126"]);
+    }
+
+    #[test]
+    fn tls_that_is_offered_and_nowhere_read_passes_no_rule() {
+        let mut facts = Facts::new(::scan::Port::Mysql);
+        facts.service = Some(Service::Mysql {
+            version: "8.0.36".into(),
+            flavour: "MySQL".into(),
+            auth_plugin: None,
+            capabilities: 0,
+            offers_tls: true,
+        });
+        let target = Target::new("127.0.0.1", "127.0.0.1".parse().expect("ip"), 3306, true);
+        let findings = rules::judge(&observe(&target, &facts, &[], false, 0));
+        assert!(findings.len() > 15 && findings.iter().all(|finding| finding.verdict.word() == "unknown"));
     }
 }

@@ -23,7 +23,8 @@ use super::observe::observe;
 pub fn row(seen: &Seen, roots: &[Roots], now_unix_ms: u64) -> TargetRow {
     let (target, facts) = (&seen.target, &seen.facts);
     let trust = facts.tls.as_ref().map(|tls| trust_rows(tls, roots, now_unix_ms)).unwrap_or_default();
-    let observations = observe(target, facts, &trust, now_unix_ms);
+    let is_ca_named = roots.iter().any(|roots| roots.name == super::NAMED_CA);
+    let observations = observe(target, facts, &trust, is_ca_named, now_unix_ms);
     let findings = rules::judge(&observations);
     let nothing_seen = findings.is_empty();
     let (letter, why) = match grade(&findings.iter().collect::<Vec<_>>()) {
@@ -276,7 +277,7 @@ fn tls(tls: &Tls) -> TlsRow {
                 })
             })
             .collect(),
-        groups_complete: tls.groups.keys().all(|version| tls.groups_complete.contains(version)),
+        groups_complete: are_groups_complete(tls),
         dh_bits: tls.dh_bits.map(|bits| bits as u64),
         dh_prime: tls.dh_prime.clone(),
         ticket_lifetime_s: tls.ticket_lifetime_s.map(u64::from),
@@ -298,6 +299,15 @@ fn tls(tls: &Tls) -> TlsRow {
         chains: tls.chains.iter().map(|chain| chain.iter().map(certificate).collect()).collect(),
         features,
     }
+}
+
+/// Of every version that has groups to be asked for: a list that is empty because nobody answered is not whole.
+fn are_groups_complete(tls: &Tls) -> bool {
+    let has = |version: &Version| tls.versions.get(version) == Some(&Found::Yes);
+    let has_old = [Version::TLS12, Version::TLS11, Version::TLS10].iter().any(has);
+    (!has(&Version::TLS13) || tls.groups_complete.contains(&Version::TLS13))
+        && (!has_old || tls.groups_complete.contains(&Version::TLS12))
+        && tls.groups.keys().all(|version| tls.groups_complete.contains(version))
 }
 
 fn trust_rows(tls: &Tls, roots: &[Roots], now_unix_ms: u64) -> Vec<TrustRow> {

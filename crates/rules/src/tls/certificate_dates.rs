@@ -1,8 +1,8 @@
 //! The certificate served is valid now and for 30 more days.
 
-use model::Severity;
+use model::{Severity, Value, Verdict};
 
-use crate::FactRule;
+use crate::{CERTIFICATE_DAYS_MIN, FactRule};
 
 pub const CERTIFICATE_DATES: FactRule = FactRule {
     id: "SL1121",
@@ -12,5 +12,9 @@ pub const CERTIFICATE_DATES: FactRule = FactRule {
     explanation: "Clients that verify refuse an expired certificate; those that do not, go on and do not tell. Galera nodes with an expired one are locked out at their next restart.",
     remedy: "sealion rotate clients",
     fact: "tls.certificate.expires_in_days",
-    judge: |value| crate::verdicts::at_least(value, 30, "days are left"),
+    judge: |value| match value {
+        // One of several, by its name.
+        Value::Text(what) => Verdict::Fail(what.clone()),
+        other => crate::verdicts::at_least(other, CERTIFICATE_DAYS_MIN, "days are left"),
+    },
 };

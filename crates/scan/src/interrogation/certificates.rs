@@ -1,9 +1,14 @@
 //! A certificate per kind of key, and the schemes that are signed with.
 
-use wire::tls::registry::{Authentication, CipherSuite, SignatureKey, Version, signature_scheme};
+use wire::tls::registry::{
+    Authentication, CipherSuite, SignatureKey, Version, cipher_suite, signature_scheme,
+};
 
 use super::{Said, Survey};
 use crate::question::Question;
+
+/// Connections that the question for schemes leaves.
+const LEFT_FOR_OTHERS: u32 = 1;
 
 impl Survey {
     /// A server may have a certificate per kind of key: ask for the kinds that were not shown.
@@ -22,7 +27,14 @@ impl Survey {
                 .iter()
                 .filter_map(|chain| chain.first())
                 .any(|leaf| leaf.key.starts_with("RSA") == (authentication == Authentication::Rsa));
-            if is_shown {
+            let is_impossible = self.newest_old().is_some_and(|version| {
+                let mut codes = self.tls.suites.get(&version).into_iter().flatten();
+                self.tls.complete.contains(&version)
+                    && !codes.any(|code| {
+                        cipher_suite(*code).is_none_or(|suite| suite.authentication == authentication)
+                    })
+            });
+            if is_shown || is_impossible {
                 continue;
             }
             let mut question = match self.newest_old() {
@@ -45,11 +57,14 @@ impl Survey {
             Some(version) if version == Version::TLS12 => {
                 Question::up_to(version).only(CipherSuite::has_forward_secrecy)
             }
-            _ => Question::tls13().in_own_groups(),
+            _ if self.has(Version::TLS13) => Question::tls13().in_own_groups(),
+            // Before TLS 1.2 no scheme is named.
+            _ => return,
         };
         let known = self.tls.signature_schemes.clone();
         question.schemes.retain(|code| !known.contains(code));
-        while !question.schemes.is_empty() {
+        // Nothing is judged by the whole list of them: what others may need is left to them.
+        while !question.schemes.is_empty() && self.connections_left > LEFT_FOR_OTHERS {
             let Said::Took(accepted) = self.offer(question.clone()).await else { break };
             self.note(&accepted);
             let before = question.schemes.len();

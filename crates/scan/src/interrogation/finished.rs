@@ -3,7 +3,7 @@
 //!
 //! Whether a session goes on is seen in the answer to the second hello, so only the first handshake is finished.
 
-use wire::tls::registry::Version;
+use wire::tls::registry::{Version, alerts};
 
 use super::{Said, Survey};
 use crate::facts::Found;
@@ -12,6 +12,8 @@ use crate::question::Question;
 
 /// Two for each way to go on: TLS 1.3, ticket, id.
 pub(super) const FINISHED_CONNECTIONS: u32 = 6;
+/// Of these.
+pub(super) const OF_TLS13_CONNECTIONS: u32 = 2;
 
 /// Said of one fact, and not of the whole look: all else was asked before.
 const NONE_LEFT: &str = "no connection was left for it";
@@ -64,10 +66,19 @@ impl Survey {
         };
         // Not noted like other flights: this hello leaves out what those ask for.
         let finished = accepted.finished.unwrap_or_else(|| Finished::impossible("it ended too early"));
+        let of_alert = |alert: Option<u8>| {
+            alert.map_or_else(|| "without an alert".to_owned(), |alert| format!("alert {alert}"))
+        };
+        let wants_certificate =
+            |alert: Option<u8>| alert.is_some_and(|alert| is_of_certificate(accepted.hello.version, alert));
         if accepted.asks_certificate {
             let required = match &finished.end {
                 End::Complete => Found::No,
-                End::Refused { .. } => Found::Yes,
+                End::Refused { alert } if wants_certificate(*alert) => Found::Yes,
+                End::Refused { alert } => Found::Unknown(format!(
+                    "the handshake was refused at its end, and not for the certificate ({})",
+                    of_alert(*alert)
+                )),
                 End::Unfinished(why) => Found::Unknown(why.clone()),
             };
             // Of both versions the one that lets somebody in decides.
@@ -78,12 +89,9 @@ impl Survey {
         } else if finished.end == End::Complete {
             self.tls.client_certificate_required = Some(Found::No);
         }
-        let of_alert = |alert: Option<u8>| {
-            alert.map_or_else(|| "without an alert".to_owned(), |alert| format!("alert {alert}"))
-        };
         match &finished.end {
             End::Complete => Ok(finished),
-            End::Refused { .. } if accepted.asks_certificate => {
+            End::Refused { alert } if accepted.asks_certificate && wants_certificate(*alert) => {
                 Err("no handshake ends without a client certificate".into())
             }
             End::Refused { alert } => {
@@ -106,8 +114,23 @@ impl Survey {
         match self.offer(question.resuming(session)).await {
             Said::Took(accepted) if accepted.is_resumed => Found::Yes,
             Said::NotSeen => Found::Unknown("no answer".into()),
-            // Another handshake, or none at all: the session is nothing to it.
-            _ => Found::No,
+            // Another handshake: the session is nothing to it.
+            Said::Took(_) | Said::Wants { .. } | Said::Ssl2 => Found::No,
+            Said::Refused { how } if how.is_plain(&[]) => Found::No,
+            Said::Refused { .. } => Found::Unknown("the connection ended, and nothing says why".into()),
         }
+    }
+}
+
+const NO_CERTIFICATE: u8 = 41;
+const BAD_CERTIFICATE: u8 = 42;
+
+/// The alerts of a server that misses the client's certificate. RFC 8446 6.2 has one of its own for it; before that it was
+/// handshake_failure (RFC 5246 7.4.6), SSL 3.0's no_certificate, or bad_certificate, which Go's library said in TLS 1.3 too.
+fn is_of_certificate(version: Version, alert: u8) -> bool {
+    match alert {
+        alerts::CERTIFICATE_REQUIRED | BAD_CERTIFICATE => true,
+        alerts::HANDSHAKE_FAILURE | NO_CERTIFICATE => version < Version::TLS13,
+        _ => false,
     }
 }

@@ -1,9 +1,17 @@
 //! Which groups of the key exchange are taken, and how long a prime is.
 
-use wire::tls::registry::{GroupKind, KeyExchange, Version, group};
+use wire::tls::registry::{CipherSuite, GroupKind, KeyExchange, Version, cipher_suite, group};
 
 use super::{Depth, Said, Survey};
 use crate::question::{Question, Shares};
+
+/// Which group a server settles for.
+enum Picked {
+    One(u16),
+    /// It refuses all that were offered.
+    None,
+    NotSeen,
+}
 
 impl Survey {
     pub(super) async fn groups(&mut self, depth: Depth) {
@@ -44,18 +52,23 @@ impl Survey {
             self.tls.groups.remove(&version);
             let mut question = question;
             while !question.groups.is_empty() {
-                let Some(picked) = self.group_picked(version, question.clone()).await else { break };
+                let picked = match self.group_picked(version, question.clone()).await {
+                    Picked::One(code) => code,
+                    Picked::None => break,
+                    Picked::NotSeen => return,
+                };
                 let before = question.groups.len();
                 question.groups.retain(|&code| code != picked);
                 if question.groups.len() == before {
                     return;
                 }
             }
-            if !self.is_stopped && !self.is_spent {
+            if version == Version::TLS13 || self.may_take_any_curve() {
                 self.tls.groups_complete.insert(version);
             }
             return;
         }
+        let mut takes_none = !self.tls.groups.contains_key(&version);
         for kinds in [
             [GroupKind::Hybrid, GroupKind::MlKem].as_slice(),
             &[GroupKind::Montgomery],
@@ -69,22 +82,60 @@ impl Survey {
             let mut question = question.clone();
             question.groups.retain(|&code| is_of(code));
             if !known && !question.groups.is_empty() {
-                let _ = self.group_picked(version, question).await;
+                takes_none &= matches!(self.group_picked(version, question).await, Picked::None);
             }
+        }
+        if takes_none && self.may_take_any_curve() {
+            self.tls.groups_complete.insert(version);
         }
     }
 
-    pub(super) async fn group_picked(&mut self, version: Version, question: Question) -> Option<u16> {
+    /// Whether what was refused up to TLS 1.2 was refused for its group. A server whose certificates are all on curves wants
+    /// theirs among the groups (RFC 8422 5.1), and refuses for want of it when that one was left out because it is known.
+    /// And one that has no suites but those of pre-shared keys was asked for no group.
+    fn may_take_any_curve(&self) -> bool {
+        let listed = self.tls.groups.get(&Version::TLS12).is_some_and(|codes| !codes.is_empty());
+        let mut leaves = self.tls.chains.iter().filter_map(|chain| chain.first()).peekable();
+        let are_curves = leaves.peek().is_some() && leaves.all(|leaf| leaf.key.starts_with("EC "));
+        let mut old = self
+            .tls
+            .suites
+            .iter()
+            .filter(|(version, _)| **version < Version::TLS13)
+            .flat_map(|(_, codes)| codes)
+            .filter_map(|code| cipher_suite(*code))
+            .peekable();
+        let is_of_psk = |suite: &CipherSuite| {
+            matches!(
+                suite.key_exchange,
+                KeyExchange::Psk | KeyExchange::DhePsk | KeyExchange::EcdhePsk | KeyExchange::RsaPsk
+            )
+        };
+        let are_psk = old.peek().is_some() && old.all(is_of_psk);
+        let lacks_its_own = are_curves && listed;
+        !(lacks_its_own || are_psk)
+    }
+
+    async fn group_picked(&mut self, version: Version, question: Question) -> Picked {
         match self.offer(question).await {
             Said::Wants { group: Some(code), .. } => {
                 self.note_group(version, code);
-                Some(code)
+                Picked::One(code)
             }
             Said::Took(accepted) => {
                 self.note(&accepted);
-                accepted.group
+                let suite = cipher_suite(accepted.hello.cipher_suite);
+                // Seen: yaSSL reads 0xc005 as 0x0005, which has no groups.
+                let has_groups = suite
+                    .is_none_or(|suite| matches!(suite.key_exchange, KeyExchange::Ecdhe | KeyExchange::Any));
+                match accepted.group {
+                    Some(code) => Picked::One(code),
+                    None if has_groups => Picked::NotSeen,
+                    None => Picked::None,
+                }
             }
-            _ => None,
+            Said::Refused { .. } => Picked::None,
+            Said::Wants { group: None, .. } | Said::Ssl2 | Said::NotSeen => Picked::NotSeen,
         }
     }
 }

@@ -9,7 +9,7 @@ use super::{Said, Survey};
 use crate::question::Question;
 
 /// Every server that was seen takes so many. Other scanners found the same number with other libraries.
-const SUITES_SAFE: usize = 128;
+pub(super) const SUITES_SAFE: usize = 128;
 /// Shorter lists that are tried on a server that has taken no long one yet: the refusal may have another reason.
 const TRIES_MAX: u32 = 2;
 
@@ -39,20 +39,37 @@ impl Survey {
 
     /// The answer to a long list; if that was a refusal that the length may have caused, the answer to a short one.
     pub(super) async fn or_shorter(&mut self, question: Question, said: Said) -> Said {
-        let Said::Refused { alert } = said else {
+        let Said::Refused { how } = said else {
             self.long_lists.are_taken |= !matches!(said, Said::NotSeen);
             return said;
         };
         // The first refusal is always looked into; later ones only where the server says that it could not read us.
-        let may_be = self.long_lists.tries == 0 || alert == Some(alerts::DECODE_ERROR);
+        let may_be = self.long_lists.tries == 0 || how.alert() == Some(alerts::DECODE_ERROR);
         if self.long_lists.are_taken || !may_be || self.long_lists.tries >= TRIES_MAX {
             return said;
         }
         self.long_lists.tries += 1;
-        let short =
-            self.offer_once(part(&question, question.suites.get(..SUITES_SAFE).unwrap_or_default())).await;
+        let short = part(&question, question.suites.get(..SUITES_SAFE).unwrap_or_default());
+        let is_first = how.alert().is_none() && self.is_nothing_taken();
+        let short = if is_first {
+            // As good as the same hello once more.
+            let short = self.ask(short).await;
+            if matches!(short, Said::Refused { how: again } if again == how) {
+                self.has_refused_twice(how);
+            }
+            short
+        } else {
+            self.offer_once(short).await
+        };
         match short {
             Said::Took(_) | Said::Wants { .. } => {
+                // An end without a word may have had nothing to do with the list.
+                if how.alert().is_none()
+                    && let again @ (Said::Took(_) | Said::Wants { .. }) = self.ask(question).await
+                {
+                    self.long_lists.are_taken = true;
+                    return again;
+                }
                 self.long_lists.are_cut = true;
                 short
             }
@@ -61,7 +78,7 @@ impl Survey {
     }
 
     async fn offer_parts(&mut self, question: &Question) -> Said {
-        let mut said = Said::Refused { alert: None };
+        let mut said = Said::NotSeen;
         for suites in question.suites.chunks(SUITES_SAFE) {
             said = self.offer_once(part(question, suites)).await;
             if !matches!(said, Said::Refused { .. }) {

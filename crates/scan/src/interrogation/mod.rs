@@ -10,6 +10,7 @@ mod groups;
 mod intrusive;
 mod long_lists;
 mod notes;
+mod refusals;
 mod suites;
 mod versions;
 
@@ -24,10 +25,11 @@ use wire::tls::registry::Version;
 use crate::conversation::{Accepted, Answer, Fault, Opening, Reply, Spoke};
 use crate::facts::{Facts, Found, Service, Tls};
 use crate::intrude::Intrusive;
-use crate::question::Question;
+use crate::question::{Question, Then};
 use crate::target::{Port, Target};
 
 use long_lists::LongLists;
+use refusals::{Refusal, Refusals, outside};
 
 /// After so many in a row a server is a tarpit: in a full look it would hold us for minutes.
 const SILENT_IN_A_ROW_MAX: u32 = 3;
@@ -115,6 +117,8 @@ pub async fn interrogate(line: Line, target: Target, depth: Depth, intrusive: In
         is_spent: false,
         has_alerted: false,
         long_lists: LongLists::default(),
+        refusals: Refusals::of(depth),
+        last_taken: None,
     };
     survey.all(depth).await;
     survey.intrude(intrusive, allowed).await;
@@ -144,6 +148,9 @@ struct Survey {
     /// Some hello was refused in words of TLS, or in the server's own.
     has_alerted: bool,
     long_lists: LongLists,
+    refusals: Refusals,
+    /// A hello that was taken: it is repeated to see whether the server still takes any.
+    last_taken: Option<Question>,
 }
 
 /// What a question about TLS brought.
@@ -156,7 +163,7 @@ enum Said {
     },
     Ssl2,
     Refused {
-        alert: Option<u8>,
+        how: Refusal,
     },
     /// Nobody knows: a fault on the way, or no connections left.
     NotSeen,
@@ -199,14 +206,23 @@ impl Survey {
             self.blocks_of_tls10().await;
             self.suites_of_tls13().await;
             self.groups(depth).await;
-            self.chains().await;
-            self.suites_of_old(depth).await;
+            if depth == Depth::Full {
+                // A whole list tells which kinds of certificate there cannot be.
+                self.suites_of_old(depth).await;
+                self.chains().await;
+                self.suites_of_older().await;
+            } else {
+                self.chains().await;
+                self.suites_of_old(depth).await;
+            }
             self.order().await;
             self.finished().await;
             if depth == Depth::Full {
                 self.schemes().await;
-                self.suites_of_older().await;
             }
+        }
+        if depth > Depth::First {
+            self.look_back().await;
         }
         let spoke_tls = self.tls.versions.values().any(|found| *found == Found::Yes);
         if !spoke_tls && !self.has_alerted && self.facts.handshakes > 0 {
@@ -321,14 +337,19 @@ impl Survey {
             // It has spoken first; whether it also takes TLS is another connection's question.
             return Some(self.offer(Question::modern()).await);
         }
-        has_tls.then(|| said(&reply))
+        if !has_tls {
+            return None;
+        }
+        let said = self.heard(&Question::modern(), &reply);
+        Some(self.weigh(Question::modern(), said).await)
     }
 
     async fn connect(&mut self, mut question: Question) -> Option<Reply> {
         if self.is_stopped {
             return None;
         }
-        if self.connections_left == 0 {
+        // One is kept back to look back with, where there is something to be seen then.
+        if self.connections_left <= u32::from(self.refusals.has_doubts()) {
             if !std::mem::replace(&mut self.is_spent, true) {
                 self.facts.not_seen.push(format!(
                     "the rest: {} connections were made, as many as are allowed",
@@ -348,29 +369,63 @@ impl Survey {
     }
 
     async fn offer_once(&mut self, question: Question) -> Said {
-        let Some(reply) = self.connect(question).await else { return Said::NotSeen };
+        let said = self.ask(question.clone()).await;
+        self.weigh(question, said).await
+    }
+
+    /// One connection, and what came of it as it came.
+    async fn ask(&mut self, question: Question) -> Said {
+        let Some(reply) = self.connect(question.clone()).await else { return Said::NotSeen };
         if let Spoke::Refused(error) = &reply.spoke {
             // Blocked or full while we ask: stop at once.
             self.is_stopped = true;
             self.facts.not_seen.push(format!("the rest: error {}: {}", error.code, error.message));
             return Said::NotSeen;
         }
-        if reply.answer.is_none()
-            && let Some(fault) = &reply.fault
-        {
-            let why = fault.to_string();
-            if !self.facts.not_seen.contains(&why) {
-                self.facts.not_seen.push(why);
+        self.heard(&question, &reply)
+    }
+
+    fn heard(&mut self, question: &Question, reply: &Reply) -> Said {
+        // What came before it counts, and is not all: a flight that stops in its middle is silence too.
+        let breaks_off = match &reply.answer {
+            None => true,
+            Some(Answer::Accepted(accepted)) => {
+                question.then == Then::Close
+                    && !accepted.is_whole
+                    && matches!(reply.fault, Some(Fault::Silent { .. }))
             }
-            self.silent_in_a_row += u32::from(matches!(fault, Fault::Silent { .. }));
-            if self.silent_in_a_row >= SILENT_IN_A_ROW_MAX {
-                self.is_stopped = true;
-                self.facts.not_seen.push(format!("the rest: no answer {SILENT_IN_A_ROW_MAX} times in a row"));
+            Some(_) => false,
+        };
+        match &reply.fault {
+            Some(fault) if breaks_off => {
+                let why = match reply.answer {
+                    None => fault.to_string(),
+                    Some(_) => format!("the rest of a first flight: {fault}"),
+                };
+                self.note_unseen(why);
+                self.silent_in_a_row += u32::from(matches!(fault, Fault::Silent { .. }));
+                if self.silent_in_a_row >= SILENT_IN_A_ROW_MAX && !self.is_stopped {
+                    self.is_stopped = true;
+                    self.note_unseen(format!("the rest: no answer {SILENT_IN_A_ROW_MAX} times in a row"));
+                }
             }
-        } else {
-            self.silent_in_a_row = 0;
+            _ => self.silent_in_a_row = 0,
         }
-        said(&reply)
+        let said = said(reply);
+        if let Some(why) = outside(question, &said) {
+            // One is enough: a server that makes them up has as many as it likes.
+            if !self.facts.not_seen.iter().any(|known| known.starts_with(refusals::OUTSIDE)) {
+                self.note_unseen(why);
+            }
+            return Said::NotSeen;
+        }
+        said
+    }
+
+    fn note_unseen(&mut self, why: String) {
+        if !self.facts.not_seen.contains(&why) {
+            self.facts.not_seen.push(why);
+        }
     }
 }
 
@@ -379,8 +434,8 @@ fn said(reply: &Reply) -> Said {
         Some(Answer::Accepted(accepted)) => Said::Took(accepted.clone()),
         Some(Answer::Retry(retry)) => Said::Wants { suite: retry.cipher_suite, group: retry.group },
         Some(Answer::Ssl2(_)) => Said::Ssl2,
-        Some(Answer::Alert(alert)) => Said::Refused { alert: Some(alert.description) },
-        Some(Answer::Error(_) | Answer::NotTls(_) | Answer::Closed) => Said::Refused { alert: None },
+        Some(Answer::Alert(alert)) => Said::Refused { how: Refusal::Alert(alert.description) },
+        Some(Answer::Error(_) | Answer::NotTls(_) | Answer::Closed) => Said::Refused { how: Refusal::Ended },
         None => Said::NotSeen,
     }
 }

@@ -33,8 +33,12 @@ impl Survey {
                 *slot = yes(is);
             }
         };
-        keep(&mut self.tls.client_certificate_asked, accepted.asks_certificate);
-        keep(&mut self.tls.ocsp_staple, accepted.is_ocsp_stapled);
+        if accepted.is_whole || accepted.asks_certificate {
+            keep(&mut self.tls.client_certificate_asked, accepted.asks_certificate);
+        }
+        if accepted.is_whole || accepted.is_ocsp_stapled {
+            keep(&mut self.tls.ocsp_staple, accepted.is_ocsp_stapled);
+        }
         if hello.version < Version::TLS13 {
             if self.offered_compression {
                 keep(&mut self.tls.compression, hello.compression_method != 0);

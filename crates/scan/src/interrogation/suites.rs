@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use wire::tls::registry::{CipherSuite, Mode, Version, cipher_suite};
 
-use super::finished::FINISHED_CONNECTIONS;
+use super::finished::{FINISHED_CONNECTIONS, OF_TLS13_CONNECTIONS};
 use super::{Depth, Said, Survey};
 use crate::classes::CLASSES;
 use crate::facts::Found;
@@ -13,10 +13,13 @@ use crate::question::Question;
 /// What the question about whose order counts costs.
 const ORDER_CONNECTIONS: u32 = 2;
 
+/// How many connections are left for others, by what is known so far.
+type KeptBack<'f> = &'f dyn Fn(&Survey) -> u32;
+
 impl Survey {
     pub(super) async fn suites_of_tls13(&mut self) {
         if self.has(Version::TLS13) {
-            self.eliminate(Version::TLS13, Question::tls13(), 0).await;
+            self.eliminate(Version::TLS13, Question::tls13(), &|_| 0).await;
         }
     }
 
@@ -28,14 +31,23 @@ impl Survey {
             return;
         };
         if depth == Depth::Full {
-            let kept_back =
-                u32::try_from(CLASSES.len()).unwrap_or(u32::MAX) + ORDER_CONNECTIONS + FINISHED_CONNECTIONS;
-            self.eliminate(version, Question::up_to(version), kept_back).await;
+            // Classes that have shown are not asked for any more.
+            let kept_back = |this: &Self| {
+                let known = this.tls.suites.get(&version).map(Vec::as_slice).unwrap_or_default();
+                let is_shown = |is_in: fn(&CipherSuite) -> bool| {
+                    known.iter().any(|&code| cipher_suite(code).is_some_and(is_in))
+                };
+                let left = CLASSES.iter().filter(|(_, is_in)| !is_shown(*is_in)).count();
+                u32::try_from(left).unwrap_or(u32::MAX) + ORDER_CONNECTIONS + FINISHED_CONNECTIONS
+            };
+            self.eliminate(version, Question::up_to(version), &kept_back).await;
         }
-        self.tls.classes_complete = true;
         if self.tls.complete.contains(&version) {
+            self.tls.classes_complete = true;
             return;
         }
+        // Said when it is so: what is taken back in between is taken back for good.
+        let mut is_complete = true;
         for (_, is_in_class) in CLASSES {
             let known = self.tls.suites.get(&version).cloned().unwrap_or_default();
             if known.iter().any(|&code| cipher_suite(code).is_some_and(is_in_class)) {
@@ -43,19 +55,25 @@ impl Survey {
             }
             match self.offer(Question::up_to(version).only(is_in_class)).await {
                 Said::Took(accepted) => self.note(&accepted),
-                Said::NotSeen => self.tls.classes_complete = false,
+                Said::NotSeen => is_complete = false,
                 _ => {}
             }
         }
+        self.tls.classes_complete = is_complete;
     }
 
     /// The lists of the versions below, with the connections that are left: most servers take in TLS 1.0 and 1.1 what they
-    /// take in 1.2 and those know, so this is asked last.
+    /// take in 1.2 and those know, so what else is to be asked keeps its share. Not the last, all the same: what stands behind
+    /// it is taken by most, and shows that the refusals here were some.
     pub(super) async fn suites_of_older(&mut self) {
         let newest = self.newest_old();
         for version in [Version::TLS11, Version::TLS10, Version::SSL3] {
             if self.has(version) && Some(version) != newest {
-                self.eliminate(version, Question::up_to(version), 0).await;
+                let of_tls13 = if self.has(Version::TLS13) { 0 } else { OF_TLS13_CONNECTIONS };
+                // Without a ticket there is none to come back with.
+                let of_ticket = u32::from(self.tls.session_ticket == Some(Found::No));
+                let kept_back = ORDER_CONNECTIONS + FINISHED_CONNECTIONS - of_tls13 - of_ticket;
+                self.eliminate(version, Question::up_to(version), &|_| kept_back).await;
             }
         }
     }
@@ -74,7 +92,12 @@ impl Survey {
 
     /// The list of one version, in the server's order. What was first is known from a question with all suites in it; what
     /// others brought has no place in the order yet, and is asked for once more.
-    pub(super) async fn eliminate(&mut self, version: Version, mut question: Question, kept_back: u32) {
+    pub(super) async fn eliminate(
+        &mut self,
+        version: Version,
+        mut question: Question,
+        kept_back: KeptBack<'_>,
+    ) {
         let mut known = self.tls.suites.remove(&version).unwrap_or_default();
         if !known.is_empty() {
             let first = known.remove(0);
@@ -88,9 +111,9 @@ impl Survey {
     }
 
     /// Offers what is left until nothing of it is taken, or `kept_back` connections are left for others.
-    async fn eliminate_rest(&mut self, version: Version, mut question: Question, kept_back: u32) {
+    async fn eliminate_rest(&mut self, version: Version, mut question: Question, kept_back: KeptBack<'_>) {
         while !question.suites.is_empty() {
-            if self.connections_left <= kept_back {
+            if self.connections_left <= kept_back(self) {
                 self.facts.not_seen.push(format!(
                     "the whole list of suites of {}: it is longer than there are connections for",
                     version.name().unwrap_or("a version without a name")
@@ -139,7 +162,7 @@ impl Survey {
         };
         let (first, second) = (*first, *second);
         let mut picks = BTreeSet::new();
-        for suites in [vec![first, second], vec![second, first]] {
+        for suites in [vec![second, first], vec![first, second]] {
             let base = if version == Version::TLS13 { Question::tls13() } else { Question::up_to(version) };
             match self.offer(Question { suites, ..base }).await {
                 Said::Took(accepted) => picks.insert(accepted.hello.cipher_suite),

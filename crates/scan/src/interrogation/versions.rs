@@ -2,6 +2,7 @@
 
 use wire::tls::registry::{FALLBACK_SCSV, Version, alerts};
 
+use super::refusals::Refusal;
 use super::{Said, Survey};
 use crate::facts::Found;
 use crate::question::Question;
@@ -64,11 +65,13 @@ impl Survey {
         let mut question = Question::up_to(*second);
         question.suites.push(FALLBACK_SCSV);
         self.tls.fallback_scsv = Some(match self.offer(question).await {
-            Said::Refused { alert: Some(alerts::INAPPROPRIATE_FALLBACK) } => Found::Yes,
-            Said::Refused { alert } => Found::Unknown(format!(
-                "refused, but not for the fallback ({})",
-                alert.map_or_else(|| "without an alert".to_owned(), |alert| format!("alert {alert}"))
-            )),
+            Said::Refused { how: Refusal::Alert(alerts::INAPPROPRIATE_FALLBACK) } => Found::Yes,
+            Said::Refused { how } => {
+                let how = how
+                    .alert()
+                    .map_or_else(|| "without an alert".to_owned(), |alert| format!("alert {alert}"));
+                Found::Unknown(format!("refused, but not for the fallback ({how})"))
+            }
             Said::NotSeen => Found::Unknown("no answer".into()),
             _ => Found::No,
         });

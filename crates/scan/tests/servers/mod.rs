@@ -187,6 +187,14 @@ fn make_files() -> tempfile::TempDir {
     write(&Wanted { name: "rsa1024", ..good }, &rsa(1024));
     write(&Wanted { name: "p192", ..good }, &ec(Nid::X9_62_PRIME192V1));
     write(&Wanted { name: "p256", ..good }, &ec(Nid::X9_62_PRIME256V1));
+    let ended = Wanted {
+        name: "expired-p256",
+        names: &["DNS:other.example"],
+        from_days: -20,
+        until_days: -1,
+        ..good
+    };
+    write(&ended, &ec(Nid::X9_62_PRIME256V1));
     // One large certificate over many records: 4,000 names of 20 bytes.
     for (name, prime) in [
         ("dh1024", BigNum::get_rfc2409_prime_1024().unwrap()),
