@@ -275,7 +275,7 @@ pub enum ProveCommand {
     /// nothing. The command is run once for each attack; the first one is an honest server.
     #[command(
         after_help = "Example: sealion prove client -- mariadb -h {host} -P {port} -u {user} --ssl-ca={ca} -e 'SELECT 1'\n\n\
-                            Exit code 1: the client has fallen to an attack. 3: it did not even accept the honest server."
+                            Exit code 1: the client has fallen to an attack. 3: it did not even accept the honest server, or a case was not tried."
     )]
     Client(ProveClientArgs),
     /// Try drivers and tools, in every way that their TLS can be set

@@ -119,9 +119,11 @@ fn client(global: &Global, args: &ProveClientArgs) -> Result<u8, OpsError> {
         };
         show::out(&report.to_json());
     }
-    Ok(match (judged.is_controlled, fallen.is_empty()) {
-        (_, false) => 1,
-        (false, true) => 3,
+    // A case in which it did not even dial is not one that it has passed.
+    let is_whole = is_whole && judged.outcomes.iter().all(|one| one.verdict != prove::Verdict::NotConnected);
+    Ok(match (fallen.is_empty(), judged.is_controlled && is_whole) {
+        (false, _) => 1,
+        (true, false) => 3,
         (true, true) => 0,
     })
 }

@@ -203,6 +203,10 @@ pub fn client(
         }
         let Some(port) = stage.rogue.port(attack) else { continue };
         let ended = run(stage, port, command, None, at_most, stop)?;
+        // It was ended with us: what it had not done yet is no verdict.
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
         let visits = stage.rogue.visits(LAST_WORDS);
         let outcome = outcome(attack, &visits, ended);
         if attack.family == Family::Control {

@@ -96,3 +96,18 @@ fn nothing_of_what_a_client_gave_away_is_in_any_output() {
         }
     }
 }
+
+#[test]
+fn a_case_in_which_the_client_does_not_dial_is_not_passed() {
+    let _alone = one_at_a_time();
+    let home = short_dir();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../prove/clients/cli/client.sh");
+    let dir = home.path().display();
+    let words = format!(
+        "cd {dir}; [ ! -e dialled ] || exit 0; touch dialled; exec bash {script} galera-10.11 mariadb default"
+    );
+    let said = prove(&["client", "--format=json", "--case", "strip", "--", "bash", "-c", &words]).exits(3);
+    let report: Value = serde_json::from_str(&said.stdout).expect("json");
+    assert_eq!((&report["is_controlled"], &report["fallen"]), (&true.into(), &0.into()), "{report:#}");
+    assert_eq!(report["cases"][1]["verdict"], "-", "{report:#}");
+}
