@@ -382,6 +382,12 @@ impl Survey {
             self.facts.not_seen.push(format!("the rest: error {}: {}", error.code, error.message));
             return Said::NotSeen;
         }
+        if let Spoke::Other(bytes) = &reply.spoke
+            && self.opening == Opening::Mysql
+        {
+            let start: String = bytes.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+            self.note_unseen(format!("what came in place of a greeting, on the way: bytes {start}"));
+        }
         self.heard(&question, &reply)
     }
 
