@@ -318,9 +318,7 @@ impl Survey {
                 }
             }
             Spoke::Nothing => Service::Silent,
-            Spoke::Other(bytes) => Service::Stranger {
-                first_bytes_hex: bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}")),
-            },
+            Spoke::Other(bytes) => Service::Stranger { first_bytes_hex: hex(bytes) },
         };
         if let Some(fault) = &reply.fault
             && !answered
@@ -385,7 +383,7 @@ impl Survey {
         if let Spoke::Other(bytes) = &reply.spoke
             && self.opening == Opening::Mysql
         {
-            let start: String = bytes.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+            let start = hex(bytes.get(..8).unwrap_or(bytes));
             self.note_unseen(format!("what came in place of a greeting, on the way: bytes {start}"));
         }
         self.heard(&question, &reply)
@@ -433,6 +431,10 @@ impl Survey {
             self.facts.not_seen.push(why);
         }
     }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
 fn said(reply: &Reply) -> Said {
