@@ -74,6 +74,9 @@ pub fn scan(global: &Global, args: &ScanArgs) -> Result<u8, OpsError> {
     {
         tell(&format!("note: how many connections were made was not forgotten: {why}"));
     }
+    if let Some(why) = budget.complaint() {
+        tell(&format!("note: how many connections were made to an address is perhaps not known: {why}"));
+    }
     let is_table = global.format == Format::Table;
     let began = Instant::now();
     let mut screen = Screen::default();

@@ -309,6 +309,7 @@ fn tls(tls: &Tls) -> TlsRow {
             .collect(),
         trust: vec![],
         names: vec![],
+        chain_without_name: tls.chain_without_name,
         chains: tls.chains.iter().map(|chain| chain.iter().map(certificate).collect()).collect(),
         features,
     }
