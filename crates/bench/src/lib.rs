@@ -3,7 +3,10 @@
 
 pub mod audit;
 pub mod cpu;
+pub mod experiments;
 pub mod load;
+pub mod machine;
+pub mod stats;
 pub mod workload;
 pub mod writers;
 

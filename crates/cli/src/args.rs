@@ -391,6 +391,12 @@ pub enum BenchCommand {
                             statement was refused, Ctrl-C); they are printed all the same, and why."
     )]
     Load(Box<BenchLoadArgs>),
+    /// An experiment: blocks of trials in random order, and what can be said of them
+    #[command(
+        after_help = "Exit codes: 7 when the figures are not usable (the machine did something else, they drift, a trial \
+                            broke off); they are printed all the same, and why."
+    )]
+    Run(Box<BenchRunArgs>),
     /// Drop the schema that `prepare` made
     Cleanup(Box<BenchCleanupArgs>),
 }
@@ -446,12 +452,9 @@ pub struct BenchCleanupArgs {
     pub database: String,
 }
 
+/// One trial, in sysbench's words.
 #[derive(Debug, Args)]
-#[command(disable_help_flag = true)]
-pub struct BenchLoadArgs {
-    /// What to do: `sealion bench list`
-    #[arg(value_name = "WORKLOAD")]
-    pub workload: String,
+pub struct BenchTrial {
     #[command(flatten)]
     pub connect: Connect,
     #[command(flatten)]
@@ -465,18 +468,6 @@ pub struct BenchLoadArgs {
     /// Threads of the generator; one for four processors when left out
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub workers: Option<u32>,
-    /// Measure for so long
-    #[arg(long, value_name = "S", default_value_t = 10.0, value_parser = seconds)]
-    pub time: f64,
-    /// Before anything counts
-    #[arg(long, value_name = "S", default_value_t = 2.0, value_parser = seconds)]
-    pub warm_up: f64,
-    /// End after so many events, however long it takes
-    #[arg(long, value_name = "N", conflicts_with = "time", value_parser = clap::value_parser!(u64).range(1..))]
-    pub events: Option<u64>,
-    /// Begin so many events a second, whether or not others have ended: latencies then count from when each was to begin
-    #[arg(long, value_name = "N", value_parser = rate)]
-    pub rate: Option<f64>,
     /// How ids are drawn: special, uniform, gaussian or pareto
     #[arg(long, value_name = "NAME", default_value = "special")]
     pub rand_type: ops::bench::Distribution,
@@ -523,6 +514,60 @@ pub struct BenchLoadArgs {
     /// Groups of the key exchange, best first (X25519MLKEM768:X25519)
     #[arg(long, value_name = "LIST")]
     pub tls_groups: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true)]
+pub struct BenchLoadArgs {
+    /// What to do: `sealion bench list`
+    #[arg(value_name = "WORKLOAD")]
+    pub workload: String,
+    #[command(flatten)]
+    pub trial: BenchTrial,
+    /// Measure for so long
+    #[arg(long, value_name = "S", default_value_t = 10.0, value_parser = seconds)]
+    pub time: f64,
+    /// Before anything counts
+    #[arg(long, value_name = "S", default_value_t = 2.0, value_parser = seconds)]
+    pub warm_up: f64,
+    /// End after so many events, however long it takes
+    #[arg(long, value_name = "N", conflicts_with = "time", value_parser = clap::value_parser!(u64).range(1..))]
+    pub events: Option<u64>,
+    /// Begin so many events a second, whether or not others have ended: latencies then count from when each was to begin
+    #[arg(long, value_name = "N", value_parser = rate)]
+    pub rate: Option<f64>,
+}
+
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true)]
+pub struct BenchRunArgs {
+    /// Which one: `sealion bench list`
+    #[arg(value_name = "EXPERIMENT")]
+    pub experiment: String,
+    #[command(flatten)]
+    pub trial: BenchTrial,
+    /// Blocks: in each of them every arm runs once
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=60))]
+    pub blocks: u32,
+    /// Go on until every interval is as narrow as this, in percent of the ratio; 60 blocks at most
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub precision: Option<f64>,
+    /// Length of a trial
+    #[arg(long, value_name = "S", default_value_t = 5.0, value_parser = seconds)]
+    pub trial_time: f64,
+    /// Before a trial counts
+    #[arg(long, value_name = "S", default_value_t = 1.0, value_parser = seconds)]
+    pub warm_up: f64,
+    /// Three short trials an arm: points and no interval
+    #[arg(long, conflicts_with_all = ["blocks", "precision", "trial_time", "warm_up"])]
+    pub quick: bool,
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    match text.trim_end_matches('%').parse::<f64>() {
+        Ok(number) if (0.1..=50.0).contains(&number) => Ok(number),
+        _ => Err("a number of percent from 0.1 to 50 is wanted".into()),
+    }
 }
 
 fn seconds(text: &str) -> Result<f64, String> {

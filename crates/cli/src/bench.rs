@@ -9,11 +9,14 @@ use std::time::{Duration, Instant};
 use ::bench::load::Interim;
 use ::bench::load::tables::Plan;
 use ops::OpsError;
+use ops::bench::experiment::Method;
 use ops::bench::workload::Options;
-use ops::bench::{Load, TlsWish};
-use report::shape::{LatencyRow, LoadReport};
+use ops::bench::{EXPERIMENTS, Load, TlsWish};
+use report::shape::{LatencyRow, LoadReport, RunReport};
 
-use crate::args::{BenchCommand, BenchLoadArgs, BenchPrepareArgs, Connect, Format, Global};
+use crate::args::{
+    BenchCommand, BenchLoadArgs, BenchPrepareArgs, BenchRunArgs, BenchTrial, Connect, Format, Global,
+};
 use crate::{connect, show};
 
 /// The measurement is not usable.
@@ -27,6 +30,7 @@ pub fn bench(global: &Global, command: &BenchCommand) -> Result<u8, OpsError> {
         }
         BenchCommand::Prepare(args) => prepare(global, args),
         BenchCommand::Load(args) => load(global, args),
+        BenchCommand::Run(args) => experiment(global, args),
         BenchCommand::Cleanup(args) => {
             let target = first(global, &args.connect)?;
             if ops::bench::cleanup(&target, &args.database)? {
@@ -41,13 +45,20 @@ pub fn bench(global: &Global, command: &BenchCommand) -> Result<u8, OpsError> {
 
 fn list(global: &Global) {
     if global.format == Format::Json {
-        let all: Vec<serde_json::Value> = ops::bench::workloads()
-            .map(|(name, about)| serde_json::json!({ "workload": name, "does": about }))
+        let workloads: Vec<serde_json::Value> = ops::bench::workloads()
+            .map(|(name, about)| serde_json::json!({ "workload": name, "an_event_is": about }))
             .collect();
-        show::out(&format!("{:#}", serde_json::Value::from(all)));
+        let experiments: Vec<serde_json::Value> = EXPERIMENTS
+            .iter()
+            .map(|one| serde_json::json!({ "experiment": one.name, "question": one.question }))
+            .collect();
+        let all = serde_json::json!({ "workloads": workloads, "experiments": experiments });
+        show::out(&format!("{all:#}"));
     } else {
         let rows = ops::bench::workloads().map(|(name, about)| vec![name.into(), about.into()]).collect();
         show::out(&show::table(&["workload", "an event is"], rows));
+        let rows = EXPERIMENTS.iter().map(|one| vec![one.name.into(), one.question.into()]).collect();
+        show::out(&format!("\n{}", show::table(&["experiment", "what it answers"], rows)));
     }
 }
 
@@ -108,7 +119,7 @@ fn prepare(global: &Global, args: &BenchPrepareArgs) -> Result<u8, OpsError> {
     Ok(0)
 }
 
-fn load(global: &Global, args: &BenchLoadArgs) -> Result<u8, OpsError> {
+fn targets(global: &Global, args: &BenchTrial) -> Result<Vec<net::ConnectOptions>, OpsError> {
     let cluster = connect::cluster(global, &args.connect)?;
     let tls = TlsWish {
         min_version: args.tls_min,
@@ -117,9 +128,13 @@ fn load(global: &Global, args: &BenchLoadArgs) -> Result<u8, OpsError> {
         ciphersuites: args.tls_ciphersuites.clone(),
         groups: args.tls_groups.clone(),
     };
-    let targets = ops::bench::targets(&cluster, &tls);
-    let wish = Load {
-        workload: args.workload.clone(),
+    Ok(ops::bench::targets(&cluster, &tls))
+}
+
+/// A trial of ten seconds; the caller says of what, and how long.
+fn trial(args: &BenchTrial, workload: &str) -> Load {
+    Load {
+        workload: workload.to_owned(),
         options: Options {
             tables: args.tables.tables,
             table_size: args.tables.table_size,
@@ -139,12 +154,153 @@ fn load(global: &Global, args: &BenchLoadArgs) -> Result<u8, OpsError> {
         schema: args.tables.database.clone(),
         connections: args.connections as usize,
         workers: args.workers.map(|workers| workers as usize),
+        warm_up: Duration::from_secs(1),
+        time: Some(Duration::from_secs(10)),
+        events: None,
+        rate_per_s: None,
+        seed: args.tables.seed,
+        has_own_tables: args.own_tables,
+    }
+}
+
+fn experiment(global: &Global, args: &BenchRunArgs) -> Result<u8, OpsError> {
+    let found = ops::bench::experiments::experiment(&args.experiment).ok_or_else(|| {
+        let names: Vec<&str> = EXPERIMENTS.iter().map(|one| one.name).collect();
+        OpsError::usage(
+            format!("\"{}\" is no experiment", args.experiment),
+            format!("there are {}", names.join(", ")),
+            "sealion bench list",
+        )
+    })?;
+    let targets = targets(global, &args.trial)?;
+    let mut method = Method {
+        blocks: args.blocks as usize,
+        precision: args.precision.map(|percent| percent / 100.0),
+        load: Load {
+            time: Some(Duration::from_secs_f64(args.trial_time)),
+            warm_up: Duration::from_secs_f64(args.warm_up),
+            ..trial(&args.trial, found.workload)
+        },
+    };
+    if args.quick {
+        ops::bench::experiment::quick(&mut method);
+    }
+    let stop = ends_on_ctrl_c()?;
+    let began = Instant::now();
+    let report = ops::bench::experiment::run(&targets, found, &method, &stop, &mut |at| {
+        let left = match at.trials_done {
+            0 => String::new(),
+            done => {
+                let each_s = began.elapsed().as_secs_f64() / done as f64;
+                format!(", {:.0} s left", each_s * at.trials.saturating_sub(done) as f64)
+            }
+        };
+        show::progress(&format!(
+            "block {}, {}, {} connections: trial {} of {}{left}",
+            at.block,
+            at.arm,
+            at.connections,
+            at.trials_done + 1,
+            at.trials
+        ));
+    })?;
+    if std::io::stderr().is_terminal() {
+        eprintln!();
+    }
+    if global.format == Format::Json {
+        let text = serde_json::to_string_pretty(&report)
+            .map_err(|error| OpsError::internal("cannot write the result", error))?;
+        show::out(&text);
+    } else {
+        show::out(&run_text(&report));
+    }
+    Ok(if report.is_usable { 0 } else { NOT_USABLE })
+}
+
+fn run_text(report: &RunReport) -> String {
+    let mut out = String::new();
+    // Writing into a String cannot fail.
+    let _ = writeln!(out, "{}: {}", report.experiment, report.question);
+    let place = if report.is_same_machine { "on this machine" } else { "elsewhere" };
+    let _ = writeln!(
+        out,
+        "{} on {} ({}), {place}; {} processors; trials of {} s after {} s of warm-up, in blocks in random order\n",
+        report.workload,
+        report.targets.join(", "),
+        report.server_version,
+        report.processors,
+        report.trial_s,
+        report.warm_up_s
+    );
+    let published = |arm: &str, connections: u32| {
+        let rows = report.published.iter().flat_map(|table| &table.rows);
+        let mut fits = rows.filter(|row| row.arm == arm && row.connections == Some(connections));
+        fits.next().map_or("-".into(), |row| with_deviation(row.per_s, row.deviation))
+    };
+    let figure = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.2}"));
+    let rows = report
+        .levels
+        .iter()
+        .flat_map(|level| level.arms.iter().map(move |arm| (level, arm)))
+        .map(|(level, arm)| {
+            let mut row = vec![
+                level.connections.to_string(),
+                arm.name.clone(),
+                with_deviation(arm.mean, arm.deviation),
+                figure(arm.p95_ms),
+                figure(arm.client_cpu_us_per_query),
+                figure(arm.server_cpu_us_per_query),
+            ];
+            if report.published.is_some() {
+                row.push(published(&arm.name, level.connections));
+            }
+            row
+        })
+        .collect();
+    let unit = format!("{} (sd)", report.unit);
+    let mut header = vec!["conns", "arm", unit.as_str(), "p95 ms", "client us", "server us"];
+    if report.published.is_some() {
+        header.push("published");
+    }
+    let _ = writeln!(out, "{}\n", show::table(&header, rows));
+    for level in &report.levels {
+        for comparison in &level.comparisons {
+            let _ = writeln!(
+                out,
+                "{} connections, {} blocks: {}",
+                level.connections, level.blocks, comparison.text
+            );
+        }
+    }
+    if let Some(table) = &report.published {
+        let _ = writeln!(
+            out,
+            "\npublished: {}. Another machine: it stands beside, and is not compared",
+            table.source
+        );
+    }
+    for why in &report.why_not {
+        let _ = writeln!(out, "NOT USABLE: {why}");
+    }
+    out.trim_end().to_owned()
+}
+
+fn with_deviation(mean: f64, deviation: Option<f64>) -> String {
+    let digits = if mean < 100.0 { 2 } else { 0 };
+    match deviation {
+        Some(deviation) => format!("{mean:.digits$} ({deviation:.digits$})"),
+        None => format!("{mean:.digits$}"),
+    }
+}
+
+fn load(global: &Global, args: &BenchLoadArgs) -> Result<u8, OpsError> {
+    let targets = targets(global, &args.trial)?;
+    let wish = Load {
         warm_up: Duration::from_secs_f64(args.warm_up),
         time: args.events.is_none().then(|| Duration::from_secs_f64(args.time)),
         events: args.events,
         rate_per_s: args.rate,
-        seed: args.tables.seed,
-        has_own_tables: args.own_tables,
+        ..trial(&args.trial, &args.workload)
     };
     let stop = ends_on_ctrl_c()?;
     let is_live = std::io::stderr().is_terminal();

@@ -1,5 +1,7 @@
 //! `sealion bench`: tables, and one measurement at a time.
 
+pub mod experiment;
+
 use std::net::IpAddr;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -12,6 +14,7 @@ use net::{Client, ConnectOptions, Endpoint};
 use report::shape::{BENCH_LOAD_SCHEMA_ID, CpuRow, LatencyRow, LoadErrorRow, LoadReport, LoadTlsRow};
 
 use crate::{Cluster, OpsError};
+pub use ::bench::experiments::{self, EXPERIMENTS, Experiment};
 pub use ::bench::load::tables::SCHEMA;
 pub use ::bench::load::{random::Distribution, workload};
 

@@ -31,3 +31,6 @@ pub const PROVE_CLIENTS_SCHEMA: &str = include_str!("../../../docs/schema/prove-
 
 /// The same of `sealion bench load --format json`.
 pub const BENCH_LOAD_SCHEMA: &str = include_str!("../../../docs/schema/bench-load-1.json");
+
+/// The same of `sealion bench run --format json`.
+pub const BENCH_RUN_SCHEMA: &str = include_str!("../../../docs/schema/bench-run-1.json");

@@ -256,6 +256,7 @@ fn hash(bytes: &[u8]) -> u64 {
 }
 
 #[cfg(test)]
+#[allow(clippy::indexing_slicing)]
 mod tests {
     use proptest::prelude::*;
 

@@ -2,6 +2,7 @@
 //! `docs/schema/demo-report-1.json`, and a test walks both. Every key is always written, `null` where there is nothing.
 
 mod bench;
+mod bench_run;
 mod finding;
 mod price;
 mod prove;
@@ -14,6 +15,9 @@ mod words;
 use serde::{Deserialize, Serialize};
 
 pub use bench::{BENCH_LOAD_SCHEMA_ID, CpuRow, LatencyRow, LoadErrorRow, LoadReport, LoadTlsRow};
+pub use bench_run::{
+    ArmRow, BENCH_RUN_SCHEMA_ID, ComparisonRow, LevelRow, PublishedFigure, PublishedTable, RunReport,
+};
 pub use finding::{EvidenceRow, FindingRow};
 pub use price::{Block, Price};
 pub use prove::{

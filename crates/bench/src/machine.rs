@@ -1,0 +1,66 @@
+//! What else the machine did while something was measured on it.
+//!
+//! # Source
+//! proc(5): the first line of /proc/stat, in ticks: user, nice, system, idle, iowait, irq, softirq, steal; guest time is
+//! part of user.
+
+/// A moment's sums, in ticks of all processors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ticks {
+    busy: u64,
+    idle: u64,
+    steal: u64,
+}
+
+/// Between two moments, as shares of all processors' time.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Load {
+    pub busy_share: f64,
+    /// Taken by the host of this virtual machine.
+    pub steal_share: f64,
+    /// Processors.
+    pub processors: usize,
+}
+
+impl Ticks {
+    /// `None` where the kernel does not say.
+    pub fn now() -> Option<Self> {
+        Self::parse(&std::fs::read_to_string("/proc/stat").ok()?)
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let line = text.lines().next()?.strip_prefix("cpu ")?;
+        let ticks: Vec<u64> = line.split_whitespace().map_while(|word| word.parse().ok()).collect();
+        let [user, nice, system, idle, iowait, irq, softirq, steal, ..] = ticks.as_slice() else {
+            return None;
+        };
+        Some(Self { busy: user + nice + system + irq + softirq, idle: idle + iowait, steal: *steal })
+    }
+
+    /// What was done since then.
+    pub fn since(self, then: Self) -> Load {
+        let [busy, idle, steal] = [(self.busy, then.busy), (self.idle, then.idle), (self.steal, then.steal)]
+            .map(|(now, then)| now.saturating_sub(then) as f64);
+        let all = (busy + idle + steal).max(1.0);
+        Load {
+            busy_share: busy / all,
+            steal_share: steal / all,
+            processors: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_of_all_time() {
+        let then = Ticks::parse("cpu  100 0 100 800 0 0 0 0 0 0\ncpu0 1").expect("ticks");
+        let now = Ticks::parse("cpu  130 0 120 840 0 0 0 10 0 0\n").expect("ticks");
+        let load = now.since(then);
+        assert!((load.busy_share - 0.5).abs() < 1e-9 && (load.steal_share - 0.1).abs() < 1e-9);
+        assert!(Ticks::parse("cpu  1 2 3").is_none() && Ticks::parse("").is_none());
+        assert!(Ticks::now().is_some());
+    }
+}

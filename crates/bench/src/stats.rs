@@ -1,0 +1,292 @@
+//! Whether two settings differ, by how much, and whether that can be said at all.
+//!
+//! The trial is the unit: one run of one arm gives one number. Trials come in blocks in which each arm runs once, in random
+//! order, so that what drifts slowly touches all arms alike; arms are compared within blocks, by the ratio of their numbers.
+//! Queries inside a trial are never resampled: they share the trial's luck, and an interval made of them is far too narrow.
+
+use fastrand::Rng;
+
+/// Resamples of an interval.
+const RESAMPLES: usize = 4_000;
+/// Fewer blocks give points and no interval.
+pub const BLOCKS_MIN: usize = 5;
+/// Two-sided.
+pub const CONFIDENCE: f64 = 0.95;
+
+/// B by A, with the interval in which the truth lies in 95 of 100 experiments.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ratio {
+    pub ratio: f64,
+    /// `None`: too few blocks.
+    pub interval: Option<(f64, f64)>,
+}
+
+impl Ratio {
+    /// Does the interval leave out 1? `None` without an interval.
+    pub fn differs(&self) -> Option<bool> {
+        self.interval.map(|(low, high)| low > 1.0 || high < 1.0)
+    }
+
+    /// Half of the interval's width, as a share of the ratio.
+    pub fn precision(&self) -> Option<f64> {
+        self.interval.map(|(low, high)| (high - low) / 2.0 / self.ratio)
+    }
+}
+
+/// A number per block and arm.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Blocks {
+    /// `blocks[block][arm]`
+    blocks: Vec<Vec<f64>>,
+}
+
+impl Blocks {
+    /// A whole block: one number for each arm, each over zero. False: it is none, and is left out.
+    pub fn push(&mut self, block: Vec<f64>) -> bool {
+        let arms = self.blocks.first().map_or(block.len(), Vec::len);
+        let is_good = block.len() == arms
+            && !block.is_empty()
+            && block.iter().all(|value| value.is_finite() && *value > 0.0);
+        if is_good {
+            self.blocks.push(block);
+        }
+        is_good
+    }
+
+    pub fn len(&self) -> usize {
+        self.blocks.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.blocks.is_empty()
+    }
+
+    /// The numbers of an arm, in the order of time.
+    pub fn of(&self, arm: usize) -> Vec<f64> {
+        self.blocks.iter().filter_map(|block| block.get(arm).copied()).collect()
+    }
+
+    /// Compares two arms by the logarithm of their ratio within each block: a studentized bootstrap, which keeps its
+    /// promise with ten blocks where the plain one does not.
+    ///
+    /// # Source
+    /// Efron, Tibshirani: An Introduction to the Bootstrap (1993), 12.5.
+    pub fn ratio(&self, a: usize, b: usize, seed: u64) -> Option<Ratio> {
+        let logs: Vec<f64> =
+            self.blocks.iter().filter_map(|block| Some((block.get(b)? / block.get(a)?).ln())).collect();
+        let (mean, error) = mean_and_error(&logs)?;
+        let ratio = mean.exp();
+        if logs.len() < BLOCKS_MIN {
+            return Some(Ratio { ratio, interval: None });
+        }
+        let mut random = Rng::with_seed(seed);
+        let mut sample = vec![0.0; logs.len()];
+        let mut pivots = Vec::with_capacity(RESAMPLES);
+        for _ in 0..RESAMPLES {
+            for place in &mut sample {
+                *place = logs.get(random.usize(0..logs.len())).copied().unwrap_or(mean);
+            }
+            if let Some((other, spread)) = mean_and_error(&sample)
+                && spread > 0.0
+            {
+                pivots.push((other - mean) / spread);
+            }
+        }
+        let (Some(low), Some(high)) = (
+            quantile(&mut pivots, (1.0 - CONFIDENCE) / 2.0),
+            quantile(&mut pivots, f64::midpoint(1.0, CONFIDENCE)),
+        ) else {
+            // All blocks say the same, to the last digit.
+            return Some(Ratio { ratio, interval: Some((ratio, ratio)) });
+        };
+        Some(Ratio { ratio, interval: Some(((mean - high * error).exp(), (mean - low * error).exp())) })
+    }
+
+    /// Whether an arm became faster or slower on the way, beside what chance does: its change from the first block to the
+    /// last as a share, if it is more than `share_min` and chance makes that in less than one of a hundred orders.
+    pub fn drift(&self, arm: usize, share_min: f64, seed: u64) -> Option<f64> {
+        let values = self.of(arm);
+        let (mean, _) = mean_and_error(&values)?;
+        let change = |values: &[f64]| slope(values) * (values.len() as f64 - 1.0) / mean;
+        let seen = change(&values);
+        if values.len() < BLOCKS_MIN || seen.abs() < share_min {
+            return None;
+        }
+        let mut random = Rng::with_seed(seed);
+        let mut shuffled = values.clone();
+        let times = 2_000;
+        let as_much = (0..times)
+            .filter(|_| {
+                random.shuffle(&mut shuffled);
+                change(&shuffled).abs() >= seen.abs()
+            })
+            .count();
+        (as_much * 100 < times).then_some(seen)
+    }
+}
+
+/// The order in which the arms of a block run.
+pub fn order(arms: usize, random: &mut Rng) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..arms).collect();
+    random.shuffle(&mut order);
+    order
+}
+
+/// Mean and standard deviation (of a sample, with n - 1); `None` of nothing. One number has no deviation.
+pub fn mean_and_deviation(values: &[f64]) -> Option<(f64, Option<f64>)> {
+    if values.is_empty() {
+        return None;
+    }
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    Some((mean, (values.len() > 1).then(|| (squares / (count - 1.0)).sqrt())))
+}
+
+fn mean_and_error(values: &[f64]) -> Option<(f64, f64)> {
+    let (mean, deviation) = mean_and_deviation(values)?;
+    Some((mean, deviation.unwrap_or_default() / (values.len() as f64).sqrt()))
+}
+
+/// Between the two numbers around it; `None` of nothing.
+fn quantile(values: &mut [f64], share: f64) -> Option<f64> {
+    values.sort_unstable_by(f64::total_cmp);
+    let place = share * (values.len().checked_sub(1)? as f64);
+    let (below, part) = (place.floor(), place.fract());
+    let at = |index: f64| values.iter().copied().nth(whole(index));
+    let low = at(below)?;
+    Some(low + part * (at(below + 1.0).unwrap_or(low) - low))
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn whole(number: f64) -> usize {
+    number as usize
+}
+
+/// Of a straight line by least squares, per place.
+fn slope(values: &[f64]) -> f64 {
+    let middle = (values.len() as f64 - 1.0) / 2.0;
+    let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+    let (mut up, mut down) = (0.0, 0.0);
+    for (place, value) in values.iter().enumerate() {
+        let from_middle = place as f64 - middle;
+        up += from_middle * (value - mean);
+        down += from_middle * from_middle;
+    }
+    if down > 0.0 { up / down } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Normal enough: the sum of twelve uniform numbers.
+    fn normal(random: &mut Rng) -> f64 {
+        (0..12).map(|_| random.f64()).sum::<f64>() - 6.0
+    }
+
+    /// Trials with this much noise each, a slow drift that all arms share, and a truth of B by A.
+    fn experiment(blocks: usize, noise: f64, truth: f64, random: &mut Rng) -> Blocks {
+        let mut all = Blocks::default();
+        for block in 0..blocks {
+            let shared = 1_000.0 * (1.0 + 0.03 * block as f64 / blocks as f64);
+            let one = |mean: f64, random: &mut Rng| mean * (noise * normal(random)).exp();
+            assert!(all.push(vec![one(shared, random), one(shared * truth, random)]));
+        }
+        all
+    }
+
+    #[test]
+    fn the_interval_covers_the_truth_as_often_as_it_says() {
+        let mut random = Rng::with_seed(11);
+        for (blocks, truth) in [(5, 1.0), (10, 1.0), (10, 0.7), (30, 1.05)] {
+            let covers = (0..1_000)
+                .filter(|seed| {
+                    let ratio =
+                        experiment(blocks, 0.02, truth, &mut random).ratio(0, 1, *seed).expect("blocks");
+                    let (low, high) = ratio.interval.expect("enough of them");
+                    low <= truth && truth <= high
+                })
+                .count();
+            assert!((900..=980).contains(&covers), "{blocks} blocks: {covers} of 1000");
+        }
+    }
+
+    #[test]
+    fn the_same_thing_is_not_told_apart_and_five_percent_are() {
+        let mut random = Rng::with_seed(5);
+        let mut claims = |truth: f64| {
+            (0..20)
+                .filter(|seed| {
+                    experiment(10, 0.02, truth, &mut random).ratio(0, 1, *seed).expect("blocks").differs()
+                        == Some(true)
+                })
+                .count()
+        };
+        let (same, slower) = (claims(1.0), claims(0.95));
+        assert!(same <= 3, "{same} of 20 claim a difference of nothing");
+        assert!(slower >= 18, "only {slower} of 20 find 5 %");
+    }
+
+    /// What somebody does who takes queries for trials: each trial's luck counts a hundred times.
+    #[test]
+    fn queries_taken_for_trials_make_an_interval_that_lies() {
+        let mut random = Rng::with_seed(3);
+        let covers = (0..200)
+            .filter(|seed| {
+                let trials = experiment(5, 0.02, 1.0, &mut random);
+                let mut queries = Blocks::default();
+                for block in &trials.blocks {
+                    for _ in 0..100 {
+                        let one = |mean: f64, random: &mut Rng| mean * (0.001 * normal(random)).exp();
+                        queries.push(block.iter().map(|mean| one(*mean, &mut random)).collect());
+                    }
+                }
+                let (low, high) = queries.ratio(0, 1, *seed).expect("blocks").interval.expect("many");
+                low <= 1.0 && 1.0 <= high
+            })
+            .count();
+        assert!(covers < 100, "{covers} of 200: this test cannot tell the two apart");
+    }
+
+    #[test]
+    fn few_blocks_give_a_point_and_no_interval() {
+        let mut blocks = Blocks::default();
+        assert_eq!(blocks.ratio(0, 1, 1), None);
+        for _ in 0..BLOCKS_MIN - 1 {
+            assert!(blocks.push(vec![2.0, 1.0]));
+        }
+        let ratio = blocks.ratio(0, 1, 1).expect("blocks");
+        assert!((ratio.ratio - 0.5).abs() < 1e-9 && ratio.interval.is_none() && ratio.differs().is_none());
+        assert!(blocks.push(vec![2.0, 1.0]));
+        assert_eq!(blocks.ratio(0, 1, 1).expect("blocks").differs(), Some(true));
+        for bad in [vec![1.0], vec![0.0, 1.0], vec![f64::NAN, 1.0], vec![]] {
+            assert!(!blocks.push(bad));
+        }
+        assert_eq!(blocks.len(), BLOCKS_MIN);
+    }
+
+    #[test]
+    fn a_drift_is_told_from_chance() {
+        let mut random = Rng::with_seed(2);
+        let mut arm = |drift: f64| {
+            let mut blocks = Blocks::default();
+            for block in 0..12 {
+                blocks
+                    .push(vec![(1.0 + drift * f64::from(block) / 11.0) * (0.01 * normal(&mut random)).exp()]);
+            }
+            blocks.drift(0, 0.05, 1)
+        };
+        let found = arm(-0.2).expect("a fifth is lost");
+        assert!((found + 0.2).abs() < 0.05, "{found}");
+        assert!(arm(0.0).is_none() && arm(0.02).is_none());
+    }
+
+    #[test]
+    fn every_order_comes() {
+        let mut random = Rng::with_seed(1);
+        let orders: std::collections::BTreeSet<Vec<usize>> =
+            (0..200).map(|_| order(3, &mut random)).collect();
+        assert_eq!(orders.len(), 6);
+    }
+}

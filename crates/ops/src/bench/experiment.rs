@@ -1,0 +1,395 @@
+//! `sealion bench run`: blocks of trials in random order, and what can be said of them.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use ::bench::experiments::{ArmTls, Experiment, Measure};
+use ::bench::machine::Ticks;
+use ::bench::stats::{Blocks, Ratio, mean_and_deviation, order};
+use model::{Clock, SystemClock};
+use net::{ConnectOptions, SslMode, TlsVersion};
+use report::shape::{
+    ArmRow, BENCH_RUN_SCHEMA_ID, ComparisonRow, LevelRow, LoadReport, PublishedFigure, PublishedTable,
+    RunReport,
+};
+
+use super::{Load, load};
+use crate::OpsError;
+
+/// Over that others' work, or the host's, is in the figures.
+const OTHERS_SHARE_MAX: f64 = 0.10;
+const STEAL_SHARE_MAX: f64 = 0.02;
+/// From the first block to the last.
+const DRIFT_SHARE_MIN: f64 = 0.05;
+/// With `--precision` no more blocks than this.
+const BLOCKS_MAX: usize = 60;
+
+/// How an experiment is run.
+#[derive(Debug, Clone)]
+pub struct Method {
+    pub blocks: usize,
+    /// Go on until every comparison is as narrow as this, as half an interval by the ratio.
+    pub precision: Option<f64>,
+    /// One trial, with its warm-up. Of `workload`, `connections`, `time` and `has_own_tables` it takes what the experiment says.
+    pub load: Load,
+}
+
+/// Where it is.
+#[derive(Debug, Clone, Copy)]
+pub struct At<'a> {
+    pub arm: &'a str,
+    pub connections: u32,
+    /// From 1.
+    pub block: usize,
+    pub trials_done: usize,
+    /// As far as is known: `--precision` may want more.
+    pub trials: usize,
+}
+
+struct Noise {
+    others: Vec<f64>,
+    steal: Vec<f64>,
+}
+
+/// Runs it. A figure that cannot be used is in the report all the same, with the reason.
+///
+/// # Errors
+/// When a trial could not be begun.
+pub fn run(
+    targets: &[ConnectOptions],
+    experiment: &Experiment,
+    method: &Method,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(At<'_>),
+) -> Result<RunReport, OpsError> {
+    let started_unix_ms = SystemClock.unix_ms();
+    let mut random = fastrand::Rng::with_seed(method.load.seed);
+    let own = [u32::try_from(method.load.connections).unwrap_or(u32::MAX)];
+    let levels: &[u32] = if experiment.connections.is_empty() { &own } else { experiment.connections };
+    let mut why_not: Vec<String> = Vec::new();
+    let mut noise = Noise { others: vec![], steal: vec![] };
+    let mut rows = Vec::new();
+    let (mut server_version, mut is_same_machine) = (String::new(), false);
+    let mut trials_done = 0;
+    for &connections in levels {
+        let mut blocks = Blocks::default();
+        let mut seen: Vec<Vec<LoadReport>> = experiment.arms.iter().map(|_| Vec::new()).collect();
+        let mut tries = 0;
+        while !stop.load(Ordering::Relaxed)
+            && tries < BLOCKS_MAX
+            && wants_more(&blocks, experiment, method, tries)
+        {
+            tries += 1;
+            let mut block: Vec<Option<LoadReport>> = experiment.arms.iter().map(|_| None).collect();
+            for arm in order(experiment.arms.len(), &mut random) {
+                let Some(one) = experiment.arms.get(arm) else { continue };
+                progress(At {
+                    arm: one.name,
+                    connections,
+                    block: tries,
+                    trials_done,
+                    trials: levels.len() * method.blocks.max(tries) * experiment.arms.len(),
+                });
+                let targets = targets.iter().map(|target| with_tls(target, one.tls)).collect::<Vec<_>>();
+                let trial = Load {
+                    workload: experiment.workload.into(),
+                    connections: connections as usize,
+                    // Another one each time, and the same for all arms of a block.
+                    seed: method.load.seed.wrapping_add(tries as u64),
+                    ..method.load.clone()
+                };
+                let before = Ticks::now();
+                let report = load(&targets, &trial, stop, &mut |_| {})?;
+                trials_done += 1;
+                note(&mut noise, before, &report, &trial);
+                if let Some(why) = &report.partial {
+                    why_not.push(format!("{}, {connections} connections: {why}", one.name));
+                }
+                if let Some(slot) = block.get_mut(arm) {
+                    *slot = Some(report);
+                }
+                if stop.load(Ordering::Relaxed) {
+                    break;
+                }
+            }
+            let whole: Option<Vec<LoadReport>> =
+                block.into_iter().map(|report| report.filter(|report| report.is_complete)).collect();
+            // Half a block would compare what ran at other times.
+            let Some(whole) = whole else { continue };
+            if blocks.push(whole.iter().map(|report| figure(experiment.measure, report)).collect()) {
+                for (list, report) in seen.iter_mut().zip(whole) {
+                    server_version.clone_from(&report.server_version);
+                    is_same_machine |= report.server_cpu_us_per_query.is_some();
+                    list.push(report);
+                }
+            }
+        }
+        for (place, arm) in experiment.arms.iter().enumerate() {
+            if let Some(drift) = blocks.drift(place, DRIFT_SHARE_MIN, method.load.seed) {
+                why_not.push(format!(
+                    "{}, {connections} connections: it changed by {:+.0} % on the way",
+                    arm.name,
+                    drift * 100.0
+                ));
+            }
+        }
+        rows.push(level(experiment, connections, &blocks, &seen, method.load.seed));
+    }
+    why_not.extend(noise.complaints());
+    if stop.load(Ordering::Relaxed) {
+        why_not.push("it was ended early".into());
+    }
+    why_not.dedup();
+    Ok(RunReport {
+        schema: BENCH_RUN_SCHEMA_ID.into(),
+        sealion_version: env!("CARGO_PKG_VERSION").into(),
+        started_unix_ms,
+        ended_unix_ms: SystemClock.unix_ms(),
+        experiment: experiment.name.into(),
+        question: experiment.question.into(),
+        workload: experiment.workload.into(),
+        unit: match experiment.measure {
+            Measure::QueriesPerS => "queries/s".into(),
+            Measure::EventsPerS => "events/s".into(),
+        },
+        targets: targets.iter().map(|target| target.endpoint.to_string()).collect(),
+        server_version,
+        is_same_machine,
+        processors: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+        trial_s: method.load.time.unwrap_or_default().as_secs_f64(),
+        warm_up_s: method.load.warm_up.as_secs_f64(),
+        seed: method.load.seed,
+        is_usable: why_not.is_empty(),
+        why_not,
+        levels: rows,
+        published: experiment.published.map(|published| PublishedTable {
+            source: published.source.into(),
+            rows: published
+                .rows
+                .iter()
+                .map(|row| PublishedFigure {
+                    arm: row.arm.into(),
+                    connections: row.connections,
+                    per_s: row.per_s,
+                    deviation: row.deviation,
+                })
+                .collect(),
+        }),
+    })
+}
+
+fn wants_more(blocks: &Blocks, experiment: &Experiment, method: &Method, tries: usize) -> bool {
+    if tries < method.blocks {
+        return true;
+    }
+    let Some(precision) = method.precision else { return false };
+    (1..experiment.arms.len()).any(|arm| {
+        let ratio = blocks.ratio(0, arm, method.load.seed);
+        ratio.and_then(|ratio| ratio.precision()).is_none_or(|seen| seen > precision)
+    })
+}
+
+fn figure(measure: Measure, report: &LoadReport) -> f64 {
+    match measure {
+        Measure::QueriesPerS => report.queries_per_s,
+        Measure::EventsPerS => report.events_per_s,
+    }
+}
+
+fn with_tls(target: &ConnectOptions, tls: ArmTls) -> ConnectOptions {
+    let mut options = target.clone();
+    let of = &mut options.tls;
+    // Whoever wants chains checked has them checked in every arm that has TLS.
+    let required = of.mode.max(SslMode::Required);
+    match tls {
+        ArmTls::AsAsked => {}
+        ArmTls::Off => of.mode = SslMode::Disabled,
+        ArmTls::On => of.mode = required,
+        ArmTls::Suite13(suite) => {
+            of.mode = required;
+            (of.min_version, of.max_version) = (Some(TlsVersion::Tls13), Some(TlsVersion::Tls13));
+            of.ciphersuites = Some(suite.into());
+        }
+        ArmTls::Suite12(suite) => {
+            of.mode = required;
+            (of.min_version, of.max_version) = (Some(TlsVersion::Tls12), Some(TlsVersion::Tls12));
+            of.ciphers = Some(suite.into());
+        }
+        ArmTls::Version(version) => {
+            of.mode = required;
+            (of.min_version, of.max_version) = (Some(version), Some(version));
+        }
+        ArmTls::Group(group) => {
+            of.mode = required;
+            (of.min_version, of.max_version) = (Some(TlsVersion::Tls13), Some(TlsVersion::Tls13));
+            of.groups = Some(group.into());
+        }
+    }
+    options
+}
+
+/// What neither the generator nor the server did. Where the server's time is not known, all of it may have been the server's.
+fn note(noise: &mut Noise, before: Option<Ticks>, report: &LoadReport, trial: &Load) {
+    let (Some(before), Some(after)) = (before, Ticks::now()) else { return };
+    let machine = after.since(before);
+    noise.steal.push(machine.steal_share);
+    let (Some(client), Some(server)) = (&report.client_cpu_us_per_query, report.server_cpu_us_per_query)
+    else {
+        return;
+    };
+    // Warm-up and connecting are as busy as the rest, and are not in these sums.
+    let whole_s = report.measured_s + trial.warm_up.as_secs_f64() + report.connecting_s;
+    let own_s = (client.total + server) * report.queries as f64 / 1e6 / report.measured_s.max(1e-9);
+    let own_share = own_s / machine.processors as f64;
+    if whole_s > 0.0 {
+        noise.others.push((machine.busy_share - own_share).max(0.0));
+    }
+}
+
+impl Noise {
+    fn complaints(&self) -> Vec<String> {
+        let middle = |values: &[f64]| {
+            let mut values = values.to_vec();
+            values.sort_unstable_by(f64::total_cmp);
+            values.get(values.len() / 2).copied().unwrap_or_default()
+        };
+        let mut found = Vec::new();
+        let others = middle(&self.others);
+        if others > OTHERS_SHARE_MAX {
+            found.push(format!(
+                "other programs used {:.0} % of the machine in the middle of all trials",
+                others * 100.0
+            ));
+        }
+        let steal = middle(&self.steal);
+        if steal > STEAL_SHARE_MAX {
+            found.push(format!("the host of this virtual machine took {:.0} % of its time", steal * 100.0));
+        }
+        found
+    }
+}
+
+fn level(
+    experiment: &Experiment,
+    connections: u32,
+    blocks: &Blocks,
+    seen: &[Vec<LoadReport>],
+    seed: u64,
+) -> LevelRow {
+    let mean_of = |list: &[LoadReport], of: &dyn Fn(&LoadReport) -> Option<f64>| {
+        let values: Option<Vec<f64>> = list.iter().map(of).collect();
+        mean_and_deviation(&values?).map(|(mean, _)| mean)
+    };
+    let arms = experiment
+        .arms
+        .iter()
+        .zip(seen)
+        .enumerate()
+        .map(|(place, (arm, list))| {
+            let trials = blocks.of(place);
+            let (mean, deviation) = mean_and_deviation(&trials).unwrap_or_default();
+            ArmRow {
+                name: arm.name.into(),
+                tls: list.first().and_then(|report| report.tls.clone()),
+                mean,
+                deviation,
+                trials,
+                p95_ms: mean_of(list, &|report| report.latency_ms.p95),
+                client_cpu_us_per_query: mean_of(list, &|report| {
+                    report.client_cpu_us_per_query.as_ref().map(|cpu| cpu.total)
+                }),
+                server_cpu_us_per_query: mean_of(list, &|report| report.server_cpu_us_per_query),
+            }
+        })
+        .collect();
+    let comparisons = experiment
+        .arms
+        .iter()
+        .enumerate()
+        .skip(1)
+        .filter_map(|(place, arm)| {
+            let ratio = blocks.ratio(0, place, seed)?;
+            let first = experiment.arms.first()?;
+            Some(ComparisonRow {
+                of: first.name.into(),
+                with: arm.name.into(),
+                ratio: ratio.ratio,
+                low: ratio.interval.map(|(low, _)| low),
+                high: ratio.interval.map(|(_, high)| high),
+                differs: ratio.differs(),
+                text: words(first.name, arm.name, &ratio),
+            })
+        })
+        .collect();
+    LevelRow { connections, blocks: blocks.len(), arms, comparisons }
+}
+
+/// The effect in words: what the second one costs, or gains, of the first one's throughput.
+fn words(first: &str, second: &str, ratio: &Ratio) -> String {
+    let percent = |ratio: f64| (1.0 - ratio) * 100.0;
+    let cost = percent(ratio.ratio);
+    let Some((low, high)) = ratio.interval else {
+        return format!("{second}: {:+.1} % against {first}; too few blocks for an interval", -cost);
+    };
+    let (least, most) = (percent(high), percent(low));
+    match ratio.differs() {
+        Some(true) if cost > 0.0 => {
+            format!("{second} costs {cost:.1} % of the throughput of {first} here, {least:.1} to {most:.1}")
+        }
+        Some(true) => {
+            format!(
+                "{second} gains {:.1} % on the throughput of {first} here, {:.1} to {:.1}",
+                -cost, -most, -least
+            )
+        }
+        _ => format!(
+            "no difference between {first} and {second} is seen: {second} has {:+.1} %, {:+.1} to {:+.1}",
+            -cost, -most, -least
+        ),
+    }
+}
+
+/// Three short trials an arm: points, and no interval.
+pub fn quick(method: &mut Method) {
+    method.blocks = 3;
+    method.precision = None;
+    method.load.time = Some(Duration::from_millis(1500));
+    method.load.warm_up = Duration::from_millis(500);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_effect_is_said_in_words() {
+        let say =
+            |ratio: f64, interval: Option<(f64, f64)>| words("clear text", "TLS", &Ratio { ratio, interval });
+        assert_eq!(
+            say(0.69, Some((0.65, 0.73))),
+            "TLS costs 31.0 % of the throughput of clear text here, 27.0 to 35.0"
+        );
+        assert_eq!(
+            say(1.1, Some((1.05, 1.2))),
+            "TLS gains 10.0 % on the throughput of clear text here, 5.0 to 20.0"
+        );
+        assert_eq!(
+            say(0.99, Some((0.97, 1.02))),
+            "no difference between clear text and TLS is seen: TLS has -1.0 %, -3.0 to +2.0"
+        );
+        assert!(say(0.5, None).contains("too few blocks"));
+    }
+
+    #[test]
+    fn an_arm_has_the_tls_that_it_is_named_for() {
+        let asked = ConnectOptions {
+            tls: net::TlsOptions { mode: SslMode::VerifyCa, ..net::TlsOptions::default() },
+            ..ConnectOptions::default()
+        };
+        let mode = |tls| with_tls(&asked, tls).tls.mode;
+        assert_eq!(mode(ArmTls::Off), SslMode::Disabled);
+        assert_eq!((mode(ArmTls::On), mode(ArmTls::AsAsked)), (SslMode::VerifyCa, SslMode::VerifyCa));
+        let plain = with_tls(&ConnectOptions::default(), ArmTls::Suite13("TLS_AES_128_GCM_SHA256")).tls;
+        assert_eq!((plain.mode, plain.min_version), (SslMode::Required, Some(TlsVersion::Tls13)));
+    }
+}
