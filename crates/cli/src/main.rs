@@ -8,6 +8,7 @@ mod internal;
 mod labs;
 mod look;
 mod prove;
+mod prove_config;
 mod prove_sniff;
 mod scan;
 mod show;

@@ -50,8 +50,10 @@ impl Source {
 /// A file that is too large, or values that are too many or too deep.
 pub fn read(bytes: &[u8], language: Language) -> Result<Source, SettingsError> {
     let text = text(bytes)?;
-    let tokens = Lexer { rest: &text, line: 1, language, previous_is_value: false, tokens: Vec::new() }.tokens();
-    let mut reader = Reader { tokens: &tokens, at: 0, depth: 0, nodes: 0, language, source: Source::default() };
+    let tokens =
+        Lexer { rest: &text, line: 1, language, previous_is_value: false, tokens: Vec::new() }.tokens();
+    let mut reader =
+        Reader { tokens: &tokens, at: 0, depth: 0, nodes: 0, language, source: Source::default() };
     while reader.at < tokens.len() {
         reader.statement()?;
     }
@@ -86,8 +88,9 @@ struct Lexer<'a> {
 
 /// Longest first.
 const SIGNS: [&str; 40] = [
-    "===", "!==", "<=>", "...", "**", "=>", "==", "!=", "<=", ">=", "+=", "-=", ".=", "||", "&&", "??", "//", "|=", "->", "::",
-    "(", ")", "[", "]", "{", "}", ",", ";", ":", "=", "+", "-", "*", "/", "|", "&", "?", "<", ">", ".",
+    "===", "!==", "<=>", "...", "**", "=>", "==", "!=", "<=", ">=", "+=", "-=", ".=", "||", "&&", "??", "//",
+    "|=", "->", "::", "(", ")", "[", "]", "{", "}", ",", ";", ":", "=", "+", "-", "*", "/", "|", "&", "?",
+    "<", ">", ".",
 ];
 
 impl Lexer<'_> {
@@ -133,7 +136,8 @@ impl Lexer<'_> {
 
     /// A comment, if one stands here, and is passed over.
     fn comment(&mut self, starts_line: bool) -> bool {
-        let has_hash = matches!(self.language, Language::Python | Language::Php | Language::Ruby | Language::Perl);
+        let has_hash =
+            matches!(self.language, Language::Python | Language::Php | Language::Ruby | Language::Perl);
         let has_slashes = matches!(self.language, Language::JavaScript | Language::Php | Language::CLike);
         let line_end = self.rest.find('\n').unwrap_or(self.rest.len());
         // PHP's attributes are written #[…]; nothing of ours stands in one.
@@ -147,7 +151,10 @@ impl Lexer<'_> {
             return true;
         }
         // Documentation of Perl and Ruby.
-        if starts_line && matches!(self.language, Language::Perl | Language::Ruby) && self.rest.starts_with("=") {
+        if starts_line
+            && matches!(self.language, Language::Perl | Language::Ruby)
+            && self.rest.starts_with("=")
+        {
             let word = self.rest.get(1..).unwrap_or_default();
             if ["begin", "pod", "head", "over", "item"].iter().any(|start| word.starts_with(start)) {
                 let end = ["\n=cut", "\n=end"].iter().filter_map(|end| self.rest.find(end)).min();
@@ -167,7 +174,10 @@ impl Lexer<'_> {
             return Some(self.quoted("", first));
         }
         if first.is_ascii_digit() {
-            let end = self.rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '.' && c != '_').unwrap_or(self.rest.len());
+            let end = self
+                .rest
+                .find(|c: char| !c.is_ascii_alphanumeric() && c != '.' && c != '_')
+                .unwrap_or(self.rest.len());
             let number = self.rest.get(..end).unwrap_or_default().to_owned();
             self.skip(end);
             return Some(Kind::Number(number));
@@ -186,7 +196,10 @@ impl Lexer<'_> {
         if first.is_alphabetic() || matches!(first, '_' | '$' | '@' | '%' | '\\') {
             return self.name(first);
         }
-        if first == '/' && !self.previous_is_value && matches!(self.language, Language::JavaScript | Language::Ruby | Language::Perl) {
+        if first == '/'
+            && !self.previous_is_value
+            && matches!(self.language, Language::JavaScript | Language::Ruby | Language::Perl)
+        {
             // A regular expression: its quotes are none.
             let end = regex_end(self.rest);
             self.skip(end);
@@ -225,7 +238,9 @@ impl Lexer<'_> {
             let joint = ["::", "->", "?.", "."].into_iter().find(|joint| rest.starts_with(joint));
             let after = joint.and_then(|joint| rest.get(joint.len()..)).and_then(|rest| rest.chars().next());
             match joint {
-                Some(joint) if after.is_some_and(|c| c.is_alphabetic() || c == '_') && !self.joins_texts(joint) => {
+                Some(joint)
+                    if after.is_some_and(|c| c.is_alphabetic() || c == '_') && !self.joins_texts(joint) =>
+                {
                     end += joint.len();
                 }
                 _ => break,
@@ -274,7 +289,9 @@ impl Lexer<'_> {
     fn quoted(&mut self, prefix: &str, quote: char) -> Kind {
         let one = quote.to_string();
         let three = one.repeat(3);
-        let is_long = matches!(self.language, Language::Python | Language::CLike) && quote != '`' && self.rest.starts_with(&three);
+        let is_long = matches!(self.language, Language::Python | Language::CLike)
+            && quote != '`'
+            && self.rest.starts_with(&three);
         let mark = if is_long { three } else { one };
         self.skip(mark.len());
         let is_raw = prefix.contains('r')
@@ -299,7 +316,11 @@ impl Lexer<'_> {
                 }
                 continue;
             }
-            if letter == '\n' && !is_long && matches!(self.language, Language::Python | Language::CLike) && quote != '`' {
+            if letter == '\n'
+                && !is_long
+                && matches!(self.language, Language::Python | Language::CLike)
+                && quote != '`'
+            {
                 // It has no end: what follows is no text.
                 end = at;
                 break;
@@ -406,8 +427,29 @@ impl Reader<'_> {
             Some(Kind::Name(name)) => {
                 let is_word = matches!(
                     name.as_str(),
-                    "const" | "let" | "var" | "export" | "default" | "return" | "new" | "await" | "async" | "my" | "our" | "local"
-                        | "public" | "private" | "protected" | "static" | "readonly" | "yield" | "if" | "else" | "elif" | "with" | "as"
+                    "const"
+                        | "let"
+                        | "var"
+                        | "export"
+                        | "default"
+                        | "return"
+                        | "new"
+                        | "await"
+                        | "async"
+                        | "my"
+                        | "our"
+                        | "local"
+                        | "public"
+                        | "private"
+                        | "protected"
+                        | "static"
+                        | "readonly"
+                        | "yield"
+                        | "if"
+                        | "else"
+                        | "elif"
+                        | "with"
+                        | "as"
                 );
                 if is_word {
                     self.at += 1;
@@ -417,7 +459,10 @@ impl Reader<'_> {
                 // `NAME: dict = {…}` of Python, `name: Type = …` of TypeScript, `settings["x"] = …` are skipped up to the sign.
                 let after = if self.is(1, ":")
                     && matches!(self.language, Language::Python | Language::JavaScript)
-                    && matches!(self.tokens.get(self.at + 2), Some(Token { kind: Kind::Name(_), starts_line: false, .. }))
+                    && matches!(
+                        self.tokens.get(self.at + 2),
+                        Some(Token { kind: Kind::Name(_), starts_line: false, .. })
+                    )
                     && self.is(3, "=")
                 {
                     3
@@ -452,7 +497,8 @@ impl Reader<'_> {
 
     /// Whether the brace here opens a map: a key stands behind it.
     fn is_map(&self) -> bool {
-        matches!(self.kind(1), Some(Kind::Text(_) | Kind::Name(_) | Kind::Number(_))) && (self.is(2, ":") || self.is(2, "=>"))
+        matches!(self.kind(1), Some(Kind::Text(_) | Kind::Name(_) | Kind::Number(_)))
+            && (self.is(2, ":") || self.is(2, "=>"))
     }
 
     /// A value, up to what ends it: a comma, a closing bracket, the end of the statement. At the top a new line is such an end.
@@ -469,10 +515,20 @@ impl Reader<'_> {
         if self.is_end(is_top) {
             return Ok(node);
         }
-        // A ternary of Laravel's own files: what it takes where the extension is there, and without it nothing connects.
-        if self.is(0, "?")
-            && matches!(&node.value, Value::Call { name, .. } if name == "extension_loaded")
+        // Flags: `A | B`.
+        while self.is(0, "|")
+            && let (Value::Name(all), Some(Kind::Name(more))) =
+                (&mut node.value, self.tokens.get(self.at + 1).map(|token| &token.kind))
         {
+            all.push('|');
+            all.push_str(more);
+            self.at += 2;
+        }
+        if self.is_end(is_top) {
+            return Ok(node);
+        }
+        // A ternary of Laravel's own files: what it takes where the extension is there, and without it nothing connects.
+        if self.is(0, "?") && matches!(&node.value, Value::Call { name, .. } if name == "extension_loaded") {
             self.at += 1;
             let chosen = self.expression(false)?;
             self.skip_to_end(is_top)?;
@@ -621,7 +677,11 @@ impl Reader<'_> {
                     entries.push(Entry { key, line, node });
                 }
                 // `{ssl}` of JavaScript is `{ssl: ssl}`.
-                Some(key) if close == "}" && (self.is(1, ",") || self.is(1, "}")) && matches!(self.kind(0), Some(Kind::Name(_))) => {
+                Some(key)
+                    if close == "}"
+                        && (self.is(1, ",") || self.is(1, "}"))
+                        && matches!(self.kind(0), Some(Kind::Name(_))) =>
+                {
                     self.at += 1;
                     entries.push(Entry { key: key.clone(), line, node: Node::new(line, Value::Name(key)) });
                 }
@@ -669,7 +729,9 @@ mod tests {
 
     fn named<'a>(call: &'a Node, key: &str) -> &'a Value {
         match &call.value {
-            Value::Call { named, .. } => &named.iter().find(|entry| entry.key == key).expect("it is there").node.value,
+            Value::Call { named, .. } => {
+                &named.iter().find(|entry| entry.key == key).expect("it is there").node.value
+            }
             _ => panic!("no call"),
         }
     }
@@ -687,7 +749,10 @@ mod tests {
         assert_eq!(named(call, "port"), &Value::Unread);
         let context = all.value("ctx").expect("assigned once");
         assert!(matches!(&context.value, Value::Call { name, .. } if name == "ssl.create_default_context"));
-        assert_eq!(all.value("ctx.check_hostname").map(|node| (node.line, &node.value)), Some((3, &Value::Bool(false))));
+        assert_eq!(
+            all.value("ctx.check_hostname").map(|node| (node.line, &node.value)),
+            Some((3, &Value::Bool(false)))
+        );
     }
 
     #[test]
@@ -704,11 +769,21 @@ mod tests {
              const re = /'/; const p = mysql.createPool({ uri: `mysql://${h}/x` });\n",
             Language::JavaScript,
         );
-        let ssl = all.value("module.exports").and_then(|all| all.get("db")).and_then(|db| db.get("ssl")).expect("ssl");
+        let ssl = all
+            .value("module.exports")
+            .and_then(|all| all.get("db"))
+            .and_then(|db| db.get("ssl"))
+            .expect("ssl");
         assert_eq!(ssl.get("rejectUnauthorized").map(|node| &node.value), Some(&Value::Bool(true)));
-        assert!(matches!(&ssl.get("ca").expect("ca").value, Value::Call { name, .. } if name == "fs.readFileSync"));
+        assert!(
+            matches!(&ssl.get("ca").expect("ca").value, Value::Call { name, .. } if name == "fs.readFileSync")
+        );
         assert!(all.texts.iter().any(|text| text.text() == Some("mysql://\u{fffc}/x")), "{:?}", all.texts);
-        assert!(all.calls.iter().any(|call| matches!(&call.value, Value::Call { name, .. } if name == "mysql.createPool")));
+        assert!(
+            all.calls
+                .iter()
+                .any(|call| matches!(&call.value, Value::Call { name, .. } if name == "mysql.createPool"))
+        );
     }
 
     #[test]
@@ -718,26 +793,42 @@ mod tests {
              return ['options' => extension_loaded('pdo_mysql') ? array_filter([PDO::MYSQL_ATTR_SSL_CA => env('CA')]) : []];\n",
             Language::Php,
         );
-        let pdo = all.calls.iter().find(|call| matches!(&call.value, Value::Call { name, .. } if name == "PDO")).expect("a call");
+        let pdo = all
+            .calls
+            .iter()
+            .find(|call| matches!(&call.value, Value::Call { name, .. } if name == "PDO"))
+            .expect("a call");
         let Value::Call { args, .. } = &pdo.value else { panic!("no call") };
         assert_eq!(args[0].text(), Some("mysql:host=\u{fffc};dbname=\u{fffc}"));
         assert_eq!(args[3].get("PDO::MYSQL_ATTR_SSL_CA").and_then(Node::text), Some("/ca"));
         let options = all.loose.iter().find_map(|node| node.get("options")).expect("options");
         assert!(matches!(&options.value, Value::Call { name, .. } if name == "array_filter"), "{options:?}");
 
-        let all = source("c = Mysql2::Client.new(host: 'db', :sslca => \"/ca\", ssl_mode: :verify_identity)\n", Language::Ruby);
+        let all = source(
+            "c = Mysql2::Client.new(host: 'db', :sslca => \"/ca\", ssl_mode: :verify_identity)\n",
+            Language::Ruby,
+        );
         assert_eq!(named(&all.calls[0], "sslca"), &Value::Text(Zeroizing::new("/ca".into())));
         assert_eq!(named(&all.calls[0], "ssl_mode"), &Value::Text(Zeroizing::new("verify_identity".into())));
 
-        let all = source("my $db = DBI->connect(\"dbi:mysql:host=$ENV{H};mysql_ssl=1\", $u, $p, { RaiseError => 1 });\n", Language::Perl);
+        let all = source(
+            "my $db = DBI->connect(\"dbi:mysql:host=$ENV{H};mysql_ssl=1\", $u, $p, { RaiseError => 1 });\n",
+            Language::Perl,
+        );
         assert_eq!(all.texts[0].text(), Some("dbi:mysql:host=\u{fffc};mysql_ssl=1"));
         assert!(matches!(&all.calls[0].value, Value::Call { name, .. } if name == "DBI->connect"));
     }
 
     #[test]
     fn a_text_of_go_and_a_lifetime_of_rust_are_told_apart() {
-        let all = source("fn f<'a>(x: &'a str) { open(\"mysql\", `a:b@tcp(h)/d?tls=true`) } // \"no\"", Language::CLike);
-        assert_eq!(all.texts.iter().filter_map(Node::text).collect::<Vec<_>>(), ["mysql", "a:b@tcp(h)/d?tls=true"]);
+        let all = source(
+            "fn f<'a>(x: &'a str) { open(\"mysql\", `a:b@tcp(h)/d?tls=true`) } // \"no\"",
+            Language::CLike,
+        );
+        assert_eq!(
+            all.texts.iter().filter_map(Node::text).collect::<Vec<_>>(),
+            ["mysql", "a:b@tcp(h)/d?tls=true"]
+        );
     }
 
     #[test]

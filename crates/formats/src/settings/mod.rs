@@ -62,8 +62,7 @@ pub fn text(bytes: &[u8]) -> Result<zeroize::Zeroizing<String>, SettingsError> {
 /// The text with a [`HOLE`] for each `${…}`, `$(…)`, `{{…}}`, `<%…%>` and `#{…}`: the templates of shells, compose files, Spring,
 /// Helm, ERB and Ruby. `$NAME` alone is one too where `has_bare` says so.
 pub fn with_holes(text: &str, has_bare: bool) -> String {
-    const PAIRS: [(&str, &str); 5] =
-        [("${", "}"), ("$(", ")"), ("{{", "}}"), ("<%", "%>"), ("#{", "}")];
+    const PAIRS: [(&str, &str); 5] = [("${", "}"), ("$(", ")"), ("{{", "}}"), ("<%", "%>"), ("#{", "}")];
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     'text: while let Some(first) = rest.chars().next() {
@@ -75,7 +74,10 @@ pub fn with_holes(text: &str, has_bare: bool) -> String {
             }
         }
         let after = rest.get(first.len_utf8()..).unwrap_or_default();
-        if first == '$' && has_bare && after.starts_with(|next: char| next.is_ascii_alphabetic() || next == '_') {
+        if first == '$'
+            && has_bare
+            && after.starts_with(|next: char| next.is_ascii_alphabetic() || next == '_')
+        {
             out.push(HOLE);
             rest = after.trim_start_matches(|next: char| next.is_ascii_alphanumeric() || next == '_');
             continue;

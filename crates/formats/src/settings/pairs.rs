@@ -56,9 +56,10 @@ fn env_value(value: &str) -> String {
         return with_holes(&out, true);
     }
     // A comment begins behind white space only: a password may have a # in it.
-    let end = value.match_indices('#').map(|(at, _)| at).find(|at| {
-        value.get(..*at).is_some_and(|before| before.ends_with([' ', '\t']))
-    });
+    let end = value
+        .match_indices('#')
+        .map(|(at, _)| at)
+        .find(|at| value.get(..*at).is_some_and(|before| before.ends_with([' ', '\t'])));
     with_holes(value.get(..end.unwrap_or(value.len())).unwrap_or_default().trim_end(), true)
 }
 
@@ -151,7 +152,8 @@ pub fn unit(bytes: &[u8]) -> Result<Unit, SettingsError> {
 
 /// Words with quotes of either kind around all or a part of them, as systemd reads them; `%%` is a percent sign.
 fn words(text: &str) -> Vec<Zeroizing<String>> {
-    let (mut all, mut word, mut quote, mut has_begun) = (Vec::new(), Zeroizing::new(String::new()), None, false);
+    let (mut all, mut word, mut quote, mut has_begun) =
+        (Vec::new(), Zeroizing::new(String::new()), None, false);
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
         match (letter, quote) {
@@ -195,7 +197,10 @@ mod tests {
     fn properties_go_on_over_lines() {
         let text = b"! c\nspring.datasource.url = jdbc:mysql://h/d?\\\n   sslMode=REQUIRED\na:b\\\\\nc d\n";
         let pairs = properties(text).expect("short");
-        assert_eq!(shown(&pairs), ["2 spring.datasource.url=jdbc:mysql://h/d?sslMode=REQUIRED", "4 a=b\\\\", "5 c=d"]);
+        assert_eq!(
+            shown(&pairs),
+            ["2 spring.datasource.url=jdbc:mysql://h/d?sslMode=REQUIRED", "4 a=b\\\\", "5 c=d"]
+        );
     }
 
     #[test]

@@ -112,7 +112,8 @@ pub fn unescape(text: &str) -> String {
 // Source: go-sql-driver/mysql, dsn.go, ParseDSN(): the last slash divides, then the last @ in front of it.
 pub fn go_dsn(text: &str) -> Option<Parts> {
     let text = text.trim();
-    let slash = text.split_once('?').map_or(text, |(before, _)| before).rfind('/').or_else(|| text.rfind('/'))?;
+    let slash =
+        text.split_once('?').map_or(text, |(before, _)| before).rfind('/').or_else(|| text.rfind('/'))?;
     let (front, back) = (text.get(..slash)?, text.get(slash + 1..)?);
     let address = front.rsplit_once('@').map_or(front, |(_, address)| address);
     let (network, place) = address.strip_suffix(')')?.split_once('(')?;
@@ -141,7 +142,8 @@ pub fn dsn(text: &str) -> Option<Parts> {
     let mut params = pairs(rest, ';');
     // `dbi:mysql:name` and `dbi:mysql:name@host:port`: no pairs, and no settings.
     params.retain(|(key, value)| !value.is_empty() || rest.contains(&format!("{key}=")));
-    let host = params.iter().find(|(key, _)| key == "host" || key == "hostname").map(|(_, value)| value.clone());
+    let host =
+        params.iter().find(|(key, _)| key == "host" || key == "hostname").map(|(_, value)| value.clone());
     params.retain(|(key, _)| !matches!(key.as_str(), "password" | "user" | "username"));
     Some(Parts { scheme, host: host.unwrap_or_default(), params })
 }
@@ -156,8 +158,13 @@ mod tests {
     fn a_url_is_taken_apart_without_its_login() {
         let check = |text: &str, scheme: &str, host: &str, params: &str| {
             let parts = url(text).unwrap_or_else(|| panic!("{text}"));
-            let said: Vec<String> = parts.params.iter().map(|(key, value)| format!("{key}={value}")).collect();
-            assert_eq!((parts.scheme.as_str(), parts.host.as_str(), said.join(" ").as_str()), (scheme, host, params), "{text}");
+            let said: Vec<String> =
+                parts.params.iter().map(|(key, value)| format!("{key}={value}")).collect();
+            assert_eq!(
+                (parts.scheme.as_str(), parts.host.as_str(), said.join(" ").as_str()),
+                (scheme, host, params),
+                "{text}"
+            );
             assert!(!format!("{parts:?}").contains("geheim"), "{parts:?}");
         };
         check("mysql://u:geheim@db:3306/x?ssl-mode=REQUIRED&a", "mysql", "db", "ssl-mode=REQUIRED a=");
@@ -173,7 +180,8 @@ mod tests {
 
     #[test]
     fn the_dsn_of_go_is_told_by_its_parentheses() {
-        let parts = go_dsn("app:ge/he@im@tcp(db.example:3306)/shop?tls=custom&allowFallbackToPlaintext=true").expect("a DSN");
+        let parts = go_dsn("app:ge/he@im@tcp(db.example:3306)/shop?tls=custom&allowFallbackToPlaintext=true")
+            .expect("a DSN");
         assert_eq!(parts.host, "db.example");
         assert_eq!(parts.get("tls"), Some("custom"));
         assert_eq!(parts.get("allowFallbackToPlaintext"), Some("true"));
@@ -187,7 +195,10 @@ mod tests {
         let parts = dsn("mysql:host=db;port=3306;dbname=x").expect("PDO");
         assert_eq!((parts.scheme.as_str(), parts.host.as_str()), ("pdo:mysql", "db"));
         let parts = dsn("DBI:MariaDB:database=x;host=db;mariadb_ssl=1;password=geheim").expect("DBI");
-        assert_eq!((parts.scheme.as_str(), parts.get("mariadb_ssl"), parts.get("password")), ("dbi:mariadb", Some("1"), None));
+        assert_eq!(
+            (parts.scheme.as_str(), parts.get("mariadb_ssl"), parts.get("password")),
+            ("dbi:mariadb", Some("1"), None)
+        );
         assert_eq!(dsn("mysql://u@h/x"), None);
         assert_eq!(dsn("DBI"), None);
         assert_eq!(dsn("é1:a:b"), None);

@@ -21,10 +21,14 @@ pub fn read(bytes: &[u8]) -> Result<Vec<Node>, SettingsError> {
     for (index, line) in text.lines().enumerate() {
         let line_start = line.trim_start();
         if line_start.starts_with("<%") || line_start.starts_with("{{") || line_start.starts_with("{%") {
-            return Err(SettingsError::Syntax { line: index + 1, why: "a template stands between the values" });
+            return Err(SettingsError::Syntax {
+                line: index + 1,
+                why: "a template stands between the values",
+            });
         }
     }
-    let mut maker = Maker { line: 1, nodes: 0, anchors: HashMap::new(), open: Vec::new(), documents: Vec::new() };
+    let mut maker =
+        Maker { line: 1, nodes: 0, anchors: HashMap::new(), open: Vec::new(), documents: Vec::new() };
     for event in Parser::new_from_str(&text) {
         // The parser's own words may quote the file.
         let (event, span) = event.map_err(|error| SettingsError::Syntax {
@@ -122,7 +126,8 @@ fn merged(entries: Vec<Entry>) -> Vec<Entry> {
     if entries.iter().all(|entry| entry.key != "<<") {
         return entries;
     }
-    let (merges, mut own): (Vec<Entry>, Vec<Entry>) = entries.into_iter().partition(|entry| entry.key == "<<");
+    let (merges, mut own): (Vec<Entry>, Vec<Entry>) =
+        entries.into_iter().partition(|entry| entry.key == "<<");
     for merge in merges {
         let maps = match merge.node.value {
             Value::List(items) => items,
@@ -158,10 +163,14 @@ mod tests {
 
     #[test]
     fn a_merge_key_brings_what_is_not_said() {
-        let all = read(b"default: &d\n  host: a\n  ssl_mode: required\nproduction:\n  <<: *d\n  host: b\n").expect("YAML");
+        let all = read(b"default: &d\n  host: a\n  ssl_mode: required\nproduction:\n  <<: *d\n  host: b\n")
+            .expect("YAML");
         let production = all[0].get("production").expect("it is there");
         assert_eq!(production.get("host").and_then(Node::text), Some("b"));
-        assert_eq!(production.get("ssl_mode").map(|node| (node.line, node.text())), Some((3, Some("required"))));
+        assert_eq!(
+            production.get("ssl_mode").map(|node| (node.line, node.text())),
+            Some((3, Some("required")))
+        );
     }
 
     #[test]
