@@ -37,7 +37,8 @@ fn the_headline_cases_are_found_in_ordinary_files() {
     words.extend(files.iter().map(String::as_str));
     let said = prove(&words).exits(1);
     let report = report(&said);
-    assert_eq!((report.connections.len(), report.unread.len()), (HEADLINES.len(), 0), "{said}");
+    // Two of them in the option file: mysqldump reads one more group than mysql.
+    assert_eq!((report.connections.len(), report.unread.len()), (HEADLINES.len() + 1, 0), "{said}");
     for headline in &HEADLINES {
         let one = prediction(&report, headline.file, headline.client);
         assert_eq!(

@@ -3,11 +3,12 @@
 //! No verdict is made here. A prediction is the row of the matrix for the mode that the settings are; where they are none that
 //! was measured, it is unknown, and [`confirm`] can run the driver with them.
 
+use std::cmp::Reverse;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use model::Severity;
-use prove::client::{Client, Kind, Spelt};
+use prove::client::{Client, Kind};
 use prove::config::choose::{self, Choice, is_chosen};
 use prove::config::option_file::{self, Line};
 use prove::config::{self, Driver, Found, Given, Setting, Style, style};
@@ -454,10 +455,11 @@ fn fix(client: &'static Client, found: &Found, said: &Said, matrix: &Matrix) -> 
         let row = matrix.row(client, spelt.mode).filter(|row| row.is_controlled)?;
         Some((spelt, Falls::of(&row.cases, row.broken_by.as_deref())))
     });
-    // The safest; of those what needs nothing else, says most, and is nearest to what is there.
+    // The safest; of those what promises most, needs nothing besides, and is nearest to what is there.
     let (best, falls) = measured.min_by_key(|(spelt, falls)| {
         let rank = falls.severity().map_or(0, |severity| severity as u8 + 1);
-        (rank, !spelt.provided.is_empty(), distance(client, spelt, &found.settings))
+        let promises = choose::mode(client, spelt.mode).map(|mode| mode.promises);
+        (rank, Reverse(promises), !spelt.provided.is_empty(), choose::changes(client, spelt, &found.settings))
     })?;
     if falls.in_clear {
         return Some(Fix {
@@ -480,6 +482,13 @@ fn fix(client: &'static Client, found: &Found, said: &Said, matrix: &Matrix) -> 
         Given::Text(text) if setting.key == "tls" => Some(text.as_str()),
         _ => None,
     });
+    let ca = found.settings.iter().find_map(|setting| match &setting.given {
+        Given::Text(text) if is_ca(settings, setting) && !text.is_empty() && !text.contains("-----BEGIN") => {
+            Some(text.replace(formats::settings::HOLE, "…"))
+        }
+        _ => None,
+    });
+    let ca = ca.map_or_else(|| style::CA.to_owned(), |ca| wire::printable(&ca));
     let is_beside = |key: &str| choose::key(settings, key).is_some_and(|key| key.kind == Kind::Beside);
     let stays = |setting: &Setting| {
         is_beside(&setting.key)
@@ -497,17 +506,11 @@ fn fix(client: &'static Client, found: &Found, said: &Said, matrix: &Matrix) -> 
         note += "provided that ";
         note += best.provided;
     }
-    Some(Fix { set: style::write(found.style, client, best, named), remove, note })
+    Some(Fix { set: style::write(found.style, client, best, named, &ca), remove, note })
 }
 
-/// How many words would change.
-fn distance(client: &Client, spelt: &Spelt, given: &[Setting]) -> usize {
-    let Some(settings) = client.settings else { return 0 };
-    let known: Vec<&str> =
-        given.iter().filter_map(|setting| choose::key(settings, &setting.key)).map(|key| key.name).collect();
-    let missing = spelt.settings.iter().filter(|(name, _)| !known.contains(name)).count();
-    let too_many = known.iter().filter(|name| spelt.settings.iter().all(|(other, _)| other != *name)).count();
-    missing + too_many
+fn is_ca(settings: &'static prove::client::Settings, setting: &Setting) -> bool {
+    choose::key(settings, &setting.key).is_some_and(|key| key.kind == Kind::Ca)
 }
 
 /// A setting's value for people: what is known to be no secret.

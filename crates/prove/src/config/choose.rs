@@ -80,6 +80,25 @@ pub fn mode(client: &'static Client, id: &str) -> Option<&'static Mode> {
     client.modes.iter().find(|mode| mode.id == id)
 }
 
+/// How many settings somebody would have to change to get from `given` to `spelt`.
+pub fn changes(client: &'static Client, spelt: &Spelt, given: &[Setting]) -> usize {
+    let Some(settings) = client.settings else { return 0 };
+    let facts: Vec<(&'static str, Fact)> = given
+        .iter()
+        .filter_map(|setting| {
+            let key = key(settings, &setting.key)?;
+            Some((key.name, fact(key, &setting.given).ok()??))
+        })
+        .collect();
+    let is_there = |(name, is): &&(&'static str, Is)| {
+        facts.iter().any(|(known, fact)| known == name && fits(settings, name, *is, fact))
+    };
+    let to_set = spelt.settings.iter().filter(|one| !is_there(one)).count();
+    let to_remove =
+        facts.iter().filter(|(known, _)| spelt.settings.iter().all(|(name, _)| name != known)).count();
+    to_set + to_remove
+}
+
 /// The driver's own word for a key: `-` and `_` are the same to option files and nobody confuses them elsewhere.
 pub fn key(settings: &'static Settings, name: &str) -> Option<&'static Key> {
     settings.keys.iter().find(|key| key.name == name).or_else(|| {

@@ -26,11 +26,11 @@ pub enum Style {
     Properties,
 }
 
-/// The settings of a mode, one a line.
-pub fn write(style: Style, client: &Client, spelt: &Spelt, named: Option<&str>) -> Vec<String> {
+/// The settings of a mode, one a line, with the CA at `ca`.
+pub fn write(style: Style, client: &Client, spelt: &Spelt, named: Option<&str>, ca: &str) -> Vec<String> {
     let value = |is: Is| match is {
         Is::Named => named.unwrap_or("custom").to_owned(),
-        other => other.text(CA).to_owned(),
+        other => other.text(ca).to_owned(),
     };
     let flat = |joint: &str| -> Vec<String> {
         spelt.settings.iter().map(|(name, is)| format!("{name}{joint}{}", value(*is))).collect()
@@ -50,14 +50,14 @@ pub fn write(style: Style, client: &Client, spelt: &Spelt, named: Option<&str>) 
         Style::JavaScript => nested(
             spelt,
             &|name, is| match is {
-                Is::Ca => format!("{name}: fs.readFileSync(\"{CA}\")"),
+                Is::Ca => format!("{name}: fs.readFileSync(\"{ca}\")"),
                 is => format!("{name}: {}", literal(is, &value(is), "true", "false", '"')),
             },
             &|name, inner| format!("{name}: {{ {} }}", inner.join(", ")),
         ),
-        Style::Python | Style::PythonDict => python(style, spelt, &value),
+        Style::Python | Style::PythonDict => python(style, spelt, &value, ca),
         Style::Php if client.settings.is_some_and(|settings| settings.family == "php-mysqli") => {
-            mysqli(spelt)
+            mysqli(spelt, ca)
         }
         Style::Php => spelt
             .settings
@@ -80,6 +80,8 @@ fn literal(is: Is, text: &str, on: &str, off: &str, quote: char) -> String {
     match is {
         Is::On => on.into(),
         Is::Off => off.into(),
+        // An object without anything in it is no text.
+        Is::Word("{}") => text.into(),
         _ => format!("{quote}{text}{quote}"),
     }
 }
@@ -105,13 +107,13 @@ fn nested(
     lines
 }
 
-fn python(style: Style, spelt: &Spelt, value: &dyn Fn(Is) -> String) -> Vec<String> {
+fn python(style: Style, spelt: &Spelt, value: &dyn Fn(Is) -> String, ca: &str) -> Vec<String> {
     let (joint, quote) = if style == Style::Python { ("=", "") } else { (": ", "\"") };
     let entry = |name: &str, text: &str| format!("{quote}{name}{quote}{joint}{text},");
     let has_context = spelt.settings.iter().any(|(name, is)| *name == "ssl" && matches!(is, Is::Word(_)));
     if has_context {
         let has = |wanted: &str| spelt.settings.iter().any(|(name, _)| *name == wanted);
-        let cafile = if has("ssl.cafile") { format!("cafile=\"{CA}\"") } else { String::new() };
+        let cafile = if has("ssl.cafile") { format!("cafile=\"{ca}\"") } else { String::new() };
         return vec![entry("ssl", &format!("ssl.create_default_context({cafile})"))];
     }
     let text = |is: Is| literal(is, &value(is), "True", "False", '"');
@@ -129,7 +131,7 @@ fn python(style: Style, spelt: &Spelt, value: &dyn Fn(Is) -> String) -> Vec<Stri
     .collect()
 }
 
-fn mysqli(spelt: &Spelt) -> Vec<String> {
+fn mysqli(spelt: &Spelt, ca: &str) -> Vec<String> {
     let flags: Vec<&str> = spelt
         .settings
         .iter()
@@ -139,9 +141,9 @@ fn mysqli(spelt: &Spelt) -> Vec<String> {
     let mut lines = Vec::new();
     for (name, is) in spelt.settings {
         match *name {
-            "ssl_set" => lines.push(format!("$link->ssl_set(null, null, '{CA}', null, null);")),
+            "ssl_set" => lines.push(format!("$link->ssl_set(null, null, '{ca}', null, null);")),
             name if name.starts_with("MYSQLI_OPT_") => {
-                lines.push(format!("$link->options({name}, {});", is.text(CA)));
+                lines.push(format!("$link->options({name}, {});", is.text(ca)));
             }
             _ => {}
         }
@@ -229,7 +231,7 @@ mod tests {
             let client = family(name)[0];
             let settings = client.settings.expect("a family has settings");
             let spelt = settings.spelt.iter().find(|spelt| spelt.mode == mode).expect("it is spelt");
-            assert_eq!(write(style, client, spelt, None), want, "{name} {mode}");
+            assert_eq!(write(style, client, spelt, None, CA), want, "{name} {mode}");
         };
         check(
             "mysql-cli",

@@ -51,7 +51,7 @@ pub fn modes() -> Vec<ModeFile> {
 
 fn mode_file(client: &'static Client, spelt: &Spelt) -> Option<ModeFile> {
     let settings = client.settings?;
-    let lines = |style: Style| style::write(style, client, spelt, None);
+    let lines = |style: Style| style::write(style, client, spelt, None, style::CA);
     let mut words = Vec::new();
     let python = |call: &str| {
         // Two more lines, which nobody is ever told to write.
