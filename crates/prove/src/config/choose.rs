@@ -62,17 +62,15 @@ pub fn choose(client: &'static Client, given: &[Setting]) -> Choice {
             "nothing but a certificate of its own, or ciphers, is set; that was not measured".into(),
         );
     }
-    match settings.spelt.iter().find(|spelt| is_spelt(settings, spelt, &facts)) {
-        Some(spelt) => Choice::Mode { mode: spelt.mode, provided: spelt.provided },
-        None => {
-            let words: Vec<&str> = facts.iter().map(|(name, _)| *name).collect();
-            Choice::Unknown(format!(
-                "{} was not measured with these values of {} together",
-                client.name,
-                words.join(", ")
-            ))
-        }
+    if let Some(spelt) = settings.spelt.iter().find(|spelt| is_spelt(settings, spelt, &facts)) {
+        return Choice::Mode { mode: spelt.mode, provided: spelt.provided };
     }
+    let words: Vec<&str> = facts.iter().map(|(name, _)| *name).collect();
+    Choice::Unknown(format!(
+        "{} was not measured with these values of {} together",
+        client.name,
+        words.join(", ")
+    ))
 }
 
 /// The mode of this id.
@@ -211,7 +209,7 @@ mod tests {
     #[test]
     fn settings_are_a_mode_or_unknown_and_nothing_in_between() {
         let check = |name: &str, pairs: &[(&str, &str)], want: Option<&str>| {
-            let client = family(name)[0];
+            let client = *family(name).first().expect("a family");
             let choice = choose(client, &set(pairs));
             let mode = match &choice {
                 Choice::Mode { mode, .. } => Some(*mode),

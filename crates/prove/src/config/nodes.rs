@@ -30,48 +30,78 @@ impl Meaning for Plain {
 /// How often a name may stand for a name.
 const STEPS_MAX: usize = 8;
 
+/// How many values the settings of one connection may have, those behind names counted each time.
+const VALUES_MAX: usize = 512;
+
 /// The settings of `node` under `key`.
 pub(super) fn flatten(key: &str, node: &Node, meaning: &dyn Meaning, all: &mut Vec<Setting>) {
-    flatten_in(key, node, meaning, all, STEPS_MAX);
+    let mut flattening = Flattening { meaning, all, values_left: VALUES_MAX };
+    flattening.node(key, node, STEPS_MAX);
 }
 
-fn flatten_in(key: &str, node: &Node, meaning: &dyn Meaning, all: &mut Vec<Setting>, steps: usize) {
-    let mut push = |given: Given| all.push(Setting::new(key, given, node.line));
-    match &node.value {
-        // Null is what is there when nothing is said.
-        Value::Null => {}
-        Value::Bool(is_on) => push(Given::Flag(*is_on)),
-        Value::Number(text) => push(Given::Text(text.clone())),
-        Value::Text(text) if text.chars().all(|c| c == HOLE) && !text.is_empty() => {
-            push(Given::Unread("a variable or template is filled in when it runs".into()));
-        }
-        Value::Text(text) => push(Given::Text(text.to_string())),
-        // A list of CAs, or of versions.
-        Value::List(items) => match items.as_slice() {
-            [] => {}
-            [first, ..] => flatten_in(key, first, meaning, all, steps),
-        },
-        Value::Map(entries) if entries.is_empty() => push(Given::Text("{}".into())),
-        Value::Map(entries) => {
-            for entry in entries {
-                let inner = if entry.key == "..." || key.is_empty() {
-                    entry.key.clone()
-                } else {
-                    format!("{key}.{}", entry.key)
-                };
-                flatten_in(&inner, &entry.node, meaning, all, steps);
+struct Flattening<'a> {
+    meaning: &'a dyn Meaning,
+    all: &'a mut Vec<Setting>,
+    values_left: usize,
+}
+
+impl Flattening<'_> {
+    fn push(&mut self, key: &str, line: usize, given: Given) {
+        self.all.push(Setting::new(key, given, line));
+    }
+
+    fn unread(&mut self, key: &str, line: usize, why: &str) {
+        self.push(key, line, Given::Unread(why.to_owned()));
+    }
+
+    fn node(&mut self, key: &str, node: &Node, steps: usize) {
+        let line = node.line;
+        self.values_left = match self.values_left {
+            0 => return,
+            // Said once, where it ends.
+            1 => {
+                self.unread("ssl", line, "it holds more values than settings do");
+                0
             }
-        }
-        Value::Name(_) | Value::Call { .. } | Value::Unread => match meaning.of(key, node) {
-            Meant::Given(given) => push(given),
-            Meant::Node(other) if steps > 0 => {
-                // `**config` and `...config` bring their own keys.
-                let key = if key == "..." && matches!(other.value, Value::Map(_)) { "" } else { key };
-                flatten_in(key, &other, meaning, all, steps - 1);
+            left => left - 1,
+        };
+        match &node.value {
+            // Null is what is there when nothing is said.
+            Value::Null => {}
+            Value::Bool(is_on) => self.push(key, line, Given::Flag(*is_on)),
+            Value::Number(text) => self.push(key, line, Given::Text(text.clone())),
+            Value::Text(text) if text.chars().all(|c| c == HOLE) && !text.is_empty() => {
+                self.unread(key, line, "a variable or template is filled in when it runs");
             }
-            Meant::Node(_) => push(Given::Unread("names lead in a circle".into())),
-            Meant::Settings(settings) => all.extend(settings),
-        },
+            Value::Text(text) => self.push(key, line, Given::Text(text.to_string())),
+            // A list of CAs, or of versions.
+            Value::List(items) => {
+                if let Some(first) = items.first() {
+                    self.node(key, first, steps);
+                }
+            }
+            Value::Map(entries) if entries.is_empty() => self.push(key, line, Given::Text("{}".into())),
+            Value::Map(entries) => {
+                for entry in entries {
+                    let inner = if entry.key == "..." || key.is_empty() {
+                        entry.key.clone()
+                    } else {
+                        format!("{key}.{}", entry.key)
+                    };
+                    self.node(&inner, &entry.node, steps);
+                }
+            }
+            Value::Name(_) | Value::Call { .. } | Value::Unread => match self.meaning.of(key, node) {
+                Meant::Given(given) => self.push(key, line, given),
+                Meant::Node(other) if steps > 0 => {
+                    // `**config` and `...config` bring their own keys.
+                    let key = if key == "..." && matches!(other.value, Value::Map(_)) { "" } else { key };
+                    self.node(key, &other, steps - 1);
+                }
+                Meant::Node(_) => self.unread(key, line, "names lead in a circle"),
+                Meant::Settings(settings) => self.all.extend(settings),
+            },
+        }
     }
 }
 

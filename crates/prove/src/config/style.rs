@@ -228,7 +228,7 @@ mod tests {
     #[test]
     fn a_mode_is_written_as_the_file_is() {
         let check = |name: &str, mode: &str, style: Style, want: &[&str]| {
-            let client = family(name)[0];
+            let client = *family(name).first().expect("a family");
             let settings = client.settings.expect("a family has settings");
             let spelt = settings.spelt.iter().find(|spelt| spelt.mode == mode).expect("it is spelt");
             assert_eq!(write(style, client, spelt, None, CA), want, "{name} {mode}");

@@ -208,6 +208,33 @@ fn php_ruby_perl_and_the_others() {
 }
 
 #[test]
+fn names_that_lead_in_a_circle_or_to_very_much_end() {
+    check(
+        "a.php",
+        "<?php\n$o = array_filter($o);\nnew PDO('mysql:host=db', 'u', 'p', $o);\n",
+        &["3 new PDO() php-pdo@db: ssl=?"],
+    );
+    check(
+        "a.py",
+        "a = ssl.create_default_context(cafile=b)\nb = ssl.create_default_context(cafile=a)\naiomysql.connect(ssl=a)\n",
+        &["3 aiomysql.connect() aiomysql@: ssl=create_default_context ssl.cafile=?"],
+    );
+    let mut many = "const m = require('mysql2');\nm.createPool({ ssl: a0 });\n".to_owned();
+    for level in 0..9 {
+        let next = level + 1;
+        let entries: Vec<String> = (0..20).map(|index| format!("k{index}: a{next}")).collect();
+        many += &format!("const a{level} = {{ {} }};\n", entries.join(", "));
+    }
+    many += "const a9 = { x: null };\n";
+    let (_, all) = read("a.js", many.as_bytes()).expect("short");
+    let settings = &all.found.first().expect("a connection").settings;
+    let is_said = settings.iter().any(|one| {
+        one.key == "ssl" && matches!(&one.given, Given::Unread(why) if why.contains("more values"))
+    });
+    assert!(is_said && settings.len() <= 512, "{}", settings.len());
+}
+
+#[test]
 fn option_files_are_read_by_each_client_for_itself() {
     let all = said("my.cnf", "[client]\npassword=geheim\nssl-ca=/ca\n[mysqldump]\nssl-mode=REQUIRED\n");
     assert!(all.iter().any(|one| one.contains(" mysql-cli@: ssl-ca=/ca")), "{all:#?}");

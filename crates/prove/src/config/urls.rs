@@ -152,26 +152,32 @@ fn of_anybody(settings: &[Setting]) -> Driver {
 }
 
 fn by_dsn(text: &str, line: usize, what: &str) -> Option<Found> {
-    let (parts, family, style) = match url::go_dsn(text) {
-        Some(parts) => (parts, "go-sql-driver", Style::Query),
-        None => {
-            let parts = url::dsn(text)?;
-            let family = match parts.scheme.as_str() {
-                "pdo:mysql" => "php-pdo",
-                "dbi:mysql" => "dbd-mysql",
-                "dbi:mariadb" => "dbd-mariadb",
-                _ => return None,
-            };
-            let is_one =
-                family != "php-pdo" || parts.get("host").is_some() || parts.get("unix_socket").is_some();
-            if !is_one {
-                return None;
-            }
-            (parts, family, if family == "php-pdo" { Style::Php } else { Style::Perl })
-        }
+    if let Some(parts) = url::go_dsn(text) {
+        let settings = settings(&parts, line);
+        let driver = Driver::Family("go-sql-driver");
+        return Some(Found {
+            line,
+            what: what.to_owned(),
+            driver,
+            host: place(&parts.host),
+            settings,
+            style: Style::Query,
+        });
+    }
+    let parts = url::dsn(text)?;
+    let family = match parts.scheme.as_str() {
+        "pdo:mysql" => "php-pdo",
+        "dbi:mysql" => "dbd-mysql",
+        "dbi:mariadb" => "dbd-mariadb",
+        _ => return None,
     };
+    let is_pdo = family == "php-pdo";
+    if is_pdo && parts.get("host").is_none() && parts.get("unix_socket").is_none() {
+        return None;
+    }
+    let style = if is_pdo { Style::Php } else { Style::Perl };
     // What stands behind `mysql:` is no option of PDO's: those are in its fourth argument.
-    let settings = if family == "php-pdo" { vec![] } else { settings(&parts, line) };
+    let settings = if is_pdo { vec![] } else { settings(&parts, line) };
     Some(Found {
         line,
         what: what.to_owned(),

@@ -140,10 +140,10 @@ fn mode_file(client: &'static Client, spelt: &Spelt) -> Option<ModeFile> {
             ),
         ),
         "ruby-mysql2" => {
-            let lines: String = lines(Style::Yaml).iter().map(|line| format!("  {line}\n")).collect();
+            let lines = lines(Style::Yaml).join("\n  ");
             (
                 "database.yml",
-                format!("production:\n  adapter: mysql2\n  host: db1\n  password: {PASSWORD}\n{lines}"),
+                format!("production:\n  adapter: mysql2\n  host: db1\n  password: {PASSWORD}\n  {lines}\n"),
             )
         }
         _ if !settings.groups.is_empty() => {

@@ -104,14 +104,14 @@ pub fn confirm(
                     continue;
                 }
             };
-            let outcomes = match known.get(&(client.id, told.clone())) {
-                Some(outcomes) => outcomes.clone(),
-                None => {
-                    said(&format!("{}: {}", client.name, connection.found.what));
-                    let outcomes = attack(client, &told, stage, wanted, stop)?;
-                    known.insert((client.id, told), outcomes.clone());
-                    outcomes
-                }
+            let same = (client.id, told.clone());
+            let outcomes = if let Some(outcomes) = known.get(&same) {
+                outcomes.clone()
+            } else {
+                said(&format!("{}: {}", client.name, connection.found.what));
+                let outcomes = attack(client, &told, stage, wanted, stop)?;
+                known.insert(same, outcomes.clone());
+                outcomes
             };
             if stop.load(Ordering::Relaxed) {
                 return Ok(());

@@ -42,7 +42,7 @@ pub fn found(client: &'static Client, lines: &[Line]) -> Option<Found> {
         what: format!("[{}]", settings.groups.join("] [")),
         driver: Driver::Family(settings.family),
         host: host.unwrap_or_default(),
-        settings: lines.iter().flat_map(setting).collect(),
+        settings: lines.iter().filter_map(setting).collect(),
         style: Style::OptionFile,
     })
 }

@@ -17,7 +17,7 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
         match name(call) {
             "PDO" | "Pdo\\Mysql" | "PDO::connect" => read.found.extend(of_pdo(call, &source)),
             "mysqli" | "mysqli_connect" => {
-                read.found.push(of_mysqli(call, args(call).first(), None, None, &source))
+                read.found.push(of_mysqli(call, args(call).first(), None, None, &source));
             }
             function if function.ends_with("->real_connect") => {
                 let object = function.trim_end_matches("->real_connect").to_owned();
@@ -64,6 +64,9 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
     Ok(read)
 }
 
+/// How often options may stand for others.
+const STEPS_MAX: usize = 8;
+
 /// The name of an attribute of PDO, whichever of its two classes it is written with.
 fn attribute(key: &str) -> Option<String> {
     let key = key.trim_start_matches('\\');
@@ -87,26 +90,41 @@ fn of_pdo(call: &Node, source: &Source) -> Option<Found> {
 
 fn attributes(options: &Node, source: &Source, all: &mut Vec<Setting>) {
     let meaning = Php { source };
-    match &options.value {
-        Value::Map(entries) => {
-            for Entry { key, node, .. } in entries {
-                if let Some(name) = attribute(key) {
-                    flatten(&name, node, &meaning, all);
+    let mut options = options.clone();
+    // A name, a call around it, a name in that: no further, since names may lead in a circle.
+    for _ in 0..STEPS_MAX {
+        let line = options.line;
+        let next = match &options.value {
+            Value::Map(entries) => {
+                for Entry { key, node, .. } in entries {
+                    if let Some(name) = attribute(key) {
+                        flatten(&name, node, &meaning, all);
+                    }
                 }
+                return;
             }
-        }
-        Value::List(_) | Value::Null => {}
-        Value::Name(name) => match look_up(source, name) {
-            Some(node) if !matches!(node.value, Value::Name(_)) => attributes(&node, source, all),
-            _ => all.push(unread("ssl", options.line, &format!("nothing in this file says what {name} is"))),
-        },
-        // Laravel takes out what is empty.
-        Value::Call { name, args, .. } if name == "array_filter" || name == "array" => match args.first() {
-            Some(inner) => attributes(inner, source, all),
-            None => {}
-        },
-        _ => all.push(unread("ssl", options.line, "the options are code")),
+            Value::List(_) | Value::Null => return,
+            Value::Name(name) => match look_up(source, name) {
+                Some(node) => node,
+                None => {
+                    return all.push(unread(
+                        "ssl",
+                        line,
+                        &format!("nothing in this file says what {name} is"),
+                    ));
+                }
+            },
+            // Laravel takes out what is empty.
+            Value::Call { name, args, .. } if name == "array_filter" || name == "array" => match args.first()
+            {
+                Some(inner) => inner.clone(),
+                None => return,
+            },
+            _ => break,
+        };
+        options = next;
     }
+    all.push(unread("ssl", options.line, "the options are code"));
 }
 
 fn unread(key: &str, line: usize, why: &str) -> Setting {

@@ -28,7 +28,7 @@ const CALLS: [(&str, &str); 13] = [
 
 fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
     let source = code::read(bytes, Language::Python)?;
-    let meaning = Python { source: &source };
+    let meaning = Python { source: &source, in_context: false.into() };
     let mut read = Read::default();
     for call in &source.calls {
         if let Some((_, family)) = CALLS.iter().find(|(known, _)| *known == name(call)) {
@@ -130,6 +130,8 @@ fn django(meaning: &Python<'_>, read: &mut Read) {
 
 struct Python<'a> {
     source: &'a Source,
+    /// A context is being looked at: what it is made of is no context.
+    in_context: std::cell::Cell<bool>,
 }
 
 impl Meaning for Python<'_> {
@@ -166,8 +168,18 @@ impl Meaning for Python<'_> {
 }
 
 impl Python<'_> {
-    /// The settings of a context of the standard library, as drivers know it: what it is made of, and what is changed later.
     fn context(&self, key: &str, node: &Node, known_as: Option<&str>) -> Option<Vec<Setting>> {
+        // `a` made of `b`, and `b` of `a`.
+        if self.in_context.replace(true) {
+            return None;
+        }
+        let settings = self.context_once(key, node, known_as);
+        self.in_context.set(false);
+        settings
+    }
+
+    /// The settings of a context of the standard library, as drivers know it: what it is made of, and what is changed later.
+    fn context_once(&self, key: &str, node: &Node, known_as: Option<&str>) -> Option<Vec<Setting>> {
         let made = match name(node) {
             "ssl.create_default_context" => true,
             "ssl._create_unverified_context" => false,
@@ -202,7 +214,7 @@ impl Python<'_> {
                     _ => all.push(setting(Given::Unread("its value is code".into()), one.line)),
                 },
                 [first, ..] => {
-                    all.push(setting(Given::Unread("it is set more than once".into()), first.line))
+                    all.push(setting(Given::Unread("it is set more than once".into()), first.line));
                 }
             }
         }

@@ -24,7 +24,9 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
         };
         let is_client = name(call) == "Mysql2::Client.new";
         let is_adapter = name(call).ends_with("establish_connection") || name(call) == "Sequel.connect";
-        if !is_client && !(is_adapter && words.get("adapter").and_then(Node::text) == Some("mysql2")) {
+        let is_ours =
+            is_client || (is_adapter && words.get("adapter").and_then(Node::text) == Some("mysql2"));
+        if !is_ours {
             continue;
         }
         let mut settings = Vec::new();
