@@ -290,19 +290,25 @@ fn file(path: &Path, driver: Option<&'static str>, matrix: &Matrix, looked: &mut
         Ok(read) => read,
         Err(error) => return looked.unread.push(unread(error.line(), error.to_string())),
     };
-    let is_silent = all.found.is_empty() && all.unread.is_empty() && all.notes.is_empty();
+    let is_silent = all.found.is_empty()
+        && all.unread.is_empty()
+        && all.notes.is_empty()
+        && all.environment_files.is_empty();
     for found in all.found {
         looked.connections.push(connection(name.clone(), form.name, found, driver, matrix));
     }
     looked.unread.extend(all.unread.into_iter().map(|one| unread(Some(one.line), one.why)));
     looked.notes.extend(all.notes.into_iter().map(|text| Note { file: name.clone(), text }));
     for (other, line) in all.environment_files {
-        // A specifier of systemd, or a pattern.
-        if !other.starts_with('/') || other.contains(['%', '*']) {
-            looked.unread.push(unread(Some(line), "EnvironmentFile= names no plain path".into()));
+        // Of a unit it is absolute; of a compose file it counts from that file. A specifier, a pattern or a variable is neither.
+        if other.contains(['%', '*', formats::settings::HOLE]) {
+            looked
+                .unread
+                .push(unread(Some(line), "the environment file that it names is no plain path".into()));
             continue;
         }
-        environment_file(Path::new(&other), driver, matrix, looked);
+        let other = path.parent().unwrap_or(Path::new("")).join(other);
+        environment_file(&other, driver, matrix, looked);
     }
     if is_silent {
         looked.unread.push(unread(None, format!("no connection was found in it (read as {})", form.name)));
@@ -351,8 +357,9 @@ fn option_files(path: &Path, name: &str, matrix: &Matrix, looked: &mut Looked) {
             match server::options::resolve(&Start::DefaultsFile(path.to_owned()), &groups, &LocalFiles) {
                 Ok(effective) => effective,
                 Err(error) => {
-                    // Every client fails at the same place.
-                    let why = error.to_string().lines().next().unwrap_or_default().to_owned();
+                    // Every client fails at the same place. A line that is quoted may have a password in it, however broken.
+                    let why = error.to_string();
+                    let why = without_quotes(why.lines().next().unwrap_or_default());
                     looked.unread.push(Unread { file: name.to_owned(), line: None, why });
                     return;
                 }
@@ -402,6 +409,20 @@ fn option_files(path: &Path, name: &str, matrix: &Matrix, looked: &mut Looked) {
         });
     }
     looked.connections.extend(all);
+}
+
+/// Without what stands between the first and the last quote.
+fn without_quotes(text: &str) -> String {
+    match (text.find('"'), text.rfind('"')) {
+        (Some(first), Some(last)) if first < last => {
+            format!(
+                "{}(not shown){}",
+                text.get(..first).unwrap_or_default(),
+                text.get(last + 1..).unwrap_or_default()
+            )
+        }
+        _ => text.to_owned(),
+    }
 }
 
 fn connection(

@@ -86,6 +86,14 @@ mod tests {
     fn settings_are_spelt_with_known_words_lead_to_known_modes_and_never_to_two() {
         for client in CLIENTS {
             let Some(settings) = client.settings else { continue };
+            for key in settings.keys.iter().filter(|key| key.kind != Kind::Beside) {
+                assert!(
+                    crate::config::is_about_tls(key.name),
+                    "{} {}: dropped when it is read",
+                    client.id,
+                    key.name
+                );
+            }
             let kind = |name: &str| settings.keys.iter().find(|key| key.name == name).map(|key| key.kind);
             for spelt in settings.spelt {
                 assert!(

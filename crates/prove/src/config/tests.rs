@@ -60,6 +60,9 @@ fn environments_of_all_kinds() {
         "kind: Deployment\nspec:\n  env:\n  - name: DATABASE_URL\n    value: mysql2://u@db/x?sslca=/ca\n  - name: JDBC_URL\n    valueFrom: {secretKeyRef: {name: a, key: b}}\n",
         &["5 spec.env.value ruby-mysql2@db: sslca=/ca"],
     );
+    let (_, all) = read("compose.yml", b"services:\n  a:\n    env_file:\n    - .env\n    - path: b.env\n")
+        .expect("YAML");
+    assert_eq!(all.environment_files, [(".env".to_owned(), 4), ("b.env".to_owned(), 5)]);
     let (_, all) = read("d.yaml", b"- name: JDBC_URL\n  valueFrom: {x: y}\n").expect("YAML");
     assert_eq!(all.unread.len(), 1, "{all:?}");
 }

@@ -83,7 +83,7 @@ pub fn confirm(
     said: &mut dyn FnMut(&str),
 ) -> Result<(), OpsError> {
     let mut known: HashMap<(&str, String), Vec<Outcome>> = HashMap::new();
-    for connection in &mut looked.connections {
+    'all: for connection in &mut looked.connections {
         for prediction in &mut connection.predictions {
             let client = prediction.client;
             let not = |why: String, next: String| Some(Confirmed::Not { why, next });
@@ -113,8 +113,9 @@ pub fn confirm(
                 known.insert(same, outcomes.clone());
                 outcomes
             };
+            // It was ended with us: what it had not done yet is no verdict.
             if stop.load(Ordering::Relaxed) {
-                return Ok(());
+                break 'all;
             }
             let (predicted, promise) = match &prediction.said {
                 Said::Row { row, .. } => (
@@ -132,6 +133,13 @@ pub fn confirm(
             prediction.confirmed =
                 Some(Confirmed::Seen(seen(version, is_measured_version, &outcomes, promise, predicted)));
         }
+    }
+    let left = looked.connections.iter_mut().flat_map(|one| &mut one.predictions);
+    for prediction in left.filter(|one| one.confirmed.is_none()) {
+        prediction.confirmed = Some(Confirmed::Not {
+            why: "ended before its turn".into(),
+            next: "the same command again".into(),
+        });
     }
     Ok(())
 }

@@ -183,3 +183,25 @@ fn what_cannot_be_opened_or_is_no_file_stops_nothing() {
     assert_eq!((said.connections.len(), said.unread.len()), (1, 4), "{said:?}");
     assert!(!format!("{said:?}").contains("geheim"));
 }
+
+#[test]
+fn environment_files_are_followed_from_where_they_are_named() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("compose.yml");
+    fs::write(&path, "services:\n  web:\n    env_file: web.env\n  other:\n    env_file: missing.env\n")
+        .expect("written");
+    fs::write(dir.path().join("web.env"), "DB_URL=jdbc:mysql://u:geheim@db/x?useSSL=false\n")
+        .expect("written");
+    let matrix = Matrix::built_in().expect("it is built in");
+    let said = look(&Asked { files: &[path], texts: &[], driver: None }, &matrix);
+    assert_eq!(said.connections.len(), 1, "{said:?}");
+    assert!(said.connections[0].file.ends_with("web.env") && said.unread.len() == 1, "{said:?}");
+}
+
+#[test]
+fn a_broken_option_file_is_told_without_its_words() {
+    let said = looked("my.cnf", "[client]\n=geheim\n[geheim\n");
+    assert_eq!(said.unread.len(), 1, "{said:?}");
+    let said = format!("{:?}{:?}", said, looked("my.cnf", "[client]\npassword geheim\u{0}\n"));
+    assert!(!said.contains("geheim") && said.contains("not shown"), "{said}");
+}

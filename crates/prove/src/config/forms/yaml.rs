@@ -79,6 +79,14 @@ fn of_rails(what: &str, node: &Node) -> Found {
 }
 
 fn of_map(what: &str, keys: &[&str], node: &Node, read: &mut Read) {
+    // A service of a compose file: one file, several, or `path:` of each.
+    if let Some(files) = node.get("env_file") {
+        for file in std::iter::once(files).chain(files.items()) {
+            if let Some(path) = file.text().or_else(|| file.get("path").and_then(Node::text)) {
+                read.environment_files.push((path.to_owned(), file.line));
+            }
+        }
+    }
     // A list of Kubernetes: {name: …, value: …} or {name: …, valueFrom: …}.
     if let Some(name) = node.get("name").and_then(Node::text)
         && node.get("valueFrom").is_some()
