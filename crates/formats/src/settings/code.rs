@@ -31,6 +31,8 @@ pub struct Source {
     pub calls: Vec<Node>,
     /// `name = value`, in the order of the file; attributes (`context.check_hostname`) are names with a dot.
     pub assigned: Vec<Entry>,
+    /// Names whose insides are set one by one (`settings["a"] = …`), each with its line.
+    pub changed: Vec<Node>,
     /// Maps and lists that stand by themselves (`module.exports = {…}` is an assignment, `{…}` of a JSON file is not).
     pub loose: Vec<Node>,
     /// Every text.
@@ -38,6 +40,30 @@ pub struct Source {
 }
 
 impl Source {
+    /// Where what a name stands for is changed in place: an item or attribute is set, or a method that changes it is called.
+    pub fn change(&self, name: &str) -> Option<usize> {
+        const METHODS: [&str; 7] = ["update", "setdefault", "merge!", "append", "push", "unshift", "pop"];
+        let inner = |known: &str| known.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
+        let is_changing = |call: &Node| match &call.value {
+            Value::Call { name: called, args, .. } => {
+                called
+                    .strip_prefix(name)
+                    .and_then(|rest| rest.strip_prefix('.'))
+                    .is_some_and(|rest| METHODS.contains(&rest.rsplit('.').next().unwrap_or_default()))
+                    || (called == "Object.assign"
+                        && matches!(args.first().map(|first| &first.value), Some(Value::Name(first)) if first == name))
+            }
+            _ => false,
+        };
+        let by_item = self
+            .changed
+            .iter()
+            .find(|node| matches!(&node.value, Value::Name(known) if known == name || inner(known)));
+        let by_attribute = self.assigned.iter().find(|entry| inner(&entry.key)).map(|entry| entry.line);
+        let by_call = self.calls.iter().find(|call| is_changing(call)).map(|call| call.line);
+        by_item.map(|node| node.line).or(by_attribute).or(by_call)
+    }
+
     /// The value of a name that has exactly one; `None` where it has none, or more.
     pub fn value(&self, name: &str) -> Option<&Node> {
         let mut all = self.assigned.iter().filter(|entry| entry.key == name);
@@ -138,6 +164,10 @@ impl Reader<'_> {
                     self.at += after + 1;
                     let node = self.expression(true)?;
                     self.source.assigned.push(Entry { key: name, line, node });
+                } else if self.is(1, "[") && self.sets_a_part() {
+                    // `settings["a"]["b"] = …`: what was in the map before is not all of it.
+                    self.source.changed.push(Node::new(line, Value::Name(name)));
+                    self.expression(true)?;
                 } else {
                     self.expression(true)?;
                 }
@@ -158,6 +188,22 @@ impl Reader<'_> {
         // Whatever was not understood: at least one further.
         self.at = self.at.max(begins + 1);
         Ok(())
+    }
+
+    /// Whether a `=` stands behind the brackets that follow the name here.
+    fn sets_a_part(&self) -> bool {
+        let mut depth = 0_usize;
+        for token in self.tokens.iter().skip(self.at + 1) {
+            match &token.kind {
+                Kind::Sign("[" | "(" | "{") => depth += 1,
+                Kind::Sign("]" | ")" | "}") if depth > 0 => depth -= 1,
+                Kind::Sign("=" | "||" | "|=" | "??") if depth == 0 => return true,
+                Kind::Sign(";") => return false,
+                _ if depth == 0 => return false,
+                _ => {}
+            }
+        }
+        false
     }
 
     /// Whether the brace here opens a map: a key stands behind it.
@@ -425,6 +471,20 @@ mod tests {
         let all = source("a = 1\nif x:\n    a = 2\nb: dict = {'c': True}\n", Language::Python);
         assert_eq!(all.value("a"), None);
         assert_eq!(all.value("b").and_then(|b| b.get("c")).map(|c| &c.value), Some(&Value::Bool(true)));
+    }
+
+    #[test]
+    fn what_is_changed_in_place_is_told() {
+        let python = "a = {}\na['x']['y'] = 1\nb = {}\nb.update(c=1)\nc = {}\nd = a['x']\nif c['y'] == 2:\n    pass\ne = {}\ne.f = 1\n";
+        let all = source(python, Language::Python);
+        let lines: Vec<Option<usize>> =
+            ["a", "b", "c", "d", "e"].iter().map(|name| all.change(name)).collect();
+        assert_eq!(lines, [Some(2), Some(4), None, None, Some(10)]);
+        assert_eq!(source("$o = [];\n$o[PDO::X] = '/ca';\n", Language::Php).change("$o"), Some(2));
+        assert_eq!(
+            source("const o = {};\nObject.assign(o, p);\n", Language::JavaScript).change("o"),
+            Some(2)
+        );
     }
 
     #[test]

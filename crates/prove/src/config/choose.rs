@@ -42,7 +42,10 @@ pub fn choose(client: &'static Client, given: &[Setting]) -> Choice {
             if !is_about_tls(&setting.key) {
                 continue;
             }
-            return Choice::Unknown(format!("{} was not measured with {}", client.name, setting.key));
+            return Choice::Unknown(match &setting.given {
+                Given::Unread(why) => why.clone(),
+                _ => format!("{} was not measured with {}", client.name, setting.key),
+            });
         };
         match fact(key, &setting.given) {
             Ok(None) => {

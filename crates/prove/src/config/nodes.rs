@@ -105,17 +105,26 @@ impl Flattening<'_> {
     }
 }
 
-/// The value of a name, or of a part of one: `config.db.ssl`.
+/// The value of a name, or of a part of one: `config.db.ssl`. None of a map that is changed in place: it is not all there.
 pub(super) fn look_up(source: &Source, name: &str) -> Option<Node> {
+    let is_whole = |name: &str, node: &Node| {
+        !matches!(node.value, Value::Map(_) | Value::List(_)) || source.change(name).is_none()
+    };
     if let Some(node) = source.value(name) {
-        return Some(node.clone());
+        return is_whole(name, node).then(|| node.clone());
     }
     let (head, rest) = name.split_once('.')?;
-    let mut node = source.value(head)?.clone();
+    let mut node = source.value(head).filter(|node| is_whole(head, node))?.clone();
     for part in rest.split('.') {
         node = node.get(part)?.clone();
     }
     Some(node)
+}
+
+/// What is said of settings under a name that is changed in place.
+pub(super) fn changed(source: &Source, name: &str) -> Option<Setting> {
+    let line = source.change(name)?;
+    Some(Setting::new("...", Given::Unread(format!("{name} is changed later, in line {line}")), line))
 }
 
 /// The last entry of this key as text, where it is one.

@@ -211,6 +211,35 @@ fn php_ruby_perl_and_the_others() {
 }
 
 #[test]
+fn what_is_changed_later_is_not_read_as_if_it_were_all() {
+    check(
+        "settings.py",
+        "DATABASES = {'default': {'ENGINE': 'django.db.backends.mysql'}}\nif TLS:\n    DATABASES['default']['OPTIONS'] = {'ssl_mode': 'VERIFY_CA'}\n",
+        &["1 DATABASES.default mysqlclient@: ...=?"],
+    );
+    check(
+        "a.py",
+        "o = {'ssl_ca': '/ca'}\no['ssl_verify_cert'] = True\npymysql.connect(**o)\n",
+        &["3 pymysql.connect() pymysql@: ...=?"],
+    );
+    check(
+        "a.php",
+        "<?php\n$o = [];\nif ($tls) { $o[PDO::MYSQL_ATTR_SSL_CA] = '/ca'; }\nnew PDO('mysql:host=db', 'u', 'p', $o);\n",
+        &["4 new PDO() php-pdo@db: ssl=?"],
+    );
+    check(
+        "a.js",
+        "const mysql = require('mysql2');\nconst o = { host: 'db' };\nif (tls) o.ssl = { ca };\nmysql.createPool(o);\n",
+        &["4 mysql.createPool node-mysql2@: ssl=?"],
+    );
+    check(
+        "config.js",
+        "const c = { dialect: 'mysql', host: 'db' };\nc.dialectOptions = { ssl: {} };\n",
+        &["1 an object node-mysql2@db: ...=?"],
+    );
+}
+
+#[test]
 fn names_that_lead_in_a_circle_or_to_very_much_end() {
     check(
         "a.php",

@@ -4,7 +4,7 @@ use formats::settings::code::{self, Language, Source};
 use formats::settings::{Node, Value};
 
 use super::{Form, ends};
-use crate::config::nodes::{Meaning, Meant, args, flatten, look_up, name, text_of};
+use crate::config::nodes::{Meaning, Meant, args, changed, flatten, look_up, name, text_of};
 use crate::config::{Driver, Found, Given, Read, SettingsError, Style, urls};
 
 pub(super) const JSON: Form = Form {
@@ -49,14 +49,15 @@ fn read(bytes: &[u8], style: Style) -> Result<Read, SettingsError> {
             }
         }
     }
-    let trees =
-        source.loose.iter().chain(source.assigned.iter().map(|entry| &entry.node)).chain(&source.calls);
-    for tree in trees {
+    let trees = (source.loose.iter().chain(&source.calls).map(|tree| (tree, None)))
+        .chain(source.assigned.iter().map(|entry| (&entry.node, changed(&source, &entry.key))));
+    for (tree, change) in trees {
         tree.walk(&mut |keys, node| {
-            if let Some(found) = of_object(&keys.join("."), node, &source, style)
+            if let Some(mut found) = of_object(&keys.join("."), node, &source, style)
                 && read.found.iter().all(|known| known.line != found.line)
             {
                 told.extend(found.settings.iter().map(|setting| setting.line));
+                found.settings.extend(change.clone());
                 read.found.push(found);
             }
         });

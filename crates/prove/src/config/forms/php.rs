@@ -4,7 +4,7 @@ use formats::settings::code::{self, Language, Source};
 use formats::settings::{Entry, Node, Value};
 
 use super::{Form, ends};
-use crate::config::nodes::{Meaning, Meant, args, flatten, look_up, name};
+use crate::config::nodes::{Meaning, Meant, args, changed, flatten, look_up, name};
 use crate::config::{Driver, Found, Given, Read, Setting, SettingsError, Style, urls};
 
 pub(super) const PHP: Form =
@@ -42,13 +42,15 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
             _ => {}
         }
     }
-    let trees =
-        source.loose.iter().chain(source.assigned.iter().map(|entry| &entry.node)).chain(&source.calls);
-    for tree in trees {
+    let trees = (source.loose.iter().chain(&source.calls).map(|tree| (tree, None)))
+        .chain(source.assigned.iter().map(|entry| (&entry.node, changed(&source, &entry.key))));
+    for (tree, change) in trees {
         tree.walk(&mut |keys, node| {
             let is_laravel = matches!(node.get("driver").and_then(Node::text), Some("mysql" | "mariadb"));
             if is_laravel && read.found.iter().all(|known| known.line != node.line) {
-                read.found.push(of_laravel(&keys.join("."), node, &source));
+                let mut found = of_laravel(&keys.join("."), node, &source);
+                found.settings.extend(change.clone());
+                read.found.push(found);
             }
         });
     }

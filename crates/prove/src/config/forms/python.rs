@@ -4,7 +4,7 @@ use formats::settings::code::{self, Language, Source};
 use formats::settings::{Entry, Node, Value};
 
 use super::{Form, ends};
-use crate::config::nodes::{Meaning, Meant, args, flatten, look_up, name, named, text_of};
+use crate::config::nodes::{Meaning, Meant, args, changed, flatten, look_up, name, named, text_of};
 use crate::config::{Driver, Found, Given, Read, Setting, SettingsError, Style, Unread, urls};
 
 pub(super) const PYTHON: Form =
@@ -113,6 +113,7 @@ fn django(meaning: &Python<'_>, read: &mut Read) {
                     _ => flatten("...", options, meaning, &mut settings),
                 }
             }
+            settings.extend(changed(source, "DATABASES"));
             read.found.push(Found {
                 line: alias.line,
                 what,
