@@ -177,17 +177,16 @@ fn counted(number: usize, what: &str) -> String {
 }
 
 fn print_connection(global: &Global, one: &Connection) {
-    let place_of = if is_typed(one.found.style, &one.file) {
-        one.file.clone()
-    } else {
-        format!("{}:{}", one.file, one.found.line)
-    };
-    let host = if one.found.host.is_empty() {
-        String::new()
-    } else {
-        format!(", host {}", wire::printable(&one.found.host))
-    };
-    show::out(&format!("{} {}{host}", show::bold(&place_of), wire::printable(&one.found.what)));
+    let is_typed = is_typed(one.found.style, &one.file);
+    let mut head = if is_typed { one.file.clone() } else { format!("{}:{}", one.file, one.found.line) };
+    head = show::bold(&head);
+    if !one.found.what.is_empty() {
+        head += &format!(" {}", wire::printable(&one.found.what));
+    }
+    if !one.found.host.is_empty() {
+        head += &format!(", host {}", wire::printable(&one.found.host));
+    }
+    show::out(&head);
     let client = one.predictions.first().map(|one| one.client);
     for setting in &one.found.settings {
         let value = shown(client, setting).map_or_else(String::new, |value| format!(" = {value}"));
@@ -197,7 +196,7 @@ fn print_connection(global: &Global, one: &Connection) {
         };
         show::out(&format!(
             "    {:<26} {}{value}{why}",
-            place(&one.file, setting),
+            if is_typed { String::new() } else { place(&one.file, setting) },
             wire::printable(&setting.key)
         ));
     }
@@ -254,7 +253,13 @@ fn lines(global: &Global, one: &Connection, prediction: &Prediction) -> Vec<Stri
             None => show::green(&format!("it {}", falls.sentence())),
         });
     } else if prediction.confirmed.is_none() {
-        lines.push("next: the same command with --confirm runs the driver with these settings".into());
+        let is_unread =
+            |setting: &prove::config::Setting| matches!(setting.given, prove::config::Given::Unread(_));
+        lines.push(if one.found.settings.iter().any(is_unread) {
+            "next: run your own program against the rogue server: sealion prove client -- CMD".into()
+        } else {
+            "next: the same command with --confirm runs the driver with these settings".into()
+        });
     }
     if let Some(fix) = &prediction.fix {
         lines.extend(fix_lines(one, fix));

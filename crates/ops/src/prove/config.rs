@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use model::Severity;
 use prove::client::{Client, Kind};
 use prove::config::choose::{self, Choice, is_chosen};
+use prove::config::forms::LARAVEL_CA;
 use prove::config::option_file::{self, Line};
 use prove::config::{self, Driver, Found, Given, Setting, Style, style};
 use report::shape::{PROVE_CLIENTS_SCHEMA_ID, ProveCaseRow, ProveClientsReport, ProveModeRow};
@@ -193,6 +194,13 @@ impl Falls {
             Self { to_names: true, .. } | Self { gives_login: true, .. } => Some(Severity::Low),
             _ => None,
         }
+    }
+
+    /// For comparing: by severity, then by how much there is of it.
+    fn weight(self) -> (u8, usize) {
+        let falls =
+            [self.never_encrypts, self.in_clear, self.to_certificates, self.to_names, self.gives_login];
+        (self.severity().map_or(0, |severity| severity as u8 + 1), falls.iter().filter(|is| **is).count())
     }
 
     /// For people.
@@ -472,15 +480,23 @@ fn fix(client: &'static Client, found: &Found, said: &Said, matrix: &Matrix) -> 
         return None;
     }
     let settings = client.settings?;
-    let measured = settings.spelt.iter().filter_map(|spelt| {
+    // Laravel's own `config/database.php` takes one variable from the environment.
+    let is_writable = |spelt: &&prove::client::Spelt| {
+        found.style != Style::Env || spelt.settings.iter().all(|(name, _)| *name == LARAVEL_CA)
+    };
+    let measured = settings.spelt.iter().filter(is_writable).filter_map(|spelt| {
         let row = matrix.row(client, spelt.mode).filter(|row| row.is_controlled)?;
         Some((spelt, Falls::of(&row.cases, row.broken_by.as_deref())))
     });
     // The safest; of those what promises most, needs nothing besides, and is nearest to what is there.
     let (best, falls) = measured.min_by_key(|(spelt, falls)| {
-        let rank = falls.severity().map_or(0, |severity| severity as u8 + 1);
         let promises = choose::mode(client, spelt.mode).map(|mode| mode.promises);
-        (rank, Reverse(promises), !spelt.provided.is_empty(), choose::changes(client, spelt, &found.settings))
+        (
+            falls.weight(),
+            Reverse(promises),
+            !spelt.provided.is_empty(),
+            choose::changes(client, spelt, &found.settings),
+        )
     })?;
     if falls.in_clear {
         return Some(Fix {
@@ -492,7 +508,7 @@ fn fix(client: &'static Client, found: &Found, said: &Said, matrix: &Matrix) -> 
             ),
         });
     }
-    if now.is_some_and(|now| now.severity() <= falls.severity()) {
+    if now.is_some_and(|now| now.weight() <= falls.weight()) {
         return Some(Fix {
             set: vec![],
             remove: vec![],
@@ -511,11 +527,14 @@ fn fix(client: &'static Client, found: &Found, said: &Said, matrix: &Matrix) -> 
     });
     let ca = ca.map_or_else(|| style::CA.to_owned(), |ca| wire::printable(&ca));
     let is_beside = |key: &str| choose::key(settings, key).is_some_and(|key| key.kind == Kind::Beside);
+    // `ssl: …` is written anew by `ssl: { … }`.
+    let root = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
     let stays = |setting: &Setting| {
         is_beside(&setting.key)
             || settings.chosen_by.is_some_and(|(name, _)| name == setting.key)
             || choose::key(settings, &setting.key)
                 .is_some_and(|key| best.settings.iter().any(|(name, _)| *name == key.name))
+            || best.settings.iter().any(|(name, _)| name.contains('.') && root(name) == setting.key)
     };
     let remove = found.settings.iter().filter(|setting| !stays(setting)).cloned().collect();
     let mut note = String::new();

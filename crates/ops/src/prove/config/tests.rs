@@ -205,3 +205,24 @@ fn a_broken_option_file_is_told_without_its_words() {
     let said = format!("{:?}{:?}", said, looked("my.cnf", "[client]\npassword geheim\u{0}\n"));
     assert!(!said.contains("geheim") && said.contains("not shown"), "{said}");
 }
+
+#[test]
+fn a_fix_fits_what_reads_the_file() {
+    // Laravel hands on one variable; the other attributes stand in its config/database.php.
+    let said = looked(".env", "DB_CONNECTION=mysql\nDB_HOST=db\nMYSQL_ATTR_SSL_VERIFY_SERVER_CERT=true\n");
+    let (one, severity, fix) = only(&said);
+    assert_eq!((severity, fix.as_str()), (Some(Severity::High), "MYSQL_ATTR_SSL_CA=/path/to/ca.pem ()"));
+    assert!(one.found.settings.is_empty());
+    // The CA that is named already, the name that is given already, and what is fewer of the same kind.
+    let said = looked(".env", "A=jdbc:mariadb://db/x?sslMode=verify-ca&serverSslCert=/my/ca.pem\n");
+    assert_eq!(
+        only(&said).2,
+        "sslMode=verify-full&serverSslCert=/my/ca.pem (the best that was measured; still low: it sends user name and an answer fit for guessing to anybody before it refuses them)"
+    );
+    let said = looked(".env", "A=u:p@tcp(db)/x?tls=shop&allowFallbackToPlaintext=true\n");
+    assert!(only(&said).2.starts_with("tls=shop ("), "{}", only(&said).2);
+    // What is written anew is not to be removed.
+    let said = looked("a.js", "const m = require('mysql2');\nm.createPool({ host: 'db', ssl: {} });\n");
+    let fix = only(&said).0.predictions[0].fix.clone().expect("a fix");
+    assert!(fix.remove.is_empty() && fix.set[0].starts_with("ssl: { ca: "), "{fix:?}");
+}

@@ -55,13 +55,16 @@ pub(super) fn names_a_connection(key: &str) -> bool {
     .any(|end| key.ends_with(end))
 }
 
-/// Of Laravel: its `config/database.php` gives PDO the CA that `MYSQL_ATTR_SSL_CA` names.
+/// What Laravel's own `config/database.php` hands on to PDO, and nothing else about TLS.
+pub const LARAVEL_CA: &str = "MYSQL_ATTR_SSL_CA";
+
+/// Of Laravel, unless its `config/database.php` was changed.
 fn laravel(pairs: &[Pair]) -> Option<Found> {
     let of = |name: &str| pairs.iter().rev().find(|pair| pair.key == name);
     let connection = of("DB_CONNECTION").filter(|pair| matches!(pair.value.as_str(), "mysql" | "mariadb"))?;
     let settings = pairs
         .iter()
-        .filter(|pair| pair.key.starts_with("MYSQL_ATTR_SSL_"))
+        .filter(|pair| pair.key == LARAVEL_CA)
         .map(|pair| Setting::new(&pair.key, Given::Text(pair.value.to_string()), pair.line))
         .collect();
     Some(Found {

@@ -14,6 +14,8 @@ mod systemd;
 mod text;
 mod yaml;
 
+pub use env::LARAVEL_CA;
+
 use super::{Read, SettingsError};
 
 /// One kind of file.
