@@ -125,14 +125,24 @@ pub fn read(name: &str, bytes: &[u8]) -> Result<(&'static Form, Read), SettingsE
     let form = forms::form(name);
     let mut read = (form.read)(bytes)?;
     for found in &mut read.found {
+        // Names are shown, and somebody may have written a URL where a name belongs.
+        if found.what.contains('@') || found.what.contains("://") {
+            found.what = "(no name)".into();
+        }
         found.settings.retain(|setting| is_about_tls(&setting.key));
         for setting in &mut found.settings {
+            if setting.key.contains(['@', '/', ' ']) {
+                setting.key = "(no word for ssl)".into();
+            }
             if let Given::Text(text) = &mut setting.given
                 && !is_harmless(&setting.key)
             {
                 zeroize::Zeroize::zeroize(text);
             }
         }
+    }
+    for one in read.unread.iter_mut().filter(|one| one.why.contains('@')) {
+        one.why = "what stands here cannot be read".into();
     }
     read.found.sort_by_key(|found| found.line);
     Ok((form, read))

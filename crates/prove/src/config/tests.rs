@@ -337,6 +337,21 @@ const SECRETS: [(&str, &str); 14] = [
 ];
 
 #[test]
+fn a_url_where_a_name_belongs_is_not_shown() {
+    for (name, text) in [
+        ("a.yml", "\"mysql://u:geheim@h\":\n  url: jdbc:mysql://h/d\n"),
+        ("a.json", "{\"dialect\": \"mysql\", \"dialectOptions\": {\"ssl\": {\"mysql://u:geheim@h\": 1}}}"),
+        (
+            "b.yml",
+            "services:\n  a:\n    environment:\n      jdbc:mysql://u:geheim@h/d: mysql2://u:geheim@h/d\n",
+        ),
+    ] {
+        let said = said(name, text);
+        assert!(!said.is_empty() && !said.concat().contains("geheim"), "{said:?}");
+    }
+}
+
+#[test]
 fn every_form_has_a_connection_in_these_examples() {
     for (name, text) in SECRETS {
         assert!(!said(name, text).is_empty(), "{name}");
