@@ -306,7 +306,14 @@ fn confirmed_line(confirmed: &Confirmed, said: &Said) -> String {
 fn fix_lines(one: &Connection, fix: &Fix) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some((first, rest)) = fix.set.split_first() {
-        lines.push(format!("write: {first}"));
+        // Where the settings stand that it takes the place of, or else where the connection begins.
+        let at = one
+            .found
+            .settings
+            .first()
+            .map_or_else(|| format!("{}:{}", one.file, one.found.line), |setting| place(&one.file, setting));
+        let at = if is_typed(one.found.style, &one.file) { String::new() } else { format!(" ({at})") };
+        lines.push(format!("write{at}: {first}"));
         lines.extend(rest.iter().map(|line| format!("       {line}")));
     }
     for setting in &fix.remove {
