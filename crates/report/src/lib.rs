@@ -31,3 +31,6 @@ pub const PROVE_CLIENTS_SCHEMA: &str = include_str!("../../../docs/schema/prove-
 
 /// The same of `sealion prove config --format json`.
 pub const PROVE_CONFIG_SCHEMA: &str = include_str!("../../../docs/schema/prove-config-1.json");
+
+/// The same of `sealion bench load --format json`.
+pub const BENCH_LOAD_SCHEMA: &str = include_str!("../../../docs/schema/bench-load-1.json");

@@ -312,6 +312,25 @@ fn a_server_that_blocks_us_in_the_middle_is_left_alone_at_once() {
 }
 
 #[test]
+fn something_else_that_answers_in_the_middle_is_named_and_proves_nothing() {
+    let count = std::sync::atomic::AtomicU32::new(0);
+    let front = mysql_in_front_of(openssl(&["-tls1_2"]));
+    let address = front.address;
+    let server = responder(move |mut stream| {
+        if count.fetch_add(1, std::sync::atomic::Ordering::Relaxed) % 3 == 2 {
+            let _ = stream.write_all(b"HTTP/1.1 503 Service Unavailable\r\n\r\n");
+            return;
+        }
+        servers::join(&stream, address, &[]);
+    });
+    let facts = run(vec![target(server.address)], Depth::Classes, &LIMITS).remove(0).facts;
+    says(&facts, "in place of a greeting, on the way: bytes 485454502f312e31");
+    let tls = facts.tls.unwrap();
+    let twelve = tls.versions.get(&wire::tls::registry::Version::TLS12);
+    assert_eq!(twelve, Some(&scan::facts::Found::Yes), "{tls:#?}");
+}
+
+#[test]
 fn ipv6_is_asked_as_ipv4_is() {
     TcpListener::bind("[::1]:0").expect("this test needs IPv6 on lo: sysctl net.ipv6.conf.lo.disable_ipv6=0");
     let server = responder_at("[::1]:0", |mut stream| {

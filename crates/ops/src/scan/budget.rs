@@ -7,14 +7,15 @@
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::net::IpAddr;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use model::{Clock, SystemClock};
 use nix::errno::Errno;
-use nix::fcntl::{Flock, FlockArg};
+use nix::fcntl::{FcntlArg, Flock, FlockArg, fcntl};
+use nix::libc;
 use serde::{Deserialize, Serialize};
 
 /// After that the connections of a day count anew; the sum of all goes on.
@@ -63,6 +64,19 @@ pub struct Budget {
     /// Spent here and not in the file yet: others may write to it meanwhile.
     unsaved: BTreeMap<IpAddr, u32>,
     save_at: Option<Instant>,
+    /// Its bytes are locked, one for each address that is being asked from here.
+    turns: Option<fs::File>,
+    held: BTreeMap<IpAddr, Turn>,
+    /// Which file it was when it was last read: each writer makes a new one.
+    read_as: Option<FileId>,
+}
+
+/// Whose turn it is to ask an address: one process at a time, or two would each spend what is left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    Ours,
+    /// Given back with the next save: whoever is next must read what was spent.
+    Ending,
 }
 
 impl Budget {
@@ -83,8 +97,64 @@ impl Budget {
         Self::at(path)
     }
 
-    fn at(path: PathBuf) -> Self {
-        Self { spent: read(&path), path: Some(path), unsaved: BTreeMap::new(), save_at: None }
+    pub(super) fn at(path: PathBuf) -> Self {
+        let mut budget = Self::in_memory();
+        budget.read_as = file_id(&path);
+        budget.spent = read(&path);
+        budget.path = Some(path);
+        budget
+    }
+
+    /// Whether `address` may be asked now: no other sealion of this user asks it, and what others spent on it is known. Where
+    /// nothing can be locked it may: the budget is a courtesy.
+    pub fn take_turn(&mut self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        if address.is_loopback() {
+            return true;
+        }
+        if let Some(turn) = self.held.get_mut(&address) {
+            *turn = Turn::Ours;
+            return true;
+        }
+        let Some(path) = &self.path else { return true };
+        if self.turns.is_none() {
+            self.turns = open_beside(path, "turns").ok();
+        }
+        let Some(file) = &self.turns else { return true };
+        match fcntl(file, FcntlArg::F_OFD_SETLK(&byte_of(address, libc::F_WRLCK))) {
+            Ok(_) => {}
+            Err(Errno::EAGAIN | Errno::EACCES) => return false,
+            Err(_) => return true,
+        }
+        self.held.insert(address, Turn::Ours);
+        let now = file_id(path);
+        if now != self.read_as {
+            self.read_as = now;
+            self.spent = read(path);
+            let now_unix_ms = SystemClock.unix_ms();
+            for (address, connections) in &self.unsaved {
+                self.spent.entry(*address).or_default().add(*connections, now_unix_ms);
+            }
+        }
+        true
+    }
+
+    /// `address` has been asked: others may, once what was spent is in the file.
+    pub fn end_turn(&mut self, address: IpAddr) {
+        if let Some(turn) = self.held.get_mut(&address.to_canonical()) {
+            *turn = Turn::Ending;
+        }
+    }
+
+    fn give_turns_back(&mut self) {
+        let Some(file) = &self.turns else { return };
+        self.held.retain(|address, turn| {
+            let is_over = *turn == Turn::Ending;
+            if is_over {
+                let _ = fcntl(file, FcntlArg::F_OFD_SETLK(&byte_of(*address, libc::F_UNLCK)));
+            }
+            !is_over
+        });
     }
 
     /// Connections that may still be made to `address` of `allowed` in a day.
@@ -126,7 +196,11 @@ impl Budget {
     /// Keeps it, if the last time is long ago. What fails here fails again at the end, and is said there.
     pub fn save_now_and_then(&mut self) {
         let began = Instant::now();
-        if self.unsaved.is_empty() || self.save_at.is_some_and(|at| began < at) {
+        if self.unsaved.is_empty() {
+            self.give_turns_back();
+            return;
+        }
+        if self.save_at.is_some_and(|at| began < at) {
             return;
         }
         let _ = self.save();
@@ -139,6 +213,12 @@ impl Budget {
     /// # Errors
     /// Why it could not be written.
     pub fn save(&mut self) -> Result<(), String> {
+        let kept = self.keep();
+        self.give_turns_back();
+        kept
+    }
+
+    fn keep(&mut self) -> Result<(), String> {
         let Some(path) = self.path.clone() else { return Ok(()) };
         if self.unsaved.is_empty() {
             return Ok(());
@@ -150,6 +230,7 @@ impl Budget {
             all.entry(*address).or_default().add(*connections, now);
         }
         write(&path, &all)?;
+        self.read_as = file_id(&path);
         self.unsaved.clear();
         self.spent = all;
         Ok(())
@@ -184,24 +265,53 @@ fn write(path: &Path, spent: &BySpent) -> Result<(), String> {
     trust::file::write_atomically(path, text.as_bytes(), 0o600, None).map_err(|error| error.to_string())
 }
 
-/// The file itself is replaced by each who writes it: the lock is on one beside it.
-fn lock(path: &Path) -> Result<Flock<fs::File>, String> {
+/// Inode, and when it was changed: the numbers of inodes come again.
+type FileId = (u64, i64, i64);
+
+fn file_id(path: &Path) -> Option<FileId> {
+    fs::metadata(path).ok().map(|metadata| (metadata.ino(), metadata.ctime(), metadata.ctime_nsec()))
+}
+
+/// The byte that stands for an address, by FNV-1a: two addresses that share one wait for each other, and no more.
+fn byte_of(address: IpAddr, kind: i32) -> libc::flock {
+    let fold = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    let hash = match address {
+        IpAddr::V4(ip) => ip.octets().iter().fold(0xcbf2_9ce4_8422_2325, fold),
+        IpAddr::V6(ip) => ip.octets().iter().fold(0xcbf2_9ce4_8422_2325, fold),
+    };
+    libc::flock {
+        l_type: i16::try_from(kind).unwrap_or_default(),
+        l_whence: 0,
+        l_start: i64::try_from(hash >> 2).unwrap_or_default(),
+        l_len: 1,
+        l_pid: 0,
+    }
+}
+
+/// The file itself is replaced by each who writes it: locks are on files beside it.
+fn open_beside(path: &Path, extension: &str) -> Result<fs::File, String> {
     let dir = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
-    let beside = path.with_extension("lock");
-    let mut file = OpenOptions::new()
+    let beside = path.with_extension(extension);
+    OpenOptions::new()
         .create(true)
         .truncate(false)
         .write(true)
         .mode(0o600)
         .open(&beside)
-        .map_err(|error| format!("{}: {error}", beside.display()))?;
+        .map_err(|error| format!("{}: {error}", beside.display()))
+}
+
+fn lock(path: &Path) -> Result<Flock<fs::File>, String> {
+    let mut file = open_beside(path, "lock")?;
     let until = Instant::now() + LOCK_WAIT;
     loop {
         match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
             Ok(lock) => return Ok(lock),
             Err((back, Errno::EWOULDBLOCK | Errno::EINTR)) if Instant::now() < until => file = back,
-            Err((_, errno)) => return Err(format!("{}: {errno}", beside.display())),
+            Err((_, errno)) => {
+                return Err(format!("{}: {errno}", path.with_extension("lock").display()));
+            }
         }
         thread::sleep(Duration::from_millis(5));
     }
@@ -245,6 +355,27 @@ mod tests {
         });
         assert!(ended.is_err());
         assert_eq!(Budget::at(path).left(far, 40), 25);
+    }
+
+    #[test]
+    fn an_address_is_asked_by_one_at_a_time_and_the_next_knows_what_was_spent() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("sealion/connections.json");
+        let [far, other]: [IpAddr; 2] =
+            ["192.0.2.1", "192.0.2.2"].map(|address| address.parse().expect("an address"));
+        let (mut one, mut two) = (Budget::at(path.clone()), Budget::at(path.clone()));
+        assert!(one.take_turn(far) && !two.take_turn(far) && two.take_turn(other));
+        one.spend(far, 30);
+        one.end_turn(far);
+        assert!(!two.take_turn(far), "what was spent is not in the file yet");
+        assert!(one.take_turn(far), "and until then it may go on itself");
+        one.end_turn(far);
+        one.save().expect("kept");
+        assert!(two.take_turn(far) && !one.take_turn(far));
+        assert_eq!(two.left(far, 40), 10);
+        // Whoever is killed gives all back.
+        drop(two);
+        assert!(one.take_turn(far) && one.take_turn(other));
     }
 
     #[test]

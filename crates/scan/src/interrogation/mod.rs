@@ -318,9 +318,7 @@ impl Survey {
                 }
             }
             Spoke::Nothing => Service::Silent,
-            Spoke::Other(bytes) => Service::Stranger {
-                first_bytes_hex: bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}")),
-            },
+            Spoke::Other(bytes) => Service::Stranger { first_bytes_hex: hex(bytes) },
         };
         if let Some(fault) = &reply.fault
             && !answered
@@ -382,6 +380,12 @@ impl Survey {
             self.facts.not_seen.push(format!("the rest: error {}: {}", error.code, error.message));
             return Said::NotSeen;
         }
+        if let Spoke::Other(bytes) = &reply.spoke
+            && self.opening == Opening::Mysql
+        {
+            let start = hex(bytes.get(..8).unwrap_or(bytes));
+            self.note_unseen(format!("what came in place of a greeting, on the way: bytes {start}"));
+        }
         self.heard(&question, &reply)
     }
 
@@ -427,6 +431,10 @@ impl Survey {
             self.facts.not_seen.push(why);
         }
     }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
 fn said(reply: &Reply) -> Said {
