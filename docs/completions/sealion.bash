@@ -121,6 +121,9 @@ _sealion() {
             sealion__subcmd__prove,clients)
                 cmd="sealion__subcmd__prove__subcmd__clients"
                 ;;
+            sealion__subcmd__prove,config)
+                cmd="sealion__subcmd__prove__subcmd__config"
+                ;;
             sealion__subcmd__prove,list)
                 cmd="sealion__subcmd__prove__subcmd__list"
                 ;;
@@ -1439,7 +1442,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__prove)
-            opts="-v -h --inventory --format --color --verbose --help client clients serve sniff list"
+            opts="-v -h --inventory --format --color --verbose --help client clients config serve sniff list"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1526,6 +1529,52 @@ _sealion() {
                     return 0
                     ;;
                 --page)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout-s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__prove__subcmd__config)
+            opts="-v -h --driver --confirm --install --matrix --fail-on --no-namespace --dir --timeout-s --inventory --format --color --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --driver)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --matrix)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fail-on)
+                    COMPREPLY=($(compgen -W "info low medium high critical" -- "${cur}"))
+                    return 0
+                    ;;
+                --dir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -283,6 +283,15 @@ pub enum ProveCommand {
     Client(ProveClientArgs),
     /// Try drivers and tools, in every way that their TLS can be set
     Clients(ProveClientsArgs),
+    /// Read the settings of applications, and say what each connection in them would give away
+    ///
+    /// Option files, .mylogin.cnf, .env, units of systemd, properties, YAML (Rails, Spring, compose, Kubernetes), JSON, JavaScript, Python
+    /// (Django, SQLAlchemy), PHP (Laravel, WordPress), Ruby, Perl; connection URLs and DSNs. The name of a file decides how it is
+    /// read. Predictions are those of docs/reference/clients; no host is dialled, and no password is shown.
+    #[command(after_help = "Example: sealion prove config .env config/database.yml --fail-on high\n\n\
+                            Exit code 1: a finding at or above --fail-on. 3: with --fail-on, something is unknown; without, \
+                            everything is. 5: a prediction did not hold (--confirm).")]
+    Config(ProveConfigArgs),
     /// Listen for clients, one port per attack, and say what each gave away
     Serve(ProveServeArgs),
     /// Say what an eavesdropper reads, from a capture file or an interface
@@ -340,10 +349,41 @@ pub struct ProveClientsArgs {
     /// Where clients are installed; sealion's cache when left out
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
-    /// Also write the matrix as a page of markdown
+    /// Also write the matrix as a page of markdown, and as data for `prove config` beside it (its name with .json)
     #[arg(long, value_name = "FILE")]
     pub page: Option<PathBuf>,
     /// End one run of a client after this long
+    #[arg(long, value_name = "S", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub timeout_s: u64,
+}
+
+#[derive(Debug, Args)]
+pub struct ProveConfigArgs {
+    /// Files, connection URLs and DSNs; - reads these from standard input, one a line
+    #[arg(value_name = "FILE|URL", required = true)]
+    pub what: Vec<PathBuf>,
+    /// The driver of URLs that do not name theirs (mysql://)
+    #[arg(long, value_name = "NAME")]
+    pub driver: Option<String>,
+    /// Also run each driver with these settings against the rogue server, and compare
+    #[arg(long)]
+    pub confirm: bool,
+    /// Install drivers that are not there, from the registry of their language
+    #[arg(long, requires = "confirm")]
+    pub install: bool,
+    /// Predict from this run of `prove clients --format json` instead of the one that is built in
+    #[arg(long, value_name = "FILE")]
+    pub matrix: Option<PathBuf>,
+    /// Exit with 1 when a connection is as bad as this, with 3 when something is unknown
+    #[arg(long, value_enum, value_name = "SEVERITY")]
+    pub fail_on: Option<SeverityArg>,
+    /// On the host's loopback instead of a network of its own; some libraries check less there
+    #[arg(long, requires = "confirm")]
+    pub no_namespace: bool,
+    /// Where drivers are installed; sealion's cache when left out
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+    /// End one run of a driver after this long
     #[arg(long, value_name = "S", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub timeout_s: u64,
 }

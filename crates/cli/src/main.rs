@@ -9,6 +9,7 @@ mod internal;
 mod labs;
 mod look;
 mod prove;
+mod prove_config;
 mod prove_sniff;
 mod scan;
 mod show;

@@ -1,6 +1,7 @@
 //! `sealion prove`: the rogue server, and what clients gave it.
 
 use std::net::{IpAddr, Ipv4Addr};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -8,10 +9,7 @@ use std::time::Duration;
 use ops::OpsError;
 use ops::prove::drivers::{self, COLUMNS, Kept, State, Tried, Wanted};
 use ops::prove::{ATTACKS, CLIENTS, Ground, Outcome, Stage, attack};
-use report::shape::{
-    PROVE_CLIENT_SCHEMA_ID, PROVE_CLIENTS_SCHEMA_ID, ProveCaseRow, ProveClientReport, ProveClientsReport,
-    ProveDriverRow, ProveModeRow,
-};
+use report::shape::{PROVE_CLIENT_SCHEMA_ID, ProveClientReport};
 use serde_json::{Value, json};
 
 use crate::args::{self, Format, Global, ProveClientArgs, ProveClientsArgs, ProveCommand, ProveServeArgs};
@@ -23,6 +21,7 @@ pub fn prove(global: &Global, command: &ProveCommand) -> Result<u8, OpsError> {
     match command {
         ProveCommand::Client(args) => client(global, args),
         ProveCommand::Clients(args) => clients(global, args),
+        ProveCommand::Config(args) => crate::prove_config::run(global, args, &ends_on_ctrl_c),
         ProveCommand::Serve(args) => serve(global, args),
         ProveCommand::Sniff(args) => {
             let stop = ends_on_ctrl_c()?;
@@ -115,7 +114,7 @@ fn client(global: &Global, args: &ProveClientArgs) -> Result<u8, OpsError> {
             is_complete: is_whole,
             is_controlled: judged.is_controlled,
             fallen: count(fallen.len()),
-            cases: judged.outcomes.iter().map(row).collect(),
+            cases: judged.outcomes.iter().map(drivers::case_row).collect(),
         };
         show::out(&report.to_json());
     }
@@ -130,21 +129,6 @@ fn client(global: &Global, args: &ProveClientArgs) -> Result<u8, OpsError> {
 
 fn count(number: usize) -> u64 {
     u64::try_from(number).unwrap_or(u64::MAX)
-}
-
-fn row(one: &Outcome) -> ProveCaseRow {
-    ProveCaseRow {
-        case: one.attack.id.into(),
-        family: one.attack.family.to_string(),
-        verdict: one.verdict.letters().into(),
-        text: one.verdict.to_string(),
-        has_fallen: one.has_fallen(),
-        is_guessable: one.is_guessable,
-        connections: count(one.connections),
-        client: one.client.clone(),
-        exit: one.exit.clone(),
-        defence: one.attack.defence.into(),
-    }
 }
 
 fn print_outcome(global: &Global, one: &Outcome) {
@@ -243,13 +227,9 @@ fn clients(global: &Global, args: &ProveClientsArgs) -> Result<u8, OpsError> {
     show::progress("");
     if let Some(path) = &args.page {
         let day = show::day(i64::try_from(model::Clock::unix_ms(&model::SystemClock) / 1000).ok());
-        std::fs::write(path, drivers::page(&all, &attacks, &day)).map_err(|error| {
-            OpsError::usage(
-                format!("{} cannot be written", path.display()),
-                error.to_string(),
-                "name a file that you may write",
-            )
-        })?;
+        // Of one run, so that neither can be older than the other.
+        write(path, &drivers::page(&all, &attacks, &day))?;
+        write(&path.with_extension("json"), &drivers::data(&all))?;
     }
     let kept = Kept::of(&all);
     if is_table {
@@ -260,48 +240,25 @@ fn clients(global: &Global, args: &ProveClientsArgs) -> Result<u8, OpsError> {
             ));
         }
     } else {
-        let report = ProveClientsReport {
-            schema: PROVE_CLIENTS_SCHEMA_ID.into(),
-            sealion_version: env!("CARGO_PKG_VERSION").into(),
-            broken_promises: count(kept.broken),
-            clients: all.iter().map(tried_row).collect(),
-        };
-        show::out(&report.to_json());
+        show::out(&drivers::report(&all).to_json());
     }
     let is_tried = all.iter().any(|one| matches!(one.state, State::Tried { .. }));
     Ok(if is_tried { 0 } else { 3 })
 }
 
+fn write(path: &Path, text: &str) -> Result<(), OpsError> {
+    std::fs::write(path, text).map_err(|error| {
+        OpsError::usage(
+            format!("{} cannot be written", path.display()),
+            error.to_string(),
+            "name a file that you may write",
+        )
+    })
+}
+
 /// Of a column.
 fn width(attack: &prove::Attack) -> usize {
     (attack.id.len() + 1).max(12)
-}
-
-fn tried_row(one: &Tried) -> ProveDriverRow {
-    let untried = ProveDriverRow {
-        client: one.client.id.into(),
-        name: one.client.name.into(),
-        version: None,
-        why: None,
-        next: None,
-        modes: vec![],
-    };
-    match &one.state {
-        State::NotHere { why, next } => {
-            ProveDriverRow { why: Some(why.clone()), next: Some(next.clone()), ..untried }
-        }
-        State::Tried { version, rows } => {
-            let modes = rows.iter().map(|row| ProveModeRow {
-                mode: row.mode.id.into(),
-                options: row.mode.options.into(),
-                promises: row.mode.promises.to_string(),
-                is_controlled: row.is_controlled(),
-                broken_by: row.broken_promise().map(|one| one.attack.id.into()),
-                cases: row.outcomes.iter().map(self::row).collect(),
-            });
-            ProveDriverRow { version: Some(version.clone()), modes: modes.collect(), ..untried }
-        }
-    }
 }
 
 fn print_tried(one: &Tried) {

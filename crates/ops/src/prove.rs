@@ -17,6 +17,7 @@ use secrecy::{ExposeSecret, SecretString};
 
 use crate::OpsError;
 
+pub mod config;
 pub mod drivers;
 pub mod sniff;
 
@@ -231,12 +232,19 @@ fn outcome(attack: &'static Attack, visits: &[Visit], (exit, words): (String, St
     }
 }
 
+/// The project of a driver, and what its program is told besides.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    dir: &'a Path,
+    settings: Option<&'a str>,
+}
+
 /// How it ended, and the end of what it said.
 fn run(
     stage: &Stage,
     port: u16,
     command: &[OsString],
-    place: Option<&Path>,
+    place: Option<Place<'_>>,
     at_most: Duration,
     stop: &AtomicBool,
 ) -> Result<(String, String), OpsError> {
@@ -259,7 +267,10 @@ fn run(
     })?;
     let mut child = Command::new(filled(program));
     if let Some(place) = place {
-        child.current_dir(place);
+        child.current_dir(place.dir);
+        if let Some(settings) = place.settings {
+            child.env("SEALION_SETTINGS", settings);
+        }
     }
     child.args(words.iter().map(filled)).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     for (name, value) in &told {

@@ -21,6 +21,109 @@ pub struct Client {
     /// What is run there; the mode is the word behind.
     pub run: &'static [&'static str],
     pub modes: &'static [Mode],
+    /// `None` for what no application's settings speak of.
+    pub settings: Option<&'static Settings>,
+}
+
+/// How its TLS is set in an application's settings, and which mode each way of setting it is. No verdicts: the matrix has those.
+#[derive(Debug)]
+pub struct Settings {
+    /// Clients of one family read the same words, and nothing in the words tells which of them reads them.
+    pub family: &'static str,
+    /// One of an old series: where it does not know a word, that is no fault of whoever wrote it for a newer one.
+    pub is_old: bool,
+    /// Of two builds in one package: the switch that chooses, and what it must be for this one. Left out it is off.
+    pub chosen_by: Option<(&'static str, bool)>,
+    /// Groups of option files that it reads; none for what reads no option file of its own accord.
+    pub groups: &'static [&'static str],
+    pub carry: Carry,
+    pub keys: &'static [Key],
+    /// A way of setting TLS that is not here was not measured.
+    pub spelt: &'static [Spelt],
+}
+
+/// How `--confirm` hands settings to the program of the project, in `SEALION_SETTINGS`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Carry {
+    /// A flat object; `ssl.ca` is the key `ca` of what `ssl` is.
+    Json,
+    /// `key=value&key=value`
+    Query,
+    /// `key=value;key=value`
+    Semicolons,
+    /// Lines of an option file.
+    Lines,
+}
+
+/// A word that has to do with TLS, as this driver knows it.
+#[derive(Debug)]
+pub struct Key {
+    pub name: &'static str,
+    pub kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Names the CA, or holds it.
+    Ca,
+    /// Off is the same as left out.
+    Flag,
+    /// Off is something else than left out.
+    Switch,
+    /// One of some words; their case, and `-` or `_`, make no difference.
+    Word,
+    /// Changes nothing of what was measured, beside other settings: a client's own certificate, a list of ciphers.
+    Beside,
+    /// Says that the settings stand in another file.
+    Elsewhere,
+}
+
+/// A mode, as it is spelt in settings: all of these, and no other.
+#[derive(Debug)]
+pub struct Spelt {
+    pub mode: &'static str,
+    pub settings: &'static [(&'static str, Is)],
+    /// What else must be so, and is not in the settings.
+    pub provided: &'static str,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Is {
+    Ca,
+    On,
+    Off,
+    Word(&'static str),
+    /// A name that the program has given to a configuration of its own.
+    Named,
+}
+
+impl Is {
+    /// As text; the CA is at `ca`.
+    pub fn text(self, ca: &str) -> &str {
+        match self {
+            Self::Ca => ca,
+            Self::On => "true",
+            Self::Off => "false",
+            Self::Word(word) => word,
+            Self::Named => "custom",
+        }
+    }
+}
+
+impl Spelt {
+    pub(crate) const fn new(mode: &'static str, settings: &'static [(&'static str, Is)]) -> Self {
+        Self { mode, settings, provided: "" }
+    }
+
+    pub(crate) const fn provided(self, provided: &'static str) -> Self {
+        Self { provided, ..self }
+    }
+}
+
+impl Key {
+    pub(crate) const fn new(name: &'static str, kind: Kind) -> Self {
+        Self { name, kind }
+    }
 }
 
 /// One way of setting its TLS.

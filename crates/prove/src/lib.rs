@@ -7,11 +7,12 @@
 //! - [`talk`]: the MySQL bytes of one connection, sans-I/O, and what was seen in them;
 //! - [`certificates`]: what the rogue shows in TLS, good and bad;
 //! - [`rogue`]: sockets, threads, TLS;
-//! - [`client`]: drivers and tools as data; [`clients`] registers them.
+//! - [`client`]: drivers and tools as data; [`clients`] registers them;
+//! - [`config`]: connections in the settings of applications, and which mode of which client each is.
 //!
 //! [`verdict`] judges. Nothing that a client gives away is kept: a password or a file is compared with what the caller
 //! knows and forgotten. [`sniff`] is the other half: what somebody reads who only listens. Left out so far: relays in front
-//! of a real server, `config`.
+//! of a real server.
 #![warn(clippy::indexing_slicing)]
 
 mod asked;
@@ -20,6 +21,7 @@ pub mod attacks;
 pub mod certificates;
 pub mod client;
 pub mod clients;
+pub mod config;
 pub mod rogue;
 pub mod sniff;
 pub mod talk;

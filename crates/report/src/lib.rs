@@ -29,6 +29,9 @@ pub const PROVE_CLIENT_SCHEMA: &str = include_str!("../../../docs/schema/prove-c
 /// The same of `sealion prove clients --format json`.
 pub const PROVE_CLIENTS_SCHEMA: &str = include_str!("../../../docs/schema/prove-clients-1.json");
 
+/// The same of `sealion prove config --format json`.
+pub const PROVE_CONFIG_SCHEMA: &str = include_str!("../../../docs/schema/prove-config-1.json");
+
 /// The same of `sealion bench load --format json`.
 pub const BENCH_LOAD_SCHEMA: &str = include_str!("../../../docs/schema/bench-load-1.json");
 

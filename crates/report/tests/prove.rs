@@ -1,11 +1,11 @@
-//! The shapes of `sealion prove client` and `sealion prove clients`, and their schemas.
+//! The shapes of `sealion prove client`, `prove clients` and `prove config`, and their schemas.
 
 mod support;
 
 use std::collections::BTreeSet;
 
-use report::shape::{ProveClientReport, ProveClientsReport};
-use report::{PROVE_CLIENT_SCHEMA, PROVE_CLIENTS_SCHEMA};
+use report::shape::{ProveClientReport, ProveClientsReport, ProveConfigReport};
+use report::{PROVE_CLIENT_SCHEMA, PROVE_CLIENTS_SCHEMA, PROVE_CONFIG_SCHEMA};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -61,5 +61,23 @@ fn the_shape_of_the_matrix_is_the_published_one() {
     assert_eq!(
         errors(&schema, &broken),
         ["/clients/0/modes/0/promises: is not in the enum", "/clients/1: lacks why"]
+    );
+}
+
+#[test]
+fn the_shape_of_settings_is_the_published_one() {
+    let (schema, mut broken) = check::<ProveConfigReport>(
+        PROVE_CONFIG_SCHEMA,
+        include_str!("../testdata/prove-config.json"),
+        |value| {
+            value["connections"].as_array_mut().expect("a list").truncate(1);
+            value["connections"][0]["predictions"].as_array_mut().expect("a list").truncate(1);
+        },
+    );
+    broken["connections"][0]["severity"] = "terrible".into();
+    broken["connections"][1].as_object_mut().expect("an object").remove("why").expect("it is there");
+    assert_eq!(
+        errors(&schema, &broken),
+        ["/connections/0/severity: is not in the enum", "/connections/1: lacks why"]
     );
 }

@@ -10,8 +10,11 @@ use prove::attack::{Chain, Dates, Names};
 use prove::client::{Client, Mode, Promise};
 use prove::talk::Over;
 use prove::{Attack, Verdict};
+use report::shape::{
+    PROVE_CLIENTS_SCHEMA_ID, ProveCaseRow, ProveClientsReport, ProveDriverRow, ProveModeRow,
+};
 
-use super::{LAST_WORDS, Outcome, Stage, outcome, run};
+use super::{LAST_WORDS, Outcome, Place, Stage, outcome, run};
 use crate::OpsError;
 
 /// What the matrix asks of every mode when nothing else is asked for, the control first. One column for each.
@@ -54,6 +57,12 @@ impl Row {
     /// What the options look like they promise, and this client does not keep: the attack that it falls to first.
     pub fn broken_promise(&self) -> Option<&Outcome> {
         self.outcomes.iter().find(|one| self.is_broken_by(one))
+    }
+
+    /// The same of outcomes that are no mode's; the honest server comes first.
+    pub fn broken_promise_of(promise: Promise, outcomes: &[Outcome]) -> Option<&Outcome> {
+        let is_controlled = outcomes.first().is_some_and(|one| matches!(one.verdict, Verdict::Accepted(_)));
+        outcomes.iter().find(|one| is_controlled && breaks(promise, one.attack, one.verdict))
     }
 
     fn is_broken_by(&self, one: &Outcome) -> bool {
@@ -144,6 +153,16 @@ pub struct Prepared {
     ready: Ready,
 }
 
+impl Prepared {
+    /// Its version, or why it is not there and what to do.
+    pub fn version(&self) -> Result<&str, (&str, &str)> {
+        match &self.ready {
+            Ok(version) => Ok(version),
+            Err((why, next)) => Err((why, next)),
+        }
+    }
+}
+
 /// Installs what is not there, if `installs`. Needs the network, so it comes before a namespace is entered.
 ///
 /// # Errors
@@ -211,14 +230,14 @@ fn try_mode(
     let mut outcomes = Vec::new();
     for attack in wanted.attacks {
         let Some(port) = stage.rogue.port(attack) else { continue };
-        let ended = run(stage, port, &command, Some(dir), wanted.at_most, stop)?;
+        let ended = run(stage, port, &command, Some(Place { dir, settings: None }), wanted.at_most, stop)?;
         outcomes.push(outcome(attack, &stage.rogue.visits(LAST_WORDS), ended));
     }
     Ok(Row { mode, outcomes })
 }
 
 /// A word with a slash in it is a file of the project.
-fn program(word: &str, dir: &Path) -> OsString {
+pub(super) fn program(word: &str, dir: &Path) -> OsString {
     if word.contains('/') && !word.starts_with('-') { dir.join(word).into() } else { word.into() }
 }
 
@@ -300,6 +319,81 @@ fn say(words: &[&str], dir: &Path) -> Result<String, String> {
     ))
 }
 
+/// What was tried, in the published shape.
+pub fn report(all: &[Tried]) -> ProveClientsReport {
+    ProveClientsReport {
+        schema: PROVE_CLIENTS_SCHEMA_ID.into(),
+        sealion_version: env!("CARGO_PKG_VERSION").into(),
+        broken_promises: count(Kept::of(all).broken),
+        clients: all.iter().map(driver_row).collect(),
+    }
+}
+
+/// The same for a repository: one line a case, and nothing of the machine that it was made on.
+pub fn data(all: &[Tried]) -> String {
+    let mut report = report(all);
+    for (row, one) in report.clients.iter_mut().zip(all) {
+        // The words of a program that failed may name places.
+        if row.why.is_some() {
+            row.why = Some("it was not tried".into());
+            row.next = Some(one.client.needs_hint.into());
+        }
+    }
+    // One line for each case: a difference of two runs can be read.
+    report
+        .to_json()
+        .replace("\n            {\n              ", "\n            { ")
+        .replace("\n              ", " ")
+        .replace("\n            }", " }")
+}
+
+fn driver_row(one: &Tried) -> ProveDriverRow {
+    let untried = ProveDriverRow {
+        client: one.client.id.into(),
+        name: one.client.name.into(),
+        version: None,
+        why: None,
+        next: None,
+        modes: vec![],
+    };
+    match &one.state {
+        State::NotHere { why, next } => {
+            ProveDriverRow { why: Some(why.clone()), next: Some(next.clone()), ..untried }
+        }
+        State::Tried { version, rows } => {
+            let modes = rows.iter().map(|row| ProveModeRow {
+                mode: row.mode.id.into(),
+                options: row.mode.options.into(),
+                promises: row.mode.promises.to_string(),
+                is_controlled: row.is_controlled(),
+                broken_by: row.broken_promise().map(|one| one.attack.id.into()),
+                cases: row.outcomes.iter().map(case_row).collect(),
+            });
+            ProveDriverRow { version: Some(version.clone()), modes: modes.collect(), ..untried }
+        }
+    }
+}
+
+/// One attack on one client, in the published shape.
+pub fn case_row(one: &Outcome) -> ProveCaseRow {
+    ProveCaseRow {
+        case: one.attack.id.into(),
+        family: one.attack.family.to_string(),
+        verdict: one.verdict.letters().into(),
+        text: one.verdict.to_string(),
+        has_fallen: one.has_fallen(),
+        is_guessable: one.is_guessable,
+        connections: count(one.connections),
+        client: one.client.clone(),
+        exit: one.exit.clone(),
+        defence: one.attack.defence.into(),
+    }
+}
+
+fn count(number: usize) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
+}
+
 /// The matrix as a page of markdown. Nothing in it is from this source but names and options: verdicts are those of `all`.
 ///
 /// It names nothing of the machine that it was made on, and a client that could not be tried only by what it needs.
@@ -316,6 +410,7 @@ pub fn page(all: &[Tried], columns: &[&Attack], on: &str) -> String {
     let mut page = format!(
         "# What clients do\n\n\
          Made by `sealion prove clients --install{asked} --page FILE` on {on}; delete it, run that again, and it is back.\n\
+         The same run wrote `clients.json` beside it, from which `sealion prove config` predicts.\n\
          Each client was run once for each column; what counts is what the rogue server saw\n\
          ([the letters](../tasks/prove.md)). **Bold**: the options promise something that the client did not keep. *In italics*:\n\
          the honest server was not accepted, so what is refused beside it says nothing of attacks.\n\n\
@@ -383,6 +478,7 @@ mod tests {
         install: &[],
         run: &["driver"],
         modes: MODES,
+        settings: None,
     };
 
     fn row(mode: usize, verdicts: &[(&str, Verdict)]) -> Row {

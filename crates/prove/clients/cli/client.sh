@@ -22,7 +22,7 @@ version)
     "${client[@]}" --no-defaults --version | grep -oE '(Distrib|from|Ver) [0-9.]*[0-9]' | sort | head -n 1 | cut -d' ' -f2
     exit
     ;;
-default | env-password) words=() ;;
+default | env-password | settings) words=() ;;
 ssl) words=(--ssl) ;;
 ca) words=("--ssl-ca=$SEALION_CA") ;;
 verify) words=("--ssl-ca=$SEALION_CA" --ssl-verify-server-cert) ;;
@@ -30,6 +30,7 @@ skip-verify) words=(--ssl --skip-ssl-verify-server-cert) ;;
 skip-ssl) words=(--skip-ssl) ;;
 disabled) words=(--ssl-mode=DISABLED) ;;
 required) words=(--ssl-mode=REQUIRED) ;;
+required-ca) words=(--ssl-mode=REQUIRED "--ssl-ca=$SEALION_CA") ;;
 verify-ca) words=(--ssl-mode=VERIFY_CA "--ssl-ca=$SEALION_CA") ;;
 verify-identity) words=(--ssl-mode=VERIFY_IDENTITY "--ssl-ca=$SEALION_CA") ;;
 esac
@@ -48,7 +49,9 @@ other=$(find "$bundle/usr/lib" -type d -path '*libmariadb3/plugin' | head -n 1)
 defaults=--no-defaults
 if [ "$3" != env-password ]; then
     unset MYSQL_PWD
-    (umask 077 && printf '[client]\npassword="%s"\n' "$SEALION_PASSWORD" >own.cnf)
+    told=
+    [ "$3" != settings ] || told=$SEALION_SETTINGS
+    (umask 077 && printf '[client]\npassword="%s"\n%s\n' "$SEALION_PASSWORD" "$told" >own.cnf)
     defaults=--defaults-file=$PWD/own.cnf
 fi
 exec "${client[@]}" "$defaults" --protocol=tcp "--plugin-dir=$plugins" -h "$SEALION_HOST" -P "$SEALION_PORT" \

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -47,6 +48,17 @@ func main() {
 	config.ReadTimeout = 5 * time.Second
 	switch mode {
 	case "default":
+	case "settings":
+		base := config.FormatDSN()
+		joint := "?"
+		if strings.Contains(base, "?") {
+			joint = "&"
+		}
+		config, err = mysql.ParseDSN(base + joint + os.Getenv("SEALION_SETTINGS"))
+		end(err)
+	case "true-fallback":
+		config.TLSConfig = "true"
+		config.AllowFallbackToPlaintext = true
 	case "custom-fallback":
 		config.TLSConfig = "custom"
 		config.AllowFallbackToPlaintext = true

@@ -40,6 +40,13 @@ public class Client {
         return path.toAbsolutePath();
     }
 
+    static String settings() {
+        String told = System.getenv("SEALION_SETTINGS");
+        String ca = "trustCertificateKeyStoreUrl=" + System.getenv("SEALION_CA");
+        return TLS + (told.isEmpty() ? "" : "&" + told)
+            .replace(ca, "trustCertificateKeyStoreUrl={store}&trustCertificateKeyStoreType=PKCS12&trustCertificateKeyStorePassword=sealion");
+    }
+
     public static void main(String[] words) throws Exception {
         Driver driver = DriverManager.drivers().filter(one -> one.getClass().getName().startsWith("com.mysql.jdbc")).findFirst().get();
         if (words[0].equals("version")) {
@@ -48,7 +55,11 @@ public class Client {
             return;
         }
         Path store = store();
-        String options = MODES.get(words[0])
+        // A machine whose own store has the CA: Java reads it when it is first asked.
+        System.setProperty("javax.net.ssl.trustStore", store.toString());
+        System.setProperty("javax.net.ssl.trustStorePassword", "sealion");
+        // Settings name the CA as a file; this driver wants a store of it.
+        String options = (words[0].equals("settings") ? settings() : MODES.get(words[0]))
             .replace("{store}", store.toUri().toString());
         String url = "jdbc:mysql://" + System.getenv("SEALION_HOST") + ":" + System.getenv("SEALION_PORT") + "/?connectTimeout=5000&socketTimeout=5000" + options;
         Properties login = new Properties();

@@ -14,12 +14,19 @@ import java.util.Properties;
 public class Client {
     static final String STORE =
         "&trustCertificateKeyStoreUrl={store}&trustCertificateKeyStoreType=PKCS12&trustCertificateKeyStorePassword=sealion";
-    static final Map<String, String> MODES = Map.of(
-        "default", "",
-        "disabled", "&sslMode=DISABLED",
-        "required", "&sslMode=REQUIRED",
-        "verify-ca", "&sslMode=VERIFY_CA" + STORE,
-        "verify-identity", "&sslMode=VERIFY_IDENTITY" + STORE);
+    static final Map<String, String> MODES = Map.ofEntries(
+        Map.entry("default", ""),
+        Map.entry("disabled", "&sslMode=DISABLED"),
+        Map.entry("required", "&sslMode=REQUIRED"),
+        Map.entry("verify-ca", "&sslMode=VERIFY_CA" + STORE),
+        Map.entry("verify-identity", "&sslMode=VERIFY_IDENTITY" + STORE),
+        Map.entry("system-verify-ca", "&sslMode=VERIFY_CA"),
+        Map.entry("system-verify-identity", "&sslMode=VERIFY_IDENTITY"),
+        Map.entry("no-ssl", "&useSSL=false"),
+        Map.entry("ssl", "&useSSL=true"),
+        Map.entry("ssl-required", "&useSSL=true&requireSSL=true"),
+        Map.entry("ssl-verify", "&useSSL=true&verifyServerCertificate=true" + STORE),
+        Map.entry("ssl-required-verify", "&useSSL=true&requireSSL=true&verifyServerCertificate=true" + STORE));
 
     /** Java wants a store of its own kind: one with the CA, and nothing else in it. */
     static Path store() throws Exception {
@@ -36,6 +43,13 @@ public class Client {
         return path.toAbsolutePath();
     }
 
+    static String settings() {
+        String told = System.getenv("SEALION_SETTINGS");
+        String ca = "trustCertificateKeyStoreUrl=" + System.getenv("SEALION_CA");
+        return (told.isEmpty() ? "" : "&" + told)
+            .replace(ca, "trustCertificateKeyStoreUrl={store}&trustCertificateKeyStoreType=PKCS12&trustCertificateKeyStorePassword=sealion");
+    }
+
     public static void main(String[] words) throws Exception {
         Driver driver = DriverManager.drivers().filter(one -> one.getClass().getName().startsWith("com.mysql.cj")).findFirst().get();
         if (words[0].equals("version")) {
@@ -44,7 +58,11 @@ public class Client {
             return;
         }
         Path store = store();
-        String options = MODES.get(words[0])
+        // A machine whose own store has the CA: Java reads it when it is first asked.
+        System.setProperty("javax.net.ssl.trustStore", store.toString());
+        System.setProperty("javax.net.ssl.trustStorePassword", "sealion");
+        // Settings name the CA as a file; this driver wants a store of it.
+        String options = (words[0].equals("settings") ? settings() : MODES.get(words[0]))
             .replace("{store}", store.toUri().toString());
         String url = "jdbc:mysql://" + System.getenv("SEALION_HOST") + ":" + System.getenv("SEALION_PORT") + "/?connectTimeout=5000&socketTimeout=5000" + options;
         Properties login = new Properties();

@@ -20,7 +20,8 @@ public class Client {
                 .getFileName().toString().replaceAll("[^0-9]*([0-9.]+)\\.jar", "$1"));
             return;
         }
-        String options = MODES.get(words[0])
+        String told = System.getenv("SEALION_SETTINGS");
+        String options = (words[0].equals("settings") ? (told.isEmpty() ? "" : "&" + told) : MODES.get(words[0]))
             .replace("{ca}", System.getenv("SEALION_CA"));
         String url = "jdbc:mariadb://" + System.getenv("SEALION_HOST") + ":" + System.getenv("SEALION_PORT") + "/?connectTimeout=5000&socketTimeout=5000" + options;
         Properties login = new Properties();

@@ -1,3 +1,4 @@
+import json
 import os
 import sys
 
@@ -6,6 +7,7 @@ import mysql.connector
 CA = os.environ.get("SEALION_CA")
 MODES = {
     "default": {},
+    "disabled": {"ssl_disabled": True},
     "ca": {"ssl_ca": CA},
     "verify-cert": {"ssl_ca": CA, "ssl_verify_cert": True},
     "verify-identity": {"ssl_ca": CA, "ssl_verify_cert": True, "ssl_verify_identity": True},
@@ -22,7 +24,7 @@ connection = mysql.connector.connect(
     password=os.environ["SEALION_PASSWORD"],
     connection_timeout=5,
     use_pure=sys.argv[1] == "pure",
-    **MODES[sys.argv[2]],
+    **(json.loads(os.environ["SEALION_SETTINGS"]) if sys.argv[2] == "settings" else MODES[sys.argv[2]]),
 )
 cursor = connection.cursor()
 cursor.execute("SELECT 1")

@@ -9,9 +9,19 @@ if (mode === 'version') {
   process.exit();
 }
 // Node reads its own store once, when it starts: a machine whose store has the CA is made by starting it again.
-if (mode === 'true' && process.env.NODE_EXTRA_CA_CERTS !== process.env.SEALION_CA) {
+if (process.env.NODE_EXTRA_CA_CERTS !== process.env.SEALION_CA) {
   const env = { ...process.env, NODE_EXTRA_CA_CERTS: process.env.SEALION_CA };
   process.exit(spawnSync(process.execPath, process.argv.slice(1), { env, stdio: 'inherit' }).status ?? 1);
+}
+// What SEALION_SETTINGS says; "ssl.ca" is the key "ca" of what "ssl" is.
+function told() {
+  const options = {};
+  for (const [key, value] of Object.entries(JSON.parse(process.env.SEALION_SETTINGS))) {
+    const [outer, inner] = key.split('.');
+    if (inner === undefined) options[outer] = value === '{}' ? {} : value;
+    else (options[outer] ??= {})[inner] = inner === 'ca' ? fs.readFileSync(value) : value;
+  }
+  return options;
 }
 const ca = fs.readFileSync(process.env.SEALION_CA);
 const MODES = {
@@ -27,7 +37,7 @@ mariadb
     user: process.env.SEALION_USER,
     password: process.env.SEALION_PASSWORD,
     connectTimeout: 5000,
-    ...MODES[mode],
+    ...(mode === 'settings' ? told() : MODES[mode]),
   })
   .then((connection) => connection.query('SELECT 1').then(() => connection.end()))
   .catch((error) => {

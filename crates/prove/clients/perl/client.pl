@@ -20,8 +20,9 @@ my %modes = (
     'verify' => ";${p}_ssl=1;${p}_ssl_ca_file=$ENV{SEALION_CA};${p}_ssl_verify_server_cert=1",
     'optional-verify' => ";${p}_ssl=1;${p}_ssl_optional=1;${p}_ssl_ca_file=$ENV{SEALION_CA};${p}_ssl_verify_server_cert=1",
 );
-# A machine whose own store has the CA.
-$ENV{SSL_CERT_FILE} = $ENV{SEALION_CA} if $mode eq 'system';
+# What is written in settings for a machine whose own store has the CA, where it names none.
+$modes{settings} = $ENV{SEALION_SETTINGS} ? ";$ENV{SEALION_SETTINGS}" : '' if $mode eq 'settings';
+$ENV{SSL_CERT_FILE} = $ENV{SEALION_CA} if $mode eq 'system' || $mode eq 'settings';
 my $driver_name = $driver eq 'mysql' ? 'mysql' : 'MariaDB';
 my $db = DBI->connect(
     "dbi:$driver_name:host=$ENV{SEALION_HOST};port=$ENV{SEALION_PORT};${p}_connect_timeout=5$modes{$mode}",

@@ -1,20 +1,36 @@
+import json
 import os
 import sys
 from importlib.metadata import version
 
 import pymysql
 
+
+def told():
+    """What SEALION_SETTINGS says; "ssl.ca" is the key "ca" of what "ssl" is."""
+    options = {}
+    for key, value in json.loads(os.environ["SEALION_SETTINGS"]).items():
+        outer, _, inner = key.partition(".")
+        if inner:
+            options.setdefault(outer, {})[inner] = value
+        else:
+            options[key] = value
+    return options
+
 MODES = {
     "default": {},
     "ssl-dict": {"ssl": {"check_hostname": False}},
     "ca": {"ssl_ca": "CA"},
     "verify-cert": {"ssl_ca": "CA", "ssl_verify_cert": True},
+    "dict-ca": {"ssl": {"ca": os.environ.get("SEALION_CA")}},
+    "dict-ca-any-host": {"ssl": {"ca": os.environ.get("SEALION_CA"), "check_hostname": False}},
     "verify-identity": {"ssl_ca": "CA", "ssl_verify_cert": True, "ssl_verify_identity": True},
 }
 if sys.argv[1] == "version":
     print(version("PyMySQL"))
     sys.exit()
-options = {key: os.environ["SEALION_CA"] if value == "CA" else value for key, value in MODES[sys.argv[1]].items()}
+chosen = told() if sys.argv[1] == "settings" else MODES[sys.argv[1]]
+options = {key: os.environ["SEALION_CA"] if value == "CA" else value for key, value in chosen.items()}
 connection = pymysql.connect(
     host=os.environ["SEALION_HOST"],
     port=int(os.environ["SEALION_PORT"]),

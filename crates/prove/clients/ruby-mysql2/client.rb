@@ -1,3 +1,4 @@
+require 'json'
 require 'mysql2'
 
 ca = ENV['SEALION_CA']
@@ -5,6 +6,7 @@ MODES = {
   'default' => {},
   'preferred' => { ssl_mode: :preferred },
   'required' => { ssl_mode: :required },
+  'required-ca' => { sslca: ca, ssl_mode: :required },
   'ca' => { sslca: ca },
   'verify-ca' => { sslca: ca, ssl_mode: :verify_ca },
   'verify-identity' => { sslca: ca, ssl_mode: :verify_identity },
@@ -14,6 +16,7 @@ if ARGV[0] == 'version'
   puts "#{Mysql2::VERSION} on #{Mysql2::Client.info[:version]}"
   exit
 end
+options = ARGV[0] == 'settings' ? JSON.parse(ENV['SEALION_SETTINGS'], symbolize_names: true) : MODES.fetch(ARGV[0])
 client = Mysql2::Client.new(
   host: ENV['SEALION_HOST'],
   port: ENV['SEALION_PORT'].to_i,
@@ -21,6 +24,6 @@ client = Mysql2::Client.new(
   password: ENV['SEALION_PASSWORD'],
   connect_timeout: 5,
   read_timeout: 5,
-  **MODES.fetch(ARGV[0])
+  **options
 )
 client.query('SELECT 1').to_a

@@ -1,6 +1,6 @@
 //! asyncmy.
 
-use crate::client::{Client, Mode, Promise};
+use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
 
 pub(super) const ASYNCMY: Client = Client {
     id: "asyncmy",
@@ -24,5 +24,51 @@ pub(super) const ASYNCMY: Client = Client {
             options: "ssl=ssl.create_default_context(cafile=CA)",
             promises: Promise::Identity,
         },
+        Mode {
+            id: "system",
+            options: "ssl=ssl.create_default_context(), CA in the machine's store",
+            promises: Promise::Identity,
+        },
+        Mode { id: "dict-ca", options: "ssl={'ca': CA}", promises: Promise::Chain },
+    ],
+    settings: Some(&SETTINGS),
+};
+
+const SETTINGS: Settings = Settings {
+    family: "asyncmy",
+    is_old: false,
+    chosen_by: None,
+    groups: &[],
+    carry: Carry::Json,
+    keys: &[
+        Key::new("ssl", Kind::Word),
+        Key::new("ssl.cafile", Kind::Ca),
+        Key::new("ssl.check_hostname", Kind::Switch),
+        Key::new("ssl.verify_mode", Kind::Word),
+        Key::new("ssl.ca", Kind::Ca),
+        Key::new("read_default_file", Kind::Elsewhere),
+    ],
+    spelt: &[
+        Spelt::new("default", &[]),
+        Spelt::new("verified", &[("ssl", Is::Word("create_default_context")), ("ssl.cafile", Is::Ca)]),
+        Spelt::new("system", &[("ssl", Is::Word("create_default_context"))]),
+        Spelt::new(
+            "unverified",
+            &[
+                ("ssl", Is::Word("create_default_context")),
+                ("ssl.check_hostname", Is::Off),
+                ("ssl.verify_mode", Is::Word("CERT_NONE")),
+            ],
+        ),
+        Spelt::new(
+            "unverified",
+            &[
+                ("ssl", Is::Word("create_default_context")),
+                ("ssl.cafile", Is::Ca),
+                ("ssl.check_hostname", Is::Off),
+                ("ssl.verify_mode", Is::Word("CERT_NONE")),
+            ],
+        ),
+        Spelt::new("dict-ca", &[("ssl.ca", Is::Ca)]),
     ],
 };

@@ -1,6 +1,6 @@
 //! Connector/J of MySQL: today's, and the last of 5.1, which old applications still bring along.
 
-use crate::client::{Client, Mode, Promise};
+use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
 
 pub(super) const CONNECTOR_J: Client = Client {
     id: "connector-j",
@@ -30,7 +30,31 @@ pub(super) const CONNECTOR_J: Client = Client {
             options: "sslMode=VERIFY_IDENTITY&trustCertificateKeyStoreUrl=CA",
             promises: Promise::Identity,
         },
+        Mode {
+            id: "system-verify-ca",
+            options: "sslMode=VERIFY_CA, CA in the machine's store",
+            promises: Promise::Chain,
+        },
+        Mode {
+            id: "system-verify-identity",
+            options: "sslMode=VERIFY_IDENTITY, CA in the machine's store",
+            promises: Promise::Identity,
+        },
+        Mode { id: "no-ssl", options: "useSSL=false", promises: Promise::Nothing },
+        Mode { id: "ssl", options: "useSSL=true", promises: Promise::Nothing },
+        Mode { id: "ssl-required", options: "useSSL=true&requireSSL=true", promises: Promise::Encrypted },
+        Mode {
+            id: "ssl-verify",
+            options: "useSSL=true&verifyServerCertificate=true&trustCertificateKeyStoreUrl=CA",
+            promises: Promise::Chain,
+        },
+        Mode {
+            id: "ssl-required-verify",
+            options: "useSSL=true&requireSSL=true&verifyServerCertificate=true&trustCertificateKeyStoreUrl=CA",
+            promises: Promise::Chain,
+        },
     ],
+    settings: Some(&SETTINGS),
 };
 
 pub(super) const CONNECTOR_J_5_1: Client = Client {
@@ -70,5 +94,123 @@ pub(super) const CONNECTOR_J_5_1: Client = Client {
             options: "useSSL=true&requireSSL=true&verifyServerCertificate=true&trustCertificateKeyStoreUrl=CA",
             promises: Promise::Chain,
         },
+    ],
+    settings: Some(&SETTINGS_5_1),
+};
+
+const SETTINGS: Settings = Settings {
+    family: "connector-j",
+    is_old: false,
+    chosen_by: None,
+    groups: &[],
+    carry: Carry::Query,
+    keys: &[
+        Key::new("sslMode", Kind::Word),
+        Key::new("trustCertificateKeyStoreUrl", Kind::Ca),
+        Key::new("useSSL", Kind::Switch),
+        Key::new("requireSSL", Kind::Flag),
+        Key::new("verifyServerCertificate", Kind::Flag),
+        Key::new("trustCertificateKeyStoreType", Kind::Beside),
+        Key::new("trustCertificateKeyStorePassword", Kind::Beside),
+        Key::new("clientCertificateKeyStoreUrl", Kind::Beside),
+        Key::new("clientCertificateKeyStoreType", Kind::Beside),
+        Key::new("clientCertificateKeyStorePassword", Kind::Beside),
+        Key::new("tlsVersions", Kind::Beside),
+        Key::new("tlsCiphersuites", Kind::Beside),
+        Key::new("enabledTLSProtocols", Kind::Beside),
+        Key::new("enabledSSLCipherSuites", Kind::Beside),
+    ],
+    spelt: &[
+        Spelt::new("default", &[]),
+        Spelt::new("default", &[("sslMode", Is::Word("PREFERRED"))]),
+        Spelt::new("disabled", &[("sslMode", Is::Word("DISABLED"))]),
+        Spelt::new("required", &[("sslMode", Is::Word("REQUIRED"))]),
+        Spelt::new(
+            "verify-ca",
+            &[("sslMode", Is::Word("VERIFY_CA")), ("trustCertificateKeyStoreUrl", Is::Ca)],
+        ),
+        Spelt::new(
+            "verify-identity",
+            &[("sslMode", Is::Word("VERIFY_IDENTITY")), ("trustCertificateKeyStoreUrl", Is::Ca)],
+        ),
+        Spelt::new("system-verify-ca", &[("sslMode", Is::Word("VERIFY_CA"))])
+            .provided("the CA is in Java's own store"),
+        Spelt::new("system-verify-identity", &[("sslMode", Is::Word("VERIFY_IDENTITY"))])
+            .provided("the CA is in Java's own store"),
+        Spelt::new("no-ssl", &[("useSSL", Is::Off)]),
+        Spelt::new("ssl", &[("useSSL", Is::On)]),
+        Spelt::new("ssl-required", &[("useSSL", Is::On), ("requireSSL", Is::On)]),
+        Spelt::new(
+            "ssl-verify",
+            &[
+                ("useSSL", Is::On),
+                ("verifyServerCertificate", Is::On),
+                ("trustCertificateKeyStoreUrl", Is::Ca),
+            ],
+        ),
+        Spelt::new(
+            "ssl-required-verify",
+            &[
+                ("useSSL", Is::On),
+                ("requireSSL", Is::On),
+                ("verifyServerCertificate", Is::On),
+                ("trustCertificateKeyStoreUrl", Is::Ca),
+            ],
+        ),
+    ],
+};
+
+/// It verifies of its own accord where `useSSL` is said, and knows no `sslMode`.
+const SETTINGS_5_1: Settings = Settings {
+    family: "connector-j",
+    is_old: true,
+    chosen_by: None,
+    groups: &[],
+    carry: Carry::Query,
+    keys: &[
+        Key::new("trustCertificateKeyStoreUrl", Kind::Ca),
+        Key::new("useSSL", Kind::Switch),
+        Key::new("requireSSL", Kind::Flag),
+        Key::new("verifyServerCertificate", Kind::Switch),
+        Key::new("trustCertificateKeyStoreType", Kind::Beside),
+        Key::new("trustCertificateKeyStorePassword", Kind::Beside),
+        Key::new("clientCertificateKeyStoreUrl", Kind::Beside),
+        Key::new("clientCertificateKeyStoreType", Kind::Beside),
+        Key::new("clientCertificateKeyStorePassword", Kind::Beside),
+        Key::new("tlsVersions", Kind::Beside),
+        Key::new("tlsCiphersuites", Kind::Beside),
+        Key::new("enabledTLSProtocols", Kind::Beside),
+        Key::new("enabledSSLCipherSuites", Kind::Beside),
+    ],
+    spelt: &[
+        Spelt::new("default", &[]),
+        Spelt::new("no-ssl", &[("useSSL", Is::Off)]),
+        Spelt::new("ssl", &[("useSSL", Is::On), ("verifyServerCertificate", Is::Off)]),
+        Spelt::new(
+            "required",
+            &[("useSSL", Is::On), ("requireSSL", Is::On), ("verifyServerCertificate", Is::Off)],
+        ),
+        Spelt::new(
+            "verify",
+            &[
+                ("useSSL", Is::On),
+                ("verifyServerCertificate", Is::On),
+                ("trustCertificateKeyStoreUrl", Is::Ca),
+            ],
+        ),
+        Spelt::new("verify", &[("useSSL", Is::On), ("trustCertificateKeyStoreUrl", Is::Ca)]),
+        Spelt::new(
+            "required-verify",
+            &[
+                ("useSSL", Is::On),
+                ("requireSSL", Is::On),
+                ("verifyServerCertificate", Is::On),
+                ("trustCertificateKeyStoreUrl", Is::Ca),
+            ],
+        ),
+        Spelt::new(
+            "required-verify",
+            &[("useSSL", Is::On), ("requireSSL", Is::On), ("trustCertificateKeyStoreUrl", Is::Ca)],
+        ),
     ],
 };

@@ -1,6 +1,6 @@
 //! The two drivers of Perl's DBI, as the distribution builds them (Debian: both on MariaDB's library).
 
-use crate::client::{Client, Mode, Promise};
+use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
 
 pub(super) const DBD_MYSQL: Client = Client {
     id: "dbd-mysql",
@@ -31,6 +31,7 @@ pub(super) const DBD_MYSQL: Client = Client {
             promises: Promise::Identity,
         },
     ],
+    settings: Some(&MYSQL_SETTINGS),
 };
 
 pub(super) const DBD_MARIADB: Client = Client {
@@ -66,5 +67,92 @@ pub(super) const DBD_MARIADB: Client = Client {
             options: "mariadb_ssl=1;mariadb_ssl_optional=1;mariadb_ssl_ca_file=CA;mariadb_ssl_verify_server_cert=1",
             promises: Promise::Identity,
         },
+    ],
+    settings: Some(&MARIADB_SETTINGS),
+};
+
+const MYSQL_SETTINGS: Settings = Settings {
+    family: "dbd-mysql",
+    is_old: false,
+    chosen_by: None,
+    groups: &[],
+    carry: Carry::Semicolons,
+    keys: &[
+        Key::new("mysql_ssl", Kind::Flag),
+        Key::new("mysql_ssl_optional", Kind::Flag),
+        Key::new("mysql_ssl_ca_file", Kind::Ca),
+        Key::new("mysql_ssl_verify_server_cert", Kind::Flag),
+        Key::new("mysql_ssl_client_key", Kind::Beside),
+        Key::new("mysql_ssl_client_cert", Kind::Beside),
+        Key::new("mysql_ssl_cipher", Kind::Beside),
+        Key::new("mysql_read_default_file", Kind::Elsewhere),
+    ],
+    spelt: &[
+        Spelt::new("default", &[]),
+        Spelt::new("ssl", &[("mysql_ssl", Is::On)]),
+        Spelt::new("optional", &[("mysql_ssl", Is::On), ("mysql_ssl_optional", Is::On)]),
+        Spelt::new("ca", &[("mysql_ssl", Is::On), ("mysql_ssl_ca_file", Is::Ca)]),
+        Spelt::new(
+            "optional-ca",
+            &[("mysql_ssl", Is::On), ("mysql_ssl_optional", Is::On), ("mysql_ssl_ca_file", Is::Ca)],
+        ),
+        Spelt::new(
+            "verify",
+            &[("mysql_ssl", Is::On), ("mysql_ssl_ca_file", Is::Ca), ("mysql_ssl_verify_server_cert", Is::On)],
+        ),
+        Spelt::new(
+            "optional-verify",
+            &[
+                ("mysql_ssl", Is::On),
+                ("mysql_ssl_optional", Is::On),
+                ("mysql_ssl_ca_file", Is::Ca),
+                ("mysql_ssl_verify_server_cert", Is::On),
+            ],
+        ),
+    ],
+};
+
+const MARIADB_SETTINGS: Settings = Settings {
+    family: "dbd-mariadb",
+    is_old: false,
+    chosen_by: None,
+    groups: &[],
+    carry: Carry::Semicolons,
+    keys: &[
+        Key::new("mariadb_ssl", Kind::Flag),
+        Key::new("mariadb_ssl_optional", Kind::Flag),
+        Key::new("mariadb_ssl_ca_file", Kind::Ca),
+        Key::new("mariadb_ssl_verify_server_cert", Kind::Flag),
+        Key::new("mariadb_ssl_client_key", Kind::Beside),
+        Key::new("mariadb_ssl_client_cert", Kind::Beside),
+        Key::new("mariadb_ssl_cipher", Kind::Beside),
+        Key::new("mariadb_read_default_file", Kind::Elsewhere),
+    ],
+    spelt: &[
+        Spelt::new("default", &[]),
+        Spelt::new("system", &[("mariadb_ssl", Is::On)]).provided("the CA is in the machine's store"),
+        Spelt::new("optional", &[("mariadb_ssl", Is::On), ("mariadb_ssl_optional", Is::On)]),
+        Spelt::new("ca", &[("mariadb_ssl", Is::On), ("mariadb_ssl_ca_file", Is::Ca)]),
+        Spelt::new(
+            "optional-ca",
+            &[("mariadb_ssl", Is::On), ("mariadb_ssl_optional", Is::On), ("mariadb_ssl_ca_file", Is::Ca)],
+        ),
+        Spelt::new(
+            "verify",
+            &[
+                ("mariadb_ssl", Is::On),
+                ("mariadb_ssl_ca_file", Is::Ca),
+                ("mariadb_ssl_verify_server_cert", Is::On),
+            ],
+        ),
+        Spelt::new(
+            "optional-verify",
+            &[
+                ("mariadb_ssl", Is::On),
+                ("mariadb_ssl_optional", Is::On),
+                ("mariadb_ssl_ca_file", Is::Ca),
+                ("mariadb_ssl_verify_server_cert", Is::On),
+            ],
+        ),
     ],
 };

@@ -1,6 +1,6 @@
 //! go-sql-driver of Go.
 
-use crate::client::{Client, Mode, Promise};
+use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
 
 pub(super) const GO_SQL_DRIVER: Client = Client {
     id: "go-sql-driver",
@@ -25,5 +25,33 @@ pub(super) const GO_SQL_DRIVER: Client = Client {
             options: "tls=registered config&allowFallbackToPlaintext=true",
             promises: Promise::Identity,
         },
+        Mode {
+            id: "true-fallback",
+            options: "tls=true&allowFallbackToPlaintext=true, CA in the machine's store",
+            promises: Promise::Identity,
+        },
+    ],
+    settings: Some(&SETTINGS),
+};
+
+const SETTINGS: Settings = Settings {
+    family: "go-sql-driver",
+    is_old: false,
+    chosen_by: None,
+    groups: &[],
+    carry: Carry::Query,
+    keys: &[
+        Key::new("tls", Kind::Word),
+        Key::new("allowFallbackToPlaintext", Kind::Flag),
+    ],
+    spelt: &[
+        Spelt::new("default", &[]),
+        Spelt::new("default", &[("tls", Is::Word("false"))]),
+        Spelt::new("preferred", &[("tls", Is::Word("preferred"))]),
+        Spelt::new("skip-verify", &[("tls", Is::Word("skip-verify"))]),
+        Spelt::new("true", &[("tls", Is::Word("true"))]).provided("the CA is in the machine's store"),
+        Spelt::new("true-fallback", &[("tls", Is::Word("true")), ("allowFallbackToPlaintext", Is::On)]).provided("the CA is in the machine's store"),
+        Spelt::new("custom", &[("tls", Is::Named)]).provided("the configuration that the program registers under this name verifies (RootCAs, and no InsecureSkipVerify)"),
+        Spelt::new("custom-fallback", &[("tls", Is::Named), ("allowFallbackToPlaintext", Is::On)]).provided("the configuration that the program registers under this name verifies (RootCAs, and no InsecureSkipVerify)"),
     ],
 };

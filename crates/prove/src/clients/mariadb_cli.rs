@@ -1,6 +1,6 @@
 //! The `mariadb` client, out of the bundles of `sealion lab fetch`.
 
-use crate::client::{Client, Mode, Promise};
+use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
 
 const MODES: &[Mode] = &[
     Mode { id: "default", options: "(none)", promises: Promise::Nothing },
@@ -24,6 +24,7 @@ pub(super) const MARIADB_10_11: Client = Client {
     install: &[&["bash", "client.sh", "galera-10.11", "mariadb", "version"]],
     run: &["bash", "client.sh", "galera-10.11", "mariadb"],
     modes: MODES,
+    settings: Some(&SETTINGS_10_11),
 };
 
 pub(super) const MARIADB_11_8: Client = Client {
@@ -32,5 +33,65 @@ pub(super) const MARIADB_11_8: Client = Client {
     needs_hint: "sealion lab fetch mariadb-11.8",
     install: &[&["bash", "client.sh", "mariadb-11.8", "mariadb", "version"]],
     run: &["bash", "client.sh", "mariadb-11.8", "mariadb"],
+    settings: Some(&SETTINGS_11_8),
     ..MARIADB_10_11
+};
+
+/// It verifies nothing of its own accord.
+pub(super) const SETTINGS_10_11: Settings = Settings {
+    family: "mariadb-cli",
+    is_old: false,
+    chosen_by: None,
+    groups: &["mysql", "mariadb-client", "client", "client-server", "client-mariadb"],
+    carry: Carry::Lines,
+    keys: &[
+        Key::new("ssl", Kind::Switch),
+        Key::new("ssl-ca", Kind::Ca),
+        Key::new("ssl-verify-server-cert", Kind::Switch),
+        Key::new("ssl-cert", Kind::Beside),
+        Key::new("ssl-key", Kind::Beside),
+        Key::new("ssl-cipher", Kind::Beside),
+        Key::new("tls-version", Kind::Beside),
+    ],
+    spelt: &[
+        Spelt::new("default", &[]),
+        Spelt::new("default", &[("ssl-verify-server-cert", Is::Off)]),
+        Spelt::new("ssl", &[("ssl", Is::On)]),
+        Spelt::new("ca", &[("ssl-ca", Is::Ca)]),
+        Spelt::new("ca", &[("ssl", Is::On), ("ssl-ca", Is::Ca)]),
+        Spelt::new("verify", &[("ssl-ca", Is::Ca), ("ssl-verify-server-cert", Is::On)]),
+        Spelt::new("verify", &[("ssl", Is::On), ("ssl-ca", Is::Ca), ("ssl-verify-server-cert", Is::On)]),
+        Spelt::new("skip-verify", &[("ssl", Is::On), ("ssl-verify-server-cert", Is::Off)]),
+        Spelt::new("skip-ssl", &[("ssl", Is::Off)]),
+    ],
+};
+
+/// It verifies of its own accord, so leaving the switch out is turning it on.
+const SETTINGS_11_8: Settings = Settings {
+    family: "mariadb-cli",
+    is_old: false,
+    chosen_by: None,
+    groups: &["mysql", "mariadb-client", "client", "client-server", "client-mariadb"],
+    carry: Carry::Lines,
+    keys: &[
+        Key::new("ssl", Kind::Switch),
+        Key::new("ssl-ca", Kind::Ca),
+        Key::new("ssl-verify-server-cert", Kind::Switch),
+        Key::new("ssl-cert", Kind::Beside),
+        Key::new("ssl-key", Kind::Beside),
+        Key::new("ssl-cipher", Kind::Beside),
+        Key::new("tls-version", Kind::Beside),
+    ],
+    spelt: &[
+        Spelt::new("default", &[]),
+        Spelt::new("default", &[("ssl-verify-server-cert", Is::On)]),
+        Spelt::new("ssl", &[("ssl", Is::On)]),
+        Spelt::new("ca", &[("ssl-ca", Is::Ca)]),
+        Spelt::new("ca", &[("ssl", Is::On), ("ssl-ca", Is::Ca)]),
+        Spelt::new("verify", &[("ssl-ca", Is::Ca), ("ssl-verify-server-cert", Is::On)]),
+        Spelt::new("verify", &[("ssl", Is::On), ("ssl-ca", Is::Ca), ("ssl-verify-server-cert", Is::On)]),
+        Spelt::new("skip-verify", &[("ssl", Is::On), ("ssl-verify-server-cert", Is::Off)]),
+        Spelt::new("skip-ssl", &[("ssl", Is::Off)]),
+        Spelt::new("skip-verify", &[("ssl-verify-server-cert", Is::Off)]),
+    ],
 };

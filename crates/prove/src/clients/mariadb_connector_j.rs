@@ -1,6 +1,6 @@
 //! Connector/J of MariaDB.
 
-use crate::client::{Client, Mode, Promise};
+use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
 
 pub(super) const MARIADB_CONNECTOR_J: Client = Client {
     id: "mariadb-connector-j",
@@ -25,5 +25,33 @@ pub(super) const MARIADB_CONNECTOR_J: Client = Client {
             options: "sslMode=verify-full&serverSslCert=CA",
             promises: Promise::Identity,
         },
+    ],
+    settings: Some(&SETTINGS),
+};
+
+const SETTINGS: Settings = Settings {
+    family: "mariadb-connector-j",
+    is_old: false,
+    chosen_by: None,
+    groups: &[],
+    carry: Carry::Query,
+    keys: &[
+        Key::new("sslMode", Kind::Word),
+        Key::new("serverSslCert", Kind::Ca),
+        Key::new("enabledSslProtocolSuites", Kind::Beside),
+        Key::new("enabledSslCipherSuites", Kind::Beside),
+        Key::new("keyStore", Kind::Beside),
+        Key::new("keyStorePassword", Kind::Beside),
+        Key::new("keyPassword", Kind::Beside),
+        Key::new("keyStoreType", Kind::Beside),
+    ],
+    spelt: &[
+        Spelt::new("default", &[]),
+        Spelt::new("default", &[("sslMode", Is::Word("disable"))]),
+        Spelt::new("trust", &[("sslMode", Is::Word("trust"))]),
+        Spelt::new("trust", &[("sslMode", Is::Word("REQUIRED"))]),
+        Spelt::new("verify-ca", &[("sslMode", Is::Word("verify-ca")), ("serverSslCert", Is::Ca)]),
+        Spelt::new("verify-full", &[("sslMode", Is::Word("verify-full")), ("serverSslCert", Is::Ca)]),
+        Spelt::new("verify-full", &[("sslMode", Is::Word("VERIFY_IDENTITY")), ("serverSslCert", Is::Ca)]),
     ],
 };

@@ -66,6 +66,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::client::{Is, Kind, Spelt};
 
     #[test]
     fn every_client_has_an_id_of_its_own_and_every_mode_too() {
@@ -78,6 +79,56 @@ mod tests {
             for (path, text) in client.files {
                 assert!(!path.starts_with('/') && !path.contains("..") && !text.is_empty(), "{path}");
             }
+        }
+    }
+
+    #[test]
+    fn settings_are_spelt_with_known_words_lead_to_known_modes_and_never_to_two() {
+        for client in CLIENTS {
+            let Some(settings) = client.settings else { continue };
+            for key in settings.keys.iter().filter(|key| key.kind != Kind::Beside) {
+                assert!(
+                    crate::config::is_about_tls(key.name),
+                    "{} {}: dropped when it is read",
+                    client.id,
+                    key.name
+                );
+            }
+            let kind = |name: &str| settings.keys.iter().find(|key| key.name == name).map(|key| key.kind);
+            for spelt in settings.spelt {
+                assert!(
+                    client.modes.iter().any(|mode| mode.id == spelt.mode),
+                    "{} {}",
+                    client.id,
+                    spelt.mode
+                );
+                for (name, is) in spelt.settings {
+                    let fits = match kind(name) {
+                        Some(Kind::Ca) => *is == Is::Ca,
+                        Some(Kind::Flag) => *is == Is::On,
+                        Some(Kind::Switch) => matches!(is, Is::On | Is::Off),
+                        Some(Kind::Word) => matches!(is, Is::Word(_) | Is::Named),
+                        Some(Kind::Beside | Kind::Elsewhere) | None => false,
+                    };
+                    assert!(fits, "{} {}: {name}", client.id, spelt.mode);
+                }
+                let same = |other: &&Spelt| {
+                    other.settings.len() == spelt.settings.len()
+                        && spelt.settings.iter().all(|one| other.settings.contains(one))
+                };
+                assert_eq!(
+                    settings.spelt.iter().filter(same).count(),
+                    1,
+                    "{} {:?}",
+                    client.id,
+                    spelt.settings
+                );
+            }
+            assert!(
+                settings.spelt.iter().any(|spelt| spelt.settings.is_empty()),
+                "{}: nothing set",
+                client.id
+            );
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The `mysql` client, out of the bundle of `sealion lab fetch`.
 
 use super::mariadb_cli::SCRIPT;
-use crate::client::{Client, Mode, Promise};
+use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
 
 pub(super) const MYSQL_9_7: Client = Client {
     id: "mysql-9.7",
@@ -22,5 +22,35 @@ pub(super) const MYSQL_9_7: Client = Client {
             options: "--ssl-mode=VERIFY_IDENTITY --ssl-ca=CA",
             promises: Promise::Identity,
         },
+        Mode { id: "required-ca", options: "--ssl-mode=REQUIRED --ssl-ca=CA", promises: Promise::Chain },
+    ],
+    settings: Some(&SETTINGS),
+};
+
+pub(super) const SETTINGS: Settings = Settings {
+    family: "mysql-cli",
+    is_old: false,
+    chosen_by: None,
+    groups: &["mysql", "client"],
+    carry: Carry::Lines,
+    keys: &[
+        Key::new("ssl-mode", Kind::Word),
+        Key::new("ssl-ca", Kind::Ca),
+        Key::new("ssl-cert", Kind::Beside),
+        Key::new("ssl-key", Kind::Beside),
+        Key::new("ssl-cipher", Kind::Beside),
+        Key::new("tls-version", Kind::Beside),
+        Key::new("tls-ciphersuites", Kind::Beside),
+        Key::new("ssl-session-data", Kind::Beside),
+    ],
+    spelt: &[
+        Spelt::new("default", &[]),
+        Spelt::new("default", &[("ssl-mode", Is::Word("PREFERRED"))]),
+        Spelt::new("disabled", &[("ssl-mode", Is::Word("DISABLED"))]),
+        Spelt::new("required", &[("ssl-mode", Is::Word("REQUIRED"))]),
+        Spelt::new("ca", &[("ssl-ca", Is::Ca)]),
+        Spelt::new("verify-ca", &[("ssl-mode", Is::Word("VERIFY_CA")), ("ssl-ca", Is::Ca)]),
+        Spelt::new("verify-identity", &[("ssl-mode", Is::Word("VERIFY_IDENTITY")), ("ssl-ca", Is::Ca)]),
+        Spelt::new("required-ca", &[("ssl-mode", Is::Word("REQUIRED")), ("ssl-ca", Is::Ca)]),
     ],
 };

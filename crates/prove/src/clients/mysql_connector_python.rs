@@ -1,6 +1,6 @@
 //! mysql-connector-python: the pure one, and the one on a C extension.
 
-use crate::client::{Client, Mode, Promise};
+use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
 
 const MODES: &[Mode] = &[
     Mode { id: "default", options: "(none)", promises: Promise::Nothing },
@@ -11,6 +11,7 @@ const MODES: &[Mode] = &[
         options: "ssl_ca=CA, ssl_verify_cert=True, ssl_verify_identity=True",
         promises: Promise::Identity,
     },
+    Mode { id: "disabled", options: "ssl_disabled=True", promises: Promise::Nothing },
 ];
 const INSTALL: &[&[&str]] = &[
     &["python3", "-m", "venv", "venv"],
@@ -29,6 +30,7 @@ pub(super) const PURE: Client = Client {
     install: INSTALL,
     run: &["venv/bin/python", "client.py", "pure"],
     modes: MODES,
+    settings: Some(&PURE_SETTINGS),
 };
 
 pub(super) const C_EXTENSION: Client = Client {
@@ -39,12 +41,14 @@ pub(super) const C_EXTENSION: Client = Client {
         ("client.py", include_str!("../../clients/mysql-connector-python/client.py")),
     ],
     run: &["venv/bin/python", "client.py", "c"],
+    settings: Some(&C_SETTINGS),
     ..PURE
 };
 
 /// Of the series that many still have; one wheel holds both.
 pub(super) const PURE_8_0: Client = Client {
     id: "mysql-connector-python-8.0",
+    settings: Some(&PURE_8_0_SETTINGS),
     files: &[
         ("requirements.txt", include_str!("../../clients/mysql-connector-python/requirements-8.0.txt")),
         ("client.py", include_str!("../../clients/mysql-connector-python/client.py")),
@@ -52,5 +56,46 @@ pub(super) const PURE_8_0: Client = Client {
     ..PURE
 };
 
-pub(super) const C_EXTENSION_8_0: Client =
-    Client { id: "mysql-connector-python-c-8.0", name: C_EXTENSION.name, run: C_EXTENSION.run, ..PURE_8_0 };
+pub(super) const C_EXTENSION_8_0: Client = Client {
+    id: "mysql-connector-python-c-8.0",
+    name: C_EXTENSION.name,
+    run: C_EXTENSION.run,
+    settings: Some(&C_8_0_SETTINGS),
+    ..PURE_8_0
+};
+
+const PURE_SETTINGS: Settings = Settings {
+    family: "mysql-connector-python",
+    is_old: false,
+    chosen_by: Some(("use_pure", true)),
+    groups: &[],
+    carry: Carry::Json,
+    keys: &[
+        Key::new("ssl_ca", Kind::Ca),
+        Key::new("ssl_verify_cert", Kind::Flag),
+        Key::new("ssl_verify_identity", Kind::Flag),
+        Key::new("ssl_disabled", Kind::Flag),
+        Key::new("ssl_cert", Kind::Beside),
+        Key::new("ssl_key", Kind::Beside),
+        Key::new("ssl_cipher", Kind::Beside),
+        Key::new("tls_versions", Kind::Beside),
+        Key::new("tls_ciphersuites", Kind::Beside),
+        Key::new("option_files", Kind::Elsewhere),
+        Key::new("read_default_file", Kind::Elsewhere),
+    ],
+    spelt: &[
+        Spelt::new("default", &[]),
+        Spelt::new("ca", &[("ssl_ca", Is::Ca)]),
+        Spelt::new("verify-cert", &[("ssl_ca", Is::Ca), ("ssl_verify_cert", Is::On)]),
+        Spelt::new(
+            "verify-identity",
+            &[("ssl_ca", Is::Ca), ("ssl_verify_cert", Is::On), ("ssl_verify_identity", Is::On)],
+        ),
+        Spelt::new("disabled", &[("ssl_disabled", Is::On)]),
+    ],
+};
+
+/// The extension is what it takes of its own accord.
+const C_SETTINGS: Settings = Settings { chosen_by: Some(("use_pure", false)), ..PURE_SETTINGS };
+const PURE_8_0_SETTINGS: Settings = Settings { is_old: true, ..PURE_SETTINGS };
+const C_8_0_SETTINGS: Settings = Settings { is_old: true, ..C_SETTINGS };

@@ -1,6 +1,6 @@
 //! mysqlclient, over whatever client library the machine has (Debian: MariaDB's).
 
-use crate::client::{Client, Mode, Promise};
+use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
 
 pub(super) const MYSQLCLIENT: Client = Client {
     id: "mysqlclient",
@@ -27,5 +27,32 @@ pub(super) const MYSQLCLIENT: Client = Client {
             options: "ssl_mode='VERIFY_IDENTITY', ssl={'ca': CA}",
             promises: Promise::Identity,
         },
+        Mode { id: "required-ca", options: "ssl_mode='REQUIRED', ssl={'ca': CA}", promises: Promise::Chain },
+    ],
+    settings: Some(&SETTINGS),
+};
+
+const SETTINGS: Settings = Settings {
+    family: "mysqlclient",
+    is_old: false,
+    chosen_by: None,
+    groups: &[],
+    carry: Carry::Json,
+    keys: &[
+        Key::new("ssl_mode", Kind::Word),
+        Key::new("ssl.ca", Kind::Ca),
+        Key::new("ssl.cert", Kind::Beside),
+        Key::new("ssl.key", Kind::Beside),
+        Key::new("ssl.cipher", Kind::Beside),
+        Key::new("read_default_file", Kind::Elsewhere),
+    ],
+    spelt: &[
+        Spelt::new("default", &[]),
+        Spelt::new("preferred", &[("ssl_mode", Is::Word("PREFERRED"))]),
+        Spelt::new("required", &[("ssl_mode", Is::Word("REQUIRED"))]),
+        Spelt::new("ca", &[("ssl.ca", Is::Ca)]),
+        Spelt::new("verify-ca", &[("ssl_mode", Is::Word("VERIFY_CA")), ("ssl.ca", Is::Ca)]),
+        Spelt::new("verify-identity", &[("ssl_mode", Is::Word("VERIFY_IDENTITY")), ("ssl.ca", Is::Ca)]),
+        Spelt::new("required-ca", &[("ssl_mode", Is::Word("REQUIRED")), ("ssl.ca", Is::Ca)]),
     ],
 };

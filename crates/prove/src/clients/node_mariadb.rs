@@ -1,6 +1,6 @@
 //! mariadb of Node.
 
-use crate::client::{Client, Mode, Promise};
+use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
 
 pub(super) const MARIADB: Client = Client {
     id: "node-mariadb",
@@ -19,5 +19,33 @@ pub(super) const MARIADB: Client = Client {
         Mode { id: "unverified", options: "ssl: {rejectUnauthorized: false}", promises: Promise::Encrypted },
         Mode { id: "true", options: "ssl: true, CA in the machine's store", promises: Promise::Identity },
         Mode { id: "ca", options: "ssl: {ca}", promises: Promise::Identity },
+    ],
+    settings: Some(&SETTINGS),
+};
+
+const SETTINGS: Settings = Settings {
+    family: "node-mariadb",
+    is_old: false,
+    chosen_by: None,
+    groups: &[],
+    carry: Carry::Json,
+    keys: &[
+        Key::new("ssl", Kind::Flag),
+        Key::new("ssl.ca", Kind::Ca),
+        Key::new("ssl.rejectUnauthorized", Kind::Switch),
+        Key::new("ssl.cert", Kind::Beside),
+        Key::new("ssl.key", Kind::Beside),
+        Key::new("ssl.minVersion", Kind::Beside),
+        Key::new("ssl.maxVersion", Kind::Beside),
+        Key::new("ssl.ciphers", Kind::Beside),
+        Key::new("ssl.passphrase", Kind::Beside),
+    ],
+    spelt: &[
+        Spelt::new("default", &[]),
+        Spelt::new("true", &[("ssl", Is::On)]),
+        Spelt::new("unverified", &[("ssl.rejectUnauthorized", Is::Off)]),
+        Spelt::new("unverified", &[("ssl.ca", Is::Ca), ("ssl.rejectUnauthorized", Is::Off)]),
+        Spelt::new("ca", &[("ssl.ca", Is::Ca)]),
+        Spelt::new("ca", &[("ssl.ca", Is::Ca), ("ssl.rejectUnauthorized", Is::On)]),
     ],
 };

@@ -1,6 +1,6 @@
 //! mysql2 of Node.
 
-use crate::client::{Client, Mode, Promise};
+use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
 
 pub(super) const MYSQL2: Client = Client {
     id: "node-mysql2",
@@ -23,5 +23,45 @@ pub(super) const MYSQL2: Client = Client {
             options: "ssl: {ca, verifyIdentity: true}",
             promises: Promise::Identity,
         },
+        Mode {
+            id: "system",
+            options: "ssl: {rejectUnauthorized: true}, CA in the machine's store",
+            promises: Promise::Chain,
+        },
+    ],
+    settings: Some(&SETTINGS),
+};
+
+const SETTINGS: Settings = Settings {
+    family: "node-mysql2",
+    is_old: false,
+    chosen_by: None,
+    groups: &[],
+    carry: Carry::Json,
+    keys: &[
+        Key::new("ssl", Kind::Word),
+        Key::new("ssl.ca", Kind::Ca),
+        Key::new("ssl.rejectUnauthorized", Kind::Switch),
+        Key::new("ssl.verifyIdentity", Kind::Flag),
+        Key::new("ssl.cert", Kind::Beside),
+        Key::new("ssl.key", Kind::Beside),
+        Key::new("ssl.minVersion", Kind::Beside),
+        Key::new("ssl.maxVersion", Kind::Beside),
+        Key::new("ssl.ciphers", Kind::Beside),
+        Key::new("ssl.passphrase", Kind::Beside),
+    ],
+    spelt: &[
+        Spelt::new("default", &[]),
+        Spelt::new("unverified", &[("ssl.rejectUnauthorized", Is::Off)]),
+        Spelt::new("unverified", &[("ssl.ca", Is::Ca), ("ssl.rejectUnauthorized", Is::Off)]),
+        Spelt::new("ca", &[("ssl.ca", Is::Ca)]),
+        Spelt::new("ca", &[("ssl.ca", Is::Ca), ("ssl.rejectUnauthorized", Is::On)]),
+        Spelt::new("system", &[("ssl.rejectUnauthorized", Is::On)]),
+        Spelt::new("system", &[("ssl", Is::Word("{}"))]),
+        Spelt::new("verify-identity", &[("ssl.ca", Is::Ca), ("ssl.verifyIdentity", Is::On)]),
+        Spelt::new(
+            "verify-identity",
+            &[("ssl.ca", Is::Ca), ("ssl.rejectUnauthorized", Is::On), ("ssl.verifyIdentity", Is::On)],
+        ),
     ],
 };

@@ -1,6 +1,6 @@
 //! mysqli and PDO of PHP, as the distribution builds them.
 
-use crate::client::{Client, Mode, Promise};
+use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
 
 pub(super) const MYSQLI: Client = Client {
     id: "php-mysqli",
@@ -26,6 +26,7 @@ pub(super) const MYSQLI: Client = Client {
             promises: Promise::Identity,
         },
     ],
+    settings: Some(&MYSQLI_SETTINGS),
 };
 
 pub(super) const PDO: Client = Client {
@@ -49,5 +50,71 @@ pub(super) const PDO: Client = Client {
             options: "MYSQL_ATTR_SSL_CA=CA, MYSQL_ATTR_SSL_VERIFY_SERVER_CERT=true",
             promises: Promise::Identity,
         },
+    ],
+    settings: Some(&PDO_SETTINGS),
+};
+
+const MYSQLI_SETTINGS: Settings = Settings {
+    family: "php-mysqli",
+    is_old: false,
+    chosen_by: None,
+    groups: &[],
+    carry: Carry::Json,
+    keys: &[
+        Key::new("ssl_set", Kind::Ca),
+        Key::new("MYSQLI_CLIENT_SSL", Kind::Flag),
+        Key::new("MYSQLI_CLIENT_SSL_DONT_VERIFY_SERVER_CERT", Kind::Flag),
+        Key::new("MYSQLI_OPT_SSL_VERIFY_SERVER_CERT", Kind::Switch),
+    ],
+    spelt: &[
+        Spelt::new("default", &[]),
+        Spelt::new("flag", &[("MYSQLI_CLIENT_SSL", Is::On)]),
+        Spelt::new(
+            "dont-verify",
+            &[("ssl_set", Is::Ca), ("MYSQLI_CLIENT_SSL_DONT_VERIFY_SERVER_CERT", Is::On)],
+        ),
+        Spelt::new(
+            "dont-verify",
+            &[
+                ("ssl_set", Is::Ca),
+                ("MYSQLI_CLIENT_SSL", Is::On),
+                ("MYSQLI_CLIENT_SSL_DONT_VERIFY_SERVER_CERT", Is::On),
+            ],
+        ),
+        Spelt::new("ca", &[("ssl_set", Is::Ca)]),
+        Spelt::new("flag-ca", &[("ssl_set", Is::Ca), ("MYSQLI_CLIENT_SSL", Is::On)]),
+        Spelt::new(
+            "verify",
+            &[
+                ("ssl_set", Is::Ca),
+                ("MYSQLI_CLIENT_SSL", Is::On),
+                ("MYSQLI_OPT_SSL_VERIFY_SERVER_CERT", Is::On),
+            ],
+        ),
+    ],
+};
+
+const PDO_SETTINGS: Settings = Settings {
+    family: "php-pdo",
+    is_old: false,
+    chosen_by: None,
+    groups: &[],
+    carry: Carry::Json,
+    keys: &[
+        Key::new("MYSQL_ATTR_SSL_CA", Kind::Ca),
+        Key::new("MYSQL_ATTR_SSL_VERIFY_SERVER_CERT", Kind::Switch),
+        Key::new("MYSQL_ATTR_SSL_CERT", Kind::Beside),
+        Key::new("MYSQL_ATTR_SSL_KEY", Kind::Beside),
+        Key::new("MYSQL_ATTR_SSL_CIPHER", Kind::Beside),
+        Key::new("MYSQL_ATTR_READ_DEFAULT_FILE", Kind::Elsewhere),
+    ],
+    spelt: &[
+        Spelt::new("default", &[]),
+        Spelt::new(
+            "unverified",
+            &[("MYSQL_ATTR_SSL_CA", Is::Ca), ("MYSQL_ATTR_SSL_VERIFY_SERVER_CERT", Is::Off)],
+        ),
+        Spelt::new("ca", &[("MYSQL_ATTR_SSL_CA", Is::Ca)]),
+        Spelt::new("verify", &[("MYSQL_ATTR_SSL_CA", Is::Ca), ("MYSQL_ATTR_SSL_VERIFY_SERVER_CERT", Is::On)]),
     ],
 };

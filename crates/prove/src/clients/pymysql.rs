@@ -1,6 +1,6 @@
 //! PyMySQL.
 
-use crate::client::{Client, Mode, Promise};
+use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
 
 pub(super) const PYMYSQL: Client = Client {
     id: "pymysql",
@@ -26,5 +26,47 @@ pub(super) const PYMYSQL: Client = Client {
             options: "ssl_ca=CA, ssl_verify_cert=True, ssl_verify_identity=True",
             promises: Promise::Identity,
         },
+        Mode { id: "dict-ca", options: "ssl={'ca': CA}", promises: Promise::Chain },
+        Mode {
+            id: "dict-ca-any-host",
+            options: "ssl={'ca': CA, 'check_hostname': False}",
+            promises: Promise::Chain,
+        },
+    ],
+    settings: Some(&SETTINGS),
+};
+
+const SETTINGS: Settings = Settings {
+    family: "pymysql",
+    is_old: false,
+    chosen_by: None,
+    groups: &[],
+    carry: Carry::Json,
+    keys: &[
+        Key::new("ssl_ca", Kind::Ca),
+        Key::new("ssl_verify_cert", Kind::Flag),
+        Key::new("ssl_verify_identity", Kind::Flag),
+        Key::new("ssl.ca", Kind::Ca),
+        Key::new("ssl.check_hostname", Kind::Switch),
+        Key::new("ssl.verify_mode", Kind::Word),
+        Key::new("ssl_cert", Kind::Beside),
+        Key::new("ssl_key", Kind::Beside),
+        Key::new("ssl_key_password", Kind::Beside),
+        Key::new("ssl.cert", Kind::Beside),
+        Key::new("ssl.key", Kind::Beside),
+        Key::new("ssl.cipher", Kind::Beside),
+        Key::new("read_default_file", Kind::Elsewhere),
+    ],
+    spelt: &[
+        Spelt::new("default", &[]),
+        Spelt::new("ssl-dict", &[("ssl.check_hostname", Is::Off)]),
+        Spelt::new("ca", &[("ssl_ca", Is::Ca)]),
+        Spelt::new("verify-cert", &[("ssl_ca", Is::Ca), ("ssl_verify_cert", Is::On)]),
+        Spelt::new(
+            "verify-identity",
+            &[("ssl_ca", Is::Ca), ("ssl_verify_cert", Is::On), ("ssl_verify_identity", Is::On)],
+        ),
+        Spelt::new("dict-ca", &[("ssl.ca", Is::Ca)]),
+        Spelt::new("dict-ca-any-host", &[("ssl.ca", Is::Ca), ("ssl.check_hostname", Is::Off)]),
     ],
 };

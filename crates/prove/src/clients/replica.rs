@@ -39,6 +39,7 @@ pub(super) const MARIADB_10_11: Client = Client {
     install: &[&["bash", "replica.sh", "galera-10.11", "version"]],
     run: &["bash", "replica.sh", "galera-10.11"],
     modes: MASTER,
+    settings: None,
 };
 
 pub(super) const MARIADB_11_8: Client = Client {

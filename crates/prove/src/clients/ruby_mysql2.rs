@@ -1,6 +1,6 @@
 //! mysql2 of Ruby, as the distribution builds it (Debian: on MariaDB's library).
 
-use crate::client::{Client, Mode, Promise};
+use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
 
 pub(super) const RUBY_MYSQL2: Client = Client {
     id: "ruby-mysql2",
@@ -22,5 +22,34 @@ pub(super) const RUBY_MYSQL2: Client = Client {
             promises: Promise::Identity,
         },
         Mode { id: "sslverify", options: "sslca: CA, sslverify: true", promises: Promise::Identity },
+        Mode { id: "required-ca", options: "sslca: CA, ssl_mode: :required", promises: Promise::Chain },
+    ],
+    settings: Some(&SETTINGS),
+};
+
+const SETTINGS: Settings = Settings {
+    family: "ruby-mysql2",
+    is_old: false,
+    chosen_by: None,
+    groups: &[],
+    carry: Carry::Json,
+    keys: &[
+        Key::new("ssl_mode", Kind::Word),
+        Key::new("sslca", Kind::Ca),
+        Key::new("sslverify", Kind::Flag),
+        Key::new("sslkey", Kind::Beside),
+        Key::new("sslcert", Kind::Beside),
+        Key::new("sslcipher", Kind::Beside),
+        Key::new("default_file", Kind::Elsewhere),
+    ],
+    spelt: &[
+        Spelt::new("default", &[]),
+        Spelt::new("preferred", &[("ssl_mode", Is::Word("preferred"))]),
+        Spelt::new("required", &[("ssl_mode", Is::Word("required"))]),
+        Spelt::new("ca", &[("sslca", Is::Ca)]),
+        Spelt::new("verify-ca", &[("sslca", Is::Ca), ("ssl_mode", Is::Word("verify_ca"))]),
+        Spelt::new("verify-identity", &[("sslca", Is::Ca), ("ssl_mode", Is::Word("verify_identity"))]),
+        Spelt::new("sslverify", &[("sslca", Is::Ca), ("sslverify", Is::On)]),
+        Spelt::new("required-ca", &[("sslca", Is::Ca), ("ssl_mode", Is::Word("required"))]),
     ],
 };

@@ -1,6 +1,6 @@
 //! mysql of Rust, on native-tls.
 
-use crate::client::{Client, Mode, Promise};
+use crate::client::{Carry, Client, Mode, Promise, Settings, Spelt};
 
 pub(super) const MYSQL: Client = Client {
     id: "rust-mysql",
@@ -33,4 +33,17 @@ pub(super) const MYSQL: Client = Client {
         },
         Mode { id: "ca", options: "SslOpts with the CA", promises: Promise::Identity },
     ],
+    settings: Some(&SETTINGS),
+};
+
+/// Its URL has no word about TLS, and it refuses those that it does not know; what the builder is told stands in code.
+// Seen: 28.0.4 takes no `require_ssl`, which mysql_async does.
+const SETTINGS: Settings = Settings {
+    family: "rust-mysql",
+    is_old: false,
+    chosen_by: None,
+    groups: &[],
+    carry: Carry::Query,
+    keys: &[],
+    spelt: &[Spelt::new("default", &[])],
 };

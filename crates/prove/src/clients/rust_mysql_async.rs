@@ -1,6 +1,6 @@
 //! mysql_async of Rust, on native-tls.
 
-use crate::client::{Client, Mode, Promise};
+use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
 
 pub(super) const MYSQL_ASYNC: Client = Client {
     id: "rust-mysql-async",
@@ -32,5 +32,25 @@ pub(super) const MYSQL_ASYNC: Client = Client {
             promises: Promise::Identity,
         },
         Mode { id: "ca", options: "SslOpts with the CA", promises: Promise::Identity },
+    ],
+    settings: Some(&SETTINGS),
+};
+
+/// Of its URL; what the builder is told stands in code.
+const SETTINGS: Settings = Settings {
+    family: "rust-mysql-async",
+    is_old: false,
+    chosen_by: None,
+    groups: &[],
+    carry: Carry::Query,
+    keys: &[
+        Key::new("require_ssl", Kind::Flag),
+        Key::new("verify_ca", Kind::Switch),
+        Key::new("verify_identity", Kind::Switch),
+    ],
+    spelt: &[
+        Spelt::new("default", &[]),
+        Spelt::new("system", &[("require_ssl", Is::On)]).provided("the CA is in the machine's store"),
+        Spelt::new("invalid-certs", &[("require_ssl", Is::On), ("verify_ca", Is::Off)]),
     ],
 };

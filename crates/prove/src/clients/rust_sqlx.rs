@@ -1,6 +1,6 @@
 //! sqlx of Rust, on native-tls.
 
-use crate::client::{Client, Mode, Promise};
+use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
 
 pub(super) const SQLX: Client = Client {
     id: "rust-sqlx",
@@ -24,5 +24,28 @@ pub(super) const SQLX: Client = Client {
             options: "ssl-mode=VERIFY_IDENTITY, ssl-ca=CA",
             promises: Promise::Identity,
         },
+    ],
+    settings: Some(&SETTINGS),
+};
+
+const SETTINGS: Settings = Settings {
+    family: "rust-sqlx",
+    is_old: false,
+    chosen_by: None,
+    groups: &[],
+    carry: Carry::Query,
+    keys: &[
+        Key::new("ssl-mode", Kind::Word),
+        Key::new("ssl-ca", Kind::Ca),
+        Key::new("ssl-cert", Kind::Beside),
+        Key::new("ssl-key", Kind::Beside),
+    ],
+    spelt: &[
+        Spelt::new("default", &[]),
+        Spelt::new("default", &[("ssl-mode", Is::Word("PREFERRED"))]),
+        Spelt::new("disabled", &[("ssl-mode", Is::Word("DISABLED"))]),
+        Spelt::new("required", &[("ssl-mode", Is::Word("REQUIRED"))]),
+        Spelt::new("verify-ca", &[("ssl-mode", Is::Word("VERIFY_CA")), ("ssl-ca", Is::Ca)]),
+        Spelt::new("verify-identity", &[("ssl-mode", Is::Word("VERIFY_IDENTITY")), ("ssl-ca", Is::Ca)]),
     ],
 };

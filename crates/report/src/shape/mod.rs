@@ -6,6 +6,7 @@ mod bench_run;
 mod finding;
 mod price;
 mod prove;
+mod prove_config;
 mod roll;
 mod scan;
 mod status;
@@ -23,6 +24,10 @@ pub use price::{Block, Price};
 pub use prove::{
     PROVE_CLIENT_SCHEMA_ID, PROVE_CLIENTS_SCHEMA_ID, ProveCaseRow, ProveClientReport, ProveClientsReport,
     ProveDriverRow, ProveModeRow,
+};
+pub use prove_config::{
+    ConfigConfirmedRow, ConfigConnectionRow, ConfigFixRow, ConfigNoteRow, ConfigPredictionRow,
+    ConfigSettingRow, ConfigUnreadRow, PROVE_CONFIG_SCHEMA_ID, ProveConfigReport,
 };
 pub use roll::{ChangeRun, Drain, Roll, Rotation, SerialRow, Stall, StepRow};
 pub use scan::{

@@ -9,14 +9,15 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("0.9.0");
         return Ok(());
     }
-    let options = MySqlConnectOptions::new()
+    let told = if mode == "settings" { var("SEALION_SETTINGS")? } else { String::new() };
+    let options = format!("mysql://h/?{told}").parse::<MySqlConnectOptions>()?
         .host(&var("SEALION_HOST")?)
         .port(var("SEALION_PORT")?.parse()?)
         .username(&var("SEALION_USER")?)
         .password(&var("SEALION_PASSWORD")?);
     let ca = var("SEALION_CA")?;
     let options = match mode.as_str() {
-        "default" => options,
+        "default" | "settings" => options,
         "disabled" => options.ssl_mode(MySqlSslMode::Disabled),
         "required" => options.ssl_mode(MySqlSslMode::Required),
         "verify-ca" => options.ssl_mode(MySqlSslMode::VerifyCa).ssl_ca(ca),

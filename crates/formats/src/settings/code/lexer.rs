@@ -1,0 +1,349 @@
+//! The words of a source: texts with their escapes undone and holes where something is filled in, numbers, names, signs.
+
+use zeroize::Zeroizing;
+
+use super::Language;
+use crate::settings::HOLE;
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Kind {
+    Text(Zeroizing<String>),
+    Number(String),
+    /// With dots, colons and arrows in it.
+    Name(String),
+    /// `=>`, `==`, or one character.
+    Sign(&'static str),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Token {
+    pub(super) line: usize,
+    pub(super) kind: Kind,
+    /// Stands first on its line.
+    pub(super) starts_line: bool,
+}
+
+struct Lexer<'a> {
+    rest: &'a str,
+    line: usize,
+    language: Language,
+    previous_is_value: bool,
+    tokens: Vec<Token>,
+}
+
+/// Longest first.
+const SIGNS: [&str; 40] = [
+    "===", "!==", "<=>", "...", "**", "=>", "==", "!=", "<=", ">=", "+=", "-=", ".=", "||", "&&", "??", "//",
+    "|=", "->", "::", "(", ")", "[", "]", "{", "}", ",", ";", ":", "=", "+", "-", "*", "/", "|", "&", "?",
+    "<", ">", ".",
+];
+
+/// The tokens of a source; what is none is passed over.
+pub(super) fn tokens(text: &str, language: Language) -> Vec<Token> {
+    Lexer { rest: text, line: 1, language, previous_is_value: false, tokens: Vec::new() }.tokens()
+}
+
+impl Lexer<'_> {
+    fn tokens(mut self) -> Vec<Token> {
+        let mut starts_line = true;
+        if self.language == Language::Php {
+            // What stands in front of the first tag is a page.
+            let end = self.rest.find("<?").unwrap_or(0);
+            self.skip(end);
+        }
+        while let Some(first) = self.rest.chars().next() {
+            if first == '\n' {
+                starts_line = true;
+                self.skip(1);
+                continue;
+            }
+            if first.is_whitespace() || (first == '\\' && self.rest.starts_with("\\\n")) {
+                self.skip(first.len_utf8());
+                continue;
+            }
+            if self.comment(starts_line) {
+                continue;
+            }
+            let line = self.line;
+            let kind = self.token(first);
+            if let Some(kind) = kind {
+                self.previous_is_value = match &kind {
+                    Kind::Sign(sign) => matches!(*sign, ")" | "]" | "}"),
+                    _ => true,
+                };
+                self.tokens.push(Token { line, kind, starts_line });
+                starts_line = false;
+            }
+        }
+        self.tokens
+    }
+
+    fn skip(&mut self, bytes: usize) {
+        let (gone, rest) = self.rest.split_at_checked(bytes).unwrap_or((self.rest, ""));
+        self.line += gone.bytes().filter(|byte| *byte == b'\n').count();
+        self.rest = rest;
+    }
+
+    /// A comment, if one stands here, and is passed over.
+    fn comment(&mut self, starts_line: bool) -> bool {
+        let has_hash =
+            matches!(self.language, Language::Python | Language::Php | Language::Ruby | Language::Perl);
+        let has_slashes = matches!(self.language, Language::JavaScript | Language::Php | Language::CLike);
+        let line_end = self.rest.find('\n').unwrap_or(self.rest.len());
+        // PHP's attributes are written #[…]; nothing of ours stands in one.
+        if (has_hash && self.rest.starts_with('#')) || (has_slashes && self.rest.starts_with("//")) {
+            self.skip(line_end);
+            return true;
+        }
+        if has_slashes && self.rest.starts_with("/*") {
+            let end = self.rest.find("*/").map_or(self.rest.len(), |at| at + 2);
+            self.skip(end);
+            return true;
+        }
+        // Documentation of Perl and Ruby.
+        if starts_line
+            && matches!(self.language, Language::Perl | Language::Ruby)
+            && self.rest.starts_with('=')
+        {
+            let word = self.rest.get(1..).unwrap_or_default();
+            if ["begin", "pod", "head", "over", "item"].iter().any(|start| word.starts_with(start)) {
+                let end = ["\n=cut", "\n=end"].iter().filter_map(|end| self.rest.find(end)).min();
+                self.skip(end.map_or(self.rest.len(), |at| at + 5));
+                return true;
+            }
+        }
+        false
+    }
+
+    fn token(&mut self, first: char) -> Option<Kind> {
+        if matches!(first, '"' | '\'' | '`') {
+            // A lifetime of Rust or a character: not a text of more than a line.
+            if first == '\'' && self.language == Language::CLike {
+                self.rune();
+                return None;
+            }
+            return Some(self.quoted("", first));
+        }
+        if first.is_ascii_digit() {
+            let end = self
+                .rest
+                .find(|c: char| !c.is_ascii_alphanumeric() && c != '.' && c != '_')
+                .unwrap_or(self.rest.len());
+            let number = self.rest.get(..end).unwrap_or_default().to_owned();
+            self.skip(end);
+            return Some(Kind::Number(number));
+        }
+        let is_symbol = first == ':' && self.language == Language::Ruby && {
+            let mut next = self.rest.chars().skip(1);
+            next.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+        };
+        if is_symbol {
+            let end = self.rest.char_indices().skip(1).find(|(_, c)| !c.is_ascii_alphanumeric() && *c != '_');
+            let end = end.map_or(self.rest.len(), |(at, _)| at);
+            let symbol = self.rest.get(1..end).unwrap_or_default().to_owned();
+            self.skip(end);
+            return Some(Kind::Text(Zeroizing::new(symbol)));
+        }
+        if first.is_alphabetic() || matches!(first, '_' | '$' | '@' | '%' | '\\') {
+            return Some(self.name(first));
+        }
+        if first == '/'
+            && !self.previous_is_value
+            && matches!(self.language, Language::JavaScript | Language::Ruby | Language::Perl)
+        {
+            // A regular expression: its quotes are none.
+            let end = regex_end(self.rest);
+            self.skip(end);
+            return Some(Kind::Name("/".into()));
+        }
+        if let Some(sign) = SIGNS.iter().find(|sign| self.rest.starts_with(**sign)) {
+            self.skip(sign.len());
+            return Some(Kind::Sign(sign));
+        }
+        self.skip(first.len_utf8());
+        None
+    }
+
+    fn rune(&mut self) {
+        let mut inside = self.rest.char_indices().skip(1);
+        let end = match inside.next() {
+            Some((_, '\\')) => inside.nth(1),
+            Some(_) => inside.next(),
+            None => None,
+        };
+        self.skip(end.filter(|(_, c)| *c == '\'').map_or(1, |(at, _)| at + 1));
+    }
+
+    fn name(&mut self, first: char) -> Kind {
+        let mut end = first.len_utf8();
+        let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '$' || c == '\\';
+        loop {
+            let rest = self.rest.get(end..).unwrap_or_default();
+            let Some(next) = rest.chars().next() else { break };
+            if is_part(next) {
+                end += next.len_utf8();
+                continue;
+            }
+            // What joins two names, directly in front of the second.
+            let joint = ["::", "->", "?.", "."].into_iter().find(|joint| rest.starts_with(joint));
+            let after = joint.and_then(|joint| rest.get(joint.len()..)).and_then(|rest| rest.chars().next());
+            match joint {
+                Some(joint)
+                    if after.is_some_and(|c| c.is_alphabetic() || c == '_') && !self.joins_texts(joint) =>
+                {
+                    end += joint.len();
+                }
+                _ => break,
+            }
+        }
+        let word = self.rest.get(..end).unwrap_or_default();
+        let next = self.rest.get(end..).unwrap_or_default().chars().next();
+        // f"…", rb'…', r#"…"#: what stands in front of a text says how it is read.
+        let is_prefix = end <= 2 && word.chars().all(|c| "fFrRbBuU".contains(c));
+        if let Some(quote @ ('"' | '\'')) = next
+            && is_prefix
+            && matches!(self.language, Language::Python | Language::CLike)
+        {
+            let prefix = word.to_ascii_lowercase();
+            self.skip(end);
+            return self.quoted(&prefix, quote);
+        }
+        // Perl's q(…) and qq{…}.
+        if self.language == Language::Perl
+            && matches!(word, "q" | "qq")
+            && let Some(open @ ('{' | '(' | '/' | '|')) = next
+        {
+            let has_holes = word == "qq";
+            self.skip(end + 1);
+            let close = match open {
+                '{' => '}',
+                '(' => ')',
+                same => same,
+            };
+            let length = self.rest.find(close).unwrap_or(self.rest.len());
+            let inside = self.rest.get(..length).unwrap_or_default().to_owned();
+            self.skip(length + 1);
+            let inside = if has_holes { perl_holes(&inside) } else { inside };
+            return Kind::Text(Zeroizing::new(inside));
+        }
+        let word = word.replace("?.", ".");
+        self.skip(end);
+        Kind::Name(word)
+    }
+
+    /// In PHP and Perl a dot stands between texts.
+    fn joins_texts(&self, joint: &str) -> bool {
+        joint == "." && matches!(self.language, Language::Php | Language::Perl)
+    }
+
+    fn quoted(&mut self, prefix: &str, quote: char) -> Kind {
+        let one = quote.to_string();
+        let three = one.repeat(3);
+        let is_long = matches!(self.language, Language::Python | Language::CLike)
+            && quote != '`'
+            && self.rest.starts_with(&three);
+        let mark = if is_long { three } else { one };
+        self.skip(mark.len());
+        let is_raw = prefix.contains('r')
+            || (quote == '\'' && matches!(self.language, Language::Php | Language::Ruby | Language::Perl))
+            || (quote == '`' && self.language == Language::CLike);
+        let mut out = String::new();
+        let mut end = self.rest.len();
+        let mut letters = self.rest.char_indices();
+        while let Some((at, letter)) = letters.next() {
+            if self.rest.get(at..).is_some_and(|rest| rest.starts_with(&mark)) {
+                end = at;
+                break;
+            }
+            if letter == '\\' {
+                let Some((_, next)) = letters.next() else { break };
+                match next {
+                    _ if is_raw && next != quote && next != '\\' => out.extend(['\\', next]),
+                    'n' if !is_raw => out.push('\n'),
+                    't' if !is_raw => out.push('\t'),
+                    '\n' if !is_raw => {}
+                    other => out.push(other),
+                }
+                continue;
+            }
+            if letter == '\n'
+                && !is_long
+                && matches!(self.language, Language::Python | Language::CLike)
+                && quote != '`'
+            {
+                // It has no end: what follows is no text.
+                end = at;
+                break;
+            }
+            out.push(letter);
+        }
+        self.skip(end);
+        if self.rest.starts_with(&mark) {
+            self.skip(mark.len());
+        }
+        Kind::Text(Zeroizing::new(self.filled(&out, prefix, quote)))
+    }
+
+    /// With holes where the language puts values into a text.
+    fn filled(&self, text: &str, prefix: &str, quote: char) -> String {
+        match (self.language, quote) {
+            (Language::JavaScript, '`') => between(text, "${", '}'),
+            (Language::Ruby, '"' | '`') => between(text, "#{", '}'),
+            (Language::Python, _) if prefix.contains('f') => between(text, "{", '}'),
+            (Language::Php | Language::Perl, '"') => perl_holes(text),
+            // %s and {} are filled in by whoever has the text.
+            _ => between(&text.replace("%s", &HOLE.to_string()).replace("{}", &HOLE.to_string()), "${", '}'),
+        }
+    }
+}
+
+fn between(text: &str, open: &str, close: char) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, inner)) = rest.split_once(open) {
+        out += before;
+        out.push(HOLE);
+        rest = inner.split_once(close).map_or("", |(_, after)| after);
+    }
+    out + rest
+}
+
+/// `$name`, `${name}`, `{$name->x}`, `@name` is left: an @ is common in addresses, and Perl's own warnings make people escape it.
+fn perl_holes(text: &str) -> String {
+    let text = between(&between(text, "${", '}'), "{$", '}');
+    let mut out = String::new();
+    let mut rest = text.as_str();
+    while let Some((before, inner)) = rest.split_once('$') {
+        out += before;
+        let end = inner.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(inner.len());
+        out.push(if end == 0 { '$' } else { HOLE });
+        rest = inner.get(end..).unwrap_or_default();
+        // $config->{host}, $config['host'], $ENV{HOST}
+        loop {
+            let step = rest.strip_prefix("->").unwrap_or(rest);
+            let close = match step.chars().next() {
+                Some('{') if end > 0 => '}',
+                Some('[') if end > 0 => ']',
+                _ => break,
+            };
+            rest = step.split_once(close).map_or("", |(_, after)| after);
+        }
+    }
+    out + rest
+}
+
+fn regex_end(text: &str) -> usize {
+    let mut is_class = false;
+    let mut letters = text.char_indices().skip(1);
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            '\\' => drop(letters.next()),
+            '[' => is_class = true,
+            ']' => is_class = false,
+            '/' if !is_class => return at + 1,
+            '\n' => return 1,
+            _ => {}
+        }
+    }
+    1
+}

@@ -1,0 +1,226 @@
+//! YAML (and with it JSON, which is YAML) as trees, one for each document.
+//!
+//! Anchors, aliases and merge keys (`<<: *default`) are followed, since `database.yml` and compose files live by them, but no
+//! further than [`NODES_MAX`] values. Tags are passed over. A template (`{{ … }}`, `<% … %>`) outside of a text makes a
+//! file that is no YAML, and is said as such.
+
+use std::collections::HashMap;
+
+use saphyr_parser::{Event, Parser, ScalarStyle};
+use zeroize::Zeroizing;
+
+use super::{DEPTH_MAX, Entry, NODES_MAX, Node, SettingsError, Value, text, with_holes};
+
+/// All documents of a file.
+///
+/// # Errors
+/// Where it is no YAML, or too large, too deep or too many.
+pub fn read(bytes: &[u8]) -> Result<Vec<Node>, SettingsError> {
+    let text = text(bytes)?;
+    // Both make a parse error at some other place, where a reader would look in vain.
+    for (index, line) in text.lines().enumerate() {
+        let line_start = line.trim_start();
+        if line_start.starts_with("<%") || line_start.starts_with("{{") || line_start.starts_with("{%") {
+            return Err(SettingsError::Syntax {
+                line: index + 1,
+                why: "a template stands between the values",
+            });
+        }
+    }
+    let mut maker =
+        Maker { line: 1, nodes: 0, anchors: HashMap::new(), open: Vec::new(), documents: Vec::new() };
+    for event in Parser::new_from_str(&text) {
+        // The parser's own words may quote the file.
+        let (event, span) = event.map_err(|error| SettingsError::Syntax {
+            line: error.marker().line(),
+            why: "this is no YAML (a template, or a mistake)",
+        })?;
+        maker.line = span.start.line().max(1);
+        maker.event(event)?;
+    }
+    Ok(maker.documents)
+}
+
+struct Maker {
+    line: usize,
+    nodes: usize,
+    anchors: HashMap<usize, Node>,
+    open: Vec<Open>,
+    documents: Vec<Node>,
+}
+
+/// A list or map that has begun.
+struct Open {
+    line: usize,
+    anchor: usize,
+    holds: Holds,
+}
+
+enum Holds {
+    Items(Vec<Node>),
+    /// The key that waits for its value.
+    Entries(Vec<Entry>, Option<(String, usize)>),
+}
+
+impl Maker {
+    fn event(&mut self, event: Event<'_>) -> Result<(), SettingsError> {
+        match event {
+            Event::Scalar(text, style, anchor, _) => self.done(scalar(&text, style), self.line, anchor),
+            Event::Alias(anchor) => {
+                let value = self.anchors.get(&anchor).map_or(Value::Unread, |node| node.value.clone());
+                self.nodes += Node::new(self.line, value.clone()).count();
+                self.done(value, self.line, 0)
+            }
+            Event::SequenceStart(anchor, _) => self.begin(anchor, Holds::Items(Vec::new())),
+            Event::MappingStart(anchor, _) => self.begin(anchor, Holds::Entries(Vec::new(), None)),
+            Event::SequenceEnd | Event::MappingEnd => {
+                let Some(Open { line, anchor, holds }) = self.open.pop() else { return Ok(()) };
+                let value = match holds {
+                    Holds::Items(items) => Value::List(items),
+                    Holds::Entries(entries, _) => Value::Map(merged(entries)),
+                };
+                self.done(value, line, anchor)
+            }
+            Event::Nothing
+            | Event::StreamStart
+            | Event::StreamEnd
+            | Event::DocumentStart(_)
+            | Event::DocumentEnd => Ok(()),
+        }
+    }
+
+    fn begin(&mut self, anchor: usize, holds: Holds) -> Result<(), SettingsError> {
+        if self.open.len() >= DEPTH_MAX {
+            return Err(SettingsError::TooMany { line: self.line });
+        }
+        self.open.push(Open { line: self.line, anchor, holds });
+        Ok(())
+    }
+
+    fn done(&mut self, value: Value, line: usize, anchor: usize) -> Result<(), SettingsError> {
+        self.nodes += 1;
+        if self.nodes > NODES_MAX {
+            return Err(SettingsError::TooMany { line });
+        }
+        let node = Node::new(line, value);
+        if anchor != 0 {
+            // Copies count, or a file of a page would fill the memory.
+            self.nodes += node.count();
+            self.anchors.insert(anchor, node.clone());
+        }
+        match self.open.last_mut().map(|open| &mut open.holds) {
+            None => self.documents.push(node),
+            Some(Holds::Items(items)) => items.push(node),
+            Some(Holds::Entries(entries, waiting)) => match waiting.take() {
+                Some((key, line)) => entries.push(Entry { key, line, node }),
+                // A list as a key is nobody's setting; its value still belongs to it.
+                None => *waiting = Some((node.scalar().unwrap_or_default().to_owned(), node.line)),
+            },
+        }
+        Ok(())
+    }
+}
+
+/// With what `<<` brings, where it is not said here.
+fn merged(entries: Vec<Entry>) -> Vec<Entry> {
+    if entries.iter().all(|entry| entry.key != "<<") {
+        return entries;
+    }
+    let (merges, mut own): (Vec<Entry>, Vec<Entry>) =
+        entries.into_iter().partition(|entry| entry.key == "<<");
+    for merge in merges {
+        let maps = match merge.node.value {
+            Value::List(items) => items,
+            _ => vec![merge.node],
+        };
+        for entry in maps.iter().flat_map(Node::entries) {
+            if own.iter().all(|known| known.key != entry.key) {
+                own.push(entry.clone());
+            }
+        }
+    }
+    own
+}
+
+fn scalar(text: &str, style: ScalarStyle) -> Value {
+    if style != ScalarStyle::Plain {
+        return Value::Text(Zeroizing::new(with_holes(text, false)));
+    }
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => Value::Null,
+        "true" | "True" | "TRUE" => Value::Bool(true),
+        "false" | "False" | "FALSE" => Value::Bool(false),
+        _ if text.parse::<f64>().is_ok() => Value::Number(text.to_owned()),
+        _ => Value::Text(Zeroizing::new(with_holes(text, false))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_merge_key_brings_what_is_not_said() {
+        let all = read(b"default: &d\n  host: a\n  ssl_mode: required\nproduction:\n  <<: *d\n  host: b\n")
+            .expect("YAML");
+        let production = all[0].get("production").expect("it is there");
+        assert_eq!(production.get("host").and_then(Node::text), Some("b"));
+        assert_eq!(
+            production.get("ssl_mode").map(|node| (node.line, node.text())),
+            Some((3, Some("required")))
+        );
+    }
+
+    #[test]
+    fn json_is_read_too_and_lines_are_those_of_the_file() {
+        let all = read(b"{\n  \"a\": {\"b\": [true, null, 3]},\n  \"c\": \"true\"}\n").expect("JSON");
+        assert_eq!(all[0].get("a").map(|node| node.line), Some(2));
+        assert_eq!(all[0].get("c").and_then(Node::text), Some("true"));
+        let list = all[0].get("a").and_then(|a| a.get("b")).expect("a list").items();
+        assert_eq!(
+            list.iter().map(|node| &node.value).collect::<Vec<_>>(),
+            [&Value::Bool(true), &Value::Null, &Value::Number("3".into())]
+        );
+    }
+
+    #[test]
+    fn what_is_no_yaml_is_said_with_its_line_and_without_its_words() {
+        for (bytes, line) in [
+            (&b"a: 1\n<% if geheim %>\nb: 2\n"[..], 2),
+            (b"{{- if .geheim }}\na: 1\n", 1),
+            (b"a: [geheim\nb: 1\n", 2),
+        ] {
+            let error = read(bytes).expect_err("no YAML");
+            assert!(error.line().is_some_and(|at| at >= line), "{error}");
+            assert!(!error.to_string().contains("geheim"), "{error}");
+        }
+    }
+
+    #[test]
+    fn aliases_and_depth_end_somewhere() {
+        let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+        for level in 1..9 {
+            let before = level - 1;
+            let items = vec![format!("*a{before}"); 10].join(", ");
+            bomb += &format!("a{level}: &a{level} [{items}]\n");
+        }
+        assert!(matches!(read(bomb.as_bytes()), Err(SettingsError::TooMany { .. })));
+        assert!(read("[".repeat(5000).as_bytes()).is_err());
+        let deep = format!("{}{}", "[".repeat(100), "]".repeat(100));
+        assert!(matches!(read(deep.as_bytes()), Err(SettingsError::TooMany { .. })));
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            let _ = read(&bytes);
+        }
+
+        #[test]
+        fn no_yaml_like_text_panics(text in "[-a-c:{}\\[\\],&*<!|>'\"# \n]{0,120}") {
+            let _ = read(text.as_bytes());
+        }
+    }
+}

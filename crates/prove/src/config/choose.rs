@@ -1,0 +1,282 @@
+//! Which mode of a client some settings are: those of a mode, all of them and no other.
+
+use formats::settings::HOLE;
+
+use super::{Given, Setting, is_about_tls};
+use crate::client::{Client, Is, Key, Kind, Mode, Settings, Spelt};
+
+/// What a client would do with the settings, as far as it was measured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Choice {
+    Mode {
+        mode: &'static str,
+        /// What else must be so; often nothing.
+        provided: &'static str,
+    },
+    /// Why it cannot be said.
+    Unknown(String),
+}
+
+/// Whether these settings choose this one of two builds in a package.
+pub fn is_chosen(client: &Client, given: &[Setting]) -> bool {
+    let Some((name, wanted)) = client.settings.and_then(|settings| settings.chosen_by) else { return true };
+    match given.iter().rev().find(|setting| setting.key == name).map(|setting| &setting.given) {
+        None => !wanted,
+        Some(Given::Flag(is_on)) => *is_on == wanted,
+        Some(Given::Text(text)) => switch(text) == Some(wanted),
+        // Either: nobody can say.
+        Some(Given::Content | Given::Unread(_)) => true,
+    }
+}
+
+/// The mode of `client` that `given` are.
+pub fn choose(client: &'static Client, given: &[Setting]) -> Choice {
+    let Some(settings) = client.settings else { return Choice::Unknown("it has no settings".into()) };
+    let mut facts: Vec<(&'static str, Fact)> = Vec::new();
+    let mut has_beside = false;
+    for setting in given {
+        if settings.chosen_by.is_some_and(|(name, _)| name == setting.key) {
+            continue;
+        }
+        let Some(key) = key(settings, &setting.key) else {
+            if !is_about_tls(&setting.key) {
+                continue;
+            }
+            return Choice::Unknown(match &setting.given {
+                Given::Unread(why) => why.clone(),
+                _ => format!("{} was not measured with {}", client.name, setting.key),
+            });
+        };
+        match fact(key, &setting.given) {
+            Ok(None) => {
+                has_beside |= key.kind == Kind::Beside;
+                // A later one takes back what an earlier one said.
+                facts.retain(|(name, _)| *name != key.name);
+            }
+            Ok(Some(fact)) => {
+                facts.retain(|(name, _)| *name != key.name);
+                facts.push((key.name, fact));
+            }
+            Err(why) => return Choice::Unknown(format!("{}: {why}", setting.key)),
+        }
+    }
+    if facts.is_empty() && has_beside {
+        return Choice::Unknown(
+            "nothing but a certificate of its own, or ciphers, is set; that was not measured".into(),
+        );
+    }
+    if let Some(spelt) = settings.spelt.iter().find(|spelt| is_spelt(settings, spelt, &facts)) {
+        return Choice::Mode { mode: spelt.mode, provided: spelt.provided };
+    }
+    let words: Vec<&str> = facts.iter().map(|(name, _)| *name).collect();
+    Choice::Unknown(format!(
+        "{} was not measured with these values of {} together",
+        client.name,
+        words.join(", ")
+    ))
+}
+
+/// The mode of this id.
+pub fn mode(client: &'static Client, id: &str) -> Option<&'static Mode> {
+    client.modes.iter().find(|mode| mode.id == id)
+}
+
+/// How many settings somebody would have to change to get from `given` to `spelt`.
+pub fn changes(client: &'static Client, spelt: &Spelt, given: &[Setting]) -> usize {
+    let Some(settings) = client.settings else { return 0 };
+    let facts: Vec<(&'static str, Fact)> = given
+        .iter()
+        .filter_map(|setting| {
+            let key = key(settings, &setting.key)?;
+            Some((key.name, fact(key, &setting.given).ok()??))
+        })
+        .collect();
+    let is_there = |(name, is): &&(&'static str, Is)| {
+        facts.iter().any(|(known, fact)| known == name && fits(settings, name, *is, fact))
+    };
+    let to_set = spelt.settings.iter().filter(|one| !is_there(one)).count();
+    let to_remove =
+        facts.iter().filter(|(known, _)| spelt.settings.iter().all(|(name, _)| name != known)).count();
+    to_set + to_remove
+}
+
+/// The driver's own word for a key: `-` and `_` are the same to option files and nobody confuses them elsewhere.
+pub fn key(settings: &'static Settings, name: &str) -> Option<&'static Key> {
+    settings.keys.iter().find(|key| key.name == name).or_else(|| {
+        let folded = |text: &str| text.replace('-', "_");
+        settings.keys.iter().find(|key| folded(key.name) == folded(name))
+    })
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Fact {
+    Ca,
+    On,
+    Off,
+    Word(String),
+}
+
+/// `None`: as if it were not there.
+fn fact(key: &Key, given: &Given) -> Result<Option<Fact>, String> {
+    let not_in_the_file = "its value is not in the file";
+    match (key.kind, given) {
+        (Kind::Beside, _) => Ok(None),
+        (Kind::Elsewhere, _) => Err("the settings stand in the file that it names; look at that one".into()),
+        (_, Given::Unread(why)) => Err(why.clone()),
+        (_, Given::Text(text)) if text.is_empty() => Ok(None),
+        // A path with a variable in it is a path; a variable alone may be nothing.
+        (_, Given::Text(text)) if text.chars().all(|c| c == HOLE) => Err(not_in_the_file.into()),
+        (Kind::Ca, Given::Flag(false)) => Ok(None),
+        (Kind::Ca, Given::Text(_) | Given::Content) => Ok(Some(Fact::Ca)),
+        (_, Given::Text(text)) if text.contains(HOLE) => Err(not_in_the_file.into()),
+        (Kind::Flag | Kind::Switch, Given::Flag(_) | Given::Text(_)) => {
+            let is_on = match given {
+                Given::Text(text) => switch(text),
+                Given::Flag(is_on) => Some(*is_on),
+                _ => None,
+            };
+            match (is_on, key.kind) {
+                (Some(true), _) => Ok(Some(Fact::On)),
+                (Some(false), Kind::Switch) => Ok(Some(Fact::Off)),
+                (Some(false), _) => Ok(None),
+                (None, _) => Err("it is neither on nor off".into()),
+            }
+        }
+        (Kind::Word, Given::Text(text)) => Ok(Some(Fact::Word(text.clone()))),
+        (Kind::Word, Given::Flag(false)) => Ok(None),
+        (Kind::Word, Given::Flag(true)) => Ok(Some(Fact::Word("true".into()))),
+        (_, Given::Content) | (Kind::Ca, Given::Flag(true)) => {
+            Err("a file's content was not measured here".into())
+        }
+    }
+}
+
+/// On or off, in the words that all these languages use.
+pub fn switch(text: &str) -> Option<bool> {
+    match text.to_ascii_lowercase().as_str() {
+        "1" | "true" | "on" | "yes" => Some(true),
+        "0" | "false" | "off" | "no" => Some(false),
+        _ => None,
+    }
+}
+
+fn is_spelt(settings: &Settings, spelt: &Spelt, facts: &[(&'static str, Fact)]) -> bool {
+    spelt.settings.len() == facts.len()
+        && spelt.settings.iter().all(|(name, is)| {
+            facts.iter().any(|(known, fact)| known == name && fits(settings, name, *is, fact))
+        })
+}
+
+fn fits(settings: &Settings, name: &str, is: Is, fact: &Fact) -> bool {
+    match (is, fact) {
+        (Is::Ca, Fact::Ca) | (Is::On, Fact::On) | (Is::Off, Fact::Off) => true,
+        (Is::Word(word), Fact::Word(said)) => same_word(word, said),
+        (Is::Named, Fact::Word(said)) => is_named(settings, name, said),
+        _ => false,
+    }
+}
+
+/// Whether a word is a name that the program has given: where there are such names, and it is no word of the driver.
+pub fn is_named(settings: &Settings, name: &str, said: &str) -> bool {
+    let mut all = settings.spelt.iter().flat_map(|spelt| spelt.settings).filter(|(other, _)| *other == name);
+    switch(said).is_none()
+        && all.clone().any(|(_, is)| *is == Is::Named)
+        && all.all(|(_, is)| !matches!(is, Is::Word(word) if same_word(word, said)))
+}
+
+fn same_word(one: &str, other: &str) -> bool {
+    one.replace('-', "_").eq_ignore_ascii_case(&other.replace('-', "_"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::family;
+
+    fn set(pairs: &[(&str, &str)]) -> Vec<Setting> {
+        pairs
+            .iter()
+            .map(|(key, text)| {
+                let given = match *text {
+                    "True" => Given::Flag(true),
+                    "False" => Given::Flag(false),
+                    "?" => Given::Unread("taken from the environment".into()),
+                    "content" => Given::Content,
+                    text => Given::Text(text.into()),
+                };
+                Setting::new(*key, given, 1)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn settings_are_a_mode_or_unknown_and_nothing_in_between() {
+        let check = |name: &str, pairs: &[(&str, &str)], want: Option<&str>| {
+            let client = *family(name).first().expect("a family");
+            let choice = choose(client, &set(pairs));
+            let mode = match &choice {
+                Choice::Mode { mode, .. } => Some(*mode),
+                Choice::Unknown(_) => None,
+            };
+            assert_eq!(mode, want, "{name} {pairs:?}: {choice:?}");
+        };
+        check("pymysql", &[], Some("default"));
+        check("pymysql", &[("ssl_ca", "/ca")], Some("ca"));
+        check("pymysql", &[("ssl_ca", "")], Some("default"));
+        check("pymysql", &[("ssl_ca", "/ca"), ("ssl_verify_cert", "False")], Some("ca"));
+        check(
+            "pymysql",
+            &[("ssl_ca", "/ca"), ("ssl_verify_cert", "True"), ("ssl_cert", "/c")],
+            Some("verify-cert"),
+        );
+        check("pymysql", &[("ssl_ca", "?")], None);
+        check("pymysql", &[("ssl_ca", "\u{fffc}")], None);
+        check("pymysql", &[("ssl_ca", "\u{fffc}/ca.pem")], Some("ca"));
+        check("pymysql", &[("ssl_cert", "/c")], None);
+        check("pymysql", &[("ssl_new_word", "1")], None);
+        check("pymysql", &[("charset", "utf8mb4")], Some("default"));
+        check("pymysql", &[("read_default_file", "/etc/my.cnf")], None);
+        check("mysql-cli", &[("ssl_mode", "verify_identity"), ("ssl-ca", "/ca")], Some("verify-identity"));
+        check("mysql-cli", &[("ssl-mode", "VERIFY_IDENTITY")], None);
+        check(
+            "node-mysql2",
+            &[("ssl.ca", "content"), ("ssl.rejectUnauthorized", "False")],
+            Some("unverified"),
+        );
+        check(
+            "go-sql-driver",
+            &[("tls", "custom-cfg"), ("allowFallbackToPlaintext", "true")],
+            Some("custom-fallback"),
+        );
+        check("go-sql-driver", &[("tls", "skip-verify"), ("allowFallbackToPlaintext", "true")], None);
+        check("go-sql-driver", &[("tls", "true")], Some("true"));
+        check("go-sql-driver", &[("tls", "1")], None);
+        check("connector-j", &[("useSSL", "false")], Some("no-ssl"));
+        check("connector-j", &[("useSSL", "\u{fffc}")], None);
+    }
+
+    #[test]
+    fn the_same_word_means_another_thing_to_another_driver() {
+        let given = set(&[("useSSL", "true"), ("trustCertificateKeyStoreUrl", "file:/ca.p12")]);
+        let [new, old] = family("connector-j")[..] else { panic!("two versions") };
+        assert!(matches!(choose(new, &given), Choice::Unknown(_)));
+        assert_eq!(choose(old, &given), Choice::Mode { mode: "verify", provided: "" });
+    }
+
+    #[test]
+    fn one_of_two_builds_is_chosen_by_its_switch() {
+        let ids = |given: &[Setting]| -> Vec<&str> {
+            family("mysql-connector-python")
+                .into_iter()
+                .filter(|client| is_chosen(client, given))
+                .map(|one| one.id)
+                .collect()
+        };
+        assert_eq!(ids(&[]), ["mysql-connector-python-c", "mysql-connector-python-c-8.0"]);
+        assert_eq!(
+            ids(&set(&[("use_pure", "True")])),
+            ["mysql-connector-python", "mysql-connector-python-8.0"]
+        );
+        assert_eq!(ids(&set(&[("use_pure", "?")])).len(), 4);
+    }
+}

@@ -1,0 +1,107 @@
+//! Option files (`my.cnf`): what one client reads in its groups. Which files and groups those are is resolved by the caller, who
+//! has a file system; a single file can be read here.
+
+use formats::optfile::{Item, OptionFile, groups_equal};
+
+use super::{Form, ends};
+use crate::client::Client;
+use crate::clients::CLIENTS;
+use crate::config::{Driver, Found, Given, Read, Setting, SettingsError, Style, is_about_tls};
+
+pub(super) const OPTION_FILE: Form = Form {
+    id: "option-file",
+    name: "an option file",
+    fits: |name| ends(name, &[".cnf"]) || name == "my.ini",
+    read,
+};
+
+/// One line that a client reads: key and value as written, file and line.
+#[derive(Clone)]
+pub struct Line {
+    pub key: String,
+    pub value: Option<String>,
+    pub file: Option<String>,
+    pub line: usize,
+}
+
+/// The clients that read option files of their own accord.
+pub fn readers() -> impl Iterator<Item = &'static Client> {
+    CLIENTS
+        .iter()
+        .copied()
+        .filter(|client| client.settings.is_some_and(|settings| !settings.groups.is_empty()))
+}
+
+/// What these lines are for `client`, or nothing where there is none.
+pub fn found(client: &'static Client, lines: &[Line]) -> Option<Found> {
+    let settings = client.settings?;
+    let first = lines.first()?;
+    let host = lines.iter().rev().find(|line| line.key == "host").and_then(|line| line.value.clone());
+    Some(Found {
+        line: first.line,
+        what: format!("[{}]", settings.groups.join("] [")),
+        driver: Driver::Family(settings.family),
+        host: host.unwrap_or_default(),
+        settings: lines.iter().filter_map(setting).collect(),
+        style: Style::OptionFile,
+    })
+}
+
+/// `skip-ssl`, `disable-ssl`, `enable-ssl` and an option alone are switches; `loose-` says only that another may not know it.
+fn setting(line: &Line) -> Option<Setting> {
+    let key = line.key.replace('_', "-");
+    let key = key.strip_prefix("loose-").unwrap_or(&key);
+    let (key, given) = if let Some(off) = key.strip_prefix("skip-").or_else(|| key.strip_prefix("disable-")) {
+        (off, Given::Flag(false))
+    } else if let Some(on) = key.strip_prefix("enable-") {
+        (on, Given::Flag(true))
+    } else {
+        (key, line.value.clone().map_or(Given::Flag(true), Given::Text))
+    };
+    is_about_tls(key).then(|| Setting {
+        key: key.to_owned(),
+        given,
+        line: line.line,
+        file: line.file.clone(),
+    })
+}
+
+/// The lines of one file alone that `client` reads, and whether it has a group for it.
+pub fn lines(file: &OptionFile, client: &Client) -> (Vec<Line>, bool) {
+    let groups = client.settings.map_or(&[][..], |settings| settings.groups);
+    let is_ours = |group: &str| groups.iter().any(|known| groups_equal(known, group));
+    let mut has_group = false;
+    let mut lines = Vec::new();
+    for item in file.items() {
+        match item {
+            Item::Group { name, .. } => has_group |= is_ours(name),
+            Item::Option(option) if is_ours(option.group) => lines.push(Line {
+                key: option.key.to_owned(),
+                value: option
+                    .value
+                    .map(str::to_owned)
+                    .filter(|_| !formats::optfile::is_secret_key(option.key)),
+                file: None,
+                line: option.line,
+            }),
+            _ => {}
+        }
+    }
+    (lines, has_group)
+}
+
+fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
+    let file = OptionFile::parse(bytes, "it").map_err(|_| SettingsError::Syntax {
+        line: 1,
+        why: "no client reads it: sealion config print says where the mistake is",
+    })?;
+    let mut read = Read::default();
+    for client in readers() {
+        let (lines, _) = lines(&file, client);
+        read.found.extend(found(client, &lines));
+    }
+    if file.items().any(|item| matches!(item, Item::Include { .. } | Item::IncludeDir { .. })) {
+        read.notes.push("it includes other files".into());
+    }
+    Ok(read)
+}

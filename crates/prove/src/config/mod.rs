@@ -1,0 +1,165 @@
+//! Connections in the settings of applications, and which mode of which client each of them is.
+//!
+//! A form is one kind of file ([`forms`], one file each): bytes in, [`Found`] connections out, no file system. What a file does
+//! not say itself is [`Given::Unread`] with its place, and never guessed. [`choose`] compares the settings with what a
+//! driver's definition says of its modes; [`style`] writes a mode the way the file is written. No verdict is known here: those
+//! are measured, and stand in the matrix.
+//!
+//! User names and passwords end here: no [`Found`] has one.
+
+pub mod choose;
+pub mod forms;
+mod nodes;
+pub mod style;
+mod urls;
+
+pub use choose::{Choice, choose};
+pub use formats::settings::SettingsError;
+pub use forms::{FORMS, Form, option_file};
+pub use style::Style;
+
+use crate::client::Client;
+use crate::clients::CLIENTS;
+
+/// What one file says.
+#[derive(Debug, Default)]
+pub struct Read {
+    pub found: Vec<Found>,
+    /// Places that may well be a connection, and cannot be read.
+    pub unread: Vec<Unread>,
+    /// Other files that it names, to be read as environment: path and line.
+    pub environment_files: Vec<(String, usize)>,
+    pub notes: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unread {
+    pub line: usize,
+    pub why: String,
+}
+
+/// One connection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    pub line: usize,
+    /// Its name in the file: `DATABASES.default`, `DATABASE_URL`.
+    pub what: String,
+    pub driver: Driver,
+    /// Empty where the file does not say it.
+    pub host: String,
+    /// About TLS alone.
+    pub settings: Vec<Setting>,
+    pub style: Style,
+}
+
+/// Whose words these are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Driver {
+    /// A family of [`crate::client::Settings`].
+    Family(&'static str),
+    Unknown {
+        why: String,
+        one_of: Vec<&'static str>,
+    },
+}
+
+/// One setting, and where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting {
+    pub key: String,
+    pub given: Given,
+    pub line: usize,
+    /// Where it is another file than the connection's.
+    pub file: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Given {
+    /// Never a secret: those are dropped when they are read.
+    Text(String),
+    Flag(bool),
+    /// What a file holds, read by the program when it starts.
+    Content,
+    /// Only the running program knows; why.
+    Unread(String),
+}
+
+/// Clients that read these words, those of old series last.
+pub fn family(name: &str) -> Vec<&'static Client> {
+    let mut all: Vec<&'static Client> = CLIENTS
+        .iter()
+        .copied()
+        .filter(|client| client.settings.is_some_and(|settings| settings.family == name))
+        .collect();
+    all.sort_by_key(|client| client.settings.is_some_and(|settings| settings.is_old));
+    all
+}
+
+/// All families, for people who must name one.
+pub fn families() -> Vec<&'static str> {
+    let mut all: Vec<&'static str> =
+        CLIENTS.iter().filter_map(|client| client.settings).map(|settings| settings.family).collect();
+    all.dedup();
+    all
+}
+
+/// Whether a word has to do with TLS, for drivers that do not list it.
+pub fn is_about_tls(key: &str) -> bool {
+    const PARTS: [&str; 7] = ["ssl", "tls", "cert", "truststore", "keystore", "plaintext", "verify"];
+    let key = key.to_ascii_lowercase();
+    PARTS.iter().any(|part| key.contains(part))
+        || matches!(key.as_str(), "read_default_file" | "default_file" | "option_files" | "use_pure" | "...")
+        || key.ends_with("_read_default_file")
+}
+
+/// One connection text, as it stands on a command line or in a file.
+pub fn text(text: &str) -> Option<Found> {
+    urls::found(text, 1, "")
+}
+
+/// Reads a file with the form that its name asks for.
+///
+/// # Errors
+/// What is no file of this form. The error has no word of it.
+pub fn read(name: &str, bytes: &[u8]) -> Result<(&'static Form, Read), SettingsError> {
+    let form = forms::form(name);
+    let mut read = (form.read)(bytes)?;
+    for found in &mut read.found {
+        // Names are shown, and somebody may have written a URL where a name belongs.
+        if found.what.contains('@') || found.what.contains("://") {
+            found.what = "(no name)".into();
+        }
+        found.settings.retain(|setting| is_about_tls(&setting.key));
+        for setting in &mut found.settings {
+            if setting.key.contains(['@', '/', ' ']) {
+                setting.key = "(no word for ssl)".into();
+            }
+            if let Given::Text(text) = &mut setting.given
+                && !is_harmless(&setting.key)
+            {
+                zeroize::Zeroize::zeroize(text);
+            }
+        }
+    }
+    for one in read.unread.iter_mut().filter(|one| one.why.contains('@')) {
+        one.why = "what stands here cannot be read".into();
+    }
+    read.found.sort_by_key(|found| found.line);
+    Ok((form, read))
+}
+
+/// Whether the value may be handed on: a key that no secret has, written as keys are written.
+fn is_harmless(key: &str) -> bool {
+    let is_clean = key.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
+    let last = key.rsplit(['.', '_', '-']).next().unwrap_or_default();
+    is_clean && !formats::optfile::is_secret_key(key) && !last.eq_ignore_ascii_case("key")
+}
+
+impl Setting {
+    pub(crate) fn new(key: impl Into<String>, given: Given, line: usize) -> Self {
+        Self { key: key.into(), given, line, file: None }
+    }
+}
+
+#[cfg(test)]
+mod tests;

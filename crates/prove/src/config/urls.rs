@@ -1,0 +1,189 @@
+//! Connection texts: which driver reads one, told by its scheme.
+
+use formats::settings::url::{self, Parts};
+use formats::settings::{HOLE, yaml};
+
+use super::nodes;
+use super::{Driver, Found, Given, Setting, Style, is_about_tls};
+
+/// Schemes that one family reads, with the driver's own words behind the question mark.
+const SCHEMES: [(&str, &str); 6] = [
+    ("jdbc:mysql", "connector-j"),
+    ("jdbc:mysql:loadbalance", "connector-j"),
+    ("jdbc:mysql:replication", "connector-j"),
+    ("jdbc:mysql+srv", "connector-j"),
+    ("jdbc:mariadb", "mariadb-connector-j"),
+    ("mysql2", "ruby-mysql2"),
+];
+
+/// Of SQLAlchemy, `mysql+…` and `mariadb+…`.
+const DIALECTS: [(&str, &str); 5] = [
+    ("pymysql", "pymysql"),
+    ("mysqldb", "mysqlclient"),
+    ("mysqlconnector", "mysql-connector-python"),
+    ("aiomysql", "aiomysql"),
+    ("asyncmy", "asyncmy"),
+];
+
+/// Who reads `mysql://`: its scheme names no driver.
+const ANYBODY: [&str; 6] =
+    ["node-mysql2", "node-mysql", "node-mariadb", "rust-sqlx", "rust-mysql", "rust-mysql-async"];
+
+/// The connection of this text, if it is one.
+pub(super) fn found(text: &str, line: usize, what: &str) -> Option<Found> {
+    let trimmed = text.trim();
+    if trimmed.len() < 8 || trimmed.contains('\n') {
+        return None;
+    }
+    by_url(trimmed, line, what).or_else(|| by_dsn(trimmed, line, what))
+}
+
+fn by_url(text: &str, line: usize, what: &str) -> Option<Found> {
+    let parts = url::url(text)?;
+    let scheme = parts.scheme.as_str();
+    let mut settings = settings(&parts, line);
+    let driver = if let Some((_, family)) = SCHEMES.iter().find(|(known, _)| *known == scheme) {
+        let is_asked_for = |name: &str| parts.params.iter().any(|(key, _)| key.eq_ignore_ascii_case(name));
+        // MariaDB's driver takes the other's scheme where it is told to.
+        Driver::Family(if *family == "connector-j" && is_asked_for("permitMysqlScheme") {
+            "mariadb-connector-j"
+        } else {
+            family
+        })
+    } else if let Some(dialect) = scheme.strip_prefix("mysql+").or_else(|| scheme.strip_prefix("mariadb+")) {
+        match DIALECTS.iter().find(|(known, _)| *known == dialect) {
+            Some((_, family)) => {
+                settings = by_sqlalchemy(family, settings);
+                Driver::Family(family)
+            }
+            None => Driver::Unknown { why: "its driver is not in the matrix".into(), one_of: vec![] },
+        }
+    } else if matches!(scheme, "mysql" | "mariadb") {
+        of_anybody(&settings)
+    } else if scheme.starts_with("jdbc:") && (scheme.contains("mysql") || scheme.contains("mariadb")) {
+        Driver::Unknown {
+            why: "a wrapper stands in front of the driver".into(),
+            one_of: vec!["connector-j", "mariadb-connector-j"],
+        }
+    } else {
+        return None;
+    };
+    if text.contains("address=") || parts.host.contains('(') {
+        settings.push(Setting::new(
+            "ssl",
+            Given::Unread("the hosts have settings of their own".into()),
+            line,
+        ));
+    }
+    Some(Found {
+        line,
+        what: what.to_owned(),
+        driver,
+        host: place(&parts.host),
+        settings,
+        style: Style::Query,
+    })
+}
+
+/// A host for people: a hole is what it is.
+fn place(host: &str) -> String {
+    if host.contains(['(', '=']) { String::new() } else { host.replace(HOLE, "…") }
+}
+
+fn settings(parts: &Parts, line: usize) -> Vec<Setting> {
+    let mut all = Vec::new();
+    for (key, value) in parts.params.iter().filter(|(key, _)| is_about_tls(key)) {
+        // `ssl={"rejectUnauthorized":true}` of Node.
+        let inner = if value.starts_with('{') { yaml::read(value.as_bytes()).ok() } else { None };
+        match inner.as_deref() {
+            Some([object]) => {
+                let mut inner = Vec::new();
+                nodes::flatten(key, object, &nodes::Plain, &mut inner);
+                all.extend(inner.into_iter().map(|setting| Setting { line, ..setting }));
+            }
+            _ => all.push(Setting::new(key, Given::Text(value.clone()), line)),
+        }
+    }
+    all
+}
+
+/// `ssl_ca` becomes the key `ca` of what the driver gets as `ssl`, and the text of a switch stays a text.
+// Source: SQLAlchemy 2.0, lib/sqlalchemy/dialects/mysql/mysqldb.py, create_connect_args(); mysqlconnector.py coerces.
+fn by_sqlalchemy(family: &str, settings: Vec<Setting>) -> Vec<Setting> {
+    const OF_SSL: [&str; 6] =
+        ["ssl_ca", "ssl_key", "ssl_cert", "ssl_capath", "ssl_cipher", "ssl_check_hostname"];
+    if family == "mysql-connector-python" {
+        return settings;
+    }
+    settings
+        .into_iter()
+        .map(|mut setting| {
+            if OF_SSL.contains(&setting.key.as_str()) {
+                setting.key = setting.key.replacen("ssl_", "ssl.", 1);
+            } else if matches!(&setting.given, Given::Text(text) if matches!(text.to_ascii_lowercase().as_str(), "false" | "0" | "no" | "off")) {
+                setting.given = Given::Unread("SQLAlchemy hands it over as a text, and a text is not false".into());
+            }
+            setting
+        })
+        .collect()
+}
+
+/// By its parameters, if only one knows all of them.
+fn of_anybody(settings: &[Setting]) -> Driver {
+    let knows = |family: &&&str| {
+        super::family(family).iter().any(|client| {
+            client.settings.is_some_and(|known| {
+                settings.iter().all(|setting| known.keys.iter().any(|key| key.name == setting.key))
+            })
+        })
+    };
+    let able: Vec<&'static str> = ANYBODY.iter().filter(knows).copied().collect();
+    match able[..] {
+        [only] if !settings.is_empty() => Driver::Family(only),
+        [] => Driver::Unknown {
+            why: "no driver that reads such a URL knows its parameters".into(),
+            one_of: ANYBODY.to_vec(),
+        },
+        _ => Driver::Unknown {
+            why: "several drivers read such a URL, each in its own way".into(),
+            one_of: able,
+        },
+    }
+}
+
+fn by_dsn(text: &str, line: usize, what: &str) -> Option<Found> {
+    if let Some(parts) = url::go_dsn(text) {
+        let settings = settings(&parts, line);
+        let driver = Driver::Family("go-sql-driver");
+        return Some(Found {
+            line,
+            what: what.to_owned(),
+            driver,
+            host: place(&parts.host),
+            settings,
+            style: Style::Query,
+        });
+    }
+    let parts = url::dsn(text)?;
+    let family = match parts.scheme.as_str() {
+        "pdo:mysql" => "php-pdo",
+        "dbi:mysql" => "dbd-mysql",
+        "dbi:mariadb" => "dbd-mariadb",
+        _ => return None,
+    };
+    let is_pdo = family == "php-pdo";
+    if is_pdo && parts.get("host").is_none() && parts.get("unix_socket").is_none() {
+        return None;
+    }
+    let style = if is_pdo { Style::Php } else { Style::Perl };
+    // What stands behind `mysql:` is no option of PDO's: those are in its fourth argument.
+    let settings = if is_pdo { vec![] } else { settings(&parts, line) };
+    Some(Found {
+        line,
+        what: what.to_owned(),
+        driver: Driver::Family(family),
+        host: place(&parts.host),
+        settings,
+        style,
+    })
+}
