@@ -483,8 +483,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand undo" -l allow-untested 
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l accept-unknown-clients -d 'Refuse clear text though it could not be seen whether clients still use it'
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -s h -l help -d 'Print help'
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and not __fish_seen_subcommand_from list prepare load cleanup" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and not __fish_seen_subcommand_from list prepare load cleanup" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and not __fish_seen_subcommand_from list prepare load run cleanup" -l inventory -d 'The inventory of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and not __fish_seen_subcommand_from list prepare load run cleanup" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -494,15 +494,16 @@ sarif\t''
 junit\t''
 prometheus\t''
 html\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and not __fish_seen_subcommand_from list prepare load cleanup" -l color -d 'When to use colour' -r -f -a "auto\t''
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and not __fish_seen_subcommand_from list prepare load run cleanup" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and not __fish_seen_subcommand_from list prepare load cleanup" -s v -l verbose -d 'Say more; twice says everything'
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and not __fish_seen_subcommand_from list prepare load cleanup" -s h -l help -d 'Print help'
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and not __fish_seen_subcommand_from list prepare load cleanup" -f -a "list" -d 'The workloads'
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and not __fish_seen_subcommand_from list prepare load cleanup" -f -a "prepare" -d 'Make and fill the tables of the workloads, in a schema of their own'
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and not __fish_seen_subcommand_from list prepare load cleanup" -f -a "load" -d 'One measurement of one workload'
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and not __fish_seen_subcommand_from list prepare load cleanup" -f -a "cleanup" -d 'Drop the schema that `prepare` made'
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and not __fish_seen_subcommand_from list prepare load run cleanup" -s v -l verbose -d 'Say more; twice says everything'
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and not __fish_seen_subcommand_from list prepare load run cleanup" -s h -l help -d 'Print help'
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and not __fish_seen_subcommand_from list prepare load run cleanup" -f -a "list" -d 'The workloads'
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and not __fish_seen_subcommand_from list prepare load run cleanup" -f -a "prepare" -d 'Make and fill the tables of the workloads, in a schema of their own'
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and not __fish_seen_subcommand_from list prepare load run cleanup" -f -a "load" -d 'One measurement of one workload'
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and not __fish_seen_subcommand_from list prepare load run cleanup" -f -a "run" -d 'An experiment: blocks of trials in random order, and what can be said of them'
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and not __fish_seen_subcommand_from list prepare load run cleanup" -f -a "cleanup" -d 'Drop the schema that `prepare` made'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from list" -l inventory -d 'The inventory of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from list" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
@@ -580,10 +581,6 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l seed -d 'Of the random numbers: the same seed makes the same rows' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -s c -l connections -l threads -d 'Connections that are used at once' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l workers -d 'Threads of the generator; one for four processors when left out' -r
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l time -d 'Measure for so long' -r
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l warm-up -d 'Before anything counts' -r
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l events -d 'End after so many events, however long it takes' -r
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l rate -d 'Begin so many events a second, whether or not others have ended: latencies then count from when each was to begin' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l rand-type -d 'How ids are drawn: special, uniform, gaussian or pareto' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l range-size -d 'Rows of a range' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l point-selects -r
@@ -599,6 +596,10 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l ssl-cipher -d 'Cipher suites up to TLS 1.2, in OpenSSL\'s spelling' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l tls-ciphersuites -d 'Cipher suites of TLS 1.3' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l tls-groups -d 'Groups of the key exchange, best first (X25519MLKEM768:X25519)' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l time -d 'Measure for so long' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l warm-up -d 'Before anything counts' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l events -d 'End after so many events, however long it takes' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l rate -d 'Begin so many events a second, whether or not others have ended: latencies then count from when each was to begin' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l inventory -d 'The inventory of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
@@ -622,6 +623,69 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l skip-trx -d 'No BEGIN and COMMIT'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l own-tables -d 'The schema may be written to, although sealion has not made it'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -s v -l verbose -d 'Say more; twice says everything'
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -s h -l host -d 'Name or address' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -s P -l port -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -s u -l user -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l password-file -d 'Take the password from the first line of a file that only you can read' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l password-fd -d 'Take the password from this open file descriptor' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -s S -l socket -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l defaults-file -d 'Read only this option file' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l defaults-extra-file -d 'Read this option file after the usual ones' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l defaults-group-suffix -d 'Also read groups with this suffix' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l login-path -d 'Group of ~/.mylogin.cnf' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l ssl-mode -d 'DISABLED, PREFERRED, REQUIRED, VERIFY_CA or VERIFY_IDENTITY' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l ssl-ca -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l ssl-cert -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l ssl-key -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l database -d 'The schema of the tables' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l tables -d 'How many tables' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l table-size -d 'Rows of each table' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l seed -d 'Of the random numbers: the same seed makes the same rows' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -s c -l connections -l threads -d 'Connections that are used at once' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l workers -d 'Threads of the generator; one for four processors when left out' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l rand-type -d 'How ids are drawn: special, uniform, gaussian or pareto' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l range-size -d 'Rows of a range' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l point-selects -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l simple-ranges -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l sum-ranges -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l order-ranges -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l distinct-ranges -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l index-updates -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l non-index-updates -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l delete-inserts -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l tls-min -d 'Oldest TLS version: 1.0 to 1.3' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l tls-max -d 'Newest TLS version' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l ssl-cipher -d 'Cipher suites up to TLS 1.2, in OpenSSL\'s spelling' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l tls-ciphersuites -d 'Cipher suites of TLS 1.3' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l tls-groups -d 'Groups of the key exchange, best first (X25519MLKEM768:X25519)' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l blocks -d 'Blocks: in each of them every arm runs once' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l precision -d 'Go on until every interval is as narrow as this, in percent of the ratio; 60 blocks at most' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l trial-time -d 'Length of a trial' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l warm-up -d 'Before a trial counts' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l inventory -d 'The inventory of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''
+csv\t''
+sarif\t''
+junit\t''
+prometheus\t''
+html\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -s p -l password -d 'Ask for the password; it is never taken from the command line'
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l ssl -d 'TLS or nothing, as mariadb\'s --ssl'
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l skip-ssl
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l ssl-verify-server-cert -d 'Check chain and name, as mariadb\'s option of that name'
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -s ? -l help -d 'Print help'
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l no-range-selects -d 'No ranges at all'
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l skip-trx -d 'No BEGIN and COMMIT'
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l own-tables -d 'The schema may be written to, although sealion has not made it'
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l quick -d 'Three short trials an arm: points and no interval'
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from cleanup" -s h -l host -d 'Name or address' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from cleanup" -s P -l port -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from cleanup" -s u -l user -r

@@ -16,7 +16,11 @@ fn the_shape_of_an_experiment_is_the_published_one() {
         serde_json::from_str(include_str!("../testdata/bench-run.json")).expect("a sample is JSON");
     is_described(&schema);
     let read: RunReport = serde_json::from_value(sample.clone()).expect("the sample is of the shape");
-    assert_eq!(serde_json::to_value(&read).expect("plain"), sample, "a key of the sample is not of the shape");
+    assert_eq!(
+        serde_json::to_value(&read).expect("plain"),
+        sample,
+        "a key of the sample is not of the shape"
+    );
     let errors = |value: &Value| {
         let mut errors = Vec::new();
         validate(&schema, &schema, value, "", &mut errors);
