@@ -259,3 +259,49 @@ fn a_rate_is_kept_and_lateness_counts() {
     assert!(number(&fast, "late_at_end") > 0, "{fast:#}");
     assert!(ms(&fast, "latency_ms") > 10.0 * ms(&fast, "query_latency_ms"), "{fast:#}");
 }
+
+#[test]
+fn an_experiment_runs_in_blocks_and_few_of_them_have_no_interval() {
+    let server = Real::start("galera-10.11", &[]);
+    server.prepare();
+    let run = |words: &[&str]| {
+        let said = server.bench(&[&["run"], words, &TABLES[..]].concat());
+        let report: Value = serde_json::from_slice(&said.stdout).unwrap_or_else(|_| panic!("{said:?}"));
+        // On a busy machine it is not usable, and says so: both are right.
+        let code = if report["is_usable"] == true { 0 } else { 7 };
+        assert_eq!(said.status.code(), Some(code), "{report:#}");
+        assert_eq!(report["why_not"].as_array().unwrap().is_empty(), code == 0, "{report:#}");
+        report
+    };
+    let short = ["--trial-time", "0.2", "--warm-up", "0.1"];
+    let report = run(&[&["tls", "--blocks", "5", "-c", "2"], &short[..]].concat());
+    let level = &report["levels"][0];
+    assert_eq!((number(level, "blocks"), number(level, "connections")), (5, 2), "{report:#}");
+    let [clear, tls] = [&level["arms"][0], &level["arms"][1]];
+    assert!(clear["tls"].is_null() && tls["tls"]["version"] == "TLSv1.3", "{report:#}");
+    assert!(clear["trials"].as_array().unwrap().len() == 5 && tls["mean"].as_f64().unwrap() > 0.0);
+    let comparison = &level["comparisons"][0];
+    let at = |name: &str| comparison[name].as_f64().unwrap();
+    assert!(at("low") <= at("ratio") && at("ratio") <= at("high"), "{report:#}");
+    let report = run(&[&["connect", "--blocks", "2"], &short[..]].concat());
+    let comparison = &report["levels"][0]["comparisons"][0];
+    assert!(comparison["low"].is_null() && comparison["differs"].is_null(), "{report:#}");
+    assert_eq!(report["published"]["rows"].as_array().unwrap().len(), 2);
+    // One suite each, and they are what was asked for.
+    let report = run(&[&["bulk", "--blocks", "1"], &short[..]].concat());
+    let ciphers: Vec<&str> = report["levels"][0]["arms"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|arm| arm["tls"]["cipher"].as_str())
+        .collect();
+    let expected = [
+        "TLS_AES_128_GCM_SHA256",
+        "TLS_AES_256_GCM_SHA384",
+        "TLS_CHACHA20_POLY1305_SHA256",
+        "ECDHE-RSA-AES256-SHA384",
+    ];
+    assert_eq!(ciphers, expected, "{report:#}");
+    let said = server.bench(&["run", "nothing"]);
+    assert_eq!(said.status.code(), Some(2), "{said:?}");
+}

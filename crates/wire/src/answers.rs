@@ -291,9 +291,9 @@ mod tests {
             put(row);
         }
         if deprecate_eof {
-            put(&ok.encode(0xfe))
+            put(&ok.encode(0xfe));
         } else {
-            put(&[0xfe, 0, 0, 2, 0])
+            put(&[0xfe, 0, 0, 2, 0]);
         }
         out
     }
