@@ -1,7 +1,10 @@
 //! What was given away on a connection, worst first.
 
+use std::collections::BTreeMap;
+
 use super::connection::{Kind, Told};
 use super::guess::Guess;
+use super::place::Place;
 
 /// What was read. The order is that of the harm: the first is the worst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -140,7 +143,13 @@ pub fn of(told: &Told) -> Vec<Finding> {
             Kind::MySql | Kind::Other => {}
         }
     }
-    add(What::Canary, told.canaries.values().sum(), String::new());
+    let mut places: BTreeMap<Place, u64> = BTreeMap::new();
+    for ((_, place), times) in &told.canary_places {
+        *places.entry(*place).or_default() += times;
+    }
+    let places: Vec<String> =
+        places.iter().map(|(place, times)| format!("{} x{times}", place.id())).collect();
+    add(What::Canary, told.canaries.values().sum(), places.join(", "));
     add(
         What::ClearBytesInTls,
         u64::from(told.clear_bytes_in_tls > 0),

@@ -11,7 +11,13 @@ fn recording(name: &str) -> Vec<u8> {
 }
 
 fn sniff(file: &[u8]) -> Report {
-    let mut sniffer = Sniffer::new(&[]);
+    sniff_for(file, &[])
+}
+
+/// Looks for these words too.
+fn sniff_for(file: &[u8], words: &[&str]) -> Report {
+    let words: Vec<Vec<u8>> = words.iter().map(|word| word.as_bytes().to_vec()).collect();
+    let mut sniffer = Sniffer::with_words(&[], Words::new(&words).unwrap());
     let _ = Reader::new().read(file, &mut |packet| match packet.link.ip(packet.bytes) {
         Some(ip) => sniffer.packet(ip, packet.unix_ms),
         None => sniffer.other_packet(),
@@ -63,6 +69,56 @@ fn a_canary_in_a_result_row_a_parameter_and_a_file_is_found() {
     assert_eq!(canaries, ["f1"]);
     assert!(found.contains(&What::FileContents), "{found:?}");
     assert!(mysql("infile").file_bytes >= 24);
+}
+
+/// Where the canaries of a recording stood: the last digits of the tag, the place, how often.
+fn places(name: &str) -> Vec<(String, &'static str, u64)> {
+    let found = sniff(&recording(name)).canary_places;
+    found
+        .into_iter()
+        .map(|((tag, place), (connections, times))| {
+            assert_eq!(connections, 1);
+            (tag.trim_start_matches('0').to_owned(), place.id(), times)
+        })
+        .collect()
+}
+
+#[test]
+fn each_canary_is_told_with_where_it_stood() {
+    let check = |name: &str, wanted: &[(&str, &str)]| {
+        let all = places(name);
+        let found: Vec<(&str, &str)> = all.iter().map(|(tag, place, _)| (tag.as_str(), *place)).collect();
+        assert_eq!(found, wanted, "{name}: {all:?}");
+    };
+    check("row", &[("a1", "result-row")]);
+    check("parameter", &[("c1", "parameter"), ("c1", "result-row")]);
+    check("infile", &[("f1", "file")]);
+    check("galera", &[("61", "write-set"), ("62", "write-set")]);
+    // A column without a name is called as its expression.
+    for tag in ["d1", "d2"] {
+        let all = places("compressed");
+        let of: Vec<&str> = all.iter().filter(|(one, ..)| one == tag).map(|(_, place, _)| *place).collect();
+        assert_eq!(of, ["statement", "result-head", "result-row"], "{all:?}");
+    }
+    check("sst-rsync", &[]);
+    for name in ["tls", "binlog-tls"] {
+        check(name, &[]);
+    }
+    let binlog = places("binlog");
+    assert!(
+        binlog.iter().any(|(tag, place, _)| (tag.as_str(), *place) == ("a1", "binlog-rows")),
+        "{binlog:?}"
+    );
+}
+
+#[test]
+fn words_of_the_user_are_found_by_number_and_never_shown() {
+    let report = sniff_for(&recording("secret"), &["the-key", "not-there", "pw-of"]);
+    let found: Vec<_> =
+        report.canary_places.keys().map(|(name, place)| (name.as_str(), place.id())).collect();
+    assert_eq!(found, [("given-1", "statement"), ("given-1", "result-head"), ("given-3", "statement")]);
+    assert!(!format!("{report:?}").contains("the-key"));
+    assert!(sniff_for(&recording("tls"), &["SELECT", "select", "root"]).canary_places.is_empty());
 }
 
 #[test]
