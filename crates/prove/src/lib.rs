@@ -10,8 +10,8 @@
 //! - [`client`]: drivers and tools as data; [`clients`] registers them.
 //!
 //! [`verdict`] judges. Nothing that a client gives away is kept: a password or a file is compared with what the caller
-//! knows and forgotten. [`sniff`] is the other half: what somebody reads who only listens. Left out so far: relays in front
-//! of a real server, `config`.
+//! knows and forgotten. [`sniff`] is the other half: what somebody reads who only listens; [`relay`] stands between a client
+//! and a real server, listens and, if asked, attacks. Left out so far: `config`.
 #![warn(clippy::indexing_slicing)]
 
 mod asked;
@@ -20,6 +20,7 @@ pub mod attacks;
 pub mod certificates;
 pub mod client;
 pub mod clients;
+pub mod relay;
 pub mod rogue;
 pub mod sniff;
 pub mod talk;

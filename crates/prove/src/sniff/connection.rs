@@ -454,6 +454,24 @@ impl Connection {
         }
     }
 
+    /// What is told of it so far; of missing and compressed bytes nothing yet.
+    pub fn so_far(&self) -> Told {
+        let mut told = Told { server_is_a: self.server_is_a, is_tls: self.is_tls, ..Told::default() };
+        if let Known::Is(kind) = self.known {
+            told.kind = kind;
+        }
+        for half in [&self.a, &self.b] {
+            for ((name, place), count) in &half.hits.found {
+                *told.canaries.entry(name.clone()).or_default() += count;
+                *told.canary_places.entry((name.clone(), *place)).or_default() += count;
+            }
+        }
+        (told.bytes_a, told.bytes_b) = (self.a.bytes, self.b.bytes);
+        told.mysql = self.mysql.as_ref().map(|mysql| mysql.seen.clone());
+        told.galera = self.galera;
+        told
+    }
+
     /// What is told of it. The connection is over.
     pub fn told(mut self, shared: &mut Shared) -> Told {
         let mut told = Told { server_is_a: self.server_is_a, is_tls: self.is_tls, ..Told::default() };

@@ -23,7 +23,7 @@ const ERROR_CODES_MAX: usize = 8;
 /// Names of users and databases are shorter; MariaDB allows 128 characters of a user.
 const NAME_CHARS_MAX: usize = 128;
 /// MySQL 8.0.18 and newer.
-const CLIENT_ZSTD: Capabilities = Capabilities(1 << 26);
+pub const CLIENT_ZSTD: Capabilities = Capabilities(1 << 26);
 /// MySQL 8.0.23 and newer: parameters stand before a query's text.
 const CLIENT_QUERY_ATTRIBUTES: Capabilities = Capabilities(1 << 27);
 /// MariaDB 10.6 and newer, of the extended capabilities: column definitions may be left out.
