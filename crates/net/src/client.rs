@@ -345,6 +345,88 @@ impl Client {
         Ok(done)
     }
 
+    /// Runs one statement by the binary protocol, its parameters apart from its text; all are sent as strings. Rows are read to
+    /// the end and dropped. The statement is closed again.
+    pub fn execute_prepared(&mut self, sql: &str, parameters: &[&[u8]]) -> Result<Done, NetError> {
+        const DOING: &str = "waiting for the answer to a prepared statement";
+        self.begin_command()?;
+        self.channel
+            .send(&[&[command::COM_STMT_PREPARE], sql.as_bytes()].concat(), "preparing a statement")?;
+        let prepared = self.channel.receive(DOING)?.to_vec();
+        let (id, columns, wanted) = match prepared.as_slice() {
+            [0x00, a, b, c, d, columns0, columns1, wanted0, wanted1, ..] => (
+                [*a, *b, *c, *d],
+                u16::from_le_bytes([*columns0, *columns1]),
+                u16::from_le_bytes([*wanted0, *wanted1]),
+            ),
+            payload => return Err(self.failed(payload, DOING)),
+        };
+        if usize::from(wanted) != parameters.len() {
+            return Err(NetError::Usage {
+                why: format!("the statement has {wanted} parameters, {} are given", parameters.len()),
+                next: "give one for each question mark",
+            });
+        }
+        let ends_definitions = !self.capabilities.contains(Capabilities::DEPRECATE_EOF);
+        for count in [wanted, columns] {
+            let more = u16::from(ends_definitions && count > 0);
+            for _ in 0..count.saturating_add(more) {
+                self.channel.receive(DOING)?;
+            }
+        }
+        self.channel.sequence = 0;
+        self.channel.send(&execution(id, parameters), "executing a prepared statement")?;
+        let mut done = Done::default();
+        let first = self.channel.receive(DOING)?.to_vec();
+        match first.first() {
+            Some(0x00) => note(&mut done, &self.ok(&first, DOING)?),
+            Some(0xff) | None => return Err(self.failed(&first, DOING)),
+            Some(_) => {
+                let (columns, _) =
+                    wire::lenenc::read_int(&first).map_err(|error| self.channel.doing(DOING).wire(&error))?;
+                for _ in 0..columns.saturating_add(u64::from(ends_definitions)) {
+                    self.channel.receive(DOING)?;
+                }
+                loop {
+                    let payload = self.channel.receive(DOING)?;
+                    match payload.first() {
+                        Some(0xff) | None => {
+                            let payload = payload.to_vec();
+                            return Err(self.failed(&payload, DOING));
+                        }
+                        // A binary row begins with a zero.
+                        Some(0xfe) => break,
+                        Some(_) => done.rows += 1,
+                    }
+                }
+            }
+        }
+        self.channel.sequence = 0;
+        // Nothing answers it.
+        self.channel.send(&[&[command::COM_STMT_CLOSE][..], &id].concat(), "closing a statement")?;
+        self.broken = false;
+        Ok(done)
+    }
+
+    fn ok(&self, payload: &[u8], doing: &'static str) -> Result<OkPacket, NetError> {
+        OkPacket::parse(payload).map_err(|error| self.channel.doing(doing).wire(&error))
+    }
+
+    /// The error that a packet is, or that it is none. The answer is over: the session is as good as before.
+    fn failed(&mut self, payload: &[u8], doing: &'static str) -> NetError {
+        let about = self.channel.doing(doing);
+        match wire::ErrPacket::parse(payload) {
+            Ok(error) => {
+                let refused = about.refused(error);
+                self.broken = false;
+                refused
+            }
+            Err(_) => {
+                about.misbehaved("its answer to a prepared statement is neither of the kinds that there are")
+            }
+        }
+    }
+
     fn begin_command(&mut self) -> Result<(), NetError> {
         if self.broken {
             return Err(NetError::Unreachable {
@@ -429,6 +511,24 @@ impl Client {
     pub fn peer_addr(&self) -> Option<SocketAddr> {
         self.channel.stream.socket().peer_addr()
     }
+}
+
+/// COM_STMT_EXECUTE. Source: MySQL source documentation: statement, flags, one iteration, which are NULL, that types follow,
+/// the types (VAR_STRING), the values.
+fn execution(id: [u8; 4], parameters: &[&[u8]]) -> Vec<u8> {
+    const VAR_STRING: [u8; 2] = [0xfd, 0];
+    let mut payload = vec![command::COM_STMT_EXECUTE];
+    payload.extend_from_slice(&id);
+    payload.extend_from_slice(&[0, 1, 0, 0, 0]);
+    if !parameters.is_empty() {
+        payload.resize(payload.len() + parameters.len().div_ceil(8), 0);
+        payload.push(1);
+        payload.extend(parameters.iter().flat_map(|_| VAR_STRING));
+        for value in parameters {
+            wire::lenenc::write_bytes(&mut payload, value);
+        }
+    }
+    payload
 }
 
 enum Seen<'a> {
