@@ -28,3 +28,12 @@ pub const PROVE_CLIENT_SCHEMA: &str = include_str!("../../../docs/schema/prove-c
 
 /// The same of `sealion prove clients --format json`.
 pub const PROVE_CLIENTS_SCHEMA: &str = include_str!("../../../docs/schema/prove-clients-1.json");
+
+/// The same of `sealion prove sniff --format json`.
+pub const PROVE_SNIFF_SCHEMA: &str = include_str!("../../../docs/schema/prove-sniff-1.json");
+
+/// The same of `sealion prove relay --format json`.
+pub const PROVE_RELAY_SCHEMA: &str = include_str!("../../../docs/schema/prove-relay-1.json");
+
+/// The same of `sealion prove tour --format json`.
+pub const PROVE_TOUR_SCHEMA: &str = include_str!("../../../docs/schema/prove-tour-1.json");
