@@ -8,7 +8,9 @@ mod internal;
 mod labs;
 mod look;
 mod prove;
+mod prove_relay;
 mod prove_sniff;
+mod prove_tour;
 mod scan;
 mod show;
 

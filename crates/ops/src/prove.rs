@@ -18,7 +18,9 @@ use secrecy::{ExposeSecret, SecretString};
 use crate::OpsError;
 
 pub mod drivers;
+pub mod relay;
 pub mod sniff;
+pub mod tour;
 
 pub use prove::attacks::{ATTACKS, attack};
 pub use prove::clients::CLIENTS;
