@@ -18,6 +18,7 @@ use super::place::Place;
 use super::unpack::{Inflater, Method, Unpack};
 
 pub const PORT_MYSQL: u16 = 3306;
+pub const PORT_X: u16 = 33_060;
 pub const PORT_SST: u16 = 4444;
 pub const PORT_GALERA: u16 = 4567;
 pub const PORT_IST: u16 = 4568;
@@ -33,6 +34,8 @@ const HITS_MAX: usize = 4096;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Kind {
     MySql,
+    /// MySQL's X Protocol, which is not read: only whether it is in clear.
+    MySqlX,
     /// Messages between Galera nodes.
     Galera,
     /// Galera's incremental transfer.
@@ -52,6 +55,7 @@ impl std::fmt::Display for Kind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.pad(match self {
             Self::MySql => "MySQL",
+            Self::MySqlX => "MySQL X",
             Self::Galera => "Galera",
             Self::Ist => "Galera IST",
             Self::SstRsync => "SST rsync",
@@ -69,7 +73,7 @@ impl Kind {
             Self::Galera => Place::GroupMessage,
             Self::Ist => Place::Ist,
             Self::SstRsync | Self::SstBackup | Self::SstOther => Place::Sst,
-            Self::MySql | Self::Other => Place::Other,
+            Self::MySql | Self::MySqlX | Self::Other => Place::Other,
         }
     }
 }
@@ -259,6 +263,8 @@ impl Connection {
     fn kind_by_port(&self, shared: &Shared) -> Kind {
         if shared.mysql_ports.iter().any(|port| self.has_port(*port)) {
             Kind::MySql
+        } else if self.has_port(PORT_X) {
+            Kind::MySqlX
         } else if self.has_port(PORT_GALERA) {
             Kind::Galera
         } else if self.has_port(PORT_IST) {
@@ -274,6 +280,11 @@ impl Connection {
         let by_port = self.kind_by_port(shared);
         if classify_segment(first) != SegmentShape::NotTls {
             return First::Tls;
+        }
+        // Source: MySQL source documentation, "X Protocol": the server says hello with a notice (type 11) of type 5.
+        let is_hello = matches!(first, [_, 0, 0, 0, 11, 0x08, 5, ..]);
+        if by_port == Kind::MySqlX || (is_hello && by_port == Kind::Other) {
+            return First::Is(Kind::MySqlX);
         }
         match gcomm::parse(first) {
             Ok(Some(_)) => return First::Is(Kind::Galera),
@@ -355,6 +366,14 @@ impl Connection {
     /// Reads the next bytes of a connection that is known; `end` is the offset behind them.
     fn read(&mut self, from_a: bool, piece: &[u8], end: u64, starts_segment: bool, shared: &mut Shared) {
         let Known::Is(kind) = self.known else { return };
+        // Its wish for TLS and the answer are messages; what follows begins a segment.
+        if kind == Kind::MySqlX && !self.is_tls && starts_segment && wire::starts_with_client_hello(piece) {
+            self.is_tls = true;
+            for half in [&mut self.a, &mut self.b] {
+                half.tls = TlsWalk::at_header();
+            }
+            self.half(!from_a).tls_from = Some(self.half(!from_a).bytes);
+        }
         if self.is_tls {
             let half = self.half(from_a);
             let before = half.tls_bytes;
@@ -481,7 +500,7 @@ impl Connection {
         };
         if self.mysql.is_none() {
             // Who serves is told by the port, or it is the lower one.
-            let known = [PORT_MYSQL, PORT_GALERA, PORT_IST, PORT_SST];
+            let known = [PORT_MYSQL, PORT_X, PORT_GALERA, PORT_IST, PORT_SST];
             let is_known = |port: u16| known.contains(&port) || shared.mysql_ports.contains(&port);
             told.server_is_a = match (is_known(self.ports.0), is_known(self.ports.1)) {
                 (true, false) => true,

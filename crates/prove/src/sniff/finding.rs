@@ -77,7 +77,7 @@ impl What {
             Self::ResultRows => "rows of results",
             Self::Parameters => "parameters of prepared statements",
             Self::Statements => "statements",
-            Self::OtherInClear => "bytes of the group or of a transfer in clear text",
+            Self::OtherInClear => "bytes of the group, a transfer or the X Protocol in clear text",
             Self::LoginWithoutTls => "user name and database of a login",
             Self::ClearBytesInTls => "bytes outside of TLS records, after TLS had begun",
         }
@@ -137,7 +137,7 @@ pub fn of(told: &Told) -> Vec<Finding> {
             Kind::Galera if told.galera.writesets > 0 => {
                 add(What::WriteSets, told.galera.writesets, format!("{} bytes", told.galera.writeset_bytes));
             }
-            Kind::Galera | Kind::Ist | Kind::SstOther => {
+            Kind::Galera | Kind::Ist | Kind::SstOther | Kind::MySqlX => {
                 add(What::OtherInClear, 1, format!("{} bytes", told.bytes_a + told.bytes_b));
             }
             Kind::MySql | Kind::Other => {}

@@ -3,7 +3,7 @@
 //! [`Sniffer`] is sans-I/O: it is given packets of a file or an interface. [`connection`] says what a connection is,
 //! [`mysql`] follows the MySQL protocol with [`frames`] and [`unpack`], [`galera`] the group's, [`sql`] redacts statements,
 //! [`guess`] says what a login is worth, [`place`] where a canary stood, [`finding`] sorts by what is worst. Memory is bounded whatever passes.
-//! Left out: decryption, the X Protocol, protocol 4.0 and older, transactions that the binary log holds compressed.
+//! Left out: decryption, what passes in the X Protocol, protocol 4.0 and older, transactions that the binary log holds compressed.
 
 pub mod connection;
 pub mod finding;

@@ -198,6 +198,52 @@ fn a_state_transfer_of_a_backup_is_recognised_on_any_port() {
     }
 }
 
+/// What a connection to port 33060 comes to: pieces of the client and of the server, in turn.
+fn x_protocol(pieces: &[(bool, &[u8])]) -> Listed {
+    let (client, server) = ("10.0.0.1:50000".parse().unwrap(), "10.0.0.2:33060".parse().unwrap());
+    let (mut sniffer, mut sent) = (Sniffer::new(&[]), [1_u32, 1]);
+    for (from_client, payload) in pieces {
+        let (source, destination) = if *from_client { (client, server) } else { (server, client) };
+        let sequence = &mut sent[usize::from(*from_client)];
+        let segment = capture::segment::Segment {
+            source,
+            destination,
+            sequence: *sequence,
+            syn: false,
+            ack: true,
+            fin: false,
+            rst: false,
+            payload,
+            cut_bytes: 0,
+        };
+        *sequence += u32::try_from(payload.len()).unwrap();
+        sniffer.packet(&capture::segment::encode(&segment), 1);
+    }
+    sniffer.finish().listed[0].clone()
+}
+
+#[test]
+fn of_the_x_protocol_it_is_told_whether_it_is_in_clear() {
+    let hello: &[u8] = &[5, 0, 0, 0, 11, 8, 5, 0x1a, 0];
+    let wish: &[u8] = &[1, 0, 0, 0, 1];
+    let token = capture::Canary::new([8; 16]);
+    let clear = x_protocol(&[(false, hello), (true, wish), (true, token.token().as_bytes())]);
+    let found: Vec<What> = clear.findings.iter().map(|finding| finding.what).collect();
+    assert_eq!((clear.told.kind, found), (Kind::MySqlX, vec![What::Canary, What::OtherInClear]));
+
+    let client_hello = [&[0x16, 3, 1, 0, 6, 1, 0, 0, 2, 3, 3][..]].concat();
+    let tls = x_protocol(&[
+        (false, hello),
+        (true, wish),
+        (false, &[1, 0, 0, 0, 0]),
+        (true, &client_hello),
+        (false, &[0x16, 3, 3, 0, 2, 2, 0]),
+        (true, &[0x17, 3, 3, 0, 3, 1, 2, 3]),
+    ]);
+    assert!(tls.told.is_tls && tls.findings.is_empty(), "{tls:#?}");
+    assert_eq!((tls.told.tls_bytes, tls.told.clear_bytes_in_tls), (11 + 7 + 8, 0));
+}
+
 #[test]
 fn under_tls_nothing_is_found() {
     for name in ["tls", "binlog-tls"] {
