@@ -22,3 +22,46 @@ pub fn process_us(pid: i32) -> Option<u64> {
         sysconf(SysconfVar::CLK_TCK).ok().flatten().and_then(|n| u64::try_from(n).ok()).unwrap_or(100);
     Some(ticks * 1_000_000 / per_s.max(1))
 }
+
+/// Who listens on a port of this machine, of the processes that this one may look into.
+///
+/// # Source
+/// proc(5): /proc/net/tcp has the inode of each listening socket in its tenth column; /proc/PID/fd links to it.
+pub fn listeners_of(port: u16) -> Vec<i32> {
+    let mut inodes = Vec::new();
+    for path in ["/proc/net/tcp", "/proc/net/tcp6"] {
+        for row in std::fs::read_to_string(path).unwrap_or_default().lines().skip(1) {
+            let columns: Vec<&str> = row.split_whitespace().collect();
+            let [_, local, _, "0A", _, _, _, _, _, inode, ..] = columns.as_slice() else { continue };
+            let at = local.rsplit_once(':').and_then(|(_, port)| u16::from_str_radix(port, 16).ok());
+            if at == Some(port) {
+                inodes.push(format!("socket:[{inode}]"));
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for process in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let Some(pid) = process.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+        let links = std::fs::read_dir(process.path().join("fd")).into_iter().flatten().flatten();
+        let is_it = links
+            .filter_map(|link| std::fs::read_link(link.path()).ok())
+            .any(|link| inodes.iter().any(|inode| link.as_os_str() == inode.as_str()));
+        if is_it {
+            found.push(pid);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn who_listens_is_found() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("bound").port();
+        let own = i32::try_from(std::process::id()).expect("a pid");
+        assert_eq!(super::listeners_of(port), [own]);
+        drop(listener);
+        assert!(super::listeners_of(port).is_empty());
+    }
+}

@@ -3,6 +3,7 @@
 
 pub mod audit;
 pub mod cpu;
+pub mod load;
 pub mod workload;
 pub mod writers;
 

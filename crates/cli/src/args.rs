@@ -122,6 +122,9 @@ pub enum Command {
     Resume(GoOnArgs),
     /// Go back to what was before the newest change
     Undo(UndoArgs),
+    /// What a server can do, and what encryption costs it
+    #[command(subcommand)]
+    Bench(BenchCommand),
     /// Real servers on loopback
     #[command(subcommand)]
     Lab(LabCommand),
@@ -448,6 +451,173 @@ pub struct ProveSniffArgs {
     /// Show so many connections, the worst first
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub limit: usize,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum BenchCommand {
+    /// The workloads
+    List,
+    /// Make and fill the tables of the workloads, in a schema of their own
+    Prepare(Box<BenchPrepareArgs>),
+    /// One measurement of one workload
+    #[command(
+        after_help = "Exit codes: 7 when the figures are not those of the whole measurement (connections were lost, a \
+                            statement was refused, Ctrl-C); they are printed all the same, and why."
+    )]
+    Load(Box<BenchLoadArgs>),
+    /// Drop the schema that `prepare` made
+    Cleanup(Box<BenchCleanupArgs>),
+}
+
+/// Sizes and counts, in sysbench's words.
+#[derive(Debug, Clone, Args)]
+pub struct BenchTables {
+    /// The schema of the tables
+    #[arg(long, value_name = "NAME", default_value = ops::bench::SCHEMA)]
+    pub database: String,
+    /// How many tables
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub tables: u32,
+    /// Rows of each table
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=2_000_000_000))]
+    pub table_size: u32,
+    /// Of the random numbers: the same seed makes the same rows
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+}
+
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true)]
+pub struct BenchPrepareArgs {
+    #[command(flatten)]
+    pub connect: Connect,
+    #[command(flatten)]
+    pub tables: BenchTables,
+    /// Print help
+    #[arg(short = '?', long, action = clap::ArgAction::Help)]
+    pub help: Option<bool>,
+    /// Tables that are filled at once
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub threads: u32,
+    /// Storage engine; the server's default when left out
+    #[arg(long, value_name = "NAME", default_value = "", value_parser = engine)]
+    pub engine: String,
+    /// No index on column k
+    #[arg(long)]
+    pub no_secondary: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true)]
+pub struct BenchCleanupArgs {
+    #[command(flatten)]
+    pub connect: Connect,
+    /// Print help
+    #[arg(short = '?', long, action = clap::ArgAction::Help)]
+    pub help: Option<bool>,
+    /// The schema that was made
+    #[arg(long, value_name = "NAME", default_value = ops::bench::SCHEMA)]
+    pub database: String,
+}
+
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true)]
+pub struct BenchLoadArgs {
+    /// What to do: `sealion bench list`
+    #[arg(value_name = "WORKLOAD")]
+    pub workload: String,
+    #[command(flatten)]
+    pub connect: Connect,
+    #[command(flatten)]
+    pub tables: BenchTables,
+    /// Print help
+    #[arg(short = '?', long, action = clap::ArgAction::Help)]
+    pub help: Option<bool>,
+    /// Connections that are used at once
+    #[arg(short = 'c', long, visible_alias = "threads", value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub connections: u32,
+    /// Threads of the generator; one for four processors when left out
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub workers: Option<u32>,
+    /// Measure for so long
+    #[arg(long, value_name = "S", default_value_t = 10.0, value_parser = seconds)]
+    pub time: f64,
+    /// Before anything counts
+    #[arg(long, value_name = "S", default_value_t = 2.0, value_parser = seconds)]
+    pub warm_up: f64,
+    /// End after so many events, however long it takes
+    #[arg(long, value_name = "N", conflicts_with = "time", value_parser = clap::value_parser!(u64).range(1..))]
+    pub events: Option<u64>,
+    /// Begin so many events a second, whether or not others have ended: latencies then count from when each was to begin
+    #[arg(long, value_name = "N", value_parser = rate)]
+    pub rate: Option<f64>,
+    /// How ids are drawn: special, uniform, gaussian or pareto
+    #[arg(long, value_name = "NAME", default_value = "special")]
+    pub rand_type: ops::bench::Distribution,
+    /// Rows of a range
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub range_size: u32,
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub point_selects: u32,
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub simple_ranges: u32,
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub sum_ranges: u32,
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub order_ranges: u32,
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub distinct_ranges: u32,
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub index_updates: u32,
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub non_index_updates: u32,
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub delete_inserts: u32,
+    /// No ranges at all
+    #[arg(long)]
+    pub no_range_selects: bool,
+    /// No BEGIN and COMMIT
+    #[arg(long)]
+    pub skip_trx: bool,
+    /// The schema may be written to, although sealion has not made it
+    #[arg(long)]
+    pub own_tables: bool,
+    /// Oldest TLS version: 1.0 to 1.3
+    #[arg(long, value_name = "VERSION")]
+    pub tls_min: Option<net::TlsVersion>,
+    /// Newest TLS version
+    #[arg(long, value_name = "VERSION")]
+    pub tls_max: Option<net::TlsVersion>,
+    /// Cipher suites up to TLS 1.2, in OpenSSL's spelling
+    #[arg(long, value_name = "LIST")]
+    pub ssl_cipher: Option<String>,
+    /// Cipher suites of TLS 1.3
+    #[arg(long, value_name = "LIST")]
+    pub tls_ciphersuites: Option<String>,
+    /// Groups of the key exchange, best first (X25519MLKEM768:X25519)
+    #[arg(long, value_name = "LIST")]
+    pub tls_groups: Option<String>,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if (0.0..=86_400.0).contains(&number) => Ok(number),
+        _ => Err("a number of seconds from 0 to 86400 is wanted".into()),
+    }
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if (0.001..=10_000_000.0).contains(&number) => Ok(number),
+        _ => Err("a number from 0.001 to 10000000 is wanted".into()),
+    }
+}
+
+fn engine(text: &str) -> Result<String, String> {
+    if text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') && text.len() <= 64 {
+        return Ok(text.to_owned());
+    }
+    Err("letters, digits and _ are taken".into())
 }
 
 /// One server instead of an inventory, in the words of `mysql` and `mariadb`.

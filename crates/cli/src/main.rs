@@ -1,6 +1,7 @@
 //! `sealion`: arguments, prompts, progress and exit codes. It calls `ops` and decides nothing.
 
 mod args;
+mod bench;
 mod change;
 mod connect;
 mod generated;
@@ -95,6 +96,7 @@ fn run(cli: Cli) -> Result<u8, OpsError> {
         Command::Rotate(args) => change::change(&global, model::Verb::Rotate, &args),
         Command::Resume(args) => change::go_on(&global, None, &args),
         Command::Undo(args) => change::undo(&global, &args),
+        Command::Bench(command) => bench::bench(&global, &command),
         Command::Lab(command) => labs::lab(&global, command),
         Command::Report(args) => look::report(&global, &args),
         Command::Config(args::ConfigCommand::Print(args)) => look::config(&global, &args),

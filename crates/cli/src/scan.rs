@@ -6,12 +6,12 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use ::report::formats::scan::SCAN_FORMATS;
-use ::report::shape::{ScanReport, SeverityWord};
+use ::report::shape::{ScanReport, SeverityWord, TargetRow};
 use ops::OpsError;
-use ops::scan::{Agreed, Authorized, Budget, Gate, Settings, Typed, Wish};
+use ops::scan::{Agreed, Authorized, Budget, Gate, Listener, Settings, Typed, Wish};
 use scan::interrogation::Depth;
 use scan::intrude::Intrusive;
 
@@ -19,6 +19,10 @@ use crate::args::{DEFAULT_INVENTORY, Format, Global, IntrusiveArg, ScanArgs, Sev
 
 /// As a shell's `>` would make it: nothing in it is secret, whoever reaches the servers can see it.
 const RESULT_MODE: u32 = 0o644;
+/// When --out is written first, unless all is done by then.
+const KEEP_FIRST: Duration = Duration::from_secs(1);
+/// Between two times that --out is written before the end.
+const KEEP_EVERY: Duration = Duration::from_secs(5);
 
 pub fn scan(global: &Global, args: &ScanArgs) -> Result<u8, OpsError> {
     let typed = Typed {
@@ -70,25 +74,25 @@ pub fn scan(global: &Global, args: &ScanArgs) -> Result<u8, OpsError> {
     {
         tell(&format!("note: how many connections were made was not forgotten: {why}"));
     }
+    if let Some(why) = budget.complaint() {
+        tell(&format!("note: how many connections were made to an address is perhaps not known: {why}"));
+    }
     let is_table = global.format == Format::Table;
     let began = Instant::now();
     let mut screen = Screen::default();
-    let is_kept = args.out.is_some() || args.html.is_some();
-    let mut row = |row: &::report::shape::TargetRow| {
+    let mut progress = Progress {
+        screen: &mut screen,
         // With a baseline only the differences are of interest, and they show at the end.
-        if is_table && baseline.is_none() {
-            let mut text = String::new();
-            table::print_row(&mut text, row, settings.depth);
-            screen.put(&text);
-            if screen.error.is_some() && !is_kept {
-                // Nobody reads it, and it is written nowhere.
-                stop.store(true, Ordering::Relaxed);
-            }
-        }
+        shows_rows: is_table && baseline.is_none(),
+        depth: settings.depth,
+        is_kept: args.out.is_some() || args.html.is_some(),
+        out: args.out.as_deref().filter(|path| !is_written_to(path)),
+        keep_at: began + KEEP_FIRST,
+        stop: &stop,
     };
     let report = match &earlier {
-        Some(earlier) => ops::scan::complete(earlier, &settings, &mut budget, &stop, &mut row),
-        None => ops::scan::scan(&wishes, &settings, &mut budget, &stop, &mut row),
+        Some(earlier) => ops::scan::complete(earlier, &settings, &mut budget, &stop, &mut progress),
+        None => ops::scan::scan(&wishes, &settings, &mut budget, &stop, &mut progress),
     };
     if let Err(why) = budget.save() {
         tell(&format!("note: how many connections were made was not kept: {why}"));
@@ -129,6 +133,42 @@ pub fn scan(global: &Global, args: &ScanArgs) -> Result<u8, OpsError> {
     })
 }
 
+/// Rows as they come, and --out as far as it is: an hour of work is not lost with the process.
+struct Progress<'p> {
+    screen: &'p mut Screen,
+    shows_rows: bool,
+    depth: Depth,
+    /// It is written to a file at the end.
+    is_kept: bool,
+    /// Where it is kept on the way.
+    out: Option<&'p Path>,
+    keep_at: Instant,
+    stop: &'p AtomicBool,
+}
+
+impl Listener for Progress<'_> {
+    fn row(&mut self, row: &TargetRow) {
+        if self.shows_rows {
+            let mut text = String::new();
+            table::print_row(&mut text, row, self.depth);
+            self.screen.put(&text);
+            if self.screen.error.is_some() && !self.is_kept {
+                // Nobody reads it, and it is written nowhere.
+                self.stop.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
+    fn so_far(&mut self, report: &dyn Fn() -> ScanReport) {
+        let began = Instant::now();
+        let Some(path) = self.out.filter(|_| began >= self.keep_at) else { return };
+        // What fails here fails again at the end, and is said there.
+        let _ = rendered("json", &report()).and_then(|text| write(path, &text));
+        // Long results take a while: most of the time is for the scan.
+        self.keep_at = Instant::now() + KEEP_EVERY.max(began.elapsed() * 20);
+    }
+}
+
 /// Stdout, which may be a pipe that nobody reads any more, or a disk that is full.
 #[derive(Default)]
 struct Screen {
@@ -167,6 +207,7 @@ fn settings(global: &Global, args: &ScanArgs, agreed: Agreed) -> Result<Settings
         authorized: agreed.authorized.as_deref().map(Authorized::read).transpose()?,
         nameservers: ops::scan::system_nameservers(),
         accepted: ops::accepted::read(&global.inventory, global.inventory == Path::new(DEFAULT_INVENTORY))?,
+        ..Settings::default()
     })
 }
 

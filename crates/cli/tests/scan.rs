@@ -252,6 +252,31 @@ fn spent(directory: &Path) -> Option<u64> {
 }
 
 #[test]
+fn a_scan_that_was_killed_has_kept_what_it_knew() {
+    let directory = tempfile::tempdir().unwrap();
+    let (came, _who) = channel();
+    let (go, leave) = channel();
+    let quick = server(came.clone(), None).to_string();
+    let slow = server(came, Some(leave)).to_string();
+    let words = ["--first", "--at-once", "1", "--timeout-ms", "60000", &quick, &slow, "--out", "r.json"];
+    let mut child = sealion(directory.path(), &words).spawn().unwrap();
+    while !directory.path().join("r.json").exists() {
+        thread::sleep(std::time::Duration::from_millis(20));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let partial = result(directory.path(), "r.json");
+    assert_eq!((&partial["is_complete"], partial["targets"].as_array().unwrap().len()), (&false.into(), 1));
+    assert_eq!(partial["targets"][0]["target"], quick);
+    go.send(()).unwrap();
+    let words = ["--at-once", "1", "--resume", "r.json", "--out", "r.json"];
+    let ended = sealion(directory.path(), &words).output().unwrap();
+    assert!(ended.status.success(), "{ended:?}");
+    let whole = result(directory.path(), "r.json");
+    assert_eq!((&whole["is_complete"], whole["targets"].as_array().unwrap().len()), (&true.into(), 2));
+}
+
+#[test]
 fn connections_are_kept_however_a_scan_ends() {
     let (came, who) = channel();
     let (_go, leave) = channel();

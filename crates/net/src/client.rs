@@ -2,15 +2,17 @@
 
 use std::io::{self, Read, Write};
 use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use openssl::ssl::{SslContext, SslStream};
 use wire::login::CHARSET_UTF8MB4;
-use wire::packet::{BEFORE_LOGIN_BYTES_MAX, PAYLOAD_BYTES_MAX, write_payload};
+use wire::packet::{BEFORE_LOGIN_BYTES_MAX, HEADER_BYTES, PAYLOAD_BYTES_MAX, write_payload};
+use wire::prepared::{Cell, Parameter, PrepareOk};
 use wire::{
-    AuthAnswer, Capabilities, FirstPacket, Greeting, HandshakeResponse, OkPacket, PacketBuffer, SslRequest,
-    TextEvent, TextResponse, TextRow, command, greeting,
+    AnswerReader, AuthAnswer, Capabilities, ColumnDef, ErrPacket, FirstPacket, Greeting, HandshakeResponse,
+    OkPacket, PacketBuffer, SslRequest, TextEvent, TextResponse, TextRow, command, greeting,
 };
 use zeroize::{Zeroize, Zeroizing};
 
@@ -27,6 +29,8 @@ const READ_BYTES: usize = 32 * 1024;
 const AUTH_TURNS_MAX: usize = 8;
 /// [`Client::query`] keeps no more than this in memory; [`Client::query_each`] has no limit.
 const ROWS_BYTES_MAX: usize = 256 << 20;
+/// Bit 4 of the extended capabilities: `MARIADB_CLIENT_CACHE_METADATA` (MariaDB, "Connection").
+const MARIADB_CACHE_METADATA: u32 = 1 << 4;
 
 #[derive(Debug)]
 enum Stream {
@@ -170,6 +174,8 @@ pub struct Client {
     greeting: Greeting,
     tls: Option<TlsInfo>,
     capabilities: Capabilities,
+    /// Answers say whether column definitions follow: [`Client::run`] cannot read them.
+    caches_metadata: bool,
     timings: ConnectTimings,
     /// Set while an answer is being read; stays set when that fails, because the rest would be misread.
     broken: bool,
@@ -204,11 +210,18 @@ impl Client {
         timings.greeting = since.elapsed();
 
         let mut capabilities = wanted_capabilities(options, &greeting);
+        let mariadb_capabilities =
+            if options.cache_metadata { greeting.mariadb_capabilities & MARIADB_CACHE_METADATA } else { 0 };
+        if mariadb_capabilities != 0 {
+            // MariaDB reads the extended ones only where this one is not set.
+            capabilities = capabilities.without(Capabilities::LONG_PASSWORD);
+        }
         let since = Instant::now();
         let (mut channel, tls) = match context {
             Some(context) if greeting.offers_tls() => {
                 capabilities = capabilities | Capabilities::SSL;
-                let (channel, info) = start_tls(channel, context, options, capabilities)?;
+                let (channel, info) =
+                    start_tls(channel, context, options, request(capabilities, mariadb_capabilities))?;
                 timings.tls = since.elapsed();
                 (channel, Some(info))
             }
@@ -233,12 +246,15 @@ impl Client {
             (Some(info), _) if info.verified > Verified::Nothing => Channel::TlsVerified,
             (Some(_), _) => Channel::TlsUnverified,
         };
-        log_in(&mut channel, options, &greeting, capabilities, protection)?;
+        let head = request(capabilities, mariadb_capabilities);
+        log_in(&mut channel, options, &greeting, head, protection)?;
         timings.login = since.elapsed();
 
         channel.incoming.set_payload_bytes_max(PAYLOAD_BYTES_MAX);
+        let caches_metadata = mariadb_capabilities != 0;
+        let (broken, scratch) = (false, Vec::new());
         let mut client =
-            Self { channel, greeting, tls, capabilities, timings, broken: false, scratch: Vec::new() };
+            Self { channel, greeting, tls, capabilities, caches_metadata, timings, broken, scratch };
         client.set_io_timeout(options.io_timeout)?;
         Ok(client)
     }
@@ -349,41 +365,36 @@ impl Client {
     /// the end and dropped. The statement is closed again.
     pub fn execute_prepared(&mut self, sql: &str, parameters: &[&[u8]]) -> Result<Done, NetError> {
         const DOING: &str = "waiting for the answer to a prepared statement";
-        self.begin_command()?;
-        self.channel
-            .send(&[&[command::COM_STMT_PREPARE], sql.as_bytes()].concat(), "preparing a statement")?;
-        let prepared = self.channel.receive(DOING)?.to_vec();
-        let (id, columns, wanted) = match prepared.as_slice() {
-            [0x00, a, b, c, d, columns0, columns1, wanted0, wanted1, ..] => (
-                [*a, *b, *c, *d],
-                u16::from_le_bytes([*columns0, *columns1]),
-                u16::from_le_bytes([*wanted0, *wanted1]),
-            ),
-            payload => return Err(self.failed(payload, DOING)),
-        };
-        if usize::from(wanted) != parameters.len() {
+        let prepared = self.prepare(sql)?;
+        if usize::from(prepared.parameters) != parameters.len() {
             return Err(NetError::Usage {
-                why: format!("the statement has {wanted} parameters, {} are given", parameters.len()),
+                why: format!(
+                    "the statement has {} parameters, {} are given",
+                    prepared.parameters,
+                    parameters.len()
+                ),
                 next: "give one for each question mark",
             });
         }
+        self.begin_command()?;
+        let values: Vec<Parameter<'_>> = parameters.iter().map(|value| Parameter::Text(value)).collect();
+        let mut packet = Vec::new();
+        wire::prepared::append_execute(&mut packet, prepared.statement_id, &values, true)
+            .map_err(|error| self.channel.doing(DOING).wire(&error))?;
+        let payload = packet.get(HEADER_BYTES..).unwrap_or_default();
+        self.channel.send(payload, "executing a prepared statement")?;
         let ends_definitions = !self.capabilities.contains(Capabilities::DEPRECATE_EOF);
-        for count in [wanted, columns] {
-            let more = u16::from(ends_definitions && count > 0);
-            for _ in 0..count.saturating_add(more) {
-                self.channel.receive(DOING)?;
-            }
-        }
-        self.channel.sequence = 0;
-        self.channel.send(&execution(id, parameters), "executing a prepared statement")?;
         let mut done = Done::default();
         let first = self.channel.receive(DOING)?.to_vec();
         match first.first() {
             Some(0x00) => note(&mut done, &self.ok(&first, DOING)?),
             Some(0xff) | None => return Err(self.failed(&first, DOING)),
             Some(_) => {
-                let (columns, _) =
+                let (columns, used) =
                     wire::lenenc::read_int(&first).map_err(|error| self.channel.doing(DOING).wire(&error))?;
+                // A server that knows that we know the columns says so, and leaves them out.
+                let are_left_out = self.caches_metadata && first.get(used) == Some(&0);
+                let columns = if are_left_out { 0 } else { columns };
                 for _ in 0..columns.saturating_add(u64::from(ends_definitions)) {
                     self.channel.receive(DOING)?;
                 }
@@ -403,7 +414,8 @@ impl Client {
         }
         self.channel.sequence = 0;
         // Nothing answers it.
-        self.channel.send(&[&[command::COM_STMT_CLOSE][..], &id].concat(), "closing a statement")?;
+        wire::prepared::close(&mut self.scratch, prepared.statement_id);
+        self.channel.send(&self.scratch, "closing a statement")?;
         self.broken = false;
         Ok(done)
     }
@@ -438,6 +450,59 @@ impl Client {
         self.broken = true;
         self.channel.sequence = 0;
         Ok(())
+    }
+
+    /// Prepares a statement. Its id is of this session alone.
+    pub fn prepare(&mut self, sql: &str) -> Result<Prepared, NetError> {
+        const DOING: &str = "waiting for a statement to be prepared";
+        self.begin_command()?;
+        wire::prepared::prepare(&mut self.scratch, sql);
+        self.channel.send(&self.scratch, "sending a statement to prepare")?;
+        let endpoint = Arc::clone(&self.channel.endpoint);
+        let about = Doing { endpoint: &endpoint, step: DOING, after: self.channel.timeout };
+        let payload = self.channel.receive(DOING)?;
+        if payload.first() == Some(&0xff) {
+            let error = ErrPacket::parse(payload).map_err(|error| about.wire(&error))?;
+            self.broken = false;
+            return Err(about.refused(error));
+        }
+        let head = PrepareOk::parse(payload).map_err(|error| about.wire(&error))?;
+        let has_ends = !self.capabilities.contains(Capabilities::DEPRECATE_EOF);
+        for _parameter in 0..head.parameters {
+            self.channel.receive(DOING)?;
+        }
+        if has_ends && head.parameters > 0 {
+            self.channel.receive(DOING)?;
+        }
+        let mut cells = Vec::with_capacity(usize::from(head.columns));
+        for _column in 0..head.columns {
+            let column =
+                ColumnDef::parse(self.channel.receive(DOING)?).map_err(|error| about.wire(&error))?;
+            let cell = Cell::of(column.column_type);
+            cells.push(cell.ok_or_else(|| about.misbehaved("a column has a type that does not exist"))?);
+        }
+        if has_ends && head.columns > 0 {
+            self.channel.receive(DOING)?;
+        }
+        self.broken = false;
+        Ok(Prepared { statement_id: head.statement_id, parameters: head.parameters, cells })
+    }
+
+    /// Hands the session over to an event loop: from here on its bytes are read and written without waiting.
+    pub fn into_session(mut self) -> Result<Session, NetError> {
+        self.begin_command()?;
+        self.set_io_timeout(Duration::ZERO)?;
+        if self.channel.incoming.unread_bytes() > 0 {
+            let about = self.channel.doing("handing a session over");
+            return Err(about.misbehaved("bytes arrived that nobody asked for"));
+        }
+        let set = self.channel.stream.socket().set_nonblocking();
+        set.map_err(|error| self.channel.doing("handing a session over").io(&error))?;
+        Ok(Session {
+            stream: self.channel.stream,
+            capabilities: self.capabilities,
+            caches_metadata: self.caches_metadata,
+        })
     }
 
     /// Asks whether the server is still there.
@@ -513,22 +578,64 @@ impl Client {
     }
 }
 
-/// COM_STMT_EXECUTE. Source: MySQL source documentation: statement, flags, one iteration, which are NULL, that types follow,
-/// the types (VAR_STRING), the values.
-fn execution(id: [u8; 4], parameters: &[&[u8]]) -> Vec<u8> {
-    const VAR_STRING: [u8; 2] = [0xfd, 0];
-    let mut payload = vec![command::COM_STMT_EXECUTE];
-    payload.extend_from_slice(&id);
-    payload.extend_from_slice(&[0, 1, 0, 0, 0]);
-    if !parameters.is_empty() {
-        payload.resize(payload.len() + parameters.len().div_ceil(8), 0);
-        payload.push(1);
-        payload.extend(parameters.iter().flat_map(|_| VAR_STRING));
-        for value in parameters {
-            wire::lenenc::write_bytes(&mut payload, value);
+/// A prepared statement of one session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prepared {
+    pub statement_id: u32,
+    pub parameters: u16,
+    /// Of its rows.
+    pub cells: Vec<Cell>,
+}
+
+/// A session whose bytes an event loop reads and writes: plain, or inside TLS. Nothing waits.
+#[derive(Debug)]
+pub struct Session {
+    stream: Stream,
+    capabilities: Capabilities,
+    caches_metadata: bool,
+}
+
+impl Session {
+    pub fn answers(&self) -> AnswerReader {
+        AnswerReader::new(self.capabilities, self.caches_metadata)
+    }
+
+    pub fn is_tls(&self) -> bool {
+        matches!(self.stream, Stream::Tls(_))
+    }
+
+    /// The bytes of a TLS record that is here already: no event of the socket will tell of them.
+    pub fn pending_bytes(&self) -> usize {
+        match &self.stream {
+            Stream::Plain(_) => 0,
+            Stream::Tls(stream) => stream.ssl().pending(),
         }
     }
-    payload
+}
+
+impl AsFd for Session {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.stream.socket().as_fd()
+    }
+}
+
+impl Read for Session {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stream.read(buffer)
+    }
+}
+
+impl Write for Session {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.stream {
+            Stream::Plain(socket) => socket.write(bytes),
+            Stream::Tls(stream) => stream.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 enum Seen<'a> {
@@ -583,19 +690,19 @@ fn wanted_capabilities(options: &ConnectOptions, greeting: &Greeting) -> Capabil
     always | database | (where_offered & greeting.capabilities)
 }
 
-fn request(capabilities: Capabilities) -> SslRequest {
-    SslRequest { capabilities, mariadb_capabilities: 0, max_packet_bytes: 1 << 24, charset: CHARSET_UTF8MB4 }
+fn request(capabilities: Capabilities, mariadb_capabilities: u32) -> SslRequest {
+    SslRequest { capabilities, mariadb_capabilities, max_packet_bytes: 1 << 24, charset: CHARSET_UTF8MB4 }
 }
 
 fn start_tls(
     mut channel: Channelled,
     context: &SslContext,
     options: &ConnectOptions,
-    capabilities: Capabilities,
+    head: SslRequest,
 ) -> Result<(Channelled, TlsInfo), NetError> {
     const DOING: &str = "starting TLS";
     let mut payload = Vec::with_capacity(32);
-    request(capabilities).encode(&mut payload);
+    head.encode(&mut payload);
     channel.send(&payload, DOING)?;
     let Channelled { stream, incoming, outgoing, sequence, endpoint, timeout } = channel;
     let about = Doing { endpoint: &endpoint, step: DOING, after: timeout };
@@ -622,7 +729,7 @@ fn log_in(
     channel: &mut Channelled,
     options: &ConnectOptions,
     greeting: &Greeting,
-    capabilities: Capabilities,
+    head: SslRequest,
     protection: Channel,
 ) -> Result<(), NetError> {
     const DOING: &str = "logging in";
@@ -634,7 +741,7 @@ fn log_in(
         &greeting.nonce,
     );
     let response = HandshakeResponse {
-        head: request(capabilities),
+        head,
         user: options.user.as_bytes(),
         auth_response: &answer,
         database: options.database.as_deref().map(str::as_bytes),

@@ -87,6 +87,13 @@ impl Socket {
         self.deadline = Some(deadline);
     }
 
+    pub(crate) fn set_nonblocking(&self) -> io::Result<()> {
+        match &self.kind {
+            Kind::Tcp(stream) => stream.set_nonblocking(true),
+            Kind::Unix(stream) => stream.set_nonblocking(true),
+        }
+    }
+
     pub(crate) fn local_addr(&self) -> Option<SocketAddr> {
         match &self.kind {
             Kind::Tcp(stream) => stream.local_addr().ok(),

@@ -38,6 +38,19 @@ pub enum NetError {
     Usage { why: String, next: &'static str },
 }
 
+impl NetError {
+    /// What and why without what to do next: for texts of which it is a part.
+    pub fn in_one_line(&self) -> String {
+        let text = self.to_string();
+        let mut lines = text.lines().map(str::trim);
+        let what = lines.next().unwrap_or_default();
+        match lines.next().and_then(|line| line.strip_prefix("why:")) {
+            Some(why) => format!("{what}: {}", why.trim()),
+            None => what.to_owned(),
+        }
+    }
+}
+
 /// The kind of a [`NetError::Tls`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TlsFault {

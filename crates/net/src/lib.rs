@@ -14,7 +14,7 @@ pub mod probe;
 pub mod rows;
 pub mod tls;
 
-pub use client::{Client, ConnectTimings, Connector, Done};
+pub use client::{Client, ConnectTimings, Connector, Done, Prepared, Session};
 pub use error::{NetError, TlsFault};
 pub use options::{ConnectOptions, Endpoint, SslMode, TlsOptions, TlsVersion};
 pub use probe::{Outcome, TlsProbe, tls_probe};

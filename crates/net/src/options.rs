@@ -172,6 +172,14 @@ pub struct TlsOptions {
     pub min_version: Option<TlsVersion>,
     /// `None` is the newest there is.
     pub max_version: Option<TlsVersion>,
+    /// What OpenSSL offers up to TLS 1.2, in its spelling (`--ssl-cipher`); `None` is its default.
+    pub ciphers: Option<String>,
+    /// The same for TLS 1.3 (`--tls-ciphersuites`).
+    pub ciphersuites: Option<String>,
+    /// Groups for the key exchange, best first (`X25519MLKEM768:X25519`).
+    pub groups: Option<String>,
+    /// One read of the socket for a whole record: for loads, at 16 KiB more a connection.
+    pub read_ahead: bool,
 }
 
 impl TlsOptions {
@@ -195,6 +203,9 @@ pub struct ConnectOptions {
     /// Take the server's RSA key on trust for `caching_sha2_password` without TLS: whoever is on the way can
     /// put its own in and then has the password.
     pub allow_public_key_retrieval: bool,
+    /// With MariaDB from 10.6 on: no column definitions where they are as when the statement was prepared. Only for
+    /// [`crate::Session`]s.
+    pub cache_metadata: bool,
     /// What the server shows as `program_name` of this connection.
     pub program_name: String,
 }
@@ -211,6 +222,7 @@ impl Default for ConnectOptions {
             connect_timeout: Duration::from_secs(10),
             io_timeout: Duration::from_secs(30),
             allow_public_key_retrieval: false,
+            cache_metadata: false,
             program_name: "sealion".to_owned(),
         }
     }

@@ -103,6 +103,18 @@ pub(crate) fn context(options: &TlsOptions) -> Result<SslContext, NetError> {
     };
     set(&mut builder)
         .map_err(|error| usage(format!("OpenSSL refuses these TLS versions: {error}"), "choose others"))?;
+    if let Some(ciphers) = &options.ciphers {
+        builder.set_cipher_list(ciphers).map_err(|error| list_error("ciphers", ciphers, &error))?;
+    }
+    if let Some(suites) = &options.ciphersuites {
+        builder
+            .set_ciphersuites(suites)
+            .map_err(|error| list_error("TLS 1.3 cipher suites", suites, &error))?;
+    }
+    if let Some(groups) = &options.groups {
+        builder.set_groups_list(groups).map_err(|error| list_error("groups", groups, &error))?;
+    }
+    builder.set_read_ahead(options.read_ahead);
     if let Some(ca) = &options.ca {
         builder.set_ca_file(ca).map_err(|error| file_error("CA", ca, &error))?;
     } else if options.mode.verifies_chain() {
@@ -153,6 +165,13 @@ fn client_certificate(builder: &mut SslContextBuilder, cert: &Path, key: &Path) 
             "give the two files of one pair",
         )
     })
+}
+
+fn list_error(what: &str, list: &str, error: &openssl::error::ErrorStack) -> NetError {
+    usage(
+        format!("OpenSSL takes none of the {what} \"{}\": {}", wire::printable(list), reason_of(error)),
+        "give names as `openssl ciphers` spells them, with `:` between",
+    )
 }
 
 fn file_error(what: &str, path: &Path, error: &openssl::error::ErrorStack) -> NetError {

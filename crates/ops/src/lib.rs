@@ -1,6 +1,7 @@
 //! The use cases: what each command does, in order, with progress. The command line calls these and decides nothing.
 
 pub mod accepted;
+pub mod bench;
 pub mod config_print;
 mod copies;
 pub mod demo;

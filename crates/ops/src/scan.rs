@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use ::scan::interrogation::Depth;
 use ::scan::intrude::Intrusive;
@@ -60,6 +61,8 @@ pub struct Settings {
     /// Who is asked for SRV records.
     pub nameservers: Vec<SocketAddr>,
     pub accepted: Acceptances,
+    /// So long a target waits for another sealion that asks its address.
+    pub turn_wait: Duration,
 }
 
 impl Default for Settings {
@@ -74,6 +77,7 @@ impl Default for Settings {
             authorized: None,
             nameservers: vec![],
             accepted: Acceptances::default(),
+            turn_wait: Duration::from_secs(60),
         }
     }
 }
@@ -118,7 +122,22 @@ pub fn roots(named: Option<&Path>) -> Result<Vec<Roots>, OpsError> {
     Ok(found)
 }
 
-/// Looks at every wish. `row` is called as each target is complete. Ending early (`stop`) leaves a report that says so.
+/// Who is told as a scan goes on.
+pub trait Listener {
+    /// A target is complete.
+    fn row(&mut self, row: &TargetRow);
+    /// Called all the time: the result so far, not complete, can be had now. Whoever keeps it now and then has it when the
+    /// process is killed.
+    fn so_far(&mut self, _report: &dyn Fn() -> ScanReport) {}
+}
+
+impl<F: FnMut(&TargetRow)> Listener for F {
+    fn row(&mut self, row: &TargetRow) {
+        self(row);
+    }
+}
+
+/// Looks at every wish. Ending early (`stop`) leaves a report that says so.
 ///
 /// # Errors
 /// Where this process can have no sockets; ranges that are not authorized.
@@ -127,9 +146,9 @@ pub fn scan(
     settings: &Settings,
     budget: &mut Budget,
     stop: &AtomicBool,
-    row: &mut dyn FnMut(&TargetRow),
+    listener: &mut dyn Listener,
 ) -> Result<ScanReport, OpsError> {
-    run(vec![], SystemClock.unix_ms(), wishes, settings, budget, stop, row)
+    run(vec![], SystemClock.unix_ms(), wishes, settings, budget, stop, listener)
 }
 
 /// Completes a scan that was ended: whole rows are kept, and their targets are not looked at again.
@@ -141,10 +160,10 @@ pub fn complete(
     settings: &Settings,
     budget: &mut Budget,
     stop: &AtomicBool,
-    row: &mut dyn FnMut(&TargetRow),
+    listener: &mut dyn Listener,
 ) -> Result<ScanReport, OpsError> {
     let wishes = wishes(earlier.asked.targets.iter().map(String::as_str))?;
-    run(earlier::whole_rows(earlier), earlier.started_unix_ms, &wishes, settings, budget, stop, row)
+    run(earlier::whole_rows(earlier), earlier.started_unix_ms, &wishes, settings, budget, stop, listener)
 }
 
 fn run(
@@ -154,7 +173,7 @@ fn run(
     settings: &Settings,
     budget: &mut Budget,
     stop: &AtomicBool,
-    row: &mut dyn FnMut(&TargetRow),
+    listener: &mut dyn Listener,
 ) -> Result<ScanReport, OpsError> {
     authorize(wishes, settings.authorized.as_ref())?;
     let mut known = Known::default();
@@ -162,12 +181,11 @@ fn run(
     for mut one in kept {
         known.keep(&one);
         accept(&mut one, &settings.accepted, SystemClock.unix_ms());
-        row(&one);
+        listener.row(&one);
         rows.push(one);
     }
+    let answered: BTreeSet<HostKey> = known.hosts.clone();
     let (found, unresolved) = resolve(wishes, settings);
-    let mut silent: BTreeMap<HostKey, TargetRow> = BTreeMap::new();
-    let mut answered: BTreeSet<HostKey> = known.hosts.clone();
     let state: State<'_> = RefCell::new((Queue::default(), budget, Vec::new()));
     let limits = Limits { targets_at_once: at_once(settings.limits.targets_at_once), ..settings.limits };
     let mut source = || {
@@ -177,22 +195,45 @@ fn run(
         let mut state = state.borrow_mut();
         let (queue, budget, refused) = &mut *state;
         loop {
+            let mut since = None;
             let target = match queue.next() {
                 Some(target) => Some(target),
                 None => match found.try_recv() {
                     // Named twice, or known already: each port of each address is asked once.
                     Ok(target) if !known.is_new(&target) => None,
                     Ok(target) => queue.admit(target),
-                    Err(mpsc::TryRecvError::Disconnected) if queue.is_empty() => return Next::End,
-                    Err(_) => return Next::Later,
+                    Err(error) => match queue.put_off_longest() {
+                        Some((target, began)) => {
+                            since = Some(began);
+                            Some(target)
+                        }
+                        None if error == mpsc::TryRecvError::Disconnected && queue.is_empty() => {
+                            return Next::End;
+                        }
+                        None => return Next::Later,
+                    },
                 },
             };
             let Some(mut target) = target else { continue };
             let ip = target.address.ip();
+            if !budget.take_turn(ip) {
+                let began = since.unwrap_or_else(Instant::now);
+                if began.elapsed() < settings.turn_wait {
+                    queue.put_off(target, began);
+                    if since.is_some() {
+                        return Next::Later;
+                    }
+                } else {
+                    refused.push(rows::asked_by_another(&target, settings.turn_wait));
+                    queue.done(ip);
+                }
+                continue;
+            }
             match budget.left(ip, settings.connections_per_address) {
                 0 => {
                     refused.push(rows::over_budget(&target, settings.connections_per_address));
                     queue.done(ip);
+                    budget.end_turn(ip);
                 }
                 left => {
                     target.connections_max = left;
@@ -202,29 +243,14 @@ fn run(
             }
         }
     };
-    let mut is_cut = false;
-    let mut took = |seen: Seen| {
-        state.borrow_mut().0.done(seen.target.address.ip());
-        let now_unix_ms = SystemClock.unix_ms();
-        let mut one = rows::row(&seen, &settings.roots, now_unix_ms);
-        is_cut |= earlier::is_cut_off(&one);
-        let host = (one.host.clone(), one.address.clone());
-        // A usual port of a host where nobody listens is no news, unless nobody listens on any.
-        if seen.target.is_named || seen.facts.service.is_some() {
-            answered.insert(host);
-            accept(&mut one, &settings.accepted, now_unix_ms);
-            row(&one);
-            rows.push(one);
-        } else {
-            silent.entry(host).or_insert(one);
-        }
-        true
-    };
-    let mut watcher = Watcher { took: &mut took, budget: &state, stop };
-    ::scan::run_watched(&mut source, settings.depth, &limits, &mut watcher)
+    let silent = BTreeMap::new();
+    let done = Done { settings, wishes, started_unix_ms, rows, silent, answered, is_cut: false };
+    let mut taking = Taking { done, listener, state: &state, stop };
+    ::scan::run_watched(&mut source, settings.depth, &limits, &mut taking)
         .map_err(|error| OpsError::internal("the scan cannot run", error))?;
     // Ended while there was nothing left to ask: that is all of it.
-    let mut is_complete = !is_cut;
+    let Taking { mut done, listener, .. } = taking;
+    let mut is_complete = !done.is_cut;
     if stop.load(Ordering::Relaxed) {
         is_complete &= state.borrow().0.is_empty();
         loop {
@@ -238,61 +264,105 @@ fn run(
             }
         }
     }
-    let refused = state.into_inner().2;
-    let silent = silent
+    let refused = std::mem::take(&mut state.borrow_mut().2);
+    let silent = std::mem::take(&mut done.silent)
         .into_iter()
         // When it was ended, other ports of these hosts may still answer: whoever completes it asks them.
-        .filter(|(host, _)| is_complete && !answered.contains(host))
+        .filter(|(host, _)| is_complete && !done.answered.contains(host))
         .map(|(_, row)| rows::silent_host(row));
     let mut unresolved = unresolved.lock().unwrap_or_else(PoisonError::into_inner);
     for one in refused.into_iter().chain(silent).chain(unresolved.drain(..)) {
-        row(&one);
-        rows.push(one);
+        listener.row(&one);
+        done.rows.push(one);
     }
     drop(unresolved);
-    let text = |path: &Path| path.display().to_string();
-    Ok(ScanReport {
-        schema: SCAN_SCHEMA_ID.into(),
-        sealion_version: env!("CARGO_PKG_VERSION").into(),
-        started_unix_ms,
-        ended_unix_ms: SystemClock.unix_ms(),
-        depth: depth_word(settings.depth).into(),
-        grading_version: rules::grade::VERSION,
-        is_complete,
-        asked: AskedRow {
-            targets: wishes.iter().map(ToString::to_string).collect(),
-            ssl_ca: settings.ssl_ca.as_deref().map(text),
-            proxy_protocol: settings.proxy.map(|version| version.word().to_owned()),
-            authorized_range: settings.authorized.as_ref().map(|ranges| text(&ranges.path)),
-            intrusive: settings.limits.intrusive.words().into_iter().map(str::to_owned).collect(),
-        },
-        reused_keys: across::reused_keys(&rows),
-        rotates_next: across::rotates_next(&rows),
-        changes: None,
-        targets: rows,
-    })
+    let rows = std::mem::take(&mut done.rows);
+    Ok(done.report(rows, is_complete))
 }
 
 type State<'b> = RefCell<(Queue, &'b mut Budget, Vec<TargetRow>)>;
 
-/// Counts connections as they are begun, keeps the count, and knows when to end.
-struct Watcher<'w, 'b> {
-    took: &'w mut dyn FnMut(Seen) -> bool,
-    budget: &'w State<'b>,
-    stop: &'w AtomicBool,
+/// What is known so far.
+struct Done<'t> {
+    settings: &'t Settings,
+    wishes: &'t [Wish],
+    started_unix_ms: u64,
+    rows: Vec<TargetRow>,
+    /// Usual ports where nobody listens, the first of each host.
+    silent: BTreeMap<HostKey, TargetRow>,
+    answered: BTreeSet<HostKey>,
+    /// Some row was cut off by the end.
+    is_cut: bool,
 }
 
-impl Watch for Watcher<'_, '_> {
+/// Takes what comes from the engine: counts connections as they are begun, keeps the count, makes rows, and knows when to end.
+struct Taking<'t, 'b> {
+    done: Done<'t>,
+    listener: &'t mut dyn Listener,
+    state: &'t State<'b>,
+    stop: &'t AtomicBool,
+}
+
+impl Done<'_> {
+    fn report(&self, rows: Vec<TargetRow>, is_complete: bool) -> ScanReport {
+        let settings = self.settings;
+        let text = |path: &Path| path.display().to_string();
+        ScanReport {
+            schema: SCAN_SCHEMA_ID.into(),
+            sealion_version: env!("CARGO_PKG_VERSION").into(),
+            started_unix_ms: self.started_unix_ms,
+            ended_unix_ms: SystemClock.unix_ms(),
+            depth: depth_word(settings.depth).into(),
+            grading_version: rules::grade::VERSION,
+            is_complete,
+            asked: AskedRow {
+                targets: self.wishes.iter().map(ToString::to_string).collect(),
+                ssl_ca: settings.ssl_ca.as_deref().map(text),
+                proxy_protocol: settings.proxy.map(|version| version.word().to_owned()),
+                authorized_range: settings.authorized.as_ref().map(|ranges| text(&ranges.path)),
+                intrusive: settings.limits.intrusive.words().into_iter().map(str::to_owned).collect(),
+            },
+            reused_keys: across::reused_keys(&rows),
+            rotates_next: across::rotates_next(&rows),
+            changes: None,
+            targets: rows,
+        }
+    }
+}
+
+impl Watch for Taking<'_, '_> {
     fn took(&mut self, seen: Seen) -> bool {
-        (self.took)(seen)
+        let ip = seen.target.address.ip();
+        {
+            let mut state = self.state.borrow_mut();
+            state.0.done(ip);
+            state.1.end_turn(ip);
+        }
+        let now_unix_ms = SystemClock.unix_ms();
+        let done = &mut self.done;
+        let mut one = rows::row(&seen, &done.settings.roots, now_unix_ms);
+        done.is_cut |= earlier::is_cut_off(&one);
+        let host = (one.host.clone(), one.address.clone());
+        // A usual port of a host where nobody listens is no news, unless nobody listens on any.
+        if seen.target.is_named || seen.facts.service.is_some() {
+            done.answered.insert(host);
+            accept(&mut one, &done.settings.accepted, now_unix_ms);
+            self.listener.row(&one);
+            done.rows.push(one);
+        } else {
+            done.silent.entry(host).or_insert(one);
+        }
+        true
     }
 
     fn dialled(&mut self, address: IpAddr) {
-        self.budget.borrow_mut().1.spend(address, 1);
+        self.state.borrow_mut().1.spend(address, 1);
     }
 
     fn is_to_end(&mut self) -> bool {
-        self.budget.borrow_mut().1.save_now_and_then();
+        self.state.borrow_mut().1.save_now_and_then();
+        let done = &self.done;
+        self.listener.so_far(&|| done.report(done.rows.clone(), false));
         self.stop.load(Ordering::Relaxed)
     }
 }
@@ -497,10 +567,11 @@ mod tests {
         let wishes = wishes(words.iter().map(String::as_str)).expect("targets");
         let mut came = Vec::new();
         let mut budget = Budget::in_memory();
-        let report = scan(&wishes, &settings(), &mut budget, &AtomicBool::new(false), &mut |row| {
-            came.push(row.target.clone());
-        })
-        .expect("sockets");
+        let report =
+            scan(&wishes, &settings(), &mut budget, &AtomicBool::new(false), &mut |row: &TargetRow| {
+                came.push(row.target.clone());
+            })
+            .expect("sockets");
         assert_eq!((report.targets.len(), came.len(), report.is_complete), (2, 2, true));
         let dead = report.targets.iter().find(|row| row.target == closed.to_string()).expect("a row");
         assert!(dead.service.is_none() && dead.grade.is_none());
@@ -514,8 +585,9 @@ mod tests {
         let wishes = wishes(["192.0.2.1:3306"]).expect("a target");
         let mut budget = Budget::in_memory();
         budget.spend("192.0.2.1".parse().expect("an address"), 40);
-        let report = scan(&wishes, &settings(), &mut budget, &AtomicBool::new(false), &mut |_| {})
-            .expect("no sockets");
+        let report =
+            scan(&wishes, &settings(), &mut budget, &AtomicBool::new(false), &mut |_: &TargetRow| {})
+                .expect("no sockets");
         let row = &report.targets[0];
         assert_eq!(row.connections, 0);
         assert!(row.not_seen[0].contains("40 connections"), "{row:?}");
@@ -537,6 +609,46 @@ mod tests {
     }
 
     #[test]
+    fn scans_side_by_side_do_not_spend_more_than_one_may() {
+        let (address, came) = mute();
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("connections.json");
+        let limits = Limits { connection_ms: 200, silence_ms: 50, ..Limits::default() };
+        let settings = Settings { limits, connections_per_address: 3, ..settings() };
+        let rows = thread::scope(|scope| {
+            let runs = [(); 6].map(|()| {
+                scope.spawn(|| {
+                    let wishes = wishes([address.to_string().as_str()]).expect("a target");
+                    let mut budget = Budget::at(path.clone());
+                    scan(&wishes, &settings, &mut budget, &AtomicBool::new(false), &mut |_: &TargetRow| {})
+                        .expect("sockets")
+                        .targets
+                })
+            });
+            runs.map(|run| run.join().expect("no panic")).concat()
+        });
+        assert_eq!((rows.len(), came.try_iter().count()), (6, 3), "{rows:?}");
+        assert!(rows.iter().any(|row| row.connections == 0 && row.not_seen[0].contains("3 connections")));
+    }
+
+    #[test]
+    fn an_address_that_another_asks_is_waited_for_and_not_for_ever() {
+        let (address, came) = mute();
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("connections.json");
+        let mut other = Budget::at(path.clone());
+        assert!(other.take_turn(address.ip()));
+        let settings = Settings { turn_wait: Duration::from_millis(50), ..settings() };
+        let words = [address.to_string(), "127.0.0.1:1".to_owned()];
+        let wishes = wishes(words.iter().map(String::as_str)).expect("targets");
+        let report =
+            scan(&wishes, &settings, &mut Budget::at(path), &AtomicBool::new(false), &mut |_: &TargetRow| {})
+                .expect("sockets");
+        assert_eq!((report.targets.len(), came.try_iter().count()), (2, 0));
+        assert!(report.targets.iter().any(|row| row.not_seen[0].contains("another sealion")), "{report:?}");
+    }
+
+    #[test]
     fn an_ended_scan_ends_at_once_and_counts_what_was_begun() {
         let (address, came) = mute();
         let word = address.to_string();
@@ -550,8 +662,9 @@ mod tests {
         let limits = Limits { connection_ms: 60_000, silence_ms: 60_000, ..Limits::default() };
         let mut budget = Budget::in_memory();
         let began = std::time::Instant::now();
-        let report = scan(&wishes, &Settings { limits, ..settings() }, &mut budget, &stop, &mut |_| {})
-            .expect("sockets");
+        let report =
+            scan(&wishes, &Settings { limits, ..settings() }, &mut budget, &stop, &mut |_: &TargetRow| {})
+                .expect("sockets");
         assert!(began.elapsed() < std::time::Duration::from_secs(5), "{:?}", began.elapsed());
         assert_eq!((report.is_complete, budget.left(address.ip(), 40)), (false, 39));
         let row = &report.targets[0];
@@ -565,7 +678,7 @@ mod tests {
         let word = closed.to_string();
         let wishes = wishes([word.as_str()]).expect("a target");
         let stop = AtomicBool::new(false);
-        let report = scan(&wishes, &settings(), &mut Budget::in_memory(), &stop, &mut |_| {
+        let report = scan(&wishes, &settings(), &mut Budget::in_memory(), &stop, &mut |_: &TargetRow| {
             stop.store(true, Ordering::Relaxed);
         })
         .expect("sockets");

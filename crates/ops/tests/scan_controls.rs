@@ -33,7 +33,8 @@ fn look_with(server: &Server, host: &str, depth: Depth, intrusive: Intrusive) ->
     };
     let wish = Wish::place(host, server.address.port());
     let mut budget = Budget::in_memory();
-    let report = scan(&[wish], &settings, &mut budget, &AtomicBool::new(false), &mut |_| {}).unwrap();
+    let report =
+        scan(&[wish], &settings, &mut budget, &AtomicBool::new(false), &mut |_: &TargetRow| {}).unwrap();
     let is_ours =
         |row: &TargetRow| row.address.as_deref().and_then(|ip| ip.parse().ok()) == Some(server.address.ip());
     report.targets.into_iter().find(is_ours).unwrap()

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 
-use ops::scan::{Authorized, Budget, Settings, Wish, complete, read_result, scan, wishes};
+use ops::scan::{Authorized, Budget, Listener, Settings, Wish, complete, read_result, scan, wishes};
 use report::shape::{ScanReport, TargetRow};
 use rules::accept::{Acceptance, Acceptances, Day};
 use scan::Limits;
@@ -52,7 +52,8 @@ fn counted(at: &str) -> Counted {
 }
 
 fn all(wishes: &[Wish], settings: &Settings) -> ScanReport {
-    scan(wishes, settings, &mut Budget::in_memory(), &AtomicBool::new(false), &mut |_| {}).unwrap()
+    scan(wishes, settings, &mut Budget::in_memory(), &AtomicBool::new(false), &mut |_: &TargetRow| {})
+        .unwrap()
 }
 
 /// How many rows each target has.
@@ -77,7 +78,7 @@ fn a_scan_that_was_ended_is_completed_and_every_target_is_asked_once() {
         }
         let stop = AtomicBool::new(ended_after == 0);
         let mut left = ended_after;
-        let partial = scan(&wishes, &settings(), &mut Budget::in_memory(), &stop, &mut |_| {
+        let partial = scan(&wishes, &settings(), &mut Budget::in_memory(), &stop, &mut |_: &TargetRow| {
             left -= 1;
             stop.store(left <= 0, Ordering::Relaxed);
         })
@@ -114,6 +115,43 @@ fn a_scan_that_was_ended_is_completed_and_every_target_is_asked_once() {
     }
 }
 
+/// Keeps what there is after some rows, as a process does that may be killed.
+struct Keeper {
+    rows: usize,
+    after: usize,
+    kept: Option<ScanReport>,
+}
+
+impl Listener for Keeper {
+    fn row(&mut self, _row: &TargetRow) {
+        self.rows += 1;
+    }
+
+    fn so_far(&mut self, report: &dyn Fn() -> ScanReport) {
+        if self.rows >= self.after && self.kept.is_none() {
+            self.kept = Some(report());
+        }
+    }
+}
+
+#[test]
+fn what_was_kept_on_the_way_is_completed_when_the_process_was_killed() {
+    let servers: Vec<Counted> = (0..4).map(|_| counted("127.0.0.1:0")).collect();
+    let words: Vec<String> = servers.iter().map(|server| server.address.to_string()).collect();
+    let wishes = wishes(words.iter().map(String::as_str)).unwrap();
+    for after in 0..4 {
+        let mut keeper = Keeper { rows: 0, after, kept: None };
+        let go = AtomicBool::new(false);
+        let whole = scan(&wishes, &settings(), &mut Budget::in_memory(), &go, &mut keeper).unwrap();
+        let kept = keeper.kept.unwrap();
+        assert_eq!((kept.is_complete, kept.targets.len()), (false, after));
+        let mut budget = Budget::in_memory();
+        let again = complete(&kept, &settings(), &mut budget, &go, &mut |_: &TargetRow| {}).unwrap();
+        assert_eq!((again.is_complete, rows(&again)), (true, rows(&whole)));
+        assert_eq!(again.targets[..after], kept.targets);
+    }
+}
+
 #[test]
 fn a_host_without_a_port_that_was_ended_early_is_not_called_silent() {
     // 127.77.9.0/24: nobody listens there.
@@ -123,11 +161,17 @@ fn a_host_without_a_port_that_was_ended_early_is_not_called_silent() {
     assert!(whole.targets.iter().all(|row| row.not_seen[0].starts_with("nothing answers on any usual port")));
     // Nothing to ask again.
     let kept = ScanReport { is_complete: false, ..whole };
-    let again =
-        complete(&kept, &settings(), &mut Budget::in_memory(), &AtomicBool::new(false), &mut |_| {}).unwrap();
+    let again = complete(
+        &kept,
+        &settings(),
+        &mut Budget::in_memory(),
+        &AtomicBool::new(false),
+        &mut |_: &TargetRow| {},
+    )
+    .unwrap();
     assert_eq!(again.targets, kept.targets);
     let stop = AtomicBool::new(true);
-    let ended = scan(&wishes, &settings(), &mut Budget::in_memory(), &stop, &mut |_| {}).unwrap();
+    let ended = scan(&wishes, &settings(), &mut Budget::in_memory(), &stop, &mut |_: &TargetRow| {}).unwrap();
     assert_eq!((ended.targets.len(), ended.is_complete), (0, false));
 }
 
@@ -168,7 +212,7 @@ fn a_range_is_asked_address_by_address_and_nothing_outside_is_dialled() {
         &Settings { authorized: None, ..settings },
         &mut Budget::in_memory(),
         &AtomicBool::new(false),
-        &mut |_| {},
+        &mut |_: &TargetRow| {},
     )
     .unwrap_err();
     assert_eq!(error.exit_code(), 2);

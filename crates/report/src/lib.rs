@@ -37,3 +37,6 @@ pub const PROVE_RELAY_SCHEMA: &str = include_str!("../../../docs/schema/prove-re
 
 /// The same of `sealion prove tour --format json`.
 pub const PROVE_TOUR_SCHEMA: &str = include_str!("../../../docs/schema/prove-tour-1.json");
+
+/// The same of `sealion bench load --format json`.
+pub const BENCH_LOAD_SCHEMA: &str = include_str!("../../../docs/schema/bench-load-1.json");

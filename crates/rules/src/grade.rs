@@ -6,6 +6,9 @@ use model::{Finding, Severity, Verdict};
 /// Of the criteria.
 pub const VERSION: u32 = 1;
 
+/// All there are, best first.
+pub const LETTERS: [&str; 5] = ["A", "B", "C", "D", "F"];
+
 /// Why there is no letter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Grade {

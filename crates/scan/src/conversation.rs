@@ -25,6 +25,8 @@ const X_NOTICE: u8 = 11;
 /// What is kept of bytes that nobody understands, for an error text.
 const SAMPLE_BYTES: usize = 64;
 /// Everything that a peer may send in one connection: a flight is at most 256 KiB, and a greeting 64 KiB.
+/// RFC 6520 3.
+const HEARTBEAT_RESPONSE: u8 = 2;
 const CONVERSATION_BYTES_MAX: usize = 512 * 1024;
 
 /// How TLS is begun on a port.
@@ -483,9 +485,7 @@ impl<'k> Conversation<'k> {
                     self.after_all();
                 }
                 Err(error) => {
-                    if self.accepted.is_none() {
-                        self.fault = Some(Fault::Misbehaved { why: error.to_string() });
-                    }
+                    self.fault = Some(Fault::Misbehaved { why: error.to_string() });
                     self.settle();
                 }
             }
@@ -633,12 +633,15 @@ impl<'k> Conversation<'k> {
                     self.after_all();
                 }
             }
-            Event::Heartbeat { bytes, .. } => {
+            Event::Heartbeat { message_type: HEARTBEAT_RESPONSE, bytes } => {
                 let before = self.aftermath.heartbeat_bytes.unwrap_or_default();
                 self.aftermath.heartbeat_bytes = Some(before.max(*bytes));
             }
             // MySQL's words for a failed handshake, in clear text. Whether they come before the connection breaks is chance.
-            Event::NotTls => self.after_all(),
+            Event::NotTls => {
+                self.aftermath.has_clear_words = true;
+                self.after_all();
+            }
             _ => self.aftermath.others += 1,
         }
     }

@@ -87,6 +87,8 @@ pub struct Tls {
     pub chains: Vec<Vec<CertificateInfo>>,
     /// The same in DER, in the same order.
     pub chains_der: Vec<Vec<Vec<u8>>>,
+    /// Which of them came without a server name, where that is another one than with it.
+    pub chain_without_name: Option<usize>,
     pub compression: Option<Found>,
     pub secure_renegotiation: Option<Found>,
     pub extended_master_secret: Option<Found>,

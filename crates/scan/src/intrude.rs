@@ -4,6 +4,7 @@
 //! Each is sent in one piece right behind the server's first flight, and ends with something that a sound server answers
 //! or closes over: so nobody has to wait for a silence.
 
+use openssl::error::ErrorStack;
 use openssl::rsa::{Padding, Rsa};
 use openssl::x509::X509;
 use wire::tls::fallback::{change_cipher_spec, close_notify, heartbeat_request};
@@ -57,10 +58,13 @@ impl Intrusive {
     /// Connections that these may take beside all others.
     pub fn connections_max(self) -> u32 {
         let of = |is_allowed: bool, connections: u32| if is_allowed { connections } else { 0 };
+        // And one to see whether it still stands, which may be asked twice.
+        let after = of(self.heartbleed || self.early_ccs || self.robot, 2);
         of(self.heartbleed, 1)
             + of(self.early_ccs, 1)
             + of(self.robot, ROBOT_CONNECTIONS_MAX)
             + of(self.login, 1)
+            + after
     }
 }
 
@@ -98,11 +102,15 @@ impl BadPadding {
         [Self::Good, Self::FirstBytes, Self::ZeroAtTheEnd, Self::NoZero, Self::Version];
 
     /// `bytes` is the length of the modulus. `None` where it has no room.
-    fn block(self, bytes: usize, version: Version) -> Option<Vec<u8>> {
+    ///
+    /// `top` is the first byte of the modulus: a block must be less than it.
+    fn block(self, bytes: usize, top: u8, version: Version) -> Option<Vec<u8>> {
         const SECRET_BYTES: usize = 46;
         let padding = bytes.checked_sub(2 + 1 + 2 + SECRET_BYTES).filter(|padding| *padding >= 8)?;
         let mut block = match self {
-            Self::FirstBytes => vec![0x41, 0x17],
+            // As testssl.sh has them, where they fit.
+            Self::FirstBytes if top > 0x41 => vec![0x41, 0x17],
+            Self::FirstBytes => vec![0, 0x17],
             _ => vec![0, 2],
         };
         block.resize(2 + padding, 0xab);
@@ -142,6 +150,8 @@ pub struct Aftermath {
     pub heartbeat_bytes: Option<usize>,
     /// Records of other kinds.
     pub others: u32,
+    /// Then it spoke outside of TLS.
+    pub has_clear_words: bool,
     /// It neither closed nor said a last word in time.
     pub is_silent: bool,
 }
@@ -152,6 +162,11 @@ const HEARTBEAT_REQUEST_BYTES: usize = 3;
 const HEARTBEAT_ANNOUNCED_BYTES: u16 = 64;
 
 impl Aftermath {
+    /// It complained in words of TLS: whoever says one has read what was sent.
+    pub fn has_complained(&self) -> bool {
+        self.alerts.iter().any(|alert| alert.is_fatal())
+    }
+
     /// Something came where the server had not expected it: it has not looked at what was in it.
     pub fn is_unread(&self) -> bool {
         self.alerts.iter().any(|alert| alert.description == alerts::UNEXPECTED_MESSAGE)
@@ -194,7 +209,9 @@ pub fn write(
                 .and_then(|leaf| X509::from_der(leaf).and_then(|leaf| leaf.public_key()?.rsa()).ok())
                 .ok_or("its certificate has no RSA key")?;
             let bytes = rsa.size() as usize;
-            let block = padding.block(bytes, offered).ok_or("its RSA key is too short")?;
+            let modulus = rsa.n().to_vec();
+            let top = if modulus.len() < bytes { 0 } else { modulus.first().copied().unwrap_or_default() };
+            let block = padding.block(bytes, top, offered).ok_or("its RSA key is too short")?;
             let sealed = raw_rsa(&rsa, &block)?;
             if asks_certificate {
                 // An empty list. Seen: without it MariaDB 10.11, which asks, reads no key exchange at all (alert 10).
@@ -215,8 +232,9 @@ pub fn write(
 
 fn raw_rsa(rsa: &Rsa<openssl::pkey::Public>, block: &[u8]) -> Result<Vec<u8>, String> {
     let mut sealed = vec![0; rsa.size() as usize];
-    // The first byte of a block may be 0x41. A modulus of whole bytes begins with 0x80 at least; in others it may not fit.
-    rsa.public_encrypt(block, &mut sealed, Padding::NONE).map_err(|error| error.to_string())?;
+    // What others have left in OpenSSL's queue is no reason here.
+    drop(ErrorStack::get());
+    rsa.public_encrypt(block, &mut sealed, Padding::NONE).map_err(|error| crate::reason(&error))?;
     Ok(sealed)
 }
 
@@ -271,14 +289,14 @@ mod tests {
             let good: Vec<BadPadding> = BadPadding::ALL
                 .into_iter()
                 .filter(|padding| {
-                    let block = padding.block(bytes, Version::TLS12).unwrap();
+                    let block = padding.block(bytes, 0xff, Version::TLS12).unwrap();
                     assert_eq!(block.len(), bytes);
                     is_good(&block)
                 })
                 .collect();
             assert_eq!(good, [BadPadding::Good], "{bytes}");
         }
-        assert_eq!(BadPadding::Good.block(58, Version::TLS12), None);
+        assert_eq!(BadPadding::Good.block(58, 0xff, Version::TLS12), None);
     }
 
     #[test]

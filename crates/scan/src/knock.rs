@@ -22,6 +22,8 @@ const FULL_AUTHENTICATION: &[u8] = &[4];
 const KEY_BYTES_MAX: usize = 8 * 1024;
 /// A server that switches plugins for ever is no server.
 const TURNS_MAX: u32 = 8;
+/// ER_ACCESS_DENIED_ERROR; ER_SECURE_TRANSPORT_REQUIRED: it takes no password in clear text.
+const REFUSED: [u16; 2] = [1045, 3159];
 
 /// What came of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -116,10 +118,12 @@ impl Knock {
     /// Our words in answer, if any.
     fn packet(&mut self, payload: &[u8]) -> Option<Vec<u8>> {
         match AuthAnswer::parse(payload) {
-            Ok(AuthAnswer::Err(_)) => {
+            Ok(AuthAnswer::Err(error)) => {
                 let knocked = match self.key.take() {
                     Some(key) => Knocked::Key(key),
-                    None => Knocked::NoKey { plugin: self.plugin.clone() },
+                    // Of all refusals only these are of somebody who was asked for a password.
+                    None if REFUSED.contains(&error.code) => Knocked::NoKey { plugin: self.plugin.clone() },
+                    None => Knocked::Unknown(format!("error {}: {}", error.code, error.message)),
                 };
                 self.end(knocked);
                 None
@@ -139,8 +143,11 @@ impl Knock {
             }
             Ok(AuthAnswer::More(pem)) if self.asked && pem.len() <= KEY_BYTES_MAX => {
                 self.asked = false;
-                let key = Rsa::public_key_from_pem(pem).ok()?;
-                let der = key.public_key_to_der().ok()?;
+                let read = Rsa::public_key_from_pem(pem).and_then(|key| Ok((key.public_key_to_der()?, key)));
+                let Ok((der, key)) = read else {
+                    self.end(Knocked::Unknown("a key was offered that is no RSA key".into()));
+                    return None;
+                };
                 let sha256 =
                     sha256(&der).iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat();
                 let bits = key.size() * 8;
@@ -152,8 +159,14 @@ impl Knock {
                 self.end(Knocked::Unknown(format!("{USER} was let in, which no server should do")));
                 None
             }
-            Ok(AuthAnswer::SwitchToOldPassword | AuthAnswer::More(_)) => {
-                self.end(Knocked::NoKey { plugin: self.plugin.clone() });
+            Ok(AuthAnswer::SwitchToOldPassword) => {
+                self.end(Knocked::NoKey { plugin: Some("mysql_old_password".into()) });
+                None
+            }
+            Ok(AuthAnswer::More(bytes)) => {
+                let what =
+                    if bytes.len() > KEY_BYTES_MAX { "a key over 8 KiB" } else { "what nobody asked for" };
+                self.end(Knocked::Unknown(format!("the server sent {what}")));
                 None
             }
             Err(error) => {
@@ -236,9 +249,15 @@ mod tests {
         let (knocked, _) =
             talk(&[b"\xfemysql_native_password\0abcdefghijklmnopqrst\0", b"\xff\x15\x04#28000Access denied"]);
         assert_eq!(knocked, Knocked::NoKey { plugin: Some("mysql_native_password".into()) });
-        // What is no key is none, and a server that lets strangers in is not taken for a refusal.
-        let (knocked, _) = talk(&[&[1, 4], b"\x01-----BEGIN NONSENSE-----", b"\xff\x15\x04#28000no"]);
-        assert!(matches!(knocked, Knocked::NoKey { .. }));
+        // What cannot be read, what nobody asked for, and refusals for something else say nothing of a key; and a server
+        // that lets strangers in is not taken for a refusal.
+        for answers in [
+            &[&[1, 4][..], b"\x01-----BEGIN NONSENSE-----"][..],
+            &[&[1, 3]],
+            &[b"\xff\x10\x04#08004Too many connections"],
+        ] {
+            assert!(matches!(talk(answers).0, Knocked::Unknown(_)), "{answers:?}");
+        }
         assert!(matches!(talk(&[b"\0\0\0\x02\0\0\0"]).0, Knocked::Unknown(_)));
         assert!(matches!(talk(&[]).0, Knocked::Unknown(_)));
         let switches: Vec<&[u8]> = vec![b"\xfecaching_sha2_password\0abcdefghijklmnopqrst\0"; 20];

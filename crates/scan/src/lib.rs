@@ -26,6 +26,12 @@ pub mod range;
 pub mod target;
 mod tls13;
 
+/// What OpenSSL said last; what lay in its queue before is of something else.
+fn reason(stack: &openssl::error::ErrorStack) -> String {
+    let last = stack.errors().last().and_then(openssl::error::Error::reason);
+    last.map_or_else(|| stack.to_string(), str::to_owned)
+}
+
 pub use engine::{Limits, Next, Seen, Watch, run, run_watched};
 pub use facts::Facts;
 pub use question::Question;

@@ -112,6 +112,8 @@ pub struct Question {
     /// Offer DEFLATE too.
     pub compression: bool,
     pub server_name: Option<String>,
+    /// As clients do that send no server name, although the target has one.
+    pub is_nameless: bool,
     /// Ask for a session ticket.
     pub session_ticket: bool,
     /// A session to go on with.
@@ -148,6 +150,7 @@ impl Question {
             shares: Shares::Own,
             compression: true,
             server_name: None,
+            is_nameless: false,
             session_ticket: true,
             resume: None,
             then: Then::Close,

@@ -129,9 +129,13 @@ fn canonical(host: &str) -> String {
 pub fn host_and_port(text: &str) -> Result<(String, Option<u16>), String> {
     let text = text.trim();
     let port = |digits: &str| match digits.parse::<u16>() {
-        Ok(port) if port > 0 => Ok(port),
+        // Rust's numbers may have a sign.
+        Ok(port) if port > 0 && digits.bytes().all(|byte| byte.is_ascii_digit()) => Ok(port),
         _ => Err(format!("\"{digits}\" is no port (1 to 65535)")),
     };
+    if text.contains('%') {
+        return Err(format!("\"{text}\" has a zone, and link-local addresses are not scanned"));
+    }
     if let Some(rest) = text.strip_prefix('[') {
         let (host, rest) = rest.split_once(']').ok_or("an address in [ has no ]")?;
         host.parse::<std::net::Ipv6Addr>().map_err(|_| format!("\"{host}\" is no IPv6 address"))?;
@@ -149,6 +153,9 @@ pub fn host_and_port(text: &str) -> Result<(String, Option<u16>), String> {
         None => (text, None),
     };
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_');
+    if let (true, Some(number)) = (host.parse::<std::net::Ipv6Addr>().is_ok(), number) {
+        return Err(format!("\"{text}\" is no address; with a port it is [{host}]:{number}"));
+    }
     if host.is_empty() || host.len() > 253 || !host.chars().all(is_name) {
         return Err(format!("\"{host}\" is no host name or address"));
     }
@@ -172,6 +179,11 @@ mod tests {
         check("fd00::1", Some(("fd00::1", None)));
         check("[fd00::1]:3306", Some(("fd00::1", Some(3306))));
         check("[fd00::1]", Some(("fd00::1", None)));
+        for bad in ["db1:+3306", "[::1]:+3306", "::1:27800", "fe80::1%lo", "[fe80::1%lo]:3306"] {
+            check(bad, None);
+        }
+        let said = host_and_port("::1:27800").expect_err("five digits are no group");
+        assert!(said.contains("[::1]:27800"), "{said}");
         check("[::ffff:10.0.0.1]:3306", Some(("10.0.0.1", Some(3306))));
         check("::ffff:10.0.0.1", Some(("10.0.0.1", None)));
         for bad in ["", ":3306", "db1:", "db1:0", "db1:70000", "[db1]:3306", "[fd00::1", "a b", "10.0.0.0/8"]

@@ -312,6 +312,25 @@ fn a_server_that_blocks_us_in_the_middle_is_left_alone_at_once() {
 }
 
 #[test]
+fn something_else_that_answers_in_the_middle_is_named_and_proves_nothing() {
+    let count = std::sync::atomic::AtomicU32::new(0);
+    let front = mysql_in_front_of(openssl(&["-tls1_2"]));
+    let address = front.address;
+    let server = responder(move |mut stream| {
+        if count.fetch_add(1, std::sync::atomic::Ordering::Relaxed) % 3 == 2 {
+            let _ = stream.write_all(b"HTTP/1.1 503 Service Unavailable\r\n\r\n");
+            return;
+        }
+        servers::join(&stream, address, &[]);
+    });
+    let facts = run(vec![target(server.address)], Depth::Classes, &LIMITS).remove(0).facts;
+    says(&facts, "in place of a greeting, on the way: bytes 485454502f312e31");
+    let tls = facts.tls.unwrap();
+    let twelve = tls.versions.get(&wire::tls::registry::Version::TLS12);
+    assert_eq!(twelve, Some(&scan::facts::Found::Yes), "{tls:#?}");
+}
+
+#[test]
 fn ipv6_is_asked_as_ipv4_is() {
     TcpListener::bind("[::1]:0").expect("this test needs IPv6 on lo: sysctl net.ipv6.conf.lo.disable_ipv6=0");
     let server = responder_at("[::1]:0", |mut stream| {
@@ -433,4 +452,45 @@ fn a_server_that_falls_silent_behind_its_first_flight_is_given_up() {
     for fact in [&tls.heartbleed, &tls.early_ccs] {
         assert!(matches!(fact, Some(Found::Unknown(_))), "{tls:#?}");
     }
+}
+
+#[test]
+fn what_a_server_says_of_its_own_is_no_memory_of_it_and_other_words_prove_nothing() {
+    let limits = Limits { intrusive: Intrusive { heartbleed: true, ..Intrusive::NONE }, ..LIMITS };
+    let heartbleed = |words: &'static [u8]| {
+        let server = Flights::of_openssl_101().play_then(move |mut stream| {
+            let _ = stream.write_all(words);
+            let _ = stream.shutdown(std::net::Shutdown::Write);
+        });
+        run(vec![target(server.address)], Depth::Classes, &limits).remove(0).facts.tls.unwrap().heartbleed
+    };
+    // Its own request, longer than what a faulty server would give away, and a complaint behind it; then an answer.
+    const REQUEST: [u8; 110] = heartbeat(1);
+    const ANSWER: [u8; 110] = heartbeat(2);
+    let no = heartbleed(&REQUEST);
+    // The recorded server falls silent after the flight: without one that still takes a hello nothing is proved.
+    assert!(matches!(no, Some(Found::No | Found::Unknown(_))), "{no:?}");
+    assert_eq!(heartbleed(&ANSWER), Some(Found::Yes));
+    for words in [&b""[..], b"\x2e\0\0\x02\xff\x10\x04#08004Too many", &[23, 3, 2, 0, 2, 1, 2]] {
+        let found = heartbleed(words);
+        assert!(matches!(found, Some(Found::Unknown(_))), "{words:?} {found:?}");
+    }
+}
+
+/// A heartbeat record of 98 bytes, and alert 10.
+const fn heartbeat(message_type: u8) -> [u8; 110] {
+    let mut bytes = [0x5a; 110];
+    let head = [24, 3, 2, 0, 98, message_type, 0, 79];
+    let tail = [21, 3, 2, 0, 2, 2, 10];
+    let mut at = 0;
+    while at < head.len() {
+        bytes[at] = head[at];
+        at += 1;
+    }
+    at = 0;
+    while at < tail.len() {
+        bytes[103 + at] = tail[at];
+        at += 1;
+    }
+    bytes
 }

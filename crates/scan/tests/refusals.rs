@@ -2,6 +2,7 @@
 //! answers that are none to the question.
 #![allow(clippy::unwrap_used)]
 
+use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -251,7 +252,15 @@ fn a_list_of_groups_is_whole_only_where_the_last_refusal_was_about_groups() {
     let of = |arguments: &[&str]| look(&openssl(arguments), Depth::Full).tls.unwrap().groups_complete;
     let is_whole = |arguments: &[&str]| of(arguments).contains(&Version::TLS12);
     assert!(is_whole(&["-tls1_2"]));
-    assert!(!is_whole(&["-tls1_2", "-cert", "p256.pem", "-key", "p256.key"]));
+    // A certificate on a curve: without its own curve everything is refused.
+    let curve = ["-tls1_2", "-cert", "p256.pem", "-key", "p256.key"];
+    assert!(is_whole(&curve));
+    let seen = look(&openssl(&curve), Depth::Full).tls.unwrap();
+    let codes: BTreeSet<u16> = seen.groups.get(&Version::TLS12).into_iter().flatten().copied().collect();
+    // X25519, P-256, X448, P-521, P-384: OpenSSL's default.
+    assert_eq!(codes, BTreeSet::from([29, 23, 30, 25, 24]));
+    // By its own order it hides what comes behind its own curve.
+    assert!(!is_whole(&[&curve[..], &["-serverpref"]].concat()));
     assert!(!is_whole(&["-tls1_2", "-psk", "1a2b3c4d", "-cipher", "PSK-AES128-GCM-SHA256"]));
     assert!(of(&["-tls1_3", "-cert", "p256.pem", "-key", "p256.key"]).contains(&Version::TLS13));
 }

@@ -68,6 +68,9 @@ echo "== before $(count)"
 echo "== after $(count)"
 client -u app -h "$ADDRESS" -e "SELECT '== another let in'"
 echo "== login $(count)"
+"$SEALION" scan --intrusive=login --max-handshakes 200 "$ADDRESS:3306" --format json > "$DIR/knocked.json"
+echo "== knocked $(count)"
+client -u app -h "$ADDRESS" -e "SELECT '== once more let in'"
 "#;
 
 fn now_unix() -> i64 {
@@ -222,4 +225,8 @@ fn a_full_scan_of_mysql_leaves_others_able_to_connect() {
     assert_eq!(told(&said, "another"), "let in");
     assert_eq!(number("login"), 0);
     assert_eq!((suites(&target, "TLSv1.2").len(), suites(&target, "TLSv1.3").len()), (8, 4), "{target:#}");
+    // A login that is refused is no connection error.
+    let connections = json(dir, "knocked.json")["connections"].as_u64().expect("a count");
+    assert_eq!(number("knocked"), connections - 1, "{said}");
+    assert_eq!(told(&said, "once more"), "let in");
 }

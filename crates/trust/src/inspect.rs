@@ -160,7 +160,8 @@ pub(crate) fn name_text(name: &X509NameRef) -> String {
             let value = entry.data().to_string();
             let value =
                 value.unwrap_or_else(|_| String::from_utf8_lossy(entry.data().as_slice()).into_owned());
-            format!("{key}={}", printable(&value))
+            // As RFC 4514 has it: what stands between ", " and ", " is one attribute, whatever a value holds.
+            format!("{key}={}", printable(&value).replace(',', "\\2C"))
         })
         .collect();
     if parts.is_empty() { "(an empty name)".to_owned() } else { parts.join(", ") }

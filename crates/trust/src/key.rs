@@ -135,7 +135,13 @@ pub(crate) fn plain_pem(key: &PKeyRef<Private>) -> Result<SecretString> {
 /// A key in words: `EC P-256`, `RSA 2048`, `Ed25519`.
 pub(crate) fn key_text<T: HasPublic>(key: &PKeyRef<T>) -> String {
     match key.id() {
-        Id::RSA => format!("RSA {}", key.bits()),
+        Id::RSA => match key.rsa().ok().map(|rsa| rsa.e().to_vec()) {
+            // RFC 8017 3.1: odd, and at least 3. With 1 nothing is encrypted.
+            Some(exponent) if exponent.last().is_none_or(|low| low % 2 == 0) || exponent == [1] => {
+                format!("RSA {}, exponent no odd number over 1", key.bits())
+            }
+            _ => format!("RSA {}", key.bits()),
+        },
         Id::RSA_PSS => format!("RSA-PSS {}", key.bits()),
         Id::DSA => format!("DSA {}", key.bits()),
         Id::ED25519 => "Ed25519".to_owned(),

@@ -151,6 +151,30 @@ fn inspect_reads_what_the_openssl_program_reads() {
 }
 
 #[test]
+fn a_value_cannot_look_like_another_attribute() {
+    let dir = TempDir::new().expect("a directory");
+    openssl_says(
+        dir.path(),
+        &[
+            "req",
+            "-x509",
+            "-newkey",
+            "rsa:2048",
+            "-nodes",
+            "-keyout",
+            "k.pem",
+            "-out",
+            "c.pem",
+            "-subj",
+            "/O=Sea, CN=db1/CN=other",
+        ],
+    );
+    let pem = fs::read(dir.path().join("c.pem")).expect("it was made");
+    let subject = inspect(&pem).expect("it can be read").remove(0).subject;
+    assert_eq!(subject.split(", ").collect::<Vec<_>>(), ["O=Sea\\2C CN=db1", "CN=other"]);
+}
+
+#[test]
 fn no_two_serial_numbers_are_the_same() {
     let ca = ca();
     let serials: std::collections::BTreeSet<String> = (0..20)

@@ -3,9 +3,6 @@
 pub const COM_QUIT: u8 = 0x01;
 pub const COM_QUERY: u8 = 0x03;
 pub const COM_PING: u8 = 0x0e;
-pub const COM_STMT_PREPARE: u8 = 0x16;
-pub const COM_STMT_EXECUTE: u8 = 0x17;
-pub const COM_STMT_CLOSE: u8 = 0x19;
 pub const COM_RESET_CONNECTION: u8 = 0x1f;
 
 /// Writes a `COM_QUERY` payload over what `out` held.

@@ -1,12 +1,13 @@
 //! MySQL protocol and TLS handshake bytes: bytes in, values out.
 //!
 //! Knows no socket, clock, file or crypto. Short input is a [`WireError`], never a panic; each length field
-//! has a limit beside it. Start reading at [`packet`], then [`greeting`], [`login`], [`answer`], [`resultset`]; what a
-//! scanner says and hears in TLS is in [`tls`], what other ports say first in [`x_protocol`] and [`gcomm`].
-//! Left out: compression, prepared statements' binary rows, and the password scrambles (they hash: see `net`).
+//! has a limit beside it. Start reading at [`packet`], then [`greeting`], [`login`], [`answer`], [`resultset`], and what a load generator sends and reads in
+//! [`prepared`] and [`answers`]; what a scanner says and hears in TLS is in [`tls`], what other ports say first in [`x_protocol`] and [`gcomm`].
+//! Left out: compression, and the password scrambles (they hash: see `net`).
 #![warn(clippy::indexing_slicing)]
 
 pub mod answer;
+pub mod answers;
 pub mod capabilities;
 pub mod command;
 pub mod escape;
@@ -15,6 +16,7 @@ pub mod gcomm;
 pub mod greeting;
 pub mod login;
 pub mod packet;
+pub mod prepared;
 pub mod proxy_protocol;
 mod read;
 pub mod resultset;
@@ -23,6 +25,7 @@ pub mod x_protocol;
 pub mod xcom;
 
 pub use answer::{AuthAnswer, AuthSwitch, ErrPacket, OkPacket};
+pub use answers::{Answer, AnswerReader};
 pub use capabilities::Capabilities;
 pub use escape::printable;
 pub use flavour::{Flavour, FlavourGuess, Sign};

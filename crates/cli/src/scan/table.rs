@@ -100,21 +100,27 @@ fn print_tls(out: &mut String, tls: &TlsRow, depth: Depth) {
     if !tls.groups.is_empty() {
         let mut names: Vec<&str> = tls.groups.iter().map(|group| group.name.as_str()).collect();
         names.dedup();
-        let rest = if tls.groups_complete || depth != Depth::Classes { "" } else { " (one of each class)" };
+        let rest = match (tls.groups_complete, depth) {
+            (true, _) => "",
+            (false, Depth::Classes) => " (one of each class)",
+            (false, _) => " (there may be more)",
+        };
         let mut seen = std::collections::BTreeSet::new();
         names.retain(|name| seen.insert(*name));
         say(out, "groups", &format!("{}{rest}", names.join(" ")));
     }
     print_sessions(out, tls);
     print_trust(out, tls);
-    for leaf in tls.chains.iter().filter_map(|chain| chain.first()) {
+    for (place, chain) in tls.chains.iter().enumerate() {
+        let Some(leaf) = chain.first() else { continue };
         let mut names = leaf.dns.clone();
         names.extend(leaf.ips.iter().cloned());
         say(
             out,
             "certificate",
             &format!(
-                "{}, {}, {}, until {}{}",
+                "{}{}, {}, {}, until {}{}",
+                if tls.chain_without_name == Some(place) { "to clients that send no name: " } else { "" },
                 leaf.subject,
                 leaf.key,
                 leaf.signature,

@@ -305,6 +305,7 @@ pub(super) mod tests {
                 psk_lifetime_s: None,
                 order: None,
                 signature_schemes: vec![],
+                chain_without_name: None,
                 chains: leaves.into_iter().map(|leaf| vec![leaf]).collect(),
                 trust: vec![],
                 names: vec![],

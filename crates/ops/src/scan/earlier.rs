@@ -1,5 +1,7 @@
 //! Results of earlier scans: one that was ended early is completed, a whole one is compared with.
 
+use std::collections::BTreeSet;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use report::shape::{SCAN_SCHEMA_ID, ScanReport, TargetRow};
@@ -36,7 +38,33 @@ pub fn read(path: &Path) -> Result<ScanReport, OpsError> {
     }
     // Once more from the bytes, whose errors have a line.
     drop(value);
-    serde_json::from_slice(&bytes).map_err(|error| refuse(error.to_string()))
+    let report: ScanReport = serde_json::from_slice(&bytes).map_err(|error| refuse(error.to_string()))?;
+    check(&report).map_err(refuse)?;
+    Ok(report)
+}
+
+/// What no scan writes: somebody's hand was in it, and its words would reach a terminal.
+fn check(report: &ScanReport) -> Result<(), String> {
+    let mut seen = BTreeSet::new();
+    for (place, row) in report.targets.iter().enumerate() {
+        let refuse = |what: &str| Err(format!("targets[{place}] {what}"));
+        let is_harmless =
+            |each: char| each == ' ' || each.is_ascii_graphic() || !each.is_ascii() && each.is_alphanumeric();
+        let is_shown = |text: &str| text.chars().all(is_harmless);
+        if !is_shown(&row.target) || !is_shown(&row.host) {
+            return refuse("has a target or a host that no scan writes");
+        }
+        if row.address.as_deref().is_some_and(|address| address.parse::<IpAddr>().is_err()) {
+            return refuse("has an address that is none");
+        }
+        if row.grade.as_deref().is_some_and(|grade| !rules::grade::LETTERS.contains(&grade)) {
+            return refuse("has a grade that does not exist");
+        }
+        if row.address.is_some() && !seen.insert((&row.host, &row.address, row.port)) {
+            return refuse("is there twice");
+        }
+    }
+    Ok(())
 }
 
 /// What was typed beside `--resume`; `None` is not typed.

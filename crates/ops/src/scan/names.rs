@@ -126,5 +126,8 @@ mod tests {
         check(leaf("x", &[], &["192.0.2.1"]), "192.0.2.1", [yes, yes, yes, yes, yes, no]);
         check(leaf("x", &["192.0.2.1"], &[]), "192.0.2.1", [no, yes, yes, no, no, no]);
         check(leaf("192.0.2.1", &[], &[]), "192.0.2.1", [no, yes, yes, yes, no, no]);
+        // How `trust` writes an organisation that is called "x, CN=db1".
+        let shown = CertificateInfo { subject: "O=x\\2C CN=db1, CN=other".into(), ..leaf("", &[], &[]) };
+        check(shown, "db1", [no; 6]);
     }
 }

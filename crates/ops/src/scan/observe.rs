@@ -281,12 +281,15 @@ fn of_leaf(leaf: &CertificateInfo, target: &Target, now_unix_ms: u64) -> (i64, [
     } else {
         (leaf.not_after_unix - now_unix).div_euclid(SECONDS_PER_DAY)
     };
-    let least = if leaf.key.starts_with("RSA") { 2048 } else { 224 };
+    let has_modulus = leaf.key.starts_with("RSA") || leaf.key.starts_with("DSA");
+    let least = if has_modulus { 2048 } else { 224 };
+    // Of a kind that OpenSSL does not know the size is 0.
+    let is_short = leaf.key_bits < least && (has_modulus || leaf.key_bits > 0);
     let signature = leaf.signature.to_ascii_lowercase();
     (
         days,
         [
-            (leaf.key_bits > 0 && leaf.key_bits < least)
+            (is_short || leaf.key.contains(", exponent"))
                 .then(|| format!("{} ({} bits)", leaf.key, leaf.key_bits)),
             (signature.contains("md5") || signature.contains("sha1")).then(|| leaf.signature.clone()),
             of_nobody(leaf),

@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::net::IpAddr;
+use std::time::Instant;
 
 use ::scan::Target;
 
@@ -12,6 +13,8 @@ pub struct Queue {
     busy: HashSet<IpAddr>,
     waiting: HashMap<IpAddr, VecDeque<Target>>,
     ready: VecDeque<Target>,
+    /// Another process asks their addresses. Since when they wait.
+    put_off: VecDeque<(Target, Instant)>,
 }
 
 impl Queue {
@@ -31,6 +34,16 @@ impl Queue {
         self.ready.pop_front()
     }
 
+    /// Somebody else asks its address: it comes again when there is nothing else.
+    pub fn put_off(&mut self, target: Target, since: Instant) {
+        self.put_off.push_back((target, since));
+    }
+
+    /// One that was put off, and since when it waits.
+    pub fn put_off_longest(&mut self) -> Option<(Target, Instant)> {
+        self.put_off.pop_front()
+    }
+
     /// A port of this address has been asked.
     pub fn done(&mut self, ip: IpAddr) {
         let Some(waiting) = self.waiting.get_mut(&ip) else {
@@ -45,7 +58,7 @@ impl Queue {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.waiting.is_empty() && self.ready.is_empty()
+        self.waiting.is_empty() && self.ready.is_empty() && self.put_off.is_empty()
     }
 }
 

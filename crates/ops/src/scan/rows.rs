@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
+use std::time::Duration;
 
 use ::scan::facts::{Found, Service, Tls};
 use ::scan::knock::Knocked;
@@ -90,6 +91,18 @@ pub fn over_budget(target: &Target, allowed: u32) -> TargetRow {
             "not dialled: {allowed} connections were made to this address in the last day, or {ALL_DAYS_MAX} over all days, and a \
              server that counts them turns the whole host away at 100 (error 1129). Once it has forgotten them, by a good login \
              from here or a flush of its host cache: --forget-budget; to allow more: --max-handshakes N"
+        )],
+        grade_why: "not looked at".into(),
+        ..blank(target)
+    }
+}
+
+pub fn asked_by_another(target: &Target, waited: Duration) -> TargetRow {
+    TargetRow {
+        not_seen: vec![format!(
+            "not dialled: another sealion of this user has been asking this address for {} s, and together they might make more \
+             connections than the server takes. Scan it again when that one has ended",
+            waited.as_secs()
         )],
         grade_why: "not looked at".into(),
         ..blank(target)
@@ -296,6 +309,7 @@ fn tls(tls: &Tls) -> TlsRow {
             .collect(),
         trust: vec![],
         names: vec![],
+        chain_without_name: tls.chain_without_name,
         chains: tls.chains.iter().map(|chain| chain.iter().map(certificate).collect()).collect(),
         features,
     }

@@ -1,6 +1,7 @@
 //! The published shape of `report.json`. A field here is a promise: its meaning and unit stand in
 //! `docs/schema/demo-report-1.json`, and a test walks both. Every key is always written, `null` where there is nothing.
 
+mod bench;
 mod finding;
 mod price;
 mod prove;
@@ -15,6 +16,7 @@ mod words;
 
 use serde::{Deserialize, Serialize};
 
+pub use bench::{BENCH_LOAD_SCHEMA_ID, CpuRow, LatencyRow, LoadErrorRow, LoadReport, LoadTlsRow};
 pub use finding::{EvidenceRow, FindingRow};
 pub use price::{Block, Price};
 pub use prove::{

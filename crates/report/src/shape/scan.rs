@@ -208,6 +208,9 @@ pub struct TlsRow {
     /// IANA's names.
     pub signature_schemes: Vec<String>,
     /// One for each certificate that the server has, leaf first.
+    /// The place in `chains` of the one that came without a server name; `null` where it is the first, or was not asked for.
+    #[serde(default)]
+    pub chain_without_name: Option<usize>,
     pub chains: Vec<Vec<CertificateRow>>,
     /// Whether each chain leads to a CA that clients may trust.
     pub trust: Vec<TrustRow>,

@@ -1,7 +1,7 @@
 //! The second half of a handshake of TLS 1.0 to 1.2. Sources: RFC 5246 7.3 and 7.4, RFC 7627 (extended master secret),
 //! RFC 5077 3.3 (ticket), RFC 5746 (renegotiation).
 
-use openssl::bn::BigNum;
+use openssl::bn::{BigNum, BigNumContext, BigNumRef};
 use openssl::dh::Dh;
 use openssl::error::ErrorStack;
 use openssl::rsa::Padding;
@@ -127,7 +127,7 @@ impl Tls12 {
             plain_record(out, CONTENT_HANDSHAKE, version, part);
         }
         plain_record(out, CONTENT_CHANGE_CIPHER_SPEC, version, &[1]);
-        write.seal(out, CONTENT_HANDSHAKE, &finished).map_err(|error| error.to_string())?;
+        write.seal(out, CONTENT_HANDSHAKE, &finished).map_err(|error| crate::reason(&error))?;
         transcript.extend_from_slice(&finished);
         Ok(Self {
             state: State::Waiting,
@@ -320,7 +320,7 @@ fn plain_record(out: &mut Vec<u8>, content: u8, version: Version, body: &[u8]) {
 
 /// The body of our ClientKeyExchange, and the secret that both ends have then.
 fn key_exchange(keys: &Keys, flight: &Flight<'_>, suite: &CipherSuite) -> Result<(Vec<u8>, Vec<u8>), String> {
-    let of_openssl = |error: ErrorStack| error.to_string();
+    let of_openssl = |error: ErrorStack| crate::reason(&error);
     match (suite.key_exchange, flight.key_exchange.map(|exchange| &exchange.parameters)) {
         (KeyExchange::Rsa, None) => {
             let leaf = flight.leaf.ok_or("there is no certificate")?;
@@ -353,17 +353,36 @@ fn key_exchange(keys: &Keys, flight: &Flight<'_>, suite: &CipherSuite) -> Result
             let ours = Dh::from_pqg(number(&p.0)?, None, number(&g.0)?)
                 .and_then(Dh::generate_key)
                 .map_err(of_openssl)?;
-            let mut secret = ours.compute_key(&*number(&public_key.0)?).map_err(of_openssl)?;
-            // RFC 5246 8.1.2: zeros in front are no part of it.
-            let zeros = secret.iter().take_while(|&&byte| byte == 0).count();
-            secret.drain(..zeros);
-            Ok((after_length(&ours.public_key().to_vec()), secret))
+            let secret = dh_secret(&*number(&p.0)?, &*number(&public_key.0)?, ours.private_key());
+            Ok((after_length(&ours.public_key().to_vec()), secret.map_err(of_openssl)?))
         }
         _ => Err("the server's key exchange does not fit its suite".into()),
     }
 }
 
+/// RFC 5246 8.1.2: zeros in front are no part of it. `Dh::compute_key` leaves them out too, and does not say how long the
+/// rest is: one handshake of 256 failed.
+fn dh_secret(p: &BigNumRef, theirs: &BigNumRef, ours: &BigNumRef) -> Result<Vec<u8>, ErrorStack> {
+    let mut secret = BigNum::new()?;
+    secret.mod_exp(theirs, ours, p, &mut *BigNumContext::new()?)?;
+    Ok(secret.to_vec())
+}
+
 fn after_length(bytes: &[u8]) -> Vec<u8> {
     let [.., high, low] = (bytes.len() as u64).to_be_bytes();
     [&[high, low], bytes].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_has_no_zeros_in_front() {
+        let number = |value: u32| BigNum::from_u32(value).expect("a number");
+        // 2^16 and 2^5, modulo 65537: with zeros behind that count, and one byte of three.
+        let secret =
+            |exponent: u32| dh_secret(&number(65_537), &number(2), &number(exponent)).expect("computed");
+        assert_eq!((secret(16), secret(5)), (vec![1, 0, 0], vec![32]));
+    }
 }

@@ -1,6 +1,6 @@
 //! Which groups of the key exchange are taken, and how long a prime is.
 
-use wire::tls::registry::{CipherSuite, GroupKind, KeyExchange, Version, cipher_suite, group};
+use wire::tls::registry::{CipherSuite, GROUPS, GroupKind, KeyExchange, Version, cipher_suite, group};
 
 use super::{Depth, Said, Survey};
 use crate::question::{Question, Shares};
@@ -51,19 +51,36 @@ impl Survey {
             // Asked anew from the first on: the order in which they come is the server's.
             self.tls.groups.remove(&version);
             let mut question = question;
-            while !question.groups.is_empty() {
+            // Curves of certificates stay, last: without its own a server refuses all others (RFC 8422 5.1).
+            let own = if version < Version::TLS13 { self.curves_of_leaves() } else { vec![] };
+            let is_own = |code: &u16| own.contains(code);
+            question.groups.sort_by_key(is_own);
+            let (mut others, mut took_own) = (0, false);
+            while question.groups.iter().any(|code| !is_own(code)) || !took_own && !question.groups.is_empty()
+            {
                 let picked = match self.group_picked(version, question.clone()).await {
                     Picked::One(code) => code,
                     Picked::None => break,
                     Picked::NotSeen => return,
                 };
+                if is_own(&picked) {
+                    took_own = true;
+                    break;
+                }
+                others += 1;
                 let before = question.groups.len();
                 question.groups.retain(|&code| code != picked);
                 if question.groups.len() == before {
                     return;
                 }
             }
-            if version == Version::TLS13 || self.may_take_any_curve() {
+            let is_all = if took_own && question.groups.iter().any(|code| !is_own(code)) {
+                // It took its own from the end of the list. One that goes by its own order may have others behind it.
+                others > 0 && self.goes_by_our_order(version, &question).await
+            } else {
+                version == Version::TLS13 || took_own || self.may_take_any_curve()
+            };
+            if is_all {
                 self.tls.groups_complete.insert(version);
             }
             return;
@@ -88,6 +105,31 @@ impl Survey {
         if takes_none && self.may_take_any_curve() {
             self.tls.groups_complete.insert(version);
         }
+    }
+
+    /// Curves that the certificates are on.
+    fn curves_of_leaves(&self) -> Vec<u16> {
+        let leaves = self.tls.chains.iter().filter_map(|chain| chain.first());
+        let names: Vec<&str> = leaves
+            .filter_map(|leaf| leaf.key.strip_prefix("EC "))
+            .map(|name| match name {
+                "P-256" => "secp256r1",
+                "P-384" => "secp384r1",
+                "P-521" => "secp521r1",
+                other => other,
+            })
+            .collect();
+        GROUPS.iter().filter(|group| names.contains(&group.name)).map(|group| group.code).collect()
+    }
+
+    /// A group that it took before its own is offered behind them: does it take its own now?
+    async fn goes_by_our_order(&mut self, version: Version, question: &Question) -> bool {
+        let mut question = question.clone();
+        let own = self.curves_of_leaves();
+        let taken = self.tls.groups.get(&version).into_iter().flatten();
+        let Some(other) = taken.copied().find(|code| !own.contains(code)) else { return false };
+        question.groups = own.iter().copied().chain([other]).collect();
+        matches!(self.group_picked(version, question).await, Picked::One(code) if own.contains(&code))
     }
 
     /// Whether what was refused up to TLS 1.2 was refused for its group. A server whose certificates are all on curves wants

@@ -1,6 +1,6 @@
 //! The questions that may harm an old server, each only where it is allowed.
 
-use wire::tls::registry::{KeyExchange, Version, alerts};
+use wire::tls::registry::{KeyExchange, Version, alerts, cipher_suite};
 
 use super::{Said, Survey};
 use crate::conversation::{Opening, Reply, Spoke};
@@ -48,6 +48,16 @@ impl Survey {
                 self.tls.robot = of(allowed.robot);
             }
         }
+        let is_good = |found: &Option<Found>| *found == Some(Found::No);
+        let had_answers =
+            [&self.tls.heartbleed, &self.tls.early_ccs, &self.tls.robot].into_iter().any(is_good);
+        if had_answers && !is_only_tls13 && !self.is_still_taken().await {
+            for found in [&mut self.tls.heartbleed, &mut self.tls.early_ccs, &mut self.tls.robot] {
+                if is_good(found) {
+                    *found = Some(Found::Unknown("afterwards the server took no handshake any more".into()));
+                }
+            }
+        }
         self.facts.tls = Some(std::mem::take(&mut self.tls));
     }
 
@@ -93,9 +103,9 @@ impl Survey {
         }
         match self.after(Question::up_to(version), Probe::Heartbleed).await {
             Ok(Some(after)) if after.shows_heartbleed() => Found::Yes,
-            // It complained of what came behind, or closed over it: the request it had read before, and passed over.
-            Ok(Some(after)) if !after.is_silent => Found::No,
-            Ok(Some(_)) => Found::Unknown("it neither answered nor closed".into()),
+            // It complained of what came behind: the request it had read before, and passed over.
+            Ok(Some(after)) if after.has_complained() => Found::No,
+            Ok(Some(after)) => Found::Unknown(ended_how(&after).into()),
             Ok(None) => Found::Unknown("the handshake was refused".into()),
             Err(why) => Found::Unknown(why),
         }
@@ -112,9 +122,7 @@ impl Survey {
                     Found::Yes
                 }
                 Some(_) => Found::No,
-                None if after.is_silent => Found::Unknown("it neither complained nor closed".into()),
-                // It closed at once: a faulty one says that it cannot read the second.
-                None => Found::No,
+                None => Found::Unknown(ended_how(&after).into()),
             },
             Ok(None) => Found::Unknown("the handshake was refused".into()),
             Err(why) => Found::Unknown(why),
@@ -123,11 +131,21 @@ impl Survey {
 
     /// CVE-2017-13099 and its likes: a server that answers bad paddings in more than one way is an oracle.
     async fn robot(&mut self, version: Version) -> Found {
-        let question = Question::up_to(version)
-            .only(|suite| suite.key_exchange == KeyExchange::Rsa && !suite.is_export && !suite.is_null());
+        let question =
+            Question::up_to(version).only(|suite| suite.key_exchange == KeyExchange::Rsa && !suite.is_export);
+        let takes_rsa = |suite: &u16| {
+            cipher_suite(*suite)
+                .is_some_and(|suite| matches!(suite.key_exchange, KeyExchange::Rsa | KeyExchange::RsaPsk))
+        };
+        let has_rsa = self.tls.suites.values().flatten().any(takes_rsa);
         for goes_on in [true, false] {
-            let first = match self.five_answers(&question, goes_on).await {
+            let first = match self.five_answers(&question, BadPadding::ALL, goes_on).await {
                 Ok(Some(answers)) => answers,
+                Ok(None) if has_rsa => {
+                    return Found::Unknown(
+                        "it takes RSA key exchange only in suites that are not asked".into(),
+                    );
+                }
                 Ok(None) => return Found::No, // No secret is sent under its RSA key.
                 Err(why) => return Found::Unknown(why),
             };
@@ -135,9 +153,14 @@ impl Survey {
                 if first.iter().all(Aftermath::is_unread) {
                     return Found::Unknown("it does not read the key exchange".into());
                 }
+                // Whoever reads a Finished that is none says so; a wall, or a server that fell over, does not.
+                if let Some(mute) = first.iter().find(|_| goes_on).filter(|one| !one.has_complained()) {
+                    return Found::Unknown(ended_how(mute).into());
+                }
                 continue;
             }
-            return match self.five_answers(&question, goes_on).await {
+            // In another order: else five servers behind one address, one of which is odd, look like an oracle.
+            return match self.five_answers(&question, ANOTHER_ORDER, goes_on).await {
                 Ok(Some(again)) if again == first => Found::Yes,
                 Ok(_) => {
                     Found::Unknown("it answers bad paddings in several ways, and not twice the same".into())
@@ -151,16 +174,42 @@ impl Survey {
     async fn five_answers(
         &mut self,
         question: &Question,
+        order: [BadPadding; 5],
         goes_on: bool,
     ) -> Result<Option<Vec<Aftermath>>, String> {
         let mut answers = Vec::new();
-        for padding in BadPadding::ALL {
+        for padding in order {
             match self.after(question.clone(), Probe::Robot { padding, goes_on }).await? {
-                Some(answer) => answers.push(answer),
+                Some(answer) => answers.push((padding, answer)),
                 None if answers.is_empty() => return Ok(None),
                 None => return Err("the handshake was refused all at once".into()),
             }
         }
-        Ok(Some(answers))
+        // In the one order, whatever they were asked in.
+        let place = |padding: BadPadding| BadPadding::ALL.iter().position(|one| *one == padding);
+        answers.sort_by_key(|(padding, _)| place(*padding));
+        Ok(Some(answers.into_iter().map(|(_, answer)| answer).collect()))
+    }
+}
+
+/// No padding stands where it stood.
+const ANOTHER_ORDER: [BadPadding; 5] = [
+    BadPadding::FirstBytes,
+    BadPadding::NoZero,
+    BadPadding::Version,
+    BadPadding::Good,
+    BadPadding::ZeroAtTheEnd,
+];
+
+/// Why an end without a complaint proves nothing.
+fn ended_how(after: &Aftermath) -> &'static str {
+    if after.is_silent {
+        "it neither complained nor closed"
+    } else if after.has_clear_words {
+        "it spoke outside of TLS"
+    } else if after.others > 0 {
+        "it answered with something else"
+    } else {
+        "the connection ended without a complaint: it may have fallen over, or somebody on the way ended it"
     }
 }

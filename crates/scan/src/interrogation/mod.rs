@@ -119,6 +119,7 @@ pub async fn interrogate(line: Line, target: Target, depth: Depth, intrusive: In
         long_lists: LongLists::default(),
         refusals: Refusals::of(depth),
         last_taken: None,
+        has_asked_nameless: false,
     };
     survey.all(depth).await;
     survey.intrude(intrusive, allowed).await;
@@ -151,6 +152,8 @@ struct Survey {
     refusals: Refusals,
     /// A hello that was taken: it is repeated to see whether the server still takes any.
     last_taken: Option<Question>,
+    /// A certificate was seen that came without a server name.
+    has_asked_nameless: bool,
 }
 
 /// What a question about TLS brought.
@@ -204,6 +207,7 @@ impl Survey {
             // What one question decides comes first: a server with a hundred suites must not use up its connections.
             self.fallback().await;
             self.blocks_of_tls10().await;
+            self.nameless().await;
             self.suites_of_tls13().await;
             self.groups(depth).await;
             if depth == Depth::Full {
@@ -318,9 +322,7 @@ impl Survey {
                 }
             }
             Spoke::Nothing => Service::Silent,
-            Spoke::Other(bytes) => Service::Stranger {
-                first_bytes_hex: bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}")),
-            },
+            Spoke::Other(bytes) => Service::Stranger { first_bytes_hex: hex(bytes) },
         };
         if let Some(fault) = &reply.fault
             && !answered
@@ -358,7 +360,9 @@ impl Survey {
             }
             return None;
         }
-        question.server_name.clone_from(&self.server_name);
+        if !question.is_nameless {
+            question.server_name.clone_from(&self.server_name);
+        }
         self.offered_compression = question.offers_compression();
         self.connections_left -= 1;
         self.facts.connections += 1;
@@ -382,6 +386,12 @@ impl Survey {
             self.facts.not_seen.push(format!("the rest: error {}: {}", error.code, error.message));
             return Said::NotSeen;
         }
+        if let Spoke::Other(bytes) = &reply.spoke
+            && self.opening == Opening::Mysql
+        {
+            let start = hex(bytes.get(..8).unwrap_or(bytes));
+            self.note_unseen(format!("what came in place of a greeting, on the way: bytes {start}"));
+        }
         self.heard(&question, &reply)
     }
 
@@ -392,7 +402,7 @@ impl Survey {
             Some(Answer::Accepted(accepted)) => {
                 question.then == Then::Close
                     && !accepted.is_whole
-                    && matches!(reply.fault, Some(Fault::Silent { .. }))
+                    && matches!(reply.fault, Some(Fault::Silent { .. } | Fault::Misbehaved { .. }))
             }
             Some(_) => false,
         };
@@ -427,6 +437,10 @@ impl Survey {
             self.facts.not_seen.push(why);
         }
     }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
 fn said(reply: &Reply) -> Said {

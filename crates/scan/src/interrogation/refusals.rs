@@ -159,7 +159,7 @@ impl Survey {
     }
 
     /// Repeats a hello that was taken before.
-    async fn is_still_taken(&mut self) -> bool {
+    pub(super) async fn is_still_taken(&mut self) -> bool {
         let Some(question) = self.last_taken.clone() else { return true };
         for _ in 0..2 {
             if matches!(self.ask(question.clone()).await, Said::Took(_) | Said::Wants { .. }) {

@@ -4,6 +4,7 @@ use wire::tls::registry::{FALLBACK_SCSV, Version, alerts};
 
 use super::refusals::Refusal;
 use super::{Said, Survey};
+use crate::conversation::Accepted;
 use crate::facts::Found;
 use crate::question::Question;
 
@@ -15,7 +16,16 @@ impl Survey {
             if version > from || self.tls.versions.contains_key(&version) {
                 continue;
             }
-            match self.offer(Question::up_to(version)).await {
+            let said = if version == Version::TLS12 && self.server_name.is_some() {
+                // One that takes it from nobody in particular takes it.
+                match self.without_a_name(Question::up_to(version)).await {
+                    Some(accepted) => Said::Took(accepted),
+                    None => self.offer(Question::up_to(version)).await,
+                }
+            } else {
+                self.offer(Question::up_to(version)).await
+            };
+            match said {
                 Said::Took(accepted) => {
                     let settled = accepted.hello.version;
                     for skipped in [Version::TLS12, Version::TLS11, Version::TLS10] {
@@ -41,6 +51,28 @@ impl Survey {
             _ => Found::No,
         };
         self.tls.versions.insert(Version::SSL2, found);
+    }
+
+    /// Asks this without a server name, as libmysqlclient does unless it is told otherwise: a proxy may have another
+    /// certificate for such clients.
+    async fn without_a_name(&mut self, question: Question) -> Option<Box<Accepted>> {
+        let Said::Took(accepted) = self.offer(Question { is_nameless: true, ..question }).await else {
+            return None;
+        };
+        if let Some(leaf) = accepted.chain.first() {
+            self.note_chain(&accepted.chain);
+            let place = self.tls.chains_der.iter().position(|chain| chain.first() == Some(leaf));
+            self.tls.chain_without_name = place.filter(|place| *place > 0);
+            self.has_asked_nameless = true;
+        }
+        Some(accepted)
+    }
+
+    /// Where the question for TLS 1.2 was not the one that was asked without a name.
+    pub(super) async fn nameless(&mut self) {
+        if self.server_name.is_some() && !self.has_asked_nameless && !self.tls.chains.is_empty() {
+            self.without_a_name(Question::modern().in_own_groups()).await;
+        }
     }
 
     pub(super) fn has(&self, version: Version) -> bool {

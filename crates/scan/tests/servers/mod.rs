@@ -37,7 +37,7 @@ pub struct Server {
     child: Option<Child>,
     ends: Arc<AtomicBool>,
     /// A server behind this one.
-    behind: Option<Box<Server>>,
+    pub behind: Option<Box<Server>>,
 }
 
 impl Drop for Server {

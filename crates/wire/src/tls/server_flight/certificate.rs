@@ -6,7 +6,7 @@ use crate::read::Reader;
 /// Certificates in one chain. Public chains have two to four; OpenSSL verifies at most 100 levels.
 pub const CERTIFICATES_MAX: u64 = 32;
 /// One certificate. Large ones, with hundreds of names or a post-quantum key, have some 20 KiB.
-pub const CERTIFICATE_BYTES_MAX: u64 = 64 * 1024;
+pub const CERTIFICATE_BYTES_MAX: u64 = 256 * 1024;
 
 /// A stapled answer about the leaf.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,0 +1,157 @@
+//! Connections a second: each thread connects, says goodbye, and does it again.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use net::{ConnectOptions, ConnectTimings, Connector, NetError};
+
+use super::measure::{Tally, ThreadCpu};
+use super::workload::Kind;
+use super::{Interim, LoadError, Outcome, TlsShape};
+use crate::cpu;
+
+/// One measurement.
+#[derive(Debug, Clone)]
+pub struct Spec {
+    /// Each thread begins with another of them.
+    pub targets: Vec<ConnectOptions>,
+    /// Connections that are made at once.
+    pub threads: usize,
+    pub warm_up: Duration,
+    pub time: Duration,
+    pub server_pids: Vec<i32>,
+}
+
+/// So many connections that fail one after the other end a thread.
+const FAILURES_MAX: u32 = 20;
+
+/// Connects and quits. An event is a connection: from dialling to the goodbye.
+///
+/// # Errors
+/// When the first connection cannot be made.
+pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) -> Result<Outcome, LoadError> {
+    let wished = spec.threads;
+    let refuse = |error| LoadError::Connect { made: 0, wished, error };
+    let connectors = spec
+        .targets
+        .iter()
+        .map(|options| Connector::new(options.clone()))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(refuse)?;
+    let began = Instant::now();
+    let (mut tls, mut server_version) = (None, String::new());
+    for connector in &connectors {
+        let client = connector.connect().map_err(refuse)?;
+        tls = client.tls().map(|tls| TlsShape { version: tls.version.clone(), cipher: tls.cipher.clone() });
+        client.server_version().clone_into(&mut server_version);
+        client.quit().map_err(refuse)?;
+    }
+    let connecting = began.elapsed();
+    let started = Instant::now();
+    let measure_at = started + spec.warm_up;
+    let end_at = measure_at + spec.time;
+    let (events, errors) = (AtomicU64::new(0), AtomicU64::new(0));
+    let is_over = || Instant::now() >= end_at || stop.load(Ordering::Relaxed);
+    let one = |first: usize| {
+        let (mut tally, mut cpu, mut failures) = (Tally::default(), None, 0);
+        let mut number = first;
+        while !is_over() {
+            let now = Instant::now();
+            if cpu.is_none() && now >= measure_at {
+                tally = Tally { errors: tally.errors, ..Tally::default() };
+                cpu = Some(ThreadCpu::now());
+            }
+            let Some(connector) = connectors.get(number % connectors.len()) else { break };
+            number += 1;
+            let made = connector.connect().and_then(|client| {
+                let timings: ConnectTimings = client.timings();
+                client.quit().map(|()| timings)
+            });
+            let done = Instant::now();
+            match made {
+                Ok(timings) => {
+                    failures = 0;
+                    if cpu.is_some() && done <= end_at {
+                        tally.event(done.duration_since(now));
+                        let handshake = timings.tls + timings.greeting;
+                        tally.query(Kind::Other, &wire::Answer::default(), handshake);
+                    }
+                    events.fetch_add(1, Ordering::Relaxed);
+                }
+                Err(error) => {
+                    errors.fetch_add(1, Ordering::Relaxed);
+                    failures += 1;
+                    match &error {
+                        NetError::Refused { code, message, .. } => tally.error(*code, message),
+                        _ => tally.lost(&error),
+                    }
+                    if failures >= FAILURES_MAX {
+                        break;
+                    }
+                    // A server that refuses is not hammered.
+                    thread::sleep(Duration::from_millis(20));
+                }
+            }
+        }
+        if let Some(cpu) = cpu {
+            cpu.add_to(&mut tally);
+        }
+        tally
+    };
+    let server_us = || spec.server_pids.iter().map(|pid| cpu::process_us(*pid)).sum::<Option<u64>>();
+    let (tally, server_cpu_us) = thread::scope(|scope| {
+        let one = &one;
+        let running: Vec<_> = (0..spec.threads).map(|number| scope.spawn(move || one(number))).collect();
+        let mut server_before = None;
+        let mut told = Instant::now();
+        while running.iter().any(|thread| !thread.is_finished()) {
+            let now = Instant::now();
+            if server_before.is_none() && now >= measure_at {
+                server_before = Some(server_us());
+            }
+            if now.duration_since(told) >= Duration::from_secs(1) {
+                told = now;
+                let events = events.load(Ordering::Relaxed);
+                progress(Interim {
+                    elapsed: now.duration_since(started),
+                    is_warm: now >= measure_at,
+                    events,
+                    queries: events,
+                    errors: errors.load(Ordering::Relaxed),
+                });
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        let server_after = server_us();
+        let mut tally = Tally::default();
+        for thread in running {
+            match thread.join() {
+                Ok(one) => tally.add(&one),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        (tally, server_before.flatten().zip(server_after).map(|(from, to)| to.saturating_sub(from)))
+    });
+    let failed: u64 = tally.lost + tally.errors.values().map(|error| error.count).sum::<u64>();
+    let partial = if failed > 0 {
+        let why = tally.lost_why.clone();
+        let why = why.or_else(|| tally.errors.values().next().map(|error| error.message.clone()));
+        Some(format!("{failed} connections could not be made: {}", why.unwrap_or_default()))
+    } else if stop.load(Ordering::Relaxed) {
+        Some("it was ended early".to_owned())
+    } else {
+        None
+    };
+    Ok(Outcome {
+        tally,
+        elapsed: Instant::now().min(end_at).saturating_duration_since(measure_at),
+        connections: spec.threads,
+        workers: spec.threads,
+        connecting,
+        tls,
+        server_version,
+        server_cpu_us,
+        partial,
+    })
+}

@@ -1,0 +1,165 @@
+//! What one worker counts while it is measured.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+use nix::sys::resource::{Usage, UsageWho, getrusage};
+use nix::sys::time::TimeVal;
+use wire::Answer;
+
+use super::workload::Kind;
+
+/// A minute: whoever waits longer is counted as a minute.
+const LATENCY_NS_MAX: u64 = 60_000_000_000;
+
+/// Latencies in ns, to three digits.
+pub type Latencies = Histogram<u64>;
+
+fn histogram() -> Latencies {
+    // These bounds are good: a constant pair.
+    Histogram::new_with_bounds(1, LATENCY_NS_MAX, 3).unwrap_or_else(|_| unreachable!("the bounds are good"))
+}
+
+/// An error that servers gave, and how often.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ErrorCount {
+    /// One text of it: the first.
+    pub message: String,
+    pub count: u64,
+}
+
+#[derive(Debug)]
+pub struct Tally {
+    pub events: u64,
+    pub queries: [u64; 3],
+    pub rows: u64,
+    pub answer_bytes: u64,
+    /// Of all rows, whatever their order.
+    pub checksum: u64,
+    pub event_ns: Latencies,
+    pub query_ns: Latencies,
+    pub errors: BTreeMap<u16, ErrorCount>,
+    /// Events that were begun again after an error that says so.
+    pub retries: u64,
+    /// Connections that ended, and why the first of them did.
+    pub lost: u64,
+    pub lost_why: Option<String>,
+    /// With a rate: came, and were not begun when it ended.
+    pub late_at_end: u64,
+    /// With a rate: came when a million others waited already.
+    pub turned_away: u64,
+    pub user_us: u64,
+    pub system_us: u64,
+    pub context_switches: u64,
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        Self {
+            events: 0,
+            queries: [0; 3],
+            rows: 0,
+            answer_bytes: 0,
+            checksum: 0,
+            event_ns: histogram(),
+            query_ns: histogram(),
+            errors: BTreeMap::new(),
+            retries: 0,
+            lost: 0,
+            lost_why: None,
+            late_at_end: 0,
+            turned_away: 0,
+            user_us: 0,
+            system_us: 0,
+            context_switches: 0,
+        }
+    }
+}
+
+impl Tally {
+    pub fn query(&mut self, kind: Kind, answer: &Answer, took: Duration) {
+        if let Some(count) = self.queries.get_mut(kind as usize) {
+            *count += 1;
+        }
+        self.rows += answer.rows;
+        self.answer_bytes += answer.bytes;
+        self.checksum = self.checksum.wrapping_add(answer.checksum);
+        self.query_ns.saturating_record(ns(took));
+    }
+
+    pub fn event(&mut self, took: Duration) {
+        self.events += 1;
+        self.event_ns.saturating_record(ns(took));
+    }
+
+    pub fn error(&mut self, code: u16, message: &str) {
+        let new = || ErrorCount { message: message.to_owned(), count: 0 };
+        self.errors.entry(code).or_insert_with(new).count += 1;
+    }
+
+    pub fn lost(&mut self, why: &dyn ToString) {
+        self.lost += 1;
+        self.lost_why.get_or_insert_with(|| why.to_string());
+    }
+
+    pub fn add(&mut self, other: &Self) {
+        self.events += other.events;
+        for (sum, count) in self.queries.iter_mut().zip(other.queries) {
+            *sum += count;
+        }
+        self.rows += other.rows;
+        self.answer_bytes += other.answer_bytes;
+        self.checksum = self.checksum.wrapping_add(other.checksum);
+        // Both have the same bounds.
+        let _ = self.event_ns.add(&other.event_ns);
+        let _ = self.query_ns.add(&other.query_ns);
+        for (code, error) in &other.errors {
+            let known = self
+                .errors
+                .entry(*code)
+                .or_insert_with(|| ErrorCount { message: error.message.clone(), count: 0 });
+            known.count += error.count;
+        }
+        self.retries += other.retries;
+        self.lost += other.lost;
+        if self.lost_why.is_none() {
+            self.lost_why.clone_from(&other.lost_why);
+        }
+        self.late_at_end += other.late_at_end;
+        self.turned_away += other.turned_away;
+        self.user_us += other.user_us;
+        self.system_us += other.system_us;
+        self.context_switches += other.context_switches;
+    }
+}
+
+pub fn ns(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// CPU time of the thread that asks, between two moments.
+#[derive(Debug)]
+pub struct ThreadCpu {
+    since: Option<Usage>,
+}
+
+impl ThreadCpu {
+    pub fn now() -> Self {
+        Self { since: getrusage(UsageWho::RUSAGE_THREAD).ok() }
+    }
+
+    /// Adds what was used since then.
+    pub fn add_to(&self, tally: &mut Tally) {
+        let (Some(then), Ok(now)) = (&self.since, getrusage(UsageWho::RUSAGE_THREAD)) else { return };
+        tally.user_us += us(now.user_time()).saturating_sub(us(then.user_time()));
+        tally.system_us += us(now.system_time()).saturating_sub(us(then.system_time()));
+        let switches =
+            |usage: &Usage| usage.voluntary_context_switches() + usage.involuntary_context_switches();
+        tally.context_switches += u64::try_from(switches(&now) - switches(then)).unwrap_or(0);
+    }
+}
+
+fn us(time: TimeVal) -> u64 {
+    u64::try_from(time.tv_sec()).unwrap_or(0) * 1_000_000 + u64::try_from(time.tv_usec()).unwrap_or(0)
+}

@@ -1,0 +1,308 @@
+//! The load generator: few threads, many connections, one statement at a time on each, and every answer read to its end.
+//!
+//! [`run`] is one measurement: connect, warm up, measure, end. What it measured is an [`Outcome`]; whether two of them differ
+//! is for [`crate::stats`] to say.
+
+pub mod connects;
+pub mod measure;
+pub mod random;
+pub mod tables;
+mod worker;
+pub mod workload;
+
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use net::{ConnectOptions, Connector, NetError};
+use wire::prepared::Cell;
+
+use crate::cpu;
+use measure::Tally;
+use worker::{Common, Lane, Times, Worker};
+use workload::{Script, Slot};
+
+/// Logins that are under way at once: a server with a TLS handshake for each has enough of them.
+const LOGINS_AT_ONCE: usize = 16;
+/// ER_UNSUPPORTED_PS.
+const NOT_PREPARED: u16 = 1295;
+
+/// One measurement.
+#[derive(Debug, Clone)]
+pub struct Spec {
+    /// Connections go to them in turn.
+    pub targets: Vec<ConnectOptions>,
+    pub script: Script,
+    pub connections: usize,
+    /// Threads of the generator.
+    pub workers: usize,
+    /// Before anything counts.
+    pub warm_up: Duration,
+    /// `None`: until `events` are done.
+    pub time: Option<Duration>,
+    /// `None`: until `time` is over.
+    pub events: Option<u64>,
+    /// Events that begin in a second, whether or not others have ended; `None`: each connection begins the next when it has
+    /// ended one.
+    pub rate_per_s: Option<f64>,
+    pub seed: u64,
+    /// Servers on this machine, whose CPU time is read.
+    pub server_pids: Vec<i32>,
+}
+
+/// Where it is, every second.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Interim {
+    /// Since the warm-up began.
+    pub elapsed: Duration,
+    pub is_warm: bool,
+    pub events: u64,
+    pub queries: u64,
+    pub errors: u64,
+}
+
+/// What TLS turned out to be, the same for all connections.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TlsShape {
+    pub version: String,
+    pub cipher: String,
+}
+
+#[derive(Debug)]
+pub struct Outcome {
+    pub tally: Tally,
+    /// That was measured.
+    pub elapsed: Duration,
+    pub connections: usize,
+    pub workers: usize,
+    /// What they took before the warm-up.
+    pub connecting: Duration,
+    pub tls: Option<TlsShape>,
+    pub server_version: String,
+    /// User and system time of the servers of this machine.
+    pub server_cpu_us: Option<u64>,
+    /// Why the numbers are not those of the whole measurement that was asked for.
+    pub partial: Option<String>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    #[error(
+        "only {made} of {wished} connections could be made\n  why:  {}\n  next: allow more with max_connections (and \
+         `ulimit -n`, here and there), or measure with fewer",
+        error.in_one_line()
+    )]
+    Connect { made: usize, wished: usize, error: NetError },
+    #[error(
+        "a statement cannot be prepared: {sql}\n  why:  {error}\n  next: make the tables: sealion bench prepare"
+    )]
+    Prepare { sql: String, error: NetError },
+    #[error(
+        "the servers do not answer {sql} alike\n  why:  {why}\n  next: measure servers with the same tables"
+    )]
+    Unlike { sql: String, why: String },
+    #[error(
+        "the load cannot be made\n  why:  {0}\n  next: see whether file descriptors are left (ulimit -n)"
+    )]
+    Io(#[from] std::io::Error),
+}
+
+/// Connects, warms up, measures. Errors of the server while it is measured are in the outcome, not here.
+///
+/// # Errors
+/// When it could not be begun.
+pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) -> Result<Outcome, LoadError> {
+    let began = Instant::now();
+    let connected = connect(spec, stop)?;
+    let connecting = began.elapsed();
+    let workers = spec.workers.clamp(1, connected.lanes.len().max(1));
+    let mut shares: Vec<Vec<Lane>> = (0..workers).map(|_| Vec::new()).collect();
+    for (at, lane) in connected.lanes.into_iter().enumerate() {
+        if let Some(share) = shares.get_mut(at % workers) {
+            share.push(lane);
+        }
+    }
+    let started = Instant::now();
+    let measure_at = started + spec.warm_up;
+    let times = Times { measure_at, end_at: spec.time.map(|time| measure_at + time) };
+    let failed = AtomicBool::new(false);
+    let left = spec.events.map(|events| AtomicI64::new(i64::try_from(events).unwrap_or(i64::MAX)));
+    let counts: [AtomicU64; 3] = Default::default();
+    let [events, queries, errors] = &counts;
+    let common = Common {
+        script: &spec.script,
+        cells: &connected.cells,
+        times,
+        stop,
+        failed: &failed,
+        events_left: left.as_ref(),
+        rate_per_s: spec.rate_per_s.map(|rate| rate / workers as f64),
+        events,
+        queries,
+        errors,
+    };
+    let server_us = || spec.server_pids.iter().map(|pid| cpu::process_us(*pid)).sum::<Option<u64>>();
+    let mut seeds = fastrand::Rng::with_seed(spec.seed);
+    let connections = shares.iter().map(Vec::len).sum();
+    let (tally, is_whole, elapsed, server_cpu_us) = thread::scope(|scope| {
+        let running: Vec<_> = shares
+            .into_iter()
+            .map(|lanes| {
+                let (common, seed) = (&common, seeds.u64(..));
+                scope.spawn(move || Worker::new(common, lanes, seed)?.run())
+            })
+            .collect();
+        let mut server_before = None;
+        let mut server_after = None;
+        let mut told = Instant::now();
+        while running.iter().any(|worker| !worker.is_finished()) {
+            let now = Instant::now();
+            if server_before.is_none() && now >= measure_at {
+                server_before = Some(server_us());
+            }
+            if server_after.is_none() && times.end_at.is_some_and(|end| now >= end) {
+                server_after = Some(server_us());
+            }
+            if now.duration_since(told) >= Duration::from_secs(1) {
+                told = now;
+                let count = |of: &AtomicU64| of.load(Ordering::Relaxed);
+                progress(Interim {
+                    elapsed: now.duration_since(started),
+                    is_warm: now >= measure_at,
+                    events: count(events),
+                    queries: count(queries),
+                    errors: count(errors),
+                });
+            }
+            // As exactly as a sleep goes.
+            let next = [Some(measure_at), times.end_at].into_iter().flatten().filter(|at| *at > now).min();
+            let left = next.map_or(Duration::from_millis(20), |at| at.duration_since(now));
+            thread::sleep(left.min(Duration::from_millis(20)));
+        }
+        let server_after = server_after.unwrap_or_else(server_us);
+        let end = times.end_at.unwrap_or_else(Instant::now).min(Instant::now());
+        let elapsed = end.saturating_duration_since(measure_at);
+        let (mut tally, mut is_whole) = (Tally::default(), true);
+        for worker in running {
+            match worker.join() {
+                Ok(Ok((one, is_done))) => {
+                    tally.add(&one);
+                    is_whole &= is_done;
+                }
+                Ok(Err(error)) => return Err(error),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        let server = server_before.flatten().zip(server_after).map(|(from, to)| to.saturating_sub(from));
+        Ok((tally, is_whole, elapsed, server))
+    })?;
+    let partial = if failed.load(Ordering::Relaxed) {
+        let error = tally.errors.iter().find(|(code, _)| !worker::RETRIED.contains(code));
+        let text = error.map(|(code, error)| format!("error {code}: {}", error.message));
+        Some(format!("the server refused a statement: {}", text.unwrap_or_default()))
+    } else if tally.lost > 0 {
+        let why = tally.lost_why.clone().unwrap_or_default();
+        Some(format!("{} of {connections} connections were lost: {why}", tally.lost))
+    } else if stop.load(Ordering::Relaxed) {
+        Some("it was ended early".to_owned())
+    } else if !is_whole {
+        Some("statements had no answer five seconds after the end".to_owned())
+    } else if tally.turned_away > 0 {
+        Some("events came so much faster than they were done that a million waited".to_owned())
+    } else {
+        None
+    };
+    Ok(Outcome {
+        tally,
+        elapsed,
+        connections,
+        workers,
+        connecting,
+        tls: connected.tls,
+        server_version: connected.server_version,
+        server_cpu_us,
+        partial,
+    })
+}
+
+struct Connected {
+    lanes: Vec<Lane>,
+    cells: Vec<Vec<Cell>>,
+    tls: Option<TlsShape>,
+    server_version: String,
+}
+
+fn connect(spec: &Spec, stop: &AtomicBool) -> Result<Connected, LoadError> {
+    let connectors = spec
+        .targets
+        .iter()
+        .map(|options| Connector::new(options.clone()))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| LoadError::Connect { made: 0, wished: spec.connections, error })?;
+    let next = AtomicU64::new(0);
+    let found =
+        Mutex::new(Connected { lanes: vec![], cells: vec![], tls: None, server_version: String::new() });
+    let fault = Mutex::new(None);
+    let one = |number: usize| -> Result<(), LoadError> {
+        let made = |error| LoadError::Connect { made: number, wished: spec.connections, error };
+        let Some(connector) = connectors.get(number % connectors.len().max(1)) else { return Ok(()) };
+        let mut client = connector.connect().map_err(made)?;
+        let (mut ids, mut cells) = (Vec::new(), Vec::new());
+        for sql in &spec.script.statements {
+            match client.prepare(sql) {
+                Ok(prepared) => {
+                    ids.push(Slot { id: Some(prepared.statement_id), is_typed: false });
+                    cells.push(prepared.cells);
+                }
+                // MySQL prepares no BEGIN; sysbench sends it as text then, and so do we.
+                Err(NetError::Refused { code: NOT_PREPARED, .. }) => {
+                    ids.push(Slot { id: None, is_typed: false });
+                    cells.push(vec![]);
+                }
+                Err(error) => return Err(LoadError::Prepare { sql: sql.clone(), error }),
+            }
+        }
+        let tls =
+            client.tls().map(|tls| TlsShape { version: tls.version.clone(), cipher: tls.cipher.clone() });
+        let version = client.server_version().to_owned();
+        let lane = Lane::new(client.into_session().map_err(made)?, ids);
+        let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+        if found.lanes.is_empty() {
+            (found.cells, found.tls, found.server_version) = (cells, tls, version);
+        } else if let Some(at) = (0..cells.len()).find(|at| cells.get(*at) != found.cells.get(*at)) {
+            let sql = spec.script.statements.get(at).cloned().unwrap_or_default();
+            return Err(LoadError::Unlike { sql, why: "columns have other types".to_owned() });
+        } else if tls != found.tls {
+            let sql = "a ClientHello".to_owned();
+            return Err(LoadError::Unlike { sql, why: format!("{:?}, and {tls:?}", found.tls) });
+        }
+        found.lanes.push(lane);
+        Ok(())
+    };
+    thread::scope(|scope| {
+        for _ in 0..LOGINS_AT_ONCE.min(spec.connections) {
+            scope.spawn(|| {
+                loop {
+                    let number = usize::try_from(next.fetch_add(1, Ordering::Relaxed)).unwrap_or(usize::MAX);
+                    let failed = || fault.lock().unwrap_or_else(PoisonError::into_inner);
+                    if number >= spec.connections || stop.load(Ordering::Relaxed) || failed().is_some() {
+                        return;
+                    }
+                    if let Err(error) = one(number) {
+                        failed().get_or_insert(error);
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    match fault.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some(LoadError::Connect { wished, error, .. }) => {
+            Err(LoadError::Connect { made: found.lanes.len(), wished, error })
+        }
+        Some(error) => Err(error),
+        None => Ok(found),
+    }
+}

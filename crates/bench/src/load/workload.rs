@@ -1,0 +1,450 @@
+//! What a session sends: sysbench 1.0's workloads, statement by statement, so that numbers can be compared.
+//!
+//! A workload is a list of [`Action`]s that one event (sysbench's word; mostly a transaction) runs through. New ones are a
+//! row of [`WORKLOADS`]; new kinds of statement a variant of [`Family`].
+
+use std::io::Write as _;
+
+use wire::WireError;
+use wire::prepared::{Parameter, append_execute, append_query};
+
+use super::random::{C_BYTES, Distribution, PAD_BYTES, fill_digits};
+
+/// Sizes and counts; the names and defaults are those of sysbench 1.0's OLTP scripts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    pub tables: u32,
+    pub table_size: u32,
+    pub range_size: u32,
+    pub point_selects: u32,
+    pub simple_ranges: u32,
+    pub sum_ranges: u32,
+    pub order_ranges: u32,
+    pub distinct_ranges: u32,
+    pub index_updates: u32,
+    pub non_index_updates: u32,
+    pub delete_inserts: u32,
+    pub range_selects: bool,
+    pub skip_trx: bool,
+    pub distribution: Distribution,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            tables: 1,
+            table_size: 10_000,
+            range_size: 100,
+            point_selects: 10,
+            simple_ranges: 1,
+            sum_ranges: 1,
+            order_ranges: 1,
+            distinct_ranges: 1,
+            index_updates: 1,
+            non_index_updates: 1,
+            delete_inserts: 1,
+            range_selects: true,
+            skip_trx: false,
+            distribution: Distribution::default(),
+        }
+    }
+}
+
+/// sysbench's three kinds of query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Read,
+    Write,
+    /// BEGIN, COMMIT.
+    Other,
+}
+
+/// One kind of statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Family {
+    Begin,
+    Commit,
+    PointSelect,
+    SimpleRange,
+    SumRange,
+    OrderRange,
+    DistinctRange,
+    IndexUpdate,
+    NonIndexUpdate,
+    Delete,
+    /// Of the id that was deleted just before.
+    Insert,
+    /// In text, with an id of the server's.
+    InsertText,
+    /// A whole table.
+    Stream,
+}
+
+impl Family {
+    /// With `{}` for the number of the table.
+    fn sql(self) -> &'static str {
+        match self {
+            Self::Begin => "BEGIN",
+            Self::Commit => "COMMIT",
+            Self::PointSelect => "SELECT c FROM sbtest{} WHERE id=?",
+            Self::SimpleRange => "SELECT c FROM sbtest{} WHERE id BETWEEN ? AND ?",
+            Self::SumRange => "SELECT SUM(k) FROM sbtest{} WHERE id BETWEEN ? AND ?",
+            Self::OrderRange => "SELECT c FROM sbtest{} WHERE id BETWEEN ? AND ? ORDER BY c",
+            Self::DistinctRange => "SELECT DISTINCT c FROM sbtest{} WHERE id BETWEEN ? AND ? ORDER BY c",
+            Self::IndexUpdate => "UPDATE sbtest{} SET k=k+1 WHERE id=?",
+            Self::NonIndexUpdate => "UPDATE sbtest{} SET c=? WHERE id=?",
+            Self::Delete => "DELETE FROM sbtest{} WHERE id=?",
+            Self::Insert => "INSERT INTO sbtest{} (id, k, c, pad) VALUES (?, ?, ?, ?)",
+            Self::InsertText => "INSERT INTO sbtest{} (id, k, c, pad) VALUES (0, ",
+            Self::Stream => "SELECT * FROM sbtest{}",
+        }
+    }
+
+    fn kind(self) -> Kind {
+        match self {
+            Self::Begin | Self::Commit => Kind::Other,
+            Self::PointSelect
+            | Self::SimpleRange
+            | Self::SumRange
+            | Self::OrderRange
+            | Self::DistinctRange
+            | Self::Stream => Kind::Read,
+            Self::IndexUpdate | Self::NonIndexUpdate | Self::Delete | Self::Insert | Self::InsertText => {
+                Kind::Write
+            }
+        }
+    }
+
+    fn is_prepared(self) -> bool {
+        !matches!(self, Self::InsertText | Self::Stream)
+    }
+
+    fn is_of_a_table(self) -> bool {
+        !matches!(self, Self::Begin | Self::Commit)
+    }
+
+    /// How often it is sent in one event.
+    fn times(self, options: &Options) -> u32 {
+        let ranges = |count| if options.range_selects { count } else { 0 };
+        match self {
+            Self::Begin | Self::Commit => u32::from(!options.skip_trx),
+            Self::PointSelect => options.point_selects,
+            Self::SimpleRange => ranges(options.simple_ranges),
+            Self::SumRange => ranges(options.sum_ranges),
+            Self::OrderRange => ranges(options.order_ranges),
+            Self::DistinctRange => ranges(options.distinct_ranges),
+            Self::IndexUpdate => options.index_updates,
+            Self::NonIndexUpdate => options.non_index_updates,
+            Self::Delete | Self::Insert => options.delete_inserts,
+            Self::InsertText | Self::Stream => 1,
+        }
+    }
+}
+
+/// A workload by name.
+#[derive(Debug)]
+pub struct Workload {
+    pub name: &'static str,
+    pub about: &'static str,
+    families: &'static [Family],
+    /// One point select in an event, whatever the options say.
+    is_one_point: bool,
+}
+
+const fn workload(name: &'static str, about: &'static str, families: &'static [Family]) -> Workload {
+    Workload { name, about, families, is_one_point: false }
+}
+
+const READS: [Family; 5] =
+    [Family::PointSelect, Family::SimpleRange, Family::SumRange, Family::OrderRange, Family::DistinctRange];
+
+pub const WORKLOADS: &[Workload] = &[
+    Workload {
+        is_one_point: true,
+        ..workload("oltp_point_select", "one row by its primary key", &[Family::PointSelect])
+    },
+    workload(
+        "oltp_read_only",
+        "ten point selects and four ranges in a transaction",
+        &[Family::Begin, READS[0], READS[1], READS[2], READS[3], READS[4], Family::Commit],
+    ),
+    workload(
+        "oltp_write_only",
+        "two updates, a delete and an insert in a transaction",
+        &[
+            Family::Begin,
+            Family::IndexUpdate,
+            Family::NonIndexUpdate,
+            Family::Delete,
+            Family::Insert,
+            Family::Commit,
+        ],
+    ),
+    workload(
+        "oltp_read_write",
+        "both in one transaction",
+        &[
+            Family::Begin,
+            READS[0],
+            READS[1],
+            READS[2],
+            READS[3],
+            READS[4],
+            Family::IndexUpdate,
+            Family::NonIndexUpdate,
+            Family::Delete,
+            Family::Insert,
+            Family::Commit,
+        ],
+    ),
+    workload("oltp_update_index", "one update of an indexed column", &[Family::IndexUpdate]),
+    workload("oltp_update_non_index", "one update of another column", &[Family::NonIndexUpdate]),
+    workload("oltp_delete", "one delete by primary key", &[Family::Delete]),
+    workload("oltp_insert", "one insert, in text", &[Family::InsertText]),
+    workload("stream", "a whole table, as SELECT * gives it", &[Family::Stream]),
+];
+
+/// One statement of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Action {
+    family: Family,
+    /// The first of its family: it draws the table for all of them.
+    draws_table: bool,
+    /// Where its statements begin, one for each table.
+    statement: u32,
+}
+
+impl Action {
+    pub fn kind(&self) -> Kind {
+        self.family.kind()
+    }
+
+    pub fn is_prepared(&self) -> bool {
+        self.family.is_prepared()
+    }
+}
+
+/// A workload with its options: what to prepare, and what an event is.
+#[derive(Debug, Clone)]
+pub struct Script {
+    /// What each session prepares, in the order of their numbers.
+    pub statements: Vec<String>,
+    /// What is sent in text, one for each table.
+    texts: Vec<String>,
+    pub actions: Vec<Action>,
+    options: Options,
+}
+
+/// A statement of [`Script::statements`] in one session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Slot {
+    /// `None`: the server does not prepare it, and it goes as text.
+    pub id: Option<u32>,
+    /// The types of its parameters were sent.
+    pub is_typed: bool,
+}
+
+/// What an event under way has drawn.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Event {
+    table: u32,
+    id: u32,
+}
+
+impl Script {
+    /// `None`: there is no such workload.
+    pub fn of(name: &str, options: &Options) -> Option<Self> {
+        let workload = WORKLOADS.iter().find(|workload| workload.name == name)?;
+        let mut options = options.clone();
+        if workload.is_one_point {
+            options.point_selects = 1;
+        }
+        let (mut statements, mut texts, mut actions) = (Vec::new(), Vec::new(), Vec::new());
+        let mut pair = None;
+        for &family in workload.families {
+            let times = family.times(&options);
+            if times == 0 {
+                continue;
+            }
+            let list: &mut Vec<String> = if family.is_prepared() { &mut statements } else { &mut texts };
+            let statement = u32::try_from(list.len()).unwrap_or(u32::MAX);
+            let tables = if family.is_of_a_table() { options.tables } else { 1 };
+            list.extend((1..=tables).map(|table| family.sql().replace("{}", &table.to_string())));
+            let action = Action { family, draws_table: false, statement };
+            match family {
+                // They come in pairs: each insert puts back what was deleted.
+                Family::Delete if workload.families.contains(&Family::Insert) => pair = Some(action),
+                Family::Insert => {
+                    let delete = pair.take();
+                    for time in 0..times {
+                        let first = delete.map(|delete| Action { draws_table: time == 0, ..delete });
+                        actions.extend(first.into_iter().chain([action]));
+                    }
+                }
+                _ => actions.extend((0..times).map(|time| Action { draws_table: time == 0, ..action })),
+            }
+        }
+        Some(Self { statements, texts, actions, options })
+    }
+
+    /// Does it change anything?
+    pub fn writes(&self) -> bool {
+        self.actions.iter().any(|action| action.kind() == Kind::Write)
+    }
+
+    fn text(&self, number: usize) -> &[u8] {
+        self.texts.get(number).map_or(&[], |text| text.as_bytes())
+    }
+
+    /// Appends the packet of an action. `slots` are the session's, one for each of [`Script::statements`]. The number of the statement comes back, of those that were prepared.
+    ///
+    /// # Errors
+    /// None in practice: statements are short.
+    pub fn write(
+        &self,
+        action: Action,
+        event: &mut Event,
+        random: &mut fastrand::Rng,
+        slots: &mut [Slot],
+        out: &mut Vec<u8>,
+    ) -> Result<usize, WireError> {
+        let options = &self.options;
+        if action.draws_table {
+            event.table = random.u32(0..options.tables.max(1));
+        }
+        let mut id = || options.distribution.draw(random, 1, options.table_size.max(1));
+        let int = |value: u32| Parameter::Int(i32::try_from(value).unwrap_or(i32::MAX));
+        let mut texts = [0; C_BYTES + PAD_BYTES];
+        let (c, pad) = texts.split_at_mut(C_BYTES);
+        let table = if action.family.is_of_a_table() { event.table } else { 0 };
+        let number = (action.statement + table) as usize;
+        let mut execute = |parameters: &[Parameter<'_>], out: &mut Vec<u8>| {
+            // Each session has prepared all of them.
+            let Some(slot) = slots.get_mut(number) else { return Ok(()) };
+            match slot.id {
+                Some(id) => append_execute(out, id, parameters, !std::mem::replace(&mut slot.is_typed, true)),
+                None => append_query(out, |out| {
+                    out.extend_from_slice(self.statements.get(number).map_or(&[], |sql| sql.as_bytes()));
+                }),
+            }
+        };
+        match action.family {
+            Family::Begin | Family::Commit => execute(&[], out)?,
+            Family::PointSelect | Family::IndexUpdate => execute(&[int(id())], out)?,
+            Family::Delete => {
+                event.id = id();
+                execute(&[int(event.id)], out)?;
+            }
+            Family::SimpleRange | Family::SumRange | Family::OrderRange | Family::DistinctRange => {
+                let first = id();
+                let last = first.saturating_add(options.range_size).saturating_sub(1);
+                execute(&[int(first), int(last)], out)?;
+            }
+            Family::NonIndexUpdate => {
+                let id = id();
+                fill_digits(random, c);
+                execute(&[Parameter::Text(c), int(id)], out)?;
+            }
+            Family::Insert => {
+                let k = id();
+                fill_digits(random, c);
+                fill_digits(random, pad);
+                execute(&[int(event.id), int(k), Parameter::Text(c), Parameter::Text(pad)], out)?;
+            }
+            Family::InsertText => {
+                let k = id();
+                fill_digits(random, c);
+                fill_digits(random, pad);
+                append_query(out, |out| {
+                    out.extend_from_slice(self.text(number));
+                    // Writing into a Vec cannot fail.
+                    let _ = write!(out, "{k}, '");
+                    out.extend_from_slice(c);
+                    out.extend_from_slice(b"', '");
+                    out.extend_from_slice(pad);
+                    out.extend_from_slice(b"')");
+                })?;
+            }
+            Family::Stream => append_query(out, |out| out.extend_from_slice(self.text(number)))?,
+        }
+        Ok(number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(name: &str, options: &Options) -> [usize; 3] {
+        let script = Script::of(name, options).expect("it is there");
+        [Kind::Read, Kind::Write, Kind::Other]
+            .map(|kind| script.actions.iter().filter(|action| action.kind() == kind).count())
+    }
+
+    /// As sysbench 1.0.20 prints them for one transaction.
+    #[test]
+    fn an_event_has_as_many_queries_of_each_kind_as_with_sysbench() {
+        let options = Options { tables: 3, ..Options::default() };
+        for (name, expected) in [
+            ("oltp_point_select", [1, 0, 0]),
+            ("oltp_read_only", [14, 0, 2]),
+            ("oltp_write_only", [0, 4, 2]),
+            ("oltp_read_write", [14, 4, 2]),
+            ("oltp_update_index", [0, 1, 0]),
+            ("oltp_insert", [0, 1, 0]),
+        ] {
+            assert_eq!(kinds(name, &options), expected, "{name}");
+        }
+        let options = Options { skip_trx: true, range_selects: false, delete_inserts: 2, ..options };
+        assert_eq!(kinds("oltp_read_write", &options), [10, 6, 0]);
+        assert!(Script::of("oltp_nothing", &options).is_none());
+    }
+
+    #[test]
+    fn every_session_prepares_one_statement_for_each_table() {
+        let options = Options { tables: 2, ..Options::default() };
+        let script = Script::of("oltp_write_only", &options).expect("it is there");
+        let expected = [
+            "BEGIN",
+            "UPDATE sbtest1 SET k=k+1 WHERE id=?",
+            "UPDATE sbtest2 SET k=k+1 WHERE id=?",
+            "UPDATE sbtest1 SET c=? WHERE id=?",
+            "UPDATE sbtest2 SET c=? WHERE id=?",
+            "DELETE FROM sbtest1 WHERE id=?",
+            "DELETE FROM sbtest2 WHERE id=?",
+            "INSERT INTO sbtest1 (id, k, c, pad) VALUES (?, ?, ?, ?)",
+            "INSERT INTO sbtest2 (id, k, c, pad) VALUES (?, ?, ?, ?)",
+            "COMMIT",
+        ];
+        assert_eq!(script.statements, expected);
+    }
+
+    #[test]
+    fn an_insert_puts_back_what_was_deleted_in_the_same_table() {
+        let options = Options { tables: 5, table_size: 1_000_000, ..Options::default() };
+        let script = Script::of("oltp_write_only", &options).expect("it is there");
+        let mut random = fastrand::Rng::with_seed(9);
+        let mut slots: Vec<Slot> = (0..22).map(|id| Slot { id: Some(id), is_typed: false }).collect();
+        for round in 0..50 {
+            let mut event = Event::default();
+            let mut sent = Vec::new();
+            for action in &script.actions {
+                let mut out = Vec::new();
+                let number =
+                    script.write(*action, &mut event, &mut random, &mut slots, &mut out).expect("short");
+                sent.push((script.statements[number].clone(), out));
+            }
+            let pick = |verb: &str| sent.iter().find(|(sql, _)| sql.starts_with(verb)).expect("sent");
+            let ((delete, deleted), (insert, inserted)) = (pick("DELETE"), pick("INSERT"));
+            let table = |sql: &str| sql.split(' ').nth(2).map(str::to_owned);
+            assert_eq!(table(delete), table(insert));
+            // Types go along the first time only: 2 bytes a parameter.
+            let id_at = |packet: &[u8], parameters: usize| {
+                let typed = packet[15] == 1;
+                let at = 16 + if typed { 2 * parameters } else { 0 };
+                packet[at..at + 4].to_vec()
+            };
+            assert_eq!(id_at(deleted, 1), id_at(inserted, 4), "{round}");
+        }
+    }
+}

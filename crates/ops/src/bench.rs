@@ -1,0 +1,278 @@
+//! `sealion bench`: tables, and one measurement at a time.
+
+use std::net::IpAddr;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use ::bench::cpu;
+use ::bench::load::tables::{self, Plan, TablesError};
+use ::bench::load::workload::{Options, Script, WORKLOADS};
+use ::bench::load::{self, Interim, LoadError, Outcome, connects};
+use net::{Client, ConnectOptions, Endpoint};
+use report::shape::{BENCH_LOAD_SCHEMA_ID, CpuRow, LatencyRow, LoadErrorRow, LoadReport, LoadTlsRow};
+
+use crate::{Cluster, OpsError};
+pub use ::bench::load::tables::SCHEMA;
+pub use ::bench::load::{random::Distribution, workload};
+
+/// Connections and goodbyes: no statement, so no script.
+pub const CONNECT: &str = "connect";
+
+/// Names and what they do.
+pub fn workloads() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let connect = (CONNECT, "connect and say goodbye, again and again");
+    WORKLOADS.iter().map(|workload| (workload.name, workload.about)).chain([connect])
+}
+
+/// One measurement, as it was typed.
+#[derive(Debug, Clone)]
+pub struct Load {
+    pub workload: String,
+    pub options: Options,
+    pub schema: String,
+    pub connections: usize,
+    /// `None`: one for four processors.
+    pub workers: Option<usize>,
+    pub warm_up: Duration,
+    pub time: Option<Duration>,
+    pub events: Option<u64>,
+    pub rate_per_s: Option<f64>,
+    pub seed: u64,
+    /// Somebody has said that the schema may be written to, whoever made it.
+    pub has_own_tables: bool,
+}
+
+/// What to connect to, and with which TLS.
+#[derive(Debug, Clone, Default)]
+pub struct TlsWish {
+    pub min_version: Option<net::TlsVersion>,
+    pub max_version: Option<net::TlsVersion>,
+    pub ciphers: Option<String>,
+    pub ciphersuites: Option<String>,
+    pub groups: Option<String>,
+}
+
+/// How each node of the cluster is reached, over TCP where it has an address: a socket would have no TLS to price.
+pub fn targets(cluster: &Cluster, tls: &TlsWish) -> Vec<ConnectOptions> {
+    let of = |node: &server::NodeSpec| {
+        let mut options = cluster.login_at(node);
+        if !node.address.is_empty() {
+            options.endpoint = Endpoint::tcp(node.address.clone(), node.port);
+        }
+        options.tls.min_version = tls.min_version.or(options.tls.min_version);
+        options.tls.max_version = tls.max_version.or(options.tls.max_version);
+        options.tls.ciphers.clone_from(&tls.ciphers);
+        options.tls.ciphersuites.clone_from(&tls.ciphersuites);
+        options.tls.groups.clone_from(&tls.groups);
+        options.tls.read_ahead = true;
+        options.cache_metadata = true;
+        options.connect_timeout = Duration::from_secs(30);
+        "sealion bench".clone_into(&mut options.program_name);
+        options
+    };
+    cluster.nodes.iter().map(of).collect()
+}
+
+/// Makes and fills the tables.
+///
+/// # Errors
+/// A schema that is not ours; what the server refuses.
+pub fn prepare(
+    target: &ConnectOptions,
+    plan: &Plan,
+    stop: &AtomicBool,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Result<(), OpsError> {
+    tables::prepare(target, plan, stop, progress).map_err(of_tables)
+}
+
+/// Drops the schema. False: it was not there.
+///
+/// # Errors
+/// It is somebody else's; what the server refuses.
+pub fn cleanup(target: &ConnectOptions, schema: &str) -> Result<bool, OpsError> {
+    let mut client = Client::connect(target).map_err(cannot_begin)?;
+    tables::cleanup(&mut client, schema).map_err(of_tables)
+}
+
+fn cannot_begin(error: impl std::fmt::Display) -> OpsError {
+    let text = error.to_string();
+    let mut lines = text.splitn(3, '\n').map(str::trim_start);
+    let what = lines.next().unwrap_or_default().to_owned();
+    let why = lines.next().unwrap_or_default().trim_start_matches("why:").trim().to_owned();
+    let next = lines.next().unwrap_or_default().trim_start_matches("next:").trim().to_owned();
+    OpsError::cannot_look(what, why, next)
+}
+
+fn of_tables(error: TablesError) -> OpsError {
+    match error {
+        TablesError::NotOurs { .. } => OpsError::Refused(error.to_string()),
+        other => cannot_begin(other),
+    }
+}
+
+/// Measures once.
+///
+/// # Errors
+/// When it could not be begun. What went wrong later is in the report, which then is not complete.
+pub fn load(
+    targets: &[ConnectOptions],
+    load: &Load,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(Interim),
+) -> Result<LoadReport, OpsError> {
+    let first = targets.first().ok_or_else(|| {
+        OpsError::usage("there is nothing to load", "no server is known", "name one: -h HOST -P PORT -u USER")
+    })?;
+    let server_pids = server_pids(targets);
+    let fail = |error: LoadError| cannot_begin(error);
+    let outcome = if load.workload == CONNECT {
+        let spec = connects::Spec {
+            targets: targets.to_vec(),
+            threads: load.connections,
+            warm_up: load.warm_up,
+            time: load.time.unwrap_or(Duration::from_secs(10)),
+            server_pids,
+        };
+        connects::run(&spec, stop, progress).map_err(fail)?
+    } else {
+        let script = Script::of(&load.workload, &load.options).ok_or_else(|| {
+            let names: Vec<&str> = workloads().map(|(name, _)| name).collect();
+            OpsError::usage(
+                format!("\"{}\" is no workload", load.workload),
+                format!("there are {}", names.join(", ")),
+                "sealion bench list",
+            )
+        })?;
+        let mut client = Client::connect(first).map_err(cannot_begin)?;
+        let is_ours = tables::is_ours(&mut client, &load.schema).map_err(of_tables)?;
+        match is_ours {
+            None => {
+                return Err(OpsError::usage(
+                    format!("there is no schema {}", load.schema),
+                    "the tables of the workload are to be in it",
+                    "sealion bench prepare",
+                ));
+            }
+            Some(false) if script.writes() && !load.has_own_tables => {
+                return Err(of_tables(TablesError::NotOurs { schema: load.schema.clone() }));
+            }
+            Some(_) => {}
+        }
+        let _ = client.quit();
+        let targets = targets
+            .iter()
+            .map(|target| ConnectOptions { database: Some(load.schema.clone()), ..target.clone() })
+            .collect();
+        let spec = load::Spec {
+            targets,
+            script,
+            connections: load.connections,
+            workers: load.workers.unwrap_or_else(default_workers),
+            warm_up: load.warm_up,
+            time: load.time,
+            events: load.events,
+            rate_per_s: load.rate_per_s,
+            seed: load.seed,
+            server_pids,
+        };
+        load::run(&spec, stop, progress).map_err(fail)?
+    };
+    Ok(report(targets, load, &outcome))
+}
+
+/// A thread drives a hundred thousand statements a second; the rest of the machine may be the server's.
+fn default_workers() -> usize {
+    std::thread::available_parallelism().map_or(1, |processors| processors.get().div_ceil(4))
+}
+
+/// Of servers on loopback: others' CPU time cannot be read.
+fn server_pids(targets: &[ConnectOptions]) -> Vec<i32> {
+    let mut found = Vec::new();
+    for target in targets {
+        if let Endpoint::Tcp { host, port, .. } = &target.endpoint
+            && (host == "localhost" || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback()))
+        {
+            for pid in cpu::listeners_of(*port) {
+                if !found.contains(&pid) {
+                    found.push(pid);
+                }
+            }
+        }
+    }
+    found
+}
+
+fn report(targets: &[ConnectOptions], load: &Load, outcome: &Outcome) -> LoadReport {
+    let tally = &outcome.tally;
+    let seconds = outcome.elapsed.as_secs_f64();
+    let per_s = |count: u64| if seconds > 0.0 { count as f64 / seconds } else { 0.0 };
+    let queries: u64 = tally.queries.iter().sum();
+    let per_query = |us: u64| us as f64 / queries as f64;
+    let [reads, writes, others] = tally.queries;
+    LoadReport {
+        schema: BENCH_LOAD_SCHEMA_ID.into(),
+        sealion_version: env!("CARGO_PKG_VERSION").into(),
+        workload: load.workload.clone(),
+        targets: targets.iter().map(|target| target.endpoint.to_string()).collect(),
+        server_version: outcome.server_version.clone(),
+        tls: outcome
+            .tls
+            .as_ref()
+            .map(|tls| LoadTlsRow { version: tls.version.clone(), cipher: tls.cipher.clone() }),
+        connections: outcome.connections,
+        workers: outcome.workers,
+        rate_per_s: load.rate_per_s,
+        seed: load.seed,
+        connecting_s: outcome.connecting.as_secs_f64(),
+        warm_up_s: load.warm_up.as_secs_f64(),
+        measured_s: seconds,
+        is_complete: outcome.partial.is_none(),
+        partial: outcome.partial.clone(),
+        events: tally.events,
+        events_per_s: per_s(tally.events),
+        queries,
+        queries_per_s: per_s(queries),
+        reads,
+        writes,
+        others,
+        rows: tally.rows,
+        answer_bytes: tally.answer_bytes,
+        rows_checksum: format!("{:016x}", tally.checksum),
+        latency_ms: latency(&tally.event_ns),
+        query_latency_ms: latency(&tally.query_ns),
+        client_cpu_us_per_query: (queries > 0).then(|| CpuRow {
+            user: per_query(tally.user_us),
+            system: per_query(tally.system_us),
+            total: per_query(tally.user_us + tally.system_us),
+        }),
+        server_cpu_us_per_query: outcome.server_cpu_us.filter(|_| queries > 0).map(per_query),
+        client_context_switches: tally.context_switches,
+        retries: tally.retries,
+        late_at_end: tally.late_at_end,
+        errors: tally
+            .errors
+            .iter()
+            .map(|(code, error)| LoadErrorRow {
+                code: *code,
+                message: error.message.clone(),
+                count: error.count,
+            })
+            .collect(),
+        lost_connections: tally.lost,
+    }
+}
+
+fn latency(ns: &load::measure::Latencies) -> LatencyRow {
+    let ms = |value: f64| (!ns.is_empty()).then_some(value / 1e6);
+    let at = |quantile: f64| ms(ns.value_at_quantile(quantile) as f64);
+    LatencyRow {
+        min: ms(ns.min() as f64),
+        mean: ms(ns.mean()),
+        p50: at(0.5),
+        p95: at(0.95),
+        p99: at(0.99),
+        p999: at(0.999),
+        max: ms(ns.max() as f64),
+    }
+}

@@ -1,0 +1,89 @@
+//! The published shapes of `sealion bench`. A field here is a promise: its meaning and unit stand in
+//! `docs/schema/bench-load-1.json`.
+
+use serde::{Deserialize, Serialize};
+
+/// What [`LoadReport::schema`] says.
+pub const BENCH_LOAD_SCHEMA_ID: &str = "sealion/bench-load/1";
+
+/// One measurement of one workload.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LoadReport {
+    /// Always [`BENCH_LOAD_SCHEMA_ID`].
+    pub schema: String,
+    pub sealion_version: String,
+    pub workload: String,
+    /// `host:port` or a path, in the order in which connections go to them.
+    pub targets: Vec<String>,
+    pub server_version: String,
+    /// `null` is clear text.
+    pub tls: Option<LoadTlsRow>,
+    pub connections: usize,
+    pub workers: usize,
+    /// Events that were to begin in a second; `null`: as fast as they end.
+    pub rate_per_s: Option<f64>,
+    pub seed: u64,
+    pub connecting_s: f64,
+    pub warm_up_s: f64,
+    pub measured_s: f64,
+    /// False: the figures are not those of the whole measurement, and `partial` says why.
+    pub is_complete: bool,
+    pub partial: Option<String>,
+    pub events: u64,
+    pub events_per_s: f64,
+    pub queries: u64,
+    pub queries_per_s: f64,
+    pub reads: u64,
+    pub writes: u64,
+    pub others: u64,
+    pub rows: u64,
+    pub answer_bytes: u64,
+    /// Of all rows, whatever their order.
+    pub rows_checksum: String,
+    /// Of events: from when one was to begin to its last answer.
+    pub latency_ms: LatencyRow,
+    /// Of statements.
+    pub query_latency_ms: LatencyRow,
+    /// `null` where nothing was done.
+    pub client_cpu_us_per_query: Option<CpuRow>,
+    /// `null` where the server is not on this machine, or cannot be seen.
+    pub server_cpu_us_per_query: Option<f64>,
+    pub client_context_switches: u64,
+    pub retries: u64,
+    /// With a rate: events that waited for a connection when it ended.
+    pub late_at_end: u64,
+    pub errors: Vec<LoadErrorRow>,
+    pub lost_connections: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoadTlsRow {
+    pub version: String,
+    pub cipher: String,
+}
+
+/// Every figure is `null` where nothing was measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LatencyRow {
+    pub min: Option<f64>,
+    pub mean: Option<f64>,
+    pub p50: Option<f64>,
+    pub p95: Option<f64>,
+    pub p99: Option<f64>,
+    pub p999: Option<f64>,
+    pub max: Option<f64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CpuRow {
+    pub user: f64,
+    pub system: f64,
+    pub total: f64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoadErrorRow {
+    pub code: u16,
+    pub message: String,
+    pub count: u64,
+}
