@@ -130,11 +130,17 @@ _sealion() {
             sealion__subcmd__prove,list)
                 cmd="sealion__subcmd__prove__subcmd__list"
                 ;;
+            sealion__subcmd__prove,relay)
+                cmd="sealion__subcmd__prove__subcmd__relay"
+                ;;
             sealion__subcmd__prove,serve)
                 cmd="sealion__subcmd__prove__subcmd__serve"
                 ;;
             sealion__subcmd__prove,sniff)
                 cmd="sealion__subcmd__prove__subcmd__sniff"
+                ;;
+            sealion__subcmd__prove,tour)
+                cmd="sealion__subcmd__prove__subcmd__tour"
                 ;;
             *)
                 ;;
@@ -1651,7 +1657,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__prove)
-            opts="-v -h --inventory --format --color --verbose --help client clients config serve sniff list"
+            opts="-v -h --inventory --format --color --verbose --help client clients config serve sniff relay tour list"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1836,6 +1842,64 @@ _sealion() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        sealion__subcmd__prove__subcmd__relay)
+            opts="-v -h --to --listen --authorized-bind --strip --substitute-key --change-result --password-file --canary --canary-file --seconds --fail-on-clear --inventory --format --color --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --listen)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --authorized-bind)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --change-result)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --password-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --canary)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --canary-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seconds)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         sealion__subcmd__prove__subcmd__serve)
             opts="-v -h --case --host --namespace --authorized-bind --port --inventory --format --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -1879,7 +1943,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__prove__subcmd__sniff)
-            opts="-v -h --iface --seconds --port --fail-on-clear --limit --inventory --format --color --verbose --help"
+            opts="-v -h --iface --seconds --port --canary --canary-file --fail-on-clear --limit --inventory --format --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1897,7 +1961,53 @@ _sealion() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --canary)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --canary-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__prove__subcmd__tour)
+            opts="-v -h --only --html --out --inventory --format --color --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --only)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --html)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --out)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

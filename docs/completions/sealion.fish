@@ -124,8 +124,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand scan" -l first -d 'Only 
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l forget-budget -d 'Forget first how many connections were made: the servers have forgotten them too, by a good login from this host or a flush of their host cache'
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff list" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff list" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list" -l inventory -d 'The inventory of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
@@ -135,17 +135,19 @@ sarif\t''
 junit\t''
 prometheus\t''
 html\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff list" -l color -d 'When to use colour' -r -f -a "auto\t''
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff list" -s v -l verbose -d 'Say more; twice says everything'
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff list" -s h -l help -d 'Print help'
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff list" -f -a "client" -d 'Run a client against every attack, and say what it gave away'
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff list" -f -a "clients" -d 'Try drivers and tools, in every way that their TLS can be set'
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff list" -f -a "config" -d 'Read the settings of applications, and say what each connection in them would give away'
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff list" -f -a "serve" -d 'Listen for clients, one port per attack, and say what each gave away'
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff list" -f -a "sniff" -d 'Say what an eavesdropper reads, from a capture file or an interface'
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff list" -f -a "list" -d 'The attacks, and what helps against each'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list" -s v -l verbose -d 'Say more; twice says everything'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list" -s h -l help -d 'Print help'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list" -f -a "client" -d 'Run a client against every attack, and say what it gave away'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list" -f -a "clients" -d 'Try drivers and tools, in every way that their TLS can be set'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list" -f -a "config" -d 'Read the settings of applications, and say what each connection in them would give away'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list" -f -a "serve" -d 'Listen for clients, one port per attack, and say what each gave away'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list" -f -a "sniff" -d 'Say what an eavesdropper reads, from a capture file or an interface'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list" -f -a "relay" -d 'Stand between a client and a real server: listen, or strip TLS, substitute the RSA key, change a result'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list" -f -a "tour" -d 'Play the classic attacks on real servers of our own: each succeeding, what stops it, and each failing'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list" -f -a "list" -d 'The attacks, and what helps against each'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l case -d 'Only this attack (`sealion prove list`); may be given several times' -r
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l host -d 'What clients connect to, "localhost" when left out; it stands in the certificates that are right' -r
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l authorized-bind -d 'Listen on this address instead of 127.0.0.1. Whoever reaches it can be attacked: only where you may' -r
@@ -242,6 +244,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from sniff" -l iface -d 'Listen on this network interface instead' -r
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from sniff" -l seconds -d 'Listen for so long; until Ctrl-C when left out' -r
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from sniff" -l port -d 'MySQL also listens here; may be given several times. A greeting is recognised on any port' -r
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from sniff" -l canary -d 'Also look for this text, and say where it stood; may be given several times. It is never shown again' -r
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from sniff" -l canary-file -d 'The same for each line of a file, for what should not stand in a list of processes' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from sniff" -l limit -d 'Show so many connections, the worst first' -r
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from sniff" -l inventory -d 'The inventory of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from sniff" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
@@ -260,6 +264,52 @@ never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from sniff" -l fail-on-clear -d 'End with 1 when something readable was seen'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from sniff" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from sniff" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from relay" -l to -d 'The real server: HOST:PORT, or the path of its unix socket' -r
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from relay" -l listen -d 'Where clients are to connect to: a port of 127.0.0.1 (the kernel chooses one when left out), or a path for a unix socket' -r
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from relay" -l authorized-bind -d 'Listen on this address instead of 127.0.0.1. Whoever reaches it can be attacked: only where you may' -r
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from relay" -l change-result -d 'Change a marked value of results on its way to the client' -r
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from relay" -l password-file -d 'The first line of this file is the password that what is obtained is compared with; it is not kept' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from relay" -l canary -d 'Also look for this text, and say where it stood; may be given several times. It is never shown again' -r
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from relay" -l canary-file -d 'The same for each line of a file, for what should not stand in a list of processes' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from relay" -l seconds -d 'End after so long; on Ctrl-C when left out' -r
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from relay" -l inventory -d 'The inventory of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from relay" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''
+csv\t''
+sarif\t''
+junit\t''
+prometheus\t''
+html\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from relay" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from relay" -l strip -d 'Take the offer of TLS out of the server\'s greeting'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from relay" -l substitute-key -d 'Show an RSA key of our own where a password is to be encrypted (caching_sha2_password, sha256_password)'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from relay" -l fail-on-clear -d 'End with 1 when something readable was seen'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from relay" -s v -l verbose -d 'Say more; twice says everything'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from relay" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from tour" -l only -d 'Only this part (its id); may be given several times, or several with commas between them' -r
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from tour" -l html -d 'Also write a page to teach from' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from tour" -l out -d 'Also write what `--format json` prints' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from tour" -l inventory -d 'The inventory of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from tour" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''
+csv\t''
+sarif\t''
+junit\t''
+prometheus\t''
+html\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from tour" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from tour" -s v -l verbose -d 'Say more; twice says everything'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from tour" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from list" -l inventory -d 'The inventory of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from list" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html' -r -f -a "table\t''
 json\t''

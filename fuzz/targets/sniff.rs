@@ -2,11 +2,13 @@
 #![no_main]
 
 use capture::file::Reader;
+use capture::words::Words;
 use libfuzzer_sys::fuzz_target;
 use prove::sniff::{Kind, Sniffer};
 
 fuzz_target!(|bytes: &[u8]| {
-    let mut sniffer = Sniffer::new(&[40_000]);
+    let words = Words::new(&[b"SLCA".to_vec(), b"aaaa".to_vec()]).expect("long enough");
+    let mut sniffer = Sniffer::with_words(&[40_000], words);
     let _ = Reader::new().read(bytes, &mut |packet| match packet.link.ip(packet.bytes) {
         Some(ip) => sniffer.packet(ip, packet.unix_ms),
         None => sniffer.other_packet(),
@@ -15,6 +17,7 @@ fuzz_target!(|bytes: &[u8]| {
     for one in &report.listed {
         let told = &one.told;
         assert!(told.tls_bytes <= told.bytes_a + told.bytes_b);
+        assert_eq!(told.canaries.values().sum::<u64>(), told.canary_places.values().sum::<u64>());
         assert!(one.findings.is_sorted_by_key(|finding| finding.what));
     }
     let listed = report.listed.iter().filter(|one| one.told.kind != Kind::Other).count() as u64;

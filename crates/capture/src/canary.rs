@@ -71,6 +71,17 @@ const TAIL_BYTES_MAX: usize = TOKEN_BYTES - 1 + EVIDENCE_CONTEXT_BYTES;
 impl Scanner {
     /// Takes the piece that begins at `stream_offset`. `scratch` is memory to work in, for all scanners.
     pub fn feed(&mut self, piece: &[u8], stream_offset: u64, scratch: &mut Vec<u8>) {
+        self.feed_with(piece, stream_offset, scratch, &mut |_, _| ());
+    }
+
+    /// The same; `hit` is told the tag of each canary and the offset behind its last byte.
+    pub fn feed_with(
+        &mut self,
+        piece: &[u8],
+        stream_offset: u64,
+        scratch: &mut Vec<u8>,
+        hit: &mut dyn FnMut(&str, u64),
+    ) {
         self.complete_evidence(piece);
         scratch.clear();
         scratch.extend_from_slice(&self.tail);
@@ -102,6 +113,7 @@ impl Scanner {
                     bytes: scratch.get(context_start..context_end).unwrap_or_default().to_vec(),
                 });
             }
+            hit(&tag, window_offset + end as u64);
             *self.counts.entry(tag).or_default() += 1;
         }
         self.tail.clear();

@@ -22,6 +22,7 @@ mod ring;
 pub mod segment;
 pub mod stream;
 pub mod tls_walk;
+pub mod words;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -300,8 +300,76 @@ pub enum ProveCommand {
     #[command(after_help = "Example: tcpdump -i eth0 -s 0 -w db.pcap tcp; sealion prove sniff db.pcap\n\n\
                             Exit code 1: something readable was seen (with --fail-on-clear). 3: nothing could be looked at.")]
     Sniff(ProveSniffArgs),
+    /// Stand between a client and a real server: listen, or strip TLS, substitute the RSA key, change a result
+    ///
+    /// Point the client at the relay instead of at the server. Nothing secret is kept or shown: of a password only
+    /// whether it matches the one that you give.
+    #[command(after_help = "Examples: sealion prove relay --to db1:3306\n          \
+                            sealion prove relay --to /run/mysqld/mysqld.sock --listen /tmp/seen.sock\n          \
+                            sealion prove relay --to 127.0.0.1:3306 --strip --substitute-key --password-file FILE\n\n\
+                            Exit code 1: a client has fallen to an attack (or, with --fail-on-clear, something readable was seen). \
+                            3: no client came, or the server was not reached.")]
+    Relay(ProveRelayArgs),
+    /// Play the classic attacks on real servers of our own: each succeeding, what stops it, and each failing
+    ///
+    /// Six parts: sniffing, stripping, untrusted-ca, host-names, rsa-key, loose-ends. A MariaDB 10.11 and a MySQL 9.7 are
+    /// started in a network of their own and removed again.
+    #[command(after_help = "Needs: sealion lab fetch galera-10.11; sealion lab fetch mysql-9.7\n\n\
+                            Exit code 1: something was not as it should be. 3: it cannot be played here.")]
+    Tour(ProveTourArgs),
     /// The attacks, and what helps against each
     List,
+}
+
+#[derive(Debug, Args)]
+pub struct ProveTourArgs {
+    /// Only this part (its id); may be given several times, or several with commas between them
+    #[arg(long, value_name = "ID", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// Also write a page to teach from
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Also write what `--format json` prints
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct ProveRelayArgs {
+    /// The real server: HOST:PORT, or the path of its unix socket
+    #[arg(long, value_name = "PLACE")]
+    pub to: String,
+    /// Where clients are to connect to: a port of 127.0.0.1 (the kernel chooses one when left out), or a path for a unix
+    /// socket
+    #[arg(long, value_name = "PORT|PATH", default_value = "0")]
+    pub listen: String,
+    /// Listen on this address instead of 127.0.0.1. Whoever reaches it can be attacked: only where you may
+    #[arg(long, value_name = "ADDR")]
+    pub authorized_bind: Option<std::net::IpAddr>,
+    /// Take the offer of TLS out of the server's greeting
+    #[arg(long)]
+    pub strip: bool,
+    /// Show an RSA key of our own where a password is to be encrypted (caching_sha2_password, sha256_password)
+    #[arg(long)]
+    pub substitute_key: bool,
+    /// Change a marked value of results on its way to the client
+    #[arg(long, value_name = "FROM=TO")]
+    pub change_result: Option<String>,
+    /// The first line of this file is the password that what is obtained is compared with; it is not kept
+    #[arg(long, value_name = "FILE", requires = "substitute_key")]
+    pub password_file: Option<PathBuf>,
+    /// Also look for this text, and say where it stood; may be given several times. It is never shown again
+    #[arg(long = "canary", value_name = "TEXT")]
+    pub canaries: Vec<String>,
+    /// The same for each line of a file, for what should not stand in a list of processes
+    #[arg(long, value_name = "FILE")]
+    pub canary_file: Option<PathBuf>,
+    /// End after so long; on Ctrl-C when left out
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub seconds: Option<u64>,
+    /// End with 1 when something readable was seen
+    #[arg(long)]
+    pub fail_on_clear: bool,
 }
 
 #[derive(Debug, Args)]
@@ -411,6 +479,12 @@ pub struct ProveSniffArgs {
     /// MySQL also listens here; may be given several times. A greeting is recognised on any port
     #[arg(long = "port", value_name = "N")]
     pub ports: Vec<u16>,
+    /// Also look for this text, and say where it stood; may be given several times. It is never shown again
+    #[arg(long = "canary", value_name = "TEXT")]
+    pub canaries: Vec<String>,
+    /// The same for each line of a file, for what should not stand in a list of processes
+    #[arg(long, value_name = "FILE")]
+    pub canary_file: Option<PathBuf>,
     /// End with 1 when something readable was seen
     #[arg(long)]
     pub fail_on_clear: bool,

@@ -177,7 +177,8 @@ fn exec(args: &LabExecArgs) -> Result<u8, OpsError> {
         command.env(&key, if key == "PATH" { format!("{value}:{old}") } else { value });
     }
     let is_client = name.starts_with("mariadb") || name.starts_with("mysql");
-    let names_options = rest.iter().any(|word| word.to_string_lossy().starts_with("--defaults"));
+    let names_options =
+        rest.iter().any(|word| word.to_string_lossy().starts_with("--defaults") || word == "--no-defaults");
     if is_client && !names_options {
         command.arg(format!("--defaults-extra-file={}", dir.join("operator.cnf").display()));
         if !rest.iter().any(|word| word.to_string_lossy().starts_with("-h"))

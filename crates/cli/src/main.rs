@@ -10,7 +10,9 @@ mod labs;
 mod look;
 mod prove;
 mod prove_config;
+mod prove_relay;
 mod prove_sniff;
+mod prove_tour;
 mod scan;
 mod show;
 

@@ -27,6 +27,11 @@ pub fn prove(global: &Global, command: &ProveCommand) -> Result<u8, OpsError> {
             let stop = ends_on_ctrl_c()?;
             crate::prove_sniff::run(global, args, &stop)
         }
+        ProveCommand::Relay(args) => {
+            let stop = ends_on_ctrl_c()?;
+            crate::prove_relay::run(global, args, &stop)
+        }
+        ProveCommand::Tour(args) => crate::prove_tour::run(global, args),
         ProveCommand::List => Ok(list(global)),
     }
 }

@@ -1,18 +1,22 @@
 //! `sealion prove sniff`: for people a table, worst first; for programs the schema `sealion/prove-sniff/1`.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 use ops::OpsError;
-use ops::prove::sniff::{Kind, Listed, Sniffed, Source, guess, sniff};
-use serde_json::{Map, Value, json};
+use ops::prove::sniff::{Kind, Listed, Place, Seen, Sniffed, Source, Word, guess, sniff, word_name, words};
+use report::shape::{
+    PROVE_SNIFF_SCHEMA_ID, ProveSniffReport, SniffCanary, SniffCanarySum, SniffConnection, SniffErrorCode,
+    SniffFinding, SniffFindingSum, SniffGalera, SniffKindSum, SniffLogin, SniffMySql, SniffSecret,
+};
 
 use crate::args::{Format, Global, ProveSniffArgs};
 use crate::show;
 
-const SCHEMA: &str = "sealion/prove-sniff/1";
 /// Findings of a connection that fit its row; all of them are in the JSON.
 const FINDINGS_SHOWN: usize = 3;
 const SAMPLES_SHOWN: usize = 5;
+const CANARIES_SHOWN: usize = 20;
 
 pub fn run(global: &Global, args: &ProveSniffArgs, stop: &AtomicBool) -> Result<u8, OpsError> {
     let source = match (&args.file, &args.iface) {
@@ -26,17 +30,22 @@ pub fn run(global: &Global, args: &ProveSniffArgs, stop: &AtomicBool) -> Result<
             ));
         }
     };
+    let words = words(&args.canaries, args.canary_file.as_deref())?;
+    let count = words.count();
     let began = std::time::Instant::now();
-    let sniffed = sniff(&source, &args.ports, stop, &mut |bytes, total, packets| {
-        let of = total.map_or(String::new(), |total| format!(" of {} MiB", total >> 20));
-        let rate = bytes as f64 / 1e6 / began.elapsed().as_secs_f64().max(0.001);
-        show::progress(&format!("{} MiB{of}, {packets} packets, {rate:.0} MB/s", bytes >> 20));
+    let sniffed = sniff(&source, &args.ports, words, stop, &mut |word| match word {
+        Word::Listening => show::tell("listening"),
+        Word::Progress { bytes, of_bytes, packets } => {
+            let of = of_bytes.map_or(String::new(), |total| format!(" of {} MiB", total >> 20));
+            let rate = bytes as f64 / 1e6 / began.elapsed().as_secs_f64().max(0.001);
+            show::progress(&format!("{} MiB{of}, {packets} packets, {rate:.0} MB/s", bytes >> 20));
+        }
     })?;
     show::progress("");
     if global.format == Format::Json {
         print_json(&sniffed);
     } else {
-        print(global, &sniffed, args.limit);
+        print(global, &sniffed, count, args.limit);
     }
     let report = &sniffed.report;
     if report.looked_at() == 0 && !report.is_readable() {
@@ -60,7 +69,7 @@ fn how(one: &Listed) -> &'static str {
     }
 }
 
-fn print(global: &Global, sniffed: &Sniffed, limit: usize) {
+fn print(global: &Global, sniffed: &Sniffed, words: usize, limit: usize) {
     let report = &sniffed.report;
     let all = report.looked_at();
     let tls = report.listed.iter().filter(|one| one.told.is_tls).count();
@@ -100,6 +109,7 @@ fn print(global: &Global, sniffed: &Sniffed, limit: usize) {
         });
         show::out(&show::table(&["what was read, worst first", "times", "connections"], rows.collect()));
     }
+    canaries(&report.canary_places, words);
     let mut guesses: Vec<&str> = vec![];
     for one in &report.listed {
         for login in one.told.mysql.iter().flat_map(|seen| &seen.logins) {
@@ -110,7 +120,7 @@ fn print(global: &Global, sniffed: &Sniffed, limit: usize) {
     }
     for plugin in guesses {
         if let Some(guess) = guess::Guess::of(plugin) {
-            show::out(&format!("guessing {plugin}: {}", guess.text()));
+            show::out(&show::wrapped(&format!("guessing {plugin}: "), &guess.text()));
         }
     }
     if !report.listed.is_empty() {
@@ -144,6 +154,29 @@ fn print(global: &Global, sniffed: &Sniffed, limit: usize) {
     }
 }
 
+/// Canaries by name and place: connections, and how often in them.
+pub type PlaceSums = BTreeMap<(String, Place), (u64, u64)>;
+
+/// Where canaries stood; of each word that was given also that it was not seen.
+pub fn canaries(places: &PlaceSums, words: usize) {
+    if !places.is_empty() {
+        show::out("");
+        let row = |((canary, place), (connections, times)): (&(String, Place), &(u64, u64))| {
+            vec![canary.clone(), place.text().into(), times.to_string(), connections.to_string()]
+        };
+        let rows = places.iter().take(CANARIES_SHOWN).map(row).collect();
+        show::out(&show::table(&["canary", "found in", "times", "connections"], rows));
+        if places.len() > CANARIES_SHOWN {
+            show::out(&format!("and {} more (--format json)", places.len() - CANARIES_SHOWN));
+        }
+    }
+    for name in (0..words).map(word_name) {
+        if !places.keys().any(|(canary, _)| *canary == name) {
+            show::out(&format!("{name} was not seen."));
+        }
+    }
+}
+
 fn row(one: &Listed) -> Vec<String> {
     let (client, server) = ends(one);
     let mut seen: Vec<String> = one
@@ -171,52 +204,63 @@ fn row(one: &Listed) -> Vec<String> {
     vec![client, server, what, how(one).to_owned(), seen.join(", ")]
 }
 
-/// One connection a line: ten thousand of them as one value would take more memory than the capture did.
+/// One connection a line.
 fn print_json(sniffed: &Sniffed) {
-    let head = json(sniffed).to_string();
-    let head = head.strip_suffix('}').unwrap_or(&head);
-    show::out(&format!("{head},\"connections\":["));
-    let last = sniffed.report.listed.len();
-    for (number, one) in sniffed.report.listed.iter().enumerate() {
-        let comma = if number + 1 < last { "," } else { "" };
-        show::out(&format!("{}{comma}", connection(one)));
-    }
-    show::out("]}");
+    shape(sniffed).lines(sniffed.report.listed.iter().map(connection), &mut show::out);
 }
 
 /// All but the connections.
-fn json(sniffed: &Sniffed) -> Value {
+fn shape(sniffed: &Sniffed) -> ProveSniffReport {
     let report = &sniffed.report;
-    let kinds: Map<String, Value> =
-        report.connections.iter().map(|(kind, count)| (kind.to_string(), (*count).into())).collect();
-    let findings: Vec<Value> = report
-        .findings
-        .iter()
-        .map(|(what, (connections, times))| {
-            json!({ "id": what.id(), "text": what.text(), "is_readable": what.is_readable(), "connections": connections, "times": times })
-        })
-        .collect();
-    json!({
-        "schema": SCHEMA,
-        "sealion_version": env!("CARGO_PKG_VERSION"),
-        "method": sniffed.method,
-        "is_readable": report.is_readable(),
-        "is_complete": sniffed.doubts.is_empty(),
-        "doubts": sniffed.doubts,
-        "segments": report.segments,
-        "other_packets": report.other_packets,
-        "payload_bytes": report.payload_bytes,
-        "missing_bytes": report.missing_bytes,
-        "first_unix_ms": report.first_unix_ms,
-        "last_unix_ms": report.last_unix_ms,
-        "connections_by_kind": kinds,
-        "connections_over_limit": report.connections_over_limit,
-        "connections_not_listed": report.not_listed,
-        "findings": findings,
-    })
+    let moment = |unix_ms| (report.segments > 0).then_some(unix_ms);
+    ProveSniffReport {
+        schema: PROVE_SNIFF_SCHEMA_ID.into(),
+        sealion_version: env!("CARGO_PKG_VERSION").into(),
+        method: sniffed.method.clone(),
+        is_readable: report.is_readable(),
+        is_complete: sniffed.doubts.is_empty(),
+        doubts: sniffed.doubts.clone(),
+        segments: report.segments,
+        other_packets: report.other_packets,
+        payload_bytes: report.payload_bytes,
+        missing_bytes: report.missing_bytes,
+        first_unix_ms: moment(report.first_unix_ms),
+        last_unix_ms: moment(report.last_unix_ms),
+        connections_by_kind: report
+            .connections
+            .iter()
+            .map(|(kind, connections)| SniffKindSum { kind: kind.to_string(), connections: *connections })
+            .collect(),
+        connections_over_limit: report.connections_over_limit,
+        connections_not_listed: report.not_listed,
+        findings: report
+            .findings
+            .iter()
+            .map(|(what, (connections, times))| SniffFindingSum {
+                id: what.id().into(),
+                text: what.text().into(),
+                is_readable: what.is_readable(),
+                connections: *connections,
+                times: *times,
+            })
+            .collect(),
+        canaries: report
+            .canary_places
+            .iter()
+            .map(|((canary, place), (connections, times))| SniffCanarySum {
+                canary: canary.clone(),
+                place: place.id().into(),
+                text: place.text().into(),
+                connections: *connections,
+                times: *times,
+            })
+            .collect(),
+        canaries_not_listed: report.canaries_not_listed,
+        connections: vec![],
+    }
 }
 
-fn connection(one: &Listed) -> Value {
+pub fn connection(one: &Listed) -> SniffConnection {
     let told = &one.told;
     let (client, server) = ends(one);
     let (client_from, server_from) = if told.server_is_a {
@@ -224,87 +268,88 @@ fn connection(one: &Listed) -> Value {
     } else {
         (told.tls_from_a, told.tls_from_b)
     };
-    let findings: Vec<Value> = one
-        .findings
-        .iter()
-        .map(|finding| json!({ "id": finding.what.id(), "times": finding.times, "detail": finding.detail }))
-        .collect();
-    let mysql = told.mysql.as_ref().map(|seen| {
-        let logins: Vec<Value> = seen
-            .logins
-            .iter()
-            .map(|login| {
-                let guess = guess::Guess::of(&login.plugin);
-                json!({
-                    "plugin": login.plugin,
-                    "answer_bytes": login.answer_bytes,
-                    "is_guessable": guess.is_some(),
-                    "assumed_guesses_per_s": guess.map(|guess| guess.assumed_per_s),
-                })
-            })
-            .collect();
-        let secrets: Map<String, Value> =
-            seen.secrets.iter().map(|(secret, times)| (secret.to_string(), (*times).into())).collect();
-        let errors: Map<String, Value> =
-            seen.error_codes.iter().map(|(code, times)| (code.to_string(), (*times).into())).collect();
-        json!({
-            "flavour": seen.flavour.map(|flavour| flavour.to_string()),
-            "server_version": seen.server_version,
-            "offers_tls": seen.offers_tls,
-            "asked_tls": seen.asked_tls,
-            "joined_in_the_middle": seen.joined_in_the_middle,
-            "user": seen.user,
-            "database": seen.database,
-            "program": seen.program,
-            "compressed": seen.compressed,
-            "logged_in": seen.logged_in,
-            "logins": logins,
-            "passwords_in_clear": seen.passwords_in_clear,
-            "secrets": secrets,
-            "queries": seen.queries,
-            "prepared": seen.prepared,
-            "executed": seen.executed,
-            "parameter_bytes": seen.parameter_bytes,
-            "results": seen.results,
-            "rows": seen.rows,
-            "row_bytes": seen.row_bytes,
-            "files_sent": seen.files_sent,
-            "file_bytes": seen.file_bytes,
-            "binlog_dumps": seen.binlog_dumps,
-            "binlog_events": seen.binlog_events,
-            "row_events": seen.row_events,
-            "statement_events": seen.statement_events,
-            "errors": seen.errors,
-            "error_codes": errors,
-            "samples": seen.samples,
-            "lost": seen.lost,
-        })
+    let (client_bytes, server_bytes) =
+        if told.server_is_a { (told.bytes_b, told.bytes_a) } else { (told.bytes_a, told.bytes_b) };
+    let canaries = told.canary_places.iter().map(|((canary, place), times)| SniffCanary {
+        canary: canary.clone(),
+        place: place.id().into(),
+        times: *times,
     });
-    let galera = (told.kind == Kind::Galera && !told.is_tls).then(|| {
-        json!({
-            "messages": told.galera.messages,
-            "data_messages": told.galera.data_messages,
-            "writesets": told.galera.writesets,
-            "writeset_bytes": told.galera.writeset_bytes,
-        })
+    let findings = one.findings.iter().map(|finding| SniffFinding {
+        id: finding.what.id().into(),
+        times: finding.times,
+        detail: finding.detail.clone(),
     });
-    json!({
-        "client": client,
-        "server": server,
-        "kind": told.kind.to_string(),
-        "is_tls": told.is_tls,
-        "tls_from_client_byte": client_from,
-        "tls_from_server_byte": server_from,
-        "clear_bytes_in_tls": told.clear_bytes_in_tls,
-        "client_bytes": if told.server_is_a { told.bytes_b } else { told.bytes_a },
-        "server_bytes": if told.server_is_a { told.bytes_a } else { told.bytes_b },
-        "missing_bytes": told.missing_bytes,
-        "unread_bytes": told.unread_bytes,
-        "first_unix_ms": one.ends.first_unix_ms,
-        "last_unix_ms": one.ends.last_unix_ms,
-        "canaries": told.canaries,
-        "findings": findings,
-        "mysql": mysql,
-        "galera": galera,
-    })
+    SniffConnection {
+        client,
+        server,
+        kind: told.kind.to_string(),
+        is_tls: told.is_tls,
+        tls_from_client_byte: client_from,
+        tls_from_server_byte: server_from,
+        clear_bytes_in_tls: told.clear_bytes_in_tls,
+        client_bytes,
+        server_bytes,
+        missing_bytes: told.missing_bytes,
+        unread_bytes: told.unread_bytes,
+        first_unix_ms: one.ends.first_unix_ms,
+        last_unix_ms: one.ends.last_unix_ms,
+        canaries: canaries.collect(),
+        findings: findings.collect(),
+        mysql: told.mysql.as_ref().map(mysql),
+        galera: (told.kind == Kind::Galera && !told.is_tls).then_some(SniffGalera {
+            messages: told.galera.messages,
+            data_messages: told.galera.data_messages,
+            writesets: told.galera.writesets,
+            writeset_bytes: told.galera.writeset_bytes,
+        }),
+    }
+}
+
+pub fn mysql(seen: &Seen) -> SniffMySql {
+    let logins = seen.logins.iter().map(|login| {
+        let guess = guess::Guess::of(&login.plugin);
+        SniffLogin {
+            plugin: login.plugin.clone(),
+            answer_bytes: login.answer_bytes as u64,
+            is_guessable: guess.is_some(),
+            assumed_guesses_per_s: guess.map(|guess| guess.assumed_per_s),
+        }
+    });
+    let secrets =
+        seen.secrets.iter().map(|(secret, times)| SniffSecret { secret: secret.to_string(), times: *times });
+    let error_codes =
+        seen.error_codes.iter().map(|(code, times)| SniffErrorCode { code: *code, times: *times });
+    SniffMySql {
+        flavour: seen.flavour.map(|flavour| flavour.to_string()),
+        server_version: seen.server_version.clone(),
+        offers_tls: seen.offers_tls,
+        asked_tls: seen.asked_tls,
+        joined_in_the_middle: seen.joined_in_the_middle,
+        user: seen.user.clone(),
+        database: seen.database.clone(),
+        program: seen.program.clone(),
+        compressed: seen.compressed.map(Into::into),
+        logged_in: seen.logged_in,
+        logins: logins.collect(),
+        passwords_in_clear: seen.passwords_in_clear,
+        secrets: secrets.collect(),
+        queries: seen.queries,
+        prepared: seen.prepared,
+        executed: seen.executed,
+        parameter_bytes: seen.parameter_bytes,
+        results: seen.results,
+        rows: seen.rows,
+        row_bytes: seen.row_bytes,
+        files_sent: seen.files_sent,
+        file_bytes: seen.file_bytes,
+        binlog_dumps: seen.binlog_dumps,
+        binlog_events: seen.binlog_events,
+        row_events: seen.row_events,
+        statement_events: seen.statement_events,
+        errors: seen.errors,
+        error_codes: error_codes.collect(),
+        samples: seen.samples.clone(),
+        lost: seen.lost,
+    }
 }

@@ -61,6 +61,26 @@ pub fn table(header: &[&str], rows: Vec<Vec<String>>) -> String {
     table.to_string()
 }
 
+/// `mark` and the text behind it, in lines of at most 80 columns that are broken between words and begin under the text.
+pub fn wrapped(mark: &str, text: &str) -> String {
+    let indent = mark.chars().count();
+    let (mut lines, mut line, mut columns) = (Vec::new(), mark.to_owned(), indent);
+    for word in text.split_whitespace() {
+        let (is_first, word_columns) = (columns == indent, word.chars().count());
+        if !is_first && columns + 1 + word_columns > usize::from(WIDTH) {
+            lines.push(std::mem::replace(&mut line, " ".repeat(indent)));
+            columns = indent;
+        } else if !is_first {
+            line.push(' ');
+            columns += 1;
+        }
+        line.push_str(word);
+        columns += word_columns;
+    }
+    lines.push(line);
+    lines.join("\n")
+}
+
 /// Milliseconds since 1970 as a date.
 pub fn day(unix_s: Option<i64>) -> String {
     unix_s.and_then(|s| u64::try_from(s).ok()).map_or_else(
@@ -88,5 +108,20 @@ pub fn progress(word: &str) {
         let mut text: String = word.chars().take(usize::from(WIDTH) - 1).collect();
         text.insert_str(0, "\r\x1b[K");
         let _ = write!(std::io::stderr(), "{text}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_are_broken_between_words_and_begin_under_the_text() {
+        assert_eq!(wrapped("- ", "a  b"), "- a b");
+        let text = wrapped("  before   ", &"word ".repeat(40));
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines.len() == 3 && lines.iter().all(|line| line.chars().count() <= 80), "{text}");
+        assert!(lines[0].starts_with("  before   word") && lines[1].starts_with("           word"), "{text}");
+        assert_eq!(wrapped("", &"x".repeat(200)).lines().count(), 1, "a word is never cut");
     }
 }

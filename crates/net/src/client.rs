@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use openssl::ssl::{SslContext, SslStream};
 use wire::login::CHARSET_UTF8MB4;
-use wire::packet::{BEFORE_LOGIN_BYTES_MAX, PAYLOAD_BYTES_MAX, write_payload};
-use wire::prepared::{Cell, PrepareOk};
+use wire::packet::{BEFORE_LOGIN_BYTES_MAX, HEADER_BYTES, PAYLOAD_BYTES_MAX, write_payload};
+use wire::prepared::{Cell, Parameter, PrepareOk};
 use wire::{
     AnswerReader, AuthAnswer, Capabilities, ColumnDef, ErrPacket, FirstPacket, Greeting, HandshakeResponse,
     OkPacket, PacketBuffer, SslRequest, TextEvent, TextResponse, TextRow, command, greeting,
@@ -359,6 +359,84 @@ impl Client {
         }
         self.broken = false;
         Ok(done)
+    }
+
+    /// Runs one statement by the binary protocol, its parameters apart from its text; all are sent as strings. Rows are read to
+    /// the end and dropped. The statement is closed again.
+    pub fn execute_prepared(&mut self, sql: &str, parameters: &[&[u8]]) -> Result<Done, NetError> {
+        const DOING: &str = "waiting for the answer to a prepared statement";
+        let prepared = self.prepare(sql)?;
+        if usize::from(prepared.parameters) != parameters.len() {
+            return Err(NetError::Usage {
+                why: format!(
+                    "the statement has {} parameters, {} are given",
+                    prepared.parameters,
+                    parameters.len()
+                ),
+                next: "give one for each question mark",
+            });
+        }
+        self.begin_command()?;
+        let values: Vec<Parameter<'_>> = parameters.iter().map(|value| Parameter::Text(value)).collect();
+        let mut packet = Vec::new();
+        wire::prepared::append_execute(&mut packet, prepared.statement_id, &values, true)
+            .map_err(|error| self.channel.doing(DOING).wire(&error))?;
+        let payload = packet.get(HEADER_BYTES..).unwrap_or_default();
+        self.channel.send(payload, "executing a prepared statement")?;
+        let ends_definitions = !self.capabilities.contains(Capabilities::DEPRECATE_EOF);
+        let mut done = Done::default();
+        let first = self.channel.receive(DOING)?.to_vec();
+        match first.first() {
+            Some(0x00) => note(&mut done, &self.ok(&first, DOING)?),
+            Some(0xff) | None => return Err(self.failed(&first, DOING)),
+            Some(_) => {
+                let (columns, used) =
+                    wire::lenenc::read_int(&first).map_err(|error| self.channel.doing(DOING).wire(&error))?;
+                // A server that knows that we know the columns says so, and leaves them out.
+                let are_left_out = self.caches_metadata && first.get(used) == Some(&0);
+                let columns = if are_left_out { 0 } else { columns };
+                for _ in 0..columns.saturating_add(u64::from(ends_definitions)) {
+                    self.channel.receive(DOING)?;
+                }
+                loop {
+                    let payload = self.channel.receive(DOING)?;
+                    match payload.first() {
+                        Some(0xff) | None => {
+                            let payload = payload.to_vec();
+                            return Err(self.failed(&payload, DOING));
+                        }
+                        // A binary row begins with a zero.
+                        Some(0xfe) => break,
+                        Some(_) => done.rows += 1,
+                    }
+                }
+            }
+        }
+        self.channel.sequence = 0;
+        // Nothing answers it.
+        wire::prepared::close(&mut self.scratch, prepared.statement_id);
+        self.channel.send(&self.scratch, "closing a statement")?;
+        self.broken = false;
+        Ok(done)
+    }
+
+    fn ok(&self, payload: &[u8], doing: &'static str) -> Result<OkPacket, NetError> {
+        OkPacket::parse(payload).map_err(|error| self.channel.doing(doing).wire(&error))
+    }
+
+    /// The error that a packet is, or that it is none. The answer is over: the session is as good as before.
+    fn failed(&mut self, payload: &[u8], doing: &'static str) -> NetError {
+        let about = self.channel.doing(doing);
+        match wire::ErrPacket::parse(payload) {
+            Ok(error) => {
+                let refused = about.refused(error);
+                self.broken = false;
+                refused
+            }
+            Err(_) => {
+                about.misbehaved("its answer to a prepared statement is neither of the kinds that there are")
+            }
+        }
     }
 
     fn begin_command(&mut self) -> Result<(), NetError> {

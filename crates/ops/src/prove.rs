@@ -19,7 +19,9 @@ use crate::OpsError;
 
 pub mod config;
 pub mod drivers;
+pub mod relay;
 pub mod sniff;
+pub mod tour;
 
 pub use prove::attacks::{ATTACKS, attack};
 pub use prove::clients::CLIENTS;

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use ops::prove::sniff::{Sniffed, Source, What, sniff};
+use ops::prove::sniff::{Sniffed, Source, What, Words, sniff, words};
 use wire::{Capabilities, Greeting, HandshakeResponse, SslRequest};
 
 const CANARY: &str = "SLCANARY00000000000000b1";
@@ -18,7 +18,7 @@ fn recording(name: &str) -> PathBuf {
 }
 
 fn file(path: PathBuf) -> Result<Sniffed, ops::OpsError> {
-    sniff(&Source::File(path), &[], &AtomicBool::new(false), &mut |_, _, _| ())
+    sniff(&Source::File(path), &[], Words::default(), &AtomicBool::new(false), &mut |_| ())
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn an_interface_is_listened_to_and_a_greeting_is_known_on_any_port() {
     let stop = AtomicBool::new(false);
     let source = Source::Interface { name: "lo".into(), seconds: Some(60) };
     let sniffed = thread::scope(|scope| {
-        let sniffing = scope.spawn(|| sniff(&source, &[], &stop, &mut |_, _, _| ()));
+        let sniffing = scope.spawn(|| sniff(&source, &[], Words::default(), &stop, &mut |_| ()));
         // Nobody tells when it listens, so the talk is had until it must.
         for _ in 0..20 {
             talk(&listener);
@@ -136,6 +136,23 @@ fn an_interface_is_listened_to_and_a_greeting_is_known_on_any_port() {
 #[test]
 fn an_interface_that_is_not_there_cannot_be_looked_at() {
     let source = Source::Interface { name: "nosuch0".into(), seconds: Some(1) };
-    let error = sniff(&source, &[], &AtomicBool::new(false), &mut |_, _, _| ()).unwrap_err();
+    let error = sniff(&source, &[], Words::default(), &AtomicBool::new(false), &mut |_| ()).unwrap_err();
     assert_eq!(error.exit_code(), 3, "{error}");
+}
+
+#[test]
+fn words_come_from_the_command_line_and_a_file_and_are_never_repeated() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("words");
+    std::fs::write(&path, "the-key\r\n\npw-of\n").unwrap();
+    let all = words(&["SELECT".into()], Some(&path)).unwrap();
+    assert_eq!(all.count(), 3);
+    let source = Source::File(recording("secret.pcap"));
+    let sniffed = sniff(&source, &[], all, &AtomicBool::new(false), &mut |_| ()).unwrap();
+    let names: Vec<&str> = sniffed.report.canary_places.keys().map(|(name, _)| name.as_str()).collect();
+    assert!(names.contains(&"given-2") && names.contains(&"given-3"), "{names:?}");
+    let error = words(&["abc".into()], None).unwrap_err();
+    assert!(error.exit_code() == 2 && !error.to_string().contains("abc"), "{error}");
+    std::fs::write(&path, vec![b'x'; 20_000]).unwrap();
+    assert_eq!(words(&[], Some(&path)).unwrap_err().exit_code(), 2);
 }

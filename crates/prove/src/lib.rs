@@ -11,8 +11,8 @@
 //! - [`config`]: connections in the settings of applications, and which mode of which client each is.
 //!
 //! [`verdict`] judges. Nothing that a client gives away is kept: a password or a file is compared with what the caller
-//! knows and forgotten. [`sniff`] is the other half: what somebody reads who only listens. Left out so far: relays in front
-//! of a real server.
+//! knows and forgotten. [`sniff`] is the other half: what somebody reads who only listens; [`relay`] stands between a client
+//! and a real server, listens and, if asked, attacks. Left out so far: revoked certificates.
 #![warn(clippy::indexing_slicing)]
 
 mod asked;
@@ -22,6 +22,7 @@ pub mod certificates;
 pub mod client;
 pub mod clients;
 pub mod config;
+pub mod relay;
 pub mod rogue;
 pub mod sniff;
 pub mod talk;

@@ -32,6 +32,15 @@ pub const PROVE_CLIENTS_SCHEMA: &str = include_str!("../../../docs/schema/prove-
 /// The same of `sealion prove config --format json`.
 pub const PROVE_CONFIG_SCHEMA: &str = include_str!("../../../docs/schema/prove-config-1.json");
 
+/// The same of `sealion prove sniff --format json`.
+pub const PROVE_SNIFF_SCHEMA: &str = include_str!("../../../docs/schema/prove-sniff-1.json");
+
+/// The same of `sealion prove relay --format json`.
+pub const PROVE_RELAY_SCHEMA: &str = include_str!("../../../docs/schema/prove-relay-1.json");
+
+/// The same of `sealion prove tour --format json`.
+pub const PROVE_TOUR_SCHEMA: &str = include_str!("../../../docs/schema/prove-tour-1.json");
+
 /// The same of `sealion bench load --format json`.
 pub const BENCH_LOAD_SCHEMA: &str = include_str!("../../../docs/schema/bench-load-1.json");
 

@@ -454,6 +454,9 @@ fn a_server_that_falls_silent_behind_its_first_flight_is_given_up() {
     }
 }
 
+const REQUEST: [u8; 110] = heartbeat(1);
+const ANSWER: [u8; 110] = heartbeat(2);
+
 #[test]
 fn what_a_server_says_of_its_own_is_no_memory_of_it_and_other_words_prove_nothing() {
     let limits = Limits { intrusive: Intrusive { heartbleed: true, ..Intrusive::NONE }, ..LIMITS };
@@ -465,8 +468,6 @@ fn what_a_server_says_of_its_own_is_no_memory_of_it_and_other_words_prove_nothin
         run(vec![target(server.address)], Depth::Classes, &limits).remove(0).facts.tls.unwrap().heartbleed
     };
     // Its own request, longer than what a faulty server would give away, and a complaint behind it; then an answer.
-    const REQUEST: [u8; 110] = heartbeat(1);
-    const ANSWER: [u8; 110] = heartbeat(2);
     let no = heartbleed(&REQUEST);
     // The recorded server falls silent after the flight: without one that still takes a hello nothing is proved.
     assert!(matches!(no, Some(Found::No | Found::Unknown(_))), "{no:?}");

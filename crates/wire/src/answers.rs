@@ -354,7 +354,7 @@ mod tests {
         let mut idle = AnswerReader::new(Capabilities::default(), false);
         assert!(idle.feed(&[1, 0, 0, 1, 0], Rows::Text).is_err());
         // An error in the middle of rows ends the answer, with any number.
-        let mut bytes = good[..good.len() - 11].to_vec();
+        let mut bytes = good.split_at(good.len() - 11).0.to_vec();
         bytes.extend_from_slice(&[9, 0, 0, 77, 0xff, 0x25, 0x05]);
         bytes.extend_from_slice(b"#70100");
         let got = read(reader(true, false), &bytes, 3).expect("an answer").expect("all of it");

@@ -7,14 +7,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use capture::file::{FileError, HELD_BYTES_MAX, Reader};
+pub use capture::words::Words;
 use capture::{CaptureError, Spec};
 use prove::sniff::Sniffer;
-pub use prove::sniff::{Kind, Listed, Report, What, guess};
+pub use prove::sniff::connection::word_name;
+pub use prove::sniff::mysql::Seen;
+pub use prove::sniff::{Kind, Listed, Place, Report, What, guess};
 
 use crate::OpsError;
 
 /// Read at once: large enough that the calls do not count, small enough to stay in the processor's cache.
 const READ_BYTES: usize = 256 << 10;
+/// So much of a file with words: sixteen of the longest, with air.
+const WORDS_FILE_BYTES_MAX: u64 = 16 << 10;
 /// Between two words about progress.
 const TELL_BYTES: u64 = 64 << 20;
 
@@ -28,6 +33,59 @@ pub enum Source {
         /// Until the caller stops it, when left out.
         seconds: Option<u64>,
     },
+}
+
+/// What is said while it goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Word {
+    /// From now on nothing that passes on the interface is missed.
+    Listening,
+    Progress {
+        bytes: u64,
+        of_bytes: Option<u64>,
+        packets: u64,
+    },
+}
+
+/// The words of the user's that are looked for: those given, and the lines of a file.
+///
+/// # Errors
+/// A file that cannot be read, a word that is too short or too long. The word itself is not told: it may be a secret.
+pub fn words(given: &[String], file: Option<&Path>) -> Result<Words, OpsError> {
+    Words::new(&raw_words(given, file)?).map_err(|error| {
+        OpsError::usage(
+            "this cannot be looked for",
+            error.to_string(),
+            "choose words that nobody sends by chance",
+        )
+    })
+}
+
+/// The same, as they were given; they are sound where [`words`] takes them.
+///
+/// # Errors
+/// A file that cannot be read.
+pub fn raw_words(given: &[String], file: Option<&Path>) -> Result<Vec<Vec<u8>>, OpsError> {
+    let mut all: Vec<Vec<u8>> = given.iter().map(|word| word.as_bytes().to_vec()).collect();
+    if let Some(path) = file {
+        let refused = |why: String| {
+            OpsError::usage(
+                format!("{} cannot be read for words to look for", path.display()),
+                why,
+                "name a file with one word a line",
+            )
+        };
+        let file = File::open(path).map_err(|error| refused(error.to_string()))?;
+        let mut text = zeroize::Zeroizing::new(Vec::new());
+        let read = file.take(WORDS_FILE_BYTES_MAX + 1).read_to_end(&mut text);
+        let count = read.map_err(|error| refused(error.to_string()))?;
+        if count as u64 > WORDS_FILE_BYTES_MAX {
+            return Err(refused(format!("it is longer than {WORDS_FILE_BYTES_MAX} bytes")));
+        }
+        let lines = text.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+        all.extend(lines.filter(|line| !line.is_empty()).map(<[u8]>::to_vec));
+    }
+    Ok(all)
 }
 
 /// What was seen, and how far that can be believed.
@@ -48,11 +106,12 @@ pub struct Sniffed {
 pub fn sniff(
     source: &Source,
     ports: &[u16],
+    words: Words,
     stop: &AtomicBool,
-    tell: &mut dyn FnMut(u64, Option<u64>, u64),
+    tell: &mut dyn FnMut(Word),
 ) -> Result<Sniffed, OpsError> {
     let began = Instant::now();
-    let mut sniffer = Sniffer::new(ports);
+    let mut sniffer = Sniffer::with_words(ports, words);
     let mut doubts = vec![];
     let (method, file_bytes) = match source {
         Source::File(path) => {
@@ -76,11 +135,6 @@ pub fn sniff(
     doubt(report.missing_bytes, "bytes were sent that are not in the capture");
     let unread: u64 = report.listed.iter().map(|one| one.told.unread_bytes).sum();
     doubt(unread, "compressed bytes could not be unpacked");
-    let zstd = |one: &&Listed| one.told.mysql.as_ref().is_some_and(|seen| seen.compressed == Some("zstd"));
-    doubt(
-        report.listed.iter().filter(zstd).count() as u64,
-        "connections are compressed with zstd, which is in clear but not unpacked here",
-    );
     let middle = |one: &&Listed| one.told.mysql.as_ref().is_some_and(|seen| seen.joined_in_the_middle);
     doubt(
         report.listed.iter().filter(middle).count() as u64,
@@ -97,7 +151,7 @@ fn file(
     path: &Path,
     sniffer: &mut Sniffer,
     stop: &AtomicBool,
-    tell: &mut dyn FnMut(u64, Option<u64>, u64),
+    tell: &mut dyn FnMut(Word),
     doubts: &mut Vec<String>,
 ) -> Result<u64, OpsError> {
     let failed = |error: std::io::Error| cannot_read(path, error, "name a file that you may read");
@@ -159,7 +213,7 @@ fn file(
         held_bytes = have_bytes - used;
         if read_bytes - told_bytes >= TELL_BYTES {
             told_bytes = read_bytes;
-            tell(read_bytes, total, sniffer.packets());
+            tell(Word::Progress { bytes: read_bytes, of_bytes: total, packets: sniffer.packets() });
         }
     }
     if read_bytes == 0 {
@@ -176,20 +230,24 @@ fn interface(
     seconds: Option<u64>,
     sniffer: &mut Sniffer,
     stop: &AtomicBool,
-    tell: &mut dyn FnMut(u64, Option<u64>, u64),
+    tell: &mut dyn FnMut(Word),
     doubts: &mut Vec<String>,
 ) -> Result<String, OpsError> {
     let until = seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
     // Every TCP port: what is not a database's is told by its first bytes.
     let spec = Spec { iface: name.to_owned(), ports: vec![], ring_bytes: 0 };
     let seen = std::cell::Cell::new((0_u64, 0_u64));
-    let mut last_told = Instant::now();
+    let (mut last_told, mut is_listening) = (Instant::now(), false);
     let watched = capture::watch(
         &spec,
         &mut || {
+            if !std::mem::replace(&mut is_listening, true) {
+                tell(Word::Listening);
+            }
             if last_told.elapsed() > Duration::from_secs(1) {
                 last_told = Instant::now();
-                tell(seen.get().0, None, seen.get().1);
+                let (bytes, packets) = seen.get();
+                tell(Word::Progress { bytes, of_bytes: None, packets });
             }
             stop.load(Ordering::Relaxed) || until.is_some_and(|until| Instant::now() >= until)
         },

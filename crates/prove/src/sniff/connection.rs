@@ -8,14 +8,17 @@ use std::collections::BTreeMap;
 use capture::canary::Scanner;
 use capture::conversations::{Conversation, Ends};
 use capture::tls_walk::TlsWalk;
+use capture::words::{WordScanner, Words};
 use wire::{SegmentShape, classify_segment, gcomm};
 
 use super::frames::Frames;
 use super::galera;
 use super::mysql::{self, MySql, Next};
-use super::unpack::{Inflater, Unpack};
+use super::place::Place;
+use super::unpack::{Inflater, Method, Unpack};
 
 pub const PORT_MYSQL: u16 = 3306;
+pub const PORT_X: u16 = 33_060;
 pub const PORT_SST: u16 = 4444;
 pub const PORT_GALERA: u16 = 4567;
 pub const PORT_IST: u16 = 4568;
@@ -24,10 +27,15 @@ const FIRST_BYTES: usize = 44;
 /// A segment that ends in another record is only called TLS by its first header; so many of them are no chance.
 const GREETING_BYTES: std::ops::RangeInclusive<u32> = 20..=1024;
 
+/// Canaries of one end whose packet has not ended yet; more of them are in no packet that a server sends.
+const HITS_MAX: usize = 4096;
+
 /// What passes on a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Kind {
     MySql,
+    /// MySQL's X Protocol, which is not read: only whether it is in clear.
+    MySqlX,
     /// Messages between Galera nodes.
     Galera,
     /// Galera's incremental transfer.
@@ -47,6 +55,7 @@ impl std::fmt::Display for Kind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.pad(match self {
             Self::MySql => "MySQL",
+            Self::MySqlX => "MySQL X",
             Self::Galera => "Galera",
             Self::Ist => "Galera IST",
             Self::SstRsync => "SST rsync",
@@ -57,18 +66,92 @@ impl std::fmt::Display for Kind {
     }
 }
 
+impl Kind {
+    /// Where something stands that passes on such a connection, as far as the kind tells.
+    fn place(self) -> Place {
+        match self {
+            Self::Galera => Place::GroupMessage,
+            Self::Ist => Place::Ist,
+            Self::SstRsync | Self::SstBackup | Self::SstOther => Place::Sst,
+            Self::MySql | Self::MySqlX | Self::Other => Place::Other,
+        }
+    }
+}
+
 /// Tools for all connections.
 #[derive(Debug)]
 pub struct Shared {
     mysql_ports: Vec<u16>,
+    words: Words,
     scratch: Vec<u8>,
     inflater: Inflater,
 }
 
 impl Shared {
-    pub fn new(ports: &[u16]) -> Self {
+    pub fn new(ports: &[u16], words: Words) -> Self {
         let mysql_ports = [&[PORT_MYSQL], ports].concat();
-        Self { mysql_ports, scratch: Vec::new(), inflater: Inflater::default() }
+        Self { mysql_ports, words, scratch: Vec::new(), inflater: Inflater::default() }
+    }
+}
+
+/// How a word of the user's is called: by its number, since the word may be a secret.
+pub fn word_name(number: usize) -> String {
+    format!("given-{}", number + 1)
+}
+
+/// Canaries with where they stood, and how often.
+pub type Places = BTreeMap<(String, Place), u64>;
+
+/// Canaries that one end sent: where each stands is known when its packet has ended.
+#[derive(Debug, Default)]
+struct Hits {
+    scanner: Scanner,
+    words: WordScanner,
+    /// Name, and the offset behind its last byte.
+    waiting: Vec<(String, u64)>,
+    found: Places,
+}
+
+impl Hits {
+    fn feed(&mut self, piece: &[u8], offset: u64, words: &Words, scratch: &mut Vec<u8>) {
+        let Self { scanner, words: word_scanner, waiting, found } = self;
+        let mut hit = |name: String, end: u64| {
+            if waiting.len() < HITS_MAX {
+                waiting.push((name, end));
+            } else {
+                *found.entry((name, Place::Other)).or_default() += 1;
+            }
+        };
+        scanner.feed_with(piece, offset, scratch, &mut |tag, end| hit(tag.to_owned(), end));
+        word_scanner.feed(words, piece, offset, scratch, &mut |number, end| hit(word_name(number), end));
+    }
+
+    /// Everything that ended before `end` stood in `place`.
+    fn settle(&mut self, end: u64, place: Place) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        let found = &mut self.found;
+        self.waiting.retain(|(name, at)| {
+            if *at <= end {
+                *found.entry((name.clone(), place)).or_default() += 1;
+            }
+            *at > end
+        });
+    }
+
+    fn gap(&mut self) {
+        self.scanner.gap();
+        self.words.gap();
+        self.settle(u64::MAX, Place::Other);
+    }
+
+    /// The bytes that follow are counted anew, from what was compressed; of what came behind `end` nothing is known.
+    fn restart(&mut self, end: u64) {
+        self.waiting.retain(|(_, at)| *at <= end);
+        self.settle(u64::MAX, Place::Other);
+        self.scanner.gap();
+        self.words.gap();
     }
 }
 
@@ -78,6 +161,8 @@ struct Half {
     /// Bytes that were held until it was known what they are.
     first: Vec<u8>,
     bytes: u64,
+    /// Offset behind the last piece, with what is missing.
+    end: u64,
     missing_bytes: u64,
     tls: TlsWalk,
     tls_bytes: u64,
@@ -88,7 +173,9 @@ struct Half {
     unpack: Option<Box<Unpack>>,
     /// The next packet boundary is not known.
     is_lost: bool,
-    scanner: Scanner,
+    hits: Hits,
+    /// Of the compressed protocol: what came out so far.
+    unpacked_bytes: u64,
 }
 
 /// How far it is known what a connection is.
@@ -108,7 +195,6 @@ pub struct Connection {
     /// Of MySQL: who serves.
     server_is_a: bool,
     is_tls: bool,
-    is_zstd: bool,
     a: Half,
     b: Half,
     mysql: Option<Box<MySql>>,
@@ -134,8 +220,10 @@ pub struct Told {
     pub unread_bytes: u64,
     pub mysql: Option<mysql::Seen>,
     pub galera: galera::Seen,
-    /// How often each canary was seen, by its tag.
+    /// How often each canary was seen, by its tag; of words that the user gave, by their name.
     pub canaries: BTreeMap<String, u64>,
+    /// The same, with where they stood.
+    pub canary_places: Places,
 }
 
 /// What the first bytes of one end say.
@@ -156,7 +244,6 @@ impl Connection {
             known: Known::Not,
             server_is_a: true,
             is_tls: false,
-            is_zstd: false,
             a: Half::default(),
             b: Half::default(),
             mysql: None,
@@ -176,6 +263,8 @@ impl Connection {
     fn kind_by_port(&self, shared: &Shared) -> Kind {
         if shared.mysql_ports.iter().any(|port| self.has_port(*port)) {
             Kind::MySql
+        } else if self.has_port(PORT_X) {
+            Kind::MySqlX
         } else if self.has_port(PORT_GALERA) {
             Kind::Galera
         } else if self.has_port(PORT_IST) {
@@ -191,6 +280,11 @@ impl Connection {
         let by_port = self.kind_by_port(shared);
         if classify_segment(first) != SegmentShape::NotTls {
             return First::Tls;
+        }
+        // Source: MySQL source documentation, "X Protocol": the server says hello with a notice (type 11) of type 5.
+        let is_hello = matches!(first, [_, 0, 0, 0, 11, 0x08, 5, ..]);
+        if by_port == Kind::MySqlX || (is_hello && by_port == Kind::Other) {
+            return First::Is(Kind::MySqlX);
         }
         match gcomm::parse(first) {
             Ok(Some(_)) => return First::Is(Kind::Galera),
@@ -231,7 +325,7 @@ impl Connection {
     }
 
     /// Begins to be something, and reads what was held until now.
-    fn decide(&mut self, first: &First, from_a: bool, shared: &mut Shared) {
+    fn decide(&mut self, first: &First, from_a: bool, rest_bytes: usize, shared: &mut Shared) {
         let by_port = self.kind_by_port(shared);
         match first {
             First::Greeting => {
@@ -262,14 +356,24 @@ impl Connection {
         for is_a in [from_a, !from_a] {
             let held = std::mem::take(&mut self.half(is_a).first);
             if !held.is_empty() {
-                self.read(is_a, &held, true, shared);
+                let behind_bytes = if is_a == from_a { rest_bytes as u64 } else { 0 };
+                let end = self.half(is_a).end.saturating_sub(behind_bytes);
+                self.read(is_a, &held, end, true, shared);
             }
         }
     }
 
-    /// Reads the next bytes of a connection that is known.
-    fn read(&mut self, from_a: bool, piece: &[u8], starts_segment: bool, shared: &mut Shared) {
+    /// Reads the next bytes of a connection that is known; `end` is the offset behind them.
+    fn read(&mut self, from_a: bool, piece: &[u8], end: u64, starts_segment: bool, shared: &mut Shared) {
         let Known::Is(kind) = self.known else { return };
+        // Its wish for TLS and the answer are messages; what follows begins a segment.
+        if kind == Kind::MySqlX && !self.is_tls && starts_segment && wire::starts_with_client_hello(piece) {
+            self.is_tls = true;
+            for half in [&mut self.a, &mut self.b] {
+                half.tls = TlsWalk::at_header();
+            }
+            self.half(!from_a).tls_from = Some(self.half(!from_a).bytes);
+        }
         if self.is_tls {
             let half = self.half(from_a);
             let before = half.tls_bytes;
@@ -278,19 +382,30 @@ impl Connection {
             if in_records > 0 && half.tls_from.is_none() {
                 half.tls_from = Some(half.bytes.saturating_sub(in_records));
             }
+            half.hits.settle(end, Place::Other);
             return;
         }
         match kind {
-            Kind::MySql => self.read_mysql(from_a, piece, starts_segment, shared),
+            Kind::MySql => self.read_mysql(from_a, piece, end, starts_segment, shared),
             Kind::Galera => {
                 let half = if from_a { &mut self.a } else { &mut self.b };
-                half.messages.feed(piece, starts_segment, &mut self.galera);
+                let Half { messages, hits, .. } = half;
+                messages.feed(piece, starts_segment, &mut self.galera, &mut |left_bytes, place| {
+                    hits.settle(end.saturating_sub(left_bytes as u64), place);
+                });
             }
-            _ => {}
+            _ => self.half(from_a).hits.settle(end, kind.place()),
         }
     }
 
-    fn read_mysql(&mut self, from_a: bool, piece: &[u8], starts_segment: bool, shared: &mut Shared) {
+    fn read_mysql(
+        &mut self,
+        from_a: bool,
+        piece: &[u8],
+        end: u64,
+        starts_segment: bool,
+        shared: &mut Shared,
+    ) {
         let half = if from_a { &mut self.a } else { &mut self.b };
         let Some(mysql) = &mut self.mysql else { return };
         let is_server = from_a == self.server_is_a;
@@ -305,25 +420,26 @@ impl Connection {
             half.frames.reset();
         }
         if let Some(unpack) = &mut half.unpack {
-            let (frames, scanner) = (&mut half.frames, &mut half.scanner);
-            let Shared { scratch, inflater, .. } = shared;
+            let (frames, hits, unpacked_bytes) = (&mut half.frames, &mut half.hits, &mut half.unpacked_bytes);
+            let Shared { scratch, inflater, words, .. } = shared;
             unpack.feed(piece, inflater, &mut |inner| {
-                // Positions are of the packed bytes: nobody looks for evidence here.
-                scanner.feed(inner, 0, scratch);
+                // Positions are of what was packed.
+                hits.feed(inner, *unpacked_bytes, words, scratch);
+                *unpacked_bytes += inner.len() as u64;
                 let mut rest = inner;
                 while let Some(packet) = frames.next(&mut rest) {
                     let _ = if is_server { mysql.from_server(packet) } else { mysql.from_client(packet) };
+                    hits.settle(*unpacked_bytes - rest.len() as u64, mysql.place);
                 }
             });
-            return;
-        }
-        if self.is_zstd {
             return;
         }
         let mut rest = piece;
         loop {
             let Some(packet) = half.frames.next(&mut rest) else { return };
             let next = if is_server { mysql.from_server(packet) } else { mysql.from_client(packet) };
+            let packet_end = end.saturating_sub(rest.len() as u64);
+            half.hits.settle(packet_end, mysql.place);
             match next {
                 Next::Packets => {}
                 Next::Tls => {
@@ -335,25 +451,44 @@ impl Connection {
                     let at = self.half(from_a).bytes - rest.len() as u64;
                     self.half(from_a).tls_from = Some(at);
                     if !rest.is_empty() {
-                        self.read(from_a, rest, false, shared);
+                        self.read(from_a, rest, end, false, shared);
                     }
                     return;
                 }
                 Next::Compressed => {
-                    self.is_zstd = mysql.seen.compressed == Some("zstd");
-                    if !self.is_zstd {
-                        for half in [&mut self.a, &mut self.b] {
-                            half.unpack = Some(Box::default());
-                            half.frames.reset();
-                        }
+                    let is_zstd = mysql.seen.compressed == Some("zstd");
+                    let method = if is_zstd { Method::Zstd } else { Method::Zlib };
+                    half.hits.restart(packet_end);
+                    self.half(!from_a).hits.restart(u64::MAX);
+                    for half in [&mut self.a, &mut self.b] {
+                        half.unpack = Some(Box::new(Unpack::new(method)));
+                        half.frames.reset();
                     }
                     if !rest.is_empty() {
-                        self.read_mysql(from_a, rest, false, shared);
+                        self.read_mysql(from_a, rest, end, false, shared);
                     }
                     return;
                 }
             }
         }
+    }
+
+    /// What is told of it so far; of missing and compressed bytes nothing yet.
+    pub fn so_far(&self) -> Told {
+        let mut told = Told { server_is_a: self.server_is_a, is_tls: self.is_tls, ..Told::default() };
+        if let Known::Is(kind) = self.known {
+            told.kind = kind;
+        }
+        for half in [&self.a, &self.b] {
+            for ((name, place), count) in &half.hits.found {
+                *told.canaries.entry(name.clone()).or_default() += count;
+                *told.canary_places.entry((name.clone(), *place)).or_default() += count;
+            }
+        }
+        (told.bytes_a, told.bytes_b) = (self.a.bytes, self.b.bytes);
+        told.mysql = self.mysql.as_ref().map(|mysql| mysql.seen.clone());
+        told.galera = self.galera;
+        told
     }
 
     /// What is told of it. The connection is over.
@@ -365,7 +500,7 @@ impl Connection {
         };
         if self.mysql.is_none() {
             // Who serves is told by the port, or it is the lower one.
-            let known = [PORT_MYSQL, PORT_GALERA, PORT_IST, PORT_SST];
+            let known = [PORT_MYSQL, PORT_X, PORT_GALERA, PORT_IST, PORT_SST];
             let is_known = |port: u16| known.contains(&port) || shared.mysql_ports.contains(&port);
             told.server_is_a = match (is_known(self.ports.0), is_known(self.ports.1)) {
                 (true, false) => true,
@@ -384,8 +519,11 @@ impl Connection {
                 let from = half.tls_from.unwrap_or(0);
                 told.clear_bytes_in_tls += half.bytes.saturating_sub(from).saturating_sub(half.tls_bytes);
             }
-            for (tag, count) in half.scanner.counts() {
-                *told.canaries.entry(tag.clone()).or_default() += count;
+            // A message that did not end is still of its kind.
+            half.hits.settle(u64::MAX, if self.is_tls { Place::Other } else { told.kind.place() });
+            for ((name, place), count) in &half.hits.found {
+                *told.canaries.entry(name.clone()).or_default() += count;
+                *told.canary_places.entry((name.clone(), *place)).or_default() += count;
             }
         }
         (told.tls_from_a, told.tls_from_b) = (self.a.tls_from, self.b.tls_from);
@@ -402,14 +540,19 @@ impl Conversation for Connection {
     fn piece(&mut self, from_a: bool, piece: &[u8], offset: u64, starts_segment: bool, shared: &mut Shared) {
         let half = if from_a { &mut self.a } else { &mut self.b };
         half.bytes += piece.len() as u64;
-        half.scanner.feed(piece, offset, &mut shared.scratch);
+        let end = offset + piece.len() as u64;
+        half.end = end;
+        // What is compressed is searched when it is unpacked: some packets are not, and would count twice.
+        if half.unpack.is_none() {
+            half.hits.feed(piece, offset, &shared.words, &mut shared.scratch);
+        }
         if self.known == Known::Not {
             let from_start = offset == 0;
             if half.first.is_empty() {
                 let first = self.recognise(from_a, piece, from_start, shared);
                 if !matches!(first, First::More | First::Nothing) {
-                    self.decide(&first, from_a, shared);
-                    self.read(from_a, piece, starts_segment, shared);
+                    self.decide(&first, from_a, piece.len(), shared);
+                    self.read(from_a, piece, end, starts_segment, shared);
                     return;
                 }
             }
@@ -425,18 +568,18 @@ impl Conversation for Connection {
             match first {
                 First::More if !is_enough => {}
                 First::More | First::Nothing => {
-                    self.decide(&First::Nothing, from_a, shared);
+                    self.decide(&First::Nothing, from_a, rest.len(), shared);
                     // Of a MySQL port: the next segment may begin a command.
                     self.half(from_a).first.clear();
                 }
                 found => {
-                    self.decide(&found, from_a, shared);
-                    self.read(from_a, rest, false, shared);
+                    self.decide(&found, from_a, rest.len(), shared);
+                    self.read(from_a, rest, end, false, shared);
                 }
             }
             return;
         }
-        self.read(from_a, piece, starts_segment, shared);
+        self.read(from_a, piece, end, starts_segment, shared);
     }
 
     fn gap(&mut self, from_a: bool, missing_bytes: u64, shared: &mut Shared) {
@@ -444,12 +587,11 @@ impl Conversation for Connection {
         let half = if from_a { &mut self.a } else { &mut self.b };
         half.missing_bytes += missing_bytes;
         half.first.clear();
-        half.scanner.gap();
+        half.hits.gap();
         half.messages.gap();
         half.is_lost = true;
         if let Some(unpack) = &mut half.unpack {
-            unpack.drop_held(&mut shared.inflater);
-            **unpack = Unpack::default();
+            unpack.restart(&mut shared.inflater);
         }
         if is_tls {
             half.tls = TlsWalk::Lost;

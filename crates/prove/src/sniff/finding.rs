@@ -1,7 +1,10 @@
 //! What was given away on a connection, worst first.
 
+use std::collections::BTreeMap;
+
 use super::connection::{Kind, Told};
 use super::guess::Guess;
+use super::place::Place;
 
 /// What was read. The order is that of the harm: the first is the worst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -74,7 +77,7 @@ impl What {
             Self::ResultRows => "rows of results",
             Self::Parameters => "parameters of prepared statements",
             Self::Statements => "statements",
-            Self::OtherInClear => "bytes of the group or of a transfer in clear text",
+            Self::OtherInClear => "bytes of the group, a transfer or the X Protocol in clear text",
             Self::LoginWithoutTls => "user name and database of a login",
             Self::ClearBytesInTls => "bytes outside of TLS records, after TLS had begun",
         }
@@ -134,13 +137,19 @@ pub fn of(told: &Told) -> Vec<Finding> {
             Kind::Galera if told.galera.writesets > 0 => {
                 add(What::WriteSets, told.galera.writesets, format!("{} bytes", told.galera.writeset_bytes));
             }
-            Kind::Galera | Kind::Ist | Kind::SstOther => {
+            Kind::Galera | Kind::Ist | Kind::SstOther | Kind::MySqlX => {
                 add(What::OtherInClear, 1, format!("{} bytes", told.bytes_a + told.bytes_b));
             }
             Kind::MySql | Kind::Other => {}
         }
     }
-    add(What::Canary, told.canaries.values().sum(), String::new());
+    let mut places: BTreeMap<Place, u64> = BTreeMap::new();
+    for ((_, place), times) in &told.canary_places {
+        *places.entry(*place).or_default() += times;
+    }
+    let places: Vec<String> =
+        places.iter().map(|(place, times)| format!("{} x{times}", place.id())).collect();
+    add(What::Canary, told.canaries.values().sum(), places.join(", "));
     add(
         What::ClearBytesInTls,
         u64::from(told.clear_bytes_in_tls > 0),

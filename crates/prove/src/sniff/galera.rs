@@ -5,6 +5,8 @@
 
 use wire::gcomm::HEADER_BYTES;
 
+use super::place::Place;
+
 const LENGTH_BITS: u32 = 0x00ff_ffff;
 const TYPE_USER: u8 = 8;
 /// The beginning of a message is enough to tell what it carries.
@@ -34,7 +36,14 @@ pub struct Messages {
 }
 
 impl Messages {
-    pub fn feed(&mut self, mut piece: &[u8], starts_segment: bool, seen: &mut Seen) {
+    /// `ended` is told, of each message that ends in this piece, how many bytes of the piece are left and what it was.
+    pub fn feed(
+        &mut self,
+        mut piece: &[u8],
+        starts_segment: bool,
+        seen: &mut Seen,
+        ended: &mut dyn FnMut(usize, Place),
+    ) {
         if self.is_lost {
             if !starts_segment {
                 return;
@@ -72,7 +81,10 @@ impl Messages {
             self.head.extend_from_slice(passing.get(..room).unwrap_or(passing));
             if self.left_bytes == 0 {
                 self.have_bytes = 0;
+                let before = seen.writesets;
                 count(&self.head, self.length, seen);
+                let is_writeset = seen.writesets > before;
+                ended(piece.len(), if is_writeset { Place::WriteSet } else { Place::GroupMessage });
             }
         }
     }

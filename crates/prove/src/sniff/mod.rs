@@ -2,8 +2,8 @@
 //!
 //! [`Sniffer`] is sans-I/O: it is given packets of a file or an interface. [`connection`] says what a connection is,
 //! [`mysql`] follows the MySQL protocol with [`frames`] and [`unpack`], [`galera`] the group's, [`sql`] redacts statements,
-//! [`guess`] says what a login is worth, [`finding`] sorts by what is worst. Memory is bounded whatever passes.
-//! Left out: decryption, the X Protocol, protocol 4.0 and older, zstd.
+//! [`guess`] says what a login is worth, [`place`] where a canary stood, [`finding`] sorts by what is worst. Memory is bounded whatever passes.
+//! Left out: decryption, what passes in the X Protocol, protocol 4.0 and older, transactions that the binary log holds compressed.
 
 pub mod connection;
 pub mod finding;
@@ -11,6 +11,7 @@ pub mod frames;
 pub mod galera;
 pub mod guess;
 pub mod mysql;
+pub mod place;
 pub mod sql;
 pub mod unpack;
 
@@ -18,14 +19,19 @@ use std::collections::BTreeMap;
 
 use capture::conversations::{Conversations, Ends};
 use capture::segment;
+use capture::words::Words;
 
 pub use connection::{Kind, Told};
 pub use finding::{Finding, What};
+pub use place::Place;
 
 use connection::{Connection, Shared};
 
 /// Connections that are listed one by one; all of them are in the sums.
 pub const LISTED_MAX: usize = 10_000;
+
+/// Canaries with their places that are listed in the sums; a peer may send names without end.
+pub const CANARY_PLACES_MAX: usize = 10_000;
 
 /// One connection that is over, or was open at the end.
 #[derive(Debug, Clone)]
@@ -55,6 +61,10 @@ pub struct Report {
     pub connections: BTreeMap<Kind, u64>,
     /// By finding: connections, and how often in them.
     pub findings: BTreeMap<What, (u64, u64)>,
+    /// Canaries by their name and where they stood: connections, and how often in them.
+    pub canary_places: BTreeMap<(String, Place), (u64, u64)>,
+    /// Canaries that are only in the findings, because there are too many names.
+    pub canaries_not_listed: u64,
     /// Worst first.
     pub listed: Vec<Listed>,
     /// Connections of the databases' kinds that are only in the sums.
@@ -87,6 +97,15 @@ impl Report {
             *connections += 1;
             *times += finding.times;
         }
+        for (key, times) in &told.canary_places {
+            if self.canary_places.len() >= CANARY_PLACES_MAX && !self.canary_places.contains_key(key) {
+                self.canaries_not_listed += times;
+                continue;
+            }
+            let (connections, all) = self.canary_places.entry(key.clone()).or_default();
+            *connections += 1;
+            *all += times;
+        }
         if told.kind == Kind::Other && findings.is_empty() {
             return;
         }
@@ -109,9 +128,14 @@ pub struct Sniffer {
 impl Sniffer {
     /// `ports`: where MySQL listens besides 3306.
     pub fn new(ports: &[u16]) -> Self {
+        Self::with_words(ports, Words::default())
+    }
+
+    /// The same; these words of the user's are looked for as canaries are.
+    pub fn with_words(ports: &[u16], words: Words) -> Self {
         Self {
             conversations: Conversations::new(Vec::new()),
-            shared: Shared::new(ports),
+            shared: Shared::new(ports, words),
             report: Report { first_unix_ms: u64::MAX, ..Report::default() },
         }
     }

@@ -12,6 +12,7 @@ use wire::greeting::FirstPacket;
 use wire::{AuthAnswer, Capabilities, ErrPacket, HandshakeResponse, SslRequest, printable};
 
 use super::frames::Packet;
+use super::place::Place;
 use super::sql::{self, Secret};
 
 /// Different shapes of statements that are kept as samples.
@@ -22,7 +23,7 @@ const ERROR_CODES_MAX: usize = 8;
 /// Names of users and databases are shorter; MariaDB allows 128 characters of a user.
 const NAME_CHARS_MAX: usize = 128;
 /// MySQL 8.0.18 and newer.
-const CLIENT_ZSTD: Capabilities = Capabilities(1 << 26);
+pub const CLIENT_ZSTD: Capabilities = Capabilities(1 << 26);
 /// MySQL 8.0.23 and newer: parameters stand before a query's text.
 const CLIENT_QUERY_ATTRIBUTES: Capabilities = Capabilities(1 << 27);
 /// MariaDB 10.6 and newer, of the extended capabilities: column definitions may be left out.
@@ -141,6 +142,8 @@ pub struct MySql {
     full_auth: bool,
     is_semi_sync: bool,
     sampled: u64,
+    /// What the last packet was.
+    pub place: Place,
     pub seen: Seen,
 }
 
@@ -198,6 +201,7 @@ impl MySql {
     }
 
     pub fn from_server(&mut self, packet: Packet<'_>) -> Next {
+        self.place = Place::Other;
         match self.phase {
             Phase::Greeting => {
                 self.greeting(packet);
@@ -220,6 +224,12 @@ impl MySql {
     }
 
     pub fn from_client(&mut self, packet: Packet<'_>) -> Next {
+        self.place = match self.phase {
+            Phase::Greeting | Phase::Login | Phase::Auth => Place::Login,
+            Phase::Command => Place::Command,
+            Phase::File => Place::FileContents,
+            Phase::Tls => Place::Other,
+        };
         match self.phase {
             Phase::Greeting | Phase::Login => self.login(packet),
             Phase::Auth => {
@@ -265,6 +275,7 @@ impl MySql {
     }
 
     fn error_packet(&mut self, packet: Packet<'_>) {
+        self.place = Place::Error;
         self.error(ErrPacket::parse(packet.head).map_or(0, |error| error.code));
     }
 
@@ -368,20 +379,26 @@ impl MySql {
         self.answer = Answer::Rest;
         match *command {
             COM_QUERY => {
+                self.place = Place::Statement;
                 self.seen.queries += 1;
                 self.answer = Answer::Head;
                 self.statement(self.query_text(body));
             }
             COM_STMT_PREPARE => {
+                self.place = Place::PreparedStatement;
                 self.seen.prepared += 1;
                 self.statement(body);
             }
             COM_STMT_EXECUTE | COM_STMT_BULK_EXECUTE => {
+                self.place = Place::Parameter;
                 self.seen.executed += 1;
                 self.seen.parameter_bytes += packet.bytes;
                 self.answer = Answer::Head;
             }
-            COM_STMT_SEND_LONG_DATA => self.seen.parameter_bytes += packet.bytes,
+            COM_STMT_SEND_LONG_DATA => {
+                self.place = Place::Parameter;
+                self.seen.parameter_bytes += packet.bytes;
+            }
             COM_STMT_FETCH => self.answer = Answer::Rows,
             COM_INIT_DB => self.seen.database = name(body),
             COM_BINLOG_DUMP | COM_BINLOG_DUMP_GTID => {
@@ -489,6 +506,7 @@ impl MySql {
                 },
             },
             Answer::Columns { left } => {
+                self.place = Place::ResultHead;
                 self.answer = match left.saturating_sub(1) {
                     0 => Answer::ColumnsEnd,
                     left => Answer::Columns { left },
@@ -509,6 +527,7 @@ impl MySql {
                     self.after_ok(packet, 0xfe);
                 }
                 _ => {
+                    self.place = Place::ResultRow;
                     self.seen.rows += 1;
                     self.seen.row_bytes += packet.bytes;
                 }
@@ -527,6 +546,7 @@ impl MySql {
     }
 
     fn binlog(&mut self, packet: Packet<'_>) {
+        self.place = Place::BinlogOther;
         let event = match packet.head {
             [0x00, 0xef, 0 | 1, event @ ..] if self.is_semi_sync => event,
             [0x00, event @ ..] => event,
@@ -543,10 +563,12 @@ impl MySql {
         match header.get(4).copied().unwrap_or_default() {
             // WRITE, UPDATE and DELETE of versions 1 and 2, of one column's part (39), and compressed (MariaDB).
             23..=25 | 30..=32 | 39 | 166..=171 => {
+                self.place = Place::BinlogRows;
                 self.seen.row_events += 1;
                 self.seen.row_event_bytes += packet.bytes;
             }
             2 => {
+                self.place = Place::BinlogStatement;
                 self.seen.statement_events += 1;
                 // thread, seconds, length of the database, error, length of the status variables.
                 let Some(fixed) = body.first_chunk::<13>() else { return };

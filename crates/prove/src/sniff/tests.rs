@@ -11,7 +11,13 @@ fn recording(name: &str) -> Vec<u8> {
 }
 
 fn sniff(file: &[u8]) -> Report {
-    let mut sniffer = Sniffer::new(&[]);
+    sniff_for(file, &[])
+}
+
+/// Looks for these words too.
+fn sniff_for(file: &[u8], words: &[&str]) -> Report {
+    let words: Vec<Vec<u8>> = words.iter().map(|word| word.as_bytes().to_vec()).collect();
+    let mut sniffer = Sniffer::with_words(&[], Words::new(&words).unwrap());
     let _ = Reader::new().read(file, &mut |packet| match packet.link.ip(packet.bytes) {
         Some(ip) => sniffer.packet(ip, packet.unix_ms),
         None => sniffer.other_packet(),
@@ -63,6 +69,56 @@ fn a_canary_in_a_result_row_a_parameter_and_a_file_is_found() {
     assert_eq!(canaries, ["f1"]);
     assert!(found.contains(&What::FileContents), "{found:?}");
     assert!(mysql("infile").file_bytes >= 24);
+}
+
+/// Where the canaries of a recording stood: the last digits of the tag, the place, how often.
+fn places(name: &str) -> Vec<(String, &'static str, u64)> {
+    let found = sniff(&recording(name)).canary_places;
+    found
+        .into_iter()
+        .map(|((tag, place), (connections, times))| {
+            assert_eq!(connections, 1);
+            (tag.trim_start_matches('0').to_owned(), place.id(), times)
+        })
+        .collect()
+}
+
+#[test]
+fn each_canary_is_told_with_where_it_stood() {
+    let check = |name: &str, wanted: &[(&str, &str)]| {
+        let all = places(name);
+        let found: Vec<(&str, &str)> = all.iter().map(|(tag, place, _)| (tag.as_str(), *place)).collect();
+        assert_eq!(found, wanted, "{name}: {all:?}");
+    };
+    check("row", &[("a1", "result-row")]);
+    check("parameter", &[("c1", "parameter"), ("c1", "result-row")]);
+    check("infile", &[("f1", "file")]);
+    check("galera", &[("61", "write-set"), ("62", "write-set")]);
+    // A column without a name is called as its expression.
+    for tag in ["d1", "d2"] {
+        let all = places("compressed");
+        let of: Vec<&str> = all.iter().filter(|(one, ..)| one == tag).map(|(_, place, _)| *place).collect();
+        assert_eq!(of, ["statement", "result-head", "result-row"], "{all:?}");
+    }
+    check("sst-rsync", &[]);
+    for name in ["tls", "binlog-tls"] {
+        check(name, &[]);
+    }
+    let binlog = places("binlog");
+    assert!(
+        binlog.iter().any(|(tag, place, _)| (tag.as_str(), *place) == ("a1", "binlog-rows")),
+        "{binlog:?}"
+    );
+}
+
+#[test]
+fn words_of_the_user_are_found_by_number_and_never_shown() {
+    let report = sniff_for(&recording("secret"), &["the-key", "not-there", "pw-of"]);
+    let found: Vec<_> =
+        report.canary_places.keys().map(|(name, place)| (name.as_str(), place.id())).collect();
+    assert_eq!(found, [("given-1", "statement"), ("given-1", "result-head"), ("given-3", "statement")]);
+    assert!(!format!("{report:?}").contains("the-key"));
+    assert!(sniff_for(&recording("tls"), &["SELECT", "select", "root"]).canary_places.is_empty());
 }
 
 #[test]
@@ -140,6 +196,52 @@ fn a_state_transfer_of_a_backup_is_recognised_on_any_port() {
         let report = sniffer.finish();
         assert_eq!((report.listed[0].told.kind, report.listed[0].told.canaries.len()), (kind, 1));
     }
+}
+
+/// What a connection to port 33060 comes to: pieces of the client and of the server, in turn.
+fn x_protocol(pieces: &[(bool, &[u8])]) -> Listed {
+    let (client, server) = ("10.0.0.1:50000".parse().unwrap(), "10.0.0.2:33060".parse().unwrap());
+    let (mut sniffer, mut sent) = (Sniffer::new(&[]), [1_u32, 1]);
+    for (from_client, payload) in pieces {
+        let (source, destination) = if *from_client { (client, server) } else { (server, client) };
+        let sequence = &mut sent[usize::from(*from_client)];
+        let segment = capture::segment::Segment {
+            source,
+            destination,
+            sequence: *sequence,
+            syn: false,
+            ack: true,
+            fin: false,
+            rst: false,
+            payload,
+            cut_bytes: 0,
+        };
+        *sequence += u32::try_from(payload.len()).unwrap();
+        sniffer.packet(&capture::segment::encode(&segment), 1);
+    }
+    sniffer.finish().listed[0].clone()
+}
+
+#[test]
+fn of_the_x_protocol_it_is_told_whether_it_is_in_clear() {
+    let hello: &[u8] = &[5, 0, 0, 0, 11, 8, 5, 0x1a, 0];
+    let wish: &[u8] = &[1, 0, 0, 0, 1];
+    let token = capture::Canary::new([8; 16]);
+    let clear = x_protocol(&[(false, hello), (true, wish), (true, token.token().as_bytes())]);
+    let found: Vec<What> = clear.findings.iter().map(|finding| finding.what).collect();
+    assert_eq!((clear.told.kind, found), (Kind::MySqlX, vec![What::Canary, What::OtherInClear]));
+
+    let client_hello = [&[0x16, 3, 1, 0, 6, 1, 0, 0, 2, 3, 3][..]].concat();
+    let tls = x_protocol(&[
+        (false, hello),
+        (true, wish),
+        (false, &[1, 0, 0, 0, 0]),
+        (true, &client_hello),
+        (false, &[0x16, 3, 3, 0, 2, 2, 0]),
+        (true, &[0x17, 3, 3, 0, 3, 1, 2, 3]),
+    ]);
+    assert!(tls.told.is_tls && tls.findings.is_empty(), "{tls:#?}");
+    assert_eq!((tls.told.tls_bytes, tls.told.clear_bytes_in_tls), (11 + 7 + 8, 0));
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod scan;
 mod svg;
 mod timeline;
 mod topology;
+mod tour;
 
 use minijinja::{Environment, UndefinedBehavior, Value, context};
 
@@ -18,6 +19,7 @@ use crate::contradictions::contradictions;
 use crate::figures;
 use crate::shape::{DemoReport, Price};
 pub use scan::render_scan_html;
+pub use tour::render_tour_html;
 
 const TEMPLATES: &[(&str, &str)] = &[
     ("report.html", include_str!("templates/report.html")),
@@ -32,6 +34,7 @@ const TEMPLATES: &[(&str, &str)] = &[
     ("more.html", include_str!("templates/more.html")),
     ("method.html", include_str!("templates/method.html")),
     ("scan.html", include_str!("templates/scan.html")),
+    ("tour.html", include_str!("templates/tour.html")),
 ];
 const STYLE: &str = include_str!("templates/style.css");
 

@@ -7,10 +7,13 @@ mod finding;
 mod price;
 mod prove;
 mod prove_config;
+mod relay;
 mod roll;
 mod scan;
+mod sniff;
 mod status;
 mod summary;
+mod tour;
 mod words;
 
 use serde::{Deserialize, Serialize};
@@ -29,14 +32,20 @@ pub use prove_config::{
     ConfigConfirmedRow, ConfigConnectionRow, ConfigFixRow, ConfigNoteRow, ConfigPredictionRow,
     ConfigSettingRow, ConfigUnreadRow, PROVE_CONFIG_SCHEMA_ID, ProveConfigReport,
 };
+pub use relay::{PROVE_RELAY_SCHEMA_ID, ProveRelayReport, RelayConnection, RelayEvent};
 pub use roll::{ChangeRun, Drain, Roll, Rotation, SerialRow, Stall, StepRow};
 pub use scan::{
     AcceptedRow, AskedRow, CertificateRow, ChangeRow, ChangedFindingRow, ChangesRow, GroupRow, NameRow, News,
     PublicKeyRow, ReusedKeyRow, RotationRow, SCAN_SCHEMA_ID, ScanReport, ServiceRow, SuiteRow,
     TargetChangesRow, TargetRow, TlsRow, TrustRow, VersionRow,
 };
+pub use sniff::{
+    PROVE_SNIFF_SCHEMA_ID, ProveSniffReport, SniffCanary, SniffCanarySum, SniffConnection, SniffErrorCode,
+    SniffFinding, SniffFindingSum, SniffGalera, SniffKindSum, SniffLogin, SniffMySql, SniffSecret,
+};
 pub use status::{ClusterStatus, NodeStatus, StatusRow};
 pub use summary::{LinkRow, Summary};
+pub use tour::{PROVE_TOUR_SCHEMA_ID, ProveTourReport, TourAct, TourChapter, TourLesson, TourProgram};
 pub use words::{
     LinkKindWord, Outcome, PhaseEnd, SeenWord, SeverityWord, StatusOf, StepOutcome, VerdictWord,
 };

@@ -5,9 +5,10 @@
 use std::io::Read;
 use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use net::{SslMode, TlsOptions};
+use net::{Client, ConnectOptions, Endpoint, SslMode, TlsOptions};
 use serde_json::{Value, json};
 
 use super::{Program, RealLab};
@@ -30,6 +31,8 @@ pub fn run() {
     let answer = match errand["what"].as_str() {
         Some("watch") => watch(&errand),
         Some("knock") => knock(&errand),
+        Some("record") => record(&errand),
+        Some("speak") => speak(&errand),
         other => panic!("no errand is called {other:?}"),
     };
     println!("\n{ANSWER}{answer}");
@@ -71,7 +74,89 @@ fn knock(errand: &Value) -> Value {
     }
 }
 
+/// All packets on `lo` into a pcap file, until our standard input is closed.
+fn record(errand: &Value) -> Value {
+    use std::io::Write;
+    let path = errand["path"].as_str().expect("a path");
+    let mut file = std::io::BufWriter::new(std::fs::File::create(path).expect("writable"));
+    // Source: the pcap format: magic, version 2.4, zone, accuracy, longest packet, link type 101: begins with the IP header.
+    for word in [0xa1b2_c3d4_u32, 0x0004_0002, 0, 0, 1 << 18, 101] {
+        file.write_all(&word.to_le_bytes()).expect("writable");
+    }
+    let (is_over, mut packets, mut said) = (std::sync::Arc::new(AtomicBool::new(false)), 0_u64, false);
+    let ends = std::sync::Arc::clone(&is_over);
+    std::thread::spawn(move || {
+        let _ = std::io::stdin().read_to_end(&mut Vec::new());
+        ends.store(true, Ordering::Relaxed);
+    });
+    let spec = capture::Spec { iface: "lo".into(), ports: vec![], ring_bytes: 0 };
+    let watched = capture::watch(
+        &spec,
+        &mut || {
+            if !std::mem::replace(&mut said, true) {
+                eprintln!("watching");
+            }
+            is_over.load(Ordering::Relaxed)
+        },
+        &mut |packet, unix_ms| {
+            let part = |number: u64| u32::try_from(number).expect("of this century").to_le_bytes();
+            let length = part(packet.len() as u64);
+            for field in [part(unix_ms / 1000), part(unix_ms % 1000 * 1000), length, length] {
+                file.write_all(&field).expect("writable");
+            }
+            file.write_all(packet).expect("writable");
+            packets += 1;
+        },
+    );
+    let watched = watched.expect("packets may be captured in the lab's own namespace");
+    file.flush().expect("writable");
+    json!({ "packets": packets, "kernel_drops": watched.kernel_drops })
+}
+
+/// A session over TCP with what no command line client does: the binary protocol.
+fn speak(errand: &Value) -> Value {
+    let text = |value: &Value| value.as_str().expect("a text").to_owned();
+    let address: SocketAddr = text(&errand["address"]).parse().expect("an address");
+    let mode = if errand["tls"] == true { SslMode::Required } else { SslMode::Disabled };
+    let mut options =
+        ConnectOptions::new(Endpoint::tcp(address.ip().to_string(), address.port()), text(&errand["user"]));
+    options = options.password(text(&errand["password"]));
+    options.tls = TlsOptions::with_mode(mode);
+    let mut client = Client::connect(&options).expect("a login");
+    for step in errand["steps"].as_array().expect("steps") {
+        let values: Vec<String> = step["values"].as_array().into_iter().flatten().map(text).collect();
+        let values: Vec<&[u8]> = values.iter().map(String::as_bytes).collect();
+        let sql = text(&step["sql"]);
+        let done = if step["prepared"] == true {
+            client.execute_prepared(&sql, &values)
+        } else {
+            client.execute(&sql)
+        };
+        done.unwrap_or_else(|error| panic!("{sql}: {error}"));
+    }
+    client.quit().expect("a good-bye");
+    Value::Null
+}
+
 impl RealLab {
+    /// Records what passes on the lab's loopback from now on.
+    #[track_caller]
+    pub fn record(&self, path: &Path) -> Recording {
+        let mut program = self.inside(&json!({ "what": "record", "path": path }));
+        let begun = program.says("watching", Duration::from_secs(BEGINS_S_MAX));
+        assert!(begun, "the recording does not begin: {}", program.stderr());
+        Recording(program)
+    }
+
+    /// Statements over TCP, in clear or by TLS: `{"sql": …}`, by the binary protocol with `"prepared": true, "values": […]`.
+    #[track_caller]
+    pub fn speak(&self, address: SocketAddr, login: (&str, &str), tls: bool, steps: &Value) {
+        let (user, password) = login;
+        answer(self.inside(&json!({
+            "what": "speak", "address": address, "user": user, "password": password, "tls": tls, "steps": steps,
+        })));
+    }
+
     fn inside(&self, errand: &Value) -> Program {
         let itself = std::env::current_exe().expect("a test program knows its path");
         let mut command = self.command(&["lab", "exec", "--"]);
@@ -113,6 +198,18 @@ fn answer(program: Program) -> Value {
     let line = said.stdout.lines().find_map(|line| line.strip_prefix(ANSWER));
     let line = line.unwrap_or_else(|| panic!("no answer\n{said}"));
     serde_json::from_str(line).expect("an answer is JSON")
+}
+
+/// A recording under way.
+pub struct Recording(Program);
+
+impl Recording {
+    /// Ends it, and says that it is whole.
+    #[track_caller]
+    pub fn stop(self) {
+        let said = answer(self.0);
+        assert!(said["kernel_drops"] == 0 && said["packets"].as_u64() > Some(0), "{said}");
+    }
 }
 
 /// A capture under way.

@@ -1,5 +1,6 @@
 //! Real servers and the shipped binary, driven from the outside as a person or another program would.
 
+pub mod bundled;
 pub mod hand;
 pub mod inside;
 mod lab;

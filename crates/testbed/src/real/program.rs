@@ -107,6 +107,15 @@ impl Program {
         .unwrap_or(false)
     }
 
+    /// SIGINT, as Ctrl-C sends it; then waits for the end.
+    #[track_caller]
+    pub fn interrupt(self, at_most: Duration) -> Said {
+        let pid = i32::try_from(self.pid()).expect("a pid");
+        nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGINT)
+            .expect("it runs, and is our child");
+        self.finish(at_most)
+    }
+
     /// SIGKILL, now.
     pub fn kill(mut self) -> Said {
         let _ = self.child.kill();

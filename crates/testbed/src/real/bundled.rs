@@ -1,0 +1,69 @@
+//! A server of a bundle that is no node of a lab, run in the lab's network by `scripts/start-server.sh`.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use net::{Client, ConnectOptions, Endpoint};
+
+use super::{Program, RealLab, wait_for};
+
+/// A data directory is initialised before.
+const UP_S_MAX: u64 = 120;
+
+pub struct Bundled {
+    /// Ends the server when it is dropped.
+    _program: Program,
+    pub dir: PathBuf,
+    pub port: u16,
+}
+
+/// The path of a bundle, or how to get it.
+pub fn bundle(name: &str) -> PathBuf {
+    let path = ::lab::bundle::bundle(name);
+    assert!(path.join("stamp").is_file(), "there is no {}; run: sealion lab fetch {name}", path.display());
+    path
+}
+
+impl Bundled {
+    #[track_caller]
+    pub fn start(lab: &RealLab, name: &str, port: u16, options: &[&str]) -> Self {
+        bundle(name);
+        let dir = lab.home().join(format!("b{port}"));
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/start-server.sh");
+        let mut command = lab.command(&["lab", "exec", "--", "bash"]);
+        command.arg(script).arg(name).arg(&dir).arg(port.to_string()).args(options);
+        let mut program = Program::start(command);
+        let this_log = dir.join("log");
+        let up = wait_for(Duration::from_secs(UP_S_MAX), || {
+            let log = std::fs::read_to_string(&this_log).unwrap_or_default();
+            // The bootstrap says so too; the socket comes later.
+            let is_up = log.contains("ready for connections") && root(&dir).is_ok();
+            (is_up || program.has_ended()).then_some(is_up)
+        });
+        let log = std::fs::read_to_string(&this_log).unwrap_or_default();
+        assert_eq!(up, Some(true), "{name} is not up: {}\n{log}", program.stderr());
+        Self { _program: program, dir, port }
+    }
+
+    /// A session over its socket, which is not on the wire.
+    #[track_caller]
+    pub fn sql(&self) -> Client {
+        root(&self.dir).expect("root has no password")
+    }
+
+    #[track_caller]
+    pub fn run(&self, statements: &[&str]) {
+        let mut session = self.sql();
+        for sql in statements {
+            session.execute(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+        }
+    }
+}
+
+fn root(dir: &Path) -> Result<Client, net::NetError> {
+    Client::connect(&ConnectOptions {
+        connect_timeout: Duration::from_secs(3),
+        io_timeout: Duration::from_secs(30),
+        ..ConnectOptions::new(Endpoint::unix(dir.join("socket")), "root")
+    })
+}
