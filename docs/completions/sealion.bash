@@ -255,7 +255,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__bench__subcmd__cleanup)
-            opts="-h -P -u -p -S -? -v --host --port --user --password --password-file --password-fd --socket --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl --skip-ssl --ssl-verify-server-cert --ssl-ca --ssl-cert --ssl-key --help --database --inventory --format --color --verbose"
+            opts="-h -P -u -p -S -? -v --host --port --user --password --password-file --password-fd --socket --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl --skip-ssl --ssl-verify-server-cert --ssl-ca --ssl-crl --ssl-cert --ssl-key --help --database --inventory --format --color --verbose"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -322,6 +322,10 @@ _sealion() {
                     return 0
                     ;;
                 --ssl-ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ssl-crl)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -383,7 +387,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__bench__subcmd__load)
-            opts="-h -P -u -p -S -? -c -v --host --port --user --password --password-file --password-fd --socket --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl --skip-ssl --ssl-verify-server-cert --ssl-ca --ssl-cert --ssl-key --database --tables --table-size --seed --help --threads --connections --workers --rand-type --range-size --point-selects --simple-ranges --sum-ranges --order-ranges --distinct-ranges --index-updates --non-index-updates --delete-inserts --no-range-selects --skip-trx --own-tables --tls-min --tls-max --ssl-cipher --tls-ciphersuites --tls-groups --time --warm-up --events --rate --inventory --format --color --verbose"
+            opts="-h -P -u -p -S -? -c -v --host --port --user --password --password-file --password-fd --socket --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl --skip-ssl --ssl-verify-server-cert --ssl-ca --ssl-crl --ssl-cert --ssl-key --database --tables --table-size --seed --help --threads --connections --workers --rand-type --range-size --point-selects --simple-ranges --sum-ranges --order-ranges --distinct-ranges --index-updates --non-index-updates --delete-inserts --no-range-selects --skip-trx --own-tables --tls-min --tls-max --ssl-cipher --tls-ciphersuites --tls-groups --time --warm-up --events --rate --inventory --format --color --verbose"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -450,6 +454,10 @@ _sealion() {
                     return 0
                     ;;
                 --ssl-ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ssl-crl)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -589,7 +597,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__bench__subcmd__prepare)
-            opts="-h -P -u -p -S -? -v --host --port --user --password --password-file --password-fd --socket --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl --skip-ssl --ssl-verify-server-cert --ssl-ca --ssl-cert --ssl-key --database --tables --table-size --seed --help --threads --engine --no-secondary --inventory --format --color --verbose"
+            opts="-h -P -u -p -S -? -v --host --port --user --password --password-file --password-fd --socket --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl --skip-ssl --ssl-verify-server-cert --ssl-ca --ssl-crl --ssl-cert --ssl-key --database --tables --table-size --seed --help --threads --engine --no-secondary --inventory --format --color --verbose"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -656,6 +664,10 @@ _sealion() {
                     return 0
                     ;;
                 --ssl-ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ssl-crl)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -711,7 +723,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__bench__subcmd__run)
-            opts="-h -P -u -p -S -? -c -v --host --port --user --password --password-file --password-fd --socket --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl --skip-ssl --ssl-verify-server-cert --ssl-ca --ssl-cert --ssl-key --database --tables --table-size --seed --help --threads --connections --workers --rand-type --range-size --point-selects --simple-ranges --sum-ranges --order-ranges --distinct-ranges --index-updates --non-index-updates --delete-inserts --no-range-selects --skip-trx --own-tables --tls-min --tls-max --ssl-cipher --tls-ciphersuites --tls-groups --blocks --precision --trial-time --warm-up --quick --inventory --format --color --verbose"
+            opts="-h -P -u -p -S -? -c -v --host --port --user --password --password-file --password-fd --socket --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl --skip-ssl --ssl-verify-server-cert --ssl-ca --ssl-crl --ssl-cert --ssl-key --database --tables --table-size --seed --help --threads --connections --workers --rand-type --range-size --point-selects --simple-ranges --sum-ranges --order-ranges --distinct-ranges --index-updates --non-index-updates --delete-inserts --no-range-selects --skip-trx --own-tables --tls-min --tls-max --ssl-cipher --tls-ciphersuites --tls-groups --blocks --precision --trial-time --warm-up --quick --inventory --format --color --verbose"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -778,6 +790,10 @@ _sealion() {
                     return 0
                     ;;
                 --ssl-ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ssl-crl)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -969,7 +985,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__config__subcmd__inventory)
-            opts="-h -P -u -p -S -? -v --host --port --user --password --password-file --password-fd --socket --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl --skip-ssl --ssl-verify-server-cert --ssl-ca --ssl-cert --ssl-key --help --inventory --format --color --verbose"
+            opts="-h -P -u -p -S -? -v --host --port --user --password --password-file --password-fd --socket --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl --skip-ssl --ssl-verify-server-cert --ssl-ca --ssl-crl --ssl-cert --ssl-key --help --inventory --format --color --verbose"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1036,6 +1052,10 @@ _sealion() {
                     return 0
                     ;;
                 --ssl-ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ssl-crl)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2255,7 +2275,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__status)
-            opts="-h -P -u -p -S -? -v --host --port --user --password --password-file --password-fd --socket --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl --skip-ssl --ssl-verify-server-cert --ssl-ca --ssl-cert --ssl-key --help --look-ms --canaries --fail-on --inventory --format --color --verbose"
+            opts="-h -P -u -p -S -? -v --host --port --user --password --password-file --password-fd --socket --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl --skip-ssl --ssl-verify-server-cert --ssl-ca --ssl-crl --ssl-cert --ssl-key --help --look-ms --canaries --fail-on --inventory --format --color --verbose"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2322,6 +2342,10 @@ _sealion() {
                     return 0
                     ;;
                 --ssl-ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ssl-crl)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

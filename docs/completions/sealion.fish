@@ -338,6 +338,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand status" -l defaults-grou
 complete -c sealion -n "__fish_sealion_using_subcommand status" -l login-path -d 'Group of ~/.mylogin.cnf' -r
 complete -c sealion -n "__fish_sealion_using_subcommand status" -l ssl-mode -d 'DISABLED, PREFERRED, REQUIRED, VERIFY_CA or VERIFY_IDENTITY' -r
 complete -c sealion -n "__fish_sealion_using_subcommand status" -l ssl-ca -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status" -l ssl-crl -d 'What that CA has revoked' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand status" -l ssl-cert -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand status" -l ssl-key -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand status" -l look-ms -d 'Watch the wire for this long; 0 does not' -r
@@ -582,6 +583,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from prepare" -l login-path -d 'Group of ~/.mylogin.cnf' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from prepare" -l ssl-mode -d 'DISABLED, PREFERRED, REQUIRED, VERIFY_CA or VERIFY_IDENTITY' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from prepare" -l ssl-ca -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from prepare" -l ssl-crl -d 'What that CA has revoked' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from prepare" -l ssl-cert -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from prepare" -l ssl-key -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from prepare" -l database -d 'The schema of the tables' -r
@@ -623,6 +625,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l login-path -d 'Group of ~/.mylogin.cnf' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l ssl-mode -d 'DISABLED, PREFERRED, REQUIRED, VERIFY_CA or VERIFY_IDENTITY' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l ssl-ca -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l ssl-crl -d 'What that CA has revoked' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l ssl-cert -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l ssl-key -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l database -d 'The schema of the tables' -r
@@ -685,6 +688,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l login-path -d 'Group of ~/.mylogin.cnf' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l ssl-mode -d 'DISABLED, PREFERRED, REQUIRED, VERIFY_CA or VERIFY_IDENTITY' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l ssl-ca -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l ssl-crl -d 'What that CA has revoked' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l ssl-cert -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l ssl-key -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l database -d 'The schema of the tables' -r
@@ -748,6 +752,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from cleanup" -l login-path -d 'Group of ~/.mylogin.cnf' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from cleanup" -l ssl-mode -d 'DISABLED, PREFERRED, REQUIRED, VERIFY_CA or VERIFY_IDENTITY' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from cleanup" -l ssl-ca -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from cleanup" -l ssl-crl -d 'What that CA has revoked' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from cleanup" -l ssl-cert -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from cleanup" -l ssl-key -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from cleanup" -l database -d 'The schema that was made' -r
@@ -1024,6 +1029,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l login-path -d 'Group of ~/.mylogin.cnf' -r
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l ssl-mode -d 'DISABLED, PREFERRED, REQUIRED, VERIFY_CA or VERIFY_IDENTITY' -r
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l ssl-ca -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l ssl-crl -d 'What that CA has revoked' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l ssl-cert -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l ssl-key -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l inventory -d 'The inventory of the cluster' -r -F

@@ -273,7 +273,7 @@ impl From<ProxyArg> for ops::scan::ProxyVersion {
 pub enum ProveCommand {
     /// Run a client against every attack, and say what it gave away
     ///
-    /// {host}, {port}, {user}, {password} and {ca} in CMD are filled in. They also stand in its environment as SEALION_HOST,
+    /// {host}, {port}, {user}, {password}, {ca} and {crl} in CMD are filled in. They also stand in its environment as SEALION_HOST,
     /// SEALION_PORT, SEALION_USER, SEALION_PASSWORD and SEALION_CA. User and password are of this run alone and open
     /// nothing. The command is run once for each attack; the first one is an honest server.
     #[command(
@@ -752,6 +752,9 @@ pub struct Connect {
     pub ssl_verify_server_cert: bool,
     #[arg(long, value_name = "FILE")]
     pub ssl_ca: Option<PathBuf>,
+    /// What that CA has revoked
+    #[arg(long, value_name = "FILE")]
+    pub ssl_crl: Option<PathBuf>,
     #[arg(long, value_name = "FILE")]
     pub ssl_cert: Option<PathBuf>,
     #[arg(long, value_name = "FILE")]

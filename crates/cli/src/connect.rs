@@ -69,6 +69,7 @@ pub fn one_server(connect: &Connect) -> Result<Cluster, OpsError> {
         skip_ssl: connect.skip_ssl,
         verify: connect.ssl_verify_server_cert,
         ca: connect.ssl_ca.clone(),
+        crl: connect.ssl_crl.clone(),
         cert: connect.ssl_cert.clone(),
         key: connect.ssl_key.clone(),
     })

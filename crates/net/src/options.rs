@@ -164,6 +164,8 @@ pub struct TlsOptions {
     pub mode: SslMode,
     /// PEM file of the CAs to trust; the system's are never used, as in MySQL's client.
     pub ca: Option<PathBuf>,
+    /// PEM file of what that CA has revoked. Where it is given, a certificate of a CA without a list is refused.
+    pub crl: Option<PathBuf>,
     /// PEM file of the client's certificate, with intermediates if any.
     pub cert: Option<PathBuf>,
     /// PEM file of the client's key, without passphrase.

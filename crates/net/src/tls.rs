@@ -5,9 +5,11 @@ use std::path::Path;
 
 use openssl::pkey::PKey;
 use openssl::ssl::{
-    self, ErrorCode, HandshakeError, Ssl, SslContext, SslContextBuilder, SslMethod, SslRef, SslStream,
-    SslVerifyMode, SslVersion,
+    self, ErrorCode, HandshakeError, Ssl, SslContext, SslContextBuilder, SslFiletype, SslMethod, SslRef,
+    SslStream, SslVerifyMode, SslVersion,
 };
+use openssl::x509::store::X509Lookup;
+use openssl::x509::verify::X509VerifyFlags;
 use openssl::x509::{X509, X509VerifyResult};
 
 use crate::dial::Socket;
@@ -122,6 +124,14 @@ pub(crate) fn context(options: &TlsOptions) -> Result<SslContext, NetError> {
             format!("ssl-mode {} needs to know whom to trust", options.mode),
             "give the CA certificate with --ssl-ca, or ask for ssl-mode REQUIRED",
         ));
+    }
+    if let Some(crl) = &options.crl {
+        let load = |builder: &mut SslContextBuilder| {
+            let lookup = builder.cert_store_mut().add_lookup(X509Lookup::file())?;
+            lookup.load_crl_file(crl, SslFiletype::PEM)?;
+            builder.verify_param_mut().set_flags(X509VerifyFlags::CRL_CHECK)
+        };
+        load(&mut builder).map_err(|error| file_error("CRL", crl, &error))?;
     }
     match (&options.cert, &options.key) {
         (None, None) => {}

@@ -387,6 +387,7 @@ pub struct ClientOptions {
     pub skip_ssl: bool,
     pub verify: bool,
     pub ca: Option<PathBuf>,
+    pub crl: Option<PathBuf>,
     pub cert: Option<PathBuf>,
     pub key: Option<PathBuf>,
 }
@@ -436,6 +437,7 @@ pub fn one_server(typed: ClientOptions) -> Result<Cluster, OpsError> {
     };
     let (ca, cert, key) =
         (path(typed.ca, "ssl-ca"), path(typed.cert, "ssl-cert"), path(typed.key, "ssl-key"));
+    let crl = path(typed.crl, "ssl-crl");
     // As mariadb reads a boolean of an option file: bare is on.
     let is_on = |key: &str| {
         effective.effective(&key.replace('-', "_")).is_some_and(|setting| {
@@ -462,7 +464,7 @@ pub fn one_server(typed: ClientOptions) -> Result<Cluster, OpsError> {
             .or_else(|| std::env::var("USER").ok())
             .unwrap_or_else(|| "root".into()),
         password: typed.password.or_else(|| get("password").map(SecretString::from)),
-        tls: TlsOptions { mode, ca, cert, key, ..TlsOptions::default() },
+        tls: TlsOptions { mode, ca, crl, cert, key, ..TlsOptions::default() },
         ..ConnectOptions::default()
     };
     let node = NodeSpec {

@@ -81,6 +81,7 @@ pub struct Stage {
     password: SecretString,
     dir: tempfile::TempDir,
     ca: PathBuf,
+    crl: PathBuf,
 }
 
 impl Stage {
@@ -118,17 +119,19 @@ impl Stage {
             )
         })?;
         let ca = write("ca.pem", rogue.ca_pem())?;
-        Ok(Self { rogue, host: host.to_owned(), password, dir, ca })
+        let crl = write("crl.pem", rogue.crl_pem())?;
+        Ok(Self { rogue, host: host.to_owned(), password, dir, ca, crl })
     }
 
     /// What a client is told, in the words of `{…}` and of its environment.
-    fn told(&self, port: u16) -> [(&'static str, String); 5] {
+    fn told(&self, port: u16) -> [(&'static str, String); 6] {
         [
             ("host", self.host.clone()),
             ("port", port.to_string()),
             ("user", USER.to_owned()),
             ("password", self.password.expose_secret().to_owned()),
             ("ca", self.ca.display().to_string()),
+            ("crl", self.crl.display().to_string()),
         ]
     }
 

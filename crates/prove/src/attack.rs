@@ -110,6 +110,8 @@ pub struct TlsLook {
     pub dates: Dates,
     pub key: Key,
     pub speaks: Speaks,
+    /// Its CA has taken it back: the list of those that it took back goes to clients beside its certificate.
+    pub is_revoked: bool,
 }
 
 /// Who vouches for the certificate.
@@ -185,6 +187,7 @@ pub const GOOD_TLS: TlsLook = TlsLook {
     dates: Dates::Valid,
     key: Key::Rsa2048,
     speaks: Speaks::Modern,
+    is_revoked: false,
 };
 
 impl Attack {

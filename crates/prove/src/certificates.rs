@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use openssl::asn1::{Asn1Integer, Asn1Time};
+use openssl::asn1::{Asn1Integer, Asn1IntegerRef, Asn1Time};
 use openssl::bn::{BigNum, MsbOption};
 use openssl::error::ErrorStack;
 use openssl::hash::MessageDigest;
@@ -14,6 +14,7 @@ use openssl::x509::extension::{BasicConstraints, ExtendedKeyUsage, KeyUsage, Sub
 use openssl::x509::{X509, X509Name, X509NameBuilder};
 
 use crate::attack::{Chain, Dates, Key, Names, Speaks, TlsLook};
+use crate::crl;
 
 const DAY_S: i64 = 24 * 3600;
 /// Long enough for a lecture, too short to matter when a file is forgotten.
@@ -32,6 +33,7 @@ pub struct Certificates {
     intermediate: Authority,
     key: PKey<Private>,
     short_key: PKey<Private>,
+    revoked: Asn1Integer,
 }
 
 impl Certificates {
@@ -45,12 +47,24 @@ impl Certificates {
             unknown,
             key: rsa(2048)?,
             short_key: rsa(1024)?,
+            revoked: serial()?,
         })
     }
 
     /// The CA that clients are told to trust.
     pub fn ca_pem(&self) -> Result<Vec<u8>, ErrorStack> {
         self.given.certificate.to_pem()
+    }
+
+    /// The list of certificates that this CA has revoked.
+    pub fn crl_pem(&self) -> Result<Vec<u8>, ErrorStack> {
+        crl::pem(
+            &self.given.certificate,
+            &self.given.key,
+            &[&self.revoked],
+            now_unix() - DAY_S,
+            now_unix() + VALID_S,
+        )
     }
 
     /// TLS as `look` wants it, for clients that connect to `host`.
@@ -71,7 +85,8 @@ impl Certificates {
             Chain::UnknownWithRoot | Chain::UnknownLeafOnly => Some(&self.unknown),
             Chain::UnknownWithIntermediate => Some(&self.intermediate),
         };
-        let leaf = leaf(*look, host, key, issuer)?;
+        let number = if look.is_revoked { &self.revoked } else { &serial()? };
+        let leaf = leaf(*look, host, key, issuer, number)?;
         builder.set_private_key(key)?;
         builder.set_certificate(&leaf)?;
         match look.chain {
@@ -148,6 +163,7 @@ fn leaf(
     host: &str,
     key: &PKey<Private>,
     issuer: Option<&Authority>,
+    number: &Asn1IntegerRef,
 ) -> Result<X509, ErrorStack> {
     let address: Option<IpAddr> = host.parse().ok();
     let mut san = SubjectAlternativeName::new();
@@ -189,7 +205,7 @@ fn leaf(
     };
     let mut builder = X509::builder()?;
     builder.set_version(2)?;
-    builder.set_serial_number(serial()?.as_ref())?;
+    builder.set_serial_number(number)?;
     let subject = name(common_name)?;
     builder.set_subject_name(&subject)?;
     builder.set_issuer_name(issuer.map_or(subject.as_ref(), |issuer| issuer.certificate.subject_name()))?;

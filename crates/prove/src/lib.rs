@@ -12,7 +12,7 @@
 //!
 //! [`verdict`] judges. Nothing that a client gives away is kept: a password or a file is compared with what the caller
 //! knows and forgotten. [`sniff`] is the other half: what somebody reads who only listens; [`relay`] stands between a client
-//! and a real server, listens and, if asked, attacks. Left out so far: revoked certificates.
+//! and a real server, listens and, if asked, attacks.
 #![warn(clippy::indexing_slicing)]
 
 mod asked;
@@ -22,6 +22,7 @@ pub mod certificates;
 pub mod client;
 pub mod clients;
 pub mod config;
+mod crl;
 pub mod relay;
 pub mod rogue;
 pub mod sniff;

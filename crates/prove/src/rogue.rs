@@ -57,6 +57,7 @@ pub struct Rogue {
     shared: Arc<Shared>,
     ports: Vec<(&'static Attack, SocketAddr)>,
     ca_pem: Vec<u8>,
+    crl_pem: Vec<u8>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -80,6 +81,7 @@ impl Rogue {
         let mut this = Self {
             ports: Vec::new(),
             ca_pem: certificates.ca_pem().map_err(io::Error::other)?,
+            crl_pem: certificates.crl_pem().map_err(io::Error::other)?,
             threads: Vec::new(),
             shared: Arc::clone(&shared),
         };
@@ -115,6 +117,11 @@ impl Rogue {
     /// The CA to be trusted, as PEM.
     pub fn ca_pem(&self) -> &[u8] {
         &self.ca_pem
+    }
+
+    /// What that CA has revoked, as PEM.
+    pub fn crl_pem(&self) -> &[u8] {
+        &self.crl_pem
     }
 
     /// What came since the last call. Waits until connections that are open have ended, at most `at_most`.

@@ -174,12 +174,19 @@ fn a_strict_client_falls_in_none() {
     let rogue = rogue(&dir);
     let ca = dir.path().join("ca.pem");
     std::fs::write(&ca, rogue.ca_pem()).unwrap();
+    let crl = dir.path().join("crl.pem");
+    std::fs::write(&crl, rogue.crl_pem()).unwrap();
     for one in ATTACKS {
         let mut options = ConnectOptions::new(Endpoint::tcp("localhost", rogue.port(one).unwrap()), "app");
         options.password = Some(SecretString::from(PASSWORD));
         options.tls.mode = SslMode::VerifyIdentity;
         options.tls.ca = Some(ca.clone());
+        options.tls.crl = Some(crl.clone());
         let connected = Client::connect(&options).map(|mut client| client.query("SELECT 1").map(|_| ()));
+        if one.id == "revoked" {
+            let why = connected.as_ref().unwrap_err().to_string();
+            assert!(why.contains("certificate revoked"), "{why}");
+        }
         let (verdict, seen) = verdict(&rogue, one);
         let is_safe = matches!(verdict, Verdict::RefusedAfterGreeting | Verdict::RefusedInHandshake);
         match one.id {

@@ -51,6 +51,16 @@ pub(super) const NOT_YET_VALID: Attack = Attack {
     ..BASE
 };
 
+/// Few clients are given a list of revoked certificates, so to go along is no fall; one that was given it should refuse.
+pub(super) const REVOKED: Attack = Attack {
+    id: "revoked",
+    does: "The certificate is of the right CA, which has revoked it.",
+    defence: "Give the client the CA's revocation list (ssl-crl), and renew it before it ends.",
+    is_fall: false,
+    tls: Some(TlsLook { is_revoked: true, ..GOOD_TLS }),
+    ..BASE
+};
+
 pub(super) const WEAK_KEY: Attack = Attack {
     id: "weak-key",
     does: "The certificate is of the right CA, with an RSA key of 1024 bits.",

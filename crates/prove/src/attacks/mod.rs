@@ -22,6 +22,7 @@ pub const ATTACKS: &[&Attack] = &[
     &certificates::INTERMEDIATE,
     &certificates::EXPIRED,
     &certificates::NOT_YET_VALID,
+    &certificates::REVOKED,
     &certificates::WEAK_KEY,
     &certificates::SHA1,
     &names::WRONG_NAME,
