@@ -2,8 +2,6 @@
 
 mod support;
 
-use std::collections::BTreeSet;
-
 use report::shape::{
     ProveClientReport, ProveClientsReport, ProveConfigReport, ProveRelayReport, ProveSniffReport,
     ProveTourReport,
@@ -12,36 +10,8 @@ use report::{
     PROVE_CLIENT_SCHEMA, PROVE_CLIENTS_SCHEMA, PROVE_CONFIG_SCHEMA, PROVE_RELAY_SCHEMA, PROVE_SNIFF_SCHEMA,
     PROVE_TOUR_SCHEMA,
 };
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
-use support::json::{is_described, validate, walk};
-
-fn errors(schema: &Value, value: &Value) -> Vec<String> {
-    let mut errors = Vec::new();
-    validate(schema, schema, value, "", &mut errors);
-    errors
-}
-
-/// Shape, schema and sample agree, each with each; `whole` is the part of the sample without empty lists.
-fn check<T: Serialize + DeserializeOwned>(
-    schema: &str,
-    sample: &str,
-    whole: impl Fn(&mut Value),
-) -> (Value, Value) {
-    let schema: Value = serde_json::from_str(schema).expect("a schema is JSON");
-    let sample: Value = serde_json::from_str(sample).expect("a sample is JSON");
-    is_described(&schema);
-    let read: T = serde_json::from_value(sample.clone()).expect("the sample is of the shape");
-    let written = serde_json::to_value(read).expect("plain");
-    assert_eq!(written, sample, "a key of the sample is not of the shape");
-    assert_eq!(errors(&schema, &written), Vec::<String>::new());
-    let mut filled = written.clone();
-    whole(&mut filled);
-    let mut reached = BTreeSet::new();
-    walk(&schema, &schema, &filled, "", &mut reached);
-    (schema, sample)
-}
+use support::json::{check, errors};
 
 #[test]
 fn the_shape_of_one_client_is_the_published_one() {

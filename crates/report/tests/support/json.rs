@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// Follows a `$ref`; of an `anyOf`, the one that is not null.
@@ -159,4 +161,31 @@ pub fn is_described(schema: &Value) {
     for (name, of) in schema["$defs"].as_object().expect("a map") {
         check(of, name);
     }
+}
+
+/// What is wrong with a value.
+pub fn errors(schema: &Value, value: &Value) -> Vec<String> {
+    let mut errors = Vec::new();
+    validate(schema, schema, value, "", &mut errors);
+    errors
+}
+
+/// Shape, schema and sample agree, each with each; `whole` is the part of the sample without empty lists.
+pub fn check<T: Serialize + DeserializeOwned>(
+    schema: &str,
+    sample: &str,
+    whole: impl Fn(&mut Value),
+) -> (Value, Value) {
+    let schema: Value = serde_json::from_str(schema).expect("a schema is JSON");
+    let sample: Value = serde_json::from_str(sample).expect("a sample is JSON");
+    is_described(&schema);
+    let read: T = serde_json::from_value(sample.clone()).expect("the sample is of the shape");
+    let written = serde_json::to_value(read).expect("plain");
+    assert_eq!(written, sample, "a key of the sample is not of the shape");
+    assert_eq!(errors(&schema, &written), Vec::<String>::new());
+    let mut filled = written.clone();
+    whole(&mut filled);
+    let mut reached = BTreeSet::new();
+    walk(&schema, &schema, &filled, "", &mut reached);
+    (schema, sample)
 }
