@@ -84,8 +84,9 @@ fn row(measure: &Measure) -> Option<String> {
     }
     let ratio = blocks.ratio(0, 1, SEED)?;
     let mean = |arm| mean_and_deviation(&blocks.of(arm)).map(|(mean, _)| mean);
-    let (low, high) =
-        ratio.interval.map_or_else(Default::default, |(low, high)| (format!("{low:.3}"), format!("{high:.3}")));
+    let (low, high) = ratio
+        .interval
+        .map_or_else(Default::default, |(low, high)| (format!("{low:.3}"), format!("{high:.3}")));
     let (a, b, count) = (mean(0)?, mean(1)?, blocks.len());
     Some(format!("{},{a:.3},{b:.3},{:.3},{low},{high},{count}", measure.name, ratio.ratio))
 }
