@@ -136,7 +136,12 @@ server=$(run sealion oltp_point_select plain 1 "events 1" | awk -F '"' '/"server
     printf '`sealion bench load` beside sysbench on the same server and tables, by `make bench` (scripts/bench-load.sh).\n'
     printf '%s, %s, %s cores that server and tools share; load average %s before and\n' \
         "$(date -u +%Y-%m-%d)" "$(awk -F ': ' '/model name/ { print $2; exit }' /proc/cpuinfo)" "$(nproc)" "$load"
-    printf '%s after (the run itself adds to it).\n\n' "$(cut -d ' ' -f 1-3 /proc/loadavg)"
+    printf '%s after (the run itself adds to it).\n' "$(cut -d ' ' -f 1-3 /proc/loadavg)"
+    # Half a processor's work of somebody else is enough to widen every interval.
+    if awk -v load="${load%% *}" 'BEGIN { exit load < 0.5 }'; then
+        printf 'The machine was not quiet: the intervals are wide, and what they leave open is not shown here.\n'
+    fi
+    printf '\n'
     printf 'sealion %s, sysbench %s with %s, %s;\n' "$("$sealion" --version | awk '{ print $2 }')" \
         "$(sysbench --version | awk '{ print $2 }')" "$library" "$server"
     printf 'TLS is %swith RSA-2048, and both check the chain.\n' "$suite"
