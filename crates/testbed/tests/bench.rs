@@ -331,20 +331,24 @@ fn sysbench_and_sealion_make_the_server_do_the_same() {
             let mut words = vec![workload, "--events", &events, "--warm-up", "0", "--ssl-mode", "DISABLED"];
             words.extend(sizes.iter().map(String::as_str));
             let report = server.load(&words, 0);
-            ["reads", "writes", "others"].map(|kind| number(&report, kind))
+            [number(&report, "reads"), number(&report, "writes") + number(&report, "others")]
         };
         let theirs = |events: u32| {
             let said = server.sysbench(workload, "sealion_bench", events);
-            ["read:", "write:", "other:"].map(|kind| printed(&said, kind))
+            // Seen: sysbench 1.0.20 with libmariadb 10.11 prints some writes as "other": those of which its library says that
+            // no row was affected (drv_mysql.c), although the server has changed one. Com_* below tells them apart.
+            [printed(&said, "read:"), printed(&said, "write:") + printed(&said, "other:")]
         };
         // One connection, so nothing is begun again; what a run costs once is gone in the difference of a long and a short
         // one, and what a table costs once has been paid by a run before.
-        let difference = |run: &dyn Fn(u32) -> [u64; 3]| {
+        let difference = |run: &dyn Fn(u32) -> [u64; 2]| {
             run(20);
             let mut counted = vec![server.counters()];
             let mut queries = Vec::new();
             for events in [20, 60] {
-                queries.push(run(events).map(|count| count / u64::from(events)));
+                let done = run(events);
+                assert!(done.iter().all(|count| count % u64::from(events) == 0), "{workload}: {done:?}");
+                queries.push(done.map(|count| count / u64::from(events)));
                 counted.push(server.counters());
             }
             assert_eq!(queries[0], queries[1], "{workload}");
