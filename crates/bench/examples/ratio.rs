@@ -36,13 +36,11 @@ fn main() -> ExitCode {
         }
     }
     for measure in &measures {
-        match row(measure) {
-            Some(row) => println!("{row}"),
-            None => {
-                eprintln!("{}: no block has both arms, with numbers over zero", measure.name);
-                return ExitCode::from(1);
-            }
-        }
+        let Some(row) = row(measure) else {
+            eprintln!("{}: no block has both arms, with numbers over zero", measure.name);
+            return ExitCode::from(1);
+        };
+        println!("{row}");
     }
     ExitCode::SUCCESS
 }
@@ -58,13 +56,11 @@ fn take(measures: &mut Vec<Measure>, line: &str, a: &str, b: &str) -> Result<(),
         .iter()
         .position(|known| *known == arm)
         .ok_or_else(|| format!("{arm:?} is neither {a} nor {b}"))?;
-    let at = match measures.iter().position(|measure| measure.name == name) {
-        Some(at) => at,
-        None => {
-            measures.push(Measure { name: name.to_owned(), ..Measure::default() });
-            measures.len() - 1
-        }
-    };
+    let known = measures.iter().position(|measure| measure.name == name);
+    let at = known.unwrap_or_else(|| {
+        measures.push(Measure { name: name.to_owned(), ..Measure::default() });
+        measures.len() - 1
+    });
     if let Some(pair) = measures.get_mut(at).map(|measure| measure.blocks.entry(block).or_default())
         && let Some(place) = pair.get_mut(place)
         && place.replace(value).is_some()

@@ -335,8 +335,9 @@ fn sysbench_and_sealion_make_the_server_do_the_same() {
         };
         let theirs = |events: u32| {
             let said = server.sysbench(workload, "sealion_bench", events);
-            // Seen: sysbench 1.0.20 with libmariadb 10.11 prints some writes as "other": those of which its library says that
-            // no row was affected (drv_mysql.c), although the server has changed one. Com_* below tells them apart.
+            // Seen: sysbench 1.0.20 with libmariadb 10.11 prints some writes of oltp_read_write, and none of oltp_write_only, as
+            // "other": those of which its library says that no row was affected (drv_mysql.c), although the server counts a
+            // change for each. Com_* below tells them apart.
             [printed(&said, "read:"), printed(&said, "write:") + printed(&said, "other:")]
         };
         // One connection, so nothing is begun again; what a run costs once is gone in the difference of a long and a short
