@@ -54,8 +54,8 @@ check: ## formatting, lints, unit tests, licences; no server
 	@command -v cargo-deny >/dev/null || { echo 'cargo-deny is missing: cargo install cargo-deny --locked' >&2; exit 2; }
 	@$(CARGO) deny check bans licenses sources
 
-bench: ## the demo once more, with what TLS cost (descriptive, no causal claim); then the scan beside other scanners
-	@scripts/setup.sh build $(servers)
+bench: ## the demo once more, with what TLS cost (descriptive, no causal claim); scan and load beside other tools
+	@scripts/setup.sh build tools $(servers)
 	@$(build_release)
 	@$(sealion) demo --out out/bench $(ARGS)
 	@if command -v python3 >/dev/null; then \
@@ -65,6 +65,8 @@ bench: ## the demo once more, with what TLS cost (descriptive, no causal claim);
 	fi
 	@$(CARGO) build --release --locked -p scan --example farm
 	@scripts/bench-scan.sh "$(sealion)" "$(target_dir)/release/examples/farm" docs/benchmarks.md
+	@$(CARGO) build --release --locked -p bench --example ratio
+	@scripts/bench-load.sh "$(sealion)" "$(target_dir)/release/examples/ratio" docs/benchmarks.md
 
 fuzz: ## a minute of noise for each parser (scripts/fuzz.sh takes seconds and names)
 	@scripts/fuzz.sh

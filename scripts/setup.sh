@@ -5,7 +5,8 @@
 #   servers  real MariaDB and Galera servers, unpacked into the cache; needs no root, installs and starts nothing
 #   weak     for the controls of `sealion scan`: an OpenSSL with faults, built into the cache, and newer servers
 #   browser  Chromium and one font, for the test that opens report.html
-#   tools    ip, unshare, openssl and patch, for tests that make a namespace or run what a runbook says
+#   tools    ip, unshare, openssl and patch, for tests that make a namespace or run what a runbook says; sysbench, which our
+#            load generator is compared with
 #   drivers  languages, and drivers that distributions build, for `make deep` (not part of all)
 #
 # Exit codes: 0 ready, 2 something is missing and the text says the command, 3 the servers cannot be had here.
@@ -137,6 +138,7 @@ tools() {
     has unshare || missing+=(util-linux)
     has openssl || missing+=(openssl)
     has patch || missing+=(patch)
+    has sysbench || missing+=(sysbench)
     [ ${#missing[@]} -eq 0 ] || install "the tests" "${missing[@]}"
     say "tools: ready"
 }

@@ -85,6 +85,9 @@ _sealion() {
             sealion__subcmd__bench,run)
                 cmd="sealion__subcmd__bench__subcmd__run"
                 ;;
+            sealion__subcmd__bench,sysbench)
+                cmd="sealion__subcmd__bench__subcmd__sysbench"
+                ;;
             sealion__subcmd__config,inventory)
                 cmd="sealion__subcmd__config__subcmd__inventory"
                 ;;
@@ -229,7 +232,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__bench)
-            opts="-v -h --inventory --format --color --verbose --help list prepare load run cleanup"
+            opts="-v -h --inventory --format --color --verbose --help list prepare load run sysbench cleanup"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -910,6 +913,44 @@ _sealion() {
                     return 0
                     ;;
                 --warm-up)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__bench__subcmd__sysbench)
+            opts="-p -v -h --password --password-file --password-fd --defaults-file --own-tables --inventory --format --color --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --password-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --password-fd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --defaults-file)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

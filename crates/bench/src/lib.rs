@@ -7,6 +7,7 @@ pub mod experiments;
 pub mod load;
 pub mod machine;
 pub mod stats;
+pub mod sysbench;
 pub mod workload;
 pub mod writers;
 

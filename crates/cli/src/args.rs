@@ -511,8 +511,38 @@ pub enum BenchCommand {
                             broke off); they are printed all the same, and why."
     )]
     Run(Box<BenchRunArgs>),
+    /// What a sysbench command line says, by our own generator
+    #[command(
+        after_help = "sealion bench sysbench -- oltp_read_only --mysql-host=db1 --mysql-user=bench --tables=8 --time=60 run\n\nThe \
+                            same in our own words is printed on stderr, and run. Options that change no number are named and left \
+                            out; what would mean something else is refused. Tables that sysbench made are read; they are written to \
+                            with --own-tables only."
+    )]
+    Sysbench(BenchSysbenchArgs),
     /// Drop the schema that `prepare` made
     Cleanup(Box<BenchCleanupArgs>),
+}
+
+#[derive(Debug, Args)]
+pub struct BenchSysbenchArgs {
+    /// What stands after `sysbench`: TEST, its options, and prepare, run or cleanup
+    #[arg(value_name = "SYSBENCH", required = true, last = true)]
+    pub words: Vec<String>,
+    /// Ask for the password; it is never taken from the command line
+    #[arg(short = 'p', long)]
+    pub password: bool,
+    /// Take the password from the first line of a file that only you can read
+    #[arg(long, value_name = "FILE")]
+    pub password_file: Option<PathBuf>,
+    /// Take the password from this open file descriptor
+    #[arg(long, value_name = "FD")]
+    pub password_fd: Option<u32>,
+    /// Read only this option file
+    #[arg(long, value_name = "FILE")]
+    pub defaults_file: Option<PathBuf>,
+    /// `run` may write to the schema, although sealion has not made it
+    #[arg(long)]
+    pub own_tables: bool,
 }
 
 /// Sizes and counts, in sysbench's words.
@@ -638,14 +668,14 @@ pub struct BenchLoadArgs {
     pub workload: String,
     #[command(flatten)]
     pub trial: BenchTrial,
-    /// Measure for so long
-    #[arg(long, value_name = "S", default_value_t = 10.0, value_parser = seconds)]
-    pub time: f64,
+    /// Measure for so long: 10 when left out, without end with --events
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub time: Option<f64>,
     /// Before anything counts
     #[arg(long, value_name = "S", default_value_t = 2.0, value_parser = seconds)]
     pub warm_up: f64,
-    /// End after so many events, however long it takes
-    #[arg(long, value_name = "N", conflicts_with = "time", value_parser = clap::value_parser!(u64).range(1..))]
+    /// End after so many events, or when --time is over if that is given and comes first
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub events: Option<u64>,
     /// Begin so many events a second, whether or not others have ended: latencies then count from when each was to begin
     #[arg(long, value_name = "N", value_parser = rate)]

@@ -1,5 +1,6 @@
 //! `sealion bench`: what was typed, what is shown while it runs, and how it ends.
 
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -8,6 +9,8 @@ use std::time::{Duration, Instant};
 
 use ::bench::load::Interim;
 use ::bench::load::tables::Plan;
+use ::bench::sysbench::{shown, translate};
+use clap::Parser as _;
 use ops::OpsError;
 use ops::bench::experiment::Method;
 use ops::bench::workload::Options;
@@ -15,12 +18,15 @@ use ops::bench::{EXPERIMENTS, Load, TlsWish};
 use report::shape::{LatencyRow, LoadReport, RunReport};
 
 use crate::args::{
-    BenchCommand, BenchLoadArgs, BenchPrepareArgs, BenchRunArgs, BenchTrial, Connect, Format, Global,
+    BenchCommand, BenchLoadArgs, BenchPrepareArgs, BenchRunArgs, BenchSysbenchArgs, BenchTrial, Cli, Command,
+    Connect, Format, Global,
 };
 use crate::{connect, show};
 
 /// The measurement is not usable.
 const NOT_USABLE: u8 = 7;
+/// Of a measurement without an end of its own.
+const TIME_S: f64 = 10.0;
 
 pub fn bench(global: &Global, command: &BenchCommand) -> Result<u8, OpsError> {
     match command {
@@ -31,6 +37,7 @@ pub fn bench(global: &Global, command: &BenchCommand) -> Result<u8, OpsError> {
         BenchCommand::Prepare(args) => prepare(global, args),
         BenchCommand::Load(args) => load(global, args),
         BenchCommand::Run(args) => experiment(global, args),
+        BenchCommand::Sysbench(args) => sysbench(global, args),
         BenchCommand::Cleanup(args) => {
             let target = first(global, &args.connect)?;
             if ops::bench::cleanup(&target, &args.database)? {
@@ -41,6 +48,48 @@ pub fn bench(global: &Global, command: &BenchCommand) -> Result<u8, OpsError> {
             Ok(0)
         }
     }
+}
+
+/// Says it in our own words, and does that.
+fn sysbench(global: &Global, args: &BenchSysbenchArgs) -> Result<u8, OpsError> {
+    let translation =
+        translate(&args.words).map_err(|refusal| OpsError::usage(refusal.what, refusal.why, refusal.next))?;
+    for note in &translation.notes {
+        show::tell(&format!("note: {note}"));
+    }
+    let mut words: Vec<OsString> = translation.words.into_iter().map(OsString::from).collect();
+    words.extend(args.password.then(|| "--password".into()));
+    let with = |name: &str, value: &std::ffi::OsStr| {
+        let mut word = OsString::from(name);
+        word.push(value);
+        word
+    };
+    words.extend(args.password_file.as_ref().map(|file| with("--password-file=", file.as_os_str())));
+    words.extend(args.password_fd.map(|fd| format!("--password-fd={fd}").into()));
+    words.extend(args.defaults_file.as_ref().map(|file| with("--defaults-file=", file.as_os_str())));
+    words.extend(args.own_tables.then(|| "--own-tables".into()));
+    let line: Vec<String> = std::iter::once("sealion".into())
+        .chain(words.iter().map(|word| word.to_string_lossy().into_owned()))
+        .collect();
+    show::tell(&shown(&line));
+    let program = std::iter::once(OsString::from("sealion"));
+    let command = match Cli::try_parse_from(program.chain(words)) {
+        Ok(Cli { command: Command::Bench(command), .. }) => command,
+        // A number that is none, or one that is too large: clap says which.
+        Err(error) => {
+            let text = error.to_string();
+            let why = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+            return Err(OpsError::usage(
+                "the command line above cannot be run",
+                why,
+                "change that option of the sysbench command",
+            ));
+        }
+        Ok(_) => {
+            return Err(OpsError::internal("the command line above is none of bench", "it begins otherwise"));
+        }
+    };
+    bench(global, &command)
 }
 
 fn list(global: &Global) {
@@ -297,7 +346,7 @@ fn load(global: &Global, args: &BenchLoadArgs) -> Result<u8, OpsError> {
     let targets = targets(global, &args.trial)?;
     let wish = Load {
         warm_up: Duration::from_secs_f64(args.warm_up),
-        time: args.events.is_none().then(|| Duration::from_secs_f64(args.time)),
+        time: args.time.or(args.events.is_none().then_some(TIME_S)).map(Duration::from_secs_f64),
         events: args.events,
         rate_per_s: args.rate,
         ..trial(&args.trial, &args.workload)

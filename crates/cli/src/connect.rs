@@ -10,19 +10,31 @@ use crate::args::{Connect, Global};
 
 /// `-psecret` and `--password=secret` are in every process list, so they are refused before anything else happens.
 pub fn no_password_in_argv() -> Result<(), OpsError> {
-    // What follows `--` belongs to another program (`sealion lab exec -- mariadb …`).
-    for word in std::env::args_os().skip(1).take_while(|word| word != "--") {
-        let word = word.to_string_lossy();
-        let attached = word.starts_with("-p") && !word.starts_with("--") && word.len() > 2;
-        if attached || word.starts_with("--password=") {
-            return Err(OpsError::usage(
-                "a password on the command line is not taken",
-                "every user of this machine can read it in the process list, and it may be in your shell's history now",
-                "use -p alone (it asks), --password-file FILE, --password-fd FD, or an option file; and change that password",
-            ));
-        }
+    let words: Vec<String> =
+        std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    if gives_password(&words) {
+        return Err(OpsError::usage(
+            "a password on the command line is not taken",
+            "every user of this machine can read it in the process list, and it may be in your shell's history now",
+            "use -p alone (it asks), --password-file FILE, --password-fd FD, or an option file (with bench sysbench: before \
+             the --); and change that password",
+        ));
     }
     Ok(())
+}
+
+fn gives_password(words: &[String]) -> bool {
+    // What follows `--` belongs to another program (`sealion lab exec -- mariadb …`).
+    let (ours, theirs) = words.split_at(words.iter().position(|word| word == "--").unwrap_or(words.len()));
+    // Here it is ours: it has sysbench's words, and no sysbench runs.
+    let bench = ours.iter().position(|word| word == "bench");
+    let is_sysbench = bench.is_some_and(|at| ours.iter().skip(at).any(|word| word == "sysbench"));
+    let is_ours = |word: &String| {
+        (word.starts_with("-p") && !word.starts_with("--") && word.len() > 2)
+            || word.starts_with("--password=")
+    };
+    ours.iter().any(is_ours)
+        || (is_sysbench && [ours, theirs].concat().iter().any(|word| ::bench::sysbench::gives_password(word)))
 }
 
 /// The inventory, unless a server was named on the command line.
@@ -99,4 +111,30 @@ fn ask_password() -> Result<ops::SecretString, OpsError> {
     eprintln!();
     read.map_err(|error| OpsError::internal("cannot read the password", error))?;
     Ok(ops::SecretString::from(line.trim_end_matches(['\n', '\r']).to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::gives_password;
+
+    #[test]
+    fn a_password_is_found_where_the_words_are_ours_and_only_there() {
+        for (line, expected) in [
+            ("status -psecret", true),
+            ("status --password=secret", true),
+            ("status -p", false),
+            ("lab exec -- mariadb -psecret", false),
+            ("lab exec -- sysbench --mysql-password=secret", false),
+            ("bench sysbench -- oltp_insert --mysql-password=secret run", true),
+            ("bench --format json sysbench -- oltp_insert --mysql_password=secret run", true),
+            ("bench sysbench -- oltp_insert --mysql-password secret run", true),
+            ("bench sysbench -- oltp_insert -psecret run", true),
+            ("bench sysbench oltp_insert --mysql-password=secret run", true),
+            ("bench sysbench -p -- oltp_insert --mysql-host=h run", false),
+            ("bench sysbench -- oltp_insert --mysql-password= run", false),
+        ] {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            assert_eq!(gives_password(&words), expected, "{line}");
+        }
+    }
 }

@@ -19,9 +19,9 @@ const INSERT_BYTES: usize = 512 * 1024;
 #[derive(Debug, thiserror::Error)]
 pub enum TablesError {
     #[error(
-        "the schema {schema} was not made by sealion, so nothing is written to it\n  why:  it has no table {MARK}\n  \
-         next: let sealion make one: sealion bench prepare --database sealion_bench; or say that it may be written to: \
-         --own-tables"
+        "the schema {schema} was not made by sealion, so nothing is written to it\n  why:  it has no table {MARK}; tables that \
+         somebody else made, sysbench too, are only read\n  next: let sealion make one: sealion bench prepare --database \
+         sealion_bench; or say that a load may write to it: --own-tables (sealion bench sysbench --own-tables -- …)"
     )]
     NotOurs { schema: String },
     #[error(

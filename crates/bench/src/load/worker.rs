@@ -214,19 +214,19 @@ impl<'c> Worker<'c> {
             self.is_measuring = true;
             self.cpu = Some(ThreadCpu::now());
         }
-        let is_over = times.end_at.is_some_and(|end| self.now >= end)
+        let is_cut = times.end_at.is_some_and(|end| self.now >= end)
             || self.common.stop.load(Ordering::Relaxed)
-            || self.common.failed.load(Ordering::Relaxed)
-            || self.common.events_left.is_some_and(|left| left.load(Ordering::Relaxed) <= 0);
-        if is_over {
+            || self.common.failed.load(Ordering::Relaxed);
+        let is_done = self.common.events_left.is_some_and(|left| left.load(Ordering::Relaxed) <= 0);
+        if is_cut || is_done {
             self.is_ending = true;
-            if times.end_at.is_some() {
+            if times.end_at.is_some() && is_cut {
                 self.end_measuring();
             }
         }
     }
 
-    /// With a count of events in place of a time, the last of them count too.
+    /// Where a count of events ends it, the last of them count too.
     fn end_measuring(&mut self) {
         self.is_measuring = false;
         if let Some(cpu) = self.cpu.take() {

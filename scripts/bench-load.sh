@@ -1,0 +1,179 @@
+#!/usr/bin/env bash
+# Measures `sealion bench load` beside sysbench on the same server: bench-load.sh SEALION RATIO [OUT]
+#
+# Starts MariaDB 10.11 on loopback (RSA-2048) and runs both tools over the same tables, in blocks in which each runs once, in
+# an order that alternates from block to block. Throughput is of the tool's own count; CPU time is that of the whole process,
+# without what the same command takes for a single event (start, connections, statements to prepare). RATIO is the example
+# `ratio` of the crate bench. It writes the section "Load generator" of OUT (docs/benchmarks.md), between two marks, and the
+# raw numbers as CSV to BENCH_LOAD_CSV when that is set.
+#
+#   BENCH_LOAD_BLOCKS (5: fewer give no interval)   BENCH_LOAD_SECONDS of a trial (5)
+#   BENCH_LOAD_CONNECTIONS ("1 8 32")               BENCH_LOAD_PORT (21790)
+#
+# The server is ended by its own pid.
+set -euo pipefail
+export LC_ALL=C
+
+[ $# -ge 2 ] || {
+    printf 'usage: bench-load.sh SEALION RATIO [OUT]\n' >&2
+    exit 2
+}
+absolute() { printf '%s/%s' "$(cd "$(dirname "$1")" && pwd)" "$(basename "$1")"; }
+sealion=$(absolute "$1") ratio=$(absolute "$2") out=$(absolute "${3:-docs/benchmarks.md}")
+here=$(cd "$(dirname "$0")" && pwd)
+blocks=${BENCH_LOAD_BLOCKS:-5}
+seconds=${BENCH_LOAD_SECONDS:-5}
+read -ra levels <<<"${BENCH_LOAD_CONNECTIONS:-1 8 32}"
+port=${BENCH_LOAD_PORT:-21790}
+readonly bundle=galera-10.11 tables=4 table_size=10000
+readonly begin='<!-- bench-load.sh: from here -->' end='<!-- bench-load.sh: to here -->'
+say() { printf 'bench: %s\n' "$*" >&2; }
+
+command -v sysbench >/dev/null || {
+    say "sysbench is not here: scripts/setup.sh tools"
+    exit 2
+}
+work=$(mktemp -d)
+pid=
+finish() {
+    [ -z "$pid" ] || kill "$pid" 2>/dev/null || true
+    wait 2>/dev/null || true
+    rm -rf "$work"
+}
+trap finish EXIT
+trap 'exit 130' INT TERM
+
+load=$(cut -d ' ' -f 1-3 /proc/loadavg)
+"$here/start-server.sh" $bundle "$work/server" "$port" --max-connections=500 &
+pid=$!
+for _ in $(seq 300); do
+    if grep -q 'ready for connections' "$work/server/log" 2>/dev/null; then break; fi
+    sleep 0.2
+done
+cd "$work"
+"$sealion" bench prepare -h 127.0.0.1 -P "$port" -u root --tables $tables --table-size $table_size
+# sysbench 1.0 has no option for these: --mysql-ssl=on takes them from the current directory. libmariadb then checks the chain,
+# so the other tool does as well.
+cp server/cert.pem cacert.pem
+cp server/cert.pem client-cert.pem
+cp server/key.pem client-key.pem
+
+# run TOOL WORKLOAD TLS CONNECTIONS LIMIT: LIMIT is "time N" or "events N".
+run() {
+    local tool=$1 workload=$2 tls=$3 connections=$4 limit
+    read -ra limit <<<"$5"
+    local words=()
+    case $tool in
+    sysbench)
+        words=(--time=0 "--${limit[0]}=${limit[1]}")
+        [ "$tls" = plain ] || words+=(--mysql-ssl=on)
+        sysbench "$workload" --db-driver=mysql --mysql-host=127.0.0.1 --mysql-port="$port" --mysql-user=root \
+            --mysql-db=sealion_bench --tables=$tables --table-size=$table_size --threads="$connections" "${words[@]}" run
+        ;;
+    sealion)
+        words=(--warm-up 0 "--${limit[0]}" "${limit[1]}")
+        case $tls in
+        plain) words+=(--ssl-mode DISABLED) ;;
+        tls) words+=(--ssl-mode VERIFY_CA --ssl-ca cacert.pem --ssl-cert client-cert.pem --ssl-key client-key.pem) ;;
+        esac
+        "$sealion" --format json bench load "$workload" -h 127.0.0.1 -P "$port" -u root --tables $tables \
+            --table-size $table_size -c "$connections" "${words[@]}"
+        ;;
+    esac
+}
+
+# measure TOOL WORKLOAD TLS CONNECTIONS LIMIT: queries, queries/s, user seconds, system seconds.
+measure() {
+    local TIMEFORMAT='%U %S' took
+    took=$({ time run "$@" >"$work/said" 2>"$work/errors"; } 2>&1) || {
+        say "$* failed:"
+        cat "$work/said" "$work/errors" >&2
+        exit 1
+    }
+    case $1 in
+    sysbench) awk '/^ +queries: / { gsub(/[(]/, ""); print $2, $3 }' "$work/said" ;;
+    sealion) awk '/^  "(queries|queries_per_s)":/ { gsub(/,/, ""); printf "%s ", $2 }' "$work/said" ;;
+    esac | tr '\n' ' '
+    printf '%s\n' "$took"
+}
+
+trial() { # trial BLOCK TOOL WORKLOAD TLS CONNECTIONS
+    local block=$1 start whole
+    shift
+    start=$(measure "$@" "events 1")
+    whole=$(measure "$@" "time $seconds")
+    printf '%s %s\n' "$start" "$whole" | awk -v name="$2/$3/$4" -v block="$block" -v tool="$1" '{
+        user = ($7 - $3) * 1e6 / ($5 - $1); kernel = ($8 - $4) * 1e6 / ($5 - $1)
+        printf "%s/qps,%d,%s,%.3f\n%s/cpu_us,%d,%s,%.4f\n%s/user_us,%d,%s,%.4f\n", name, block, tool, $6, name, block, tool,
+            user + kernel, name, block, tool, user
+    }' >>"$work/raw.csv"
+}
+
+workloads=(oltp_point_select oltp_read_only)
+say "$(("$blocks" * ${#workloads[@]} * 2 * ${#levels[@]} * 2)) trials of $seconds s"
+for connections in "${levels[@]}"; do # The pages come into the pool.
+    for tool in sysbench sealion; do measure $tool oltp_read_only tls "$connections" "time 1" >/dev/null; done
+done
+for block in $(seq "$blocks"); do
+    order=(sysbench sealion)
+    [ $((block % 2)) = 1 ] || order=(sealion sysbench)
+    for workload in "${workloads[@]}"; do
+        for tls in plain tls; do
+            for connections in "${levels[@]}"; do
+                for tool in "${order[@]}"; do trial "$block" "$tool" "$workload" $tls "$connections"; done
+            done
+        done
+    done
+    say "block $block of $blocks, load $(cut -d ' ' -f 1-3 /proc/loadavg)"
+done
+[ -z "${BENCH_LOAD_CSV:-}" ] || { echo name,block,tool,value && cat raw.csv; } >"$BENCH_LOAD_CSV"
+suite=$(run sealion oltp_point_select tls 1 "events 1" | awk -F '"' '/"(version|cipher)":/ { printf "%s ", $4 }')
+library=$(ldd "$(command -v sysbench)" | awk '/libmariadb|libmysqlclient/ { print $1 }')
+server=$(run sealion oltp_point_select plain 1 "events 1" | awk -F '"' '/"server_version":/ { print $4 }')
+
+{
+    printf '%s\n# Load generator\n\n' "$begin"
+    printf '`sealion bench load` beside sysbench on the same server and tables, by `make bench` (scripts/bench-load.sh).\n'
+    printf '%s, %s, %s cores that server and tools share; load average %s before and\n' \
+        "$(date -u +%Y-%m-%d)" "$(awk -F ': ' '/model name/ { print $2; exit }' /proc/cpuinfo)" "$(nproc)" "$load"
+    printf '%s after (the run itself adds to it).\n' "$(cut -d ' ' -f 1-3 /proc/loadavg)"
+    # Half a processor's work of somebody else is enough to widen every interval.
+    if awk -v load="${load%% *}" 'BEGIN { exit load < 0.5 }'; then
+        printf 'The machine was not quiet: the intervals are wide, and what they leave open is not shown here.\n'
+    fi
+    printf '\n'
+    printf 'sealion %s, sysbench %s with %s, %s;\n' "$("$sealion" --version | awk '{ print $2 }')" \
+        "$(sysbench --version | awk '{ print $2 }')" "$library" "$server"
+    printf 'TLS is %swith RSA-2048, and both check the chain.\n' "$suite"
+    printf '%s tables of %s rows, defaults otherwise; blocks: %s, trials of %s s, the order alternates. Ratios are sealion by\n' \
+        $tables $table_size "$blocks" "$seconds"
+    printf 'sysbench within blocks, with their 95 %% interval. CPU is user and system time of the whole process by its queries,\n'
+    printf 'without the start (the same command for one event); user is the part of it in user space.\n'
+    for workload in "${workloads[@]}"; do
+        printf '\n## %s\n\n' "$workload"
+        printf '| TLS | connections | sysbench queries/s | sealion queries/s | ratio | sysbench CPU us/query | sealion CPU us/query | ratio | user: sysbench, sealion us | ratio |\n'
+        printf '|---|---|---|---|---|---|---|---|---|---|\n'
+        grep "^$workload/" raw.csv | "$ratio" sysbench sealion | awk -F , '
+            { between = $5 == "" ? $4 : $4 " (" $5 " to " $6 ")" }
+            $1 ~ /\/qps$/ { split($1, key, "/"); printf "| %s | %s | %.0f | %.0f | %s ", key[2], key[3], $2, $3, between }
+            $1 ~ /\/cpu_us$/ { printf "| %.2f | %.2f | %s ", $2, $3, between }
+            $1 ~ /\/user_us$/ { printf "| %.2f, %.2f | %s |\n", $2, $3, between }'
+    done
+    printf '\nThe commands, with 8 connections over TLS:\n\n```\n'
+    printf 'sysbench oltp_point_select --db-driver=mysql --mysql-host=127.0.0.1 --mysql-port=%s --mysql-user=root \\\n' "$port"
+    printf '    --mysql-db=sealion_bench --tables=%s --table-size=%s --threads=8 --time=%s --mysql-ssl=on run\n' $tables $table_size "$seconds"
+    printf 'sealion bench load oltp_point_select -h 127.0.0.1 -P %s -u root --tables %s --table-size %s -c 8 --time %s \\\n' "$port" \
+        $tables $table_size "$seconds"
+    printf '    --warm-up 0 --ssl-mode VERIFY_CA --ssl-ca cacert.pem --ssl-cert client-cert.pem --ssl-key client-key.pem\n```\n%s\n' "$end"
+} >page
+
+# The section is replaced where it is, and comes last where there was none.
+touch "$out"
+awk -v begin="$begin" -v end="$end" -v page="$work/page" '
+    function put() { while ((getline line < page) > 0) print line; done = 1 }
+    $0 == begin { put(); skipped = 1 }
+    !skipped { print; last = $0 }
+    $0 == end { skipped = 0 }
+    END { if (!done) { if (last != "") print ""; put() } }' "$out" >new
+cat new >"$out"
+say "written: $out"
