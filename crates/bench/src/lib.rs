@@ -4,6 +4,7 @@
 pub mod audit;
 pub mod cpu;
 pub mod experiments;
+pub mod histogram;
 pub mod load;
 pub mod machine;
 pub mod stats;

@@ -79,27 +79,8 @@ impl Blocks {
         if logs.len() < BLOCKS_MIN {
             return Some(Ratio { ratio, interval: None });
         }
-        let mut random = Rng::with_seed(seed);
-        let mut sample = vec![0.0; logs.len()];
-        let mut pivots = Vec::with_capacity(RESAMPLES);
-        for _ in 0..RESAMPLES {
-            for place in &mut sample {
-                *place = logs.get(random.usize(0..logs.len())).copied().unwrap_or(mean);
-            }
-            if let Some((other, spread)) = mean_and_error(&sample)
-                && spread > 0.0
-            {
-                pivots.push((other - mean) / spread);
-            }
-        }
-        let (Some(low), Some(high)) = (
-            quantile(&mut pivots, (1.0 - CONFIDENCE) / 2.0),
-            quantile(&mut pivots, f64::midpoint(1.0, CONFIDENCE)),
-        ) else {
-            // All blocks say the same, to the last digit.
-            return Some(Ratio { ratio, interval: Some((ratio, ratio)) });
-        };
-        Some(Ratio { ratio, interval: Some(((mean - high * error).exp(), (mean - low * error).exp())) })
+        let (low, high) = around(&[(&logs, 1.0)], mean, error, seed);
+        Some(Ratio { ratio, interval: Some((low.exp(), high.exp())) })
     }
 
     /// Whether an arm became faster or slower on the way, beside what chance does: its change from the first block to the
@@ -123,6 +104,75 @@ impl Blocks {
             .count();
         (as_much * 100 < times).then_some(seen)
     }
+}
+
+/// The second sample by the first, of trials that have nothing to do with each other: two runs of the same thing. Each sample
+/// is drawn from on its own.
+///
+/// The interval knows what varies from trial to trial, and nothing of what changed between the runs.
+pub fn ratio_of_runs(first: &[f64], second: &[f64], seed: u64) -> Option<Ratio> {
+    let logs = |values: &[f64]| -> Option<Vec<f64>> {
+        let all_good = values.iter().all(|value| value.is_finite() && *value > 0.0);
+        (all_good && !values.is_empty()).then(|| values.iter().map(|value| value.ln()).collect())
+    };
+    let (first, second) = (logs(first)?, logs(second)?);
+    let samples = [(second.as_slice(), 1.0), (first.as_slice(), -1.0)];
+    let (mean, error) = combined(&samples)?;
+    let ratio = mean.exp();
+    if first.len().min(second.len()) < BLOCKS_MIN {
+        return Some(Ratio { ratio, interval: None });
+    }
+    let (low, high) = around(&samples, mean, error, seed);
+    Some(Ratio { ratio, interval: Some((low.exp(), high.exp())) })
+}
+
+/// The interval of a mean over trials; `None` of fewer than [`BLOCKS_MIN`].
+pub fn mean_interval(values: &[f64], seed: u64) -> Option<(f64, f64)> {
+    if values.len() < BLOCKS_MIN || values.iter().any(|value| !value.is_finite()) {
+        return None;
+    }
+    let samples = [(values, 1.0)];
+    let (mean, error) = combined(&samples)?;
+    Some(around(&samples, mean, error, seed))
+}
+
+/// The sum of the samples' means, each with its sign, and the standard error of that sum.
+fn combined(samples: &[(&[f64], f64)]) -> Option<(f64, f64)> {
+    let (mut sum, mut squares) = (0.0, 0.0);
+    for (values, sign) in samples {
+        let (mean, error) = mean_and_error(values)?;
+        sum += sign * mean;
+        squares += error * error;
+    }
+    Some((sum, squares.sqrt()))
+}
+
+/// A studentized bootstrap around a sum of means: each sample is drawn from on its own. Where all values are the same to the
+/// last digit, both ends are that sum.
+fn around(samples: &[(&[f64], f64)], mean: f64, error: f64, seed: u64) -> (f64, f64) {
+    let mut random = Rng::with_seed(seed);
+    let mut drawn: Vec<Vec<f64>> = samples.iter().map(|(values, _)| vec![0.0; values.len()]).collect();
+    let mut pivots = Vec::with_capacity(RESAMPLES);
+    for _ in 0..RESAMPLES {
+        for (places, (values, _)) in drawn.iter_mut().zip(samples) {
+            for place in places {
+                *place = values.get(random.usize(0..values.len())).copied().unwrap_or_default();
+            }
+        }
+        let again: Vec<(&[f64], f64)> =
+            drawn.iter().zip(samples).map(|(values, (_, sign))| (values.as_slice(), *sign)).collect();
+        if let Some((other, spread)) = combined(&again)
+            && spread > 0.0
+        {
+            pivots.push((other - mean) / spread);
+        }
+    }
+    let ends = (
+        quantile(&mut pivots, (1.0 - CONFIDENCE) / 2.0),
+        quantile(&mut pivots, f64::midpoint(1.0, CONFIDENCE)),
+    );
+    let (Some(low), Some(high)) = ends else { return (mean, mean) };
+    (mean - high * error, mean - low * error)
 }
 
 /// The order in which the arms of a block run.
@@ -264,6 +314,60 @@ mod tests {
             assert!(!blocks.push(bad));
         }
         assert_eq!(blocks.len(), BLOCKS_MIN);
+    }
+
+    /// Trials of one run: the same noise, and nothing else shared.
+    fn trials(count: usize, mean: f64, noise: f64, random: &mut Rng) -> Vec<f64> {
+        (0..count).map(|_| mean * (noise * normal(random)).exp()).collect()
+    }
+
+    #[test]
+    fn the_interval_between_two_runs_covers_the_truth_as_often_as_it_says() {
+        let mut random = Rng::with_seed(17);
+        // As many trials or not, as noisy or not.
+        for (counts, noises, truth) in
+            [((5, 5), (0.02, 0.02), 1.0), ((10, 10), (0.02, 0.02), 0.8), ((10, 20), (0.03, 0.01), 1.0)]
+        {
+            let covers = (0..1_000)
+                .filter(|seed| {
+                    let first = trials(counts.0, 1_000.0, noises.0, &mut random);
+                    let second = trials(counts.1, 1_000.0 * truth, noises.1, &mut random);
+                    let ratio = ratio_of_runs(&first, &second, *seed).expect("trials");
+                    let (low, high) = ratio.interval.expect("enough of them");
+                    low <= truth && truth <= high
+                })
+                .count();
+            assert!((900..=980).contains(&covers), "{counts:?} trials: {covers} of 1000");
+        }
+    }
+
+    #[test]
+    fn the_same_run_twice_is_not_told_apart_and_five_percent_are() {
+        let mut random = Rng::with_seed(7);
+        let mut claims = |truth: f64| {
+            (0..20)
+                .filter(|seed| {
+                    let first = trials(10, 1_000.0, 0.02, &mut random);
+                    let second = trials(10, 1_000.0 * truth, 0.02, &mut random);
+                    ratio_of_runs(&first, &second, *seed).expect("trials").differs() == Some(true)
+                })
+                .count()
+        };
+        let (same, slower) = (claims(1.0), claims(0.95));
+        assert!(same <= 3, "{same} of 20 claim a difference of nothing");
+        assert!(slower >= 18, "only {slower} of 20 find 5 %");
+    }
+
+    #[test]
+    fn few_trials_of_a_run_give_a_point_and_no_trials_give_nothing() {
+        let (few, many) = ([100.0; 4], [200.0, 201.0, 199.0, 200.5, 199.5]);
+        let ratio = ratio_of_runs(&few, &many, 1).expect("trials");
+        assert!((ratio.ratio - 2.0).abs() < 0.01 && ratio.interval.is_none());
+        assert_eq!((ratio_of_runs(&[], &many, 1), ratio_of_runs(&[0.0], &many, 1)), (None, None));
+        assert_eq!((mean_interval(&few, 1), mean_interval(&[f64::NAN; 9], 1)), (None, None));
+        let (low, high) = mean_interval(&many, 1).expect("five");
+        assert!(low < 200.0 && 200.0 < high && low > 195.0 && high < 205.0, "{low} to {high}");
+        assert_eq!(mean_interval(&[3.0; 5], 1), Some((3.0, 3.0)));
     }
 
     #[test]

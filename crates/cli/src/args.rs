@@ -43,7 +43,7 @@ pub struct Global {
         default_value = DEFAULT_INVENTORY
     )]
     pub inventory: PathBuf,
-    /// Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html
+    /// Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv
     #[arg(long, global = true, value_enum, default_value_t = Format::Table)]
     pub format: Format,
     /// When to use colour
@@ -521,6 +521,101 @@ pub enum BenchCommand {
     Sysbench(BenchSysbenchArgs),
     /// Drop the schema that `prepare` made
     Cleanup(Box<BenchCleanupArgs>),
+    /// Measurements that were kept, the newest first
+    Runs(BenchRunsArgs),
+    /// A kept measurement as it was printed, and its page with pictures
+    #[command(after_help = MEASUREMENT)]
+    Show(BenchShowArgs),
+    /// Two runs of the same experiment: each arm with itself, and each effect with itself
+    #[command(after_help = MEASUREMENT)]
+    Compare(BenchCompareArgs),
+    /// Every trial of a measurement with all its figures: CSV, or the whole of it as JSON
+    #[command(after_help = MEASUREMENT)]
+    Export(BenchExportArgs),
+    /// What a machine carries with each setting, and what another one would save, by measured CPU costs
+    #[command(
+        after_help = "Without RUN and without a server: the newest usable run of each experiment that is kept. With a server \
+                            (-h HOST): connect, tls and bulk are measured first, in short trials, and kept; their tables come \
+                            from `sealion bench prepare`."
+    )]
+    Advise(Box<BenchAdviseArgs>),
+}
+
+/// How a measurement is named.
+const MEASUREMENT: &str = "RUN is an id of `sealion bench runs`, or a beginning of it that no other has, or a file that \
+                           `bench run` or `bench load` wrote with --format json.";
+
+/// Where measurements are kept, for who makes one.
+#[derive(Debug, Clone, Args)]
+pub struct BenchKeep {
+    /// Keep the measurement in this file; that of the inventory's cluster, or your own, when left out
+    #[arg(long, value_name = "FILE")]
+    pub store: Option<PathBuf>,
+    /// Do not keep the measurement
+    #[arg(long, conflicts_with = "store")]
+    pub no_store: bool,
+}
+
+/// Where measurements are kept, for who looks for one.
+#[derive(Debug, Clone, Args)]
+pub struct BenchStore {
+    /// Look in this file; in that of the inventory's cluster and in your own when left out
+    #[arg(long, value_name = "FILE")]
+    pub store: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct BenchRunsArgs {
+    /// At most this many
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub limit: u32,
+    #[command(flatten)]
+    pub store: BenchStore,
+}
+
+#[derive(Debug, Args)]
+pub struct BenchShowArgs {
+    /// Which one
+    #[arg(value_name = "RUN")]
+    pub run: String,
+    /// Write a page with its pictures here
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    #[command(flatten)]
+    pub store: BenchStore,
+}
+
+#[derive(Debug, Args)]
+pub struct BenchCompareArgs {
+    /// The one that is compared with
+    #[arg(value_name = "RUN")]
+    pub first: String,
+    /// The one that is compared
+    #[arg(value_name = "RUN")]
+    pub second: String,
+    #[command(flatten)]
+    pub store: BenchStore,
+}
+
+#[derive(Debug, Args)]
+pub struct BenchExportArgs {
+    /// Which one
+    #[arg(value_name = "RUN")]
+    pub run: String,
+    #[command(flatten)]
+    pub store: BenchStore,
+}
+
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true)]
+pub struct BenchAdviseArgs {
+    /// Measurements to go by: ids of `sealion bench runs`, or files of --format json
+    #[arg(value_name = "RUN")]
+    pub runs: Vec<String>,
+    #[command(flatten)]
+    pub trial: BenchTrial,
+    #[command(flatten)]
+    pub keep: BenchKeep,
 }
 
 #[derive(Debug, Args)]
@@ -543,6 +638,8 @@ pub struct BenchSysbenchArgs {
     /// `run` may write to the schema, although sealion has not made it
     #[arg(long)]
     pub own_tables: bool,
+    #[command(flatten)]
+    pub keep: BenchKeep,
 }
 
 /// Sizes and counts, in sysbench's words.
@@ -680,6 +777,8 @@ pub struct BenchLoadArgs {
     /// Begin so many events a second, whether or not others have ended: latencies then count from when each was to begin
     #[arg(long, value_name = "N", value_parser = rate)]
     pub rate: Option<f64>,
+    #[command(flatten)]
+    pub keep: BenchKeep,
 }
 
 #[derive(Debug, Args)]
@@ -705,6 +804,11 @@ pub struct BenchRunArgs {
     /// Three short trials an arm: points and no interval
     #[arg(long, conflicts_with_all = ["blocks", "precision", "trial_time", "warm_up"])]
     pub quick: bool,
+    /// Write a page with pictures here
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    #[command(flatten)]
+    pub keep: BenchKeep,
 }
 
 fn percent(text: &str) -> Result<f64, String> {

@@ -3,8 +3,7 @@
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::IsTerminal;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use ::bench::load::Interim;
@@ -13,6 +12,7 @@ use ::bench::sysbench::{shown, translate};
 use clap::Parser as _;
 use ops::OpsError;
 use ops::bench::experiment::Method;
+use ops::bench::kept::Measured;
 use ops::bench::workload::Options;
 use ops::bench::{EXPERIMENTS, Load, TlsWish};
 use report::shape::{LatencyRow, LoadReport, RunReport};
@@ -21,10 +21,12 @@ use crate::args::{
     BenchCommand, BenchLoadArgs, BenchPrepareArgs, BenchRunArgs, BenchSysbenchArgs, BenchTrial, Cli, Command,
     Connect, Format, Global,
 };
-use crate::{connect, show};
+use crate::{bench_kept, connect, interrupt, scan, show};
 
 /// The measurement is not usable.
-const NOT_USABLE: u8 = 7;
+pub(crate) const NOT_USABLE: u8 = 7;
+/// The figures are good, and lie nowhere but in the output: as any output that cannot be written.
+const NOT_KEPT: u8 = 2;
 /// Of a measurement without an end of its own.
 const TIME_S: f64 = 10.0;
 
@@ -38,6 +40,11 @@ pub fn bench(global: &Global, command: &BenchCommand) -> Result<u8, OpsError> {
         BenchCommand::Load(args) => load(global, args),
         BenchCommand::Run(args) => experiment(global, args),
         BenchCommand::Sysbench(args) => sysbench(global, args),
+        BenchCommand::Runs(args) => bench_kept::runs(global, args),
+        BenchCommand::Show(args) => bench_kept::show(global, args),
+        BenchCommand::Compare(args) => bench_kept::compare(global, args),
+        BenchCommand::Export(args) => bench_kept::export(global, args),
+        BenchCommand::Advise(args) => bench_kept::advise(global, args),
         BenchCommand::Cleanup(args) => {
             let target = first(global, &args.connect)?;
             if ops::bench::cleanup(&target, &args.database)? {
@@ -68,6 +75,11 @@ fn sysbench(global: &Global, args: &BenchSysbenchArgs) -> Result<u8, OpsError> {
     words.extend(args.password_fd.map(|fd| format!("--password-fd={fd}").into()));
     words.extend(args.defaults_file.as_ref().map(|file| with("--defaults-file=", file.as_os_str())));
     words.extend(args.own_tables.then(|| "--own-tables".into()));
+    // Only a measurement is kept.
+    if translation_measures(&words) {
+        words.extend(args.keep.store.as_ref().map(|file| with("--store=", file.as_os_str())));
+        words.extend(args.keep.no_store.then(|| "--no-store".into()));
+    }
     let line: Vec<String> = std::iter::once("sealion".into())
         .chain(words.iter().map(|word| word.to_string_lossy().into_owned()))
         .collect();
@@ -90,6 +102,11 @@ fn sysbench(global: &Global, args: &BenchSysbenchArgs) -> Result<u8, OpsError> {
         }
     };
     bench(global, &command)
+}
+
+/// `bench load …`, and neither `bench prepare` nor `bench cleanup`.
+fn translation_measures(words: &[OsString]) -> bool {
+    words.iter().any(|word| word == "load")
 }
 
 fn list(global: &Global) {
@@ -118,23 +135,9 @@ fn first(global: &Global, connect: &Connect) -> Result<net::ConnectOptions, OpsE
     })
 }
 
-/// The first Ctrl-C ends it with what there is.
-fn ends_on_ctrl_c() -> Result<Arc<AtomicBool>, OpsError> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let asked = Arc::clone(&stop);
-    ctrlc::set_handler(move || {
-        if asked.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-        show::tell("ending; once more ends at once");
-    })
-    .map_err(|error| OpsError::internal("cannot handle Ctrl-C", error))?;
-    Ok(stop)
-}
-
 fn prepare(global: &Global, args: &BenchPrepareArgs) -> Result<u8, OpsError> {
     let target = first(global, &args.connect)?;
-    let stop = ends_on_ctrl_c()?;
+    let stop = interrupt::flag()?;
     let plan = Plan {
         schema: args.tables.database.clone(),
         tables: args.tables.tables,
@@ -168,8 +171,7 @@ fn prepare(global: &Global, args: &BenchPrepareArgs) -> Result<u8, OpsError> {
     Ok(0)
 }
 
-fn targets(global: &Global, args: &BenchTrial) -> Result<Vec<net::ConnectOptions>, OpsError> {
-    let cluster = connect::cluster(global, &args.connect)?;
+pub(crate) fn targets(cluster: &ops::Cluster, args: &BenchTrial) -> Vec<net::ConnectOptions> {
     let tls = TlsWish {
         min_version: args.tls_min,
         max_version: args.tls_max,
@@ -177,11 +179,11 @@ fn targets(global: &Global, args: &BenchTrial) -> Result<Vec<net::ConnectOptions
         ciphersuites: args.tls_ciphersuites.clone(),
         groups: args.tls_groups.clone(),
     };
-    Ok(ops::bench::targets(&cluster, &tls))
+    ops::bench::targets(cluster, &tls)
 }
 
 /// A trial of ten seconds; the caller says of what, and how long.
-fn trial(args: &BenchTrial, workload: &str) -> Load {
+pub(crate) fn trial(args: &BenchTrial, workload: &str) -> Load {
     Load {
         workload: workload.to_owned(),
         options: Options {
@@ -221,7 +223,11 @@ fn experiment(global: &Global, args: &BenchRunArgs) -> Result<u8, OpsError> {
             "sealion bench list",
         )
     })?;
-    let targets = targets(global, &args.trial)?;
+    if let Some(path) = &args.html {
+        scan::writable(path)?;
+    }
+    let cluster = connect::cluster(global, &args.trial.connect)?;
+    let targets = targets(&cluster, &args.trial);
     let mut method = Method {
         blocks: args.blocks as usize,
         precision: args.precision.map(|percent| percent / 100.0),
@@ -234,9 +240,32 @@ fn experiment(global: &Global, args: &BenchRunArgs) -> Result<u8, OpsError> {
     if args.quick {
         ops::bench::experiment::quick(&mut method);
     }
-    let stop = ends_on_ctrl_c()?;
+    let stop = interrupt::flag()?;
+    let report = measure(&targets, found, &method, &stop)?;
+    if global.format == Format::Json {
+        show::out(&json(&report)?);
+    } else {
+        show::out(&run_text(&report));
+    }
+    let is_usable = report.is_usable;
+    let page = args.html.as_ref().map(|path| (path, ::report::html::render_bench_html(&report)));
+    // Kept before the page is written: where that cannot be, the figures are not lost.
+    let is_kept = bench_kept::keep(&cluster, &args.keep, &Measured::Run(Box::new(report)));
+    if let Some((path, page)) = page {
+        bench_kept::write(path, &page)?;
+    }
+    Ok(code(is_usable, is_kept))
+}
+
+/// One experiment, with its progress.
+pub(crate) fn measure(
+    targets: &[net::ConnectOptions],
+    experiment: &ops::bench::Experiment,
+    method: &Method,
+    stop: &std::sync::atomic::AtomicBool,
+) -> Result<RunReport, OpsError> {
     let began = Instant::now();
-    let report = ops::bench::experiment::run(&targets, found, &method, &stop, &mut |at| {
+    let report = ops::bench::experiment::run(targets, experiment, method, stop, &mut |at| {
         let left = match at.trials_done {
             0 => String::new(),
             done => {
@@ -256,17 +285,23 @@ fn experiment(global: &Global, args: &BenchRunArgs) -> Result<u8, OpsError> {
     if std::io::stderr().is_terminal() {
         eprintln!();
     }
-    if global.format == Format::Json {
-        let text = serde_json::to_string_pretty(&report)
-            .map_err(|error| OpsError::internal("cannot write the result", error))?;
-        show::out(&text);
-    } else {
-        show::out(&run_text(&report));
-    }
-    Ok(if report.is_usable { 0 } else { NOT_USABLE })
+    Ok(report)
 }
 
-fn run_text(report: &RunReport) -> String {
+pub(crate) fn json(report: &impl serde::Serialize) -> Result<String, OpsError> {
+    serde_json::to_string_pretty(report).map_err(|error| OpsError::internal("cannot write the result", error))
+}
+
+/// What cannot be used is worse than what was not kept.
+fn code(is_usable: bool, is_kept: bool) -> u8 {
+    match (is_usable, is_kept) {
+        (false, _) => NOT_USABLE,
+        (true, false) => NOT_KEPT,
+        (true, true) => 0,
+    }
+}
+
+pub(crate) fn run_text(report: &RunReport) -> String {
     let mut out = String::new();
     // Writing into a String cannot fail.
     let _ = writeln!(out, "{}: {}", report.experiment, report.question);
@@ -331,6 +366,9 @@ fn run_text(report: &RunReport) -> String {
     for why in &report.why_not {
         let _ = writeln!(out, "NOT USABLE: {why}");
     }
+    for what in &report.not_looked_at {
+        let _ = writeln!(out, "not looked at: {what}");
+    }
     out.trim_end().to_owned()
 }
 
@@ -343,7 +381,8 @@ fn with_deviation(mean: f64, deviation: Option<f64>) -> String {
 }
 
 fn load(global: &Global, args: &BenchLoadArgs) -> Result<u8, OpsError> {
-    let targets = targets(global, &args.trial)?;
+    let cluster = connect::cluster(global, &args.trial.connect)?;
+    let targets = targets(&cluster, &args.trial);
     let wish = Load {
         warm_up: Duration::from_secs_f64(args.warm_up),
         time: args.time.or(args.events.is_none().then_some(TIME_S)).map(Duration::from_secs_f64),
@@ -351,7 +390,7 @@ fn load(global: &Global, args: &BenchLoadArgs) -> Result<u8, OpsError> {
         rate_per_s: args.rate,
         ..trial(&args.trial, &args.workload)
     };
-    let stop = ends_on_ctrl_c()?;
+    let stop = interrupt::flag()?;
     let is_live = std::io::stderr().is_terminal();
     let mut before = Interim::default();
     let report = ops::bench::load(&targets, &wish, &stop, &mut |now| {
@@ -364,13 +403,13 @@ fn load(global: &Global, args: &BenchLoadArgs) -> Result<u8, OpsError> {
         eprintln!();
     }
     if global.format == Format::Json {
-        let text = serde_json::to_string_pretty(&report)
-            .map_err(|error| OpsError::internal("cannot write the result", error))?;
-        show::out(&text);
+        show::out(&json(&report)?);
     } else {
         show::out(&text(&report));
     }
-    Ok(if report.is_complete { 0 } else { NOT_USABLE })
+    let is_complete = report.is_complete;
+    let is_kept = bench_kept::keep(&cluster, &args.keep, &Measured::Load(Box::new(report)));
+    Ok(code(is_complete, is_kept))
 }
 
 fn moment(before: Interim, now: Interim) -> String {
@@ -386,7 +425,7 @@ fn moment(before: Interim, now: Interim) -> String {
     )
 }
 
-fn text(report: &LoadReport) -> String {
+pub(crate) fn text(report: &LoadReport) -> String {
     let mut out = String::new();
     // Writing into a String cannot fail.
     let mut line = |name: &str, value: String| {
@@ -412,7 +451,9 @@ fn text(report: &LoadReport) -> String {
     line("events/s", format!("{:.1} ({} events)", report.events_per_s, report.events));
     line("rows", format!("{} in {:.1} MB of answers", report.rows, report.answer_bytes as f64 / 1e6));
     line("latency ms", latencies(&report.latency_ms));
-    line("  of a query", latencies(&report.query_latency_ms));
+    // A connection has no query: what is timed in it is what the server does before anybody logs in.
+    let part = if report.workload == ops::bench::CONNECT { "  greeting and TLS" } else { "  of a query" };
+    line(part, latencies(&report.query_latency_ms));
     if let Some(cpu) = &report.client_cpu_us_per_query {
         let text = format!("{:.2} us a query ({:.2} user, {:.2} system)", cpu.total, cpu.user, cpu.system);
         line("client CPU", text);

@@ -37,9 +37,14 @@ fn gives_password(words: &[String]) -> bool {
         || (is_sysbench && [ours, theirs].concat().iter().any(|word| ::bench::sysbench::gives_password(word)))
 }
 
+/// Whether the command line says which server.
+pub fn names_a_server(connect: &Connect) -> bool {
+    connect.host.is_some() || connect.socket.is_some() || connect.login_path.is_some()
+}
+
 /// The inventory, unless a server was named on the command line.
 pub fn cluster(global: &Global, connect: &Connect) -> Result<Cluster, OpsError> {
-    let named = connect.host.is_some() || connect.socket.is_some() || connect.login_path.is_some();
+    let named = names_a_server(connect);
     if !named && global.inventory.exists() {
         return Cluster::read(&global.inventory);
     }

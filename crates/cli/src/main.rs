@@ -2,10 +2,12 @@
 
 mod args;
 mod bench;
+mod bench_kept;
 mod change;
 mod connect;
 mod generated;
 mod internal;
+mod interrupt;
 mod labs;
 mod look;
 mod prove;
@@ -72,16 +74,17 @@ fn run(cli: Cli) -> Result<u8, OpsError> {
     let fits = match global.format {
         args::Format::Table | args::Format::Json => true,
         args::Format::Diff | args::Format::Sql | args::Format::Shell => matches!(command, Command::Plan(_)),
-        args::Format::Csv
-        | args::Format::Sarif
-        | args::Format::Junit
-        | args::Format::Prometheus
-        | args::Format::Html => matches!(command, Command::Scan(_)),
+        args::Format::Csv => {
+            matches!(command, Command::Scan(_) | Command::Bench(args::BenchCommand::Export(_)))
+        }
+        args::Format::Sarif | args::Format::Junit | args::Format::Prometheus | args::Format::Html => {
+            matches!(command, Command::Scan(_))
+        }
     };
     if !fits {
         return Err(OpsError::usage(
             "this command does not know that --format",
-            "diff, sql and shell are forms of a plan; csv, sarif, junit, prometheus and html of a scan",
+            "diff, sql and shell are forms of a plan; csv, sarif, junit, prometheus and html of a scan; csv of bench export",
             "use --format table or --format json",
         ));
     }

@@ -2,8 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use ops::OpsError;
@@ -21,14 +20,14 @@ pub fn prove(global: &Global, command: &ProveCommand) -> Result<u8, OpsError> {
     match command {
         ProveCommand::Client(args) => client(global, args),
         ProveCommand::Clients(args) => clients(global, args),
-        ProveCommand::Config(args) => crate::prove_config::run(global, args, &ends_on_ctrl_c),
+        ProveCommand::Config(args) => crate::prove_config::run(global, args, &interrupt::flag),
         ProveCommand::Serve(args) => serve(global, args),
         ProveCommand::Sniff(args) => {
-            let stop = ends_on_ctrl_c()?;
+            let stop = interrupt::flag()?;
             crate::prove_sniff::run(global, args, &stop)
         }
         ProveCommand::Relay(args) => {
-            let stop = ends_on_ctrl_c()?;
+            let stop = interrupt::flag()?;
             crate::prove_relay::run(global, args, &stop)
         }
         ProveCommand::Tour(args) => crate::prove_tour::run(global, args),
@@ -81,22 +80,10 @@ fn ground(stage: &args::Stage) -> Result<Ground, OpsError> {
     Ok(Ground::at(bind, stage.host.as_deref().unwrap_or("localhost")))
 }
 
-fn ends_on_ctrl_c() -> Result<Arc<AtomicBool>, OpsError> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let asked = Arc::clone(&stop);
-    ctrlc::set_handler(move || {
-        if asked.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-    })
-    .map_err(|error| OpsError::internal("cannot handle Ctrl-C", error))?;
-    Ok(stop)
-}
-
 fn client(global: &Global, args: &ProveClientArgs) -> Result<u8, OpsError> {
     let attacks = chosen_or_all(&args.stage)?;
     let ground = ground(&args.stage)?;
-    let stop = ends_on_ctrl_c()?;
+    let stop = interrupt::flag()?;
     let stage = Stage::set(&attacks, &ground, 0)?;
     let is_table = global.format == Format::Table;
     let at_most = Duration::from_secs(args.timeout_s);
@@ -210,7 +197,7 @@ fn clients(global: &Global, args: &ProveClientsArgs) -> Result<u8, OpsError> {
             Ground::loopback()
         })
     };
-    let stop = ends_on_ctrl_c()?;
+    let stop = interrupt::flag()?;
     let stage = Stage::set(&attacks, &ground, 0)?;
     let wanted = Wanted {
         clients: &prepared,
@@ -296,7 +283,7 @@ fn print_tried(one: &Tried) {
 fn serve(global: &Global, args: &ProveServeArgs) -> Result<u8, OpsError> {
     let attacks = chosen_or_all(&args.stage)?;
     let ground = ground(&args.stage)?;
-    let stop = ends_on_ctrl_c()?;
+    let stop = interrupt::flag()?;
     let stage = Stage::set(&attacks, &ground, args.port)?;
     let rows = stage
         .rogue

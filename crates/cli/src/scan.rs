@@ -4,7 +4,6 @@ mod table;
 
 use std::io::Write;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -58,16 +57,8 @@ pub fn scan(global: &Global, args: &ScanArgs) -> Result<u8, OpsError> {
     if let (Some(out), Some(html)) = (&args.out, &args.html) {
         differ(out, html)?;
     }
-    let stop = Arc::new(AtomicBool::new(false));
-    let asked = Arc::clone(&stop);
-    // The first Ctrl-C ends the scan with what there is; the report says that it is not complete.
-    ctrlc::set_handler(move || {
-        if asked.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-        tell("ending; once more ends at once");
-    })
-    .map_err(|error| OpsError::internal("cannot handle Ctrl-C", error))?;
+    // The report says that it is not complete.
+    let stop = crate::interrupt::flag()?;
     let mut budget = Budget::open();
     if args.forget_budget
         && let Err(why) = budget.forget()
@@ -254,7 +245,7 @@ fn is_written_to(path: &Path) -> bool {
 }
 
 /// Said before the scan: an hour later it would be lost.
-fn writable(path: &Path) -> Result<(), OpsError> {
+pub(crate) fn writable(path: &Path) -> Result<(), OpsError> {
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if path.is_dir() {
         return Err(cannot_write(path, "it is a directory"));

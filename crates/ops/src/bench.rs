@@ -1,17 +1,25 @@
-//! `sealion bench`: tables, and one measurement at a time.
+//! `sealion bench`: tables, and one measurement at a time. What becomes of measurements: [`experiment`], [`kept`],
+//! [`compare`], [`advise`].
 
+pub mod advise;
+pub mod compare;
 pub mod experiment;
+pub mod kept;
 
 use std::net::IpAddr;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use ::bench::cpu;
+use ::bench::histogram;
 use ::bench::load::tables::{self, Plan, TablesError};
 use ::bench::load::workload::{Options, Script, WORKLOADS};
 use ::bench::load::{self, Interim, LoadError, Outcome, connects};
+use model::{Clock, SystemClock};
 use net::{Client, ConnectOptions, Endpoint};
-use report::shape::{BENCH_LOAD_SCHEMA_ID, CpuRow, LatencyRow, LoadErrorRow, LoadReport, LoadTlsRow};
+use report::shape::{
+    BENCH_LOAD_SCHEMA_ID, CpuRow, LatencyRow, LoadErrorRow, LoadReport, LoadTlsRow, SettingRow,
+};
 
 use crate::{Cluster, OpsError};
 pub use ::bench::experiments::{self, EXPERIMENTS, Experiment};
@@ -127,6 +135,7 @@ pub fn load(
     let first = targets.first().ok_or_else(|| {
         OpsError::usage("there is nothing to load", "no server is known", "name one: -h HOST -P PORT -u USER")
     })?;
+    let started_unix_ms = SystemClock.unix_ms();
     let server_pids = server_pids(targets);
     let fail = |error: LoadError| cannot_begin(error);
     let outcome = if load.workload == CONNECT {
@@ -181,7 +190,51 @@ pub fn load(
         };
         load::run(&spec, stop, progress).map_err(fail)?
     };
-    Ok(report(targets, load, &outcome))
+    Ok(report(targets, load, &outcome, started_unix_ms))
+}
+
+/// What was chosen, or left at its default, and changes what is measured; not what a report has in a place of its own.
+pub(crate) fn settings(targets: &[ConnectOptions], load: &Load) -> Vec<SettingRow> {
+    let mut rows = Vec::new();
+    let mut put = |name: &str, value: String| rows.push(SettingRow { name: name.to_owned(), value });
+    if let Some(first) = targets.first() {
+        let tls = &first.tls;
+        put("ssl-mode", tls.mode.to_string());
+        for (name, value) in [
+            ("tls-min", tls.min_version.map(|version| version.to_string())),
+            ("tls-max", tls.max_version.map(|version| version.to_string())),
+            ("ssl-cipher", tls.ciphers.clone()),
+            ("tls-ciphersuites", tls.ciphersuites.clone()),
+            ("tls-groups", tls.groups.clone()),
+        ] {
+            value.into_iter().for_each(|value| put(name, value));
+        }
+    }
+    // Without statements there are no tables either, and each connection has a thread.
+    if load.workload == CONNECT {
+        return rows;
+    }
+    let of = &load.options;
+    put("workers", load.workers.unwrap_or_else(default_workers).to_string());
+    for (name, value) in [
+        ("tables", of.tables),
+        ("table-size", of.table_size),
+        ("range-size", of.range_size),
+        ("point-selects", of.point_selects),
+        ("simple-ranges", of.simple_ranges),
+        ("sum-ranges", of.sum_ranges),
+        ("order-ranges", of.order_ranges),
+        ("distinct-ranges", of.distinct_ranges),
+        ("index-updates", of.index_updates),
+        ("non-index-updates", of.non_index_updates),
+        ("delete-inserts", of.delete_inserts),
+    ] {
+        put(name, value.to_string());
+    }
+    put("range-selects", of.range_selects.to_string());
+    put("skip-trx", of.skip_trx.to_string());
+    put("rand-type", of.distribution.to_string());
+    rows
 }
 
 /// A thread drives a hundred thousand statements a second; the rest of the machine may be the server's.
@@ -206,7 +259,7 @@ fn server_pids(targets: &[ConnectOptions]) -> Vec<i32> {
     found
 }
 
-fn report(targets: &[ConnectOptions], load: &Load, outcome: &Outcome) -> LoadReport {
+fn report(targets: &[ConnectOptions], load: &Load, outcome: &Outcome, started_unix_ms: u64) -> LoadReport {
     let tally = &outcome.tally;
     let seconds = outcome.elapsed.as_secs_f64();
     let per_s = |count: u64| if seconds > 0.0 { count as f64 / seconds } else { 0.0 };
@@ -216,7 +269,10 @@ fn report(targets: &[ConnectOptions], load: &Load, outcome: &Outcome) -> LoadRep
     LoadReport {
         schema: BENCH_LOAD_SCHEMA_ID.into(),
         sealion_version: env!("CARGO_PKG_VERSION").into(),
+        started_unix_ms,
+        machine: crate::machine::machine(),
         workload: load.workload.clone(),
+        settings: settings(targets, load),
         targets: targets.iter().map(|target| target.endpoint.to_string()).collect(),
         server_version: outcome.server_version.clone(),
         tls: outcome
@@ -244,6 +300,7 @@ fn report(targets: &[ConnectOptions], load: &Load, outcome: &Outcome) -> LoadRep
         rows_checksum: format!("{:016x}", tally.checksum),
         latency_ms: latency(&tally.event_ns),
         query_latency_ms: latency(&tally.query_ns),
+        latency_histogram: histogram::encode(&tally.event_ns),
         client_cpu_us_per_query: (queries > 0).then(|| CpuRow {
             user: per_query(tally.user_us),
             system: per_query(tally.system_us),

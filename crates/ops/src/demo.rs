@@ -286,7 +286,7 @@ fn play(options: &DemoOptions, say: Say<'_>, slot: &mut Option<Up>) -> Result<De
         sealion_version: env!("CARGO_PKG_VERSION").into(),
         started_unix_ms,
         ended_unix_ms: SystemClock.unix_ms(),
-        machine: machine::machine(),
+        machine: crate::machine::machine(),
         servers: machine::servers(&before, up),
         method: shape::Method {
             capture: before.sights.first().map_or_else(|| format!("none: {can_see}"), |sight| {

@@ -23,11 +23,7 @@ fn keep(cluster: &Cluster, command: &str, started_unix_ms: u64, phase: Phase) ->
     }
     let ended_unix_ms = SystemClock.unix_ms();
     let run = Run {
-        id: format!(
-            "{}-{}",
-            model::clock::rfc3339(started_unix_ms).replace([':', '-', '.'], ""),
-            std::process::id()
-        ),
+        id: run_id(started_unix_ms),
         command: command.into(),
         sealion_version: env!("CARGO_PKG_VERSION").into(),
         started_unix_ms,
@@ -36,6 +32,11 @@ fn keep(cluster: &Cluster, command: &str, started_unix_ms: u64, phase: Phase) ->
     };
     let kept = Store::open(path(cluster)).and_then(|mut store| store.put_run(&run));
     kept.err().map(|error| error.to_string())
+}
+
+/// When it began, and which process it was.
+pub(crate) fn run_id(started_unix_ms: u64) -> String {
+    format!("{}-{}", model::clock::rfc3339(started_unix_ms).replace([':', '-', '.'], ""), std::process::id())
 }
 
 pub fn keep_status(cluster: &Cluster, started_unix_ms: u64, status: &Status) -> Option<String> {

@@ -46,3 +46,9 @@ pub const BENCH_LOAD_SCHEMA: &str = include_str!("../../../docs/schema/bench-loa
 
 /// The same of `sealion bench run --format json`.
 pub const BENCH_RUN_SCHEMA: &str = include_str!("../../../docs/schema/bench-run-1.json");
+
+/// The same of `sealion bench compare --format json`.
+pub const BENCH_COMPARE_SCHEMA: &str = include_str!("../../../docs/schema/bench-compare-1.json");
+
+/// The same of `sealion bench advise --format json`.
+pub const BENCH_ADVISE_SCHEMA: &str = include_str!("../../../docs/schema/bench-advise-1.json");

@@ -2,8 +2,10 @@
 
 mod support;
 
-use report::shape::{LoadReport, RunReport};
-use report::{BENCH_LOAD_SCHEMA, BENCH_RUN_SCHEMA};
+use report::formats::bench::trials_csv;
+use report::html::render_bench_html;
+use report::shape::{AdviseReport, CompareReport, LoadReport, RunReport};
+use report::{BENCH_ADVISE_SCHEMA, BENCH_COMPARE_SCHEMA, BENCH_LOAD_SCHEMA, BENCH_RUN_SCHEMA};
 use support::json::{check, errors};
 
 #[test]
@@ -22,4 +24,95 @@ fn the_shape_of_an_experiment_is_the_published_one() {
     broken["levels"][0]["comparisons"][0]["ratio"] = "much".into();
     broken["unit"] = "miles".into();
     assert_eq!(errors(&schema, &broken).len(), 2);
+}
+
+#[test]
+fn the_shape_of_a_comparison_is_the_published_one() {
+    let sample = include_str!("../testdata/bench-compare.json");
+    let (schema, mut broken) = check::<CompareReport>(BENCH_COMPARE_SCHEMA, sample, |_| {});
+    broken["rows"][0]["ratio"] = "much".into();
+    broken["first"].as_object_mut().expect("an object").remove("run").expect("it is there");
+    assert_eq!(errors(&schema, &broken).len(), 2);
+}
+
+#[test]
+fn the_shape_of_advice_is_the_published_one() {
+    let sample = include_str!("../testdata/bench-advise.json");
+    // What is unknown has no proof: that list is empty.
+    let (schema, mut broken) = check::<AdviseReport>(BENCH_ADVISE_SCHEMA, sample, |whole| {
+        let rows = whole["advice"].as_array_mut().expect("rows");
+        rows.retain(|row| row["verdict"] != "unknown");
+    });
+    broken["advice"][0]["verdict"] = "perhaps".into();
+    broken["capacity"][0]["server_alone_per_s"] = "many".into();
+    assert_eq!(errors(&schema, &broken).len(), 2);
+}
+
+fn run() -> RunReport {
+    serde_json::from_str(include_str!("../testdata/bench-run.json")).expect("a sample")
+}
+
+#[test]
+fn an_export_has_a_line_a_trial_and_cells_that_no_spreadsheet_computes() {
+    let mut report = run();
+    report.server_version = "=cmd|' /C calc'!A0, \"x\"".into();
+    let csv = trials_csv(&report);
+    let lines: Vec<&str> = csv.split("\r\n").collect();
+    let trials: usize = report.levels.iter().flat_map(|level| &level.arms).map(|arm| arm.samples.len()).sum();
+    // The header, and the end of the last line.
+    assert_eq!((lines.len(), lines.last()), (trials + 2, Some(&"")));
+    let columns: Vec<&str> = lines[0].split(',').collect();
+    assert!(
+        columns.contains(&"latency_p95_ms") && columns.contains(&"server_cpu_us_per_query"),
+        "{columns:?}"
+    );
+    let quoted = "\"'=cmd|' /C calc'!A0, \"\"x\"\"\"";
+    assert!(lines[1].contains(quoted), "{}", lines[1]);
+    // That cell has the only comma inside.
+    assert_eq!(lines[1].replace(quoted, "version").split(',').count(), columns.len(), "{}", lines[1]);
+    assert!(lines[trials].contains("TLSv1.3,TLS_AES_256_GCM_SHA384"), "{}", lines[trials]);
+}
+
+#[test]
+fn a_page_has_every_arm_and_no_text_of_a_server_becomes_markup() {
+    let mut report = run();
+    report.server_version = "<script>alert(1)</script>".into();
+    report.levels[0].arms[1].name = "TLS <b>\"'&".into();
+    let page = render_bench_html(&report);
+    assert!(
+        !page.contains("<script") && !page.contains("<b>\"") && !page.contains("NaN"),
+        "markup or no number"
+    );
+    assert!(page.contains("&lt;script&gt;") && page.contains("TLS &lt;b&gt;"));
+    for word in
+        ["clear text", &report.question, "not usable", "Published", "Each trial", "CPU time of a query"]
+    {
+        assert!(page.contains(word), "{word}");
+    }
+    assert!(!page.contains("http://") && !page.contains("https://"), "nothing is fetched");
+}
+
+#[test]
+fn a_page_of_nothing_or_of_nonsense_is_a_page() {
+    let mut nothing = run();
+    (nothing.levels, nothing.published) = (vec![], None);
+    assert!(render_bench_html(&nothing).contains("It was not measured."));
+    let mut nonsense = run();
+    for arm in nonsense.levels.iter_mut().flat_map(|level| &mut level.arms) {
+        (arm.mean, arm.low, arm.high) = (f64::NAN, Some(f64::INFINITY), Some(-1.0));
+        arm.trials = vec![f64::NAN, -5.0, f64::INFINITY];
+        arm.latency_percentiles.iter_mut().for_each(|point| point.ms = 0.0);
+        arm.server_cpu_us_per_query = Some(f64::NAN);
+    }
+    let page = render_bench_html(&nonsense);
+    for attribute in ["=\"NaN", "=\"inf", "=\"-inf", " NaN", ",NaN", "NaN,"] {
+        assert!(!page.contains(attribute), "{attribute}");
+    }
+    let mut bare = run();
+    for arm in bare.levels.iter_mut().flat_map(|level| &mut level.arms) {
+        arm.trials.clear();
+        arm.samples.clear();
+        arm.latency_percentiles.clear();
+    }
+    assert!(render_bench_html(&bare).contains("no whole trial"));
 }

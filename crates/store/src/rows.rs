@@ -8,6 +8,9 @@ use serde_json::{Value, json};
 
 use crate::{Store, StoreError};
 
+const PUT_REPORT: &str = "INSERT INTO reports (run_id, kind, json) VALUES (?1, ?2, ?3)
+    ON CONFLICT (run_id, kind) DO UPDATE SET json = excluded.json";
+
 /// One line of the history.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RunSummary {
@@ -30,6 +33,17 @@ impl Store {
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&failed)?;
         insert(&transaction, run).and_then(|()| transaction.commit()).map_err(failed)
+    }
+
+    /// Keeps a run with a report, both or neither.
+    pub fn put_with_report(&mut self, run: &Run, kind: &str, json: &str) -> Result<(), StoreError> {
+        let failed = self.failed("written to");
+        let transaction =
+            self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&failed)?;
+        insert(&transaction, run)
+            .and_then(|()| transaction.execute(PUT_REPORT, [&run.id, kind, json]))
+            .and_then(|_| transaction.commit())
+            .map_err(failed)
     }
 
     /// The whole run, `None` when it was never kept here.
@@ -112,6 +126,24 @@ impl Store {
         rows.collect::<Result<_, _>>().map_err(&failed)
     }
 
+    /// The newest reports of these kinds, at most `limit`, each with the id of its run.
+    pub fn reports(&self, kinds: &[&str], limit: u32) -> Result<Vec<(String, String, String)>, StoreError> {
+        let failed = self.failed("read");
+        let kinds = body(&kinds).map_err(&failed)?;
+        self.connection
+            .prepare_cached(
+                "SELECT run_id, kind, json FROM reports JOIN runs ON runs.id = run_id
+                 WHERE kind IN (SELECT value FROM json_each(?1))
+                 ORDER BY started_unix_ms DESC, run_id DESC LIMIT ?2",
+            )
+            .and_then(|mut statement| {
+                statement
+                    .query_map(params![kinds, limit], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+                    .collect()
+            })
+            .map_err(&failed)
+    }
+
     /// The newest run of a command.
     pub fn latest(&self, command: &str) -> Result<Option<Run>, StoreError> {
         let id: Option<String> = self
@@ -136,13 +168,7 @@ impl Store {
         if !is_known {
             return Err(StoreError::NoSuchRun { run: run_id.to_owned() });
         }
-        self.connection
-            .execute(
-                "INSERT INTO reports (run_id, kind, json) VALUES (?1, ?2, ?3)
-                 ON CONFLICT (run_id, kind) DO UPDATE SET json = excluded.json",
-                [run_id, kind, json],
-            )
-            .map_err(failed)?;
+        self.connection.execute(PUT_REPORT, [run_id, kind, json]).map_err(failed)?;
         Ok(())
     }
 
@@ -432,6 +458,50 @@ mod tests {
         store.put_report("a", "demo", "{\"n\":2}").expect("it is kept");
         assert_eq!(store.report("a", "demo").expect("it reads").as_deref(), Some("{\"n\":2}"));
         assert!(store.report("a", "sarif").expect("it reads").is_none());
+    }
+
+    #[test]
+    fn reports_come_newest_first_of_the_kinds_that_were_asked_for() {
+        let place = tempfile::tempdir().expect("a directory");
+        let mut store = store(&place);
+        for (id, started, kind) in
+            [("a", 100, "load"), ("b", 200, "run"), ("c", 300, "demo"), ("d", 50, "run")]
+        {
+            store
+                .put_with_report(&run(id, started), kind, &format!("{{\"of\":\"{id}\"}}"))
+                .expect("it is kept");
+        }
+        let ids = |kinds: &[&str], limit| -> Vec<String> {
+            let found = store.reports(kinds, limit).expect("it reads");
+            assert!(found.iter().all(|(id, kind, json)| kinds.contains(&kind.as_str()) && json.contains(id)));
+            found.into_iter().map(|(id, ..)| id).collect()
+        };
+        assert_eq!(
+            (ids(&["run"], 9), ids(&["run", "load"], 2)),
+            (vec!["b".into(), "d".into()], vec!["b".into(), "a".into()])
+        );
+        assert!(ids(&["'; DROP TABLE runs; --"], 9).is_empty());
+    }
+
+    /// SQLite says so where its file may not grow, as it does where the disk is full.
+    #[test]
+    fn a_full_disk_keeps_what_was_there_and_nothing_of_the_new_run() {
+        let place = tempfile::tempdir().expect("a directory");
+        let mut store = store(&place);
+        store.put_with_report(&run("a", 100), "run", "{}").expect("it is kept");
+        let pages: i64 =
+            store.connection.pragma_query_value(None, "page_count", |row| row.get(0)).expect("a number");
+        store
+            .connection
+            .pragma_update_and_check(None, "max_page_count", pages + 2, |_| Ok(()))
+            .expect("it may not grow");
+        let large = format!("\"{}\"", "x".repeat(1 << 20));
+        let error = store.put_with_report(&run("b", 200), "run", &large).expect_err("there is no room");
+        assert!(matches!(error, StoreError::Unreachable { .. }), "{error}");
+        assert!(error.to_string().contains("next: free some space"), "{error}");
+        assert_eq!(store.runs(9).expect("it reads").len(), 1);
+        same(&store.run("a").expect("it reads").expect("it is there"), &run("a", 100));
+        store.put_with_report(&run("c", 300), "run", "{}").expect("a small one still fits");
     }
 
     #[test]

@@ -73,8 +73,21 @@ impl Real {
             .args(words)
             .arg(format!("--defaults-file={}", self.option_file().display()))
             .current_dir(self.directory.path())
+            // Measurements are kept; those of tests not in the home of whoever runs them.
+            .env("XDG_STATE_HOME", self.directory.path().join("state"))
             .stdin(Stdio::null());
         command
+    }
+
+    /// Of what is kept: no server is named.
+    fn kept(&self, words: &[&str]) -> Output {
+        Command::new(sealion())
+            .args(words)
+            .current_dir(self.directory.path())
+            .env("XDG_STATE_HOME", self.directory.path().join("state"))
+            .stdin(Stdio::null())
+            .output()
+            .unwrap()
     }
 
     fn bench(&self, words: &[&str]) -> Output {
@@ -306,6 +319,129 @@ fn an_experiment_runs_in_blocks_and_few_of_them_have_no_interval() {
     assert_eq!(ciphers, expected, "{report:#}");
     let said = server.bench(&["run", "nothing"]);
     assert_eq!(said.status.code(), Some(2), "{said:?}");
+}
+
+/// Its JSON, and its code is that of a usable run or of one that is not.
+fn of_kept(said: &Output) -> Value {
+    assert!(matches!(said.status.code(), Some(0 | 7)), "{said:?}");
+    serde_json::from_slice(&said.stdout).unwrap_or_else(|_| panic!("{said:?}"))
+}
+
+fn list(value: &Value) -> &Vec<Value> {
+    value.as_array().unwrap_or_else(|| panic!("{value:#}"))
+}
+
+#[test]
+fn two_runs_are_kept_compared_exported_drawn_and_advise() {
+    let server = Real::start("galera-10.11", &[]);
+    let run = |more: &[&str]| {
+        let words = ["run", "connect", "--blocks", "5", "--trial-time", "0.3", "--warm-up", "0.1"];
+        server.bench(&[&words[..], more].concat())
+    };
+    // The first one's output, the second one's place in the store.
+    let (first, second) = (run(&[]), run(&["--html", "page.html"]));
+    let (printed, second_printed) = (of_kept(&first), of_kept(&second));
+    std::fs::write(server.directory.path().join("first.json"), &first.stdout).unwrap();
+    let runs = of_kept(&server.kept(&["bench", "runs", "--format", "json"]));
+    let ids: Vec<&str> = list(&runs["runs"]).iter().map(|run| run["run"].as_str().unwrap()).collect();
+    assert_eq!((ids.len(), &runs["runs"][0]["experiment"]), (2, &"connect".into()), "{runs:#}");
+    assert!(String::from_utf8_lossy(&second.stderr).contains(&format!("kept as {}", ids[0])), "{second:?}");
+    // What is kept is what was printed, with every trial and all latencies.
+    assert_eq!(of_kept(&server.kept(&["bench", "show", ids[0], "--format", "json"])), second_printed);
+    assert_eq!(of_kept(&server.kept(&["bench", "export", ids[1], "--format", "json"])), printed);
+    for arm in list(&printed["levels"][0]["arms"]) {
+        let events: u64 = list(&arm["samples"]).iter().map(|trial| number(trial, "events")).sum();
+        let histogram = bench::histogram::decode(arm["latency_histogram"].as_str().unwrap()).unwrap();
+        assert_eq!((list(&arm["samples"]).len(), histogram.len()), (5, events), "{arm:#}");
+        let curve = list(&arm["latency_percentiles"]);
+        assert_eq!(curve.last().unwrap()["share"], 1.0, "{arm:#}");
+    }
+    // Nothing but time lies between the two.
+    let compared = server.kept(&["bench", "compare", "first.json", ids[0], "--format", "json"]);
+    let report = of_kept(&compared);
+    assert_eq!(compared.status.code() == Some(0), report["is_usable"] == true, "{report:#}");
+    assert_eq!((list(&report["rows"]).len(), list(&report["effects"]).len()), (2, 1), "{report:#}");
+    assert!(list(&report["differs"]).is_empty() && list(&report["only_in_one"]).is_empty(), "{report:#}");
+    for row in list(&report["rows"]).iter().chain(list(&report["effects"])) {
+        let at = |name: &str| row[name].as_f64().unwrap();
+        assert!(at("low") <= at("ratio") && at("ratio") <= at("high"), "{row:#}");
+    }
+    let text = server.kept(&["bench", "compare", ids[1], ids[0]]);
+    assert!(String::from_utf8_lossy(&text.stdout).contains("clear text, 1 connections: "), "{text:?}");
+    // A line a trial.
+    let csv = server.kept(&["bench", "export", ids[1], "--format", "csv"]);
+    let csv = String::from_utf8(csv.stdout).unwrap();
+    let lines: Vec<&str> = csv.lines().collect();
+    let column = lines[0].split(',').position(|name| name == "events").unwrap();
+    let in_csv: u64 =
+        lines[1..].iter().map(|line| line.split(',').nth(column).unwrap().parse::<u64>().unwrap()).sum();
+    let arms = list(&printed["levels"][0]["arms"]).iter();
+    let in_json: u64 = arms.flat_map(|arm| list(&arm["samples"])).map(|trial| number(trial, "events")).sum();
+    assert_eq!((lines.len(), in_csv), (11, in_json), "{csv}");
+    let page = std::fs::read_to_string(server.directory.path().join("page.html")).unwrap();
+    assert!(page.matches("<svg").count() >= 4 && page.contains("clear text"), "{page}");
+    // What it costs is known on this machine; what a query costs was not measured.
+    let advice = of_kept(&server.kept(&["bench", "advise", "--format", "json"]));
+    for row in list(&advice["capacity"]) {
+        assert!(
+            row["server_alone_per_s"].as_f64().unwrap() > row["together_per_s"].as_f64().unwrap(),
+            "{row:#}"
+        );
+    }
+    let verdict = |topic: &str| {
+        let mut rows = list(&advice["advice"]).iter();
+        rows.find(|row| row["topic"] == topic).unwrap_or_else(|| panic!("{topic}: {advice:#}"))["verdict"]
+            .clone()
+    };
+    // A handshake costs a server many times what a connection without one does.
+    assert_eq!((verdict("tls"), verdict("pooling")), ("costs".into(), "unknown".into()), "{advice:#}");
+    // One measurement is kept as well, and is not compared with another question.
+    server.load(&["connect", "--time", "0.3", "--warm-up", "0"], 0);
+    let runs = of_kept(&server.kept(&["bench", "runs", "--limit", "1", "--format", "json"]));
+    let load = runs["runs"][0]["run"].as_str().unwrap().to_owned();
+    assert_eq!(runs["runs"][0]["experiment"], "load connect", "{runs:#}");
+    for words in [["compare", &load, ids[0]], ["compare", "nothing", ids[0]], ["compare", "2", ids[0]]] {
+        let said = server.kept(&[&["bench"], &words[..]].concat());
+        assert_eq!((said.status.code(), said.stdout.len()), (Some(2), 0), "{said:?}");
+        assert!(String::from_utf8_lossy(&said.stderr).contains("next: "), "{said:?}");
+    }
+    let said = server.load(&["connect", "--time", "0.2", "--warm-up", "0", "--no-store"], 0);
+    assert!(number(&said, "events") > 0);
+    assert_eq!(list(&of_kept(&server.kept(&["bench", "runs", "--format", "json"]))["runs"]).len(), 3);
+}
+
+#[test]
+fn a_store_on_a_full_disk_loses_nothing_that_was_printed_and_does_not_hang() {
+    let server = Real::start("galera-10.11", &[]);
+    // From none at all to one in which the tables of the store fit, and the measurement does not.
+    for size_k in [4, 16, 64, 100] {
+        let disk = server.directory.path().join(format!("disk-{size_k}"));
+        std::fs::create_dir(&disk).unwrap();
+        let store = disk.join("runs.sqlite");
+        let mount = format!("mount -t tmpfs -o size={size_k}k none '{}' && exec \"$@\"", disk.display());
+        let inner =
+            server.command(&["run", "connect", "--blocks", "5", "--trial-time", "0.1", "--warm-up", "0"]);
+        let began = Instant::now();
+        let said = Command::new("unshare")
+            .args(["-rm", "sh", "-c", &mount, "sh"])
+            .arg(inner.get_program())
+            .args(inner.get_args())
+            .arg(format!("--store={}", store.display()))
+            .current_dir(server.directory.path())
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&said.stderr).into_owned();
+        assert!(began.elapsed() < Duration::from_secs(60), "it hangs: {text}");
+        let report: Value = serde_json::from_slice(&said.stdout).unwrap_or_else(|_| panic!("{said:?}"));
+        let code = if report["is_usable"] == true { 2 } else { 7 };
+        assert_eq!(said.status.code(), Some(code), "{size_k} KiB: {text}");
+        assert_eq!(list(&report["levels"][0]["arms"][0]["samples"]).len(), 5, "{report:#}");
+        assert!(
+            text.contains("was not kept") && text.contains("next: free some space"),
+            "{size_k} KiB: {text}"
+        );
+    }
 }
 
 /// What the server counts, and what both tools must make it count alike. Of its whole life.

@@ -1,5 +1,6 @@
 //! Numbers and texts of the workloads: the same distributions, by the same parameters, as sysbench 1.0's `--rand-type`.
 
+use std::fmt;
 use std::str::FromStr;
 
 /// How ids are drawn. Defaults are sysbench 1.0's.
@@ -39,6 +40,17 @@ impl FromStr for Distribution {
             "pareto" => Ok(Self::Pareto { h: 0.2 }),
             _ => Err(format!("{text:?} is no distribution: use special, uniform, gaussian or pareto")),
         }
+    }
+}
+
+impl fmt::Display for Distribution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Uniform => "uniform",
+            Self::Gaussian { .. } => "gaussian",
+            Self::Special { .. } => "special",
+            Self::Pareto { .. } => "pareto",
+        })
     }
 }
 

@@ -4,16 +4,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use ::bench::experiments::{ArmTls, Experiment, Measure};
+use ::bench::histogram;
+use ::bench::load::measure::Latencies;
 use ::bench::machine::Ticks;
-use ::bench::stats::{Blocks, Ratio, mean_and_deviation, order};
+use ::bench::stats::{BLOCKS_MIN, Blocks, Ratio, mean_and_deviation, mean_interval, order};
 use model::{Clock, SystemClock};
 use net::{ConnectOptions, SslMode, TlsVersion};
 use report::shape::{
-    ArmRow, BENCH_RUN_SCHEMA_ID, ComparisonRow, LevelRow, LoadReport, PublishedFigure, PublishedTable,
-    RunReport,
+    ArmRow, BENCH_RUN_SCHEMA_ID, ComparisonRow, CpuRow, LevelRow, LoadReport, PercentileRow, PublishedFigure,
+    PublishedTable, RunReport, TrialRow,
 };
 
-use super::{Load, load};
+use super::{Load, load, settings};
 use crate::OpsError;
 
 /// Over that others' work, or the host's, is in the figures.
@@ -46,9 +48,11 @@ pub struct At<'a> {
     pub trials: usize,
 }
 
+/// What was on the machine beside client and server, a share a trial; `None`: nobody knows.
+#[derive(Default)]
 struct Noise {
-    others: Vec<f64>,
-    steal: Vec<f64>,
+    others: Vec<Option<f64>>,
+    steal: Vec<Option<f64>>,
 }
 
 /// Runs it. A figure that cannot be used is in the report all the same, with the reason.
@@ -67,7 +71,7 @@ pub fn run(
     let own = [u32::try_from(method.load.connections).unwrap_or(u32::MAX)];
     let levels: &[u32] = if experiment.connections.is_empty() { &own } else { experiment.connections };
     let mut why_not: Vec<String> = Vec::new();
-    let mut noise = Noise { others: vec![], steal: vec![] };
+    let mut noise = Noise::default();
     let mut rows = Vec::new();
     let (mut server_version, mut is_same_machine) = (String::new(), false);
     let mut trials_done = 0;
@@ -101,7 +105,7 @@ pub fn run(
                 let before = Ticks::now();
                 let report = load(&targets, &trial, stop, &mut |_| {})?;
                 trials_done += 1;
-                note(&mut noise, before, &report, &trial);
+                noise.note(before, Ticks::now(), &report);
                 if let Some(why) = &report.partial {
                     why_not.push(format!("{}, {connections} connections: {why}", one.name));
                 }
@@ -136,6 +140,12 @@ pub fn run(
         rows.push(level(experiment, connections, &blocks, &seen, method.load.seed));
     }
     why_not.extend(noise.complaints());
+    let mut not_looked_at = noise.unknown();
+    if rows.iter().any(|level: &LevelRow| level.blocks < BLOCKS_MIN) {
+        not_looked_at.push(format!(
+            "whether an arm became faster or slower on the way: that takes {BLOCKS_MIN} whole blocks"
+        ));
+    }
     if stop.load(Ordering::Relaxed) {
         why_not.push("it was ended early".into());
     }
@@ -156,11 +166,14 @@ pub fn run(
         server_version,
         is_same_machine,
         processors: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+        machine: crate::machine::machine(),
+        settings: settings(targets, &Load { workload: experiment.workload.into(), ..method.load.clone() }),
         trial_s: method.load.time.unwrap_or_default().as_secs_f64(),
         warm_up_s: method.load.warm_up.as_secs_f64(),
         seed: method.load.seed,
         is_usable: why_not.is_empty(),
         why_not,
+        not_looked_at,
         levels: rows,
         published: experiment.published.map(|published| PublishedTable {
             source: published.source.into(),
@@ -228,42 +241,61 @@ fn with_tls(target: &ConnectOptions, tls: ArmTls) -> ConnectOptions {
     options
 }
 
-/// What neither the generator nor the server did. Where the server's time is not known, all of it may have been the server's.
-fn note(noise: &mut Noise, before: Option<Ticks>, report: &LoadReport, trial: &Load) {
-    let (Some(before), Some(after)) = (before, Ticks::now()) else { return };
-    let machine = after.since(before);
-    noise.steal.push(machine.steal_share);
-    let (Some(client), Some(server)) = (&report.client_cpu_us_per_query, report.server_cpu_us_per_query)
-    else {
-        return;
-    };
-    // Warm-up and connecting are as busy as the rest, and are not in these sums.
-    let whole_s = report.measured_s + trial.warm_up.as_secs_f64() + report.connecting_s;
-    let own_s = (client.total + server) * report.queries as f64 / 1e6 / report.measured_s.max(1e-9);
-    let own_share = own_s / machine.processors as f64;
-    if whole_s > 0.0 {
-        noise.others.push((machine.busy_share - own_share).max(0.0));
-    }
+/// The middle of what is known.
+fn middle(values: &[Option<f64>]) -> Option<f64> {
+    let mut values: Vec<f64> = values.iter().copied().flatten().collect();
+    values.sort_unstable_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
 }
 
 impl Noise {
+    /// What neither the generator nor the server did. Where the server's time is not known, all of it may have been the
+    /// server's: then it stays unknown.
+    fn note(&mut self, before: Option<Ticks>, after: Option<Ticks>, report: &LoadReport) {
+        let machine = before.zip(after).map(|(before, after)| after.since(before));
+        self.steal.push(machine.map(|machine| machine.steal_share));
+        let costs = report.client_cpu_us_per_query.as_ref().zip(report.server_cpu_us_per_query);
+        self.others.push(machine.zip(costs).map(|(machine, (client, server))| {
+            // Warm-up and connecting are as busy as the rest, and are not in these sums.
+            let own_s = (client.total + server) * report.queries as f64 / 1e6 / report.measured_s.max(1e-9);
+            (machine.busy_share - own_s / machine.processors as f64).max(0.0)
+        }));
+    }
+
     fn complaints(&self) -> Vec<String> {
-        let middle = |values: &[f64]| {
-            let mut values = values.to_vec();
-            values.sort_unstable_by(f64::total_cmp);
-            values.get(values.len() / 2).copied().unwrap_or_default()
-        };
         let mut found = Vec::new();
-        let others = middle(&self.others);
-        if others > OTHERS_SHARE_MAX {
+        if let Some(others) = middle(&self.others).filter(|share| *share > OTHERS_SHARE_MAX) {
             found.push(format!(
                 "other programs used {:.0} % of the machine in the middle of all trials",
                 others * 100.0
             ));
         }
-        let steal = middle(&self.steal);
-        if steal > STEAL_SHARE_MAX {
+        if let Some(steal) = middle(&self.steal).filter(|share| *share > STEAL_SHARE_MAX) {
             found.push(format!("the host of this virtual machine took {:.0} % of its time", steal * 100.0));
+        }
+        found
+    }
+
+    /// What could not be judged, and in how many trials.
+    fn unknown(&self) -> Vec<String> {
+        let missing = |values: &[Option<f64>]| values.iter().filter(|value| value.is_none()).count();
+        let of = |count: usize, all: usize| {
+            if count == all { "in all trials".to_owned() } else { format!("in {count} of {all} trials") }
+        };
+        let mut found = Vec::new();
+        let others = missing(&self.others);
+        if others > 0 {
+            found.push(format!(
+                "what other programs did, {}: the server's CPU time is not known, so theirs cannot be told from it",
+                of(others, self.others.len())
+            ));
+        }
+        let steal = missing(&self.steal);
+        if steal > 0 {
+            found.push(format!(
+                "what the host of a virtual machine took, {}: the kernel does not say (/proc/stat)",
+                of(steal, self.steal.len())
+            ));
         }
         found
     }
@@ -288,17 +320,34 @@ fn level(
         .map(|(place, (arm, list))| {
             let trials = blocks.of(place);
             let (mean, deviation) = mean_and_deviation(&trials).unwrap_or_default();
+            let interval = mean_interval(&trials, seed);
+            let client_cpu = |part: fn(&CpuRow) -> f64| {
+                mean_of(list, &|report| report.client_cpu_us_per_query.as_ref().map(part))
+            };
+            // What we wrote ourselves a moment ago; a histogram that could not be read would be left out, not invented.
+            let latencies =
+                histogram::merge(list.iter().filter_map(|report| report.latency_histogram.as_deref()))
+                    .unwrap_or_default();
             ArmRow {
                 name: arm.name.into(),
                 tls: list.first().and_then(|report| report.tls.clone()),
                 mean,
                 deviation,
+                low: interval.map(|(low, _)| low),
+                high: interval.map(|(_, high)| high),
                 trials,
                 p95_ms: mean_of(list, &|report| report.latency_ms.p95),
-                client_cpu_us_per_query: mean_of(list, &|report| {
-                    report.client_cpu_us_per_query.as_ref().map(|cpu| cpu.total)
-                }),
+                client_cpu_us_per_query: client_cpu(|cpu| cpu.total),
+                client_user_cpu_us_per_query: client_cpu(|cpu| cpu.user),
+                client_system_cpu_us_per_query: client_cpu(|cpu| cpu.system),
                 server_cpu_us_per_query: mean_of(list, &|report| report.server_cpu_us_per_query),
+                latency_percentiles: curve(latencies.as_ref()),
+                latency_histogram: latencies.as_ref().and_then(histogram::encode),
+                samples: list
+                    .iter()
+                    .enumerate()
+                    .map(|(place, report)| trial_row(place + 1, report))
+                    .collect(),
             }
         })
         .collect();
@@ -322,6 +371,39 @@ fn level(
         })
         .collect();
     LevelRow { connections, blocks: blocks.len(), arms, comparisons }
+}
+
+/// Shares of events and what they took at most.
+pub(crate) fn curve(latencies: Option<&Latencies>) -> Vec<PercentileRow> {
+    let points = latencies.map(histogram::percentiles).unwrap_or_default();
+    points.into_iter().map(|(share, ms)| PercentileRow { share, ms }).collect()
+}
+
+/// What is kept of a trial.
+pub(crate) fn trial_row(block: usize, report: &LoadReport) -> TrialRow {
+    TrialRow {
+        block,
+        started_unix_ms: report.started_unix_ms,
+        connecting_s: report.connecting_s,
+        measured_s: report.measured_s,
+        events: report.events,
+        events_per_s: report.events_per_s,
+        queries: report.queries,
+        queries_per_s: report.queries_per_s,
+        reads: report.reads,
+        writes: report.writes,
+        others: report.others,
+        rows: report.rows,
+        answer_bytes: report.answer_bytes,
+        latency_ms: report.latency_ms.clone(),
+        query_latency_ms: report.query_latency_ms.clone(),
+        client_cpu_us_per_query: report.client_cpu_us_per_query.clone(),
+        server_cpu_us_per_query: report.server_cpu_us_per_query,
+        client_context_switches: report.client_context_switches,
+        retries: report.retries,
+        late_at_end: report.late_at_end,
+        errors: report.errors.iter().map(|error| error.count).sum(),
+    }
 }
 
 /// The effect in words: what the second one costs, or gains, of the first one's throughput.

@@ -1,6 +1,4 @@
-//! What the report says of machine, servers, nodes and findings.
-
-use std::fs;
+//! What the report says of servers, nodes and findings.
 
 use lab::LabOptions;
 use net::{Client, ConnectOptions, Endpoint, SslMode, TlsOptions};
@@ -9,25 +7,6 @@ use report::shape::{self, FindingRow, SeeAgain, SeenWord, StatusOf};
 use crate::inventory::Cluster;
 use crate::labs::Up;
 use crate::status::{ClusterStatus, Status};
-
-fn line_of(file: &str, key: &str) -> Option<String> {
-    let text = fs::read_to_string(file).ok()?;
-    let line = text.lines().find(|line| line.starts_with(key))?;
-    Some(line.split_once(':')?.1.trim().to_owned())
-}
-
-pub fn machine() -> shape::Machine {
-    let memory_kib: u64 = line_of("/proc/meminfo", "MemTotal")
-        .and_then(|text| text.split_whitespace().next()?.parse().ok())
-        .unwrap_or(0);
-    shape::Machine {
-        os: crate::status::os_class(),
-        kernel: fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim().to_owned(),
-        cpu_model: line_of("/proc/cpuinfo", "model name").unwrap_or_else(|| "unknown".into()),
-        cores: std::thread::available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(1)),
-        memory_bytes: memory_kib * 1024,
-    }
-}
 
 pub fn servers(status: &Status, up: &Up) -> Vec<shape::ServerRow> {
     let variable = |name: &str| {

@@ -93,11 +93,7 @@ impl Budget {
     /// `$XDG_STATE_HOME/sealion/connections.json`. What cannot be read is taken for nothing spent: the file is a courtesy to
     /// servers, and no scan fails for it.
     pub fn open() -> Self {
-        let home = std::env::var_os("HOME").map(PathBuf::from);
-        let state = std::env::var_os("XDG_STATE_HOME")
-            .map(PathBuf::from)
-            .or_else(|| home.map(|home| home.join(".local/state")));
-        let Some(path) = state.map(|state| state.join("sealion/connections.json")) else {
+        let Some(path) = crate::machine::state_dir().map(|state| state.join("connections.json")) else {
             return Self::in_memory();
         };
         Self::at(path)

@@ -1,5 +1,7 @@
 //! The files that a report can become. A new one is one file and one line in [`FORMATS`].
 
+pub mod bench;
+mod csv;
 mod html;
 mod json;
 pub mod scan;

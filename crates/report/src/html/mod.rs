@@ -3,9 +3,12 @@
 //! Templates (escaped by minijinja) hold the words; the pictures are drawn here, with [`svg::escape`] around every
 //! value. Start reading at [`render_html`], then `templates/report.html`.
 
+mod bench;
+mod bench_plots;
 mod findings;
 mod hexdump;
 mod latency;
+mod marks;
 mod samples;
 mod scan;
 mod svg;
@@ -18,6 +21,7 @@ use minijinja::{Environment, UndefinedBehavior, Value, context};
 use crate::contradictions::contradictions;
 use crate::figures;
 use crate::shape::{DemoReport, Price};
+pub use bench::render_bench_html;
 pub use scan::render_scan_html;
 pub use tour::render_tour_html;
 
@@ -35,6 +39,7 @@ const TEMPLATES: &[(&str, &str)] = &[
     ("method.html", include_str!("templates/method.html")),
     ("scan.html", include_str!("templates/scan.html")),
     ("tour.html", include_str!("templates/tour.html")),
+    ("bench.html", include_str!("templates/bench.html")),
 ];
 const STYLE: &str = include_str!("templates/style.css");
 

@@ -85,6 +85,11 @@ impl Svg {
         ));
     }
 
+    /// A picture of no words, beside words that say the same.
+    pub fn hidden(self, (width, height): (f64, f64)) -> String {
+        format!("<svg viewBox=\"0 0 {width:.0} {height:.0}\" aria-hidden=\"true\">{}</svg>", self.body)
+    }
+
     /// `title` names the picture for those who do not see it, `about` tells what it shows.
     pub fn close(self, (width, height): (f64, f64), class: &str, title: &str, about: &str) -> String {
         format!(

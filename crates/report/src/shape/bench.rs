@@ -12,7 +12,12 @@ pub struct LoadReport {
     /// Always [`BENCH_LOAD_SCHEMA_ID`].
     pub schema: String,
     pub sealion_version: String,
+    pub started_unix_ms: u64,
+    /// The generator's.
+    pub machine: super::Machine,
     pub workload: String,
+    /// What was chosen, or left at its default, and changes what is measured.
+    pub settings: Vec<SettingRow>,
     /// `host:port` or a path, in the order in which connections go to them.
     pub targets: Vec<String>,
     pub server_version: String,
@@ -44,6 +49,8 @@ pub struct LoadReport {
     pub latency_ms: LatencyRow,
     /// Of statements.
     pub query_latency_ms: LatencyRow,
+    /// Of events, in ns: HdrHistogram V2, zlib, base64; `null` where nothing was done.
+    pub latency_histogram: Option<String>,
     /// `null` where nothing was done.
     pub client_cpu_us_per_query: Option<CpuRow>,
     /// `null` where the server is not on this machine, or cannot be seen.
@@ -54,6 +61,13 @@ pub struct LoadReport {
     pub late_at_end: u64,
     pub errors: Vec<LoadErrorRow>,
     pub lost_connections: u64,
+}
+
+/// One setting of a measurement, by its name on the command line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SettingRow {
+    pub name: String,
+    pub value: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::{CpuRow, LatencyRow, Machine, SettingRow};
+
 /// What [`RunReport::schema`] says.
 pub const BENCH_RUN_SCHEMA_ID: &str = "sealion/bench-run/1";
 
@@ -23,12 +25,18 @@ pub struct RunReport {
     /// Whether the server's CPU time could be read: then it shares the machine with the generator.
     pub is_same_machine: bool,
     pub processors: usize,
+    /// The generator's.
+    pub machine: Machine,
+    /// What was chosen, or left at its default, and changes what is measured.
+    pub settings: Vec<SettingRow>,
     pub trial_s: f64,
     pub warm_up_s: f64,
     pub seed: u64,
     /// False: `why_not` says what is against it; the figures are there all the same.
     pub is_usable: bool,
     pub why_not: Vec<String>,
+    /// What could not be judged: it may speak against the figures, and nobody knows.
+    pub not_looked_at: Vec<String>,
     pub levels: Vec<LevelRow>,
     pub published: Option<PublishedTable>,
 }
@@ -52,11 +60,57 @@ pub struct ArmRow {
     pub mean: f64,
     /// `null` of one trial.
     pub deviation: Option<f64>,
+    /// In them lies the mean, 95 %; `null`: too few trials.
+    pub low: Option<f64>,
+    pub high: Option<f64>,
     /// In the order in which they ran.
     pub trials: Vec<f64>,
     pub p95_ms: Option<f64>,
     pub client_cpu_us_per_query: Option<f64>,
+    pub client_user_cpu_us_per_query: Option<f64>,
+    pub client_system_cpu_us_per_query: Option<f64>,
     pub server_cpu_us_per_query: Option<f64>,
+    /// Of all its trials, as one: a curve of event latencies.
+    pub latency_percentiles: Vec<PercentileRow>,
+    /// The same as it was counted, in ns: HdrHistogram V2, zlib, base64; `null` without a whole trial.
+    pub latency_histogram: Option<String>,
+    /// Each trial with all its figures, in the order of `trials`.
+    pub samples: Vec<TrialRow>,
+}
+
+/// This share of events took at most so long.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PercentileRow {
+    pub share: f64,
+    pub ms: f64,
+}
+
+/// One trial of one arm.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrialRow {
+    /// From 1: each arm once.
+    pub block: usize,
+    pub started_unix_ms: u64,
+    pub connecting_s: f64,
+    pub measured_s: f64,
+    pub events: u64,
+    pub events_per_s: f64,
+    pub queries: u64,
+    pub queries_per_s: f64,
+    pub reads: u64,
+    pub writes: u64,
+    pub others: u64,
+    pub rows: u64,
+    pub answer_bytes: u64,
+    pub latency_ms: LatencyRow,
+    pub query_latency_ms: LatencyRow,
+    pub client_cpu_us_per_query: Option<CpuRow>,
+    pub server_cpu_us_per_query: Option<f64>,
+    pub client_context_switches: u64,
+    pub retries: u64,
+    pub late_at_end: u64,
+    /// That servers gave, and were not fatal.
+    pub errors: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

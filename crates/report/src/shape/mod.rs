@@ -2,6 +2,8 @@
 //! `docs/schema/demo-report-1.json`, and a test walks both. Every key is always written, `null` where there is nothing.
 
 mod bench;
+mod bench_advise;
+mod bench_compare;
 mod bench_run;
 mod finding;
 mod price;
@@ -18,9 +20,14 @@ mod words;
 
 use serde::{Deserialize, Serialize};
 
-pub use bench::{BENCH_LOAD_SCHEMA_ID, CpuRow, LatencyRow, LoadErrorRow, LoadReport, LoadTlsRow};
+pub use bench::{BENCH_LOAD_SCHEMA_ID, CpuRow, LatencyRow, LoadErrorRow, LoadReport, LoadTlsRow, SettingRow};
+pub use bench_advise::{AdviceRow, AdviseReport, AdvisedRun, BENCH_ADVISE_SCHEMA_ID, CapacityRow};
+pub use bench_compare::{
+    BENCH_COMPARE_SCHEMA_ID, CompareReport, CompareRow, DifferenceRow, EffectRow, SideRow,
+};
 pub use bench_run::{
-    ArmRow, BENCH_RUN_SCHEMA_ID, ComparisonRow, LevelRow, PublishedFigure, PublishedTable, RunReport,
+    ArmRow, BENCH_RUN_SCHEMA_ID, ComparisonRow, LevelRow, PercentileRow, PublishedFigure, PublishedTable,
+    RunReport, TrialRow,
 };
 pub use finding::{EvidenceRow, FindingRow};
 pub use price::{Block, Price};

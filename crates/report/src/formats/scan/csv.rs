@@ -1,4 +1,5 @@
 use super::ScanFormat;
+use crate::formats::csv::quoted;
 use crate::shape::ScanReport;
 
 /// One line per finding, RFC 4180; targets without one have a line too, with why there is none.
@@ -59,10 +60,4 @@ impl ScanFormat for Csv {
         }
         out
     }
-}
-
-/// A cell that begins with =, +, - or @ is a formula to a spreadsheet, and the text may be a server's.
-fn quoted(cell: &str) -> String {
-    let cell = if cell.starts_with(['=', '+', '-', '@']) { format!("'{cell}") } else { cell.to_owned() };
-    if cell.contains(['"', ',', '\n', '\r']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell }
 }

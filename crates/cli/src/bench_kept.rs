@@ -1,0 +1,327 @@
+//! `sealion bench runs`, `show`, `compare`, `export`, `advise`: what becomes of measurements.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use ops::bench::experiment::Method;
+use ops::bench::kept::{self, Kept, Measured};
+use ops::bench::{Load, advise as advice, compare as comparison};
+use ops::{Cluster, OpsError};
+use report::shape::{AdviseReport, CapacityRow, CompareReport, RunReport};
+
+use crate::args::{
+    BenchAdviseArgs, BenchCompareArgs, BenchExportArgs, BenchKeep, BenchRunsArgs, BenchShowArgs, Format,
+    Global,
+};
+use crate::bench::{NOT_USABLE, json, measure, run_text, targets, text, trial};
+use crate::{connect, interrupt, scan, show};
+
+/// Of `advise`, when it measures: an interval of the ratio takes five blocks.
+const ADVISE_BLOCKS: usize = 5;
+const ADVISE_TRIAL: Duration = Duration::from_millis(1_000);
+const ADVISE_WARM_UP: Duration = Duration::from_millis(300);
+
+/// Keeps a measurement where it belongs, and says where, or why not. False: it was to be kept, and was not.
+pub fn keep(cluster: &Cluster, args: &BenchKeep, measured: &Measured) -> bool {
+    kept_as(cluster, args, measured).is_ok()
+}
+
+/// Its id, `None` where it was not to be kept.
+fn kept_as(cluster: &Cluster, args: &BenchKeep, measured: &Measured) -> Result<Option<String>, ()> {
+    if args.no_store {
+        return Ok(None);
+    }
+    let places = kept::places(Some(cluster), args.store.as_deref());
+    match kept::keep(places.first().map(PathBuf::as_path), measured) {
+        Ok(id) => {
+            show::tell(&format!("kept as {id}: sealion bench show {id}"));
+            Ok(Some(id))
+        }
+        Err(why) => {
+            show::tell(&format!(
+                "{} this measurement was not kept; what was printed is all there is of it\n  {}",
+                show::red("warning:"),
+                why.replace('\n', "\n  ")
+            ));
+            Err(())
+        }
+    }
+}
+
+/// A file for people.
+pub fn write(path: &Path, text: &str) -> Result<(), OpsError> {
+    std::fs::write(path, text).map_err(|error| {
+        OpsError::usage(
+            format!("{} cannot be written", path.display()),
+            error.to_string(),
+            "name a place that you may write to, and that has room; sealion bench show RUN --html FILE draws a kept run",
+        )
+    })
+}
+
+/// The inventory's store where there is an inventory, and the user's own.
+fn places(global: &Global, given: Option<&Path>) -> Result<Vec<PathBuf>, OpsError> {
+    let cluster = if given.is_none() && global.inventory.exists() {
+        Some(Cluster::read(&global.inventory)?)
+    } else {
+        None
+    };
+    Ok(kept::places(cluster.as_ref(), given))
+}
+
+pub fn runs(global: &Global, args: &BenchRunsArgs) -> Result<u8, OpsError> {
+    let places = places(global, args.store.store.as_deref())?;
+    let (found, unread) = kept::list(&places, args.limit)?;
+    let runs: Vec<(&str, &str, RunReport)> = found
+        .iter()
+        .map(|one| {
+            let kind = if matches!(one.measured, Measured::Run(_)) { "run" } else { "load" };
+            (one.name.as_str(), kind, comparison::as_run(&one.measured))
+        })
+        .collect();
+    if global.format == Format::Json {
+        let rows: Vec<serde_json::Value> = runs
+            .iter()
+            .map(|(id, kind, run)| {
+                serde_json::json!({
+                    "run": id, "kind": kind, "experiment": run.experiment, "workload": run.workload,
+                    "started_unix_ms": run.started_unix_ms, "targets": run.targets,
+                    "server_version": run.server_version, "is_usable": run.is_usable,
+                })
+            })
+            .collect();
+        show::out(&json(&serde_json::json!({ "schema": "sealion/bench-runs/1", "runs": rows }))?);
+    } else {
+        let rows = runs
+            .iter()
+            .map(|(id, _, run)| {
+                vec![
+                    (*id).to_owned(),
+                    run.experiment.clone(),
+                    run.targets.join(" "),
+                    run.server_version.clone(),
+                    if run.is_usable { "yes" } else { "no" }.into(),
+                ]
+            })
+            .collect();
+        show::out(&show::table(&["run", "experiment", "server", "version", "usable"], rows));
+    }
+    if unread > 0 {
+        show::tell(&format!("note: {unread} kept measurements are of another version, and are not shown"));
+    }
+    Ok(0)
+}
+
+pub fn show(global: &Global, args: &BenchShowArgs) -> Result<u8, OpsError> {
+    if let Some(path) = &args.html {
+        scan::writable(path)?;
+    }
+    let kept = kept::read(&places(global, args.store.store.as_deref())?, &args.run)?;
+    let shown = match (&kept.measured, global.format == Format::Json) {
+        (Measured::Run(report), true) => json(report)?,
+        (Measured::Load(report), true) => json(report)?,
+        (Measured::Run(report), false) => run_text(report),
+        (Measured::Load(report), false) => text(report),
+    };
+    show::out(&shown);
+    if let Some(path) = &args.html {
+        write(path, &report::html::render_bench_html(&comparison::as_run(&kept.measured)))?;
+    }
+    Ok(0)
+}
+
+pub fn compare(global: &Global, args: &BenchCompareArgs) -> Result<u8, OpsError> {
+    let places = places(global, args.store.store.as_deref())?;
+    let (first, second) = (kept::read(&places, &args.first)?, kept::read(&places, &args.second)?);
+    let report = comparison::compare(&first, &second)?;
+    if global.format == Format::Json {
+        show::out(&json(&report)?);
+    } else {
+        show::out(&compare_text(&report));
+    }
+    Ok(if report.is_usable { 0 } else { NOT_USABLE })
+}
+
+fn compare_text(report: &CompareReport) -> String {
+    let mut out = String::new();
+    // Writing into a String cannot fail.
+    for (which, side) in [("first", &report.first), ("second", &report.second)] {
+        let when = model::clock::rfc3339(side.started_unix_ms);
+        let when = when.get(..19).unwrap_or_default().replace('T', " ");
+        let _ = writeln!(out, "{which:<7} {} of {when} UTC, {}", side.run, side.server_version);
+    }
+    let figure = |value: f64| if value < 100.0 { format!("{value:.2}") } else { format!("{value:.0}") };
+    let interval = |low: Option<f64>, high: Option<f64>| {
+        low.zip(high).map_or("-".to_owned(), |(low, high)| format!("{low:.3} to {high:.3}"))
+    };
+    let rows = report
+        .rows
+        .iter()
+        .map(|row| {
+            vec![
+                row.connections.to_string(),
+                row.arm.clone(),
+                figure(row.first_mean),
+                figure(row.second_mean),
+                format!("{:.3}", row.ratio),
+                interval(row.low, row.high),
+            ]
+        })
+        .collect();
+    let header = ["conns", "arm", "first", "second", "ratio", "95 %"];
+    let _ = writeln!(out, "{}, {}\n\n{}\n", report.experiment, report.unit, show::table(&header, rows));
+    for row in &report.rows {
+        let _ = writeln!(out, "{}", show::wrapped("- ", &row.text));
+    }
+    for effect in &report.effects {
+        let _ = writeln!(out, "{}", show::wrapped("- ", &effect.text));
+    }
+    if !report.differs.is_empty() {
+        let rows = report
+            .differs
+            .iter()
+            .map(|row| vec![row.what.clone(), row.first.clone(), row.second.clone()])
+            .collect();
+        let _ = writeln!(out, "\n{}", show::table(&["not the same", "first", "second"], rows));
+    }
+    if !report.only_in_one.is_empty() {
+        let _ = writeln!(out, "\nonly in one: {}", report.only_in_one.join("; "));
+    }
+    out.push('\n');
+    for warning in &report.warnings {
+        let _ = writeln!(out, "{}", show::wrapped("note: ", warning));
+    }
+    out.trim_end().to_owned()
+}
+
+pub fn export(global: &Global, args: &BenchExportArgs) -> Result<u8, OpsError> {
+    let kept = kept::read(&places(global, args.store.store.as_deref())?, &args.run)?;
+    let text = match (&kept.measured, global.format) {
+        (Measured::Run(report), Format::Json) => json(report)? + "\n",
+        (Measured::Load(report), Format::Json) => json(report)? + "\n",
+        // Its lines end as RFC 4180 says.
+        (measured, _) => report::formats::bench::trials_csv(&comparison::as_run(measured)),
+    };
+    print!("{text}");
+    Ok(0)
+}
+
+pub fn advise(global: &Global, args: &BenchAdviseArgs) -> Result<u8, OpsError> {
+    let is_named = connect::names_a_server(&args.trial.connect);
+    if is_named && !args.runs.is_empty() {
+        return Err(OpsError::usage(
+            "both a run and a server are named",
+            "advice is given from runs, or from what is measured now",
+            "leave out one of them",
+        ));
+    }
+    let mut is_kept = true;
+    let kept: Vec<Kept> = if is_named {
+        let (found, all_kept) = measured(global, args)?;
+        is_kept = all_kept;
+        found
+    } else {
+        let places = places(global, args.keep.store.as_deref())?;
+        if args.runs.is_empty() {
+            advice::newest(kept::list(&places, u32::MAX)?.0)
+        } else {
+            args.runs.iter().map(|run| kept::read(&places, run)).collect::<Result<_, _>>()?
+        }
+    };
+    let report = advice::advise(&kept)?;
+    if global.format == Format::Json {
+        show::out(&json(&report)?);
+    } else {
+        show::out(&advise_text(&report));
+    }
+    Ok(match (report.runs.iter().all(|run| run.is_usable), is_kept) {
+        (false, _) => NOT_USABLE,
+        (true, false) => 2,
+        (true, true) => 0,
+    })
+}
+
+/// Measures what most of the advice needs. Whether all was kept comes with it.
+fn measured(global: &Global, args: &BenchAdviseArgs) -> Result<(Vec<Kept>, bool), OpsError> {
+    let cluster = connect::cluster(global, &args.trial.connect)?;
+    let targets = targets(&cluster, &args.trial);
+    let stop = interrupt::flag()?;
+    let (mut found, mut all_kept) = (Vec::new(), true);
+    for name in advice::MEASURED {
+        let Some(experiment) = ops::bench::experiments::experiment(name) else { continue };
+        if stop.load(std::sync::atomic::Ordering::Relaxed) {
+            break;
+        }
+        show::tell(&format!("measuring {name}: {}", experiment.question));
+        let method = Method {
+            blocks: ADVISE_BLOCKS,
+            precision: None,
+            load: Load {
+                time: Some(ADVISE_TRIAL),
+                warm_up: ADVISE_WARM_UP,
+                ..trial(&args.trial, experiment.workload)
+            },
+        };
+        let report = measure(&targets, experiment, &method, &stop)?;
+        let measured = Measured::Run(Box::new(report));
+        let kept = kept_as(&cluster, &args.keep, &measured);
+        all_kept &= kept.is_ok();
+        let name = kept.ok().flatten().unwrap_or_else(|| format!("{name}, measured now"));
+        found.push(Kept { name, measured });
+    }
+    Ok((found, all_kept))
+}
+
+fn advise_text(report: &AdviseReport) -> String {
+    let mut out = String::new();
+    let rows = report
+        .runs
+        .iter()
+        .map(|run| {
+            vec![
+                run.run.clone(),
+                run.experiment.clone(),
+                run.server_version.clone(),
+                format!("{} x {}", run.processors, run.cpu_model),
+                if run.is_usable { "yes" } else { "no" }.into(),
+            ]
+        })
+        .collect();
+    let _ =
+        writeln!(out, "{}\n", show::table(&["run", "experiment", "version", "processors", "usable"], rows));
+    let cost = |value: Option<f64>| value.map_or("unknown".to_owned(), |us| format!("{us:.1}"));
+    let per_s = |value: Option<f64>| value.map_or("unknown".to_owned(), |value| format!("{value:.0}"));
+    let line = |row: &CapacityRow| {
+        vec![
+            row.connections.to_string(),
+            row.arm.clone(),
+            row.counts.clone(),
+            per_s(Some(row.measured_per_s)),
+            cost(row.server_cpu_us),
+            cost(row.client_cpu_us),
+            per_s(row.server_alone_per_s),
+            per_s(row.together_per_s),
+            row.beyond_measured.map_or("-".into(), |times| format!("{times:.1}x")),
+        ]
+    };
+    let header =
+        ["conns", "arm", "of", "seen/s", "server us", "client us", "server alone/s", "together/s", "beyond"];
+    let _ = writeln!(out, "What the processors carry, by CPU time of one:");
+    let _ = writeln!(out, "{}\n", show::table(&header, report.capacity.iter().map(line).collect()));
+    for row in &report.advice {
+        let _ = writeln!(
+            out,
+            "{}",
+            show::wrapped(&format!("{:<11} ", row.topic), &format!("{}: {}", row.verdict, row.text))
+        );
+        for proof in &row.proof {
+            let _ = writeln!(out, "{}", show::wrapped("            by ", proof));
+        }
+    }
+    out.push('\n');
+    for line in &report.not_looked_at {
+        let _ = writeln!(out, "{}", show::wrapped("not looked at: ", line));
+    }
+    out.trim_end().to_owned()
+}

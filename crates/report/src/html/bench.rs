@@ -1,0 +1,125 @@
+//! An experiment as one page: the table of the terminal, and pictures of it. Start reading at [`render_bench_html`], then
+//! `templates/bench.html`.
+
+use minijinja::{Value, context};
+use serde::Serialize;
+
+use super::bench_plots::{self, Panel};
+use super::marks::Mark;
+use super::{STYLE, environment, safe};
+use crate::figures::real;
+use crate::shape::{PublishedFigure, RunReport};
+
+const BENCH_STYLE: &str = include_str!("templates/bench.css");
+
+/// A line of the table, as the terminal has it.
+#[derive(Serialize)]
+struct Row<'r> {
+    connections: u32,
+    arm: &'r str,
+    tls: Option<String>,
+    trials: usize,
+    mean: String,
+    deviation: Option<String>,
+    interval: Option<String>,
+    p95_ms: Option<String>,
+    client_us: Option<String>,
+    server_us: Option<String>,
+    published: Option<String>,
+}
+
+/// The whole page.
+pub fn render_bench_html(report: &RunReport) -> String {
+    let panels = |panels: Vec<Panel>| {
+        Value::from_iter(
+            panels.into_iter().map(|panel| context! { caption => panel.caption, svg => safe(panel.svg) }),
+        )
+    };
+    let picture = |svg: Option<String>| svg.map_or(Value::from(()), safe);
+    environment()
+        .get_template("bench.html")
+        .and_then(|page| {
+            page.render(context! {
+                r => Value::from_serialize(without_samples(report)),
+                style => safe(format!("{STYLE}\n{BENCH_STYLE}")),
+                answer => answer(report),
+                rows => Value::from_serialize(rows(report)),
+                has_published => !published(report).is_empty(),
+                keys => keys(report),
+                throughput => safe(bench_plots::throughput(report)),
+                latency => panels(bench_plots::latency(report)),
+                cpu => picture(bench_plots::cpu(report)),
+                cpu_keys => Value::from_iter(
+                    bench_plots::cpu_keys()
+                        .into_iter()
+                        .map(|(svg, words)| context! { svg => safe(svg), words => words }),
+                ),
+                knee => picture(bench_plots::knee(report)),
+                order => panels(bench_plots::order(report)),
+            })
+        })
+        // Only a mistake in the template can fail here, and the tests of this crate render it.
+        .expect("the template is compiled in and speaks of fields that exist")
+}
+
+/// What is said first: the last comparison at the most connections.
+fn answer(report: &RunReport) -> Option<&str> {
+    let level = report.levels.iter().rev().find(|level| !level.comparisons.is_empty())?;
+    level.comparisons.last().map(|comparison| comparison.text.as_str())
+}
+
+/// The template needs no trials, and there are thousands of figures in them.
+fn without_samples(report: &RunReport) -> RunReport {
+    let mut light = report.clone();
+    for arm in light.levels.iter_mut().flat_map(|level| &mut level.arms) {
+        arm.samples.clear();
+        arm.latency_percentiles.clear();
+        arm.latency_histogram = None;
+    }
+    light
+}
+
+/// One for each arm, wherever it is first seen, in the order of the experiment; and one for what others published.
+fn keys(report: &RunReport) -> Value {
+    let arms = report.levels.first().map(|level| level.arms.as_slice()).unwrap_or_default();
+    let ours = arms.iter().enumerate().map(|(place, arm)| (Mark::of(place).key(false), arm.name.clone()));
+    let theirs = (!published(report).is_empty())
+        .then(|| (Mark::of(0).key(true), "hollow: published, on another machine".to_owned()));
+    Value::from_iter(ours.chain(theirs).map(|(svg, words)| context! { svg => safe(svg), words => words }))
+}
+
+/// What stands beside a figure of ours.
+fn published(report: &RunReport) -> Vec<&PublishedFigure> {
+    let rows = report.published.iter().flat_map(|table| &table.rows);
+    rows.filter(|row| {
+        report.levels.iter().any(|level| {
+            row.connections == Some(level.connections) && level.arms.iter().any(|arm| arm.name == row.arm)
+        })
+    })
+    .collect()
+}
+
+fn rows(report: &RunReport) -> Vec<Row<'_>> {
+    let published = published(report);
+    let with_sd = |mean: f64, sd: Option<f64>| {
+        sd.map_or_else(|| real(mean), |sd| format!("{} (sd {})", real(mean), real(sd)))
+    };
+    let arms = report.levels.iter().flat_map(|level| level.arms.iter().map(move |arm| (level, arm)));
+    arms.map(|(level, arm)| Row {
+        connections: level.connections,
+        arm: &arm.name,
+        tls: arm.tls.as_ref().map(|tls| format!("{} {}", tls.version, tls.cipher)),
+        trials: arm.trials.len(),
+        mean: if arm.trials.is_empty() { "–".into() } else { real(arm.mean) },
+        deviation: arm.deviation.map(real),
+        interval: arm.low.zip(arm.high).map(|(low, high)| format!("{} to {}", real(low), real(high))),
+        p95_ms: arm.p95_ms.map(real),
+        client_us: arm.client_cpu_us_per_query.map(real),
+        server_us: arm.server_cpu_us_per_query.map(real),
+        published: published
+            .iter()
+            .find(|row| row.arm == arm.name && row.connections == Some(level.connections))
+            .map(|row| with_sd(row.per_s, row.deviation)),
+    })
+    .collect()
+}
