@@ -8,7 +8,7 @@ use ops::bench::experiment::Method;
 use ops::bench::kept::{self, Kept, Measured};
 use ops::bench::{Load, advise as advice, compare as comparison};
 use ops::{Cluster, OpsError};
-use report::shape::{AdviseReport, CapacityRow, CompareReport, RunReport};
+use report::shape::{AdviseReport, CompareReport, RunReport};
 
 use crate::args::{
     BenchAdviseArgs, BenchCompareArgs, BenchExportArgs, BenchKeep, BenchRunsArgs, BenchShowArgs, Format,
@@ -100,12 +100,11 @@ pub fn runs(global: &Global, args: &BenchRunsArgs) -> Result<u8, OpsError> {
                     (*id).to_owned(),
                     run.experiment.clone(),
                     run.targets.join(" "),
-                    run.server_version.clone(),
                     if run.is_usable { "yes" } else { "no" }.into(),
                 ]
             })
             .collect();
-        show::out(&show::table(&["run", "experiment", "server", "version", "usable"], rows));
+        show::out(&show::table(&["run", "experiment", "server", "usable"], rows));
     }
     if unread > 0 {
         show::tell(&format!("note: {unread} kept measurements are of another version, and are not shown"));
@@ -275,40 +274,48 @@ fn measured(global: &Global, args: &BenchAdviseArgs) -> Result<(Vec<Kept>, bool)
 
 fn advise_text(report: &AdviseReport) -> String {
     let mut out = String::new();
-    let rows = report
-        .runs
-        .iter()
-        .map(|run| {
-            vec![
-                run.run.clone(),
-                run.experiment.clone(),
-                run.server_version.clone(),
-                format!("{} x {}", run.processors, run.cpu_model),
-                if run.is_usable { "yes" } else { "no" }.into(),
-            ]
-        })
-        .collect();
-    let _ =
-        writeln!(out, "{}\n", show::table(&["run", "experiment", "version", "processors", "usable"], rows));
-    let cost = |value: Option<f64>| value.map_or("unknown".to_owned(), |us| format!("{us:.1}"));
-    let per_s = |value: Option<f64>| value.map_or("unknown".to_owned(), |value| format!("{value:.0}"));
-    let line = |row: &CapacityRow| {
-        vec![
-            row.connections.to_string(),
-            row.arm.clone(),
-            row.counts.clone(),
-            per_s(Some(row.measured_per_s)),
-            cost(row.server_cpu_us),
-            cost(row.client_cpu_us),
-            per_s(row.server_alone_per_s),
-            per_s(row.together_per_s),
-            row.beyond_measured.map_or("-".into(), |times| format!("{times:.1}x")),
-        ]
+    // Writing into a String cannot fail.
+    let cost = |value: Option<f64>| {
+        value.map_or(
+            "unknown".to_owned(),
+            |us| if us < 100.0 { format!("{us:.1}") } else { format!("{us:.0}") },
+        )
     };
-    let header =
-        ["conns", "arm", "of", "seen/s", "server us", "client us", "server alone/s", "together/s", "beyond"];
-    let _ = writeln!(out, "What the processors carry, by CPU time of one:");
-    let _ = writeln!(out, "{}\n", show::table(&header, report.capacity.iter().map(line).collect()));
+    let per_s = |value: Option<f64>| value.map_or("unknown".to_owned(), |value| format!("{value:.0}"));
+    let header = ["conns", "arm", "seen/s", "server us", "client us", "alone/s", "shared/s", "beyond"];
+    for run in &report.runs {
+        let of_run = || report.capacity.iter().filter(|row| row.run == run.run);
+        let Some(first) = of_run().next() else { continue };
+        let usable = if run.is_usable { "" } else { ", NOT USABLE" };
+        let about = format!(
+            "{}: {} on {} processors ({}), {}{usable}; {}",
+            run.experiment, first.counts, run.processors, run.cpu_model, run.server_version, run.run
+        );
+        let rows = of_run()
+            .map(|row| {
+                vec![
+                    row.connections.to_string(),
+                    row.arm.clone(),
+                    per_s(Some(row.measured_per_s)),
+                    cost(row.server_cpu_us),
+                    cost(row.client_cpu_us),
+                    per_s(row.server_alone_per_s),
+                    per_s(row.together_per_s),
+                    row.beyond_measured.map_or("-".into(), |times| format!("{times:.1}x")),
+                ]
+            })
+            .collect();
+        let _ = writeln!(out, "{}\n{}\n", show::wrapped("", &about), show::table(&header, rows));
+    }
+    let _ = writeln!(
+        out,
+        "{}\n",
+        show::wrapped(
+            "",
+            "us: CPU time of one. alone/s: as many as all processors carry for the server when clients are elsewhere; \
+             shared/s: with the clients on the same machine, as when it was measured; beyond: shared/s by seen/s",
+        )
+    );
     for row in &report.advice {
         let _ = writeln!(
             out,

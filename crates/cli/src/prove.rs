@@ -12,7 +12,7 @@ use report::shape::{PROVE_CLIENT_SCHEMA_ID, ProveClientReport};
 use serde_json::{Value, json};
 
 use crate::args::{self, Format, Global, ProveClientArgs, ProveClientsArgs, ProveCommand, ProveServeArgs};
-use crate::show;
+use crate::{interrupt, show};
 
 const POLL: Duration = Duration::from_millis(200);
 

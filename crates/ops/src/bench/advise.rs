@@ -262,12 +262,13 @@ fn of_topic(topic: &Topic, name: &str, run: &RunReport) -> Vec<AdviceRow> {
     pairs.into_iter().filter_map(|(of, with)| advice(topic, name, run, level, of, with)).collect()
 }
 
-fn ratio(of: &[f64], with: &[f64]) -> Option<Ratio> {
+/// With how many blocks it is of: where the kernel's clock counted nothing for a trial, there is no ratio.
+fn ratio(of: &[f64], with: &[f64]) -> Option<(Ratio, usize)> {
     let mut blocks = Blocks::default();
     for (of, with) in of.iter().zip(with) {
         blocks.push(vec![*of, *with]);
     }
-    blocks.ratio(0, 1, SEED)
+    Some((blocks.ratio(0, 1, SEED)?, blocks.len()))
 }
 
 fn advice(
@@ -307,11 +308,16 @@ fn advice(
 }
 
 /// The verdict, and the effect in words that follow "the server's CPU".
-fn said(ratio: &Ratio) -> (&'static str, String) {
+fn said((ratio, blocks): &(Ratio, usize)) -> (&'static str, String) {
     let percent = |ratio: f64| (ratio - 1.0) * 100.0;
     let change = percent(ratio.ratio);
     let Some((low, high)) = ratio.interval else {
-        return ("too few trials", format!("is {change:+.1} %, a point without an interval"));
+        return (
+            "too few trials",
+            format!(
+                "is {change:+.1} %, a point without an interval ({blocks} blocks in which both cost something)"
+            ),
+        );
     };
     let (low, high) = (percent(low), percent(high));
     match ratio.differs() {

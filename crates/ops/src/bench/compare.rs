@@ -7,7 +7,7 @@
 use ::bench::stats::{BLOCKS_MIN, Ratio, ratio_of_runs};
 use report::shape::{
     ArmRow, BENCH_COMPARE_SCHEMA_ID, BENCH_RUN_SCHEMA_ID, CompareReport, CompareRow, DifferenceRow,
-    EffectRow, LevelRow, LoadReport, LoadTlsRow, RunReport, SettingRow, SideRow, TrialRow,
+    EffectRow, LevelRow, LoadReport, LoadTlsRow, RunReport, SettingRow, SideRow,
 };
 
 use super::CONNECT;

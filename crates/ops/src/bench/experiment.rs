@@ -320,7 +320,8 @@ fn level(
         .map(|(place, (arm, list))| {
             let trials = blocks.of(place);
             let (mean, deviation) = mean_and_deviation(&trials).unwrap_or_default();
-            let interval = mean_interval(&trials, seed);
+            // Nothing is done less than never, however far the trials are apart.
+            let interval = mean_interval(&trials, seed).map(|(low, high)| (low.max(0.0), high));
             let client_cpu = |part: fn(&CpuRow) -> f64| {
                 mean_of(list, &|report| report.client_cpu_us_per_query.as_ref().map(part))
             };

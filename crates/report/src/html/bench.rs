@@ -45,7 +45,8 @@ pub fn render_bench_html(report: &RunReport) -> String {
                 answer => answer(report),
                 rows => Value::from_serialize(rows(report)),
                 has_published => !published(report).is_empty(),
-                keys => keys(report),
+                keys => keys(report, false),
+                throughput_keys => keys(report, true),
                 throughput => safe(bench_plots::throughput(report)),
                 latency => panels(bench_plots::latency(report)),
                 cpu => picture(bench_plots::cpu(report)),
@@ -63,9 +64,13 @@ pub fn render_bench_html(report: &RunReport) -> String {
 }
 
 /// What is said first: the last comparison at the most connections.
-fn answer(report: &RunReport) -> Option<&str> {
+fn answer(report: &RunReport) -> Option<String> {
     let level = report.levels.iter().rev().find(|level| !level.comparisons.is_empty())?;
-    level.comparisons.last().map(|comparison| comparison.text.as_str())
+    let text = &level.comparisons.last()?.text;
+    Some(match report.levels.len() {
+        1 => text.clone(),
+        _ => format!("At {} connections: {text}", level.connections),
+    })
 }
 
 /// The template needs no trials, and there are thousands of figures in them.
@@ -79,11 +84,11 @@ fn without_samples(report: &RunReport) -> RunReport {
     light
 }
 
-/// One for each arm, wherever it is first seen, in the order of the experiment; and one for what others published.
-fn keys(report: &RunReport) -> Value {
+/// One for each arm, in the order of the experiment; and one for what others published, where it is drawn.
+fn keys(report: &RunReport, with_published: bool) -> Value {
     let arms = report.levels.first().map(|level| level.arms.as_slice()).unwrap_or_default();
     let ours = arms.iter().enumerate().map(|(place, arm)| (Mark::of(place).key(false), arm.name.clone()));
-    let theirs = (!published(report).is_empty())
+    let theirs = (with_published && !published(report).is_empty())
         .then(|| (Mark::of(0).key(true), "hollow: published, on another machine".to_owned()));
     Value::from_iter(ours.chain(theirs).map(|(svg, words)| context! { svg => safe(svg), words => words }))
 }

@@ -11,7 +11,7 @@ use crate::shape::{ArmRow, LevelRow, PublishedFigure, RunReport};
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 380.0;
 const LEFT: f64 = 66.0;
-const RIGHT: f64 = 18.0;
+const RIGHT: f64 = 30.0;
 const TOP: f64 = 34.0;
 const BASE: f64 = 326.0;
 /// Of pictures that stand beside each other.
@@ -109,7 +109,7 @@ fn by_level(report: &RunReport) -> String {
         mark.line(&mut svg, &line, "run");
         for (x, level, row) in rows {
             for trial in &row.trials {
-                dot(&mut svg, (x, y(*trial)), mark);
+                dot(&mut svg, (x - 6.5, y(*trial)), mark);
             }
             if let (Some(low), Some(high)) = (row.low, row.high) {
                 whisker(&mut svg, mark, (x, y(low)), (x, y(high)));
@@ -151,7 +151,7 @@ fn by_arm(report: &RunReport, level: &LevelRow) -> String {
             continue;
         }
         for trial in &arm.trials {
-            dot(&mut svg, (x(*trial), y), mark);
+            dot(&mut svg, (x(*trial), y - 9.5), mark);
         }
         if let (Some(low), Some(high)) = (arm.low, arm.high) {
             whisker(&mut svg, mark, (x(low), y), (x(high), y));
@@ -183,7 +183,7 @@ fn horizontal_grid(svg: &mut Svg, axis: &Axis, x: &dyn Fn(f64) -> f64, (top, bas
     svg.text((x(axis.end), base + 36.0), "tick", "end", unit);
 }
 
-/// One trial: the mean's mark is drawn over it.
+/// One trial, beside the mark of its mean.
 fn dot(svg: &mut Svg, (x, y): (f64, f64), mark: Mark) {
     svg.put(format_args!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2\" class=\"trial m{}\"/>", mark.colour));
 }
