@@ -464,6 +464,29 @@ mod tests {
     }
 
     #[test]
+    fn what_could_not_be_judged_is_named_and_is_no_quiet_machine() {
+        let known: LoadReport =
+            serde_json::from_str(include_str!("../../../report/testdata/bench-load.json")).expect("a sample");
+        let elsewhere = LoadReport { server_cpu_us_per_query: None, ..known.clone() };
+        let (now, mut noise) = (Ticks::now(), Noise::default());
+        assert!(now.is_some() && noise.unknown().is_empty() && noise.complaints().is_empty());
+        noise.note(now, now, &elsewhere);
+        assert_eq!((noise.others.as_slice(), noise.complaints().len()), ([None].as_slice(), 0));
+        let unknown = noise.unknown();
+        assert!(
+            unknown.len() == 1 && unknown[0].contains("other programs did, in all trials"),
+            "{unknown:?}"
+        );
+        noise.note(now, now, &known);
+        assert!(noise.others[1].is_some() && noise.unknown()[0].contains("in 1 of 2 trials"));
+        noise.note(None, now, &known);
+        assert!(noise.unknown().iter().any(|line| line.contains("/proc/stat")), "{:?}", noise.unknown());
+        // Of what is known, the middle counts.
+        noise.others = vec![None, Some(0.5), Some(0.6), Some(0.01)];
+        assert!(noise.complaints()[0].contains("50 % of the machine"), "{:?}", noise.complaints());
+    }
+
+    #[test]
     fn an_arm_has_the_tls_that_it_is_named_for() {
         let asked = ConnectOptions {
             tls: net::TlsOptions { mode: SslMode::VerifyCa, ..net::TlsOptions::default() },

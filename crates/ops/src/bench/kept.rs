@@ -261,7 +261,7 @@ mod tests {
             ("", "EOF"),
             ("{\"schema\": \"sealion.scan/1\"}", "sealion.scan/1"),
             ("{\"schema\": \"sealion/bench-run/1\"}", "missing field"),
-            ("{\"schema\": \"\\u001b[31m\"}", "\\x1b"),
+            ("{\"schema\": \"\\u001b[31m\"}", "\\u{1b}"),
         ] {
             let error = parse(text, "it").expect_err("no measurement").to_string();
             assert!(error.contains(word) && error.contains("next: "), "{text}: {error}");
@@ -274,7 +274,7 @@ mod tests {
         let file = home.path().join("file");
         std::fs::write(&file, "").expect("written");
         for (place, word) in [
-            (Some(file.join("runs.sqlite")), "Not a directory"),
+            (Some(file.join("runs.sqlite")), "File exists"),
             (Some(PathBuf::from("/proc/runs.sqlite")), "runs.sqlite"),
             (Some(home.path().to_owned()), "is a directory"),
             (None, "--store"),
