@@ -415,8 +415,9 @@ fn two_runs_are_kept_compared_exported_drawn_and_advise() {
 #[test]
 fn a_store_on_a_full_disk_loses_nothing_that_was_printed_and_does_not_hang() {
     let server = Real::start("galera-10.11", &[]);
-    // From none at all to one in which the tables of the store fit, and the measurement does not.
-    for size_k in [4, 16, 64, 100] {
+    // From none at all to one in which the tables of the store fit, and the measurement does not. Where there is no room for
+    // the memory that SQLite's processes share, the kernel calls it an I/O error.
+    for size_k in [4, 16, 64, 120] {
         let disk = server.directory.path().join(format!("disk-{size_k}"));
         std::fs::create_dir(&disk).unwrap();
         let store = disk.join("runs.sqlite");
@@ -439,10 +440,8 @@ fn a_store_on_a_full_disk_loses_nothing_that_was_printed_and_does_not_hang() {
         let code = if report["is_usable"] == true { 2 } else { 7 };
         assert_eq!(said.status.code(), Some(code), "{size_k} KiB: {text}");
         assert_eq!(list(&report["levels"][0]["arms"][0]["samples"]).len(), 5, "{report:#}");
-        assert!(
-            text.contains("was not kept") && text.contains("next: free some space"),
-            "{size_k} KiB: {text}"
-        );
+        let says_why = text.contains("disk is full") || text.contains("a full or failing disk");
+        assert!(text.contains("was not kept") && says_why, "{size_k} KiB: {text}");
     }
 }
 
