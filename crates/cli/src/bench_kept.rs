@@ -19,7 +19,7 @@ use crate::{connect, interrupt, scan, show};
 
 /// Of `advise`, when it measures: an interval of the ratio takes five blocks.
 const ADVISE_BLOCKS: usize = 5;
-const ADVISE_TRIAL: Duration = Duration::from_millis(1_000);
+const ADVISE_TRIAL: Duration = Duration::from_secs(1);
 const ADVISE_WARM_UP: Duration = Duration::from_millis(300);
 
 /// Keeps a measurement where it belongs, and says where, or why not. False: it was to be kept, and was not.
@@ -286,9 +286,9 @@ fn advise_text(report: &AdviseReport) -> String {
     for run in &report.runs {
         let of_run = || report.capacity.iter().filter(|row| row.run == run.run);
         let Some(first) = of_run().next() else { continue };
-        let usable = if run.is_usable { "" } else { ", NOT USABLE" };
+        let usable = if run.is_usable { "" } else { " (NOT USABLE)" };
         let about = format!(
-            "{}: {} on {} processors ({}), {}{usable}; {}",
+            "{}{usable}: {} on {} processors ({}), {}; {}",
             run.experiment, first.counts, run.processors, run.cpu_model, run.server_version, run.run
         );
         let rows = of_run()

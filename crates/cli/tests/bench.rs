@@ -100,8 +100,7 @@ fn two_files_are_compared_and_one_gives_advice() {
     let shown = text(&said.stdout);
     assert_eq!(said.status.code(), Some(7), "{said:?}");
     for word in [
-        "connect: connections on 2 processors",
-        "NOT USABLE",
+        "connect (NOT USABLE): connections on 2 processors",
         "pooling     unknown: ",
         "sealion bench run tls",
     ] {

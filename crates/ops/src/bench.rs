@@ -207,7 +207,9 @@ pub(crate) fn settings(targets: &[ConnectOptions], load: &Load) -> Vec<SettingRo
             ("tls-ciphersuites", tls.ciphersuites.clone()),
             ("tls-groups", tls.groups.clone()),
         ] {
-            value.into_iter().for_each(|value| put(name, value));
+            if let Some(value) = value {
+                put(name, value);
+            }
         }
     }
     // Without statements there are no tables either, and each connection has a thread.

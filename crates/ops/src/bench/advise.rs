@@ -284,7 +284,7 @@ fn advice(
     let client = client_us(of).zip(client_us(with)).and_then(|(of, with)| ratio(&of, &with));
     let (verdict, effect) = said(&server);
     let counted = one(counts(&run.workload));
-    let client_text = client.map(|client| format!("; the client {}", said(&client).1)).unwrap_or_default();
+    let client_text = client.map(|client| format!("; the client's {}", said(&client).1)).unwrap_or_default();
     let text = format!(
         "{} instead of {}: for a {counted} the server's CPU {effect}{client_text}",
         with.name, of.name
@@ -504,7 +504,7 @@ mod tests {
         assert!(
             row.text.starts_with(
                 "ChaCha20-Poly1305 instead of AES-128-GCM: for a table the server's CPU is 50.0 % more"
-            ) && row.text.contains("the client shows no difference"),
+            ) && row.text.contains("the client's shows no difference"),
             "{row:?}"
         );
         assert_eq!(report.advice.iter().filter(|row| row.topic == "suite").count(), 1);

@@ -31,9 +31,9 @@ struct Row<'r> {
 /// The whole page.
 pub fn render_bench_html(report: &RunReport) -> String {
     let panels = |panels: Vec<Panel>| {
-        Value::from_iter(
-            panels.into_iter().map(|panel| context! { caption => panel.caption, svg => safe(panel.svg) }),
-        )
+        let rows =
+            panels.into_iter().map(|panel| context! { caption => panel.caption, svg => safe(panel.svg) });
+        rows.collect::<Value>()
     };
     let picture = |svg: Option<String>| svg.map_or(Value::from(()), safe);
     environment()
@@ -50,11 +50,10 @@ pub fn render_bench_html(report: &RunReport) -> String {
                 throughput => safe(bench_plots::throughput(report)),
                 latency => panels(bench_plots::latency(report)),
                 cpu => picture(bench_plots::cpu(report)),
-                cpu_keys => Value::from_iter(
-                    bench_plots::cpu_keys()
-                        .into_iter()
-                        .map(|(svg, words)| context! { svg => safe(svg), words => words }),
-                ),
+                cpu_keys => bench_plots::cpu_keys()
+                    .into_iter()
+                    .map(|(svg, words)| context! { svg => safe(svg), words => words })
+                    .collect::<Value>(),
                 knee => picture(bench_plots::knee(report)),
                 order => panels(bench_plots::order(report)),
             })
@@ -90,7 +89,7 @@ fn keys(report: &RunReport, with_published: bool) -> Value {
     let ours = arms.iter().enumerate().map(|(place, arm)| (Mark::of(place).key(false), arm.name.clone()));
     let theirs = (with_published && !published(report).is_empty())
         .then(|| (Mark::of(0).key(true), "hollow: published, on another machine".to_owned()));
-    Value::from_iter(ours.chain(theirs).map(|(svg, words)| context! { svg => safe(svg), words => words }))
+    ours.chain(theirs).map(|(svg, words)| context! { svg => safe(svg), words => words }).collect()
 }
 
 /// What stands beside a figure of ours.
