@@ -13,6 +13,7 @@ pub mod labs;
 pub mod prove;
 pub mod roll;
 pub mod scan;
+pub mod servers;
 pub mod sniff;
 pub mod status;
 

@@ -288,7 +288,10 @@ fn an_experiment_runs_in_blocks_and_few_of_them_have_no_interval() {
     let report = run(&[&["connect", "--blocks", "2"], &short[..]].concat());
     let comparison = &report["levels"][0]["comparisons"][0];
     assert!(comparison["low"].is_null() && comparison["differs"].is_null(), "{report:#}");
-    assert_eq!(report["published"]["rows"].as_array().unwrap().len(), 2);
+    assert_eq!(report["published"]["rows"].as_array().unwrap().len(), 4);
+    // Servers with other keys are not this one.
+    assert_eq!(report["levels"][0]["arms"].as_array().unwrap().len(), 2);
+    assert_eq!(report["left_out"].as_array().unwrap().len(), 5, "{report:#}");
     // One suite each, and they are what was asked for.
     let report = run(&[&["bulk", "--blocks", "1"], &short[..]].concat());
     let ciphers: Vec<&str> = report["levels"][0]["arms"]
@@ -304,8 +307,63 @@ fn an_experiment_runs_in_blocks_and_few_of_them_have_no_interval() {
         "ECDHE-RSA-AES256-SHA384",
     ];
     assert_eq!(ciphers, expected, "{report:#}");
-    let said = server.bench(&["run", "nothing"]);
-    assert_eq!(said.status.code(), Some(2), "{said:?}");
+    for (name, why) in [("nothing", "no experiment"), ("galera-write", "--lab")] {
+        let said = server.bench(&["run", name]);
+        assert_eq!(said.status.code(), Some(2), "{said:?}");
+        assert!(String::from_utf8_lossy(&said.stderr).contains(why), "{said:?}");
+    }
+}
+
+#[test]
+fn statements_of_ones_own_are_sent_as_they_are_written() {
+    let server = Real::start("galera-10.11", &["--general-log=ON", "--general-log-file=general.log"]);
+    server.prepare();
+    let script = server.directory.path().join("shop.sql");
+    let words = |script: &str, more: &[&str], code: i32| {
+        std::fs::write(server.directory.path().join("shop.sql"), script).unwrap();
+        let path = server.directory.path().join("shop.sql");
+        let all = [&["load", "--script", path.to_str().unwrap(), "-c", "2"], more, &TABLES[..]].concat();
+        let said = server.bench(&all);
+        assert_eq!(said.status.code(), Some(code), "{said:?}");
+        said
+    };
+    let two =
+        "-- two of them\nSELECT 'shop {digits:7}', c FROM sbtest{table} WHERE id={id};\nDO {int:5..6};\n";
+    let report = report(&words(two, &["--events", "30", "--warm-up", "0"], 0), 0);
+    assert_eq!(
+        ["workload", "reads", "others", "rows"].map(|name| report[name].clone()),
+        [Value::from("script"), Value::from(30), Value::from(30), Value::from(30),]
+    );
+    // What the server has understood; it is the log for the next one, too.
+    let log = server.directory.path().join("data/general.log");
+    let text = std::fs::read_to_string(&log).unwrap();
+    let sent =
+        text.lines().filter(|line| line.contains("SELECT 'shop ") && line.contains("FROM sbtest")).count();
+    assert_eq!(sent, 30, "{text}");
+    // A place that is none, with its line; nothing is sent.
+    let said = words("SELECT 1;\nSELECT {name};\n", &[], 2);
+    assert!(String::from_utf8_lossy(&said.stderr).contains("line 2"), "{said:?}");
+    // What writes goes to a schema of ours only.
+    server.client().execute("CREATE DATABASE theirs").unwrap();
+    let said = words("CREATE TABLE t (a INT);\n", &["--database", "theirs"], 3);
+    assert!(String::from_utf8_lossy(&said.stderr).contains("not made by sealion"), "{said:?}");
+    std::fs::remove_file(script).unwrap();
+
+    let reads: String = text
+        .lines()
+        .filter(|line| !line.contains("CREATE") && !line.contains("INSERT"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let copy = server.directory.path().join("copy.log");
+    std::fs::write(&copy, reads).unwrap();
+    let replay = ["--replay", copy.to_str().unwrap(), "--events", "40", "--warm-up", "0"];
+    let report = server.load(&[&replay[..], &TABLES].concat(), 0);
+    assert_eq!((report["workload"].as_str(), number(&report, "events")), (Some("replay"), 40));
+    let report = server.load(&[&["dump", "--events", "2", "--warm-up", "0"], &TABLES[..]].concat(), 0);
+    // Each table with what SHOW CREATE TABLE says of it.
+    let rows = number(&report, "rows");
+    assert!(rows > 0 && rows % 2 == 0, "{report:#}");
+    assert_eq!(number(&report, "writes"), 0);
 }
 
 /// What the server counts, and what both tools must make it count alike. Of its whole life.

@@ -4,7 +4,9 @@
 //! is for [`crate::stats`] to say.
 
 pub mod connects;
+pub mod echo;
 pub mod measure;
+pub mod own;
 pub mod random;
 pub mod tables;
 mod worker;
@@ -142,7 +144,7 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
         queries,
         errors,
     };
-    let server_us = || spec.server_pids.iter().map(|pid| cpu::process_us(*pid)).sum::<Option<u64>>();
+    let server_us = || cpu::processes_us(&spec.server_pids);
     let mut seeds = fastrand::Rng::with_seed(spec.seed);
     let connections = shares.iter().map(Vec::len).sum();
     let (tally, is_whole, elapsed, server_cpu_us) = thread::scope(|scope| {

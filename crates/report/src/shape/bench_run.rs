@@ -29,6 +29,8 @@ pub struct RunReport {
     /// False: `why_not` says what is against it; the figures are there all the same.
     pub is_usable: bool,
     pub why_not: Vec<String>,
+    /// Arms of the experiment that could not be measured here, each with why.
+    pub left_out: Vec<String>,
     pub levels: Vec<LevelRow>,
     pub published: Option<PublishedTable>,
 }
@@ -55,6 +57,8 @@ pub struct ArmRow {
     /// In the order in which they ran.
     pub trials: Vec<f64>,
     pub p95_ms: Option<f64>,
+    /// Over the trials; `null` of one trial.
+    pub p95_deviation_ms: Option<f64>,
     pub client_cpu_us_per_query: Option<f64>,
     pub server_cpu_us_per_query: Option<f64>,
 }
@@ -87,4 +91,6 @@ pub struct PublishedFigure {
     pub connections: Option<u32>,
     pub per_s: f64,
     pub deviation: Option<f64>,
+    pub p95_ms: Option<f64>,
+    pub p95_deviation_ms: Option<f64>,
 }
