@@ -8,7 +8,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use net::{Client, ConnectOptions, Endpoint};
+use net::{Client, ConnectOptions, Endpoint, ExposeSecret};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -401,6 +401,45 @@ fn thousands_of_tls_connections_need_one_process_and_little_memory() {
     assert!(number(&report, "queries") > 0);
     // Ten thousand of them stay under a GiB.
     assert!(peak > 0 && peak < CONNECTIONS * (1 << 20) / 10_000, "{peak} kB");
+}
+
+#[test]
+fn a_certificate_that_expires_on_the_way_is_counted_and_shown() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).display().to_string();
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
+    let now = i64::try_from(now).unwrap();
+    // Long enough for a server to come up on a busy machine: the measurement waits for the end.
+    let ends = now + 30;
+    let key = trust::KeyKind::default();
+    let ca = trust::CaSpec { common_name: "a CA".into(), valid_days: 2, key };
+    let ca = trust::Ca::create(&ca, now).unwrap();
+    let leaf = trust::LeafSpec {
+        common_name: "ends soon".into(),
+        dns: vec!["localhost".into()],
+        ips: vec![],
+        valid_days: 1,
+        key,
+        not_before_unix: None,
+        not_after_unix: Some(ends),
+    };
+    let leaf = ca.issue(&leaf, now).unwrap();
+    std::fs::write(path("ca.pem"), ca.cert_pem()).unwrap();
+    std::fs::write(path("c.pem"), &leaf.cert_pem).unwrap();
+    std::fs::write(path("k.pem"), leaf.key_pem.expose_secret()).unwrap();
+    let options = [
+        format!("--ssl-cert={}", path("c.pem")),
+        format!("--ssl-key={}", path("k.pem")),
+        format!("--ssl-ca={}", path("ca.pem")),
+    ];
+    let server = Real::start("galera-10.11", &options.each_ref().map(String::as_str));
+    let words = ["connect", "-c", "2", "--time", "60", "--warm-up", "0", "--ssl-mode", "VERIFY_CA"];
+    let report = server.load(&[&words[..], &[&format!("--ssl-ca={}", path("ca.pem"))]].concat(), 7);
+    assert!(number(&report, "events") > 0, "{report:#}");
+    assert!(number(&report, "lost_connections") > 0, "{report:#}");
+    assert!(report["partial"].as_str().unwrap().contains("expired"), "{report:#}");
+    // It ends when nobody can connect any more, and not when the minute is over.
+    assert!(report["measured_s"].as_f64().unwrap() < 59.0, "{report:#}");
 }
 
 /// What the server counts, and what both tools must make it count alike. Of its whole life.
