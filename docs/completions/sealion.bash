@@ -273,7 +273,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__bench__subcmd__advise)
-            opts="-h -P -u -p -S -? -c -v --host --port --user --password --password-file --password-fd --socket --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl --skip-ssl --ssl-verify-server-cert --ssl-ca --ssl-crl --ssl-cert --ssl-key --database --tables --table-size --seed --help --threads --connections --workers --rand-type --range-size --point-selects --simple-ranges --sum-ranges --order-ranges --distinct-ranges --index-updates --non-index-updates --delete-inserts --no-range-selects --skip-trx --own-tables --tls-min --tls-max --ssl-cipher --tls-ciphersuites --tls-groups --store --no-store --inventory --format --color --verbose"
+            opts="-h -P -u -p -S -? -c -v --host --port --user --password --password-file --password-fd --socket --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl --skip-ssl --ssl-verify-server-cert --ssl-ca --ssl-crl --ssl-cert --ssl-key --database --tables --table-size --seed --help --threads --connections --workers --rand-type --range-size --point-selects --simple-ranges --sum-ranges --order-ranges --distinct-ranges --index-updates --non-index-updates --delete-inserts --no-range-selects --skip-trx --own-tables --tls-min --tls-max --ssl-cipher --tls-ciphersuites --tls-groups --tls-library --resume --store --no-store --inventory --format --color --verbose"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -445,6 +445,10 @@ _sealion() {
                     ;;
                 --tls-groups)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tls-library)
+                    COMPREPLY=($(compgen -W "openssl rustls" -- "${cur}"))
                     return 0
                     ;;
                 --store)
@@ -663,12 +667,20 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__bench__subcmd__load)
-            opts="-h -P -u -p -S -? -c -v --host --port --user --password --password-file --password-fd --socket --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl --skip-ssl --ssl-verify-server-cert --ssl-ca --ssl-crl --ssl-cert --ssl-key --database --tables --table-size --seed --help --threads --connections --workers --rand-type --range-size --point-selects --simple-ranges --sum-ranges --order-ranges --distinct-ranges --index-updates --non-index-updates --delete-inserts --no-range-selects --skip-trx --own-tables --tls-min --tls-max --ssl-cipher --tls-ciphersuites --tls-groups --time --warm-up --events --rate --store --no-store --inventory --format --color --verbose"
+            opts="-h -P -u -p -S -? -c -v --script --replay --host --port --user --password --password-file --password-fd --socket --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl --skip-ssl --ssl-verify-server-cert --ssl-ca --ssl-crl --ssl-cert --ssl-key --database --tables --table-size --seed --help --threads --connections --workers --rand-type --range-size --point-selects --simple-ranges --sum-ranges --order-ranges --distinct-ranges --index-updates --non-index-updates --delete-inserts --no-range-selects --skip-trx --own-tables --tls-min --tls-max --ssl-cipher --tls-ciphersuites --tls-groups --tls-library --resume --time --warm-up --events --rate --store --no-store --inventory --format --color --verbose"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --script)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --replay)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --host)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -835,6 +847,10 @@ _sealion() {
                     ;;
                 --tls-groups)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tls-library)
+                    COMPREPLY=($(compgen -W "openssl rustls" -- "${cur}"))
                     return 0
                     ;;
                 --time)
@@ -1003,7 +1019,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__bench__subcmd__run)
-            opts="-h -P -u -p -S -? -c -v --host --port --user --password --password-file --password-fd --socket --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl --skip-ssl --ssl-verify-server-cert --ssl-ca --ssl-crl --ssl-cert --ssl-key --database --tables --table-size --seed --help --threads --connections --workers --rand-type --range-size --point-selects --simple-ranges --sum-ranges --order-ranges --distinct-ranges --index-updates --non-index-updates --delete-inserts --no-range-selects --skip-trx --own-tables --tls-min --tls-max --ssl-cipher --tls-ciphersuites --tls-groups --blocks --precision --trial-time --warm-up --quick --html --store --no-store --inventory --format --color --verbose"
+            opts="-h -P -u -p -S -? -c -v --lab --host --port --user --password --password-file --password-fd --socket --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl --skip-ssl --ssl-verify-server-cert --ssl-ca --ssl-crl --ssl-cert --ssl-key --database --tables --table-size --seed --help --threads --connections --workers --rand-type --range-size --point-selects --simple-ranges --sum-ranges --order-ranges --distinct-ranges --index-updates --non-index-updates --delete-inserts --no-range-selects --skip-trx --own-tables --tls-min --tls-max --ssl-cipher --tls-ciphersuites --tls-groups --tls-library --resume --blocks --precision --trial-time --warm-up --quick --html --store --no-store --inventory --format --color --verbose"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1175,6 +1191,10 @@ _sealion() {
                     ;;
                 --tls-groups)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tls-library)
+                    COMPREPLY=($(compgen -W "openssl rustls" -- "${cur}"))
                     return 0
                     ;;
                 --blocks)

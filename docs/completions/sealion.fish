@@ -619,6 +619,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from prepare" -s ? -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from prepare" -l no-secondary -d 'No index on column k'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from prepare" -s v -l verbose -d 'Say more; twice says everything'
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l script -d 'Your own statements, each with a ; at the end of a line; all in order are an event. {id}, {table}, {int:FROM..TO} and {digits:N} are filled anew each time' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l replay -d 'The statements of a general query log, one of them by chance for each event' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -s h -l host -d 'Name or address' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -s P -l port -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -s u -l user -r
@@ -655,6 +657,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l ssl-cipher -d 'Cipher suites up to TLS 1.2, in OpenSSL\'s spelling' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l tls-ciphersuites -d 'Cipher suites of TLS 1.3' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l tls-groups -d 'Groups of the key exchange, best first (X25519MLKEM768:X25519)' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l tls-library -d 'Who does TLS here' -r -f -a "openssl\t''
+rustls\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l time -d 'Measure for so long: 10 when left out, without end with --events' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l warm-up -d 'Before anything counts' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l events -d 'End after so many events, or when --time is over if that is given and comes first' -r
@@ -682,6 +686,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l no-range-selects -d 'No ranges at all'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l skip-trx -d 'No BEGIN and COMMIT'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l own-tables -d 'The schema may be written to, although sealion has not made it'
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l resume -d 'Go on with a TLS session that the server gave before, where it gave one; with --tls-library rustls'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l no-store -d 'Do not keep the measurement'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -s h -l host -d 'Name or address' -r
@@ -720,6 +725,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l ssl-cipher -d 'Cipher suites up to TLS 1.2, in OpenSSL\'s spelling' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l tls-ciphersuites -d 'Cipher suites of TLS 1.3' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l tls-groups -d 'Groups of the key exchange, best first (X25519MLKEM768:X25519)' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l tls-library -d 'Who does TLS here' -r -f -a "openssl\t''
+rustls\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l blocks -d 'Blocks: in each of them every arm runs once' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l precision -d 'Go on until every interval is as narrow as this, in percent of the ratio; 60 blocks at most' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l trial-time -d 'Length of a trial' -r
@@ -740,6 +747,7 @@ html\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l color -d 'When to use colour' -r -f -a "auto\t''
 always\t''
 never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l lab -d 'On servers of its own, which are made for it, on this machine, and end with it; without, the arms that need such servers are left out'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -s p -l password -d 'Ask for the password; it is never taken from the command line'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l ssl -d 'TLS or nothing, as mariadb\'s --ssl'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l skip-ssl
@@ -748,7 +756,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l no-range-selects -d 'No ranges at all'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l skip-trx -d 'No BEGIN and COMMIT'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l own-tables -d 'The schema may be written to, although sealion has not made it'
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l quick -d 'Three short trials an arm: points and no interval'
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l resume -d 'Go on with a TLS session that the server gave before, where it gave one; with --tls-library rustls'
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l quick -d 'Three trials of less than a second an arm, at three levels at most: points and no interval'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l no-store -d 'Do not keep the measurement'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from sysbench" -l password-file -d 'Take the password from the first line of a file that only you can read' -r -F
@@ -916,6 +925,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l ssl-cipher -d 'Cipher suites up to TLS 1.2, in OpenSSL\'s spelling' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l tls-ciphersuites -d 'Cipher suites of TLS 1.3' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l tls-groups -d 'Groups of the key exchange, best first (X25519MLKEM768:X25519)' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l tls-library -d 'Who does TLS here' -r -f -a "openssl\t''
+rustls\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l store -d 'Keep the measurement in this file; that of the inventory\'s cluster, or your own, when left out' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l inventory -d 'The inventory of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
@@ -939,6 +950,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l no-range-selects -d 'No ranges at all'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l skip-trx -d 'No BEGIN and COMMIT'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l own-tables -d 'The schema may be written to, although sealion has not made it'
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l resume -d 'Go on with a TLS session that the server gave before, where it gave one; with --tls-library rustls'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l no-store -d 'Do not keep the measurement'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen_subcommand_from up exec status down fetch start stop kill alive" -l inventory -d 'The inventory of the cluster' -r -F

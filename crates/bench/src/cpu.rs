@@ -23,6 +23,38 @@ pub fn process_us(pid: i32) -> Option<u64> {
     Some(ticks * 1_000_000 / per_s.max(1))
 }
 
+/// Of all together; `None` when one is gone, or there are none.
+pub fn processes_us(pids: &[i32]) -> Option<u64> {
+    if pids.is_empty() {
+        return None;
+    }
+    pids.iter().map(|pid| process_us(*pid)).sum()
+}
+
+/// A process, and all that it has started and that have started others. Field 4 of /proc/PID/stat is the parent.
+pub fn family_of(pid: i32) -> Vec<i32> {
+    let parents: Vec<(i32, i32)> = std::fs::read_dir("/proc")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|process| {
+            let pid = process.file_name().to_str()?.parse().ok()?;
+            let stat = std::fs::read_to_string(process.path().join("stat")).ok()?;
+            let parent = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()?;
+            Some((pid, parent))
+        })
+        .collect();
+    let mut family = vec![pid];
+    let mut at = 0;
+    while let Some(&parent) = family.get(at) {
+        let children = parents.iter().filter(|(_, of)| *of == parent).map(|(pid, _)| *pid);
+        let new: Vec<i32> = children.filter(|pid| !family.contains(pid)).collect();
+        family.extend(new);
+        at += 1;
+    }
+    family
+}
+
 /// Who listens on a port of this machine, of the processes that this one may look into.
 ///
 /// # Source
@@ -55,6 +87,22 @@ pub fn listeners_of(port: u16) -> Vec<i32> {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn a_family_is_found() {
+        // The shell starts a sleep and waits for it.
+        let mut shell =
+            std::process::Command::new("sh").args(["-c", "sleep 60 & wait"]).spawn().expect("a shell");
+        let pid = i32::try_from(shell.id()).expect("a pid");
+        let mut family = super::family_of(pid);
+        while family.len() < 2 {
+            family = super::family_of(pid);
+        }
+        let _ =
+            nix::sys::signal::kill(nix::unistd::Pid::from_raw(family[1]), nix::sys::signal::Signal::SIGKILL);
+        shell.wait().expect("an end");
+        assert_eq!((family[0], family.len()), (pid, 2));
+    }
+
     #[test]
     fn who_listens_is_found() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");

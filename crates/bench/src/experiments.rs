@@ -19,16 +19,97 @@ pub enum ArmTls {
     Version(net::TlsVersion),
     /// TLS 1.3 with this group alone.
     Group(&'static str),
+    /// Required, by rustls. `resumes`: with the session of the connection before, where the server gave one.
+    Rustls {
+        resumes: bool,
+    },
+}
+
+/// The key of a server's certificate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Key {
+    Rsa(u32),
+    P256,
+    P384,
+    Ed25519,
+}
+
+/// What a server of the lab keeps encrypted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct AtRest {
+    pub tables: bool,
+    pub redo: bool,
+    pub binlog: bool,
+}
+
+/// Which server an arm's connections go to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Place {
+    /// The one that was named; in a lab one MariaDB with an RSA key of 2048 bits.
+    #[default]
+    Given,
+    /// A MariaDB of the lab with this key.
+    Key(Key),
+    AtRest(AtRest),
+    /// Three nodes of the lab, used in turn; `tls` is between them.
+    Galera {
+        tls: bool,
+    },
+    /// The same, with so much delay between them.
+    Wan {
+        tls: bool,
+        one_way_ms: u16,
+    },
+    /// No MySQL at all: the same TLS, or none, and bytes that come back.
+    Echo {
+        tls: bool,
+    },
+}
+
+/// What stands between an arm's connections and its server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Via {
+    #[default]
+    Direct,
+    /// A relay of ours that keeps every byte for so long, each way.
+    Delay { one_way_ms: u16 },
+    /// stunnel at both ends; the server itself is spoken to in clear text.
+    Stunnel,
+    /// `ssh -L`; the server itself is spoken to in clear text.
+    Ssh,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arm {
     pub name: &'static str,
     pub tls: ArmTls,
+    pub place: Place,
+    pub via: Via,
+    /// The arm that it is compared with; `None` is the first of all, and an arm that names itself is compared with none.
+    pub against: Option<&'static str>,
+}
+
+impl Arm {
+    const fn at(self, place: Place) -> Self {
+        Self { place, ..self }
+    }
+
+    const fn via(self, via: Via) -> Self {
+        Self { via, ..self }
+    }
+
+    const fn against(self, name: &'static str) -> Self {
+        Self { against: Some(name), ..self }
+    }
+
+    /// Only a lab has what it needs.
+    pub fn needs_lab(&self) -> bool {
+        self.place != Place::Given || matches!(self.via, Via::Stunnel | Via::Ssh)
+    }
 }
 
 const fn arm(name: &'static str, tls: ArmTls) -> Arm {
-    Arm { name, tls }
+    Arm { name, tls, place: Place::Given, via: Via::Direct, against: None }
 }
 
 /// What others measured, on other machines: it stands beside ours, and is compared with nothing.
@@ -46,10 +127,30 @@ pub struct PublishedRow {
     pub connections: Option<u32>,
     pub per_s: f64,
     pub deviation: Option<f64>,
+    pub p95_ms: Option<f64>,
+    pub p95_deviation_ms: Option<f64>,
+}
+
+impl PublishedRow {
+    const fn p95(self, ms: f64, deviation_ms: f64) -> Self {
+        Self { p95_ms: Some(ms), p95_deviation_ms: Some(deviation_ms), ..self }
+    }
 }
 
 const fn row(arm: &'static str, connections: u32, per_s: f64, deviation: f64) -> PublishedRow {
-    PublishedRow { arm, connections: Some(connections), per_s, deviation: Some(deviation) }
+    PublishedRow { deviation: Some(deviation), ..single(arm, connections, per_s) }
+}
+
+/// Published without a deviation.
+const fn single(arm: &'static str, connections: u32, per_s: f64) -> PublishedRow {
+    PublishedRow {
+        arm,
+        connections: Some(connections),
+        per_s,
+        deviation: None,
+        p95_ms: None,
+        p95_deviation_ms: None,
+    }
 }
 
 /// What is compared.
@@ -66,7 +167,7 @@ pub struct Experiment {
     pub question: &'static str,
     pub workload: &'static str,
     pub measure: Measure,
-    /// All others are compared with the first.
+    /// All others are compared with the first, unless they say otherwise.
     pub arms: &'static [Arm],
     /// Each level is measured apart; empty: as many connections as the command line says.
     pub connections: &'static [u32],
@@ -74,6 +175,44 @@ pub struct Experiment {
 }
 
 const OFF_AND_ON: &[Arm] = &[arm("clear text", ArmTls::Off), arm("TLS", ArmTls::On)];
+const RSA_1024: Arm = arm("TLS, RSA 1024", ArmTls::On).at(Place::Key(Key::Rsa(1024)));
+const RSA_4096: Arm = arm("TLS, RSA 4096", ArmTls::On).at(Place::Key(Key::Rsa(4096)));
+
+const fn five_ms(name: &'static str, tls: ArmTls) -> Arm {
+    arm(name, tls).via(Via::Delay { one_way_ms: 5 }).against("5 ms: clear text")
+}
+
+const TUNNELS: &[Arm] = &[
+    arm("clear text", ArmTls::Off),
+    arm("TLS of the server", ArmTls::On),
+    arm("stunnel", ArmTls::Off).via(Via::Stunnel),
+    arm("ssh -L", ArmTls::Off).via(Via::Ssh),
+];
+
+const GALERA: &[Arm] = &[
+    arm("replication in clear text", ArmTls::Off).at(Place::Galera { tls: false }),
+    arm("replication by TLS", ArmTls::Off).at(Place::Galera { tls: true }),
+];
+
+const fn wan(name: &'static str, tls: bool, one_way_ms: u16) -> Arm {
+    arm(name, ArmTls::Off).at(Place::Wan { tls, one_way_ms })
+}
+
+const fn at_rest(name: &'static str, tables: bool, redo: bool, binlog: bool) -> Arm {
+    arm(name, ArmTls::Off).at(Place::AtRest(AtRest { tables, redo, binlog }))
+}
+
+const AT_REST: &[Arm] = &[
+    at_rest("nothing encrypted", false, false, false),
+    at_rest("tables", true, false, false),
+    at_rest("redo log", false, true, false),
+    at_rest("binary log", false, false, true),
+    at_rest("all three", true, true, true),
+];
+
+/// The blog of 2014 tells seconds and transactions; a rate is one by the other.
+const GALERA_2014: &str =
+    "2014, three nodes of 4 vCPU, 20 million rows, 32 threads in turn, RSA 2048; transactions by seconds";
 
 pub const EXPERIMENTS: &[Experiment] = &[
     Experiment {
@@ -96,40 +235,92 @@ pub const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "pool",
-        question: "What does TLS cost a pool of connections, by its size?",
+        question: "What does TLS cost a pool of connections, by its size and by the server's key?",
         workload: "oltp_read_only",
         measure: Measure::QueriesPerS,
-        arms: OFF_AND_ON,
+        arms: &[arm("clear text", ArmTls::Off), arm("TLS", ArmTls::On), RSA_1024, RSA_4096],
         connections: &[1, 2, 4, 8, 16, 32],
         published: Some(Published {
-            source: "2014, MySQL 5.6.13, 8 threads of an i7-2600K, client on the same host, DHE-RSA-AES256-SHA, RSA 2048, \
-                     8 tables of 100,000 rows, 10 minutes",
+            source: "2014, MySQL 5.6.13, 8 threads of an i7-2600K, client on the same host, DHE-RSA-AES256-SHA, TLS with \
+                     RSA 2048, 8 tables of 100,000 rows, 10 minutes",
             rows: &[
-                row("clear text", 1, 9250.18, 1005.82),
-                row("clear text", 2, 18_297.61, 689.22),
-                row("clear text", 4, 33_910.31, 446.02),
-                row("clear text", 8, 50_077.60, 1525.37),
-                row("clear text", 16, 49_844.49, 934.86),
-                row("clear text", 32, 49_651.09, 498.68),
-                row("TLS", 1, 2448.43, 290.02),
-                row("TLS", 2, 4641.61, 510.91),
-                row("TLS", 4, 8951.67, 1043.99),
-                row("TLS", 8, 26_143.25, 360.84),
-                row("TLS", 16, 25_872.10, 324.48),
-                row("TLS", 32, 25_764.48, 370.33),
+                row("clear text", 1, 9250.18, 1005.82).p95(1.882, 0.522),
+                row("clear text", 2, 18_297.61, 689.22).p95(1.728, 0.167),
+                row("clear text", 4, 33_910.31, 446.02).p95(1.764, 0.145),
+                row("clear text", 8, 50_077.60, 1525.37).p95(2.459, 0.523),
+                row("clear text", 16, 49_844.49, 934.86).p95(6.616, 0.251),
+                row("clear text", 32, 49_651.09, 498.68).p95(27.307, 0.817),
+                row("TLS", 1, 2448.43, 290.02).p95(6.083, 0.277),
+                row("TLS", 2, 4641.61, 510.91).p95(6.510, 0.081),
+                row("TLS", 4, 8951.67, 1043.99).p95(6.693, 0.043),
+                row("TLS", 8, 26_143.25, 360.84).p95(4.498, 0.503),
+                row("TLS", 16, 25_872.10, 324.48).p95(11.222, 1.502),
+                row("TLS", 32, 25_764.48, 370.33).p95(37.387, 0.393),
+                row("TLS, RSA 1024", 1, 2406.53, 288.53).p95(6.151, 0.241),
+                row("TLS, RSA 1024", 2, 4650.56, 558.58).p95(6.442, 0.180),
+                row("TLS, RSA 1024", 4, 9183.33, 1565.41).p95(6.677, 0.289),
+                row("TLS, RSA 1024", 8, 26_007.11, 345.79).p95(4.535, 0.507),
+                row("TLS, RSA 1024", 16, 25_959.61, 343.55).p95(11.481, 1.403),
+                row("TLS, RSA 1024", 32, 25_913.69, 192.90).p95(37.152, 0.393),
+                row("TLS, RSA 4096", 1, 2427.95, 289.00).p95(6.120, 0.268),
+                row("TLS, RSA 4096", 2, 4641.32, 547.57).p95(6.454, 0.119),
+                row("TLS, RSA 4096", 4, 8991.37, 1005.89).p95(6.690, 0.043),
+                row("TLS, RSA 4096", 8, 26_058.09, 432.86).p95(4.571, 0.727),
+                row("TLS, RSA 4096", 16, 25_990.13, 439.53).p95(11.194, 1.395),
+                row("TLS, RSA 4096", 32, 26_041.27, 780.71).p95(37.26, 0.307),
             ],
         }),
     },
     Experiment {
         name: "connect",
-        question: "What does TLS cost who connects for every request?",
+        question: "What does TLS cost who connects for every request, by the server's key?",
         workload: "connect",
         measure: Measure::EventsPerS,
-        arms: OFF_AND_ON,
-        connections: &[],
+        arms: &[
+            arm("clear text", ArmTls::Off),
+            arm("TLS", ArmTls::On),
+            RSA_1024,
+            RSA_4096,
+            arm("TLS, P-256", ArmTls::On).at(Place::Key(Key::P256)),
+            arm("TLS, P-384", ArmTls::On).at(Place::Key(Key::P384)),
+            arm("TLS, Ed25519", ArmTls::On).at(Place::Key(Key::Ed25519)),
+        ],
+        connections: &[1, 4, 16, 64],
         published: Some(Published {
-            source: "2014, MySQL 5.6.13, one client in Perl on the same machine, RSA 2048, 10 trials",
-            rows: &[row("clear text", 1, 2701.75, 165.54), row("TLS", 1, 28.183, 1.713)],
+            source: "2014, MySQL 5.6.13, one client in Perl on the same machine, TLS with RSA 2048, 10 trials",
+            rows: &[
+                row("clear text", 1, 2701.75, 165.54),
+                row("TLS, RSA 1024", 1, 77.04, 6.14),
+                row("TLS", 1, 28.183, 1.713),
+                row("TLS, RSA 4096", 1, 5.45, 0.015),
+            ],
+        }),
+    },
+    Experiment {
+        name: "reconnect",
+        question: "What does a resumed session save who connects again, near the server and 5 ms away?",
+        workload: "connect",
+        measure: Measure::EventsPerS,
+        arms: &[
+            arm("clear text", ArmTls::Off),
+            arm("TLS, OpenSSL", ArmTls::On),
+            arm("TLS, rustls", ArmTls::Rustls { resumes: false }),
+            arm("resumed, rustls", ArmTls::Rustls { resumes: true }),
+            five_ms("5 ms: clear text", ArmTls::Off),
+            five_ms("5 ms: TLS, OpenSSL", ArmTls::On),
+            five_ms("5 ms: TLS, rustls", ArmTls::Rustls { resumes: false }),
+            five_ms("5 ms: resumed, rustls", ArmTls::Rustls { resumes: true }),
+        ],
+        connections: &[1],
+        published: Some(Published {
+            source: "2017, MySQL 5.7.18 with yaSSL, TLS by the client library of the time; milliseconds a connection, told \
+                     here as connections a second (0.5 and 8 ms; 52 and 85 ms with 5 ms of delay)",
+            rows: &[
+                single("clear text", 1, 2000.0),
+                single("TLS, OpenSSL", 1, 125.0),
+                single("5 ms: clear text", 1, 19.2),
+                single("5 ms: TLS, OpenSSL", 1, 11.8),
+            ],
         }),
     },
     Experiment {
@@ -158,6 +349,15 @@ pub const EXPERIMENTS: &[Experiment] = &[
         published: None,
     },
     Experiment {
+        name: "library",
+        question: "Does it matter to a pool of connections which TLS library the client has?",
+        workload: "oltp_read_only",
+        measure: Measure::QueriesPerS,
+        arms: &[arm("OpenSSL", ArmTls::On), arm("rustls", ArmTls::Rustls { resumes: false })],
+        connections: &[],
+        published: None,
+    },
+    Experiment {
         name: "versions",
         question: "Does TLS 1.3 connect faster than TLS 1.2?",
         workload: "connect",
@@ -182,7 +382,121 @@ pub const EXPERIMENTS: &[Experiment] = &[
         connections: &[],
         published: None,
     },
+    Experiment {
+        name: "tunnels",
+        question: "TLS of the server, or a tunnel in front of it: what does a pool of connections pay?",
+        workload: "oltp_read_only",
+        measure: Measure::QueriesPerS,
+        arms: TUNNELS,
+        connections: &[8],
+        published: None,
+    },
+    Experiment {
+        name: "tunnels-connect",
+        question: "TLS of the server, or a tunnel in front of it: what does who connects for every request pay?",
+        workload: "connect",
+        measure: Measure::EventsPerS,
+        arms: TUNNELS,
+        connections: &[4],
+        published: None,
+    },
+    Experiment {
+        name: "floor",
+        question: "Is it TLS that makes a connection dear, or is it MySQL?",
+        workload: "connect",
+        measure: Measure::EventsPerS,
+        arms: &[
+            arm("TCP and an echo", ArmTls::Off).at(Place::Echo { tls: false }),
+            arm("TLS and an echo", ArmTls::On).at(Place::Echo { tls: true }),
+            arm("MySQL in clear text", ArmTls::Off),
+            arm("MySQL by TLS", ArmTls::On).against("TLS and an echo"),
+        ],
+        connections: &[],
+        published: None,
+    },
+    Experiment {
+        name: "galera-write",
+        question: "What does TLS between the nodes of a Galera cluster cost who writes?",
+        workload: "oltp_write_only",
+        measure: Measure::EventsPerS,
+        arms: GALERA,
+        connections: &[32],
+        published: Some(Published {
+            source: GALERA_2014,
+            rows: &[single("replication in clear text", 32, 1237.0), single("replication by TLS", 32, 979.2)],
+        }),
+    },
+    Experiment {
+        name: "galera-read",
+        question: "What does TLS between the nodes of a Galera cluster cost who reads?",
+        workload: "oltp_read_only",
+        measure: Measure::EventsPerS,
+        arms: GALERA,
+        connections: &[32],
+        published: Some(Published {
+            source: GALERA_2014,
+            rows: &[single("replication in clear text", 32, 233.8), single("replication by TLS", 32, 230.8)],
+        }),
+    },
+    Experiment {
+        name: "galera-mixed",
+        question: "What does TLS between the nodes of a Galera cluster cost who reads and writes?",
+        workload: "oltp_read_write",
+        measure: Measure::EventsPerS,
+        arms: GALERA,
+        connections: &[32],
+        published: Some(Published {
+            source: GALERA_2014,
+            rows: &[single("replication in clear text", 32, 392.3), single("replication by TLS", 32, 354.1)],
+        }),
+    },
+    Experiment {
+        name: "wan",
+        question: "Does TLS between the nodes of a Galera cluster matter when they are far from each other?",
+        workload: "oltp_write_only",
+        measure: Measure::EventsPerS,
+        arms: &[
+            wan("0 ms", false, 0),
+            wan("0 ms, TLS", true, 0),
+            wan("5 ms", false, 5).against("5 ms"),
+            wan("5 ms, TLS", true, 5).against("5 ms"),
+            wan("20 ms", false, 20).against("20 ms"),
+            wan("20 ms, TLS", true, 20).against("20 ms"),
+        ],
+        connections: &[32],
+        published: None,
+    },
+    Experiment {
+        name: "at-rest",
+        question: "What does encryption of the files cost who writes?",
+        workload: "oltp_write_only",
+        measure: Measure::EventsPerS,
+        arms: AT_REST,
+        connections: &[8],
+        published: None,
+    },
+    Experiment {
+        name: "at-rest-scan",
+        question: "What does encryption of the files cost who reads whole tables?",
+        workload: "stream",
+        measure: Measure::EventsPerS,
+        arms: AT_REST,
+        connections: &[1],
+        published: None,
+    },
 ];
+
+/// For each arm the place of that which it is compared with, if it is there.
+pub fn bases(arms: &[Arm]) -> Vec<Option<usize>> {
+    let base = |(at, arm): (usize, &Arm)| {
+        let found = match arm.against {
+            None => Some(0),
+            Some(name) => arms.iter().position(|other| other.name == name),
+        };
+        found.filter(|base| *base != at)
+    };
+    arms.iter().enumerate().map(base).collect()
+}
 
 /// `None`: there is none of this name.
 pub fn experiment(name: &str) -> Option<&'static Experiment> {
@@ -201,6 +515,11 @@ mod tests {
         assert_eq!(names.len(), EXPERIMENTS.len());
         for one in EXPERIMENTS {
             assert!(one.arms.len() > 1, "{}", one.name);
+            for arm in one.arms {
+                let base = arm.against.unwrap_or(one.arms[0].name);
+                assert!(one.arms.iter().any(|other| other.name == base), "{}: {base}", one.name);
+            }
+            assert!(bases(one.arms).iter().any(Option::is_some), "{}", one.name);
             for row in one.published.iter().flat_map(|published| published.rows) {
                 assert!(one.arms.iter().any(|arm| arm.name == row.arm), "{}: {}", one.name, row.arm);
             }

@@ -7,9 +7,11 @@
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use nix::sys::socket::{self, AddressFamily, SockFlag, SockType, SockaddrStorage};
 
@@ -21,6 +23,8 @@ use crate::{CaptureReport, unix_ms};
 pub const CONNECTIONS_MAX: usize = 512;
 /// What is read at once: larger than any TLS record, so that one passes in two reads at most.
 const CHUNK_BYTES: usize = 64 * 1024;
+/// Of one direction, on their way through a delay: whoever sends more has to wait, as before a long line.
+const ON_THE_WAY_MAX: usize = 256;
 
 /// What a listener does with a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +43,8 @@ pub struct Relays {
 struct Shared {
     tap: Mutex<Option<Tap>>,
     connections: AtomicUsize,
+    /// How long each byte is kept.
+    delay_us: AtomicU64,
     /// Under which address a peer is known: servers behind relays dial from where they listen.
     known_as: fn(IpAddr) -> IpAddr,
 }
@@ -53,8 +59,20 @@ struct Tap {
 impl Relays {
     pub fn new(known_as: fn(IpAddr) -> IpAddr) -> Self {
         Self {
-            shared: Arc::new(Shared { tap: Mutex::new(None), connections: AtomicUsize::new(0), known_as }),
+            shared: Arc::new(Shared {
+                tap: Mutex::new(None),
+                connections: AtomicUsize::new(0),
+                delay_us: AtomicU64::new(0),
+                known_as,
+            }),
         }
+    }
+
+    /// From now on every byte is kept for so long, each way, as a line of that length would; also on connections that are open.
+    /// A sleep of the kernel's is some 0.06 ms too long.
+    pub fn set_delay(&self, one_way: Duration) {
+        let us = u64::try_from(one_way.as_micros()).unwrap_or(u64::MAX);
+        self.shared.delay_us.store(us, Ordering::Relaxed);
     }
 
     /// Listens on `route.listen` from now on. Returns the address, whose port the kernel chooses where it is 0.
@@ -125,6 +143,8 @@ impl Shared {
     fn relay(self: &Arc<Self>, client: &TcpStream, route: Route) -> io::Result<()> {
         let mut peer = client.peer_addr()?;
         peer.set_ip((self.known_as)(peer.ip()));
+        // SYN, SYN-ACK and ACK are the kernel's, and were not kept: a server that speaks first would be heard too early.
+        thread::sleep(self.delay() * 3);
         let server = connect_from(peer.ip(), route.target)?;
         client.set_nodelay(true)?;
         server.set_nodelay(true)?;
@@ -141,27 +161,48 @@ impl Shared {
         Ok(())
     }
 
+    fn delay(&self) -> Duration {
+        Duration::from_micros(self.delay_us.load(Ordering::Relaxed))
+    }
+
     /// Hands on one direction until it ends.
     fn pour(&self, mut from: &TcpStream, mut to: &TcpStream, source: SocketAddr, destination: SocketAddr) {
-        // The SYN took the first sequence number.
-        let mut sequence: u32 = 1;
-        let mut chunk = vec![0; CHUNK_BYTES];
-        loop {
-            let n = match from.read(&mut chunk) {
-                Ok(n) => n,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(_) => 0,
-            };
-            let piece = chunk.get(..n).unwrap_or_default();
-            let mark = if piece.is_empty() { Mark::Ends } else { Mark::Goes };
-            self.segment(source, destination, sequence, mark, piece);
-            sequence = sequence.wrapping_add(u32::try_from(n).unwrap_or(u32::MAX));
-            if piece.is_empty() || to.write_all(piece).is_err() {
-                break;
+        thread::scope(|scope| {
+            // The SYN took the first sequence number.
+            let mut sequence: u32 = 1;
+            let mut chunk = vec![0; CHUNK_BYTES];
+            // Once there is a delay all goes this way, or bytes would overtake each other.
+            let mut line: Option<SyncSender<(Instant, Vec<u8>)>> = None;
+            loop {
+                let n = match from.read(&mut chunk) {
+                    Ok(n) => n,
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                    Err(_) => 0,
+                };
+                let due = Instant::now() + self.delay();
+                let piece = chunk.get(..n).unwrap_or_default();
+                let mark = if piece.is_empty() { Mark::Ends } else { Mark::Goes };
+                self.segment(source, destination, sequence, mark, piece);
+                sequence = sequence.wrapping_add(u32::try_from(n).unwrap_or(u32::MAX));
+                if line.is_none() && !self.delay().is_zero() {
+                    let (send, take) = sync_channel(ON_THE_WAY_MAX);
+                    line = Some(send);
+                    scope.spawn(move || arrive(&take, to));
+                }
+                let is_sent = match &line {
+                    // An empty piece is the end, which comes no earlier than the bytes before it.
+                    Some(line) => line.send((due, piece.to_vec())).is_ok() && !piece.is_empty(),
+                    None => !piece.is_empty() && to.write_all(piece).is_ok(),
+                };
+                if !is_sent {
+                    break;
+                }
             }
-        }
-        let _ = to.shutdown(Shutdown::Write);
-        let _ = from.shutdown(Shutdown::Read);
+            if line.is_none() {
+                let _ = to.shutdown(Shutdown::Write);
+            }
+            let _ = from.shutdown(Shutdown::Read);
+        });
     }
 
     fn segment(
@@ -187,6 +228,17 @@ impl Shared {
             tap.table.segment(&segment, unix_ms());
         }
     }
+}
+
+/// The far end of a delay.
+fn arrive(line: &Receiver<(Instant, Vec<u8>)>, mut to: &TcpStream) {
+    for (due, piece) in line {
+        thread::sleep(due.saturating_duration_since(Instant::now()));
+        if piece.is_empty() || to.write_all(&piece).is_err() {
+            break;
+        }
+    }
+    let _ = to.shutdown(Shutdown::Write);
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -283,6 +335,30 @@ mod tests {
         let report = relays.end().unwrap();
         assert_eq!((report.flows.len(), report.flows[0].saw_start), (1, false));
         assert!(report.is_complete(), "{report:?}");
+    }
+
+    #[test]
+    fn bytes_are_kept_for_the_delay_each_way_and_stay_in_order() {
+        let (target, _served) = echo();
+        let relays = Relays::new(|ip| ip);
+        let listen = relays.add(Route { listen: "127.77.200.1:0".parse().unwrap(), target }).unwrap();
+        let one_way = Duration::from_millis(60);
+        let mut stream = TcpStream::connect(listen).unwrap();
+        stream.write_all(b"at once, ").unwrap();
+        thread::sleep(Duration::from_millis(50));
+        relays.set_delay(one_way);
+        let began = Instant::now();
+        let text: Vec<u8> = (0..200_000_u32).flat_map(u32::to_be_bytes).collect();
+        stream.write_all(&text).unwrap();
+        thread::sleep(Duration::from_millis(50));
+        relays.set_delay(Duration::ZERO);
+        stream.write_all(b", and the end").unwrap();
+        stream.shutdown(Shutdown::Write).unwrap();
+        let mut back = Vec::new();
+        stream.read_to_end(&mut back).unwrap();
+        assert_eq!(back, [&b"at once, "[..], &text, b", and the end"].concat());
+        // The way back had none any more. Never less than what was asked for; how much more is the machine's affair.
+        assert!(began.elapsed() >= one_way, "{:?}", began.elapsed());
     }
 
     #[test]

@@ -755,14 +755,33 @@ pub struct BenchTrial {
     /// Groups of the key exchange, best first (X25519MLKEM768:X25519)
     #[arg(long, value_name = "LIST")]
     pub tls_groups: Option<String>,
+    /// Who does TLS here
+    #[arg(long, value_name = "NAME", value_enum, default_value_t = TlsLibrary::Openssl)]
+    pub tls_library: TlsLibrary,
+    /// Go on with a TLS session that the server gave before, where it gave one; with --tls-library rustls
+    #[arg(long)]
+    pub resume: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TlsLibrary {
+    Openssl,
+    Rustls,
 }
 
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true)]
 pub struct BenchLoadArgs {
     /// What to do: `sealion bench list`
-    #[arg(value_name = "WORKLOAD")]
-    pub workload: String,
+    #[arg(value_name = "WORKLOAD", required_unless_present_any = ["script", "replay"])]
+    pub workload: Option<String>,
+    /// Your own statements, each with a ; at the end of a line; all in order are an event. {id}, {table}, {int:FROM..TO} and
+    /// {digits:N} are filled anew each time
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["workload", "replay"])]
+    pub script: Option<PathBuf>,
+    /// The statements of a general query log, one of them by chance for each event
+    #[arg(long, value_name = "FILE", conflicts_with = "workload")]
+    pub replay: Option<PathBuf>,
     #[command(flatten)]
     pub trial: BenchTrial,
     /// Measure for so long: 10 when left out, without end with --events
@@ -784,9 +803,13 @@ pub struct BenchLoadArgs {
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true)]
 pub struct BenchRunArgs {
-    /// Which one: `sealion bench list`
+    /// Which one (`sealion bench list`), or `all`
     #[arg(value_name = "EXPERIMENT")]
     pub experiment: String,
+    /// On servers of its own, which are made for it, on this machine, and end with it; without, the arms that need such servers
+    /// are left out
+    #[arg(long, conflicts_with_all = ["host", "port", "user"])]
+    pub lab: bool,
     #[command(flatten)]
     pub trial: BenchTrial,
     /// Blocks: in each of them every arm runs once
@@ -801,7 +824,7 @@ pub struct BenchRunArgs {
     /// Before a trial counts
     #[arg(long, value_name = "S", default_value_t = 1.0, value_parser = seconds)]
     pub warm_up: f64,
-    /// Three short trials an arm: points and no interval
+    /// Three trials of less than a second an arm, at three levels at most: points and no interval
     #[arg(long, conflicts_with_all = ["blocks", "precision", "trial_time", "warm_up"])]
     pub quick: bool,
     /// Write a page with pictures here

@@ -3,23 +3,24 @@
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::IsTerminal;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use ::bench::load::Interim;
 use ::bench::load::tables::Plan;
 use ::bench::sysbench::{shown, translate};
 use clap::Parser as _;
-use ops::OpsError;
-use ops::bench::experiment::Method;
+use ops::bench::experiment::{At, Method};
 use ops::bench::kept::Measured;
+use ops::bench::rig::{LabPlan, Rig};
 use ops::bench::workload::Options;
-use ops::bench::{EXPERIMENTS, Load, TlsWish};
+use ops::bench::{EXPERIMENTS, Experiment, Load, Own, REPLAY, SCRIPT, TlsWish};
+use ops::{Cluster, OpsError};
 use report::shape::{LatencyRow, LoadReport, RunReport};
 
 use crate::args::{
-    BenchCommand, BenchLoadArgs, BenchPrepareArgs, BenchRunArgs, BenchSysbenchArgs, BenchTrial, Cli, Command,
-    Connect, Format, Global,
+    BenchCommand, BenchLoadArgs, BenchPrepareArgs, BenchRunArgs, BenchSysbenchArgs, BenchTables, BenchTrial,
+    Cli, Command, Connect, Format, Global, TlsLibrary,
 };
 use crate::{bench_kept, connect, interrupt, scan, show};
 
@@ -135,17 +136,26 @@ fn first(global: &Global, connect: &Connect) -> Result<net::ConnectOptions, OpsE
     })
 }
 
+fn plan(tables: &BenchTables) -> Plan {
+    Plan {
+        schema: tables.database.clone(),
+        tables: tables.tables,
+        table_size: tables.table_size,
+        secondary_index: true,
+        engine: String::new(),
+        seed: tables.seed,
+        threads: 1,
+    }
+}
+
 fn prepare(global: &Global, args: &BenchPrepareArgs) -> Result<u8, OpsError> {
     let target = first(global, &args.connect)?;
     let stop = interrupt::flag()?;
     let plan = Plan {
-        schema: args.tables.database.clone(),
-        tables: args.tables.tables,
-        table_size: args.tables.table_size,
         secondary_index: !args.no_secondary,
         engine: args.engine.clone(),
-        seed: args.tables.seed,
         threads: args.threads,
+        ..plan(&args.tables)
     };
     let rows = u64::from(plan.tables) * u64::from(plan.table_size);
     let (began, told_s) = (Instant::now(), AtomicU64::new(1));
@@ -171,21 +181,35 @@ fn prepare(global: &Global, args: &BenchPrepareArgs) -> Result<u8, OpsError> {
     Ok(0)
 }
 
-pub(crate) fn targets(cluster: &ops::Cluster, args: &BenchTrial) -> Vec<net::ConnectOptions> {
+fn library(args: &BenchTrial) -> Result<net::TlsLibrary, OpsError> {
+    match (args.tls_library, args.resume) {
+        (TlsLibrary::Rustls, resumes) => Ok(net::TlsLibrary::Rustls { resumes }),
+        (TlsLibrary::Openssl, false) => Ok(net::TlsLibrary::OpenSsl),
+        (TlsLibrary::Openssl, true) => Err(OpsError::usage(
+            "sessions are not resumed with OpenSSL here",
+            "its Rust binding has no safe way to give it a session",
+            "add --tls-library rustls",
+        )),
+    }
+}
+
+pub(crate) fn targets(cluster: &Cluster, args: &BenchTrial) -> Result<Vec<net::ConnectOptions>, OpsError> {
     let tls = TlsWish {
         min_version: args.tls_min,
         max_version: args.tls_max,
         ciphers: args.ssl_cipher.clone(),
         ciphersuites: args.tls_ciphersuites.clone(),
         groups: args.tls_groups.clone(),
+        library: library(args)?,
     };
-    ops::bench::targets(cluster, &tls)
+    Ok(ops::bench::targets(cluster, &tls))
 }
 
 /// A trial of ten seconds; the caller says of what, and how long.
 pub(crate) fn trial(args: &BenchTrial, workload: &str) -> Load {
     Load {
         workload: workload.to_owned(),
+        own: None,
         options: Options {
             tables: args.tables.tables,
             table_size: args.tables.table_size,
@@ -211,26 +235,104 @@ pub(crate) fn trial(args: &BenchTrial, workload: &str) -> Load {
         rate_per_s: None,
         seed: args.tables.seed,
         has_own_tables: args.own_tables,
+        is_echo: false,
+        beside_pids: vec![],
     }
 }
 
-fn experiment(global: &Global, args: &BenchRunArgs) -> Result<u8, OpsError> {
-    let found = ops::bench::experiments::experiment(&args.experiment).ok_or_else(|| {
+/// Where it is measured. A namespace is entered by the whole process, so nothing may run beside this yet.
+fn rig(global: &Global, args: &BenchRunArgs) -> Result<(Rig, Option<Cluster>), OpsError> {
+    if !args.lab {
+        let cluster = connect::cluster(global, &args.trial.connect)?;
+        return Ok((Rig::named(targets(&cluster, &args.trial)?), Some(cluster)));
+    }
+    ops::bench::rig::is_possible()?;
+    let home = ops::bench::rig::home()?;
+    let namespace = crate::labs::namespace_by(false, || lab::namespace::enter_new_with_account(home.path()))?;
+    let tables = Plan { threads: 4, ..plan(&args.trial.tables) };
+    let tls = net::TlsOptions {
+        min_version: args.trial.tls_min,
+        max_version: args.trial.tls_max,
+        ciphers: args.trial.ssl_cipher.clone(),
+        ciphersuites: args.trial.tls_ciphersuites.clone(),
+        groups: args.trial.tls_groups.clone(),
+        library: library(&args.trial)?,
+        ..net::TlsOptions::default()
+    };
+    Ok((Rig::lab(LabPlan { tables, tls, namespace }, home), None))
+}
+
+/// The one that was named, or all that can be measured where it is to be.
+fn wanted(name: &str, rig: &Rig) -> Result<Vec<&'static Experiment>, OpsError> {
+    if name == "all" {
+        let is_possible =
+            |one: &&Experiment| one.arms.iter().filter(|arm| rig.lacks(arm).is_none()).count() > 1;
+        return Ok(EXPERIMENTS.iter().filter(is_possible).collect());
+    }
+    let found = ops::bench::experiments::experiment(name).ok_or_else(|| {
         let names: Vec<&str> = EXPERIMENTS.iter().map(|one| one.name).collect();
         OpsError::usage(
-            format!("\"{}\" is no experiment", args.experiment),
-            format!("there are {}", names.join(", ")),
+            format!("\"{name}\" is no experiment"),
+            format!("there are all, {}", names.join(", ")),
             "sealion bench list",
         )
     })?;
+    Ok(vec![found])
+}
+
+fn experiment(global: &Global, args: &BenchRunArgs) -> Result<u8, OpsError> {
     if let Some(path) = &args.html {
         scan::writable(path)?;
     }
-    let cluster = connect::cluster(global, &args.trial.connect)?;
-    let targets = targets(&cluster, &args.trial);
+    let (mut rig, cluster) = rig(global, args)?;
+    let experiments = wanted(&args.experiment, &rig)?;
+    if args.html.is_some() && experiments.len() > 1 {
+        return Err(OpsError::usage(
+            "--html is of one experiment",
+            format!("{} of them would write to the same file", experiments.len()),
+            "leave it out; sealion bench show RUN --html FILE draws each of them afterwards",
+        ));
+    }
+    let stop = interrupt::flag()?;
+    let (mut reports, mut is_kept) = (Vec::new(), true);
+    for (at, found) in experiments.iter().enumerate() {
+        rig.keep_for(experiments.get(at..).unwrap_or_default());
+        let report = one_experiment(args, found, &mut rig, &stop)?;
+        if global.format != Format::Json {
+            let gap = if at > 0 { "\n" } else { "" };
+            show::out(&format!("{gap}{}", run_text(&report)));
+        }
+        // Each as soon as it is there: what ends the next one does not take this one along.
+        let measured = Measured::Run(Box::new(report.clone()));
+        is_kept &= bench_kept::keep(cluster.as_ref(), &args.keep, &measured);
+        reports.push(report);
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+    }
+    if global.format == Format::Json {
+        show::out(&match reports.as_slice() {
+            [report] if args.experiment != "all" => json(report)?,
+            all => json(&all)?,
+        });
+    }
+    if let (Some(path), [report]) = (&args.html, reports.as_slice()) {
+        bench_kept::write(path, &::report::html::render_bench_html(report))?;
+    }
+    let are_usable = reports.len() == experiments.len() && reports.iter().all(|report| report.is_usable);
+    Ok(code(are_usable, is_kept))
+}
+
+fn one_experiment(
+    args: &BenchRunArgs,
+    found: &Experiment,
+    rig: &mut Rig,
+    stop: &AtomicBool,
+) -> Result<RunReport, OpsError> {
     let mut method = Method {
         blocks: args.blocks as usize,
         precision: args.precision.map(|percent| percent / 100.0),
+        is_quick: false,
         load: Load {
             time: Some(Duration::from_secs_f64(args.trial_time)),
             warm_up: Duration::from_secs_f64(args.warm_up),
@@ -240,32 +342,18 @@ fn experiment(global: &Global, args: &BenchRunArgs) -> Result<u8, OpsError> {
     if args.quick {
         ops::bench::experiment::quick(&mut method);
     }
-    let stop = interrupt::flag()?;
-    let report = measure(&targets, found, &method, &stop)?;
-    if global.format == Format::Json {
-        show::out(&json(&report)?);
-    } else {
-        show::out(&run_text(&report));
-    }
-    let is_usable = report.is_usable;
-    let page = args.html.as_ref().map(|path| (path, ::report::html::render_bench_html(&report)));
-    // Kept before the page is written: where that cannot be, the figures are not lost.
-    let is_kept = bench_kept::keep(&cluster, &args.keep, &Measured::Run(Box::new(report)));
-    if let Some((path, page)) = page {
-        bench_kept::write(path, &page)?;
-    }
-    Ok(code(is_usable, is_kept))
+    measure(rig, found, &method, stop)
 }
 
 /// One experiment, with its progress.
 pub(crate) fn measure(
-    targets: &[net::ConnectOptions],
-    experiment: &ops::bench::Experiment,
+    rig: &mut Rig,
+    found: &Experiment,
     method: &Method,
-    stop: &std::sync::atomic::AtomicBool,
+    stop: &AtomicBool,
 ) -> Result<RunReport, OpsError> {
     let began = Instant::now();
-    let report = ops::bench::experiment::run(targets, experiment, method, stop, &mut |at| {
+    let progress = &mut |at: At<'_>| {
         let left = match at.trials_done {
             0 => String::new(),
             done => {
@@ -274,14 +362,17 @@ pub(crate) fn measure(
             }
         };
         show::progress(&format!(
-            "block {}, {}, {} connections: trial {} of {}{left}",
+            "{}, block {}, {}, {} connections: trial {} of {}{left}",
+            found.name,
             at.block,
             at.arm,
             at.connections,
             at.trials_done + 1,
             at.trials
         ));
-    })?;
+    };
+    let say = &mut |what: &str| show::progress(&format!("{}: {what}", found.name));
+    let report = ops::bench::experiment::run(rig, found, method, stop, progress, say)?;
     if std::io::stderr().is_terminal() {
         eprintln!();
     }
@@ -351,8 +442,11 @@ pub(crate) fn run_text(report: &RunReport) -> String {
         for comparison in &level.comparisons {
             let _ = writeln!(
                 out,
-                "{} connections, {} blocks: {}",
-                level.connections, level.blocks, comparison.text
+                "{} connection{}, {} blocks: {}",
+                level.connections,
+                if level.connections == 1 { "" } else { "s" },
+                level.blocks,
+                comparison.text
             );
         }
     }
@@ -362,6 +456,9 @@ pub(crate) fn run_text(report: &RunReport) -> String {
             "\npublished: {}. Another machine: it stands beside, and is not compared",
             table.source
         );
+    }
+    for arm in &report.left_out {
+        let _ = writeln!(out, "left out: {arm}");
     }
     for why in &report.why_not {
         let _ = writeln!(out, "NOT USABLE: {why}");
@@ -382,13 +479,28 @@ fn with_deviation(mean: f64, deviation: Option<f64>) -> String {
 
 fn load(global: &Global, args: &BenchLoadArgs) -> Result<u8, OpsError> {
     let cluster = connect::cluster(global, &args.trial.connect)?;
-    let targets = targets(&cluster, &args.trial);
+    let targets = targets(&cluster, &args.trial)?;
+    let (workload, own) = match (&args.workload, &args.script, &args.replay) {
+        (_, Some(path), _) => (SCRIPT, Some(Own::script(path)?)),
+        (_, _, Some(path)) => {
+            let (own, others) = Own::log(path)?;
+            if others > 0 {
+                show::tell(&format!(
+                    "note: {others} lines of {} are no statements, and left out",
+                    path.display()
+                ));
+            }
+            (REPLAY, Some(own))
+        }
+        (name, None, None) => (name.as_deref().unwrap_or_default(), None),
+    };
     let wish = Load {
+        own,
         warm_up: Duration::from_secs_f64(args.warm_up),
         time: args.time.or(args.events.is_none().then_some(TIME_S)).map(Duration::from_secs_f64),
         events: args.events,
         rate_per_s: args.rate,
-        ..trial(&args.trial, &args.workload)
+        ..trial(&args.trial, workload)
     };
     let stop = interrupt::flag()?;
     let is_live = std::io::stderr().is_terminal();
@@ -408,7 +520,7 @@ fn load(global: &Global, args: &BenchLoadArgs) -> Result<u8, OpsError> {
         show::out(&text(&report));
     }
     let is_complete = report.is_complete;
-    let is_kept = bench_kept::keep(&cluster, &args.keep, &Measured::Load(Box::new(report)));
+    let is_kept = bench_kept::keep(Some(&cluster), &args.keep, &Measured::Load(Box::new(report)));
     Ok(code(is_complete, is_kept))
 }
 
@@ -464,6 +576,12 @@ pub(crate) fn text(report: &LoadReport) -> String {
     line("server CPU", server);
     if report.late_at_end > 0 {
         line("late", format!("{} events still waited for a connection", report.late_at_end));
+    }
+    if report.resumed > 0 {
+        line(
+            "resumed",
+            format!("{} of {} connections, with a TLS session from before", report.resumed, report.events),
+        );
     }
     if report.retries > 0 {
         line("retries", format!("{} events were begun again", report.retries));

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use ops::bench::experiment::Method;
 use ops::bench::kept::{self, Kept, Measured};
+use ops::bench::rig::Rig;
 use ops::bench::{Load, advise as advice, compare as comparison};
 use ops::{Cluster, OpsError};
 use report::shape::{AdviseReport, CompareReport, RunReport};
@@ -23,16 +24,16 @@ const ADVISE_TRIAL: Duration = Duration::from_secs(1);
 const ADVISE_WARM_UP: Duration = Duration::from_millis(300);
 
 /// Keeps a measurement where it belongs, and says where, or why not. False: it was to be kept, and was not.
-pub fn keep(cluster: &Cluster, args: &BenchKeep, measured: &Measured) -> bool {
+pub fn keep(cluster: Option<&Cluster>, args: &BenchKeep, measured: &Measured) -> bool {
     kept_as(cluster, args, measured).is_ok()
 }
 
 /// Its id, `None` where it was not to be kept.
-fn kept_as(cluster: &Cluster, args: &BenchKeep, measured: &Measured) -> Result<Option<String>, ()> {
+fn kept_as(cluster: Option<&Cluster>, args: &BenchKeep, measured: &Measured) -> Result<Option<String>, ()> {
     if args.no_store {
         return Ok(None);
     }
-    let places = kept::places(Some(cluster), args.store.as_deref());
+    let places = kept::places(cluster, args.store.as_deref());
     match kept::keep(places.first().map(PathBuf::as_path), measured) {
         Ok(id) => {
             show::tell(&format!("kept as {id}: sealion bench show {id}"));
@@ -244,7 +245,7 @@ pub fn advise(global: &Global, args: &BenchAdviseArgs) -> Result<u8, OpsError> {
 /// Measures what most of the advice needs. Whether all was kept comes with it.
 fn measured(global: &Global, args: &BenchAdviseArgs) -> Result<(Vec<Kept>, bool), OpsError> {
     let cluster = connect::cluster(global, &args.trial.connect)?;
-    let targets = targets(&cluster, &args.trial);
+    let mut rig = Rig::named(targets(&cluster, &args.trial)?);
     let stop = interrupt::flag()?;
     let (mut found, mut all_kept) = (Vec::new(), true);
     for name in advice::MEASURED {
@@ -256,15 +257,16 @@ fn measured(global: &Global, args: &BenchAdviseArgs) -> Result<(Vec<Kept>, bool)
         let method = Method {
             blocks: ADVISE_BLOCKS,
             precision: None,
+            is_quick: true,
             load: Load {
                 time: Some(ADVISE_TRIAL),
                 warm_up: ADVISE_WARM_UP,
                 ..trial(&args.trial, experiment.workload)
             },
         };
-        let report = measure(&targets, experiment, &method, &stop)?;
+        let report = measure(&mut rig, experiment, &method, &stop)?;
         let measured = Measured::Run(Box::new(report));
-        let kept = kept_as(&cluster, &args.keep, &measured);
+        let kept = kept_as(Some(&cluster), &args.keep, &measured);
         all_kept &= kept.is_ok();
         let name = kept.ok().flatten().unwrap_or_else(|| format!("{name}, measured now"));
         found.push(Kept { name, measured });

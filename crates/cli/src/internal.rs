@@ -25,12 +25,26 @@ pub fn run() -> Option<ExitCode> {
             let error = lab::supervisor::become_server(&path(2), args.get(3..).unwrap_or_default());
             fail(error.to_string())
         }
+        "__echo" => match echo(word(2).unwrap_or_default(), args.get(3..).unwrap_or_default()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => fail(error),
+        },
         "__writers" => match writers(&path(2), &path(3)) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => fail(error),
         },
         _ => return None,
     })
+}
+
+/// An address, and where there is TLS a certificate and a key.
+fn echo(at: &str, pair: &[OsString]) -> Result<(), String> {
+    let tls = match pair {
+        [cert, key] => Some(bench::load::echo::Pair { cert: cert.into(), key: key.into() }),
+        _ => None,
+    };
+    let listener = std::net::TcpListener::bind(at).map_err(|error| error.to_string())?;
+    bench::load::echo::serve(&listener, tls.as_ref()).map_err(|error| error.to_string())
 }
 
 /// Configuration and option file (with the password) are files; stdin closed means stop.

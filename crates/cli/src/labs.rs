@@ -83,8 +83,16 @@ fn refuse_taken(dir: &Path) -> Result<(), OpsError> {
 
 /// Enters a namespace where that is wished and possible; says which it is.
 pub fn namespace(refused: bool) -> Result<bool, OpsError> {
+    namespace_by(refused, lab::namespace::enter_new)
+}
+
+/// The same, with another way in.
+pub fn namespace_by(
+    refused: bool,
+    enter: impl FnOnce() -> Result<(), lab::LabError>,
+) -> Result<bool, OpsError> {
     if !refused && lab::namespace::available() {
-        lab::namespace::enter_new()?;
+        enter()?;
         return Ok(true);
     }
     if nix::unistd::geteuid().is_root() {
@@ -118,6 +126,7 @@ fn up(_: &Global, args: &LabUpArgs) -> Result<u8, OpsError> {
         number: if namespace { 1 } else { 2 },
         namespace,
         relay,
+        provider_options: String::new(),
         keep: true,
     };
     let up = labs::first_node(&options, &dir.join("operator"))?;
@@ -216,6 +225,7 @@ pub fn demo(_: &Global, args: &DemoArgs) -> Result<u8, OpsError> {
             number: if namespace { 1 } else { 3 },
             namespace,
             relay,
+            provider_options: String::new(),
             keep: args.keep,
         },
         out,

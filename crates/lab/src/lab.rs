@@ -31,6 +31,8 @@ pub struct LabOptions {
     pub namespace: bool,
     /// Relays stand in front of the nodes' ports, because packets may not be captured here.
     pub relay: bool,
+    /// More for `wsrep_provider_options` of every node, each with a `;` before it.
+    pub provider_options: String,
     pub keep: bool,
 }
 
@@ -67,6 +69,7 @@ impl Lab {
             sst_method: options.sst_method,
             galera: options.galera,
             relay: options.relay,
+            provider_options: options.provider_options.clone(),
             nodes: vec![],
             strangers: vec![],
             supervisor_pid: 0,
@@ -118,6 +121,14 @@ impl Lab {
             _ => 1,
         };
         Ok(Self { file, keep: true, supervisor: None, number })
+    }
+
+    /// From now on every byte through a relay is kept for so long, each way; for a lab with relays.
+    ///
+    /// # Errors
+    /// The supervisor does not answer.
+    pub fn set_delay(&self, one_way_ms: u16) -> Result<(), LabError> {
+        supervisor::ask(&self.file, &Request::Delay { one_way_ms }).map(|_| ())
     }
 
     fn lay_out(&self, node: &NodeSpec, cluster_address: &str) -> Result<(), LabError> {

@@ -93,6 +93,8 @@ pub struct LabFile {
     /// Nodes listen behind relays that the supervisor runs, because packets may not be captured here.
     #[serde(default)]
     pub relay: bool,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub provider_options: String,
     pub nodes: Vec<NodeSpec>,
     /// Servers that run in the lab and are not of the cluster.
     pub strangers: Vec<NodeSpec>,
@@ -184,7 +186,7 @@ pub fn option_files(lab: &LabFile, node: &NodeSpec, cluster_address: &str) -> Ve
     let galera = format!(
         "[galera]\nwsrep-on=ON\nwsrep-provider={}\nwsrep-cluster-name={}\nwsrep-cluster-address={cluster_address}\n\
          wsrep-node-name={}\nwsrep-node-address={}\nwsrep-node-incoming-address={}:{SQL_PORT}\nwsrep-sst-method={}\n\
-         wsrep-provider-options=\"gmcast.listen_addr=tcp://{}:{GALERA_PORT};ist.recv_bind={};gcache.size=128M\"\n\
+         wsrep-provider-options=\"gmcast.listen_addr=tcp://{}:{GALERA_PORT};ist.recv_bind={};gcache.size=128M{}\"\n\
          binlog-format=ROW\ndefault-storage-engine=InnoDB\ninnodb-autoinc-lock-mode=2\n",
         lab.servers.galera.display(),
         lab.cluster_name,
@@ -194,6 +196,7 @@ pub fn option_files(lab: &LabFile, node: &NodeSpec, cluster_address: &str) -> Ve
         lab.sst_method.as_str(),
         node.listens_at(),
         node.listens_at(),
+        lab.provider_options,
     );
     let sst = match lab.sst_method {
         SstMethod::Rsync => String::new(),

@@ -23,6 +23,8 @@ use crate::LabError;
 
 const HOSTS: &str = "/etc/hosts";
 
+const ACCOUNT: &str = "sealion";
+
 /// The number that root has inside. Any number but 0 does; this one is what a first ordinary user has on Debian.
 const INSIDE_UID_OF_ROOT: u32 = 1000;
 
@@ -46,15 +48,45 @@ pub fn enter_new_with_name(address: Ipv4Addr, name: &str, dir: &Path) -> Result<
         .map_err(LabError::io("write the hosts file"))?;
     enter(CloneFlags::CLONE_NEWNS)?;
     add_address(address).map_err(LabError::io("add an address to lo in the namespace"))?;
-    let mounted = |errno: nix::Error| LabError::Refused {
-        what: format!("cannot put another file in place of {HOSTS} in the namespace"),
-        why: errno.to_string(),
-        next: "use the host's loopback".into(),
+    stand_in(&[(&hosts, HOSTS)])
+}
+
+/// The same as [`enter_new`], with mounts of its own, and an account for whoever we are inside: sshd lets in nobody whom
+/// `/etc/passwd` does not know, or whose account is locked there. `dir` takes the files that stand in.
+///
+/// # Errors
+/// As [`enter_new`], and where the files cannot be written or mounted.
+pub fn enter_new_with_account(dir: &Path) -> Result<(), LabError> {
+    let (uid, gid) = (inside(geteuid().as_raw()), inside(getegid().as_raw()));
+    let (passwd, shadow) = (dir.join("passwd"), dir.join("shadow"));
+    let home = dir.display();
+    for (path, text) in [
+        (&passwd, format!("{ACCOUNT}:x:{uid}:{gid}::{home}:/bin/sh\n")),
+        (&shadow, format!("{ACCOUNT}:*:::::::\n")),
+    ] {
+        fs::write(path, text).map_err(LabError::io("write an account for the namespace"))?;
+    }
+    enter(CloneFlags::CLONE_NEWNS)?;
+    stand_in(&[(&passwd, "/etc/passwd"), (&shadow, "/etc/shadow")])
+}
+
+/// Files in place of others, for this process and its children.
+fn stand_in(files: &[(&Path, &str)]) -> Result<(), LabError> {
+    let mounted = |what: &str| {
+        let what = format!("cannot put another file in place of {what} in the namespace");
+        move |errno: nix::Error| LabError::Refused {
+            what,
+            why: errno.to_string(),
+            next: "use the host's loopback".into(),
+        }
     };
     // What is mounted here must not appear outside.
     mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None::<&str>)
-        .map_err(mounted)?;
-    mount(Some(&hosts), HOSTS, None::<&str>, MsFlags::MS_BIND, None::<&str>).map_err(mounted)
+        .map_err(mounted("/"))?;
+    for (file, place) in files {
+        mount(Some(*file), *place, None::<&str>, MsFlags::MS_BIND, None::<&str>).map_err(mounted(place))?;
+    }
+    Ok(())
 }
 
 fn enter(beside: CloneFlags) -> Result<(), LabError> {

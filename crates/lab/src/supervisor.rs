@@ -54,6 +54,10 @@ pub enum Request {
     },
     /// What passed since then.
     TapClose,
+    /// Every byte through a relay is kept for so long, each way.
+    Delay {
+        one_way_ms: u16,
+    },
     /// The servers first, in order, then the supervisor itself.
     Shutdown,
 }
@@ -235,6 +239,10 @@ fn serve(stream: UnixStream, dir: &Path, servers: &mut BTreeMap<String, Server>,
         Ok(Request::TapClose) => {
             capture = front.relays.end();
             capture.is_some().then_some(()).ok_or_else(|| "no tap is open".to_owned())
+        }
+        Ok(Request::Delay { one_way_ms }) => {
+            front.relays.set_delay(Duration::from_millis(one_way_ms.into()));
+            Ok(())
         }
         Ok(Request::Stop { node }) => signal(&node, Signal::SIGTERM, servers),
         Ok(Request::Kill { node }) => signal(&node, Signal::SIGKILL, servers),

@@ -6,7 +6,6 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use openssl::ssl::{SslContext, SslStream};
 use wire::login::CHARSET_UTF8MB4;
 use wire::packet::{BEFORE_LOGIN_BYTES_MAX, HEADER_BYTES, PAYLOAD_BYTES_MAX, write_payload};
 use wire::prepared::{Cell, Parameter, PrepareOk};
@@ -35,21 +34,21 @@ const MARIADB_CACHE_METADATA: u32 = 1 << 4;
 #[derive(Debug)]
 enum Stream {
     Plain(Socket),
-    Tls(Box<SslStream<Socket>>),
+    Tls(tls::Session),
 }
 
 impl Stream {
     fn socket(&self) -> &Socket {
         match self {
             Self::Plain(socket) => socket,
-            Self::Tls(stream) => stream.get_ref(),
+            Self::Tls(stream) => stream.socket(),
         }
     }
 
     fn socket_mut(&mut self) -> &mut Socket {
         match self {
             Self::Plain(socket) => socket,
-            Self::Tls(stream) => stream.get_mut(),
+            Self::Tls(stream) => stream.socket_mut(),
         }
     }
 
@@ -141,12 +140,12 @@ pub struct Done {
 #[derive(Debug, Clone)]
 pub struct Connector {
     options: ConnectOptions,
-    context: Option<SslContext>,
+    context: Option<tls::Context>,
 }
 
 impl Connector {
     pub fn new(options: ConnectOptions) -> Result<Self, NetError> {
-        let context = may_use_tls(&options).then(|| tls::context(&options.tls)).transpose()?;
+        let context = may_use_tls(&options).then(|| tls::Context::new(&options.tls)).transpose()?;
         Ok(Self { options, context })
     }
 
@@ -156,6 +155,44 @@ impl Connector {
 
     pub fn connect(&self) -> Result<Client, NetError> {
         Client::open(&self.options, self.context.as_ref())
+    }
+
+    /// Dials something that is no database, does TLS at once unless it is switched off, and has one byte given back: what the
+    /// connection to a database would cost without the database. The greeting's time is that of the byte.
+    ///
+    /// # Errors
+    /// As [`Connector::connect`]; `Misbehaved` for another byte.
+    pub fn echo(&self) -> Result<(ConnectTimings, Option<TlsInfo>), NetError> {
+        const DOING: &str = "waiting for a byte to come back";
+        const BYTE: u8 = 0x55;
+        let options = &self.options;
+        let started = Instant::now();
+        let deadline = started + options.connect_timeout;
+        let endpoint = options.endpoint.to_string();
+        let about = Doing { endpoint: &endpoint, step: DOING, after: options.connect_timeout };
+        let socket = Socket::connect(&options.endpoint, deadline).map_err(|error| about.io(&error))?;
+        let mut timings = ConnectTimings { dial: started.elapsed(), ..ConnectTimings::default() };
+        let since = Instant::now();
+        let (mut stream, info) = match &self.context {
+            None => (Stream::Plain(socket), None),
+            Some(context) => {
+                let name = options.endpoint.verified_name();
+                let (stream, info) = tls::Session::begin(context, &options.tls, name, socket, &about)?;
+                timings.tls = since.elapsed();
+                (Stream::Tls(stream), Some(info))
+            }
+        };
+        let since = Instant::now();
+        stream.write_all(&[BYTE]).map_err(|error| about.io(&error))?;
+        let mut back = [0; 16];
+        let count = stream.read(&mut back).map_err(|error| about.io(&error))?;
+        match back.get(..count) {
+            Some([BYTE]) => {}
+            Some([]) | None => return Err(about.closed()),
+            Some(_) => return Err(about.misbehaved("it gave back something else")),
+        }
+        timings.greeting = since.elapsed();
+        Ok((timings, info))
     }
 }
 
@@ -185,11 +222,11 @@ pub struct Client {
 impl Client {
     /// Dials, does TLS as asked for, logs in.
     pub fn connect(options: &ConnectOptions) -> Result<Self, NetError> {
-        let context = may_use_tls(options).then(|| tls::context(&options.tls)).transpose()?;
+        let context = may_use_tls(options).then(|| tls::Context::new(&options.tls)).transpose()?;
         Self::open(options, context.as_ref())
     }
 
-    fn open(options: &ConnectOptions, context: Option<&SslContext>) -> Result<Self, NetError> {
+    fn open(options: &ConnectOptions, context: Option<&tls::Context>) -> Result<Self, NetError> {
         let started = Instant::now();
         let deadline = started + options.connect_timeout;
         let endpoint: Arc<str> = options.endpoint.to_string().into();
@@ -532,7 +569,7 @@ impl Client {
         self.channel.send(&[command::COM_QUIT], "saying goodbye")?;
         if let Stream::Tls(stream) = &mut self.channel.stream {
             // The server may be gone already: it does not wait for our close_notify.
-            let _ = stream.shutdown();
+            stream.shutdown();
         }
         Ok(())
     }
@@ -602,14 +639,6 @@ impl Session {
 
     pub fn is_tls(&self) -> bool {
         matches!(self.stream, Stream::Tls(_))
-    }
-
-    /// The bytes of a TLS record that is here already: no event of the socket will tell of them.
-    pub fn pending_bytes(&self) -> usize {
-        match &self.stream {
-            Stream::Plain(_) => 0,
-            Stream::Tls(stream) => stream.ssl().pending(),
-        }
     }
 }
 
@@ -696,7 +725,7 @@ fn request(capabilities: Capabilities, mariadb_capabilities: u32) -> SslRequest 
 
 fn start_tls(
     mut channel: Channelled,
-    context: &SslContext,
+    context: &tls::Context,
     options: &ConnectOptions,
     head: SslRequest,
 ) -> Result<(Channelled, TlsInfo), NetError> {
@@ -718,8 +747,8 @@ fn start_tls(
     }
     socket.expect_tls_record();
     let (stream, info) =
-        tls::handshake(context, &options.tls, options.endpoint.verified_name(), socket, &about)?;
-    let stream = Stream::Tls(Box::new(stream));
+        tls::Session::begin(context, &options.tls, options.endpoint.verified_name(), socket, &about)?;
+    let stream = Stream::Tls(stream);
     // A fresh buffer: nothing from before TLS can be in it.
     let incoming = PacketBuffer::new(BEFORE_LOGIN_BYTES_MAX);
     Ok((Channelled { stream, incoming, outgoing, sequence, endpoint, timeout }, info))

@@ -1,8 +1,8 @@
 //! The MySQL client, TLS sessions under our control, and a probe for ports that speak TLS at once.
 //!
 //! Blocking sockets for now; what the protocol means lives in `wire` and in [`auth`], which do no I/O.
-//! Start reading at [`client`]. Left out: compression, prepared statements, `LOAD DATA LOCAL` (refused),
-//! `client_ed25519`, `parsec`, `dialog` and `mysql_old_password` logins, TLS session resumption.
+//! Start reading at [`client`]. Left out: compression, `LOAD DATA LOCAL` (refused), `client_ed25519`, `parsec`, `dialog` and
+//! `mysql_old_password` logins; TLS session resumption with OpenSSL.
 #![warn(clippy::indexing_slicing)]
 
 pub mod auth;
@@ -13,10 +13,11 @@ pub mod options;
 pub mod probe;
 pub mod rows;
 pub mod tls;
+mod tls_rustls;
 
 pub use client::{Client, ConnectTimings, Connector, Done, Prepared, Session};
 pub use error::{NetError, TlsFault};
-pub use options::{ConnectOptions, Endpoint, SslMode, TlsOptions, TlsVersion};
+pub use options::{ConnectOptions, Endpoint, SslMode, TlsLibrary, TlsOptions, TlsVersion};
 pub use probe::{Outcome, TlsProbe, tls_probe};
 pub use rows::{RowRef, Rows};
 pub use secrecy::{ExposeSecret, SecretString};

@@ -158,6 +158,15 @@ impl FromStr for TlsVersion {
     }
 }
 
+/// Who does TLS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum TlsLibrary {
+    #[default]
+    OpenSsl,
+    /// `resumes`: with sessions that the server gave before, where it gave some.
+    Rustls { resumes: bool },
+}
+
 /// TLS as the servers' clients let one choose it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TlsOptions {
@@ -182,6 +191,8 @@ pub struct TlsOptions {
     pub groups: Option<String>,
     /// One read of the socket for a whole record: for loads, at 16 KiB more a connection.
     pub read_ahead: bool,
+    /// rustls takes TLS 1.2 and 1.3, no CRL, and of suites and groups those that it has.
+    pub library: TlsLibrary,
 }
 
 impl TlsOptions {

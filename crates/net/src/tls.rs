@@ -1,7 +1,9 @@
 //! TLS sessions with OpenSSL: contexts from options, handshakes, and what a session turned out to be.
 
+use std::io::{self, Read, Write};
 use std::net::IpAddr;
 use std::path::Path;
+use std::sync::Arc;
 
 use openssl::pkey::PKey;
 use openssl::ssl::{
@@ -14,7 +16,8 @@ use openssl::x509::{X509, X509VerifyResult};
 
 use crate::dial::Socket;
 use crate::error::{Doing, NetError, TlsFault};
-use crate::options::{TlsOptions, TlsVersion};
+use crate::options::{TlsLibrary, TlsOptions, TlsVersion};
+use crate::tls_rustls;
 
 /// A key file is a few kilobytes; whatever is longer is not one.
 const KEY_FILE_BYTES_MAX: u64 = 256 * 1024;
@@ -195,8 +198,102 @@ fn file_error(what: &str, path: &Path, error: &openssl::error::ErrorStack) -> Ne
     )
 }
 
-fn usage(why: String, next: &'static str) -> NetError {
+pub(crate) fn usage(why: String, next: &'static str) -> NetError {
     NetError::Usage { why, next }
+}
+
+/// What the options want, for the library that they want.
+#[derive(Debug, Clone)]
+pub(crate) enum Context {
+    OpenSsl(SslContext),
+    Rustls(Arc<rustls::ClientConfig>),
+}
+
+impl Context {
+    pub(crate) fn new(options: &TlsOptions) -> Result<Self, NetError> {
+        Ok(match options.library {
+            TlsLibrary::OpenSsl => Self::OpenSsl(context(options)?),
+            TlsLibrary::Rustls { resumes } => Self::Rustls(tls_rustls::config(options, resumes)?),
+        })
+    }
+}
+
+/// A session, of either library.
+#[derive(Debug)]
+pub(crate) enum Session {
+    OpenSsl(Box<SslStream<Socket>>),
+    Rustls(Box<tls_rustls::Stream>),
+}
+
+impl Session {
+    /// Does the handshake. `name` is the host name or address to verify, where the mode wants that.
+    pub(crate) fn begin(
+        context: &Context,
+        options: &TlsOptions,
+        name: &str,
+        socket: Socket,
+        doing: &Doing<'_>,
+    ) -> Result<(Self, TlsInfo), NetError> {
+        match context {
+            Context::OpenSsl(context) => handshake(context, options, name, socket, doing)
+                .map(|(stream, info)| (Self::OpenSsl(Box::new(stream)), info)),
+            Context::Rustls(config) => tls_rustls::handshake(config, options, name, socket, doing)
+                .map(|(stream, info)| (Self::Rustls(Box::new(stream)), info)),
+        }
+    }
+
+    /// Says that nothing more comes. The peer may be gone, and nobody waits for its answer.
+    pub(crate) fn shutdown(&mut self) {
+        match self {
+            Self::OpenSsl(stream) => {
+                let _ = stream.shutdown();
+            }
+            Self::Rustls(stream) => {
+                stream.conn.send_close_notify();
+                let _ = stream.flush();
+            }
+        }
+    }
+
+    pub(crate) fn socket(&self) -> &Socket {
+        match self {
+            Self::OpenSsl(stream) => stream.get_ref(),
+            Self::Rustls(stream) => stream.get_ref(),
+        }
+    }
+
+    pub(crate) fn socket_mut(&mut self) -> &mut Socket {
+        match self {
+            Self::OpenSsl(stream) => stream.get_mut(),
+            Self::Rustls(stream) => stream.get_mut(),
+        }
+    }
+}
+
+impl Read for Session {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::OpenSsl(stream) => stream.read(buffer),
+            Self::Rustls(stream) => stream.read(buffer),
+        }
+    }
+}
+
+impl Write for Session {
+    /// rustls takes what the socket has no room for into its own buffer, and sends it with the next call.
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::OpenSsl(stream) => stream.write(bytes),
+            Self::Rustls(stream) => stream.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::OpenSsl(stream) => stream.flush(),
+            Self::Rustls(stream) => stream.flush(),
+        }
+    }
 }
 
 /// Does the handshake. `name` is the host name or address to verify, where the mode wants that.
@@ -279,7 +376,7 @@ fn failure(
     NetError::Tls { endpoint, fault: TlsFault::Handshake, why: ssl_error_text(error) }
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
     bytes.iter().take(16).fold(String::new(), |mut out, byte| {
         let _ = write!(out, "{byte:02x}");

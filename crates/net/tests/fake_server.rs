@@ -25,6 +25,7 @@ use wire::{
 
 const NONCE: &[u8] = b"abcdefghijklmnopqrst";
 const PASSWORD: &str = "s3cret";
+const LIBRARIES: [TlsLibrary; 2] = [TlsLibrary::OpenSsl, TlsLibrary::Rustls { resumes: false }];
 const OK: OkPacket = OkPacket { affected_rows: 0, last_insert_id: 0, status: 2, warnings: 0 };
 
 /// A server's side of one connection.
@@ -308,7 +309,9 @@ fn each_ssl_mode_accepts_just_the_certificates_it_should() {
         (&elsewhere, &elsewhere, VerifyCa, None),
         (&elsewhere, &elsewhere, VerifyIdentity, Some(TlsFault::NameMismatch)),
     ];
-    for (server, trusted, mode, expected) in cases {
+    for (library, (server, trusted, mode, expected)) in
+        LIBRARIES.into_iter().flat_map(|library| cases.map(|case| (library, case)))
+    {
         let acceptor = server.acceptor(false);
         let (address, thread) = serve(move |stream| {
             if let Some(mut fake) = greet_and_tls(stream, &acceptor, "mysql_native_password")
@@ -320,10 +323,13 @@ fn each_ssl_mode_accepts_just_the_certificates_it_should() {
         });
         let mut options = options(address, mode);
         options.tls.ca = Some(trusted.path("ca.pem"));
+        options.tls.library = library;
         match (Client::connect(&options), expected) {
             (Ok(client), None) => assert!(client.tls().is_some()),
-            (Err(NetError::Tls { fault, .. }), Some(expected)) => assert_eq!(fault, expected, "{mode}"),
-            (other, expected) => panic!("{mode}: expected {expected:?}, got {other:?}"),
+            (Err(NetError::Tls { fault, .. }), Some(expected)) => {
+                assert_eq!(fault, expected, "{library:?} {mode}")
+            }
+            (other, expected) => panic!("{library:?} {mode}: expected {expected:?}, got {other:?}"),
         }
         thread.join().unwrap();
     }
@@ -331,7 +337,8 @@ fn each_ssl_mode_accepts_just_the_certificates_it_should() {
 
 #[test]
 fn required_never_falls_back_and_sends_no_login() {
-    for mode in [SslMode::Required, SslMode::VerifyCa, SslMode::VerifyIdentity] {
+    let modes = [SslMode::Required, SslMode::VerifyCa, SslMode::VerifyIdentity];
+    for (library, mode) in LIBRARIES.into_iter().flat_map(|library| modes.map(|mode| (library, mode))) {
         let pki = Pki::new("127.0.0.1");
         let (address, thread) = serve(|stream| {
             let mut fake = Fake::new(stream, 0);
@@ -340,6 +347,7 @@ fn required_never_falls_back_and_sends_no_login() {
         });
         let mut options = options(address, mode);
         options.tls.ca = Some(pki.path("ca.pem"));
+        options.tls.library = library;
         let error = Client::connect(&options).unwrap_err();
         assert!(matches!(error, NetError::Tls { fault: TlsFault::NotOffered, .. }), "{error}");
         thread.join().unwrap();
@@ -349,7 +357,7 @@ fn required_never_falls_back_and_sends_no_login() {
 #[test]
 fn bytes_slipped_in_before_tls_end_the_connection() {
     // In one segment with the greeting, or a moment later.
-    for pause_ms in [0, 20] {
+    for (library, pause_ms) in LIBRARIES.into_iter().flat_map(|library| [(library, 0), (library, 20)]) {
         let (address, thread) = serve(move |mut stream| {
             let mut out = Vec::new();
             let mut sequence = 0;
@@ -367,9 +375,72 @@ fn bytes_slipped_in_before_tls_end_the_connection() {
             }
             let _ = stream.read_to_end(&mut Vec::new());
         });
-        let error = Client::connect(&options(address, SslMode::Preferred)).unwrap_err();
-        assert!(matches!(error, NetError::PeerMisbehaved { .. }), "{error}");
+        let mut options = options(address, SslMode::Preferred);
+        options.tls.library = library;
+        let error = Client::connect(&options).unwrap_err();
+        assert!(matches!(error, NetError::PeerMisbehaved { .. }), "{library:?}: {error}");
         thread.join().unwrap();
+    }
+}
+
+#[test]
+fn a_session_is_resumed_only_where_that_was_asked_for() {
+    for resumes in [false, true] {
+        let pki = Pki::new("127.0.0.1");
+        let acceptor = pki.acceptor(false);
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let thread = thread::spawn(move || {
+            for _ in 0..2 {
+                let stream = listener.accept().unwrap().0;
+                let mut fake = greet_and_tls(stream, &acceptor, "mysql_native_password").unwrap();
+                fake.receive();
+                fake.send(&OK.encode(0));
+                // The goodbye.
+                fake.receive();
+            }
+        });
+        let mut options = options(address, SslMode::VerifyCa);
+        options.tls.ca = Some(pki.path("ca.pem"));
+        options.tls.library = TlsLibrary::Rustls { resumes };
+        let connector = Connector::new(options).unwrap();
+        let reused: Vec<bool> = (0..2)
+            .map(|_| {
+                let client = connector.connect().unwrap();
+                let tls = client.tls().unwrap();
+                assert_eq!((tls.version.as_str(), tls.verified), ("TLSv1.3", Verified::Chain));
+                assert_eq!(tls.leaf_der().unwrap(), pki.leaf.0.to_der().unwrap());
+                let is_reused = tls.session_reused;
+                client.quit().unwrap();
+                is_reused
+            })
+            .collect();
+        assert_eq!(reused, [false, resumes]);
+        thread.join().unwrap();
+    }
+}
+
+#[test]
+fn rustls_takes_what_it_has_and_says_what_it_has_not() {
+    let with = |change: &dyn Fn(&mut TlsOptions)| {
+        let mut options = options("127.0.0.1:1".parse().unwrap(), SslMode::Required);
+        options.tls.library = TlsLibrary::Rustls { resumes: false };
+        change(&mut options.tls);
+        Connector::new(options).map(|_| ()).map_err(|error| error.to_string())
+    };
+    with(&|tls| tls.ciphersuites = Some("TLS_CHACHA20_POLY1305_SHA256".into())).unwrap();
+    with(&|tls| tls.ciphers = Some("ECDHE-RSA-AES128-GCM-SHA256".into())).unwrap();
+    with(&|tls| tls.groups = Some("P-384:X25519".into())).unwrap();
+    for change in [
+        &(|tls: &mut TlsOptions| tls.ciphers = Some("AES128-SHA".into())) as &dyn Fn(&mut TlsOptions),
+        &|tls| tls.groups = Some("X25519MLKEM768".into()),
+        &|tls| tls.crl = Some("crl.pem".into()),
+        &|tls| tls.max_version = Some(TlsVersion::Tls11),
+        &|tls| tls.ca = Some("/nonexistent/ca.pem".into()),
+        &|tls| tls.mode = SslMode::VerifyCa,
+    ] {
+        let text = with(change).unwrap_err();
+        assert!(text.contains("\n  why:") && text.contains("\n  next:"), "{text}");
     }
 }
 

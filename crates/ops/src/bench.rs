@@ -5,13 +5,17 @@ pub mod advise;
 pub mod compare;
 pub mod experiment;
 pub mod kept;
+mod keys;
+pub mod rig;
 
 use std::net::IpAddr;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use ::bench::cpu;
 use ::bench::histogram;
+use ::bench::load::own::{self, Template};
 use ::bench::load::tables::{self, Plan, TablesError};
 use ::bench::load::workload::{Options, Script, WORKLOADS};
 use ::bench::load::{self, Interim, LoadError, Outcome, connects};
@@ -28,17 +32,84 @@ pub use ::bench::load::{random::Distribution, workload};
 
 /// Connections and goodbyes: no statement, so no script.
 pub const CONNECT: &str = "connect";
+/// A whole schema as mysqldump reads it.
+pub const DUMP: &str = "dump";
+/// What a measurement of statements of the user's own is called.
+pub const SCRIPT: &str = "script";
+pub const REPLAY: &str = "replay";
 
 /// Names and what they do.
 pub fn workloads() -> impl Iterator<Item = (&'static str, &'static str)> {
     let connect = (CONNECT, "connect and say goodbye, again and again");
-    WORKLOADS.iter().map(|workload| (workload.name, workload.about)).chain([connect])
+    let dump = (DUMP, "the whole schema, in the words of mysqldump --single-transaction");
+    WORKLOADS.iter().map(|workload| (workload.name, workload.about)).chain([dump, connect])
+}
+
+/// Statements of the user's own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Own {
+    /// All in order are an event.
+    Script(Vec<Template>),
+    /// One by chance is an event.
+    Mix(Vec<Template>),
+}
+
+impl Own {
+    /// # Errors
+    /// The file cannot be read, or is no script.
+    pub fn script(path: &Path) -> Result<Self, OpsError> {
+        let text = read(path)?;
+        own::script(&text).map(Self::Script).map_err(|error| {
+            OpsError::usage(
+                format!("{} is no script", path.display()),
+                error.to_string(),
+                "statements end with a ; at the end of a line; places are {id}, {table}, {int:1..9}, {digits:8}",
+            )
+        })
+    }
+
+    /// And how many lines were something else than a statement.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is no general query log.
+    pub fn log(path: &Path) -> Result<(Self, usize), OpsError> {
+        let text = read(path)?;
+        own::general_log(&text).map(|(found, others)| (Self::Mix(found), others)).map_err(|error| {
+            OpsError::usage(
+                format!("{} cannot be replayed", path.display()),
+                error.to_string(),
+                "give the file that general_log_file names, written while general_log was ON",
+            )
+        })
+    }
+}
+
+fn read(path: &Path) -> Result<String, OpsError> {
+    let unreadable = |why: String| {
+        OpsError::usage(
+            format!("{} cannot be read", path.display()),
+            why,
+            "name a text file that you may read",
+        )
+    };
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).map_err(|error| unreadable(error.to_string()))?;
+    let limit = u64::try_from(own::FILE_BYTES_MAX).unwrap_or(u64::MAX);
+    std::io::Read::read_to_end(&mut std::io::Read::take(file, limit + 1), &mut bytes)
+        .map_err(|error| unreadable(error.to_string()))?;
+    if bytes.len() > own::FILE_BYTES_MAX {
+        return Err(unreadable(format!("it is larger than {} MiB", own::FILE_BYTES_MAX >> 20)));
+    }
+    // A log has what clients sent, in whatever character set.
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// One measurement, as it was typed.
 #[derive(Debug, Clone)]
 pub struct Load {
     pub workload: String,
+    /// What the workload sends, where it is none of ours.
+    pub own: Option<Own>,
     pub options: Options,
     pub schema: String,
     pub connections: usize,
@@ -51,6 +122,10 @@ pub struct Load {
     pub seed: u64,
     /// Somebody has said that the schema may be written to, whoever made it.
     pub has_own_tables: bool,
+    /// There is no database at the other end of `connect`, but an echo.
+    pub is_echo: bool,
+    /// Processes whose time is the server's, beside those that listen at the targets.
+    pub beside_pids: Vec<i32>,
 }
 
 /// What to connect to, and with which TLS.
@@ -61,6 +136,7 @@ pub struct TlsWish {
     pub ciphers: Option<String>,
     pub ciphersuites: Option<String>,
     pub groups: Option<String>,
+    pub library: net::TlsLibrary,
 }
 
 /// How each node of the cluster is reached, over TCP where it has an address: a socket would have no TLS to price.
@@ -75,6 +151,7 @@ pub fn targets(cluster: &Cluster, tls: &TlsWish) -> Vec<ConnectOptions> {
         options.tls.ciphers.clone_from(&tls.ciphers);
         options.tls.ciphersuites.clone_from(&tls.ciphersuites);
         options.tls.groups.clone_from(&tls.groups);
+        options.tls.library = tls.library;
         options.tls.read_ahead = true;
         options.cache_metadata = true;
         options.connect_timeout = Duration::from_secs(30);
@@ -136,10 +213,14 @@ pub fn load(
         OpsError::usage("there is nothing to load", "no server is known", "name one: -h HOST -P PORT -u USER")
     })?;
     let started_unix_ms = SystemClock.unix_ms();
-    let server_pids = server_pids(targets);
+    let mut server_pids = pids_behind(targets);
+    server_pids.extend(&load.beside_pids);
+    server_pids.sort_unstable();
+    server_pids.dedup();
     let fail = |error: LoadError| cannot_begin(error);
     let outcome = if load.workload == CONNECT {
         let spec = connects::Spec {
+            peer: if load.is_echo { connects::Peer::Echo } else { connects::Peer::Mysql },
             targets: targets.to_vec(),
             threads: load.connections,
             warm_up: load.warm_up,
@@ -148,7 +229,13 @@ pub fn load(
         };
         connects::run(&spec, stop, progress).map_err(fail)?
     } else {
-        let script = Script::of(&load.workload, &load.options).ok_or_else(|| {
+        let script = match &load.own {
+            Some(Own::Script(all)) => Some(Script::own(all.clone(), &load.options)),
+            Some(Own::Mix(all)) => Some(Script::mix(all.clone(), &load.options)),
+            None if load.workload == DUMP => Some(Script::dump(&load.options)),
+            None => Script::of(&load.workload, &load.options),
+        };
+        let script = script.ok_or_else(|| {
             let names: Vec<&str> = workloads().map(|(name, _)| name).collect();
             OpsError::usage(
                 format!("\"{}\" is no workload", load.workload),
@@ -194,11 +281,14 @@ pub fn load(
 }
 
 /// What was chosen, or left at its default, and changes what is measured; not what a report has in a place of its own.
-pub(crate) fn settings(targets: &[ConnectOptions], load: &Load) -> Vec<SettingRow> {
+pub(crate) fn settings(tls: Option<&net::TlsOptions>, load: &Load) -> Vec<SettingRow> {
     let mut rows = Vec::new();
     let mut put = |name: &str, value: String| rows.push(SettingRow { name: name.to_owned(), value });
-    if let Some(first) = targets.first() {
-        let tls = &first.tls;
+    if let Some(tls) = tls {
+        if let net::TlsLibrary::Rustls { resumes } = tls.library {
+            put("tls-library", "rustls".into());
+            put("resume", resumes.to_string());
+        }
         put("ssl-mode", tls.mode.to_string());
         for (name, value) in [
             ("tls-min", tls.min_version.map(|version| version.to_string())),
@@ -244,15 +334,16 @@ fn default_workers() -> usize {
     std::thread::available_parallelism().map_or(1, |processors| processors.get().div_ceil(4))
 }
 
-/// Of servers on loopback: others' CPU time cannot be read.
-fn server_pids(targets: &[ConnectOptions]) -> Vec<i32> {
+/// Of servers on loopback: others' CPU time cannot be read. A relay of ours is none.
+fn pids_behind(targets: &[ConnectOptions]) -> Vec<i32> {
+    let own = i32::try_from(std::process::id()).ok();
     let mut found = Vec::new();
     for target in targets {
         if let Endpoint::Tcp { host, port, .. } = &target.endpoint
             && (host == "localhost" || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback()))
         {
             for pid in cpu::listeners_of(*port) {
-                if !found.contains(&pid) {
+                if Some(pid) != own && !found.contains(&pid) {
                     found.push(pid);
                 }
             }
@@ -274,7 +365,7 @@ fn report(targets: &[ConnectOptions], load: &Load, outcome: &Outcome, started_un
         started_unix_ms,
         machine: crate::machine::machine(),
         workload: load.workload.clone(),
-        settings: settings(targets, load),
+        settings: settings(targets.first().map(|target| &target.tls), load),
         targets: targets.iter().map(|target| target.endpoint.to_string()).collect(),
         server_version: outcome.server_version.clone(),
         tls: outcome
@@ -311,6 +402,7 @@ fn report(targets: &[ConnectOptions], load: &Load, outcome: &Outcome, started_un
         server_cpu_us_per_query: outcome.server_cpu_us.filter(|_| queries > 0).map(per_query),
         client_context_switches: tally.context_switches,
         retries: tally.retries,
+        resumed: tally.resumed,
         late_at_end: tally.late_at_end,
         errors: tally
             .errors

@@ -14,6 +14,7 @@ mod machine;
 pub mod prove;
 pub mod roll;
 pub mod scan;
+pub mod servers;
 pub mod sniff;
 pub mod status;
 

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use net::{Client, ConnectOptions, Endpoint};
+use net::{Client, ConnectOptions, Endpoint, ExposeSecret};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -301,7 +301,10 @@ fn an_experiment_runs_in_blocks_and_few_of_them_have_no_interval() {
     let report = run(&[&["connect", "--blocks", "2"], &short[..]].concat());
     let comparison = &report["levels"][0]["comparisons"][0];
     assert!(comparison["low"].is_null() && comparison["differs"].is_null(), "{report:#}");
-    assert_eq!(report["published"]["rows"].as_array().unwrap().len(), 2);
+    assert_eq!(report["published"]["rows"].as_array().unwrap().len(), 4);
+    // Servers with other keys are not this one.
+    assert_eq!(report["levels"][0]["arms"].as_array().unwrap().len(), 2);
+    assert_eq!(report["left_out"].as_array().unwrap().len(), 5, "{report:#}");
     // One suite each, and they are what was asked for.
     let report = run(&[&["bulk", "--blocks", "1"], &short[..]].concat());
     let ciphers: Vec<&str> = report["levels"][0]["arms"]
@@ -317,8 +320,139 @@ fn an_experiment_runs_in_blocks_and_few_of_them_have_no_interval() {
         "ECDHE-RSA-AES256-SHA384",
     ];
     assert_eq!(ciphers, expected, "{report:#}");
-    let said = server.bench(&["run", "nothing"]);
-    assert_eq!(said.status.code(), Some(2), "{said:?}");
+    for (name, why) in [("nothing", "no experiment"), ("galera-write", "--lab")] {
+        let said = server.bench(&["run", name]);
+        assert_eq!(said.status.code(), Some(2), "{said:?}");
+        assert!(String::from_utf8_lossy(&said.stderr).contains(why), "{said:?}");
+    }
+}
+
+#[test]
+fn statements_of_ones_own_are_sent_as_they_are_written() {
+    let server = Real::start("galera-10.11", &["--general-log=ON", "--general-log-file=general.log"]);
+    server.prepare();
+    let script = server.directory.path().join("shop.sql");
+    let words = |script: &str, more: &[&str], code: i32| {
+        std::fs::write(server.directory.path().join("shop.sql"), script).unwrap();
+        let path = server.directory.path().join("shop.sql");
+        let all = [&["load", "--script", path.to_str().unwrap(), "-c", "2"], more, &TABLES[..]].concat();
+        let said = server.bench(&all);
+        assert_eq!(said.status.code(), Some(code), "{said:?}");
+        said
+    };
+    let two =
+        "-- two of them\nSELECT 'shop {digits:7}', c FROM sbtest{table} WHERE id={id};\nDO {int:5..6};\n";
+    let report = report(&words(two, &["--events", "30", "--warm-up", "0"], 0), 0);
+    assert_eq!(
+        ["workload", "reads", "others", "rows"].map(|name| report[name].clone()),
+        [Value::from("script"), Value::from(30), Value::from(30), Value::from(30),]
+    );
+    // What the server has understood; it is the log for the next one, too.
+    let log = server.directory.path().join("data/general.log");
+    let text = std::fs::read_to_string(&log).unwrap();
+    let sent =
+        text.lines().filter(|line| line.contains("SELECT 'shop ") && line.contains("FROM sbtest")).count();
+    assert_eq!(sent, 30, "{text}");
+    // A place that is none, with its line; nothing is sent.
+    let said = words("SELECT 1;\nSELECT {name};\n", &[], 2);
+    assert!(String::from_utf8_lossy(&said.stderr).contains("line 2"), "{said:?}");
+    // What writes goes to a schema of ours only.
+    server.client().execute("CREATE DATABASE theirs").unwrap();
+    let said = words("CREATE TABLE t (a INT);\n", &["--database", "theirs"], 6);
+    assert!(String::from_utf8_lossy(&said.stderr).contains("not made by sealion"), "{said:?}");
+    std::fs::remove_file(script).unwrap();
+
+    let reads: String = text
+        .lines()
+        .filter(|line| line.contains("SELECT 'shop ") || line.contains("\tDO "))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let copy = server.directory.path().join("copy.log");
+    std::fs::write(&copy, reads).unwrap();
+    let replay = ["--replay", copy.to_str().unwrap(), "--events", "40", "--warm-up", "0"];
+    let report = server.load(&[&replay[..], &TABLES].concat(), 0);
+    assert_eq!((report["workload"].as_str(), number(&report, "events")), (Some("replay"), 40));
+    let report = server.load(&[&["dump", "--events", "2", "--warm-up", "0"], &TABLES[..]].concat(), 0);
+    // Each table with what SHOW CREATE TABLE says of it.
+    let rows = number(&report, "rows");
+    assert!(rows > 0 && rows % 2 == 0, "{report:#}");
+    assert_eq!(number(&report, "writes"), 0);
+}
+
+#[test]
+fn thousands_of_tls_connections_need_one_process_and_little_memory() {
+    const CONNECTIONS: u64 = 2000;
+    let options = ["--thread-handling=pool-of-threads", "--max-connections=2100", "--open-files-limit=4000"];
+    let server = Real::start("galera-10.11", &options);
+    server.prepare();
+    // As in a shell that allows fewer files than connections: the limit is raised, not met.
+    let shell = format!(
+        "ulimit -Sn 1024; exec \"$0\" --format json bench load oltp_point_select -c {CONNECTIONS} --time 4 --ssl-mode REQUIRED \
+         --tables 3 --table-size 1000 \"$1\""
+    );
+    let child = Command::new("bash")
+        .args(["-c", &shell, &sealion().display().to_string()])
+        .arg(format!("--defaults-file={}", server.option_file().display()))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    let peak_kb = |text: &str| -> Option<u64> {
+        text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.trim().trim_end_matches(" kB").parse().ok()
+    };
+    let mut peak = 0;
+    // A process that has ended has no memory to tell of.
+    while let Some(now) = std::fs::read_to_string(&status).ok().as_deref().and_then(peak_kb) {
+        peak = peak.max(now);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let report = report(&child.wait_with_output().unwrap(), 0);
+    assert_eq!(number(&report, "connections"), CONNECTIONS);
+    assert_eq!(report["tls"]["version"], "TLSv1.3");
+    assert!(number(&report, "queries") > 0);
+    // Ten thousand of them stay under a GiB.
+    assert!(peak > 0 && peak < CONNECTIONS * (1 << 20) / 10_000, "{peak} kB");
+}
+
+#[test]
+fn a_certificate_that_expires_on_the_way_is_counted_and_shown() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).display().to_string();
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
+    let now = i64::try_from(now).unwrap();
+    // Long enough for a server to come up on a busy machine: the measurement waits for the end.
+    let ends = now + 30;
+    let key = trust::KeyKind::default();
+    let ca = trust::CaSpec { common_name: "a CA".into(), valid_days: 2, key };
+    let ca = trust::Ca::create(&ca, now).unwrap();
+    let leaf = trust::LeafSpec {
+        common_name: "ends soon".into(),
+        dns: vec!["localhost".into()],
+        ips: vec![],
+        valid_days: 1,
+        key,
+        not_before_unix: None,
+        not_after_unix: Some(ends),
+    };
+    let leaf = ca.issue(&leaf, now).unwrap();
+    std::fs::write(path("ca.pem"), ca.cert_pem()).unwrap();
+    std::fs::write(path("c.pem"), &leaf.cert_pem).unwrap();
+    std::fs::write(path("k.pem"), leaf.key_pem.expose_secret()).unwrap();
+    let options = [
+        format!("--ssl-cert={}", path("c.pem")),
+        format!("--ssl-key={}", path("k.pem")),
+        format!("--ssl-ca={}", path("ca.pem")),
+    ];
+    let server = Real::start("galera-10.11", &options.each_ref().map(String::as_str));
+    let words = ["connect", "-c", "2", "--time", "60", "--warm-up", "0", "--ssl-mode", "VERIFY_CA"];
+    let report = server.load(&[&words[..], &[&format!("--ssl-ca={}", path("ca.pem"))]].concat(), 7);
+    assert!(number(&report, "events") > 0, "{report:#}");
+    assert!(number(&report, "lost_connections") > 0, "{report:#}");
+    assert!(report["partial"].as_str().unwrap().contains("expired"), "{report:#}");
+    // It ends when nobody can connect any more, and not when the minute is over.
+    assert!(report["measured_s"].as_f64().unwrap() < 59.0, "{report:#}");
 }
 
 /// Its JSON, and its code is that of a usable run or of one that is not.

@@ -1,4 +1,6 @@
 //! Connections a second: each thread connects, says goodbye, and does it again.
+//!
+//! [`Peer::Echo`] is the floor under that: the same TLS to something that is no database.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -11,9 +13,19 @@ use super::workload::Kind;
 use super::{Interim, LoadError, Outcome, TlsShape};
 use crate::cpu;
 
+/// What is connected to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Peer {
+    #[default]
+    Mysql,
+    /// [`super::echo`]: a byte there, and the same one back.
+    Echo,
+}
+
 /// One measurement.
 #[derive(Debug, Clone)]
 pub struct Spec {
+    pub peer: Peer,
     /// Each thread begins with another of them.
     pub targets: Vec<ConnectOptions>,
     /// Connections that are made at once.
@@ -41,11 +53,21 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
         .map_err(refuse)?;
     let began = Instant::now();
     let (mut tls, mut server_version) = (None, String::new());
+    let shape = |tls: &net::TlsInfo| TlsShape { version: tls.version.clone(), cipher: tls.cipher.clone() };
     for connector in &connectors {
-        let client = connector.connect().map_err(refuse)?;
-        tls = client.tls().map(|tls| TlsShape { version: tls.version.clone(), cipher: tls.cipher.clone() });
-        client.server_version().clone_into(&mut server_version);
-        client.quit().map_err(refuse)?;
+        match spec.peer {
+            Peer::Mysql => {
+                let client = connector.connect().map_err(refuse)?;
+                tls = client.tls().map(shape);
+                client.server_version().clone_into(&mut server_version);
+                client.quit().map_err(refuse)?;
+            }
+            Peer::Echo => {
+                let (_, info) = connector.echo().map_err(refuse)?;
+                tls = info.as_ref().map(shape);
+                "an echo".clone_into(&mut server_version);
+            }
+        }
     }
     let connecting = began.elapsed();
     let started = Instant::now();
@@ -64,16 +86,23 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
             }
             let Some(connector) = connectors.get(number % connectors.len()) else { break };
             number += 1;
-            let made = connector.connect().and_then(|client| {
-                let timings: ConnectTimings = client.timings();
-                client.quit().map(|()| timings)
-            });
+            let made: Result<(ConnectTimings, bool), NetError> = match spec.peer {
+                Peer::Mysql => connector.connect().and_then(|client| {
+                    let is_resumed = client.tls().is_some_and(|tls| tls.session_reused);
+                    let timings = client.timings();
+                    client.quit().map(|()| (timings, is_resumed))
+                }),
+                Peer::Echo => connector
+                    .echo()
+                    .map(|(timings, tls)| (timings, tls.is_some_and(|tls| tls.session_reused))),
+            };
             let done = Instant::now();
             match made {
-                Ok(timings) => {
+                Ok((timings, is_resumed)) => {
                     failures = 0;
                     if cpu.is_some() && done <= end_at {
                         tally.event(done.duration_since(now));
+                        tally.resumed += u64::from(is_resumed);
                         let handshake = timings.tls + timings.greeting;
                         tally.query(Kind::Other, &wire::Answer::default(), handshake);
                     }
@@ -99,7 +128,7 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
         }
         tally
     };
-    let server_us = || spec.server_pids.iter().map(|pid| cpu::process_us(*pid)).sum::<Option<u64>>();
+    let server_us = || cpu::processes_us(&spec.server_pids);
     let (tally, server_cpu_us) = thread::scope(|scope| {
         let one = &one;
         let running: Vec<_> = (0..spec.threads).map(|number| scope.spawn(move || one(number))).collect();

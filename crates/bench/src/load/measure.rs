@@ -42,6 +42,8 @@ pub struct Tally {
     pub errors: BTreeMap<u16, ErrorCount>,
     /// Events that were begun again after an error that says so.
     pub retries: u64,
+    /// Of those that `connect` made, with a TLS session from before.
+    pub resumed: u64,
     /// Connections that ended, and why the first of them did.
     pub lost: u64,
     pub lost_why: Option<String>,
@@ -66,6 +68,7 @@ impl Default for Tally {
             query_ns: histogram(),
             errors: BTreeMap::new(),
             retries: 0,
+            resumed: 0,
             lost: 0,
             lost_why: None,
             late_at_end: 0,
@@ -105,6 +108,7 @@ impl Tally {
 
     pub fn add(&mut self, other: &Self) {
         self.events += other.events;
+        self.resumed += other.resumed;
         for (sum, count) in self.queries.iter_mut().zip(other.queries) {
             *sum += count;
         }

@@ -4,7 +4,9 @@
 //! is for [`crate::stats`] to say.
 
 pub mod connects;
+pub mod echo;
 pub mod measure;
+pub mod own;
 pub mod random;
 pub mod tables;
 mod worker;
@@ -16,6 +18,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use net::{ConnectOptions, Connector, NetError};
+use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
 use wire::prepared::Cell;
 
 use crate::cpu;
@@ -25,6 +28,8 @@ use workload::{Script, Slot};
 
 /// Logins that are under way at once: a server with a TLS handshake for each has enough of them.
 const LOGINS_AT_ONCE: usize = 16;
+/// That a process has open beside its connections.
+const OTHER_FILES: rlim_t = 200;
 /// ER_UNSUPPORTED_PS.
 const NOT_PREPARED: u16 = 1295;
 
@@ -142,7 +147,7 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
         queries,
         errors,
     };
-    let server_us = || spec.server_pids.iter().map(|pid| cpu::process_us(*pid)).sum::<Option<u64>>();
+    let server_us = || cpu::processes_us(&spec.server_pids);
     let mut seeds = fastrand::Rng::with_seed(spec.seed);
     let connections = shares.iter().map(Vec::len).sum();
     let (tally, is_whole, elapsed, server_cpu_us) = thread::scope(|scope| {
@@ -233,7 +238,17 @@ struct Connected {
     server_version: String,
 }
 
+/// A shell's limit is often 1024 where the hard one is far higher. What cannot be raised is told by the connection that fails.
+fn raise_open_files(connections: usize) {
+    let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else { return };
+    let wanted = rlim_t::try_from(connections).unwrap_or(rlim_t::MAX).saturating_add(OTHER_FILES);
+    if soft < wanted {
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, wanted.min(hard), hard);
+    }
+}
+
 fn connect(spec: &Spec, stop: &AtomicBool) -> Result<Connected, LoadError> {
+    raise_open_files(spec.connections);
     let connectors = spec
         .targets
         .iter()

@@ -419,7 +419,8 @@ impl<'c> Worker<'c> {
             return self.rest(at);
         }
         if self.is_measuring {
-            self.tally.query(action.kind(), answer, self.now.saturating_duration_since(lane.query_since));
+            let kind = self.common.script.kind(action, lane.statement);
+            self.tally.query(kind, answer, self.now.saturating_duration_since(lane.query_since));
         }
         self.done.0 += 1;
         lane.action += 1;

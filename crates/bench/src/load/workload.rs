@@ -8,6 +8,7 @@ use std::io::Write as _;
 use wire::WireError;
 use wire::prepared::{Parameter, append_execute, append_query};
 
+use super::own::Template;
 use super::random::{C_BYTES, Distribution, PAD_BYTES, fill_digits};
 
 /// Sizes and counts; the names and defaults are those of sysbench 1.0's OLTP scripts.
@@ -78,6 +79,10 @@ enum Family {
     InsertText,
     /// A whole table.
     Stream,
+    /// The statement of the user's own that stands at that place.
+    Own,
+    /// One of them, by chance.
+    OwnByChance,
 }
 
 impl Family {
@@ -97,6 +102,7 @@ impl Family {
             Self::Insert => "INSERT INTO sbtest{} (id, k, c, pad) VALUES (?, ?, ?, ?)",
             Self::InsertText => "INSERT INTO sbtest{} (id, k, c, pad) VALUES (0, ",
             Self::Stream => "SELECT * FROM sbtest{}",
+            Self::Own | Self::OwnByChance => "",
         }
     }
 
@@ -109,14 +115,19 @@ impl Family {
             | Self::OrderRange
             | Self::DistinctRange
             | Self::Stream => Kind::Read,
-            Self::IndexUpdate | Self::NonIndexUpdate | Self::Delete | Self::Insert | Self::InsertText => {
-                Kind::Write
-            }
+            // The statement itself knows better: [`Script::kind`].
+            Self::IndexUpdate
+            | Self::NonIndexUpdate
+            | Self::Delete
+            | Self::Insert
+            | Self::InsertText
+            | Self::Own
+            | Self::OwnByChance => Kind::Write,
         }
     }
 
     fn is_prepared(self) -> bool {
-        !matches!(self, Self::InsertText | Self::Stream)
+        !matches!(self, Self::InsertText | Self::Stream | Self::Own | Self::OwnByChance)
     }
 
     fn is_of_a_table(self) -> bool {
@@ -136,7 +147,7 @@ impl Family {
             Self::IndexUpdate => options.index_updates,
             Self::NonIndexUpdate => options.non_index_updates,
             Self::Delete | Self::Insert => options.delete_inserts,
-            Self::InsertText | Self::Stream => 1,
+            Self::InsertText | Self::Stream | Self::Own | Self::OwnByChance => 1,
         }
     }
 }
@@ -215,10 +226,6 @@ pub struct Action {
 }
 
 impl Action {
-    pub fn kind(&self) -> Kind {
-        self.family.kind()
-    }
-
     pub fn is_prepared(&self) -> bool {
         self.family.is_prepared()
     }
@@ -231,6 +238,7 @@ pub struct Script {
     pub statements: Vec<String>,
     /// What is sent in text, one for each table.
     texts: Vec<String>,
+    own: Vec<Template>,
     pub actions: Vec<Action>,
     options: Options,
 }
@@ -284,12 +292,62 @@ impl Script {
                 _ => actions.extend((0..times).map(|time| Action { draws_table: time == 0, ..action })),
             }
         }
-        Some(Self { statements, texts, actions, options })
+        Some(Self { statements, texts, own: vec![], actions, options })
+    }
+
+    /// All of them in order are an event.
+    pub fn own(templates: Vec<Template>, options: &Options) -> Self {
+        let action = |statement| Action { family: Family::Own, draws_table: statement == 0, statement };
+        let count = u32::try_from(templates.len()).unwrap_or(u32::MAX);
+        Self {
+            statements: vec![],
+            texts: vec![],
+            own: templates,
+            actions: (0..count).map(action).collect(),
+            options: options.clone(),
+        }
+    }
+
+    /// One of them, drawn by chance, is an event: the mix of a log.
+    pub fn mix(templates: Vec<Template>, options: &Options) -> Self {
+        let action = Action { family: Family::OwnByChance, draws_table: true, statement: 0 };
+        Self { actions: vec![action], ..Self::own(templates, options) }
+    }
+
+    /// What mysqldump sends with `--single-transaction`, from its first statement to its last: the whole schema is an event.
+    pub fn dump(options: &Options) -> Self {
+        let mut all = vec![
+            Template::plain("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ"),
+            Template::plain("START TRANSACTION /*!40100 WITH CONSISTENT SNAPSHOT */"),
+        ];
+        for table in 1..=options.tables {
+            all.push(Template::plain(&format!("SHOW CREATE TABLE sbtest{table}")));
+            all.push(Template::plain(&format!("SELECT /*!40001 SQL_NO_CACHE */ * FROM sbtest{table}")));
+        }
+        all.push(Template::plain("ROLLBACK"));
+        let mut script = Self::own(all, options);
+        // The first one sets something of its own session.
+        if let Some(first) = script.own.first_mut() {
+            first.kind = Kind::Other;
+        }
+        script
+    }
+
+    /// `number` as it came back from [`Script::write`].
+    pub fn kind(&self, action: Action, number: usize) -> Kind {
+        match action.family {
+            Family::Own | Family::OwnByChance => self.own.get(number).map_or(Kind::Write, |one| one.kind),
+            family => family.kind(),
+        }
     }
 
     /// Does it change anything?
     pub fn writes(&self) -> bool {
-        self.actions.iter().any(|action| action.kind() == Kind::Write)
+        let by_family = |action: &Action| match action.family {
+            Family::Own | Family::OwnByChance => false,
+            family => family.kind() == Kind::Write,
+        };
+        self.own.iter().any(|one| one.kind == Kind::Write) || self.actions.iter().any(by_family)
     }
 
     fn text(&self, number: usize) -> &[u8] {
@@ -317,7 +375,7 @@ impl Script {
         let mut texts = [0; C_BYTES + PAD_BYTES];
         let (c, pad) = texts.split_at_mut(C_BYTES);
         let table = if action.family.is_of_a_table() { event.table } else { 0 };
-        let number = (action.statement + table) as usize;
+        let mut number = (action.statement + table) as usize;
         let mut execute = |parameters: &[Parameter<'_>], out: &mut Vec<u8>| {
             // Each session has prepared all of them.
             let Some(slot) = slots.get_mut(number) else { return Ok(()) };
@@ -365,6 +423,16 @@ impl Script {
                     out.extend_from_slice(b"')");
                 })?;
             }
+            Family::Own | Family::OwnByChance => {
+                number = if action.family == Family::Own {
+                    action.statement as usize
+                } else {
+                    random.usize(0..self.own.len().max(1))
+                };
+                if let Some(own) = self.own.get(number) {
+                    append_query(out, |out| own.write(options, event.table, random, out))?;
+                }
+            }
             Family::Stream => append_query(out, |out| out.extend_from_slice(self.text(number)))?,
         }
         Ok(number)
@@ -378,7 +446,7 @@ mod tests {
     fn kinds(name: &str, options: &Options) -> [usize; 3] {
         let script = Script::of(name, options).expect("it is there");
         [Kind::Read, Kind::Write, Kind::Other]
-            .map(|kind| script.actions.iter().filter(|action| action.kind() == kind).count())
+            .map(|kind| script.actions.iter().filter(|action| script.kind(**action, 0) == kind).count())
     }
 
     /// As sysbench 1.0.20 prints them for one transaction.

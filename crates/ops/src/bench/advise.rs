@@ -11,7 +11,6 @@ use report::shape::{
 
 use super::CONNECT;
 use super::compare::as_run;
-use super::experiments::experiment;
 use super::kept::{Kept, Measured};
 use crate::OpsError;
 
@@ -22,25 +21,102 @@ pub const MEASURED: &[&str] = &["connect", "tls", "bulk"];
 /// Statements of a connection that pooling is reckoned for.
 const STATEMENTS: [u32; 3] = [1, 10, 100];
 
+/// Which arms of a level are held against each other: the first of a pair is what there is, the second what could be.
+type Pairs = for<'a> fn(&'a LevelRow) -> Vec<(&'a ArmRow, &'a ArmRow)>;
+
 /// What a comparison of arms is about.
 struct Topic {
     name: &'static str,
-    /// The experiments that answer it, the first of which is proposed where none was measured.
+    /// The experiments that answer it.
     experiments: &'static [&'static str],
+    /// How the first of them is measured, where nobody did.
+    next: &'static str,
     asks: &'static str,
+    pairs: Pairs,
 }
 
-const TLS: Topic =
-    Topic { name: "tls", experiments: &["tls", "pool", "stream1", "connect"], asks: "what TLS costs" };
 /// Each of them is looked for, and unknown where nobody measured it.
 const TOPICS: &[Topic] = &[
-    TLS,
-    Topic { name: "resumption", experiments: &["reconnect"], asks: "what resuming sessions saves" },
-    Topic { name: "key", experiments: &["keys"], asks: "what ECDSA instead of RSA saves" },
-    Topic { name: "suite", experiments: &["bulk"], asks: "what another cipher suite saves" },
-    Topic { name: "version", experiments: &["versions"], asks: "what another version of TLS saves" },
-    Topic { name: "group", experiments: &["groups"], asks: "what another group saves" },
+    Topic {
+        name: "tls",
+        experiments: &["tls", "pool", "stream1", "connect"],
+        next: "tls",
+        asks: "what TLS costs",
+        pairs: |level| {
+            let clear = level.arms.iter().find(|arm| arm.tls.is_none());
+            clear.zip(sealed(level).first().copied()).into_iter().collect()
+        },
+    },
+    Topic {
+        name: "resumption",
+        experiments: &["reconnect"],
+        next: "reconnect",
+        asks: "what resuming sessions saves",
+        pairs: resumed,
+    },
+    Topic {
+        name: "key",
+        experiments: &["connect", "pool"],
+        next: "connect --lab",
+        asks: "what ECDSA instead of RSA saves",
+        pairs: with_the_first,
+    },
+    Topic {
+        name: "suite",
+        experiments: &["bulk"],
+        next: "bulk",
+        asks: "what another cipher suite saves",
+        pairs: with_the_first,
+    },
+    Topic {
+        name: "version",
+        experiments: &["versions"],
+        next: "versions",
+        asks: "what another version of TLS saves",
+        pairs: with_the_first,
+    },
+    Topic {
+        name: "group",
+        experiments: &["groups"],
+        next: "groups",
+        asks: "what another group saves",
+        pairs: with_the_first,
+    },
 ];
+
+/// Of what no topic is about, the experiment knows what belongs together.
+const OTHER: Topic = Topic {
+    name: "setting",
+    experiments: &[],
+    next: "",
+    asks: "what another setting saves",
+    pairs: |level| {
+        let of = |name: &str| level.arms.iter().find(|arm| arm.name == name);
+        let rows = level.comparisons.iter();
+        rows.filter_map(|comparison| Some((of(&comparison.of)?, of(&comparison.with)?))).collect()
+    },
+};
+
+fn sealed(level: &LevelRow) -> Vec<&ArmRow> {
+    level.arms.iter().filter(|arm| arm.tls.is_some()).collect()
+}
+
+/// Settings that can be chosen instead of each other, each against the first of them.
+fn with_the_first(level: &LevelRow) -> Vec<(&ArmRow, &ArmRow)> {
+    match sealed(level).split_first() {
+        Some((first, others)) => others.iter().map(|arm| (*first, *arm)).collect(),
+        None => vec![],
+    }
+}
+
+/// An arm that resumes, against the same without: "resumed, rustls" and "TLS, rustls".
+fn resumed(level: &LevelRow) -> Vec<(&ArmRow, &ArmRow)> {
+    let whole = |arm: &ArmRow| {
+        let name = arm.name.replace("resumed", "TLS");
+        level.arms.iter().find(|other| other.name == name && other.name != arm.name)
+    };
+    level.arms.iter().filter_map(|arm| Some((whole(arm)?, arm))).collect()
+}
 
 /// What costs are of: by what an event of the workload is.
 fn counts(workload: &str) -> &'static str {
@@ -101,17 +177,15 @@ pub fn advise(kept: &[Kept]) -> Result<AdviseReport, OpsError> {
         if advice.len() == before {
             advice.push(unknown(topic.name, &missing(topic)));
         }
-        if topic.name == TLS.name {
+        if topic.name == "tls" {
             advice.push(pooling(&runs));
         }
     }
     let known: Vec<&str> = TOPICS.iter().flat_map(|topic| topic.experiments).copied().collect();
     for (name, run) in &runs {
         // Two arms that are the same have nothing to advise.
-        let is_other = !known.contains(&run.experiment.as_str()) && run.experiment != "aa";
-        if is_other && run.levels.iter().any(|level| level.arms.len() > 1) {
-            let other = Topic { name: "setting", experiments: &[], asks: "" };
-            advice.extend(of_topic(&other, name, run));
+        if !known.contains(&run.experiment.as_str()) && run.experiment != "aa" {
+            advice.extend(of_topic(&OTHER, name, run));
         }
     }
     Ok(AdviseReport {
@@ -152,11 +226,7 @@ fn not_looked_at(runs: &[(&str, RunReport)]) -> Vec<String> {
 }
 
 fn missing(topic: &Topic) -> String {
-    let asks = topic.asks;
-    match topic.experiments.iter().find(|name| experiment(name).is_some()) {
-        Some(name) => format!("{asks}: no run of it is given; sealion bench run {name}"),
-        None => format!("{asks}: this sealion has no experiment that measures it"),
-    }
+    format!("{}: no run that is given measured it; sealion bench run {}", topic.asks, topic.next)
 }
 
 fn unknown(topic: &str, why: &str) -> AdviceRow {
@@ -232,33 +302,24 @@ fn figure(value: f64) -> String {
     if value >= 100.0 { format!("{value:.0}") } else { format!("{value:.2}") }
 }
 
-/// What an arm of the level with most connections saves or costs, against the one that it is to be held against.
+/// What an arm of the level with most connections saves or costs, against the one that it is to be held against. Nothing: this
+/// run is not about that.
 fn of_topic(topic: &Topic, name: &str, run: &RunReport) -> Vec<AdviceRow> {
     let filled = |level: &&LevelRow| level.arms.iter().all(|arm| !arm.samples.is_empty());
     let Some(level) = run.levels.iter().filter(filled).max_by_key(|level| level.connections) else {
         return vec![unknown(topic.name, &format!("{}: {name} has no whole block", topic.asks))];
     };
-    let without = level.arms.iter().find(|arm| server_us(arm).is_none());
-    if let Some(arm) = without {
+    let pairs = (topic.pairs)(level);
+    let lacks = pairs.iter().flat_map(|(of, with)| [of, with]).find(|arm| server_us(arm).is_none());
+    if let Some(arm) = lacks {
         return vec![unknown(
             topic.name,
             &format!(
                 "{}: in {name} the server's CPU time is not known ({}); run the experiment on the server's machine",
-                if topic.asks.is_empty() { &run.question } else { topic.asks },
-                arm.name
+                topic.asks, arm.name
             ),
         )];
     }
-    let sealed: Vec<&ArmRow> = level.arms.iter().filter(|arm| arm.tls.is_some()).collect();
-    let clear = level.arms.iter().find(|arm| arm.tls.is_none());
-    let pairs: Vec<(&ArmRow, &ArmRow)> = if topic.name == TLS.name {
-        clear.into_iter().flat_map(|clear| sealed.iter().map(move |arm| (clear, *arm))).collect()
-    } else {
-        // The first of the settings that can be chosen instead of each other is what the others are held against.
-        let choice = if topic.name == "setting" { level.arms.iter().collect() } else { sealed };
-        let Some((first, others)) = choice.split_first() else { return vec![] };
-        others.iter().map(|arm| (*first, *arm)).collect()
-    };
     pairs.into_iter().filter_map(|(of, with)| advice(topic, name, run, level, of, with)).collect()
 }
 
@@ -329,12 +390,12 @@ fn said((ratio, blocks): &(Ratio, usize)) -> (&'static str, String) {
     }
 }
 
-/// The arm with TLS at most connections, of the newest run whose workload fits.
+/// The arm with TLS at most connections, of the newest run that fits.
 fn over_tls<'a>(
     runs: &'a [(&str, RunReport)],
-    fits: impl Fn(&str) -> bool,
+    fits: impl Fn(&RunReport) -> bool,
 ) -> Option<(&'a str, &'a RunReport, &'a LevelRow, &'a ArmRow)> {
-    runs.iter().filter(|(_, run)| fits(&run.workload)).find_map(|(name, run)| {
+    runs.iter().filter(|(_, run)| fits(run)).find_map(|(name, run)| {
         let level = run.levels.iter().max_by_key(|level| level.connections)?;
         let arm = level.arms.iter().find(|arm| arm.tls.is_some() && !arm.samples.is_empty())?;
         Some((*name, run, level, arm))
@@ -344,8 +405,13 @@ fn over_tls<'a>(
 /// A connection costs so much, a statement so much: what a pool saves is how much of it was connecting.
 fn pooling(runs: &[(&str, RunReport)]) -> AdviceRow {
     const ASKS: &str = "what a pool of connections saves";
-    let of_connect = over_tls(runs, |workload| workload == CONNECT);
-    let of_query = over_tls(runs, |workload| counts(workload) == "queries");
+    // Others connect through tunnels, or to something that is no database.
+    let of_connect = over_tls(runs, |run| matches!(run.experiment.as_str(), "connect" | "load connect"));
+    let of_query = over_tls(runs, |run| {
+        let is_plain =
+            matches!(run.experiment.as_str(), "tls" | "pool") || run.experiment.starts_with("load ");
+        is_plain && counts(&run.workload) == "queries"
+    });
     let (connect, query) = match (of_connect, of_query) {
         (Some(connect), Some(query)) => (connect, query),
         (None, _) => {
@@ -511,6 +577,51 @@ mod tests {
     }
 
     #[test]
+    fn keys_and_resumed_sessions_are_held_against_what_they_replace() {
+        let keys = [
+            ("clear text", 1.0, 1.0),
+            ("TLS", 1_200.0, 400.0),
+            ("TLS, RSA 4096", 4_800.0, 400.0),
+            ("TLS, P-256", 300.0, 400.0),
+        ];
+        let sessions = [
+            ("clear text", 1.0, 1.0),
+            ("TLS, rustls", 1_000.0, 500.0),
+            ("resumed, rustls", 250.0, 200.0),
+            ("5 ms: TLS, rustls", 1_000.0, 500.0),
+            ("5 ms: resumed, rustls", 500.0, 200.0),
+        ];
+        let report = advise(&[run("connect", "connect", &keys), run("reconnect", "connect", &sessions)])
+            .expect("runs");
+        let texts = |topic: &str| -> Vec<String> {
+            let rows = report.advice.iter().filter(|row| row.topic == topic);
+            rows.map(|row| format!("{} {}", row.verdict, row.text)).collect()
+        };
+        let check = |topic: &str, expected: &[&str]| {
+            let texts = texts(topic);
+            assert_eq!(texts.len(), expected.len(), "{texts:?}");
+            for (text, start) in texts.iter().zip(expected) {
+                assert!(text.starts_with(start), "{start}: {text}");
+            }
+        };
+        check(
+            "key",
+            &[
+                "costs TLS, RSA 4096 instead of TLS: for a connection the server's CPU is 300.0 % more",
+                "saves TLS, P-256 instead of TLS: for a connection the server's CPU is 75.0 % less",
+            ],
+        );
+        check(
+            "resumption",
+            &[
+                "saves resumed, rustls instead of TLS, rustls: for a connection the server's CPU is 75.0 % less",
+                "saves 5 ms: resumed, rustls instead of 5 ms: TLS, rustls: for a connection the server's CPU is 50.0 % less",
+            ],
+        );
+        check("tls", &["costs TLS instead of clear text"]);
+    }
+
+    #[test]
     fn what_a_run_lacks_is_unknown_with_why_and_never_a_number() {
         let mut kept = run("connect", "connect", &[("clear text", 200.0, 100.0), ("TLS", 1_200.0, 800.0)]);
         let Measured::Run(report) = &mut kept.measured else { panic!("a run") };
@@ -527,6 +638,8 @@ mod tests {
             assert!(row.verdict == "unknown" && row.proof.is_empty() && !row.text.is_empty(), "{row:?}");
         }
         assert!(find(&report, "suite").text.contains("sealion bench run bulk"));
+        assert!(find(&report, "key").text.contains("sealion bench run connect --lab"));
+        assert!(find(&report, "tls").text.contains("server's CPU time is not known"));
         assert!(advise(&[]).is_err());
     }
 
@@ -540,7 +653,10 @@ mod tests {
         }
         let row = find(&advise(&[kept.clone()]).expect("a run"), "version").clone();
         assert!(row.verdict == "too few trials" && row.text.contains("+50.0 %"), "{row:?}");
-        let same = run("own", "oltp_point_select", &[("one", 100.0, 50.0), ("other", 100.0, 50.0)]);
+        let mut same = run("library", "oltp_read_only", &[("OpenSSL", 100.0, 50.0), ("rustls", 100.0, 50.0)]);
+        let Measured::Run(report) = &mut same.measured else { panic!("a run") };
+        (report.levels[0].comparisons[0].of, report.levels[0].comparisons[0].with) =
+            ("OpenSSL".into(), "rustls".into());
         assert_eq!(find(&advise(&[same]).expect("a run"), "setting").verdict, "no difference");
     }
 

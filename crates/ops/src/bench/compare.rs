@@ -59,6 +59,7 @@ fn of_load(report: &LoadReport) -> RunReport {
         seed: report.seed,
         is_usable: report.is_complete,
         why_not: report.partial.clone().into_iter().collect(),
+        left_out: vec![],
         not_looked_at: vec!["what varies from trial to trial: this is one measurement".into()],
         levels: vec![LevelRow {
             connections,
@@ -72,6 +73,7 @@ fn of_load(report: &LoadReport) -> RunReport {
                 high: None,
                 trials: vec![figure],
                 p95_ms: report.latency_ms.p95,
+                p95_deviation_ms: None,
                 client_cpu_us_per_query: part(|cpu| cpu.total),
                 client_user_cpu_us_per_query: part(|cpu| cpu.user),
                 client_system_cpu_us_per_query: part(|cpu| cpu.system),

@@ -3,18 +3,19 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use ::bench::experiments::{ArmTls, Experiment, Measure};
+use ::bench::experiments::{Arm, ArmTls, Experiment, Measure, Via, bases};
 use ::bench::histogram;
 use ::bench::load::measure::Latencies;
 use ::bench::machine::Ticks;
 use ::bench::stats::{BLOCKS_MIN, Blocks, Ratio, mean_and_deviation, mean_interval, order};
 use model::{Clock, SystemClock};
-use net::{ConnectOptions, SslMode, TlsVersion};
+use net::{ConnectOptions, SslMode, TlsLibrary, TlsVersion};
 use report::shape::{
     ArmRow, BENCH_RUN_SCHEMA_ID, ComparisonRow, CpuRow, LevelRow, LoadReport, PercentileRow, PublishedFigure,
     PublishedTable, RunReport, TrialRow,
 };
 
+use super::rig::{Reached, Rig};
 use super::{Load, load, settings};
 use crate::OpsError;
 
@@ -23,6 +24,8 @@ const OTHERS_SHARE_MAX: f64 = 0.10;
 const STEAL_SHARE_MAX: f64 = 0.02;
 /// From the first block to the last.
 const DRIFT_SHARE_MIN: f64 = 0.05;
+/// The first of each thread begins without one.
+const NOT_RESUMED_SHARE_MAX: f64 = 0.05;
 /// With `--precision` no more blocks than this.
 const BLOCKS_MAX: usize = 60;
 
@@ -32,6 +35,8 @@ pub struct Method {
     pub blocks: usize,
     /// Go on until every comparison is as narrow as this, as half an interval by the ratio.
     pub precision: Option<f64>,
+    /// Few levels and no interval: to see that all is as it should be.
+    pub is_quick: bool,
     /// One trial, with its warm-up. Of `workload`, `connections`, `time` and `has_own_tables` it takes what the experiment says.
     pub load: Load,
 }
@@ -58,54 +63,87 @@ struct Noise {
 /// Runs it. A figure that cannot be used is in the report all the same, with the reason.
 ///
 /// # Errors
-/// When a trial could not be begun.
+/// When what it needs is not there, or a trial could not be begun.
 pub fn run(
-    targets: &[ConnectOptions],
+    rig: &mut Rig,
     experiment: &Experiment,
     method: &Method,
     stop: &AtomicBool,
     progress: &mut dyn FnMut(At<'_>),
+    say: &mut dyn FnMut(&str),
 ) -> Result<RunReport, OpsError> {
     let started_unix_ms = SystemClock.unix_ms();
     let mut random = fastrand::Rng::with_seed(method.load.seed);
     let own = [u32::try_from(method.load.connections).unwrap_or(u32::MAX)];
-    let levels: &[u32] = if experiment.connections.is_empty() { &own } else { experiment.connections };
+    let levels = if experiment.connections.is_empty() { own.to_vec() } else { chosen(experiment, method) };
     let mut why_not: Vec<String> = Vec::new();
     let mut noise = Noise::default();
+    let mut left_out = Vec::new();
+    // All of them before the first trial: what starts takes time from what runs.
+    let mut arms: Vec<Arm> = Vec::new();
+    for arm in experiment.arms {
+        let lack = match rig.lacks(arm) {
+            Some(lack) => Some(lack),
+            None => match rig.reach(arm, stop, say) {
+                Ok(_) => None,
+                // A tunnel that this machine has not is no reason to have no answer.
+                Err(error) if matches!(arm.via, Via::Stunnel | Via::Ssh) => Some(in_one_line(&error)),
+                Err(error) => return Err(error),
+            },
+        };
+        match lack {
+            None => arms.push(*arm),
+            Some(lack) => left_out.push(format!("{}: {lack}", arm.name)),
+        }
+    }
+    if arms.len() < 2 {
+        return Err(OpsError::usage(
+            format!("\"{}\" cannot be measured here", experiment.name),
+            left_out.join("; "),
+            format!("measure it in a lab: sealion bench run {} --lab", experiment.name),
+        ));
+    }
     let mut rows = Vec::new();
     let (mut server_version, mut is_same_machine) = (String::new(), false);
     let mut trials_done = 0;
-    for &connections in levels {
+    for &connections in &levels {
         let mut blocks = Blocks::default();
-        let mut seen: Vec<Vec<LoadReport>> = experiment.arms.iter().map(|_| Vec::new()).collect();
+        let mut seen: Vec<Vec<LoadReport>> = arms.iter().map(|_| Vec::new()).collect();
         let mut tries = 0;
-        while !stop.load(Ordering::Relaxed)
-            && tries < BLOCKS_MAX
-            && wants_more(&blocks, experiment, method, tries)
+        while !stop.load(Ordering::Relaxed) && tries < BLOCKS_MAX && wants_more(&blocks, &arms, method, tries)
         {
             tries += 1;
-            let mut block: Vec<Option<LoadReport>> = experiment.arms.iter().map(|_| None).collect();
-            for arm in order(experiment.arms.len(), &mut random) {
-                let Some(one) = experiment.arms.get(arm) else { continue };
+            let mut block: Vec<Option<LoadReport>> = arms.iter().map(|_| None).collect();
+            for arm in order(arms.len(), &mut random) {
+                let Some(one) = arms.get(arm) else { continue };
                 progress(At {
                     arm: one.name,
                     connections,
                     block: tries,
                     trials_done,
-                    trials: levels.len() * method.blocks.max(tries) * experiment.arms.len(),
+                    trials: levels.len() * method.blocks.max(tries) * arms.len(),
                 });
-                let targets = targets.iter().map(|target| with_tls(target, one.tls)).collect::<Vec<_>>();
+                let Reached { targets, beside_pids, is_echo } = rig.reach(one, stop, say)?;
+                let targets: Vec<_> = targets.iter().map(|target| with_tls(target, one.tls)).collect();
                 let trial = Load {
                     workload: experiment.workload.into(),
                     connections: connections as usize,
                     // Another one each time, and the same for all arms of a block.
                     seed: method.load.seed.wrapping_add(tries as u64),
+                    beside_pids,
+                    is_echo,
                     ..method.load.clone()
                 };
                 let before = Ticks::now();
                 let report = load(&targets, &trial, stop, &mut |_| {})?;
                 trials_done += 1;
                 noise.note(before, Ticks::now(), &report);
+                if let Some(share) = not_resumed(one, &report) {
+                    why_not.push(format!(
+                        "{}, {connections} connections: {share:.0} % of them began without a session from before",
+                        one.name
+                    ));
+                }
                 if let Some(why) = &report.partial {
                     why_not.push(format!("{}, {connections} connections: {why}", one.name));
                 }
@@ -128,7 +166,7 @@ pub fn run(
                 }
             }
         }
-        for (place, arm) in experiment.arms.iter().enumerate() {
+        for (place, arm) in arms.iter().enumerate() {
             if let Some(drift) = blocks.drift(place, DRIFT_SHARE_MIN, method.load.seed) {
                 why_not.push(format!(
                     "{}, {connections} connections: it changed by {:+.0} % on the way",
@@ -137,7 +175,7 @@ pub fn run(
                 ));
             }
         }
-        rows.push(level(experiment, connections, &blocks, &seen, method.load.seed));
+        rows.push(level(&arms, connections, &blocks, &seen, method.load.seed));
     }
     why_not.extend(noise.complaints());
     let mut not_looked_at = noise.unknown();
@@ -162,17 +200,21 @@ pub fn run(
             Measure::QueriesPerS => "queries/s".into(),
             Measure::EventsPerS => "events/s".into(),
         },
-        targets: targets.iter().map(|target| target.endpoint.to_string()).collect(),
+        targets: rig.told(),
         server_version,
         is_same_machine,
         processors: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
         machine: crate::machine::machine(),
-        settings: settings(targets, &Load { workload: experiment.workload.into(), ..method.load.clone() }),
+        settings: settings(
+            rig.asked_tls(),
+            &Load { workload: experiment.workload.into(), ..method.load.clone() },
+        ),
         trial_s: method.load.time.unwrap_or_default().as_secs_f64(),
         warm_up_s: method.load.warm_up.as_secs_f64(),
         seed: method.load.seed,
         is_usable: why_not.is_empty(),
         why_not,
+        left_out,
         not_looked_at,
         levels: rows,
         published: experiment.published.map(|published| PublishedTable {
@@ -185,19 +227,47 @@ pub fn run(
                     connections: row.connections,
                     per_s: row.per_s,
                     deviation: row.deviation,
+                    p95_ms: row.p95_ms,
+                    p95_deviation_ms: row.p95_deviation_ms,
                 })
                 .collect(),
         }),
     })
 }
 
-fn wants_more(blocks: &Blocks, experiment: &Experiment, method: &Method, tries: usize) -> bool {
+/// All levels, or three of them where it must be quick.
+fn chosen(experiment: &Experiment, method: &Method) -> Vec<u32> {
+    let all = experiment.connections;
+    if !method.is_quick || all.len() <= 3 {
+        return all.to_vec();
+    }
+    [0, all.len() / 2, all.len() - 1].iter().filter_map(|&at| all.get(at).copied()).collect()
+}
+
+/// In percent, where an arm that resumes did so too seldom for its name.
+fn not_resumed(arm: &Arm, report: &LoadReport) -> Option<f64> {
+    if arm.tls != (ArmTls::Rustls { resumes: true }) || report.events == 0 {
+        return None;
+    }
+    let share = 1.0 - report.resumed as f64 / report.events as f64;
+    (share > NOT_RESUMED_SHARE_MAX).then_some(share * 100.0)
+}
+
+fn in_one_line(error: &OpsError) -> String {
+    let text = error.to_string();
+    let lines = text.lines().take(2).map(|line| line.trim().trim_start_matches("why:").trim_start());
+    lines.collect::<Vec<_>>().join(": ")
+}
+
+fn wants_more(blocks: &Blocks, arms: &[Arm], method: &Method, tries: usize) -> bool {
     if tries < method.blocks {
         return true;
     }
     let Some(precision) = method.precision else { return false };
-    (1..experiment.arms.len()).any(|arm| {
-        let ratio = blocks.ratio(0, arm, method.load.seed);
+    let mut pairs =
+        bases(arms).into_iter().enumerate().filter_map(|(arm, base)| base.map(|base| (base, arm)));
+    pairs.any(|(base, arm)| {
+        let ratio = blocks.ratio(base, arm, method.load.seed);
         ratio.and_then(|ratio| ratio.precision()).is_none_or(|seen| seen > precision)
     })
 }
@@ -231,6 +301,10 @@ fn with_tls(target: &ConnectOptions, tls: ArmTls) -> ConnectOptions {
         ArmTls::Version(version) => {
             of.mode = required;
             (of.min_version, of.max_version) = (Some(version), Some(version));
+        }
+        ArmTls::Rustls { resumes } => {
+            of.mode = required;
+            of.library = TlsLibrary::Rustls { resumes };
         }
         ArmTls::Group(group) => {
             of.mode = required;
@@ -301,19 +375,15 @@ impl Noise {
     }
 }
 
-fn level(
-    experiment: &Experiment,
-    connections: u32,
-    blocks: &Blocks,
-    seen: &[Vec<LoadReport>],
-    seed: u64,
-) -> LevelRow {
-    let mean_of = |list: &[LoadReport], of: &dyn Fn(&LoadReport) -> Option<f64>| {
+fn level(all: &[Arm], connections: u32, blocks: &Blocks, seen: &[Vec<LoadReport>], seed: u64) -> LevelRow {
+    let both_of = |list: &[LoadReport], of: &dyn Fn(&LoadReport) -> Option<f64>| {
         let values: Option<Vec<f64>> = list.iter().map(of).collect();
-        mean_and_deviation(&values?).map(|(mean, _)| mean)
+        mean_and_deviation(&values?)
     };
-    let arms = experiment
-        .arms
+    let mean_of = |list: &[LoadReport], of: &dyn Fn(&LoadReport) -> Option<f64>| {
+        both_of(list, of).map(|(mean, _)| mean)
+    };
+    let arms = all
         .iter()
         .zip(seen)
         .enumerate()
@@ -338,6 +408,8 @@ fn level(
                 high: interval.map(|(_, high)| high),
                 trials,
                 p95_ms: mean_of(list, &|report| report.latency_ms.p95),
+                p95_deviation_ms: both_of(list, &|report| report.latency_ms.p95)
+                    .and_then(|(_, deviation)| deviation),
                 client_cpu_us_per_query: client_cpu(|cpu| cpu.total),
                 client_user_cpu_us_per_query: client_cpu(|cpu| cpu.user),
                 client_system_cpu_us_per_query: client_cpu(|cpu| cpu.system),
@@ -352,14 +424,14 @@ fn level(
             }
         })
         .collect();
-    let comparisons = experiment
-        .arms
+    let comparisons = all
         .iter()
         .enumerate()
-        .skip(1)
-        .filter_map(|(place, arm)| {
-            let ratio = blocks.ratio(0, place, seed)?;
-            let first = experiment.arms.first()?;
+        .zip(bases(all))
+        .filter_map(|((place, arm), base)| {
+            let base = base?;
+            let ratio = blocks.ratio(base, place, seed)?;
+            let first = all.get(base)?;
             Some(ComparisonRow {
                 of: first.name.into(),
                 with: arm.name.into(),
@@ -402,6 +474,7 @@ pub(crate) fn trial_row(block: usize, report: &LoadReport) -> TrialRow {
         server_cpu_us_per_query: report.server_cpu_us_per_query,
         client_context_switches: report.client_context_switches,
         retries: report.retries,
+        resumed: report.resumed,
         late_at_end: report.late_at_end,
         errors: report.errors.iter().map(|error| error.count).sum(),
     }
@@ -436,8 +509,9 @@ fn words(first: &str, second: &str, ratio: &Ratio) -> String {
 pub fn quick(method: &mut Method) {
     method.blocks = 3;
     method.precision = None;
-    method.load.time = Some(Duration::from_millis(1500));
-    method.load.warm_up = Duration::from_millis(500);
+    method.is_quick = true;
+    method.load.time = Some(Duration::from_millis(800));
+    method.load.warm_up = Duration::from_millis(200);
 }
 
 #[cfg(test)]

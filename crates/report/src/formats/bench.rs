@@ -61,6 +61,7 @@ const COLUMNS: &[(&str, Cell)] = &[
     ("server_cpu_us_per_query", |of| real(of.trial.server_cpu_us_per_query)),
     ("client_context_switches", |of| of.trial.client_context_switches.to_string()),
     ("retries", |of| of.trial.retries.to_string()),
+    ("resumed", |of| of.trial.resumed.to_string()),
     ("late_at_end", |of| of.trial.late_at_end.to_string()),
     ("errors", |of| of.trial.errors.to_string()),
 ];

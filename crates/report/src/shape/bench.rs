@@ -57,6 +57,8 @@ pub struct LoadReport {
     pub server_cpu_us_per_query: Option<f64>,
     pub client_context_switches: u64,
     pub retries: u64,
+    /// Of the connections that `connect` made, with a TLS session from before.
+    pub resumed: u64,
     /// With a rate: events that waited for a connection when it ended.
     pub late_at_end: u64,
     pub errors: Vec<LoadErrorRow>,

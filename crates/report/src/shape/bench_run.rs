@@ -35,6 +35,8 @@ pub struct RunReport {
     /// False: `why_not` says what is against it; the figures are there all the same.
     pub is_usable: bool,
     pub why_not: Vec<String>,
+    /// Arms of the experiment that could not be measured here, each with why.
+    pub left_out: Vec<String>,
     /// What could not be judged: it may speak against the figures, and nobody knows.
     pub not_looked_at: Vec<String>,
     pub levels: Vec<LevelRow>,
@@ -66,6 +68,8 @@ pub struct ArmRow {
     /// In the order in which they ran.
     pub trials: Vec<f64>,
     pub p95_ms: Option<f64>,
+    /// Over the trials; `null` of one trial.
+    pub p95_deviation_ms: Option<f64>,
     pub client_cpu_us_per_query: Option<f64>,
     pub client_user_cpu_us_per_query: Option<f64>,
     pub client_system_cpu_us_per_query: Option<f64>,
@@ -108,6 +112,8 @@ pub struct TrialRow {
     pub server_cpu_us_per_query: Option<f64>,
     pub client_context_switches: u64,
     pub retries: u64,
+    /// Of the connections that `connect` made, with a TLS session from before.
+    pub resumed: u64,
     pub late_at_end: u64,
     /// That servers gave, and were not fatal.
     pub errors: u64,
@@ -141,4 +147,6 @@ pub struct PublishedFigure {
     pub connections: Option<u32>,
     pub per_s: f64,
     pub deviation: Option<f64>,
+    pub p95_ms: Option<f64>,
+    pub p95_deviation_ms: Option<f64>,
 }

@@ -4,154 +4,31 @@ use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use capture::Canary;
 use capture::words::Words;
-use net::{Client, ConnectOptions, Endpoint};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
 use secrecy::{ExposeSecret, SecretString};
 
 use super::super::relay::{Config, Place, Relayed, Running, Said, Wish};
 use super::super::sniff::{Sniffed, Source, Word, sniff};
 use super::super::{Ground, Outcome, Stage, attack, client};
 use crate::OpsError;
+pub use crate::servers::{MARIADB, MYSQL, Server};
+use crate::servers::{encryption_keys, internal};
 
-const START_SCRIPT: &str = include_str!("../../../../../scripts/start-server.sh");
-pub const MARIADB: &str = "galera-10.11";
-pub const MYSQL: &str = "mysql-9.7";
 const MARIADB_PORT: u16 = 3306;
 /// X Protocol of the first would be on the next one.
 const MYSQL_PORT: u16 = 3316;
-/// A data directory is initialised before; on two busy cores 20 s were seen.
-const UP_MAX: Duration = Duration::from_secs(120);
-const DOWN_MAX: Duration = Duration::from_secs(20);
 const CLIENT_MAX: Duration = Duration::from_secs(30);
-const POLL: Duration = Duration::from_millis(20);
 const LISTENS_MAX: Duration = Duration::from_secs(10);
 /// The account of the tour's clients.
 pub const USER: &str = "teller";
 /// What accounts hold; each is written to a table that clients read.
 pub const PAYEE: &str = "account-of-the-payee";
-
-fn internal(what: &str) -> impl FnOnce(std::io::Error) -> OpsError {
-    let what = what.to_owned();
-    move |error| OpsError::internal(what, error)
-}
-
-/// A server that ends with this.
-pub struct Server {
-    child: Child,
-    pub name: &'static str,
-    pub port: u16,
-    pub dir: PathBuf,
-}
-
-impl Server {
-    /// The script becomes the server, tied to this process: it goes when this thread does, however that ends.
-    fn start(name: &'static str, port: u16, home: &Path, options: &[String]) -> Result<Self, OpsError> {
-        if !lab::bundle::bundle(name).join("stamp").is_file() {
-            return Err(OpsError::cannot_look(
-                format!("there is no {name} to play on"),
-                "its bundle was not fetched",
-                format!("sealion lab fetch {name}"),
-            ));
-        }
-        let script = home.join("start-server.sh");
-        std::fs::write(&script, START_SCRIPT).map_err(internal("the start script cannot be written"))?;
-        let dir = home.join(name);
-        let child = Command::new("/proc/self/exe")
-            .args(["__server", "bash"])
-            .arg(&script)
-            .arg(name)
-            .arg(&dir)
-            .arg(port.to_string())
-            .args(options)
-            .process_group(0)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .map_err(internal("a server cannot be started"))?;
-        let mut server = Self { child, name, port, dir };
-        server.is_up()?;
-        Ok(server)
-    }
-
-    fn is_up(&mut self) -> Result<(), OpsError> {
-        let deadline = Instant::now() + UP_MAX;
-        while self.session().is_err() {
-            let ended = self.child.try_wait().map_err(internal("a server cannot be asked for"))?;
-            if ended.is_some() || Instant::now() > deadline {
-                let log = std::fs::read_to_string(self.dir.join("log")).unwrap_or_default();
-                let end =
-                    log.lines().rev().find(|line| line.contains("ERROR")).unwrap_or("its log says nothing");
-                return Err(OpsError::cannot_look(
-                    format!("{} does not come up", self.name),
-                    end,
-                    format!("sealion lab fetch {}", self.name),
-                ));
-            }
-            std::thread::sleep(POLL);
-        }
-        Ok(())
-    }
-
-    /// Over the unix socket, where nobody listens. `root` of such a server has no password.
-    fn session(&self) -> Result<Client, net::NetError> {
-        Client::connect(&ConnectOptions {
-            connect_timeout: Duration::from_secs(3),
-            io_timeout: CLIENT_MAX,
-            ..ConnectOptions::new(Endpoint::unix(self.dir.join("socket")), "root")
-        })
-    }
-
-    pub fn run(&self, statements: &[&str]) -> Result<(), OpsError> {
-        let failed =
-            |error: net::NetError| OpsError::internal(format!("{} takes no statement", self.name), error);
-        let mut session = self.session().map_err(failed)?;
-        for sql in statements {
-            session.execute(sql).map_err(failed)?;
-        }
-        Ok(())
-    }
-
-    pub fn ca(&self) -> PathBuf {
-        self.dir.join("cert.pem")
-    }
-
-    pub fn place(&self) -> Place {
-        Place::Tcp(([127, 0, 0, 1], self.port).into())
-    }
-
-    fn version(&self) -> Result<String, OpsError> {
-        let session = self
-            .session()
-            .map_err(|error| OpsError::internal(format!("{} does not answer", self.name), error))?;
-        Ok(wire::printable(session.server_version()))
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        if let Ok(pid) = i32::try_from(self.child.id()) {
-            let _ = kill(Pid::from_raw(pid), Signal::SIGTERM);
-        }
-        let deadline = Instant::now() + DOWN_MAX;
-        while matches!(self.child.try_wait(), Ok(None)) {
-            if Instant::now() > deadline {
-                let _ = self.child.kill();
-                let _ = self.child.wait();
-                return;
-            }
-            std::thread::sleep(POLL);
-        }
-    }
-}
 
 /// A tool of a bundle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -223,10 +100,10 @@ impl Scene {
         let mariadb = Server::start(
             MARIADB,
             MARIADB_PORT,
-            home.path(),
+            &home.path().join(MARIADB),
             &[options(&["--local-infile=ON", "--plugin-maturity=unknown"]), encryption].concat(),
         )?;
-        let mysql = Server::start(MYSQL, MYSQL_PORT, home.path(), &options(&["--mysqlx=OFF"]))?;
+        let mysql = Server::start(MYSQL, MYSQL_PORT, &home.path().join(MYSQL), &options(&["--mysqlx=OFF"]))?;
         // Of this run; 24 characters are enough for nobody to guess, and for every plugin.
         let password: String = trust::generate_passphrase().expose_secret().chars().take(24).collect();
         for server in [&mariadb, &mysql] {
@@ -369,7 +246,8 @@ impl Scene {
         act: impl FnOnce(At) -> Result<T, OpsError>,
     ) -> Result<(Vec<Relayed>, T), OpsError> {
         let listen = Place::Tcp(([127, 0, 0, 1], 0).into());
-        let running = Running::start(Wish { listen, target: server.place(), config, words: vec![] })?;
+        let running =
+            Running::start(Wish { listen, target: Place::Tcp(server.address()), config, words: vec![] })?;
         let Place::Tcp(address) = running.at() else {
             return Err(OpsError::internal("the relay has no port", "it listens on a socket"));
         };
@@ -437,19 +315,4 @@ fn judged(
             "this is a fault of the tour: please report it",
         )),
     }
-}
-
-/// One key for tables at rest, which the last part shows; no table is encrypted unless it is asked for.
-fn encryption_keys(home: &Path) -> Result<Vec<String>, OpsError> {
-    let mut key = [0_u8; 32];
-    openssl::rand::rand_bytes(&mut key).map_err(|error| OpsError::internal("no random bytes", error))?;
-    let digits = change::journal::hex(&key);
-    let path = home.join("keys");
-    std::fs::write(&path, format!("1;{digits}\n")).map_err(internal("the key file cannot be written"))?;
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))
-        .map_err(internal("the key file cannot be closed"))?;
-    Ok(vec![
-        "--plugin-load-add=file_key_management".into(),
-        format!("--loose-file-key-management-filename={}", path.display()),
-    ])
 }

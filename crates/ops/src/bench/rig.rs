@@ -1,0 +1,706 @@
+//! Where an experiment's arms run: on the server that was named, or on servers of a lab that ends with the experiment.
+//!
+//! All servers of an experiment are up at once, so that its arms can take turns in random order. One that is not used does
+//! nothing meanwhile.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use ::bench::experiments::{Arm, AtRest, Experiment, Key, Place, Via};
+use ::bench::load::tables::Plan;
+use capture::relay::{Relays, Route};
+use lab::bundle::{Servers, bundle};
+use lab::{LabOptions, SstMethod};
+use net::{ConnectOptions, Endpoint};
+
+use super::keys;
+use crate::labs::{self, Up};
+use crate::servers::{MARIADB, Server, encryption_keys, internal};
+use crate::{OpsError, bench};
+
+/// Of servers that the tables fit into, as sysbench's do in the published runs.
+const BUFFER_POOL: &str = "--innodb-buffer-pool-size=256M";
+/// And of servers whose files are what is measured: the tables do not fit into it.
+const SMALL_BUFFER_POOL: &str = "--innodb-buffer-pool-size=8M";
+/// Of one table there, 230 bytes each.
+const AT_REST_ROWS_MIN: u32 = 60_000;
+/// A tunnel listens within this time, or it has failed.
+const TUNNEL_UP_MAX: Duration = Duration::from_secs(10);
+/// Of a handshake with a node of the lab: one that speaks no TLS says nothing at all.
+const PROBE_MAX: Duration = Duration::from_secs(2);
+const POLL: Duration = Duration::from_millis(10);
+/// Of the lab's clusters: their addresses are 127.77.N.x, and those of other labs are 1 to 3.
+const LAB_NUMBERS: u8 = 20;
+/// All experiments together need some twenty.
+const SERVERS_MAX: u8 = 100;
+
+/// How an arm is reached.
+#[derive(Debug, Clone)]
+pub struct Reached {
+    pub targets: Vec<ConnectOptions>,
+    /// Processes whose time is the server's, beside those that listen at the targets: what stands behind a tunnel.
+    pub beside_pids: Vec<i32>,
+    /// There is no database at the other end.
+    pub is_echo: bool,
+}
+
+impl Reached {
+    fn at(targets: Vec<ConnectOptions>) -> Self {
+        Self { targets, beside_pids: vec![], is_echo: false }
+    }
+}
+
+/// How a lab is made.
+#[derive(Debug, Clone)]
+pub struct LabPlan {
+    /// Tables of every server in it.
+    pub tables: Plan,
+    /// What `net` needs to know of TLS, beside the mode.
+    pub tls: net::TlsOptions,
+    /// This process is in a namespace of its own.
+    pub namespace: bool,
+}
+
+/// Servers, and what stands before them.
+pub struct Rig {
+    named: Vec<ConnectOptions>,
+    lab: Option<Lab>,
+    relays: Vec<(Place, Via, SocketAddr)>,
+}
+
+struct Lab {
+    plan: LabPlan,
+    // What goes first stands first: tunnels before the servers behind them, and the files last.
+    tunnels: Vec<(Via, Tunnel)>,
+    echoes: Vec<(bool, Ended, SocketAddr)>,
+    singles: Vec<(Place, Server)>,
+    clusters: Vec<(Place, Up)>,
+    /// Of directories and clusters; none is used twice.
+    made: u8,
+    home: tempfile::TempDir,
+}
+
+impl Rig {
+    /// The servers that somebody named.
+    pub fn named(targets: Vec<ConnectOptions>) -> Self {
+        Self { named: targets, lab: None, relays: vec![] }
+    }
+
+    /// A lab, empty so far; its files are in `home`.
+    pub fn lab(plan: LabPlan, home: tempfile::TempDir) -> Self {
+        let lab =
+            Lab { plan, tunnels: vec![], echoes: vec![], singles: vec![], clusters: vec![], made: 0, home };
+        Self { named: vec![], lab: Some(lab), relays: vec![] }
+    }
+
+    pub fn is_lab(&self) -> bool {
+        self.lab.is_some()
+    }
+
+    /// For reports.
+    pub fn told(&self) -> Vec<String> {
+        if self.is_lab() {
+            return vec!["servers of a lab".into()];
+        }
+        self.named.iter().map(|target| target.endpoint.to_string()).collect()
+    }
+
+    /// What was chosen of TLS, before an arm chooses.
+    pub fn asked_tls(&self) -> Option<&net::TlsOptions> {
+        let of_lab = self.lab.as_ref().map(|lab| &lab.plan.tls);
+        of_lab.or_else(|| self.named.first().map(|target| &target.tls))
+    }
+
+    /// Why an arm cannot be measured here, if it cannot.
+    pub fn lacks(&self, arm: &Arm) -> Option<String> {
+        if !self.is_lab() && arm.needs_lab() {
+            return Some("it needs a server of its own: --lab".into());
+        }
+        None
+    }
+
+    /// Makes what an arm needs, where it is not there yet, and says how it is reached.
+    ///
+    /// # Errors
+    /// What does not come up.
+    pub fn reach(
+        &mut self,
+        arm: &Arm,
+        stop: &AtomicBool,
+        say: &mut dyn FnMut(&str),
+    ) -> Result<Reached, OpsError> {
+        let direct = match &mut self.lab {
+            None => Reached::at(self.named.clone()),
+            Some(lab) => lab.reach(arm.place, stop, say)?,
+        };
+        match (arm.via, &mut self.lab) {
+            (Via::Direct, _) => Ok(direct),
+            (Via::Delay { one_way_ms }, _) => self.delayed(arm, one_way_ms, direct),
+            (via @ (Via::Stunnel | Via::Ssh), Some(lab)) => lab.tunnelled(via, direct),
+            (Via::Stunnel | Via::Ssh, None) => Err(OpsError::usage(
+                format!("there is no tunnel to the server for the arm \"{}\"", arm.name),
+                "its other end has to be on the server's machine",
+                "measure it in a lab: --lab",
+            )),
+        }
+    }
+
+    fn delayed(&mut self, arm: &Arm, one_way_ms: u16, direct: Reached) -> Result<Reached, OpsError> {
+        let Some(ConnectOptions { endpoint: Endpoint::Tcp { host, port, .. }, .. }) = direct.targets.first()
+        else {
+            return Err(OpsError::usage(
+                "a delay cannot be put before a unix socket",
+                "bytes of TCP are kept back",
+                "name the server by host and port",
+            ));
+        };
+        let known = self.relays.iter().find(|(place, via, _)| (*place, *via) == (arm.place, arm.via));
+        let at = if let Some((_, _, at)) = known {
+            *at
+        } else {
+            let failed = internal("a relay cannot be made");
+            let target = std::net::ToSocketAddrs::to_socket_addrs(&(host.as_str(), *port))
+                .ok()
+                .and_then(|mut found| found.next())
+                .ok_or_else(|| {
+                    OpsError::cannot_look(
+                        format!("{host} has no address"),
+                        "its name is not known",
+                        "name another",
+                    )
+                })?;
+            let relays = Relays::new(|ip| ip);
+            relays.set_delay(Duration::from_millis(one_way_ms.into()));
+            let listen = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+            let at = relays.add(Route { listen, target }).map_err(failed)?;
+            self.relays.push((arm.place, arm.via, at));
+            at
+        };
+        let beside_pids = bench::pids_behind(&direct.targets);
+        let targets = direct.targets.into_iter().take(1).map(|target| moved(target, at)).collect();
+        Ok(Reached { targets, beside_pids, is_echo: direct.is_echo })
+    }
+
+    /// Ends what none of these needs.
+    pub fn keep_for(&mut self, experiments: &[&Experiment]) {
+        let needs = |place: Place| {
+            let arms = experiments.iter().flat_map(|experiment| experiment.arms);
+            arms.map(|arm| cluster_of(arm.place)).any(|wanted| wanted == cluster_of(place))
+        };
+        if let Some(lab) = &mut self.lab {
+            lab.singles.retain(|(place, _)| needs(*place));
+            lab.clusters.retain(|(place, _)| needs(*place));
+        }
+    }
+}
+
+fn moved(mut target: ConnectOptions, at: SocketAddr) -> ConnectOptions {
+    target.endpoint = Endpoint::tcp(at.ip().to_string(), at.port());
+    target
+}
+
+/// One cluster serves all delays: they are set while it runs.
+fn cluster_of(place: Place) -> Place {
+    match place {
+        Place::Wan { tls, .. } => Place::Wan { tls, one_way_ms: 0 },
+        other => other,
+    }
+}
+
+impl Lab {
+    fn reach(
+        &mut self,
+        place: Place,
+        stop: &AtomicBool,
+        say: &mut dyn FnMut(&str),
+    ) -> Result<Reached, OpsError> {
+        match place {
+            Place::Given => self.single(place, keys::GIVEN, AtRest::default(), stop, say),
+            Place::Key(key) => self.single(place, key, AtRest::default(), stop, say),
+            Place::AtRest(at_rest) => self.single(place, keys::GIVEN, at_rest, stop, say),
+            Place::Galera { .. } => self.cluster(place, stop, say),
+            Place::Wan { one_way_ms, .. } => {
+                let reached = self.cluster(cluster_of(place), stop, say)?;
+                if let Some((_, up)) = self.clusters.iter().find(|(known, _)| *known == cluster_of(place)) {
+                    up.lab.set_delay(one_way_ms)?;
+                }
+                Ok(reached)
+            }
+            Place::Echo { tls } => self.echo(tls),
+        }
+    }
+
+    fn next(&mut self) -> Result<u8, OpsError> {
+        self.made += 1;
+        if self.made > SERVERS_MAX {
+            return Err(OpsError::internal(
+                "the lab is full",
+                format!("{SERVERS_MAX} servers were made in it"),
+            ));
+        }
+        Ok(self.made)
+    }
+
+    fn options(&self, at: SocketAddr) -> ConnectOptions {
+        let mut options = ConnectOptions {
+            tls: self.plan.tls.clone(),
+            connect_timeout: Duration::from_secs(30),
+            ..ConnectOptions::new(Endpoint::tcp(at.ip().to_string(), at.port()), "root")
+        };
+        options.tls.read_ahead = true;
+        options.cache_metadata = true;
+        "sealion bench".clone_into(&mut options.program_name);
+        options
+    }
+
+    fn single(
+        &mut self,
+        place: Place,
+        key: Key,
+        at_rest: AtRest,
+        stop: &AtomicBool,
+        say: &mut dyn FnMut(&str),
+    ) -> Result<Reached, OpsError> {
+        if let Some((_, server)) = self.singles.iter().find(|(known, _)| *known == place) {
+            return Ok(Reached::at(vec![self.keyed(server.address(), key)]));
+        }
+        say(&format!("starting MariaDB, {}", told(place)));
+        let number = self.next()?;
+        let dir = self.home.path().join(format!("s{number}"));
+        let pair = keys::make(&dir, key)?;
+        let is_at_rest = matches!(place, Place::AtRest(_));
+        let mut options = vec![
+            if is_at_rest { SMALL_BUFFER_POOL } else { BUFFER_POOL }.to_owned(),
+            "--max-connections=2000".into(),
+            "--performance-schema=OFF".into(),
+            format!("--ssl-cert={}", pair.cert.display()),
+            format!("--ssl-key={}", pair.key.display()),
+            format!("--ssl-ca={}", pair.cert.display()),
+        ];
+        if let Some(ciphers) = keys::ciphers(key) {
+            options.push(format!("--ssl-cipher={ciphers}"));
+        }
+        if is_at_rest {
+            let on = |yes: bool| if yes { "ON" } else { "OFF" };
+            options.extend(encryption_keys(&dir)?);
+            options.extend([
+                // There for all that are compared, encrypted or not.
+                "--server-id=1".into(),
+                "--log-bin=binlog".into(),
+                format!("--innodb-encrypt-tables={}", on(at_rest.tables)),
+                format!("--innodb-encrypt-log={}", on(at_rest.redo)),
+                format!("--encrypt-binlog={}", on(at_rest.binlog)),
+            ]);
+        }
+        let server = Server::start(MARIADB, free_port()?, &dir, &options)?;
+        let target = self.keyed(server.address(), key);
+        let mut tables = self.plan.tables.clone();
+        if is_at_rest {
+            tables.table_size = tables.table_size.max(AT_REST_ROWS_MIN);
+        }
+        fill(&target, &tables, stop, say)?;
+        if is_at_rest {
+            lies_as_wished(&server, at_rest)?;
+        }
+        self.singles.push((place, server));
+        Ok(Reached::at(vec![target]))
+    }
+
+    fn keyed(&self, at: SocketAddr, key: Key) -> ConnectOptions {
+        let mut options = self.options(at);
+        if let Some(ciphers) = keys::ciphers(key) {
+            options.tls.ciphers = Some(ciphers.into());
+        }
+        options
+    }
+
+    fn cluster(
+        &mut self,
+        place: Place,
+        stop: &AtomicBool,
+        say: &mut dyn FnMut(&str),
+    ) -> Result<Reached, OpsError> {
+        if let Some((_, up)) = self.clusters.iter().find(|(known, _)| *known == place) {
+            return Ok(Reached::at(self.nodes(up)));
+        }
+        let (tls, has_relays) = match place {
+            Place::Wan { tls, .. } => (tls, true),
+            Place::Galera { tls } => (tls, false),
+            _ => (false, false),
+        };
+        let number = LAB_NUMBERS + self.next()?;
+        let dir = self.home.path().join(format!("g{number}"));
+        let provider_options = if tls {
+            std::fs::create_dir_all(&dir).map_err(internal("the lab's directory cannot be made"))?;
+            let pair = keys::make(&self.home.path().join(format!("k{number}")), keys::GIVEN)?;
+            let (cert, key) = (pair.cert.display(), pair.key.display());
+            format!(";socket.ssl=yes;socket.ssl_cert={cert};socket.ssl_key={key};socket.ssl_ca={cert}")
+        } else {
+            String::new()
+        };
+        let options = LabOptions {
+            name: format!("bench{number}"),
+            dir: dir.clone(),
+            servers: Servers::find(false)?,
+            sst_method: if has_relays { SstMethod::Mariabackup } else { SstMethod::Rsync },
+            nodes: 3,
+            galera: true,
+            number,
+            namespace: self.plan.namespace,
+            relay: has_relays,
+            provider_options,
+            keep: false,
+        };
+        say(&format!("starting three nodes of Galera, {}", told(place)));
+        let up = labs::first_node(&options, &dir.join("operator"))?;
+        for (name, members) in [("n2", 2), ("n3", 3)] {
+            say(&format!("{name} joins"));
+            labs::join(&up, name, members)?;
+        }
+        is_between_nodes(&up, tls)?;
+        let targets = self.nodes(&up);
+        self.clusters.push((place, up));
+        if let Some(first) = targets.first() {
+            fill(first, &self.plan.tables, stop, say)?;
+        }
+        Ok(Reached::at(targets))
+    }
+
+    /// Past the relays: what is delayed is what nodes say to each other.
+    fn nodes(&self, up: &Up) -> Vec<ConnectOptions> {
+        up.lab
+            .file
+            .nodes
+            .iter()
+            .zip(&up.cluster.nodes)
+            .map(|(node, known)| {
+                let login = up.cluster.login_at(known);
+                let at = SocketAddr::new(node.listens_at(), lab::layout::SQL_PORT);
+                ConnectOptions { user: login.user, password: login.password, ..self.options(at) }
+            })
+            .collect()
+    }
+
+    fn echo(&mut self, tls: bool) -> Result<Reached, OpsError> {
+        let mut known = self.echoes.iter().find(|(known, _, _)| *known == tls).map(|(_, _, at)| *at);
+        if known.is_none() {
+            let at = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), free_port()?);
+            let mut command = Command::new("/proc/self/exe");
+            command.arg("__server").arg("/proc/self/exe").arg("__echo").arg(at.to_string());
+            if tls {
+                let pair = keys::make(&self.home.path().join("echo"), keys::GIVEN)?;
+                command.arg(pair.cert).arg(pair.key);
+            }
+            let child = quiet(&mut command).spawn().map_err(internal("the echo cannot be started"))?;
+            let mut ended = Ended(child);
+            listens(at, &mut ended, "the echo")?;
+            self.echoes.push((tls, ended, at));
+            known = Some(at);
+        }
+        let targets = known.into_iter().map(|at| self.options(at)).collect();
+        Ok(Reached { is_echo: true, ..Reached::at(targets) })
+    }
+
+    fn tunnelled(&mut self, via: Via, direct: Reached) -> Result<Reached, OpsError> {
+        let behind = bench::pids_behind(&direct.targets);
+        if !self.tunnels.iter().any(|(known, _)| *known == via) {
+            let Some(Endpoint::Tcp { host, port, .. }) =
+                direct.targets.first().map(|target| &target.endpoint)
+            else {
+                return Err(OpsError::internal("a tunnel leads to no server", "it has no port"));
+            };
+            let ip = host
+                .parse()
+                .map_err(|error| OpsError::internal("a server of the lab has no address", error))?;
+            let dir = self.home.path().join(if via == Via::Stunnel { "stunnel" } else { "ssh" });
+            let pair = keys::make(&dir, keys::GIVEN)?;
+            let tunnel = match via {
+                Via::Ssh => Tunnel::ssh(&dir, SocketAddr::new(ip, *port))?,
+                _ => Tunnel::stunnel(&dir, &pair, SocketAddr::new(ip, *port))?,
+            };
+            self.tunnels.push((via, tunnel));
+        }
+        let tunnel = self.tunnels.iter().find(|(known, _)| *known == via).map(|(_, tunnel)| tunnel);
+        let Some(tunnel) = tunnel else {
+            return Err(OpsError::internal("a tunnel is gone", "it was just made"));
+        };
+        let mut beside_pids = behind;
+        for end in &tunnel.ends {
+            beside_pids.extend(i32::try_from(end.0.id()).into_iter().flat_map(::bench::cpu::family_of));
+        }
+        beside_pids.sort_unstable();
+        beside_pids.dedup();
+        let targets = direct.targets.into_iter().take(1).map(|target| moved(target, tunnel.entry)).collect();
+        Ok(Reached { targets, beside_pids, is_echo: direct.is_echo })
+    }
+}
+
+fn fill(
+    target: &ConnectOptions,
+    tables: &Plan,
+    stop: &AtomicBool,
+    say: &mut dyn FnMut(&str),
+) -> Result<(), OpsError> {
+    let (count, plural) = (tables.tables, if tables.tables == 1 { "" } else { "s" });
+    say(&format!("filling {count} table{plural} of {} rows", tables.table_size));
+    let plain = ConnectOptions { tls: net::TlsOptions::with_mode(net::SslMode::Disabled), ..target.clone() };
+    bench::prepare(&plain, tables, stop, &|_| {})
+}
+
+/// Writes a word, and looks for it in the files: an option that says ON proves nothing.
+fn lies_as_wished(server: &Server, at_rest: AtRest) -> Result<(), OpsError> {
+    let unreadable = internal("the files of a server cannot be read");
+    let word = secrecy::ExposeSecret::expose_secret(&trust::generate_passphrase()).to_owned();
+    server.run(&[
+        "CREATE DATABASE sealion_bench_word",
+        "CREATE TABLE sealion_bench_word.word (word VARCHAR(100)) ENGINE=InnoDB",
+        &format!("INSERT INTO sealion_bench_word.word VALUES ('{word}')"),
+        // Its pages go to the file now.
+        "FLUSH TABLES sealion_bench_word.word FOR EXPORT",
+    ])?;
+    let data = server.dir.join("data");
+    let mut binlogs: Vec<PathBuf> = Vec::new();
+    for entry in std::fs::read_dir(&data).map_err(unreadable)? {
+        let path = entry.map_err(internal("the files of a server cannot be listed"))?.path();
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        if name.starts_with("binlog.0") {
+            binlogs.push(path);
+        }
+    }
+    let kinds = [
+        ("tables", at_rest.tables, vec![data.join("sealion_bench_word/word.ibd")]),
+        ("the redo log", at_rest.redo, vec![data.join("ib_logfile0")]),
+        ("the binary log", at_rest.binlog, binlogs),
+    ];
+    for (name, is_to_be_encrypted, paths) in kinds {
+        let mut is_in_clear = false;
+        for path in paths {
+            let bytes = std::fs::read(&path).map_err(internal("a file of a server cannot be read"))?;
+            is_in_clear |= memchr::memmem::find(&bytes, word.as_bytes()).is_some();
+        }
+        if is_in_clear == is_to_be_encrypted {
+            let (is, be) = if is_in_clear {
+                ("there in clear text", "encrypted")
+            } else {
+                ("not to be found", "in clear text")
+            };
+            return Err(OpsError::internal(
+                format!("a word that was written is {is} in the files of {name}"),
+                format!("they were to be {be}"),
+            ));
+        }
+    }
+    server.run(&["DROP DATABASE sealion_bench_word"])
+}
+
+/// What the ports of Galera speak, and not what an option says.
+fn is_between_nodes(up: &Up, wants_tls: bool) -> Result<(), OpsError> {
+    for node in &up.lab.file.nodes {
+        let at = SocketAddr::new(node.listens_at(), lab::layout::GALERA_PORT);
+        let speaks_tls =
+            net::tls_probe(at, None, &net::TlsOptions::with_mode(net::SslMode::Required), PROBE_MAX).is_ok();
+        if speaks_tls != wants_tls {
+            let (is, be) = if speaks_tls { ("TLS", "clear text") } else { ("no TLS", "TLS") };
+            return Err(OpsError::internal(format!("{at} speaks {is}"), format!("it was to be {be}")));
+        }
+    }
+    Ok(())
+}
+
+fn told(place: Place) -> String {
+    match place {
+        Place::Given => "RSA 2048".into(),
+        Place::Key(key) => keys::name(key),
+        Place::AtRest(AtRest { tables, redo, binlog }) => {
+            let kept = [(tables, "tables"), (redo, "redo log"), (binlog, "binary log")];
+            let kept: Vec<&str> = kept.iter().filter(|(yes, _)| *yes).map(|(_, name)| *name).collect();
+            if kept.is_empty() {
+                "nothing encrypted".into()
+            } else {
+                format!("encrypted: {}", kept.join(", "))
+            }
+        }
+        Place::Galera { tls } => if tls { "TLS between them" } else { "clear text between them" }.into(),
+        Place::Wan { tls, .. } => {
+            format!("{} and relays between them", if tls { "TLS" } else { "clear text" })
+        }
+        Place::Echo { .. } => "no database".into(),
+    }
+}
+
+fn free_port() -> Result<u16, OpsError> {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+        .and_then(|listener| listener.local_addr())
+        .map(|at| at.port())
+        .map_err(internal("no port is free"))
+}
+
+/// A process that ends with this.
+struct Ended(Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn quiet(command: &mut Command) -> &mut Command {
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null())
+}
+
+fn listens(at: SocketAddr, child: &mut Ended, what: &str) -> Result<(), OpsError> {
+    let deadline = Instant::now() + TUNNEL_UP_MAX;
+    while ::bench::cpu::listeners_of(at.port()).is_empty() {
+        let ended = child.0.try_wait().map_err(internal("a child process cannot be asked for"))?;
+        if let Some(status) = ended {
+            return Err(OpsError::cannot_look(
+                format!("{what} does not come up"),
+                status.to_string(),
+                "try it by hand, in the same place",
+            ));
+        }
+        if Instant::now() > deadline {
+            return Err(OpsError::cannot_look(
+                format!("{what} does not listen"),
+                format!("{} s went by", TUNNEL_UP_MAX.as_secs()),
+                "try again when less runs here",
+            ));
+        }
+        std::thread::sleep(POLL);
+    }
+    Ok(())
+}
+
+/// Two processes, one at each end.
+struct Tunnel {
+    ends: [Ended; 2],
+    entry: SocketAddr,
+}
+
+impl Tunnel {
+    fn stunnel(dir: &Path, pair: &keys::Pair, to: SocketAddr) -> Result<Self, OpsError> {
+        let servers = Servers::find(false)?;
+        let local = |port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
+        let (middle, entry) = (local(free_port()?), local(free_port()?));
+        let start = |name: &str, text: String, at: SocketAddr| -> Result<Ended, OpsError> {
+            let path = dir.join(name);
+            std::fs::write(&path, text).map_err(internal("a file of stunnel cannot be written"))?;
+            let mut command = Command::new("/proc/self/exe");
+            command.arg("__server").arg(servers.program("stunnel")).arg(&path).envs(servers.environment());
+            let child = quiet(&mut command).spawn().map_err(internal("stunnel cannot be started"))?;
+            let mut ended = Ended(child);
+            listens(at, &mut ended, "stunnel")?;
+            Ok(ended)
+        };
+        let head =
+            "foreground=yes\npid=\nsyslog=no\ndebug=0\nsocket=l:TCP_NODELAY=1\nsocket=r:TCP_NODELAY=1\n";
+        let far = start(
+            "server.conf",
+            format!(
+                "{head}[mysql]\naccept={middle}\nconnect={to}\ncert={}\nkey={}\n",
+                pair.cert.display(),
+                pair.key.display()
+            ),
+            middle,
+        )?;
+        // As the arms beside it: encrypted, and checked as little as ssl-mode=REQUIRED does.
+        let near = start(
+            "client.conf",
+            format!("{head}[mysql]\nclient=yes\nverify=0\naccept={entry}\nconnect={middle}\n"),
+            entry,
+        )?;
+        Ok(Self { ends: [near, far], entry })
+    }
+
+    fn ssh(dir: &Path, to: SocketAddr) -> Result<Self, OpsError> {
+        let missing = |name: &str| {
+            OpsError::cannot_look(
+                format!("there is no {name}"),
+                "it is not installed",
+                "apt install openssh-server openssh-client",
+            )
+        };
+        let (sshd, ssh, keygen) = (
+            program("sshd").ok_or_else(|| missing("sshd"))?,
+            program("ssh").ok_or_else(|| missing("ssh"))?,
+            program("ssh-keygen").ok_or_else(|| missing("ssh-keygen"))?,
+        );
+        for name in ["host", "user"] {
+            let made = quiet(
+                Command::new(&keygen).args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(dir.join(name)),
+            )
+            .status()
+            .map_err(internal("ssh-keygen cannot be started"))?;
+            if !made.success() {
+                return Err(OpsError::cannot_look(
+                    "ssh-keygen makes no key",
+                    made.to_string(),
+                    "try it by hand",
+                ));
+            }
+        }
+        let local = |port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
+        let (middle, entry) = (local(free_port()?), local(free_port()?));
+        let config = format!(
+            "ListenAddress {middle}\nHostKey {}\nAuthorizedKeysFile {}\nPidFile none\nUsePAM no\nStrictModes no\n\
+             PasswordAuthentication no\nKbdInteractiveAuthentication no\nMaxSessions 100\n",
+            dir.join("host").display(),
+            dir.join("user.pub").display()
+        );
+        std::fs::write(dir.join("sshd_config"), config)
+            .map_err(internal("a file of sshd cannot be written"))?;
+        let mut command = Command::new("/proc/self/exe");
+        command.arg("__server").arg(sshd).args(["-D", "-e", "-f"]).arg(dir.join("sshd_config"));
+        let mut far = Ended(quiet(&mut command).spawn().map_err(internal("sshd cannot be started"))?);
+        listens(middle, &mut far, "sshd")?;
+        let mut command = Command::new("/proc/self/exe");
+        command
+            .arg("__server")
+            .arg(ssh)
+            .args(["-N", "-F", "none", "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=no"])
+            .args(["-o", "UserKnownHostsFile=/dev/null", "-o", "ExitOnForwardFailure=yes", "-i"])
+            .arg(dir.join("user"))
+            .args(["-p", &middle.port().to_string(), "-L", &format!("{entry}:{to}"), "127.0.0.1"]);
+        let mut near = Ended(quiet(&mut command).spawn().map_err(internal("ssh cannot be started"))?);
+        listens(entry, &mut near, "ssh -L")?;
+        Ok(Self { ends: [near, far], entry })
+    }
+}
+
+fn program(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .chain(["/usr/sbin", "/sbin"].map(PathBuf::from))
+        .map(|dir| dir.join(name))
+        .find(|path| path.is_file())
+}
+
+/// Where the files of a lab are.
+///
+/// # Errors
+/// Where no directory can be made.
+pub fn home() -> Result<tempfile::TempDir, OpsError> {
+    tempfile::Builder::new()
+        .prefix("sealion-bench-")
+        .tempdir()
+        .map_err(internal("no directory for the lab's servers"))
+}
+
+/// Whether a server of the lab can be started at all, before anything is.
+///
+/// # Errors
+/// There is no bundle.
+pub fn is_possible() -> Result<(), OpsError> {
+    if bundle(MARIADB).join("stamp").is_file() {
+        return Ok(());
+    }
+    Err(OpsError::cannot_look(
+        format!("there is no {MARIADB} for a lab"),
+        "its bundle was not fetched",
+        format!("sealion lab fetch {MARIADB}"),
+    ))
+}

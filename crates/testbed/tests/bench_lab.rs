@@ -1,0 +1,160 @@
+//! `sealion bench run --lab`: experiments on servers that are made for them, and end with them.
+#![allow(clippy::unwrap_used)]
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+use testbed::real::sealion;
+
+/// Its own temporary directory, so that what is left behind is seen.
+fn command(home: &Path, words: &[&str]) -> Command {
+    let mut command = Command::new(sealion());
+    command
+        .args(["--format", "json", "bench", "run"])
+        .args(words)
+        .env("TMPDIR", home)
+        .current_dir(home)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+/// Processes that have this directory in their command line.
+fn processes_in(home: &Path) -> Vec<String> {
+    let wanted = home.to_string_lossy().into_owned();
+    std::fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .filter_map(|process| std::fs::read(process.path().join("cmdline")).ok())
+        .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
+        .filter(|line| line.contains(&wanted))
+        .collect()
+}
+
+fn nothing_is_left(home: &Path) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    loop {
+        let files: Vec<_> = std::fs::read_dir(home).unwrap().flatten().map(|entry| entry.path()).collect();
+        let processes = processes_in(home);
+        if files.is_empty() && processes.is_empty() {
+            return;
+        }
+        assert!(Instant::now() < deadline, "left behind: {files:?} {processes:?}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// The report of a run whose figures need not be usable: other tests run beside it.
+fn measured(said: &Output) -> Value {
+    assert!(matches!(said.status.code(), Some(0 | 7)), "{said:?}");
+    serde_json::from_slice(&said.stdout).unwrap_or_else(|_| panic!("{said:?}"))
+}
+
+fn run(experiment: &str) -> Value {
+    let home = tempfile::tempdir().unwrap();
+    let said = command(home.path(), &[experiment, "--lab", "--quick"]).output().unwrap();
+    let report = measured(&said);
+    nothing_is_left(home.path());
+    assert_eq!(report["experiment"], experiment);
+    for level in report["levels"].as_array().unwrap() {
+        assert_eq!(level["blocks"], 3, "{report:#}");
+        for comparison in level["comparisons"].as_array().unwrap() {
+            // Three short trials say nothing with an interval.
+            assert!(comparison["differs"].is_null() && comparison["low"].is_null(), "{comparison:#}");
+        }
+    }
+    report
+}
+
+fn arm<'a>(report: &'a Value, name: &str) -> &'a Value {
+    let arms = report["levels"][0]["arms"].as_array().unwrap();
+    arms.iter().find(|arm| arm["name"] == name).unwrap_or_else(|| panic!("{name}: {report:#}"))
+}
+
+#[test]
+fn sessions_are_resumed_and_a_delay_is_kept() {
+    let report = run("reconnect");
+    let whys = report["why_not"].as_array().unwrap();
+    assert!(!whys.iter().any(|why| why.as_str().unwrap().contains("without a session")), "{report:#}");
+    assert_eq!(arm(&report, "clear text")["tls"], Value::Null);
+    assert_eq!(arm(&report, "resumed, rustls")["tls"]["version"], "TLSv1.3");
+    // SYN, SYN-ACK, ACK, greeting, login and its answer: six times 5 ms, and one round trip more for TLS 1.3.
+    for (name, ms) in
+        [("5 ms: clear text", 30.0), ("5 ms: TLS, OpenSSL", 40.0), ("5 ms: resumed, rustls", 40.0)]
+    {
+        let per_s = arm(&report, name)["mean"].as_f64().unwrap();
+        assert!(per_s > 0.0 && per_s <= 1000.0 / ms, "{name}: {per_s}");
+    }
+}
+
+#[test]
+fn what_is_to_be_encrypted_in_files_is_and_the_rest_is_not() {
+    // The lab looks for a word that it wrote in tables, redo log and binary log of each server, and fails otherwise.
+    let report = run("at-rest");
+    assert_eq!(report["levels"][0]["arms"].as_array().unwrap().len(), 5);
+}
+
+#[test]
+fn galera_is_measured_with_and_without_tls_between_its_nodes() {
+    // The lab does a handshake with the Galera port of each node, and fails where it speaks otherwise than it was to.
+    let report = run("galera-write");
+    assert_eq!(report["levels"][0]["arms"].as_array().unwrap().len(), 2);
+    assert!(report["published"]["source"].as_str().unwrap().contains("2014"));
+}
+
+#[test]
+fn a_tunnel_and_a_floor_are_measured() {
+    let report = run("tunnels-connect");
+    assert_eq!(arm(&report, "TLS of the server")["tls"]["version"], "TLSv1.3");
+    let stunnel = arm(&report, "stunnel");
+    // The server at its far end is spoken to in clear text, and its time counts, with that of both ends of the tunnel.
+    assert_eq!(stunnel["tls"], Value::Null);
+    assert!(
+        stunnel["server_cpu_us_per_query"].as_f64().unwrap()
+            > arm(&report, "clear text")["server_cpu_us_per_query"].as_f64().unwrap(),
+        "{report:#}"
+    );
+    let report = run("floor");
+    assert_eq!(arm(&report, "TLS and an echo")["tls"], arm(&report, "MySQL by TLS")["tls"]);
+}
+
+#[test]
+fn ended_early_it_says_so_and_leaves_nothing() {
+    let home = tempfile::tempdir().unwrap();
+    let child = command(home.path(), &["floor", "--lab"]).spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    // Its server runs, and so do the trials a moment later.
+    while !processes_in(home.path()).iter().any(|line| line.contains("__echo")) {
+        assert!(Instant::now() < deadline);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_secs(4));
+    kill(Pid::from_raw(child.id().try_into().unwrap()), Signal::SIGINT).unwrap();
+    let said = child.wait_with_output().unwrap();
+    assert_eq!(said.status.code(), Some(7), "{said:?}");
+    let report = measured(&said);
+    assert_eq!(report["is_usable"], false);
+    let whys = report["why_not"].to_string();
+    assert!(whys.contains("ended early"), "{whys}");
+    nothing_is_left(home.path());
+}
+
+#[test]
+#[ignore = "some ten minutes; make deep"]
+fn every_experiment_runs_in_one_command() {
+    let home = tempfile::tempdir().unwrap();
+    let reports = measured(&command(home.path(), &["all", "--lab", "--quick"]).output().unwrap());
+    nothing_is_left(home.path());
+    let names: Vec<&str> =
+        reports.as_array().unwrap().iter().map(|report| report["experiment"].as_str().unwrap()).collect();
+    for wanted in
+        ["aa", "pool", "connect", "reconnect", "tunnels", "floor", "galera-mixed", "wan", "at-rest-scan"]
+    {
+        assert!(names.contains(&wanted), "{names:?}");
+    }
+}
