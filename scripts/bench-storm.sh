@@ -16,19 +16,18 @@ export LC_ALL=C
     printf 'usage: bench-storm.sh SEALION RATIO [OUT]\n' >&2
     exit 2
 }
-absolute() { printf '%s/%s' "$(cd "$(dirname "$1")" && pwd)" "$(basename "$1")"; }
-sealion=$(absolute "$1") ratio=$(absolute "$2") out=$(absolute "${3:-docs/benchmarks.md}")
 here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=scripts/bench-common.sh
+. "$here/bench-common.sh"
+sealion=$(absolute "$1") ratio=$(absolute "$2") out=$(absolute "${3:-docs/benchmarks.md}")
 blocks=${BENCH_STORM_BLOCKS:-5}
 seconds=${BENCH_STORM_SECONDS:-3}
 read -ra levels <<<"${BENCH_STORM_THREADS:-1 8}"
 port=${BENCH_STORM_PORT:-21795}
-readonly bundle=galera-10.11
 readonly begin='<!-- bench-storm.sh: from here -->' end='<!-- bench-storm.sh: to here -->'
-say() { printf 'bench: %s\n' "$*" >&2; }
 
 cache=${SEALION_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/sealion}
-lib=$cache/bundles/$bundle
+lib=$cache/bundles/galera-10.11
 tools=(sealion openssl go mysql_async slap slap-store)
 command -v go >/dev/null || {
     say "go is not here: the client in Go is left out"
@@ -36,11 +35,6 @@ command -v go >/dev/null || {
 }
 work=$(mktemp -d)
 pid=
-finish() {
-    [ -z "$pid" ] || kill "$pid" 2>/dev/null || true
-    wait 2>/dev/null || true
-    rm -rf "$work"
-}
 trap finish EXIT
 trap 'exit 130' INT TERM
 
@@ -54,13 +48,8 @@ printf 'subjectAltName=IP:127.0.0.1\nbasicConstraints=CA:FALSE\n' >"$work/leaf.e
 openssl x509 -req -in "$work/leaf.csr" -CA "$work/ca.pem" -CAkey "$work/ca.key" -CAcreateserial -days 2 \
     -extfile "$work/leaf.ext" -out "$work/leaf.pem" 2>/dev/null
 load=$(cut -d ' ' -f 1-3 /proc/loadavg)
-"$here/start-server.sh" $bundle "$work/server" "$port" --max-connections=1000 "--ssl-ca=$work/ca.pem" \
-    "--ssl-cert=$work/leaf.pem" "--ssl-key=$work/leaf.key" &
-pid=$!
-for _ in $(seq 300); do
-    if grep -q 'ready for connections' "$work/server/log" 2>/dev/null; then break; fi
-    sleep 0.2
-done
+start_mariadb "$work/server" "$port" --max-connections=1000 "--ssl-ca=$work/ca.pem" \
+    "--ssl-cert=$work/leaf.pem" "--ssl-key=$work/leaf.key"
 cd "$work"
 ca=$work/ca.pem
 
@@ -123,9 +112,8 @@ done
 {
     printf '%s\n# Connections\n\n' "$begin"
     printf '`sealion bench load connect` beside other clients on the same server, by `make bench` (scripts/bench-storm.sh).\n'
-    printf '%s, %s, %s cores that server and tools share; load average %s before and\n' \
-        "$(date -u +%Y-%m-%d)" "$(awk -F ': ' '/model name/ { print $2; exit }' /proc/cpuinfo)" "$(nproc)" "$load"
-    printf '%s after (the run itself adds to it).\n\n' "$(cut -d ' ' -f 1-3 /proc/loadavg)"
+    machine "$load"
+    printf '\n'
     printf 'MariaDB 10.11 with RSA-2048; over TLS everybody checks the chain and the name. Connect and say goodbye, nothing else\n'
     printf '(mariadb-slap: one `DO 1`); sealion is `--tls-library rustls`, and what OpenSSL makes of it is beside. Blocks: %s, trials of %s s, the order rotates. Ratios are sealion by the other within\n' "$blocks" "$seconds"
     printf 'blocks, with their 95 %% interval. CPU is user and system time of the whole client process by its connections.\n'
@@ -151,13 +139,4 @@ done
     printf 'every connection (%s certificates here): that is its last row.\n' "$(grep -c BEGIN /etc/ssl/certs/ca-certificates.crt 2>/dev/null || echo unknown)"
     printf '%s\n' "$end"
 } >page
-
-touch "$out"
-awk -v begin="$begin" -v end="$end" -v page="$work/page" '
-    function put() { while ((getline line < page) > 0) print line; done = 1 }
-    $0 == begin { put(); skipped = 1 }
-    !skipped { print; last = $0 }
-    $0 == end { skipped = 0 }
-    END { if (!done) { if (last != "") print ""; put() } }' "$out" >new
-cat new >"$out"
-say "written: $out"
+replace_section "$begin" "$end" "$work/page" "$out"
