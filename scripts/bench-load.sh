@@ -18,16 +18,16 @@ export LC_ALL=C
     printf 'usage: bench-load.sh SEALION RATIO [OUT]\n' >&2
     exit 2
 }
-absolute() { printf '%s/%s' "$(cd "$(dirname "$1")" && pwd)" "$(basename "$1")"; }
-sealion=$(absolute "$1") ratio=$(absolute "$2") out=$(absolute "${3:-docs/benchmarks.md}")
 here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=scripts/bench-common.sh
+. "$here/bench-common.sh"
+sealion=$(absolute "$1") ratio=$(absolute "$2") out=$(absolute "${3:-docs/benchmarks.md}")
 blocks=${BENCH_LOAD_BLOCKS:-5}
 seconds=${BENCH_LOAD_SECONDS:-5}
 read -ra levels <<<"${BENCH_LOAD_CONNECTIONS:-1 8 32}"
 port=${BENCH_LOAD_PORT:-21790}
-readonly bundle=galera-10.11 tables=4 table_size=10000
+readonly tables=4 table_size=10000
 readonly begin='<!-- bench-load.sh: from here -->' end='<!-- bench-load.sh: to here -->'
-say() { printf 'bench: %s\n' "$*" >&2; }
 
 command -v sysbench >/dev/null || {
     say "sysbench is not here: scripts/setup.sh tools"
@@ -35,21 +35,11 @@ command -v sysbench >/dev/null || {
 }
 work=$(mktemp -d)
 pid=
-finish() {
-    [ -z "$pid" ] || kill "$pid" 2>/dev/null || true
-    wait 2>/dev/null || true
-    rm -rf "$work"
-}
 trap finish EXIT
 trap 'exit 130' INT TERM
 
 load=$(cut -d ' ' -f 1-3 /proc/loadavg)
-"$here/start-server.sh" $bundle "$work/server" "$port" --max-connections=500 &
-pid=$!
-for _ in $(seq 300); do
-    if grep -q 'ready for connections' "$work/server/log" 2>/dev/null; then break; fi
-    sleep 0.2
-done
+start_mariadb "$work/server" "$port" --max-connections=500
 cd "$work"
 "$sealion" bench prepare -h 127.0.0.1 -P "$port" -u root --tables $tables --table-size $table_size
 # sysbench 1.0 has no option for these: --mysql-ssl=on takes them from the current directory. libmariadb then checks the chain,
@@ -134,13 +124,7 @@ server=$(run sealion oltp_point_select plain 1 "events 1" | awk -F '"' '/"server
 {
     printf '%s\n# Load generator\n\n' "$begin"
     printf '`sealion bench load` beside sysbench on the same server and tables, by `make bench` (scripts/bench-load.sh).\n'
-    printf '%s, %s, %s cores that server and tools share; load average %s before and\n' \
-        "$(date -u +%Y-%m-%d)" "$(awk -F ': ' '/model name/ { print $2; exit }' /proc/cpuinfo)" "$(nproc)" "$load"
-    printf '%s after (the run itself adds to it).\n' "$(cut -d ' ' -f 1-3 /proc/loadavg)"
-    # Half a processor's work of somebody else is enough to widen every interval.
-    if awk -v load="${load%% *}" 'BEGIN { exit load < 0.5 }'; then
-        printf 'The machine was not quiet: the intervals are wide, and what they leave open is not shown here.\n'
-    fi
+    machine "$load"
     printf '\n'
     printf 'sealion %s, sysbench %s with %s, %s;\n' "$("$sealion" --version | awk '{ print $2 }')" \
         "$(sysbench --version | awk '{ print $2 }')" "$library" "$server"
@@ -166,14 +150,4 @@ server=$(run sealion oltp_point_select plain 1 "events 1" | awk -F '"' '/"server
         $tables $table_size "$seconds"
     printf '    --warm-up 0 --ssl-mode VERIFY_CA --ssl-ca cacert.pem --ssl-cert client-cert.pem --ssl-key client-key.pem\n```\n%s\n' "$end"
 } >page
-
-# The section is replaced where it is, and comes last where there was none.
-touch "$out"
-awk -v begin="$begin" -v end="$end" -v page="$work/page" '
-    function put() { while ((getline line < page) > 0) print line; done = 1 }
-    $0 == begin { put(); skipped = 1 }
-    !skipped { print; last = $0 }
-    $0 == end { skipped = 0 }
-    END { if (!done) { if (last != "") print ""; put() } }' "$out" >new
-cat new >"$out"
-say "written: $out"
+replace_section "$begin" "$end" "$work/page" "$out"

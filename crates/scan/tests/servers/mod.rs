@@ -139,6 +139,20 @@ pub fn files() -> &'static Path {
     FILES.get_or_init(make_files).path()
 }
 
+/// Nothing drops what a static holds: whoever comes next removes what ended programs have left, which is beside their build.
+fn own_directory() -> tempfile::TempDir {
+    const PREFIX: &str = "controls-";
+    let parent = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let of = name.strip_prefix(PREFIX).and_then(|rest| rest.split('-').next());
+        if of.is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+    tempfile::Builder::new().prefix(&format!("{PREFIX}{}-", std::process::id())).tempdir_in(parent).unwrap()
+}
+
 /// What is said of one certificate.
 struct Wanted {
     name: &'static str,
@@ -150,7 +164,7 @@ struct Wanted {
 }
 
 fn make_files() -> tempfile::TempDir {
-    let directory = tempfile::Builder::new().prefix("sealion-controls-").tempdir().unwrap();
+    let directory = own_directory();
     let rsa = |bits| PKey::from_rsa(Rsa::generate(bits).unwrap()).unwrap();
     let ec = |curve| {
         PKey::from_ec_key(EcKey::generate(&EcGroup::from_curve_name(curve).unwrap()).unwrap()).unwrap()
