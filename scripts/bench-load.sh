@@ -66,7 +66,7 @@ run() {
         plain) words+=(--ssl-mode DISABLED) ;;
         tls) words+=(--ssl-mode VERIFY_CA --ssl-ca cacert.pem --ssl-cert client-cert.pem --ssl-key client-key.pem) ;;
         esac
-        "$sealion" --format json bench load "$workload" -h 127.0.0.1 -P "$port" -u root --tables $tables \
+        "$sealion" --format json bench load "$workload" --no-store -h 127.0.0.1 -P "$port" -u root --tables $tables \
             --table-size $table_size -c "$connections" "${words[@]}"
         ;;
     esac

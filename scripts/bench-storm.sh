@@ -62,7 +62,7 @@ run() {
         local words=(--ssl-mode DISABLED)
         [ "$tls" = plain ] || words=(--ssl-mode VERIFY_IDENTITY "--ssl-ca=$ca")
         [ "$tool" = openssl ] || words+=(--tls-library rustls)
-        "$sealion" --format json bench load connect -h 127.0.0.1 -P "$port" -u root -c "$threads" --warm-up 0 \
+        "$sealion" --format json bench load connect --no-store -h 127.0.0.1 -P "$port" -u root -c "$threads" --warm-up 0 \
             --time "$seconds" "${words[@]}" | awk '/^  "(events|measured_s)":/ { gsub(/,/, ""); printf "%s ", $2 }
                 /^  "server_cpu_us_per_query":/ { gsub(/,/, ""); server = $2 } END { print server }' |
             awk '{ print $2, $1, $3 }'

@@ -14,7 +14,7 @@ use testbed::real::sealion;
 fn command(home: &Path, words: &[&str]) -> Command {
     let mut command = Command::new(sealion());
     command
-        .args(["--format", "json", "bench", "run"])
+        .args(["--format", "json", "bench", "run", "--no-store"])
         .args(words)
         .env("TMPDIR", home)
         .current_dir(home)
