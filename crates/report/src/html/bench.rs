@@ -43,6 +43,7 @@ pub fn render_bench_html(report: &RunReport) -> String {
                 r => Value::from_serialize(without_samples(report)),
                 style => safe(format!("{STYLE}\n{BENCH_STYLE}")),
                 answer => answer(report),
+                is_compared => report.levels.iter().any(|level| !level.comparisons.is_empty()),
                 rows => Value::from_serialize(rows(report)),
                 has_published => !published(report).is_empty(),
                 keys => keys(report, false),
@@ -62,10 +63,11 @@ pub fn render_bench_html(report: &RunReport) -> String {
         .expect("the template is compiled in and speaks of fields that exist")
 }
 
-/// What is said first: the last comparison at the most connections.
+/// What is said first: the comparison at the most connections. Where there are several, none of them is the answer.
 fn answer(report: &RunReport) -> Option<String> {
     let level = report.levels.iter().rev().find(|level| !level.comparisons.is_empty())?;
-    let text = &level.comparisons.last()?.text;
+    let [comparison] = level.comparisons.as_slice() else { return None };
+    let text = &comparison.text;
     Some(match report.levels.len() {
         1 => text.clone(),
         _ => format!("At {} connections: {text}", level.connections),
