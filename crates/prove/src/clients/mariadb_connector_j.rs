@@ -29,6 +29,16 @@ pub(super) const MARIADB_CONNECTOR_J: Client = Client {
     settings: Some(&SETTINGS),
 };
 
+/// The newest that the registry had when its version was written down.
+pub(super) const MARIADB_CONNECTOR_J_LATEST: Client = Client {
+    id: "mariadb-connector-j-latest",
+    files: &[
+        ("pom.xml", include_str!("../../clients/java-mariadb-latest/pom.xml")),
+        ("Client.java", include_str!("../../clients/java-mariadb/Client.java")),
+    ],
+    ..MARIADB_CONNECTOR_J
+};
+
 const SETTINGS: Settings = Settings {
     family: "mariadb-connector-j",
     is_old: false,

@@ -87,6 +87,7 @@ fn the_fix_of_every_mode_is_a_mode_again_and_a_better_one() {
                 host: String::new(),
                 settings: given.collect(),
                 style: Style::Query,
+                front: None,
             };
             // What it spells is what it is read as.
             assert_eq!(
