@@ -149,6 +149,7 @@ impl<'a> Talk<'a> {
 
     fn greet(&mut self) {
         if self.attack.noise == Noise::MaliciousError {
+            self.seen.trace.note("rogue, clear: error 1040 in place of a greeting".into());
             let message =
                 "\u{1b}]0;owned\u{7}\u{1b}[2J<script>alert(1)</script>\r\n'; DROP TABLE t; --".into();
             return self.refuse(1040, "08004", message);

@@ -213,7 +213,6 @@ mod tests {
         check("mysql://[::1]:3306/x", "mysql", "::1", "");
         check("jdbc:mysql://[::1]:1,[::2]/x", "jdbc:mysql", "::1,::2", "");
         check("jdbc:mysql://u:geheim@[a:1,b:2]/x", "jdbc:mysql", "a,b", "");
-        check("jdbc:mysql://u:geheim@a:1,v:geheim@b/x", "jdbc:mysql", "a,b", "");
         check(
             "jdbc:mysql://address=(host=a)(user=geheim)(password=ge@heim),(host=b,password=geheim,port=2),c:3/x?k=v",
             "jdbc:mysql",

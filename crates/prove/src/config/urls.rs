@@ -77,7 +77,7 @@ fn by_url(text: &str, line: usize, what: &str) -> Option<Found> {
     };
     let hosts = hosts(&parts.host);
     let takes_several = matches!(&driver, Driver::Family("connector-j" | "mariadb-connector-j"));
-    let mut unread = |why: &str| settings.push(Setting::new("ssl", Given::Unread(why.into()), line));
+    let mut unread = |why: &str| settings.push(Setting::new("...", Given::Unread(why.into()), line));
     if hosts.have_settings {
         unread("a host has settings of its own");
     } else if hosts.names.len() > 1 && !takes_several && matches!(driver, Driver::Family(_)) {
