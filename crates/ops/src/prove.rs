@@ -65,6 +65,7 @@ impl Ground {
     }
 
     /// The same, for clients that connect to the address.
+    #[must_use]
     pub fn by_address(self) -> Self {
         Self { host: self.bind.to_string(), ..self }
     }

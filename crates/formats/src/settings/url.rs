@@ -57,9 +57,12 @@ fn with_query(scheme: &str, (place, query): (&str, &str)) -> Parts {
         scheme: scheme.to_ascii_lowercase(),
         host: outside(authority, &[','])
             .into_iter()
-            .map(|one| match one.contains('(') {
-                true => without_login(one),
-                false => without_port(one.rsplit_once('@').map_or(one, |(_, host)| host)).to_owned(),
+            .map(|one| {
+                if one.contains('(') {
+                    without_login(one)
+                } else {
+                    without_port(one.rsplit_once('@').map_or(one, |(_, host)| host)).to_owned()
+                }
             })
             .collect::<Vec<_>>()
             .join(","),

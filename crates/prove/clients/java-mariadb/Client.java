@@ -9,6 +9,7 @@ import java.util.Properties;
 public class Client {
     static final Map<String, String> MODES = Map.of(
         "default", "",
+        "disable", "&sslMode=disable",
         "trust", "&sslMode=trust",
         "verify-ca", "&sslMode=verify-ca&serverSslCert={ca}",
         "verify-full", "&sslMode=verify-full&serverSslCert={ca}");
