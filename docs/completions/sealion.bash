@@ -2163,7 +2163,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__prove__subcmd__clients)
-            opts="-v -h --only --case --install --no-namespace --dir --page --timeout-s --inventory --format --color --verbose --help"
+            opts="-v -h --only --case --install --no-namespace --by-address --dir --page --timeout-s --inventory --format --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -172,7 +172,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from clients" -l only -d 'Only this client (its id); may be given several times, or several with commas between them' -r
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from clients" -l case -d 'These attacks as columns (`sealion prove list`), in place of strip and certificates; the honest server comes first' -r
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from clients" -l dir -d 'Where clients are installed; sealion\'s cache when left out' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from clients" -l page -d 'Also write the matrix as a page of markdown, and as data for `prove config` beside it (its name with .json)' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from clients" -l page -d 'Also write the matrix as a page of markdown, and as data for `prove config` beside it (its name with .json). Without --case it has a second table: attacks on the login, on the default and on the strictest way' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from clients" -l timeout-s -d 'End one run of a client after this long' -r
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from clients" -l inventory -d 'The inventory of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from clients" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
@@ -190,6 +190,7 @@ always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from clients" -l install -d 'Install what is not there, from the registry of its language'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from clients" -l no-namespace -d 'On the host\'s loopback instead of a network of its own; some libraries check less there'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from clients" -l by-address -d 'Have clients connect to an address in place of a name: libraries look for those in other ways'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from clients" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from clients" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from config" -l driver -d 'The driver of URLs that do not name theirs (mysql://)' -r

@@ -16,6 +16,13 @@ fuzz_target!(|bytes: &[u8]| {
     if let Ok(words) = std::str::from_utf8(bytes) {
         let _ = text(words);
     }
+    // The pairs of a host hold a login too.
+    let line = [&b"jdbc:mysql://address=(host=a)(password=qzqzqz)(x="[..], bytes, b"),h2/d"].concat();
+    if let Ok(words) = std::str::from_utf8(&line)
+        && !bytes.windows(6).any(|window| window == b"qzqzqz")
+    {
+        assert!(!format!("{:?}", text(words)).contains("qzqzqz"));
+    }
     // Whatever stands around, the password of a URL on a line of its own is nowhere.
     for name in [".env", "notes"] {
         let text = [bytes, b"\nDATABASE_URL=mysql+pymysql://u:qzqzqz@h/d?ssl_ca=", bytes].concat();

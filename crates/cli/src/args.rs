@@ -414,10 +414,14 @@ pub struct ProveClientsArgs {
     /// On the host's loopback instead of a network of its own; some libraries check less there
     #[arg(long)]
     pub no_namespace: bool,
+    /// Have clients connect to an address in place of a name: libraries look for those in other ways
+    #[arg(long)]
+    pub by_address: bool,
     /// Where clients are installed; sealion's cache when left out
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
-    /// Also write the matrix as a page of markdown, and as data for `prove config` beside it (its name with .json)
+    /// Also write the matrix as a page of markdown, and as data for `prove config` beside it (its name with .json). Without
+    /// --case it has a second table: attacks on the login, on the default and on the strictest way
     #[arg(long, value_name = "FILE")]
     pub page: Option<PathBuf>,
     /// End one run of a client after this long

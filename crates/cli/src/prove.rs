@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use ops::OpsError;
-use ops::prove::drivers::{self, COLUMNS, Kept, State, Tried, Wanted};
+use ops::prove::drivers::{self, COLUMNS, Kept, LOGINS, State, Tried, Wanted};
 use ops::prove::{ATTACKS, CLIENTS, Ground, Outcome, Stage, attack};
 use report::shape::{PROVE_CLIENT_SCHEMA_ID, ProveClientReport};
 use serde_json::{Value, json};
@@ -17,6 +17,7 @@ use crate::{interrupt, show};
 const POLL: Duration = Duration::from_millis(200);
 
 pub fn prove(global: &Global, command: &ProveCommand) -> Result<u8, OpsError> {
+    ops::prove::keep_memory_private()?;
     match command {
         ProveCommand::Client(args) => client(global, args),
         ProveCommand::Clients(args) => clients(global, args),
@@ -130,6 +131,9 @@ fn print_outcome(global: &Global, one: &Outcome) {
     show::out(&format!("{mark} {:<21} {:<4} {}{guess}", one.attack.id, one.verdict.letters(), one.verdict));
     if global.verbose > 0 {
         show::out(&format!("       {}, {} connections", one.exit, one.connections));
+        for line in &one.trace {
+            show::out(&format!("       . {line}"));
+        }
         for line in one.words.lines().take(5) {
             show::out(&format!("       > {line}"));
         }
@@ -186,6 +190,11 @@ fn clients(global: &Global, args: &ProveClientsArgs) -> Result<u8, OpsError> {
     } else {
         self::chosen(&args.cases)?
     };
+    // The page has them beside the columns that it always has; elsewhere they would only take time.
+    let logins: Vec<_> = match (&args.page, args.cases.is_empty()) {
+        (Some(_), true) => LOGINS.iter().filter_map(|id| attack(id)).collect(),
+        _ => vec![],
+    };
     let place = args.dir.clone().unwrap_or_else(drivers::default_place);
     // Before the namespace: it has no way out to a registry.
     let prepared = drivers::prepare(&chosen, &place, args.install, &mut |word| show::progress(word))?;
@@ -197,11 +206,13 @@ fn clients(global: &Global, args: &ProveClientsArgs) -> Result<u8, OpsError> {
             Ground::loopback()
         })
     };
+    let ground = if args.by_address { ground.by_address() } else { ground };
     let stop = interrupt::flag()?;
-    let stage = Stage::set(&attacks, &ground, 0)?;
+    let stage = Stage::set(&[&attacks[..], &logins].concat(), &ground, 0)?;
     let wanted = Wanted {
         clients: &prepared,
         attacks: &attacks,
+        logins: &logins,
         place: &place,
         at_most: Duration::from_secs(args.timeout_s),
     };
@@ -258,7 +269,7 @@ fn print_tried(one: &Tried) {
         State::NotHere { why, next } => {
             show::out(&format!("{}: not tried: {why} ({next})", show::bold(one.client.name)));
         }
-        State::Tried { version, rows } => {
+        State::Tried { version, rows, .. } => {
             show::out(&format!("{} {version}", show::bold(one.client.name)));
             for row in rows {
                 let cells = row

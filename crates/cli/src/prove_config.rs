@@ -184,7 +184,12 @@ fn print_connection(global: &Global, one: &Connection) {
         head += &format!(" {}", wire::printable(&one.found.what));
     }
     if !one.found.host.is_empty() {
-        head += &format!(", host {}", wire::printable(&one.found.host));
+        let (word, names) = if one.found.host.contains(',') {
+            ("hosts", one.found.host.replace(',', ", "))
+        } else {
+            ("host", one.found.host.clone())
+        };
+        head += &format!(", {word} {}", wire::printable(&names));
     }
     show::out(&head);
     let client = one.predictions.first().map(|one| one.client);

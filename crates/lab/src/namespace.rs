@@ -14,6 +14,7 @@ use std::path::Path;
 use caps::{CapSet, Capability};
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, setns, unshare};
+use nix::sys::prctl;
 use nix::sys::socket::{
     AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, recv, sendto, socket,
 };
@@ -100,14 +101,35 @@ fn enter(beside: CloneFlags) -> Result<(), LabError> {
                 .into(),
         }
     })?;
+    as_owner_of_proc(|| write_maps(uid, gid))?;
+    loopback_up().map_err(LabError::io("bring up lo in the namespace"))
+}
+
+fn write_maps(uid: Uid, gid: Gid) -> Result<(), LabError> {
     let (inside_uid, inside_gid) = (inside(uid.as_raw()), inside(gid.as_raw()));
     // Source: user_namespaces(7): without privilege in the parent, setgroups must be denied before gid_map is written.
     fs::write("/proc/self/setgroups", "deny").map_err(LabError::io("deny setgroups in the namespace"))?;
     fs::write("/proc/self/gid_map", format!("{inside_gid} {} 1", gid.as_raw()))
         .map_err(LabError::io("write /proc/self/gid_map"))?;
     fs::write("/proc/self/uid_map", format!("{inside_uid} {} 1", uid.as_raw()))
-        .map_err(LabError::io("write /proc/self/uid_map"))?;
-    loopback_up().map_err(LabError::io("bring up lo in the namespace"))
+        .map_err(LabError::io("write /proc/self/uid_map"))
+}
+
+/// Files in `/proc/self` belong to root where this process has asked that its memory be nobody's; while `what` runs they are
+/// its own again.
+fn as_owner_of_proc<T>(what: impl FnOnce() -> Result<T, LabError>) -> Result<T, LabError> {
+    let changed = |errno: nix::Error| LabError::Refused {
+        what: "cannot say whose this process's memory is".into(),
+        why: errno.to_string(),
+        next: "use --no-namespace".into(),
+    };
+    if prctl::get_dumpable().map_err(changed)? {
+        return what();
+    }
+    prctl::set_dumpable(true).map_err(changed)?;
+    let done = what();
+    prctl::set_dumpable(false).map_err(changed)?;
+    done
 }
 
 fn inside(id: u32) -> u32 {

@@ -33,6 +33,19 @@ const POLL: Duration = Duration::from_millis(10);
 const WORDS_BYTES: usize = 4096;
 const CANARY: &str = "sealion canary: made for one run, and worth nothing\n";
 
+/// From now on this process leaves no core behind, and no other process of its user reads its memory. Passwords are wiped when
+/// they were compared; a core taken in between would hold one.
+///
+/// # Source
+/// prctl(2), `PR_SET_DUMPABLE`: it also holds where cores are piped to a program, which a limit of 0 does not stop.
+///
+/// # Errors
+/// A kernel that does not know it.
+pub fn keep_memory_private() -> Result<(), OpsError> {
+    nix::sys::prctl::set_dumpable(false)
+        .map_err(|error| OpsError::internal("cannot keep this process's memory out of cores", error))
+}
+
 /// Where the rogue listens in a namespace of its own, and its name there.
 const NAMED_ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 77, 66, 1);
 const NAME: &str = "db1.sealion.test";
@@ -49,6 +62,12 @@ impl Ground {
     /// The host's loopback. Some libraries check less there.
     pub fn loopback() -> Self {
         Self { bind: IpAddr::V4(Ipv4Addr::LOCALHOST), host: "localhost".into(), _dir: None }
+    }
+
+    /// The same, for clients that connect to the address.
+    #[must_use]
+    pub fn by_address(self) -> Self {
+        Self { host: self.bind.to_string(), ..self }
     }
 
     pub fn at(bind: IpAddr, host: &str) -> Self {
@@ -164,19 +183,14 @@ pub struct Outcome {
     pub exit: String,
     /// The end of what it wrote.
     pub words: String,
+    /// Of the connection that counts: what came and went, packet by packet, and nothing of what was in them.
+    pub trace: Vec<String>,
 }
 
 impl Outcome {
     /// The client went along with what is an attack, or gave a guessable answer to somebody whom it then refused.
     pub fn has_fallen(&self) -> bool {
-        self.attack.is_fall
-            && matches!(
-                self.verdict,
-                Verdict::Accepted(_)
-                    | Verdict::FileObtained(_)
-                    | Verdict::PasswordObtained(_)
-                    | Verdict::LoginThenRefused(_)
-            )
+        self.verdict.is_fall(self.attack)
     }
 }
 
@@ -234,6 +248,7 @@ fn outcome(attack: &'static Attack, visits: &[Visit], (exit, words): (String, St
         is_guessable: visits.iter().any(|visit| visit.seen.login_fits == Some(true)),
         exit,
         words,
+        trace: worst.map(|visit| visit.seen.trace.lines()).unwrap_or_default(),
     }
 }
 
@@ -242,6 +257,8 @@ fn outcome(attack: &'static Attack, visits: &[Visit], (exit, words): (String, St
 struct Place<'a> {
     dir: &'a Path,
     settings: Option<&'a str>,
+    /// In place of the one URL that the program would make: several hosts, all of them the rogue.
+    front: Option<&'a str>,
 }
 
 /// How it ended, and the end of what it said.
@@ -275,6 +292,9 @@ fn run(
         child.current_dir(place.dir);
         if let Some(settings) = place.settings {
             child.env("SEALION_SETTINGS", settings);
+        }
+        if let Some(front) = place.front {
+            child.env("SEALION_FRONT", filled(&front.into()));
         }
     }
     child.args(words.iter().map(filled)).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

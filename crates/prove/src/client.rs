@@ -3,7 +3,8 @@
 //! A client is a small project of its own (`clients/<id>/`) with a lock file. Its program reads `SEALION_HOST`, `SEALION_PORT`,
 //! `SEALION_USER`, `SEALION_PASSWORD` and `SEALION_CA`, connects as the mode named by its last word says, runs one query,
 //! and ends with 0 if that worked. With the word `version` it prints its version. What it prints is for people: verdicts
-//! are taken on the server's side, and none stands in this source.
+//! are taken on the server's side, and none stands in this source. One of Java takes `SEALION_FRONT`, scheme and hosts of a
+//! URL, for what somebody's settings say with several hosts.
 
 /// One driver or tool.
 #[derive(Debug)]

@@ -4,7 +4,7 @@
 //! was given away before. Four layers, each without the next:
 //!
 //! - [`attack`]: an attack as data; [`attacks`] registers them, one file each;
-//! - [`talk`]: the MySQL bytes of one connection, sans-I/O, and what was seen in them;
+//! - [`talk`]: the MySQL bytes of one connection, sans-I/O, and what was seen in them; [`trace`] writes it down for people;
 //! - [`certificates`]: what the rogue shows in TLS, good and bad;
 //! - [`rogue`]: sockets, threads, TLS;
 //! - [`client`]: drivers and tools as data; [`clients`] registers them;
@@ -27,6 +27,7 @@ pub mod relay;
 pub mod rogue;
 pub mod sniff;
 pub mod talk;
+pub mod trace;
 pub mod verdict;
 
 pub use attack::{Attack, Family};

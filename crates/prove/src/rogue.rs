@@ -18,6 +18,8 @@ use crate::talk::{Known, Seen, Talk};
 
 /// A connection that gives nothing for so long is over.
 const SILENCE: Duration = Duration::from_secs(10);
+/// A client that takes what came before for an answer goes on at once; others would wait for ever.
+const MUTE: Duration = Duration::from_secs(2);
 /// All of one connection.
 const CONNECTION_MAX: Duration = Duration::from_secs(60);
 /// A client that opens more at once is a stress test, which this is not.
@@ -187,17 +189,20 @@ fn serve(shared: &Shared, attack: &Attack, stream: &TcpStream, acceptor: Option<
     let mut talk = Talk::new(attack, &known, nonce);
     let _ = stream.set_nonblocking(false);
     let _ = stream.set_nodelay(true);
-    let _ = stream.set_read_timeout(Some(SILENCE));
     let _ = stream.set_write_timeout(Some(SILENCE));
     let deadline = Instant::now() + CONNECTION_MAX;
     let mut plain = stream;
-    if pass(&mut plain, &mut talk, deadline).is_ok()
+    let passed = pass(&mut plain, stream, &mut talk, deadline);
+    if passed.is_ok()
         && let (Some(early), Some(acceptor)) = (talk.wants_tls(), acceptor)
     {
         match acceptor.accept(Prefixed { early, at: 0, stream }) {
             Ok(mut session) => {
-                talk.tls_finished(session.ssl().servername(NameType::HOST_NAME).map(wire::printable));
-                let _ = pass(&mut session, &mut talk, deadline);
+                let name = session.ssl().servername(NameType::HOST_NAME).map(wire::printable);
+                talk.tls_finished(session.ssl().version_str(), name);
+                if let Err(error) = pass(&mut session, stream, &mut talk, deadline) {
+                    talk.gone(is_silence(&error));
+                }
                 let _ = session.shutdown();
             }
             Err(HandshakeError::SetupFailure(error)) => talk.tls_failed(error.to_string(), None),
@@ -207,14 +212,28 @@ fn serve(shared: &Shared, attack: &Attack, stream: &TcpStream, acceptor: Option<
             }
         }
     }
+    if let Err(error) = passed {
+        talk.gone(is_silence(&error));
+    }
     let _ = stream.shutdown(Shutdown::Write);
     talk.into_seen()
 }
 
+fn is_silence(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+}
+
 /// Hands bytes in and out until the talk is over, wants TLS, or the client has gone.
-fn pass(stream: &mut (impl Read + Write), talk: &mut Talk<'_>, deadline: Instant) -> io::Result<()> {
+fn pass(
+    stream: &mut (impl Read + Write),
+    socket: &TcpStream,
+    talk: &mut Talk<'_>,
+    deadline: Instant,
+) -> io::Result<()> {
     let mut buffer = vec![0; READ_BYTES];
     loop {
+        let patience = if talk.is_mute() { MUTE } else { SILENCE };
+        let _ = socket.set_read_timeout(Some(patience));
         let output = talk.output();
         if !output.is_empty() {
             stream.write_all(&output)?;

@@ -16,6 +16,7 @@ use zeroize::Zeroizing;
 
 use crate::asked::{Asked, asked};
 use crate::attack::{Attack, BeforeTls, Login, Noise};
+use crate::trace::{self, Trace};
 
 /// A client may send a file here: the canary is small, and what is no canary is not read on.
 const PAYLOAD_BYTES_MAX: usize = 1 << 20;
@@ -86,6 +87,8 @@ pub struct Seen {
     pub asked_for_binlog: bool,
     /// Bytes that cannot be read as this protocol.
     pub broken: Option<String>,
+    /// The same packet by packet, for people.
+    pub trace: Trace,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,6 +116,8 @@ pub struct Talk<'a> {
     over: Over,
     sequence: u8,
     deprecates_eof: bool,
+    /// The login was not answered, and will not be.
+    is_mute: bool,
     /// Of each statement that was prepared, whether its answer has rows; its id is the place, from 1.
     prepared: Vec<bool>,
     file: Zeroizing<Vec<u8>>,
@@ -132,6 +137,7 @@ impl<'a> Talk<'a> {
             over: Over::Clear,
             sequence: 0,
             deprecates_eof: false,
+            is_mute: false,
             prepared: Vec::new(),
             file: Zeroizing::default(),
             output: Vec::new(),
@@ -143,11 +149,14 @@ impl<'a> Talk<'a> {
 
     fn greet(&mut self) {
         if self.attack.noise == Noise::MaliciousError {
+            self.seen.trace.note("rogue, clear: error 1040 in place of a greeting".into());
             let message =
                 "\u{1b}]0;owned\u{7}\u{1b}[2J<script>alert(1)</script>\r\n'; DROP TABLE t; --".into();
             return self.refuse(1040, "08004", message);
         }
-        let payload = greeting::encode(&self.greeting());
+        let greeting = self.greeting();
+        self.seen.trace.greeting(greeting.capabilities);
+        let payload = greeting::encode(&greeting);
         match self.attack.noise {
             Noise::Truncated => {
                 self.send(&payload);
@@ -163,6 +172,7 @@ impl<'a> Talk<'a> {
             Noise::None | Noise::MaliciousError => self.send(&payload),
         }
         if self.attack.before_tls == BeforeTls::Ok {
+            self.seen.trace.note("rogue, clear: OK 0x00 behind the greeting, with the number 3".into());
             // The number that the answer to a login over TLS has: greeting 0, request 1, login 2.
             self.sequence = 3;
             self.ok();
@@ -206,6 +216,11 @@ impl<'a> Talk<'a> {
         std::mem::take(&mut self.output)
     }
 
+    /// Waits for what the client does where nobody answers it: that shows soon, or never.
+    pub fn is_mute(&self) -> bool {
+        self.is_mute
+    }
+
     pub fn is_over(&self) -> bool {
         self.state == State::Over
     }
@@ -223,7 +238,9 @@ impl<'a> Talk<'a> {
         self.state == State::Tls
     }
 
-    pub fn tls_finished(&mut self, server_name: Option<String>) {
+    /// `version` is what was agreed on, for people.
+    pub fn tls_finished(&mut self, version: &str, server_name: Option<String>) {
+        self.seen.trace.tls_finished(version, server_name.as_deref());
         self.seen.finished_tls = true;
         self.seen.server_name = server_name;
         self.over = Over::Tls;
@@ -231,9 +248,16 @@ impl<'a> Talk<'a> {
     }
 
     pub fn tls_failed(&mut self, why: String, server_name: Option<String>) {
+        self.seen.trace.tls_failed(&why);
         self.seen.tls_failure = Some(why);
         self.seen.server_name = server_name;
         self.state = State::Over;
+    }
+
+    /// The client is not there any more: it has closed, or says nothing.
+    pub fn gone(&mut self, is_silent: bool) {
+        let what = if is_silent { "says nothing more" } else { "closes" };
+        self.seen.trace.note(format!("client: {what}"));
     }
 
     pub fn into_seen(self) -> Seen {
@@ -271,9 +295,13 @@ impl<'a> Talk<'a> {
     }
 
     fn login(&mut self, payload: &[u8]) {
-        if self.over == Over::Clear && SslRequest::parse(payload).is_ok() {
+        if self.over == Over::Clear
+            && let Ok(request) = SslRequest::parse(payload)
+        {
             self.seen.asked_for_tls = true;
+            self.seen.trace.wish(&request, payload.len());
             if self.attack.before_tls == BeforeTls::Error {
+                self.seen.trace.note("rogue, clear: error 1043 in answer to it".into());
                 return self.refuse(1043, "08S01", "Bad handshake".into());
             }
             // A client that asks although nothing was offered gets what a server without TLS does: nothing.
@@ -306,12 +334,20 @@ impl<'a> Talk<'a> {
         if !login.auth_response.is_empty() {
             self.seen.login_fits = fits.map(|fits| fits == login.auth_response);
         }
+        self.seen.trace.login(self.over, &login, payload.len(), self.seen.login_fits);
         self.go_on();
     }
 
     /// What comes after a login.
     fn go_on(&mut self) {
         let nonce = self.nonce;
+        if self.attack.before_tls == BeforeTls::Ok && self.over == Over::Tls {
+            // Who goes on now was answered by the bytes in clear text: nobody else has said anything.
+            self.seen.trace.note("rogue, TLS: says nothing".into());
+            self.is_mute = true;
+            self.state = State::Commands;
+            return;
+        }
         match self.attack.login {
             Login::Accept => self.let_in(),
             Login::ClearPassword => self.switch("mysql_clear_password", &[]),
@@ -323,6 +359,7 @@ impl<'a> Talk<'a> {
             Login::CachingSha2 => self.switch(CACHING_SHA2, &nonce),
             Login::OldPassword => {
                 self.send(&[0xfe]);
+                self.seen.trace.note(format!("rogue, {}: 0xfe alone", self.over));
                 self.state = State::Switched;
             }
         }
@@ -335,6 +372,7 @@ impl<'a> Talk<'a> {
             payload.pop();
         }
         self.send(&payload);
+        self.seen.trace.note(format!("rogue, {}: asks for {plugin}", self.over));
         self.state = State::Switched;
     }
 
@@ -342,6 +380,7 @@ impl<'a> Talk<'a> {
         match self.attack.login {
             Login::ClearPassword | Login::Dialog => self.clear_password(payload),
             Login::OldPassword => {
+                self.seen.trace.note(format!("client, {}: answer of {} bytes", self.over, payload.len()));
                 // Eight bytes of the old hash: broken for decades, so the pair is as good as the password.
                 self.seen.login_fits = (payload.len() >= 8).then_some(true).or(self.seen.login_fits);
                 self.let_in();
@@ -357,7 +396,11 @@ impl<'a> Talk<'a> {
                 if !payload.is_empty() {
                     self.seen.login_fits = Some(scramble_caching_sha2(password, &self.nonce) == payload);
                 }
+                self.seen.trace.note(format!("client, {}: answer of {} bytes", self.over, payload.len()));
                 self.send(&[1, 4]);
+                self.seen
+                    .trace
+                    .note(format!("rogue, {}: 0x01 0x04, the password itself is wanted", self.over));
                 self.state = State::Sha2;
             }
             Login::Accept => self.let_in(),
@@ -368,6 +411,9 @@ impl<'a> Talk<'a> {
     fn sha2(&mut self, payload: &[u8]) {
         let question: &[u8] = if self.attack.login == Login::Sha256 { &[1] } else { &[2] };
         if payload == question {
+            self.seen
+                .trace
+                .note(format!("client, {}: asks for the RSA key; the rogue sends its own", self.over));
             let mut answer = vec![1];
             answer.extend_from_slice(self.known.key_pem);
             self.send(&answer);
@@ -390,6 +436,11 @@ impl<'a> Talk<'a> {
             );
             self.is_password(&password)
         });
+        self.seen.trace.note(format!(
+            "client, {}: {key_bytes} bytes under the rogue's key: {}",
+            self.over,
+            if is_right { "the password" } else { "not the password" }
+        ));
         self.seen.password = Some(Given { over: self.over, is_right });
         self.let_in();
     }
@@ -397,7 +448,16 @@ impl<'a> Talk<'a> {
     fn clear_password(&mut self, payload: &[u8]) {
         // An empty answer gives nothing away.
         if payload.iter().any(|byte| *byte != 0) {
-            self.seen.password = Some(Given { over: self.over, is_right: self.is_password(payload) });
+            let is_right = self.is_password(payload);
+            self.seen.trace.note(format!(
+                "client, {}: {} bytes, unencrypted: {}",
+                self.over,
+                payload.len(),
+                if is_right { "the password" } else { "not the password" }
+            ));
+            self.seen.password = Some(Given { over: self.over, is_right });
+        } else {
+            self.seen.trace.note(format!("client, {}: an empty answer", self.over));
         }
         self.let_in();
     }
@@ -412,6 +472,7 @@ impl<'a> Talk<'a> {
     }
 
     fn command(&mut self, payload: &[u8]) {
+        self.is_mute = false;
         let Some((&command, rest)) = payload.split_first() else {
             self.state = State::Over;
             return;
@@ -420,6 +481,12 @@ impl<'a> Talk<'a> {
             self.state = State::Over;
             return;
         }
+        self.seen.trace.note(format!(
+            "client, {}: {}, {} bytes",
+            self.over,
+            trace::command(command),
+            payload.len()
+        ));
         self.seen.command.get_or_insert(self.over);
         self.seen.commands += 1;
         if self.seen.commands > COMMANDS_MAX {
@@ -446,6 +513,7 @@ impl<'a> Talk<'a> {
             let mut payload = vec![0xfb];
             payload.extend_from_slice(self.known.canary_path.as_bytes());
             self.send(&payload);
+            self.seen.trace.note(format!("rogue, {}: 0xfb and a path in answer to it", self.over));
             self.state = State::File;
             return;
         }
@@ -556,7 +624,14 @@ impl<'a> Talk<'a> {
             // More than the canary has: it is another file, and nothing of it is read on.
         }
         if !self.file.is_empty() {
-            self.seen.file = Some(Given { over: self.over, is_right: *self.file == self.known.canary });
+            let is_right = *self.file == self.known.canary;
+            self.seen.trace.note(format!(
+                "client, {}: {} bytes of a file: {}",
+                self.over,
+                self.file.len(),
+                if is_right { "the one that was asked for" } else { "another one" }
+            ));
+            self.seen.file = Some(Given { over: self.over, is_right });
         }
         let is_whole = payload.is_empty();
         self.file = Zeroizing::default();

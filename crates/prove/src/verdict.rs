@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::attack::{Attack, BeforeTls};
 use crate::talk::{Given, Over, Seen};
 
 /// From harmless to worst, in the order in which a person wants to see them.
@@ -39,6 +40,21 @@ impl Verdict {
             None if seen.finished_tls || seen.tls_failure.is_some() => Self::RefusedInHandshake,
             None => Self::RefusedAfterGreeting,
         }
+    }
+
+    /// The client went along with what is an attack, or gave a guessable answer to somebody whom it then refused.
+    pub fn is_fall(self, attack: &Attack) -> bool {
+        // There the certificate is right, and to log in is no fall: to go on unanswered is.
+        let may_log_in = attack.before_tls == BeforeTls::Ok;
+        attack.is_fall
+            && match self {
+                Self::NotConnected | Self::RefusedAfterGreeting | Self::RefusedInHandshake => false,
+                Self::LoginThenRefused(Over::Tls) => !may_log_in,
+                Self::LoginThenRefused(Over::Clear)
+                | Self::Accepted(_)
+                | Self::FileObtained(_)
+                | Self::PasswordObtained(_) => true,
+            }
     }
 
     /// The letters of the matrix.

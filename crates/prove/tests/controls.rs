@@ -62,8 +62,12 @@ impl Careless {
         let _ = stream.write_all(&out);
     }
 
-    /// `None` where the server's bytes end it.
     fn visit(port: u16) -> Option<()> {
+        Self::visit_with(port, false)
+    }
+
+    /// `None` where the server's bytes end it. With `drops_early` what came before TLS is forgotten, and nothing else differs.
+    fn visit_with(port: u16, drops_early: bool) -> Option<()> {
         let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
         let mut this = Self { packets: PacketBuffer::new(1 << 16), sequence: 0 };
         let first = this.packet(&mut stream)?;
@@ -91,7 +95,11 @@ impl Careless {
         connector.set_cipher_list("ALL:COMPLEMENTOFALL:@SECLEVEL=0").unwrap();
         let mut configuration = connector.build().configure().unwrap();
         configuration.set_verify_hostname(false);
-        match configuration.connect("localhost", &stream) {
+        let connected = configuration.connect("localhost", &stream);
+        if drops_early {
+            this.packets = PacketBuffer::new(1 << 16);
+        }
+        match connected {
             Ok(mut session) => this.log_in(&mut session, &greeting.nonce, &head),
             // An error in clear text: the careless go on without TLS.
             Err(_) => None,
@@ -165,7 +173,23 @@ fn a_careless_client_falls_in_every_case() {
         assert_eq!(verdict, expected, "{}: {seen:?}", one.id);
         let debug = format!("{seen:?}");
         assert!(!debug.contains(PASSWORD), "{debug}");
+        assert!(!seen.trace.lines().is_empty(), "{}: {debug}", one.id);
     }
+}
+
+#[test]
+fn who_forgets_what_came_before_tls_waits_for_an_answer_and_has_not_fallen() {
+    let dir = tempfile::tempdir().unwrap();
+    let rogue = rogue(&dir);
+    let early = attack("ok-before-tls").unwrap();
+    for (drops_early, letters, is_fall) in [(true, "cT", false), (false, "AT", true)] {
+        let _ = Careless::visit_with(rogue.port(early).unwrap(), drops_early);
+        let (verdict, seen) = verdict(&rogue, early);
+        assert_eq!((verdict.letters(), verdict.is_fall(early)), (letters, is_fall), "{seen:?}");
+        assert!(seen.trace.lines().contains(&"rogue, TLS: says nothing".to_owned()), "{seen:?}");
+    }
+    // Elsewhere a login that is refused afterwards was one too many.
+    assert!(Verdict::LoginThenRefused(Over::Tls).is_fall(attack("self-signed").unwrap()));
 }
 
 #[test]
@@ -241,7 +265,7 @@ mod strangers {
         for part in parts {
             talk.input(part);
             if talk.wants_tls().is_some() {
-                talk.tls_finished(None);
+                talk.tls_finished("TLSv1.3", None);
             }
             assert!(talk.output().len() < 1 << 20);
         }

@@ -106,6 +106,41 @@ fn the_headline_cases_are_confirmed_from_ordinary_files() {
 }
 
 #[test]
+#[ignore = "installs drivers and takes a minute: make deep"]
+fn of_several_hosts_each_is_the_rogue_and_the_prediction_holds() {
+    let _alone = one_at_a_time();
+    let urls: Vec<String> = [
+        ("jdbc:mysql", "sslMode=REQUIRED"),
+        ("jdbc:mysql:loadbalance", "sslMode=VERIFY_CA&trustCertificateKeyStoreUrl=file:/ca.p12"),
+        ("jdbc:mysql:replication", "sslMode=PREFERRED"),
+        ("jdbc:mariadb", "sslMode=trust"),
+        ("jdbc:mariadb:sequential", "sslMode=verify-ca&serverSslCert=/ca.pem"),
+        ("jdbc:mariadb:loadbalance", "sslMode=verify-full&serverSslCert=/ca.pem"),
+        ("jdbc:mariadb:replication", "sslMode=disable"),
+    ]
+    .iter()
+    // Addresses of nobody: whoever dialled them would wait for ever, and the honest server would not be accepted.
+    .map(|(scheme, words)| format!("{scheme}://192.0.2.1:3306,192.0.2.2/x?{words}"))
+    .collect();
+    let (said, report) = config(&urls.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(report.connections.len(), urls.len(), "{said}");
+    for (url, one) in urls.iter().zip(&report.connections) {
+        assert_eq!(one.host.as_deref(), Some("192.0.2.1,192.0.2.2"), "{url}");
+        let is_old = |client: &str| client.ends_with("-5.1");
+        for prediction in one.predictions.iter().filter(|one| !is_old(&one.client)) {
+            let confirmed = prediction.confirmed.as_ref().expect("it was asked for");
+            assert_eq!(
+                (confirmed.is_controlled, confirmed.agrees),
+                (true, Some(true)),
+                "{url} {}: {confirmed:#?}",
+                prediction.client
+            );
+        }
+    }
+    assert_eq!(report.differing, 0, "{said}");
+}
+
+#[test]
 #[ignore = "installs thirty drivers and takes minutes: make deep"]
 fn every_way_of_writing_a_mode_does_what_the_mode_does() {
     let _alone = one_at_a_time();

@@ -44,33 +44,73 @@ pub fn url(text: &str) -> Option<Parts> {
         }
         None => (rest, ""),
     };
-    let hosts = before.rsplit_once('@').map_or(before, |(_, host)| host);
+    // What stands in parentheses has its login inside.
+    let hosts =
+        if has_pairs(before) { before } else { before.rsplit_once('@').map_or(before, |(_, host)| host) };
     Some(with_query(scheme, (hosts, query)))
 }
 
 fn with_query(scheme: &str, (place, query): (&str, &str)) -> Parts {
-    let authority = if place.starts_with("address=") || place.starts_with('(') {
-        place
-    } else {
-        place.split(['/', '#']).next().unwrap_or_default()
-    };
+    let authority = outside(place, &['/', '#']).into_iter().next().unwrap_or_default();
     let query = query.split('#').next().unwrap_or_default();
     Parts {
         scheme: scheme.to_ascii_lowercase(),
-        host: authority
-            .split(',')
-            .map(|one| without_port(one.rsplit_once('@').map_or(one, |(_, host)| host)))
+        host: outside(authority, &[','])
+            .into_iter()
+            .map(|one| {
+                if one.contains('(') {
+                    without_login(one)
+                } else {
+                    without_port(one.rsplit_once('@').map_or(one, |(_, host)| host)).to_owned()
+                }
+            })
             .collect::<Vec<_>>()
             .join(","),
         params: pairs(query, '&'),
     }
 }
 
+fn has_pairs(place: &str) -> bool {
+    place.starts_with("address=") || place.starts_with('(')
+}
+
+/// The pieces between these signs, where the signs stand in no parentheses.
+fn outside<'t>(text: &'t str, signs: &[char]) -> Vec<&'t str> {
+    let mut depth = 0_u32;
+    text.split(move |letter: char| {
+        match letter {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0 && signs.contains(&letter)
+    })
+    .collect()
+}
+
+/// `address=(host=a)(port=1)(password=…)`: the same, without the values of a login.
+fn without_login(place: &str) -> String {
+    place
+        .split_inclusive(['(', ')', ','])
+        .map(|part| match part.split_once('=') {
+            Some((key, value)) if is_secret_key(key.trim()) || key.trim().eq_ignore_ascii_case("user") => {
+                let end = value.chars().last().filter(|last| matches!(last, ')' | ','));
+                format!("{key}={}", end.map(String::from).unwrap_or_default())
+            }
+            _ => part.to_owned(),
+        })
+        .collect()
+}
+
 fn without_port(place: &str) -> &str {
     if let Some(inner) = place.strip_prefix('[') {
-        return inner.split(']').next().unwrap_or_default();
+        if let Some((address, _)) = inner.split_once(']') {
+            return address;
+        }
+        // The first of a list in brackets.
+        return without_port(inner);
     }
-    place.split(':').next().unwrap_or_default()
+    place.split([':', ']']).next().unwrap_or_default()
 }
 
 /// `key=value` between `between`; a key alone has an empty value. Percent signs are undone, and the value of a secret is dropped.
@@ -174,6 +214,14 @@ mod tests {
         check("jdbc:mysql://db/x?user=a@b&password=geheim", "jdbc:mysql", "db", "user=a@b password=");
         check("jdbc:mysql:loadbalance://a:1,b:2/x?k=v", "jdbc:mysql:loadbalance", "a,b", "k=v");
         check("mysql://[::1]:3306/x", "mysql", "::1", "");
+        check("jdbc:mysql://[::1]:1,[::2]/x", "jdbc:mysql", "::1,::2", "");
+        check("jdbc:mysql://u:geheim@[a:1,b:2]/x", "jdbc:mysql", "a,b", "");
+        check(
+            "jdbc:mysql://address=(host=a)(user=geheim)(password=ge@heim),(host=b,password=geheim,port=2),c:3/x?k=v",
+            "jdbc:mysql",
+            "address=(host=a)(user=)(password=),(host=b,password=,port=2),c",
+            "k=v",
+        );
         assert_eq!(url("no url"), None);
         assert_eq!(url("a b://c"), None);
     }

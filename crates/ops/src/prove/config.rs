@@ -530,7 +530,9 @@ fn fix(client: &'static Client, found: &Found, said: &Said, matrix: &Matrix) -> 
     // `ssl: …` is written anew by `ssl: { … }`.
     let root = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
     let stays = |setting: &Setting| {
-        is_beside(&setting.key)
+        // What is in the way and is no word of the file's cannot be taken out of it.
+        setting.key == "..."
+            || is_beside(&setting.key)
             || settings.chosen_by.is_some_and(|(name, _)| name == setting.key)
             || choose::key(settings, &setting.key)
                 .is_some_and(|key| best.settings.iter().any(|(name, _)| *name == key.name))

@@ -1,5 +1,6 @@
 //! `sealion prove clients`: drivers and tools, each in its own small project, in every way that their TLS can be set.
 
+use std::cmp::Reverse;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -19,6 +20,18 @@ use crate::OpsError;
 
 /// What the matrix asks of every mode when nothing else is asked for, the control first. One column for each.
 pub const COLUMNS: [&str; 6] = ["honest", "strip", "self-signed", "unknown-ca", "expired", "wrong-name"];
+/// What the second table of the page asks of the default and of the strictest way: the login and what comes behind it.
+pub const LOGINS: [&str; 9] = [
+    "clear-password",
+    "dialog",
+    "sha256-key",
+    "caching-sha2-key",
+    "old-password",
+    "clear-password-tls",
+    "local-infile",
+    "ok-before-tls",
+    "error-before-tls",
+];
 /// Written when an installation is whole: it holds what was installed.
 const STAMP: &str = ".sealion-installed";
 
@@ -34,12 +47,11 @@ pub enum State {
     Tried {
         version: String,
         rows: Vec<Row>,
+        /// Of some of `rows`, what came of attacks on the login; the honest server first again.
+        logins: Vec<Row>,
     },
     /// Why it could not be tried, and what to do.
-    NotHere {
-        why: String,
-        next: String,
-    },
+    NotHere { why: String, next: String },
 }
 
 #[derive(Debug, Clone)]
@@ -143,6 +155,8 @@ pub fn default_place() -> PathBuf {
 pub struct Wanted<'a> {
     pub clients: &'a [Prepared],
     pub attacks: &'a [&'static Attack],
+    /// Tried on the default and on the strictest way alone.
+    pub logins: &'a [&'static Attack],
     pub place: &'a Path,
     pub at_most: Duration,
 }
@@ -204,9 +218,18 @@ pub fn clients(
                 let mut rows = Vec::new();
                 for mode in client.modes {
                     said(&format!("{}: {}", client.name, mode.options));
-                    rows.push(try_mode(stage, wanted, client, mode, &dir, stop)?);
+                    rows.push(try_mode(stage, wanted, wanted.attacks, client, mode, &dir, stop)?);
                 }
-                State::Tried { version: version.clone(), rows }
+                let mut logins = Vec::new();
+                for row in
+                    rows.iter().filter(|row| !wanted.logins.is_empty() && is_default_or_strictest(row, &rows))
+                {
+                    said(&format!("{}: {}, its login", client.name, row.mode.options));
+                    let mut login = try_mode(stage, wanted, wanted.logins, client, row.mode, &dir, stop)?;
+                    login.outcomes.splice(..0, row.outcomes.first().cloned());
+                    logins.push(login);
+                }
+                State::Tried { version: version.clone(), rows, logins }
             }
             Err((why, next)) => State::NotHere { why: why.clone(), next: next.clone() },
         };
@@ -217,9 +240,24 @@ pub fn clients(
     Ok(all)
 }
 
+/// Of those that accept the honest server: the one whose promise is broken by the fewest, and of those the one that
+/// promises most.
+fn strictest(rows: &[Row]) -> Option<&Row> {
+    rows.iter().filter(|row| row.is_controlled() && row.mode.promises != Promise::Nothing).min_by_key(|row| {
+        let broken = row.outcomes.iter().filter(|one| row.is_broken_by(one)).count();
+        (broken, Reverse(row.mode.promises))
+    })
+}
+
+fn is_default_or_strictest(row: &Row, all: &[Row]) -> bool {
+    let is = |other: Option<&Row>| other.is_some_and(|other| other.mode.id == row.mode.id);
+    is(all.first()) || is(strictest(all))
+}
+
 fn try_mode(
     stage: &Stage,
     wanted: &Wanted<'_>,
+    attacks: &[&'static Attack],
     client: &'static Client,
     mode: &'static Mode,
     dir: &Path,
@@ -228,9 +266,16 @@ fn try_mode(
     let command: Vec<OsString> =
         client.run.iter().map(|word| program(word, dir)).chain([OsString::from(mode.id)]).collect();
     let mut outcomes = Vec::new();
-    for attack in wanted.attacks {
+    for attack in attacks {
         let Some(port) = stage.rogue.port(attack) else { continue };
-        let ended = run(stage, port, &command, Some(Place { dir, settings: None }), wanted.at_most, stop)?;
+        let ended = run(
+            stage,
+            port,
+            &command,
+            Some(Place { dir, settings: None, front: None }),
+            wanted.at_most,
+            stop,
+        )?;
         outcomes.push(outcome(attack, &stage.rogue.visits(LAST_WORDS), ended));
     }
     Ok(Row { mode, outcomes })
@@ -338,6 +383,9 @@ pub fn data(all: &[Tried]) -> String {
             row.why = Some("it was not tried".into());
             row.next = Some(one.client.needs_hint.into());
         }
+        // Nothing is predicted from these, and they are most of the bytes.
+        let cases = row.modes.iter_mut().flat_map(|mode| mode.cases.iter_mut().chain(&mut mode.logins));
+        cases.for_each(|case| case.trace.clear());
     }
     // One line for each case: a difference of two runs can be read.
     report
@@ -360,7 +408,8 @@ fn driver_row(one: &Tried) -> ProveDriverRow {
         State::NotHere { why, next } => {
             ProveDriverRow { why: Some(why.clone()), next: Some(next.clone()), ..untried }
         }
-        State::Tried { version, rows } => {
+        State::Tried { version, rows, logins } => {
+            let login = |row: &Row| logins.iter().find(|login| login.mode.id == row.mode.id);
             let modes = rows.iter().map(|row| ProveModeRow {
                 mode: row.mode.id.into(),
                 options: row.mode.options.into(),
@@ -368,6 +417,10 @@ fn driver_row(one: &Tried) -> ProveDriverRow {
                 is_controlled: row.is_controlled(),
                 broken_by: row.broken_promise().map(|one| one.attack.id.into()),
                 cases: row.outcomes.iter().map(case_row).collect(),
+                // The honest server is among `cases`.
+                logins: login(row)
+                    .map(|login| login.outcomes.iter().skip(1).map(case_row).collect())
+                    .unwrap_or_default(),
             });
             ProveDriverRow { version: Some(version.clone()), modes: modes.collect(), ..untried }
         }
@@ -387,6 +440,7 @@ pub fn case_row(one: &Outcome) -> ProveCaseRow {
         client: one.client.clone(),
         exit: one.exit.clone(),
         defence: one.attack.defence.into(),
+        trace: one.trace.clone(),
     }
 }
 
@@ -422,19 +476,26 @@ pub fn page(all: &[Tried], columns: &[&Attack], on: &str) -> String {
         ids.join(" | "),
         "---|".repeat(ids.len()),
     );
-    for one in all {
-        if let State::Tried { version, rows } = &one.state {
-            for row in rows {
-                let cells: Vec<String> = ids.iter().map(|id| cell(row, id)).collect();
-                page += &format!(
-                    "| {} {version} | `{}` | {} | {} |\n",
-                    one.client.name,
-                    row.mode.options.replace('|', "\\|"),
-                    row.mode.promises,
-                    cells.join(" | ")
-                );
-            }
-        }
+    page += &table(all, &ids, |state| match state {
+        State::Tried { rows, .. } => rows,
+        State::NotHere { .. } => &[],
+    });
+    let has_logins = |one: &Tried| matches!(&one.state, State::Tried { logins, .. } if !logins.is_empty());
+    if all.iter().any(has_logins) {
+        page += &format!(
+            "\n## At the login, and behind it\n\n\
+             The default way and the strictest one: the one whose promise is kept best, and that promises most. The first five\n\
+             columns and `local-infile` are without TLS, so whoever insists on it refuses after the greeting. `PW`: the rogue\n\
+             had the password itself; `FILE`: a file that it named. `ok-before-tls` is a right certificate with a wrong OK in\n\
+             clear text in front, and nothing behind: `AT` took the OK for the answer to its login, `cT` waited for a real one.\n\n\
+             | client | options | promise | {} |\n|---|---|---|{}\n",
+            LOGINS.join(" | "),
+            "---|".repeat(LOGINS.len()),
+        );
+        page += &table(all, &LOGINS, |state| match state {
+            State::Tried { logins, .. } => logins,
+            State::NotHere { .. } => &[],
+        });
     }
     let missing: Vec<String> = all
         .iter()
@@ -448,6 +509,24 @@ pub fn page(all: &[Tried], columns: &[&Attack], on: &str) -> String {
         page += &missing.concat();
     }
     page
+}
+
+fn table(all: &[Tried], ids: &[&str], rows: impl Fn(&State) -> &[Row]) -> String {
+    let mut table = String::new();
+    for one in all {
+        let State::Tried { version, .. } = &one.state else { continue };
+        for row in rows(&one.state) {
+            let cells: Vec<String> = ids.iter().map(|id| cell(row, id)).collect();
+            table += &format!(
+                "| {} {version} | `{}` | {} | {} |\n",
+                one.client.name,
+                row.mode.options.replace('|', "\\|"),
+                row.mode.promises,
+                cells.join(" | ")
+            );
+        }
+    }
+    table
 }
 
 fn cell(row: &Row, id: &str) -> String {
@@ -490,6 +569,7 @@ mod tests {
             is_guessable: false,
             exit: String::new(),
             words: "/root/of/this/machine".into(),
+            trace: vec!["client: closes".into()],
         });
         Row { mode: &MODES[mode], outcomes: outcomes.collect() }
     }
@@ -528,9 +608,11 @@ mod tests {
             row(0, &[("honest", tls), ("strip", clear)]),
             row(1, &[("honest", Verdict::RefusedInHandshake), ("strip", clear)]),
         ];
+        let logins =
+            vec![row(0, &[("honest", tls), ("clear-password", Verdict::PasswordObtained(Over::Clear))])];
         let not_here = State::NotHere { why: "/root/x failed".into(), next: "look at /root/x".into() };
         let all = [
-            Tried { client: &DRIVER, state: State::Tried { version: "1.2".into(), rows } },
+            Tried { client: &DRIVER, state: State::Tried { version: "1.2".into(), rows, logins } },
             Tried { client: &DRIVER, state: not_here },
         ];
         assert_eq!(Kept::of(&all), Kept { promising: 1, broken: 1, in_clear: 1 });
@@ -538,6 +620,12 @@ mod tests {
         let page = page(&all, &columns, "2026-11-21");
         assert!(page.contains("| Driver 1.2 | `mode=a\\|b` | the host | AT | **AP** |\n"), "{page}");
         assert!(page.contains("| Driver 1.2 | `mode=b` | encryption | *T* | *AP* |\n"), "{page}");
+        assert!(page.contains("| Driver 1.2 | `mode=a\\|b` | the host | **PW** | - | "), "{page}");
+        let data = data(&all);
+        assert!(
+            data.contains("clear-password") && !data.contains("closes") && !data.contains("/root"),
+            "{data}"
+        );
         assert!(page.contains("--install --case strip --page FILE` on 2026-11-21"), "{page}");
         assert!(page.contains("- Driver: `install driver`\n") && !page.contains("/root"), "{page}");
     }

@@ -61,7 +61,9 @@ public class Client {
         // Settings name the CA as a file; this driver wants a store of it.
         String options = (words[0].equals("settings") ? settings() : MODES.get(words[0]))
             .replace("{store}", store.toUri().toString());
-        String url = "jdbc:mysql://" + System.getenv("SEALION_HOST") + ":" + System.getenv("SEALION_PORT") + "/?connectTimeout=5000&socketTimeout=5000" + options;
+        String front = System.getenv().getOrDefault("SEALION_FRONT",
+            "jdbc:mysql://" + System.getenv("SEALION_HOST") + ":" + System.getenv("SEALION_PORT"));
+        String url = front + "/?connectTimeout=5000&socketTimeout=5000" + options;
         Properties login = new Properties();
         login.put("user", System.getenv("SEALION_USER"));
         login.put("password", System.getenv("SEALION_PASSWORD"));

@@ -9,6 +9,7 @@ import java.util.Properties;
 public class Client {
     static final Map<String, String> MODES = Map.of(
         "default", "",
+        "disable", "&sslMode=disable",
         "trust", "&sslMode=trust",
         "verify-ca", "&sslMode=verify-ca&serverSslCert={ca}",
         "verify-full", "&sslMode=verify-full&serverSslCert={ca}");
@@ -23,7 +24,9 @@ public class Client {
         String told = System.getenv("SEALION_SETTINGS");
         String options = (words[0].equals("settings") ? (told.isEmpty() ? "" : "&" + told) : MODES.get(words[0]))
             .replace("{ca}", System.getenv("SEALION_CA"));
-        String url = "jdbc:mariadb://" + System.getenv("SEALION_HOST") + ":" + System.getenv("SEALION_PORT") + "/?connectTimeout=5000&socketTimeout=5000" + options;
+        String front = System.getenv().getOrDefault("SEALION_FRONT",
+            "jdbc:mariadb://" + System.getenv("SEALION_HOST") + ":" + System.getenv("SEALION_PORT"));
+        String url = front + "/?connectTimeout=5000&socketTimeout=5000" + options;
         Properties login = new Properties();
         login.put("user", System.getenv("SEALION_USER"));
         login.put("password", System.getenv("SEALION_PASSWORD"));

@@ -2,6 +2,10 @@ import json
 import os
 import sys
 
+if sys.argv[1] == "c":
+    # 26.10.0 brings an OpenSSL that is newer than Debian 12's: where Python has loaded that one before, there is no extension.
+    import _mysql_connector  # noqa: F401
+
 import mysql.connector
 
 CA = os.environ.get("SEALION_CA")

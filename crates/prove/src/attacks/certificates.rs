@@ -1,6 +1,6 @@
 //! Certificates that nobody should take.
 
-use crate::attack::{Attack, Chain, Dates, Family, GOOD_TLS, Key, TlsLook};
+use crate::attack::{Attack, Chain, Dates, Family, GOOD_TLS, GreetingLook, Key, MARIADB, TlsLook};
 
 const BASE: Attack = Attack {
     is_fall: true,
@@ -12,6 +12,16 @@ const BASE: Attack = Attack {
 pub(super) const SELF_SIGNED: Attack = Attack {
     id: "self-signed",
     does: "The certificate is signed by itself.",
+    tls: Some(TlsLook { chain: Chain::SelfSigned, ..GOOD_TLS }),
+    ..BASE
+};
+
+// Seen: mariadb (Node) 3.5.4 and its like take any certificate of such a server at first, and look for a proof in the answer to
+// their login, which is fit for guessing by then.
+pub(super) const SELF_SIGNED_NEW: Attack = Attack {
+    id: "self-signed-new",
+    does: "The certificate is signed by itself, and the greeting says MariaDB 11.8.",
+    greeting: GreetingLook { version: "11.8.6-MariaDB", ..MARIADB },
     tls: Some(TlsLook { chain: Chain::SelfSigned, ..GOOD_TLS }),
     ..BASE
 };

@@ -17,6 +17,7 @@ pub const ATTACKS: &[&Attack] = &[
     &control::HONEST,
     &strip::STRIP,
     &certificates::SELF_SIGNED,
+    &certificates::SELF_SIGNED_NEW,
     &certificates::UNKNOWN_CA,
     &certificates::LEAF_ONLY,
     &certificates::INTERMEDIATE,

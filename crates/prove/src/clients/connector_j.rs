@@ -1,4 +1,4 @@
-//! Connector/J of MySQL: today's, and the last of 5.1, which old applications still bring along.
+//! Connector/J of MySQL: one of last year, the newest, and the last of 5.1, which old applications still bring along.
 
 use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
 
@@ -55,6 +55,16 @@ pub(super) const CONNECTOR_J: Client = Client {
         },
     ],
     settings: Some(&SETTINGS),
+};
+
+/// The newest that the registry had when its version was written down.
+pub(super) const CONNECTOR_J_LATEST: Client = Client {
+    id: "connector-j-latest",
+    files: &[
+        ("pom.xml", include_str!("../../clients/java-connector-j-latest/pom.xml")),
+        ("Client.java", include_str!("../../clients/java-connector-j/Client.java")),
+    ],
+    ..CONNECTOR_J
 };
 
 pub(super) const CONNECTOR_J_5_1: Client = Client {

@@ -18,6 +18,7 @@ pub(super) const MARIADB_CONNECTOR_J: Client = Client {
     run: &["java", "-cp", "lib/*:.", "Client"],
     modes: &[
         Mode { id: "default", options: "(none)", promises: Promise::Nothing },
+        Mode { id: "disable", options: "sslMode=disable", promises: Promise::Nothing },
         Mode { id: "trust", options: "sslMode=trust", promises: Promise::Encrypted },
         Mode { id: "verify-ca", options: "sslMode=verify-ca&serverSslCert=CA", promises: Promise::Chain },
         Mode {
@@ -27,6 +28,16 @@ pub(super) const MARIADB_CONNECTOR_J: Client = Client {
         },
     ],
     settings: Some(&SETTINGS),
+};
+
+/// The newest that the registry had when its version was written down. It verifies of its own accord.
+pub(super) const MARIADB_CONNECTOR_J_LATEST: Client = Client {
+    id: "mariadb-connector-j-latest",
+    files: &[
+        ("pom.xml", include_str!("../../clients/java-mariadb-latest/pom.xml")),
+        ("Client.java", include_str!("../../clients/java-mariadb/Client.java")),
+    ],
+    ..MARIADB_CONNECTOR_J
 };
 
 const SETTINGS: Settings = Settings {
@@ -47,7 +58,7 @@ const SETTINGS: Settings = Settings {
     ],
     spelt: &[
         Spelt::new("default", &[]),
-        Spelt::new("default", &[("sslMode", Is::Word("disable"))]),
+        Spelt::new("disable", &[("sslMode", Is::Word("disable"))]),
         Spelt::new("trust", &[("sslMode", Is::Word("trust"))]),
         Spelt::new("trust", &[("sslMode", Is::Word("REQUIRED"))]),
         Spelt::new("verify-ca", &[("sslMode", Is::Word("verify-ca")), ("serverSslCert", Is::Ca)]),

@@ -45,6 +45,16 @@ pub(super) const C_EXTENSION: Client = Client {
     ..PURE
 };
 
+/// The newest that the registry had, as the pure one is already.
+pub(super) const C_EXTENSION_LATEST: Client = Client {
+    id: "mysql-connector-python-c-latest",
+    files: &[
+        ("requirements.txt", include_str!("../../clients/mysql-connector-python/requirements-c-latest.txt")),
+        ("client.py", include_str!("../../clients/mysql-connector-python/client.py")),
+    ],
+    ..C_EXTENSION
+};
+
 /// Of the series that many still have; one wheel holds both.
 pub(super) const PURE_8_0: Client = Client {
     id: "mysql-connector-python-8.0",

@@ -32,6 +32,17 @@ pub(super) const MYSQL2: Client = Client {
     settings: Some(&SETTINGS),
 };
 
+/// The newest that the registry had when its lock file was made.
+pub(super) const MYSQL2_LATEST: Client = Client {
+    id: "node-mysql2-latest",
+    files: &[
+        ("package.json", include_str!("../../clients/node-mysql2-latest/package.json")),
+        ("package-lock.json", include_str!("../../clients/node-mysql2-latest/package-lock.json")),
+        ("client.js", include_str!("../../clients/node-mysql2/client.js")),
+    ],
+    ..MYSQL2
+};
+
 const SETTINGS: Settings = Settings {
     family: "node-mysql2",
     is_old: false,

@@ -50,6 +50,9 @@ pub struct Found {
     /// About TLS alone.
     pub settings: Vec<Setting>,
     pub style: Style,
+    /// Of a URL with several hosts what stands in front of its database, with `{host}` and `{port}` in each place: its driver
+    /// does with several hosts what it does not with one.
+    pub front: Option<String>,
 }
 
 /// Whose words these are.

@@ -33,6 +33,48 @@ fn check(name: &str, text: &str, want: &[&str]) {
 }
 
 #[test]
+fn several_hosts_are_one_connection_with_several_places() {
+    let check = |url: &str, want: &str, front: Option<&str>| {
+        let found = text(url).unwrap_or_else(|| panic!("{url}"));
+        assert_eq!((line(&found).as_str(), found.front.as_deref()), (want, front), "{url}");
+        assert!(!format!("{found:?}").contains("geheim"), "{found:?}");
+    };
+    let two = |scheme: &str| format!("{scheme}://{{host}}:{{port}},{{host}}:{{port}}");
+    for (scheme, family) in [
+        ("jdbc:mysql", "connector-j"),
+        ("jdbc:mysql:loadbalance", "connector-j"),
+        ("jdbc:mysql:replication", "connector-j"),
+        ("jdbc:mariadb", "mariadb-connector-j"),
+        ("jdbc:mariadb:sequential", "mariadb-connector-j"),
+        ("jdbc:mariadb:loadbalance", "mariadb-connector-j"),
+        ("jdbc:mariadb:load-balance-read", "mariadb-connector-j"),
+        ("jdbc:mariadb:replication", "mariadb-connector-j"),
+    ] {
+        check(
+            &format!("{scheme}://u:geheim@h1:3306,h2/db?sslMode=trust"),
+            &format!("1  {family}@h1,h2: sslMode=trust"),
+            Some(&two(scheme)),
+        );
+        check(&format!("{scheme}://h1/db"), &format!("1  {family}@h1:"), None);
+    }
+    let pairs = "address=(host=h1)(port=1)(password=geheim),(host=h2,port=2)";
+    check(
+        &format!("jdbc:mysql://{pairs}/db?useSSL=true"),
+        "1  connector-j@h1,h2: useSSL=true",
+        Some(&two("jdbc:mysql")),
+    );
+    // What one host has for itself alone is not read as if it were for all.
+    check(
+        "jdbc:mysql://address=(host=h1)(sslMode=DISABLED),address=(host=h2)/db?sslMode=REQUIRED",
+        "1  connector-j@h1,h2: sslMode=REQUIRED ...=?",
+        Some(&two("jdbc:mysql")),
+    );
+    // Only a name service knows how many they are.
+    check("jdbc:mysql+srv://h1/db?sslMode=REQUIRED", "1  connector-j@h1: sslMode=REQUIRED", None);
+    check("mysql+pymysql://u:geheim@h1,h2/db", "1  pymysql@h1,h2: ...=?", None);
+}
+
+#[test]
 fn environments_of_all_kinds() {
     check(
         ".env",

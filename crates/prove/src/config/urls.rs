@@ -7,12 +7,19 @@ use super::nodes;
 use super::{Driver, Found, Given, Setting, Style, is_about_tls};
 
 /// Schemes that one family reads, with the driver's own words behind the question mark.
-const SCHEMES: [(&str, &str); 6] = [
+// Source: Connector/J 9.5, ConnectionUrl.Type; MariaDB Connector/J 3.5, HaMode.
+const SCHEMES: [(&str, &str); 12] = [
     ("jdbc:mysql", "connector-j"),
     ("jdbc:mysql:loadbalance", "connector-j"),
     ("jdbc:mysql:replication", "connector-j"),
     ("jdbc:mysql+srv", "connector-j"),
+    ("jdbc:mysql+srv:loadbalance", "connector-j"),
+    ("jdbc:mysql+srv:replication", "connector-j"),
     ("jdbc:mariadb", "mariadb-connector-j"),
+    ("jdbc:mariadb:sequential", "mariadb-connector-j"),
+    ("jdbc:mariadb:loadbalance", "mariadb-connector-j"),
+    ("jdbc:mariadb:load-balance-read", "mariadb-connector-j"),
+    ("jdbc:mariadb:replication", "mariadb-connector-j"),
     ("mysql2", "ruby-mysql2"),
 ];
 
@@ -68,21 +75,82 @@ fn by_url(text: &str, line: usize, what: &str) -> Option<Found> {
     } else {
         return None;
     };
-    if text.contains("address=") || parts.host.contains('(') {
-        settings.push(Setting::new(
-            "ssl",
-            Given::Unread("the hosts have settings of their own".into()),
-            line,
-        ));
+    let hosts = hosts(&parts.host);
+    let takes_several = matches!(&driver, Driver::Family("connector-j" | "mariadb-connector-j"));
+    let mut unread = |why: &str| settings.push(Setting::new("...", Given::Unread(why.into()), line));
+    if hosts.have_settings {
+        unread("a host has settings of its own");
+    } else if hosts.names.len() > 1 && !takes_several && matches!(driver, Driver::Family(_)) {
+        unread("several hosts are named, and this driver takes one");
     }
+    // What a name service says is not known here, and one host stands for all.
+    let front = (takes_several && hosts.names.len() > 1 && !scheme.contains("+srv")).then(|| {
+        let places: Vec<&str> = hosts.names.iter().map(|_| "{host}:{port}").collect();
+        format!("{scheme}://{}", places.join(","))
+    });
+    let host = hosts.names.join(",");
     Some(Found {
         line,
         what: what.to_owned(),
         driver,
-        host: place(&parts.host),
+        host: place(&host),
         settings,
         style: Style::Query,
+        front,
     })
+}
+
+/// The hosts of a URL.
+struct Hosts {
+    names: Vec<String>,
+    /// One has words about TLS beside its name.
+    have_settings: bool,
+}
+
+/// `a,b`, `address=(host=a)(port=1),(host=b,port=1)` and both mixed, as the drivers of Java take them.
+fn hosts(text: &str) -> Hosts {
+    let mut all = Hosts { names: Vec::new(), have_settings: false };
+    let (mut depth, mut is_named) = (0_u32, false);
+    let mut word = String::new();
+    let mut end = |word: &mut String, depth: u32, is_named: &mut bool| {
+        let text = std::mem::take(word);
+        let text = text.trim();
+        let pair = text.split_once('=').filter(|_| depth > 0);
+        match pair {
+            Some((key, value)) if key.trim().eq_ignore_ascii_case("host") => {
+                all.names.push(value.trim().to_owned());
+                *is_named = true;
+            }
+            Some((key, _)) => all.have_settings |= is_about_tls(key.trim()),
+            None if depth == 0
+                && !text.is_empty()
+                && !text.eq_ignore_ascii_case("address=")
+                && !*is_named =>
+            {
+                all.names.push(text.to_owned());
+            }
+            None => {}
+        }
+    };
+    for letter in text.chars() {
+        match letter {
+            '(' => {
+                end(&mut word, depth, &mut is_named);
+                depth += 1;
+            }
+            ')' => {
+                end(&mut word, depth, &mut is_named);
+                depth = depth.saturating_sub(1);
+            }
+            ',' => {
+                end(&mut word, depth, &mut is_named);
+                is_named &= depth > 0;
+            }
+            letter => word.push(letter),
+        }
+    }
+    end(&mut word, depth, &mut is_named);
+    all
 }
 
 /// A host for people: a hole is what it is.
@@ -162,6 +230,7 @@ fn by_dsn(text: &str, line: usize, what: &str) -> Option<Found> {
             host: place(&parts.host),
             settings,
             style: Style::Query,
+            front: None,
         });
     }
     let parts = url::dsn(text)?;
@@ -185,5 +254,6 @@ fn by_dsn(text: &str, line: usize, what: &str) -> Option<Found> {
         host: place(&parts.host),
         settings,
         style,
+        front: None,
     })
 }

@@ -49,6 +49,9 @@ pub struct ProveCaseRow {
     /// How the program ended.
     pub exit: String,
     pub defence: String,
+    /// What came and went on the connection that counts, packet by packet: kinds, lengths and flags, never what is in them.
+    #[serde(default)]
+    pub trace: Vec<String>,
 }
 
 /// Drivers and tools, in every way that their TLS can be set.
@@ -96,4 +99,7 @@ pub struct ProveModeRow {
     /// The first case that shows that the promise is not kept.
     pub broken_by: Option<String>,
     pub cases: Vec<ProveCaseRow>,
+    /// Attacks on the login and behind it, of the ways that they were tried on: the default, and the strictest.
+    #[serde(default)]
+    pub logins: Vec<ProveCaseRow>,
 }

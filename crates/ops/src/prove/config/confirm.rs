@@ -1,7 +1,7 @@
 //! `--confirm`: the driver itself, with these very settings, against the rogue server.
 //!
-//! What it is told: host, port, user, password and CA of the stage, in place of the user's own. The user's host is never dialled;
-//! their password and their certificates' keys are not even known here.
+//! What it is told: host, port, user, password and CA of the stage, in place of the user's own. The user's host is never dialled,
+//! nor is any of several; their password and their certificates' keys are not even known here.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -82,7 +82,7 @@ pub fn confirm(
     stop: &AtomicBool,
     said: &mut dyn FnMut(&str),
 ) -> Result<(), OpsError> {
-    let mut known: HashMap<(&str, String), Vec<Outcome>> = HashMap::new();
+    let mut known: HashMap<(&str, String, Option<String>), Vec<Outcome>> = HashMap::new();
     'all: for connection in &mut looked.connections {
         for prediction in &mut connection.predictions {
             let client = prediction.client;
@@ -104,12 +104,13 @@ pub fn confirm(
                     continue;
                 }
             };
-            let same = (client.id, told.clone());
+            let front = connection.found.front.clone();
+            let same = (client.id, told.clone(), front.clone());
             let outcomes = if let Some(outcomes) = known.get(&same) {
                 outcomes.clone()
             } else {
                 said(&format!("{}: {}", client.name, connection.found.what));
-                let outcomes = attack(client, &told, stage, wanted, stop)?;
+                let outcomes = attack(client, &told, front.as_deref(), stage, wanted, stop)?;
                 known.insert(same, outcomes.clone());
                 outcomes
             };
@@ -216,6 +217,7 @@ fn told(client: &'static Client, given: &[Setting], stage: &Stage) -> Result<Str
 fn attack(
     client: &'static Client,
     told: &str,
+    front: Option<&str>,
     stage: &Stage,
     wanted: &Wanted<'_>,
     stop: &AtomicBool,
@@ -233,7 +235,7 @@ fn attack(
             break;
         }
         let Some(port) = stage.rogue.port(attack) else { continue };
-        let place = Place { dir: &dir, settings: Some(told) };
+        let place = Place { dir: &dir, settings: Some(told), front };
         let ended = run(stage, port, &command, Some(place), wanted.at_most, stop)?;
         outcomes.push(outcome(attack, &stage.rogue.visits(LAST_WORDS), ended));
     }

@@ -40,8 +40,9 @@ fn the_matrix_and_its_page_are_of_one_run() {
     let mut rows = 0;
     for client in &matrix.report.clients {
         let Some(version) = &client.version else { continue };
-        for mode in &client.modes {
-            let letters: Vec<String> = mode.cases.iter().map(|case| page_letters(mode, case)).collect();
+        let tables = client.modes.iter().flat_map(|mode| [(mode, &mode.cases), (mode, &mode.logins)]);
+        for (mode, cases) in tables.filter(|(_, cases)| !cases.is_empty()) {
+            let letters: Vec<String> = cases.iter().map(|case| page_letters(mode, case)).collect();
             let row = format!(
                 "| {} {version} | `{}` | {} | {} |",
                 client.name,
@@ -87,6 +88,7 @@ fn the_fix_of_every_mode_is_a_mode_again_and_a_better_one() {
                 host: String::new(),
                 settings: given.collect(),
                 style: Style::Query,
+                front: None,
             };
             // What it spells is what it is read as.
             assert_eq!(

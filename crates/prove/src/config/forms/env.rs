@@ -74,5 +74,6 @@ fn laravel(pairs: &[Pair]) -> Option<Found> {
         host: of("DB_HOST").map_or_else(String::new, |pair| pair.value.replace(formats::settings::HOLE, "…")),
         settings,
         style: Style::Env,
+        front: None,
     })
 }

@@ -140,6 +140,7 @@ fn of_argument(driver: Driver, call: &Node, first: &Node, source: &Source, style
         host: text_of(&node, "host"),
         settings,
         style,
+        front: None,
     }
 }
 
@@ -185,7 +186,7 @@ fn of_object(what: &str, node: &Node, source: &Source, style: Style) -> Option<F
         host
     };
     let what = if what.is_empty() { "an object".to_owned() } else { what.to_owned() };
-    Some(Found { line: node.line, what, driver: Driver::Family(family), host, settings, style })
+    Some(Found { line: node.line, what, driver: Driver::Family(family), host, settings, style, front: None })
 }
 
 struct Js<'a> {

@@ -44,6 +44,7 @@ pub fn found(client: &'static Client, lines: &[Line]) -> Option<Found> {
         host: host.unwrap_or_default(),
         settings: lines.iter().filter_map(setting).collect(),
         style: Style::OptionFile,
+        front: None,
     })
 }
 

@@ -177,6 +177,7 @@ fn of_mysqli(
         host: host.and_then(Node::text).unwrap_or_default().replace(formats::settings::HOLE, "…"),
         settings,
         style: Style::Php,
+        front: None,
     }
 }
 
@@ -206,6 +207,7 @@ fn of_laravel(what: &str, node: &Node, source: &Source) -> Found {
         host,
         settings,
         style: Style::Php,
+        front: None,
     }
 }
 
@@ -231,6 +233,7 @@ fn of_wordpress(source: &Source) -> Option<Found> {
         host: args(host).get(1).and_then(Node::text).unwrap_or_default().to_owned(),
         settings,
         style: Style::Php,
+        front: None,
     })
 }
 

@@ -42,6 +42,7 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
                 host: text_of(&words, "host"),
                 settings,
                 style: Style::Python,
+                front: None,
             });
         } else if matches!(name(call).rsplit('.').next(), Some("create_engine" | "create_async_engine")) {
             read.found.extend(of_engine(call, &meaning));
@@ -121,6 +122,7 @@ fn django(meaning: &Python<'_>, read: &mut Read) {
                 host: text_of(node, "HOST"),
                 settings,
                 style: Style::PythonDict,
+                front: None,
             });
         }
         if databases.node.entries().is_empty() && !matches!(databases.node.value, Value::Map(_)) {

@@ -47,6 +47,7 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
             host: text_of(&words, "host"),
             settings,
             style: Style::Ruby,
+            front: None,
         });
     }
     for text in &source.texts {

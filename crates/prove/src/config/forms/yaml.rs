@@ -75,6 +75,7 @@ fn of_rails(what: &str, node: &Node) -> Found {
         host: text_of(node, "host"),
         settings,
         style: Style::Yaml,
+        front: None,
     }
 }
 
