@@ -26,7 +26,9 @@ public class Client {
             .replace("{ca}", System.getenv("SEALION_CA"));
         String front = System.getenv().getOrDefault("SEALION_FRONT",
             "jdbc:mariadb://" + System.getenv("SEALION_HOST") + ":" + System.getenv("SEALION_PORT"));
-        String url = front + "/?connectTimeout=5000&socketTimeout=5000" + options;
+        // With several hosts it would begin again 120 times when none takes it.
+        String once = System.getenv("SEALION_FRONT") == null ? "" : "&retriesAllDown=1";
+        String url = front + "/?connectTimeout=5000&socketTimeout=5000" + once + options;
         Properties login = new Properties();
         login.put("user", System.getenv("SEALION_USER"));
         login.put("password", System.getenv("SEALION_PASSWORD"));
