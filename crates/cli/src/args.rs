@@ -800,6 +800,10 @@ pub struct BenchLoadArgs {
     /// Begin so many events a second, whether or not others have ended: latencies then count from when each was to begin
     #[arg(long, value_name = "N", value_parser = rate)]
     pub rate: Option<f64>,
+    /// One measurement after the other with rates that rise by the same factor, in 8 steps if not said, until the server keeps
+    /// up no more (1000..20000/12)
+    #[arg(long, value_name = "FROM..TO[/STEPS]", conflicts_with_all = ["rate", "events"])]
+    pub rate_ramp: Option<ops::bench::ramp::Ramp>,
     #[command(flatten)]
     pub keep: BenchKeep,
 }

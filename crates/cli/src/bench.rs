@@ -12,6 +12,7 @@ use ::bench::sysbench::{shown, translate};
 use clap::Parser as _;
 use ops::bench::experiment::{At, Method};
 use ops::bench::kept::Measured;
+use ops::bench::ramp::{self, Ramp};
 use ops::bench::rig::{LabPlan, Rig};
 use ops::bench::workload::Options;
 use ops::bench::{EXPERIMENTS, Experiment, Load, Own, REPLAY, SCRIPT, TlsWish};
@@ -503,6 +504,9 @@ fn load(global: &Global, args: &BenchLoadArgs) -> Result<u8, OpsError> {
         ..trial(&args.trial, workload)
     };
     let stop = interrupt::flag()?;
+    if let Some(ramp) = args.rate_ramp {
+        return rise(global, args, &cluster, &targets, &wish, ramp, &stop);
+    }
     let is_live = std::io::stderr().is_terminal();
     let mut before = Interim::default();
     let report = ops::bench::load(&targets, &wish, &stop, &mut |now| {
@@ -522,6 +526,67 @@ fn load(global: &Global, args: &BenchLoadArgs) -> Result<u8, OpsError> {
     let is_complete = report.is_complete;
     let is_kept = bench_kept::keep(Some(&cluster), &args.keep, &Measured::Load(Box::new(report)));
     Ok(code(is_complete, is_kept))
+}
+
+/// Each rate is a measurement of its own, and kept as one.
+fn rise(
+    global: &Global,
+    args: &BenchLoadArgs,
+    cluster: &Cluster,
+    targets: &[net::ConnectOptions],
+    wish: &Load,
+    ramp: Ramp,
+    stop: &AtomicBool,
+) -> Result<u8, OpsError> {
+    let reports = ramp::run(targets, wish, ramp, stop, &mut |report| {
+        let asked = report.rate_per_s.unwrap_or_default();
+        show::progress(&format!("{asked:.0} events/s asked for, {:.0} done", report.events_per_s));
+    })?;
+    if std::io::stderr().is_terminal() {
+        eprintln!();
+    }
+    if global.format == Format::Json {
+        show::out(&json(&reports)?);
+    } else {
+        show::out(&rise_text(&reports));
+    }
+    let is_complete = !stop.load(Ordering::Relaxed) && reports.iter().all(|report| report.is_complete);
+    let mut is_kept = true;
+    for report in reports {
+        is_kept &= bench_kept::keep(Some(cluster), &args.keep, &Measured::Load(Box::new(report)));
+    }
+    Ok(code(is_complete, is_kept))
+}
+
+fn rise_text(reports: &[LoadReport]) -> String {
+    let ms = |value: Option<f64>| value.map_or("-".into(), |ms| format!("{ms:.2}"));
+    let rows = reports
+        .iter()
+        .map(|report| {
+            let latency = &report.latency_ms;
+            vec![
+                format!("{:.0}", report.rate_per_s.unwrap_or_default()),
+                format!("{:.0}", report.events_per_s),
+                ms(latency.p50),
+                ms(latency.p95),
+                ms(latency.p99),
+                report.late_at_end.to_string(),
+                if ramp::keeps_up(report) { "yes" } else { "no" }.into(),
+            ]
+        })
+        .collect();
+    let mut out = show::table(&["asked/s", "done/s", "p50 ms", "p95 ms", "p99 ms", "late", "kept up"], rows);
+    // Writing into a String cannot fail.
+    let _ = match ramp::knee(reports) {
+        (Some(kept), Some(missed)) => write!(out, "\nthe knee is between {kept:.0} and {missed:.0} events/s"),
+        (Some(kept), None) => write!(out, "\nno knee up to {kept:.0} events/s: ask for more"),
+        (None, Some(missed)) => write!(out, "\nthe knee is below {missed:.0} events/s: begin with less"),
+        (None, None) => Ok(()),
+    };
+    for why in reports.iter().filter_map(|report| report.partial.as_ref()) {
+        let _ = write!(out, "\nNOT COMPLETE: {why}");
+    }
+    out
 }
 
 fn moment(before: Interim, now: Interim) -> String {

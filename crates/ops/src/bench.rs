@@ -6,6 +6,7 @@ pub mod compare;
 pub mod experiment;
 pub mod kept;
 mod keys;
+pub mod ramp;
 pub mod rig;
 
 use std::net::IpAddr;
@@ -218,6 +219,13 @@ pub fn load(
     server_pids.sort_unstable();
     server_pids.dedup();
     let fail = |error: LoadError| cannot_begin(error);
+    if load.workload == CONNECT && (load.rate_per_s.is_some() || load.events.is_some()) {
+        return Err(OpsError::usage(
+            format!("{CONNECT} takes neither a rate nor a number of events"),
+            "each thread connects again when it has said goodbye, for a time",
+            "say how many at once (-c) and how long (--time)",
+        ));
+    }
     let outcome = if load.workload == CONNECT {
         let spec = connects::Spec {
             peer: if load.is_echo { connects::Peer::Echo } else { connects::Peer::Mysql },

@@ -276,6 +276,33 @@ fn a_rate_is_kept_and_lateness_counts() {
 }
 
 #[test]
+fn rates_rise_until_the_server_keeps_up_no_more() {
+    let server = Real::start("galera-10.11", &[]);
+    server.prepare();
+    let ramp = [
+        "oltp_point_select",
+        "--rate-ramp",
+        "100..100000/4",
+        "--time",
+        "1",
+        "--warm-up",
+        "0.2",
+        "--no-store",
+    ];
+    let said = server.bench(&[&["load"], &ramp[..], &TABLES].concat());
+    let reports: Value = serde_json::from_slice(&said.stdout).unwrap_or_else(|_| panic!("{said:?}"));
+    let reports = reports.as_array().unwrap();
+    let asked: Vec<f64> = reports.iter().map(|one| one["rate_per_s"].as_f64().unwrap().round()).collect();
+    // One connection asks one statement at a time: a hundred a second are kept, a hundred thousand never.
+    assert_eq!(asked[..2], [100.0, 1000.0], "{asked:?}");
+    assert_eq!(asked.last(), Some(&100_000.0), "{asked:?}");
+    let last = reports.last().unwrap();
+    assert!(last["events_per_s"].as_f64().unwrap() < 99_000.0 && number(last, "late_at_end") > 0, "{last:#}");
+    let said = server.bench(&["load", "connect", "--rate", "5"]);
+    assert_eq!(said.status.code(), Some(2), "{said:?}");
+}
+
+#[test]
 fn an_experiment_runs_in_blocks_and_few_of_them_have_no_interval() {
     let server = Real::start("galera-10.11", &[]);
     server.prepare();

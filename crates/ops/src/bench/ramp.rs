@@ -1,0 +1,150 @@
+//! Rates that rise until the server keeps up no more: the knee.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use net::ConnectOptions;
+use report::shape::LoadReport;
+
+use super::{Load, load};
+use crate::OpsError;
+
+/// Steps where none are named.
+const STEPS: u32 = 8;
+const STEPS_MAX: u32 = 50;
+/// Of the events of a step, that still wait at its end.
+const LATE_SHARE_MAX: f64 = 0.01;
+/// Events come by chance: fewer than asked for by so many standard deviations is no chance any more.
+const DEVIATIONS_MAX: f64 = 4.0;
+/// So many steps in a row that were not kept end it: beyond the knee there is only more waiting.
+const BEYOND: usize = 2;
+
+/// From one rate to another, each step by the same factor.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ramp {
+    pub from_per_s: f64,
+    pub to_per_s: f64,
+    pub steps: u32,
+}
+
+impl std::str::FromStr for Ramp {
+    type Err = String;
+
+    /// `1000..20000`, or `1000..20000/12`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wanted =
+            || "FROM..TO is wanted, in events a second, or FROM..TO/STEPS (1000..20000/12)".to_owned();
+        let (range, steps) = match text.split_once('/') {
+            None => (text, STEPS),
+            Some((range, steps)) => (range, steps.parse().map_err(|_| wanted())?),
+        };
+        let (from, to) = range.split_once("..").ok_or_else(wanted)?;
+        let rate = |text: &str| text.parse::<f64>().ok().filter(|rate| (0.001..=10_000_000.0).contains(rate));
+        let (from_per_s, to_per_s) = rate(from).zip(rate(to)).ok_or_else(wanted)?;
+        if from_per_s >= to_per_s || !(2..=STEPS_MAX).contains(&steps) {
+            return Err(format!(
+                "{}; the first rate is the smaller one, and steps are 2 to {STEPS_MAX}",
+                wanted()
+            ));
+        }
+        Ok(Self { from_per_s, to_per_s, steps })
+    }
+}
+
+impl Ramp {
+    pub fn rates(self) -> impl Iterator<Item = f64> {
+        let factor = (self.to_per_s / self.from_per_s).powf(1.0 / f64::from(self.steps - 1));
+        (0..self.steps).map(move |step| self.from_per_s * factor.powf(f64::from(step)))
+    }
+}
+
+/// Did as many events end as were to begin, and did nearly none wait at the end?
+pub fn keeps_up(report: &LoadReport) -> bool {
+    let Some(asked) = report.rate_per_s else { return false };
+    let deviation_per_s = (asked / report.measured_s.max(1e-9)).sqrt();
+    report.is_complete
+        && report.events_per_s >= asked - DEVIATIONS_MAX * deviation_per_s
+        && report.late_at_end as f64 <= report.events as f64 * LATE_SHARE_MAX
+}
+
+/// One measurement a rate, until the ramp is over, or two in a row are not kept, or it is ended.
+///
+/// # Errors
+/// When one of them could not be begun.
+pub fn run(
+    targets: &[ConnectOptions],
+    wish: &Load,
+    ramp: Ramp,
+    stop: &AtomicBool,
+    each: &mut dyn FnMut(&LoadReport),
+) -> Result<Vec<LoadReport>, OpsError> {
+    let mut reports: Vec<LoadReport> = Vec::new();
+    for rate in ramp.rates() {
+        let report = load(targets, &Load { rate_per_s: Some(rate), ..wish.clone() }, stop, &mut |_| {})?;
+        each(&report);
+        reports.push(report);
+        let is_beyond = reports.len() >= BEYOND && !reports.iter().rev().take(BEYOND).any(keeps_up);
+        if is_beyond || stop.load(Ordering::Relaxed) {
+            break;
+        }
+    }
+    Ok(reports)
+}
+
+/// The highest rate that was kept before the first that was not, and that one.
+pub fn knee(reports: &[LoadReport]) -> (Option<f64>, Option<f64>) {
+    let first_missed = reports.iter().position(|report| !keeps_up(report));
+    let kept = reports.get(..first_missed.unwrap_or(reports.len())).unwrap_or_default().last();
+    let missed = first_missed.and_then(|at| reports.get(at));
+    (kept.and_then(|report| report.rate_per_s), missed.and_then(|report| report.rate_per_s))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn report(asked: f64, events_per_s: f64, late: u64) -> LoadReport {
+        let sample = include_str!("../../../report/testdata/bench-load.json");
+        let sample: LoadReport = serde_json::from_str(sample).unwrap();
+        LoadReport {
+            rate_per_s: Some(asked),
+            events_per_s,
+            events: 10_000,
+            measured_s: 10.0,
+            late_at_end: late,
+            is_complete: true,
+            ..sample
+        }
+    }
+
+    #[test]
+    fn a_ramp_rises_by_the_same_factor() {
+        let ramp: Ramp = "1000..8000/4".parse().unwrap();
+        let rates: Vec<f64> = ramp.rates().map(f64::round).collect();
+        assert_eq!(rates, [1000.0, 2000.0, 4000.0, 8000.0]);
+        assert_eq!("1..2".parse::<Ramp>().unwrap().steps, STEPS);
+        for bad in ["", "5", "5..1", "1..5/1", "1..5/99", "a..b", "0..5", "1..inf"] {
+            assert!(bad.parse::<Ramp>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn chance_is_not_taken_for_a_server_that_falls_behind() {
+        // 1,000 a second for ten seconds: a deviation of 10 a second.
+        assert!(keeps_up(&report(1000.0, 965.0, 0)));
+        assert!(!keeps_up(&report(1000.0, 955.0, 0)));
+        assert!(!keeps_up(&report(1000.0, 1000.0, 101)));
+        let broken = LoadReport { is_complete: false, ..report(1000.0, 1000.0, 0) };
+        assert!(!keeps_up(&broken));
+    }
+
+    #[test]
+    fn the_knee_is_between_the_last_that_was_kept_and_the_first_that_was_not() {
+        let kept = |rate| report(rate, rate, 0);
+        let missed = |rate: f64| report(rate, rate / 2.0, 5000);
+        assert_eq!(knee(&[kept(1.0), kept(2.0), missed(4.0), missed(8.0)]), (Some(2.0), Some(4.0)));
+        assert_eq!(knee(&[kept(1.0), kept(2.0)]), (Some(2.0), None));
+        assert_eq!(knee(&[missed(1.0)]), (None, Some(1.0)));
+        assert_eq!(knee(&[]), (None, None));
+    }
+}
