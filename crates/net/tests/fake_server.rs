@@ -327,7 +327,7 @@ fn each_ssl_mode_accepts_just_the_certificates_it_should() {
         match (Client::connect(&options), expected) {
             (Ok(client), None) => assert!(client.tls().is_some()),
             (Err(NetError::Tls { fault, .. }), Some(expected)) => {
-                assert_eq!(fault, expected, "{library:?} {mode}")
+                assert_eq!(fault, expected, "{library:?} {mode}");
             }
             (other, expected) => panic!("{library:?} {mode}: expected {expected:?}, got {other:?}"),
         }

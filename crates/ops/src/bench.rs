@@ -261,6 +261,16 @@ pub fn load(
                     "sealion bench prepare",
                 ));
             }
+            // Of a schema that is ours too: a statement may name another one.
+            Some(_) if script.writes() && !load.has_own_tables && load.own.is_some() => {
+                let (at, words) = script.first_write().unwrap_or_default();
+                return Err(OpsError::Refused(format!(
+                    "a statement of the {} may write, so nothing is sent\n  why:  it is number {at}: {} …\n  next: say that it may: \
+                     --own-tables; what begins with SELECT or SHOW, without INTO and FOR UPDATE, is taken for a read",
+                    load.workload,
+                    wire::printable(&words),
+                )));
+            }
             Some(false) if script.writes() && !load.has_own_tables => {
                 return Err(of_tables(TablesError::NotOurs { schema: load.schema.clone() }));
             }

@@ -79,6 +79,15 @@ impl Template {
         Ok(Self { parts, kind: kind(sql) })
     }
 
+    /// Its text, with places as `{}`.
+    pub fn shown(&self) -> String {
+        let part = |part: &Part| match part {
+            Part::Text(text) => String::from_utf8_lossy(text).into_owned(),
+            _ => "{}".to_owned(),
+        };
+        self.parts.iter().map(part).collect()
+    }
+
     /// Appends the statement, its places filled. `table` counts from 0.
     pub fn write(&self, options: &Options, table: u32, random: &mut fastrand::Rng, out: &mut Vec<u8>) {
         let distribution: Distribution = options.distribution;
@@ -126,25 +135,17 @@ fn part(name: &str) -> Result<Part, String> {
     }
 }
 
-/// By its first word. What is not known to read is taken for a write: nobody's data is changed by mistake.
+/// By its first word. What is not known to read is taken for a write: nobody's data is changed by mistake. A function that a
+/// SELECT calls may write all the same.
 fn kind(sql: &str) -> Kind {
-    let word: String = sql
-        .trim_start()
-        .chars()
-        .take_while(char::is_ascii_alphabetic)
-        .collect::<String>()
-        .to_ascii_uppercase();
-    match word.as_str() {
-        // What locks or writes a file does more than read.
-        "SELECT" | "WITH" | "TABLE" | "VALUES"
-            if !sql.to_ascii_uppercase().contains("INTO")
-                && !sql.to_ascii_uppercase().contains("FOR UPDATE") =>
-        {
-            Kind::Read
-        }
-        "SHOW" | "DESCRIBE" | "DESC" | "EXPLAIN" if !sql.to_ascii_uppercase().contains("ANALYZE") => {
-            Kind::Read
-        }
+    let upper = sql.to_ascii_uppercase();
+    let has = |word: &str| upper.contains(word);
+    let first: String = upper.trim_start().chars().take_while(char::is_ascii_alphabetic).collect();
+    match first.as_str() {
+        // Those that write a file or a variable, or lock; a WITH may stand in front of anything.
+        "SELECT" | "TABLE" | "VALUES" if !has("INTO") && !has("FOR UPDATE") => Kind::Read,
+        "WITH" if !["INTO", "UPDATE", "DELETE", "INSERT", "REPLACE"].into_iter().any(has) => Kind::Read,
+        "SHOW" | "DESCRIBE" | "DESC" | "EXPLAIN" if !has("ANALYZE") => Kind::Read,
         "BEGIN" | "START" | "COMMIT" | "ROLLBACK" | "USE" | "DO" => Kind::Other,
         _ => Kind::Write,
     }
@@ -337,6 +338,8 @@ mod tests {
             "EXPLAIN ANALYZE DELETE FROM t",
             "SET GLOBAL x=1",
             "WITH a AS (SELECT 1) SELECT * FROM a INTO @x",
+            "with a as (select 1) delete from t",
+            "SELECT 1 /*! INTO OUTFILE 'x' */",
         ] {
             assert_eq!(Template::plain(sql).kind, Kind::Write, "{sql}");
         }

@@ -350,6 +350,13 @@ impl Script {
         self.own.iter().any(|one| one.kind == Kind::Write) || self.actions.iter().any(by_family)
     }
 
+    /// Of the user's own, the first that may write: its place, from 1, and its first two words. The rest may hold a password.
+    pub fn first_write(&self) -> Option<(usize, String)> {
+        let at = self.own.iter().position(|one| one.kind == Kind::Write)?;
+        let text = self.own.get(at)?.shown();
+        Some((at + 1, text.split_whitespace().take(2).collect::<Vec<_>>().join(" ")))
+    }
+
     fn text(&self, number: usize) -> &[u8] {
         self.texts.get(number).map_or(&[], |text| text.as_bytes())
     }

@@ -142,8 +142,9 @@ pub fn files() -> &'static Path {
 /// Nothing drops what a static holds: whoever comes next removes what ended programs have left, which is beside their build.
 fn own_directory() -> tempfile::TempDir {
     const PREFIX: &str = "controls-";
-    let parent = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {
+    // Examples, which have these servers too, are given none.
+    let parent = option_env!("CARGO_TARGET_TMPDIR").map_or_else(std::env::temp_dir, PathBuf::from);
+    for entry in std::fs::read_dir(&parent).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         let of = name.strip_prefix(PREFIX).and_then(|rest| rest.split('-').next());
         if of.is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
