@@ -816,7 +816,7 @@ pub struct BenchRunArgs {
     pub experiment: String,
     /// On servers of its own, which are made for it, on this machine, and end with it; without, the arms that need such servers
     /// are left out
-    #[arg(long, conflicts_with_all = ["host", "port", "user"])]
+    #[arg(long, conflicts_with_all = ["host", "port", "user", "socket", "defaults_file"])]
     pub lab: bool,
     #[command(flatten)]
     pub trial: BenchTrial,

@@ -538,7 +538,7 @@ fn rise(
     ramp: Ramp,
     stop: &AtomicBool,
 ) -> Result<u8, OpsError> {
-    let reports = ramp::run(targets, wish, ramp, stop, &mut |report| {
+    let (reports, failed) = ramp::run(targets, wish, ramp, stop, &mut |report| {
         let asked = report.rate_per_s.unwrap_or_default();
         show::progress(&format!("{asked:.0} events/s asked for, {:.0} done", report.events_per_s));
     })?;
@@ -550,7 +550,11 @@ fn rise(
     } else {
         show::out(&rise_text(&reports));
     }
-    let is_complete = !stop.load(Ordering::Relaxed) && reports.iter().all(|report| report.is_complete);
+    if let Some(error) = &failed {
+        show::tell(&format!("NOT COMPLETE: the next rate could not be measured: {error}"));
+    }
+    let is_complete =
+        failed.is_none() && !stop.load(Ordering::Relaxed) && reports.iter().all(|report| report.is_complete);
     let mut is_kept = true;
     for report in reports {
         is_kept &= bench_kept::keep(Some(cluster), &args.keep, &Measured::Load(Box::new(report)));

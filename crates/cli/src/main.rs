@@ -60,6 +60,7 @@ fn main() -> ExitCode {
     show::set_color(cli.global.color);
     let result = std::panic::catch_unwind(|| run(cli));
     match result {
+        Ok(Ok(0)) if show::has_lost() => ExitCode::from(2),
         Ok(Ok(code)) => ExitCode::from(code),
         Ok(Err(error)) => {
             eprintln!("{} {error}", show::red("error:"));

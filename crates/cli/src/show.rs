@@ -95,10 +95,26 @@ pub fn tell(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-/// The same on stdout.
+/// Something was to be written to stdout, and could not be.
+static LOST: AtomicBool = AtomicBool::new(false);
+
+/// The same on stdout. A full disk is told, once, and is an error in the end: [`has_lost`].
 pub fn out(line: &str) {
     use std::io::Write;
-    let _ = writeln!(std::io::stdout(), "{line}");
+    let mut stdout = std::io::stdout();
+    let written = writeln!(stdout, "{line}").and_then(|()| stdout.flush());
+    if let Err(error) = written
+        && error.kind() != std::io::ErrorKind::BrokenPipe
+        && !LOST.swap(true, Ordering::Relaxed)
+    {
+        tell(&format!(
+            "error: the output cannot be written\n  why:  {error}\n  next: print it where there is room"
+        ));
+    }
+}
+
+pub fn has_lost() -> bool {
+    LOST.load(Ordering::Relaxed)
 }
 
 /// One line on a terminal's stderr that the next one overwrites; nothing where stderr is none.

@@ -108,3 +108,16 @@ fn two_files_are_compared_and_one_gives_advice() {
     }
     assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
 }
+
+#[test]
+fn output_that_cannot_be_written_is_an_error() {
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let said = std::process::Command::new(env!("CARGO_BIN_EXE_sealion"))
+        .args(["bench", "list"])
+        .stdout(full)
+        .stderr(std::process::Stdio::piped())
+        .output()
+        .unwrap();
+    assert_eq!(said.status.code(), Some(2), "{said:?}");
+    assert!(String::from_utf8_lossy(&said.stderr).contains("cannot be written"), "{said:?}");
+}

@@ -101,8 +101,7 @@ fn read(path: &Path) -> Result<String, OpsError> {
     if bytes.len() > own::FILE_BYTES_MAX {
         return Err(unreadable(format!("it is larger than {} MiB", own::FILE_BYTES_MAX >> 20)));
     }
-    // A log has what clients sent, in whatever character set.
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    Ok(own::text_of(&bytes))
 }
 
 /// One measurement, as it was typed.
@@ -218,7 +217,15 @@ pub fn load(
     server_pids.extend(&load.beside_pids);
     server_pids.sort_unstable();
     server_pids.dedup();
-    let fail = |error: LoadError| cannot_begin(error);
+    let fail = |error: LoadError| match error {
+        // The very first one: then it is no matter of how many.
+        LoadError::Connect { made: 0, error, .. }
+            if !matches!(error, net::NetError::Refused { code: 1040, .. }) =>
+        {
+            cannot_begin(error)
+        }
+        other => cannot_begin(other),
+    };
     if load.workload == CONNECT && (load.rate_per_s.is_some() || load.events.is_some()) {
         return Err(OpsError::usage(
             format!("{CONNECT} takes neither a rate nor a number of events"),

@@ -367,8 +367,7 @@ fn statements_of_ones_own_are_sent_as_they_are_written() {
         assert_eq!(said.status.code(), Some(code), "{said:?}");
         said
     };
-    let two =
-        "-- two of them\nSELECT 'shop {digits:7}', c FROM sbtest{table} WHERE id={id};\nDO {int:5..6};\n";
+    let two = "-- two of them\nSELECT 'shop {digits:7}', c FROM sbtest{table} WHERE id={id};\nBEGIN;\n";
     let report = report(&words(two, &["--events", "30", "--warm-up", "0"], 0), 0);
     assert_eq!(
         ["workload", "reads", "others", "rows"].map(|name| report[name].clone()),
@@ -391,7 +390,7 @@ fn statements_of_ones_own_are_sent_as_they_are_written() {
 
     let reads: String = text
         .lines()
-        .filter(|line| line.contains("SELECT 'shop ") || line.contains("\tDO "))
+        .filter(|line| line.contains("SELECT 'shop ") || line.contains("\tBEGIN"))
         .fold(String::new(), |all, line| all + line + "\n");
     let copy = server.directory.path().join("copy.log");
     std::fs::write(&copy, reads).unwrap();

@@ -169,6 +169,8 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
         Some(format!("{failed} connections could not be made: {}", why.unwrap_or_default()))
     } else if stop.load(Ordering::Relaxed) {
         Some("it was ended early".to_owned())
+    } else if tally.events == 0 {
+        Some("no connection was made while it was measured".to_owned())
     } else {
         None
     };

@@ -183,7 +183,9 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
             // As exactly as a sleep goes.
             let next = [Some(measure_at), times.end_at].into_iter().flatten().filter(|at| *at > now).min();
             let left = next.map_or(Duration::from_millis(20), |at| at.duration_since(now));
-            thread::sleep(left.min(Duration::from_millis(20)));
+            // A number of events ends when it ends: the rate is counted until then.
+            let poll = Duration::from_millis(if spec.events.is_some() { 1 } else { 20 });
+            thread::sleep(left.min(poll));
         }
         let server_after = server_after.unwrap_or_else(server_us);
         let end = times.end_at.unwrap_or_else(Instant::now).min(Instant::now());
@@ -215,6 +217,8 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
         Some("statements had no answer five seconds after the end".to_owned())
     } else if tally.turned_away > 0 {
         Some("events came so much faster than they were done that a million waited".to_owned())
+    } else if tally.events == 0 {
+        Some("no event ended while it was measured".to_owned())
     } else {
         None
     };

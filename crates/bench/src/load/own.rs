@@ -15,6 +15,17 @@ const STATEMENTS_MAX: usize = 100_000;
 /// Of one `{digits:N}`.
 const DIGITS_MAX: usize = 4096;
 
+/// A file as text in which each character stands for a byte: statements are bytes, in whatever character set, and are sent as
+/// they are.
+pub fn text_of(file: &[u8]) -> String {
+    file.strip_prefix(b"\xef\xbb\xbf").unwrap_or(file).iter().map(|byte| char::from(*byte)).collect()
+}
+
+fn bytes(text: &str) -> Vec<u8> {
+    // Characters above a byte come from no file: [`text_of`] makes none.
+    text.chars().map(|c| u8::try_from(u32::from(c)).unwrap_or(b'?')).collect()
+}
+
 /// What a file has that is no statement, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {why}")]
@@ -46,7 +57,7 @@ pub struct Template {
 impl Template {
     /// Text without places.
     pub fn plain(sql: &str) -> Self {
-        Self { parts: vec![Part::Text(sql.as_bytes().to_vec())], kind: kind(sql) }
+        Self { parts: vec![Part::Text(bytes(sql))], kind: kind(sql) }
     }
 
     fn parse(sql: &str, line: usize) -> Result<Self, OwnError> {
@@ -56,7 +67,7 @@ impl Template {
         let mut rest = sql;
         while let Some(at) = rest.find(['{', '}']) {
             let (before, after) = rest.split_at(at);
-            text.extend_from_slice(before.as_bytes());
+            text.extend_from_slice(&bytes(before));
             if let Some(doubled) = after.strip_prefix("{{").or_else(|| after.strip_prefix("}}")) {
                 text.push(after.as_bytes().first().copied().unwrap_or_default());
                 rest = doubled;
@@ -72,7 +83,7 @@ impl Template {
             parts.push(part(name).map_err(fail)?);
             rest = behind;
         }
-        text.extend_from_slice(rest.as_bytes());
+        text.extend_from_slice(&bytes(rest));
         if !text.is_empty() {
             parts.push(Part::Text(text));
         }
@@ -135,20 +146,51 @@ fn part(name: &str) -> Result<Part, String> {
     }
 }
 
-/// By its first word. What is not known to read is taken for a write: nobody's data is changed by mistake. A function that a
+/// By its first words. What is not known to read is taken for a write: nobody's data is changed by mistake. A function that a
 /// SELECT calls may write all the same.
 fn kind(sql: &str) -> Kind {
-    let upper = sql.to_ascii_uppercase();
-    let has = |word: &str| upper.contains(word);
-    let first: String = upper.trim_start().chars().take_while(char::is_ascii_alphabetic).collect();
-    match first.as_str() {
-        // Those that write a file or a variable, or lock; a WITH may stand in front of anything.
-        "SELECT" | "TABLE" | "VALUES" if !has("INTO") && !has("FOR UPDATE") => Kind::Read,
-        "WITH" if !["INTO", "UPDATE", "DELETE", "INSERT", "REPLACE"].into_iter().any(has) => Kind::Read,
-        "SHOW" | "DESCRIBE" | "DESC" | "EXPLAIN" if !has("ANALYZE") => Kind::Read,
-        "BEGIN" | "START" | "COMMIT" | "ROLLBACK" | "USE" | "DO" => Kind::Other,
+    // What writes a file, a variable or a sequence, or locks.
+    const MORE_THAN_READS: &[&str] =
+        &["INTO", "FOR UPDATE", "FOR SHARE", "LOCK IN", "NEXTVAL", "SETVAL", "NEXT VALUE", "GET_LOCK"];
+    const CHANGES: &[&str] = &["UPDATE", "DELETE", "INSERT", "REPLACE"];
+    let text = without_remarks(sql).to_ascii_uppercase();
+    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    let mut words = text.split_whitespace();
+    let first = words.next().unwrap_or_default().trim_end_matches(['(', '*', '@', '\'', '"', '`']);
+    let first = first.split(['(', '*', '\'', '"', '`', '@']).next().unwrap_or_default();
+    match (first, words.next()) {
+        ("SELECT" | "TABLE" | "VALUES", _) if !has(MORE_THAN_READS) => Kind::Read,
+        // It may stand in front of anything.
+        ("WITH", _) if !has(MORE_THAN_READS) && !has(CHANGES) => Kind::Read,
+        ("SHOW" | "DESCRIBE" | "DESC" | "EXPLAIN", _) if !has(&["ANALYZE"]) => Kind::Read,
+        ("BEGIN", None | Some("WORK"))
+        | ("START", Some("TRANSACTION"))
+        | ("COMMIT" | "ROLLBACK" | "USE", _) => Kind::Other,
         _ => Kind::Write,
     }
+}
+
+/// With one space for each remark and each run of white space. What stands in `/*! … */` is no remark for a server.
+fn without_remarks(sql: &str) -> String {
+    let mut out = String::with_capacity(sql.len());
+    let mut rest = sql;
+    while let Some(at) = rest.find("/*") {
+        let (before, remark) = rest.split_at(at);
+        out.push_str(before);
+        out.push(' ');
+        let is_code = remark.starts_with("/*!") || remark.starts_with("/*M!");
+        let Some(end) = remark.find("*/") else {
+            rest = "";
+            break;
+        };
+        if is_code {
+            out.push_str(remark.get(..end).unwrap_or_default());
+            out.push(' ');
+        }
+        rest = remark.get(end + 2..).unwrap_or_default();
+    }
+    out.push_str(rest);
+    out.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Statements end with a `;` at the end of a line. Lines that begin with `--` or `#` are remarks.
@@ -340,10 +382,40 @@ mod tests {
             "WITH a AS (SELECT 1) SELECT * FROM a INTO @x",
             "with a as (select 1) delete from t",
             "SELECT 1 /*! INTO OUTFILE 'x' */",
+            "BEGIN NOT ATOMIC DELETE FROM t; END",
+            "DO SETVAL(s, 1)",
+            "START SLAVE",
+            "SELECT a FROM t FOR  UPDATE",
+            "SELECT a FROM t FOR\nUPDATE",
+            "SELECT a FROM t FOR /**/ UPDATE",
+            "SELECT a FROM t LOCK IN SHARE MODE",
+            "SELECT NEXTVAL(s)",
+            "/*!50000 DELETE FROM t */",
         ] {
             assert_eq!(Template::plain(sql).kind, Kind::Write, "{sql}");
         }
-        assert_eq!(Template::plain("  select 1").kind, Kind::Read);
+        for sql in [
+            "  select 1",
+            "SELECT(1)",
+            "select'a'",
+            "/* why */ SELECT\t1",
+            "SHOW TABLES",
+            "WITH a AS (SELECT 1) SELECT * FROM a",
+        ] {
+            assert_eq!(Template::plain(sql).kind, Kind::Read, "{sql}");
+        }
+        for sql in ["BEGIN", "begin work", "START TRANSACTION READ ONLY", "COMMIT", "ROLLBACK", "USE shop"] {
+            assert_eq!(Template::plain(sql).kind, Kind::Other, "{sql}");
+        }
+    }
+
+    #[test]
+    fn bytes_of_any_character_set_stay_as_they_are() {
+        let file = b"\xef\xbb\xbfINSERT INTO t VALUES (_binary'\xe4\xff\x00a', {int:1..1});\n";
+        let all = script(&text_of(file)).unwrap();
+        let mut out = Vec::new();
+        all[0].write(&Options::default(), 0, &mut fastrand::Rng::with_seed(1), &mut out);
+        assert_eq!(out, b"INSERT INTO t VALUES (_binary'\xe4\xff\x00a', 1)");
     }
 
     #[test]

@@ -122,6 +122,7 @@ pub struct Worker<'c> {
     now: Instant,
     is_measuring: bool,
     is_ending: bool,
+    ending_since: Option<Instant>,
     busy: usize,
     /// Queries and events since others were told of them.
     done: (u64, u64),
@@ -156,6 +157,7 @@ impl<'c> Worker<'c> {
             now: Instant::now(),
             is_measuring: false,
             is_ending: false,
+            ending_since: None,
             busy: 0,
             done: (0, 0),
             buffer: vec![0; READ_BYTES],
@@ -220,6 +222,7 @@ impl<'c> Worker<'c> {
         let is_done = self.common.events_left.is_some_and(|left| left.load(Ordering::Relaxed) <= 0);
         if is_cut || is_done {
             self.is_ending = true;
+            self.ending_since.get_or_insert(self.now);
             if times.end_at.is_some() && is_cut {
                 self.end_measuring();
             }
@@ -234,9 +237,13 @@ impl<'c> Worker<'c> {
         }
     }
 
+    /// Whoever was asked to end waits no longer than that for an answer, whatever was planned.
     fn is_overdue(&self) -> bool {
-        let end = self.common.times.end_at.unwrap_or(self.now);
-        self.now >= end + GRACE
+        // The last of a number of events may take as long as it takes, unless somebody wants the end.
+        let is_asked = self.common.times.end_at.is_some()
+            || self.common.stop.load(Ordering::Relaxed)
+            || self.common.failed.load(Ordering::Relaxed);
+        is_asked && self.ending_since.is_some_and(|since| self.now >= since + GRACE)
     }
 
     fn timeout(&self) -> EpollTimeout {

@@ -105,12 +105,15 @@ pub fn run(
     }
     let mut rows = Vec::new();
     let (mut server_version, mut is_same_machine) = (String::new(), false);
-    let mut trials_done = 0;
+    let (mut trials_done, mut is_broken) = (0, false);
     for &connections in &levels {
         let mut blocks = Blocks::default();
         let mut seen: Vec<Vec<LoadReport>> = arms.iter().map(|_| Vec::new()).collect();
         let mut tries = 0;
-        while !stop.load(Ordering::Relaxed) && tries < BLOCKS_MAX && wants_more(&blocks, &arms, method, tries)
+        while !stop.load(Ordering::Relaxed)
+            && !is_broken
+            && tries < BLOCKS_MAX
+            && wants_more(&blocks, &arms, method, tries)
         {
             tries += 1;
             let mut block: Vec<Option<LoadReport>> = arms.iter().map(|_| None).collect();
@@ -135,7 +138,20 @@ pub fn run(
                     ..method.load.clone()
                 };
                 let before = Ticks::now();
-                let report = load(&targets, &trial, stop, &mut |_| {})?;
+                let report = match load(&targets, &trial, stop, &mut |_| {}) {
+                    Ok(report) => report,
+                    // What was measured until then is worth having.
+                    Err(error) if trials_done > 0 => {
+                        why_not.push(format!(
+                            "{}, {connections} connections: {}",
+                            one.name,
+                            in_one_line(&error)
+                        ));
+                        is_broken = true;
+                        break;
+                    }
+                    Err(error) => return Err(error),
+                };
                 trials_done += 1;
                 noise.note(before, Ticks::now(), &report);
                 if let Some(share) = not_resumed(one, &report) {

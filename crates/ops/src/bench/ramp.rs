@@ -69,17 +69,22 @@ pub fn keeps_up(report: &LoadReport) -> bool {
 /// One measurement a rate, until the ramp is over, or two in a row are not kept, or it is ended.
 ///
 /// # Errors
-/// When one of them could not be begun.
+/// When the first of them could not be begun. What ended it later comes back beside what was measured until then.
 pub fn run(
     targets: &[ConnectOptions],
     wish: &Load,
     ramp: Ramp,
     stop: &AtomicBool,
     each: &mut dyn FnMut(&LoadReport),
-) -> Result<Vec<LoadReport>, OpsError> {
+) -> Result<(Vec<LoadReport>, Option<OpsError>), OpsError> {
     let mut reports: Vec<LoadReport> = Vec::new();
     for rate in ramp.rates() {
-        let report = load(targets, &Load { rate_per_s: Some(rate), ..wish.clone() }, stop, &mut |_| {})?;
+        let report = match load(targets, &Load { rate_per_s: Some(rate), ..wish.clone() }, stop, &mut |_| {})
+        {
+            Ok(report) => report,
+            Err(error) if reports.is_empty() => return Err(error),
+            Err(error) => return Ok((reports, Some(error))),
+        };
         each(&report);
         reports.push(report);
         let is_beyond = reports.len() >= BEYOND && !reports.iter().rev().take(BEYOND).any(keeps_up);
@@ -87,7 +92,7 @@ pub fn run(
             break;
         }
     }
-    Ok(reports)
+    Ok((reports, None))
 }
 
 /// The highest rate that was kept before the first that was not, and that one.
