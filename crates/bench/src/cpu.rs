@@ -1,7 +1,8 @@
 //! Processor time of this process and of others, microseconds.
 
 use nix::sys::resource::{UsageWho, getrusage};
-use nix::unistd::{SysconfVar, sysconf};
+use nix::time::ClockId;
+use nix::unistd::Pid;
 
 /// User and system time of this process.
 pub fn own_us() -> u64 {
@@ -13,14 +14,14 @@ pub fn own_us() -> u64 {
     })
 }
 
-/// User and system time of another process (fields 14 and 15 of /proc/PID/stat); `None` when it is gone.
+/// User and system time of another process, with all threads that it ever had; `None` when it is gone.
+///
+/// # Source
+/// clock_getcpuclockid(3). /proc/PID/stat has the same in steps of 10 ms, which a short trial does not reach.
 pub fn process_us(pid: i32) -> Option<u64> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-    let ticks: u64 = fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
-    let per_s =
-        sysconf(SysconfVar::CLK_TCK).ok().flatten().and_then(|n| u64::try_from(n).ok()).unwrap_or(100);
-    Some(ticks * 1_000_000 / per_s.max(1))
+    let now = ClockId::pid_cpu_clock_id(Pid::from_raw(pid)).and_then(ClockId::now).ok()?;
+    let seconds = u64::try_from(now.tv_sec()).ok()?;
+    Some(seconds * 1_000_000 + u64::try_from(now.tv_nsec()).ok()? / 1000)
 }
 
 /// Of all together; `None` when one is gone, or there are none.
@@ -87,6 +88,24 @@ pub fn listeners_of(port: u16) -> Vec<i32> {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn the_time_of_a_process_is_finer_than_a_tick_and_of_none_is_unknown() {
+        let own = i32::try_from(std::process::id()).expect("a pid");
+        let mut seen = 0;
+        let is_fine = (0..50).any(|_| {
+            let before = seen;
+            while seen == before {
+                seen = super::process_us(own).expect("it lives");
+            }
+            seen % 10_000 != 0
+        });
+        assert!(is_fine, "{seen}");
+        let mut child = std::process::Command::new("true").spawn().expect("a child");
+        let pid = i32::try_from(child.id()).expect("a pid");
+        child.wait().expect("an end");
+        assert_eq!(super::process_us(pid), None);
+    }
+
     #[test]
     fn a_family_is_found() {
         // The shell starts a sleep and waits for it.
