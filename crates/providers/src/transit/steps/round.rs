@@ -102,35 +102,15 @@ fn reasons_against(
     }
 }
 
-/// A node that ended at its start with one of these is started again: nothing is wrong with its options.
-///
-/// # Source
-/// Seen on Galera 26.4.23 under load, beside dynamic members: a link that is guessed late is dialled twice, the member
-/// takes the second call for a stranger with the same UUID, and the joiner gives up with error 131. The next start
-/// makes a new UUID and joins.
-const PASSING_SIGNS: [&str; 1] = ["A node with the same UUID already exists in the cluster"];
-const STARTS_MAX: u32 = 4;
-/// What one start writes into its log before it gives up; an older sign is not this start's.
-const START_LOG_LINES: usize = 60;
-
 fn start_patiently(transit: &mut Transit<'_>, name: &NodeName) -> Result<(), StepError> {
     let mut starts = 0;
     loop {
         starts += 1;
         transit.node(name)?.start().map_err(fail)?;
         let Err(error) = wait::synced(transit, name) else { return Ok(()) };
-        let node = transit.node(name)?;
-        let tail = node.log_tail(START_LOG_LINES);
-        let passing = PASSING_SIGNS.iter().find(|sign| tail.iter().any(|line| line.contains(*sign)));
-        match passing {
-            Some(sign) if starts < STARTS_MAX && node.alive() == Some(false) => {
-                transit.say(&format!(
-                    "{name} ended at its start (\"{sign}\"), which passes: start {} of {STARTS_MAX}",
-                    starts + 1
-                ));
-            }
-            _ => return Err(error),
-        }
+        let passing = wait::passing_sign(transit.node(name)?).filter(|_| starts < wait::PASSING_STARTS_MAX);
+        let Some(sign) = passing else { return Err(error) };
+        transit.say(&wait::start_again(name, sign, starts + 1));
     }
 }
 
