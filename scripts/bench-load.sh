@@ -8,7 +8,9 @@
 # raw numbers as CSV to BENCH_LOAD_CSV when that is set.
 #
 #   BENCH_LOAD_BLOCKS (5: fewer give no interval)   BENCH_LOAD_SECONDS of a trial (5)
-#   BENCH_LOAD_CONNECTIONS ("1 8 32")               BENCH_LOAD_PORT (21790)
+#   BENCH_LOAD_CONNECTIONS ("1 2 4 8 16 32")        BENCH_LOAD_PORT (21790)
+#   BENCH_LOAD_LONG ("8 32"): with so many connections a trial takes BENCH_LOAD_LONG_SECONDS (28), so that user and system time
+#                             are split of a minute of CPU time in all blocks together
 #
 # The server is ended by its own pid.
 set -euo pipefail
@@ -24,7 +26,9 @@ here=$(cd "$(dirname "$0")" && pwd)
 sealion=$(absolute "$1") ratio=$(absolute "$2") out=$(absolute "${3:-docs/benchmarks.md}")
 blocks=${BENCH_LOAD_BLOCKS:-5}
 seconds=${BENCH_LOAD_SECONDS:-5}
-read -ra levels <<<"${BENCH_LOAD_CONNECTIONS:-1 8 32}"
+read -ra levels <<<"${BENCH_LOAD_CONNECTIONS:-1 2 4 8 16 32}"
+long=${BENCH_LOAD_LONG-8 32}
+long_seconds=${BENCH_LOAD_LONG_SECONDS:-28}
 port=${BENCH_LOAD_PORT:-21790}
 readonly tables=4 table_size=10000
 readonly begin='<!-- bench-load.sh: from here -->' end='<!-- bench-load.sh: to here -->'
@@ -88,10 +92,12 @@ measure() {
 }
 
 trial() { # trial BLOCK TOOL WORKLOAD TLS CONNECTIONS
-    local block=$1 start whole
+    local block=$1 start whole time=$seconds
     shift
+    case " $long " in *" $4 "*) time=$long_seconds ;; esac
     start=$(measure "$@" "events 1")
-    whole=$(measure "$@" "time $seconds")
+    whole=$(measure "$@" "time $time")
+    printf '%s\n' "$whole" | awk -v key="$2/$3/$4/$1" -v time="$time" '{ print key, time, $3 + $4 }' >>cpu_s
     printf '%s %s\n' "$start" "$whole" | awk -v name="$2/$3/$4" -v block="$block" -v tool="$1" '{
         user = ($7 - $3) * 1e6 / ($5 - $1); kernel = ($8 - $4) * 1e6 / ($5 - $1)
         printf "%s/qps,%d,%s,%.3f\n%s/cpu_us,%d,%s,%.4f\n%s/user_us,%d,%s,%.4f\n", name, block, tool, $6, name, block, tool,
@@ -100,7 +106,7 @@ trial() { # trial BLOCK TOOL WORKLOAD TLS CONNECTIONS
 }
 
 workloads=(oltp_point_select oltp_read_only)
-say "$(("$blocks" * ${#workloads[@]} * 2 * ${#levels[@]} * 2)) trials of $seconds s"
+say "$(("$blocks" * ${#workloads[@]} * 2 * ${#levels[@]} * 2)) trials of $seconds s, with ${long:-no} connections $long_seconds s"
 for connections in "${levels[@]}"; do # The pages come into the pool.
     for tool in sysbench sealion; do measure $tool oltp_read_only tls "$connections" "time 1" >/dev/null; done
 done
@@ -129,10 +135,14 @@ server=$(run sealion oltp_point_select plain 1 "events 1" | awk -F '"' '/"server
     printf 'sealion %s, sysbench %s with %s, %s;\n' "$("$sealion" --version | awk '{ print $2 }')" \
         "$(sysbench --version | awk '{ print $2 }')" "$library" "$server"
     printf 'TLS is %swith RSA-2048, and both check the chain.\n' "$suite"
-    printf '%s tables of %s rows, defaults otherwise; blocks: %s, trials of %s s, the order alternates. Ratios are sealion by\n' \
-        $tables $table_size "$blocks" "$seconds"
+    printf '%s tables of %s rows, defaults otherwise; blocks: %s, trials of %s s' $tables $table_size "$blocks" "$seconds"
+    [ -z "$long" ] || printf ' (with %s connections %s s)' "${long// / or }" "$long_seconds"
+    printf ',\nthe order alternates. Ratios are sealion by\n'
     printf 'sysbench within blocks, with their 95 %% interval. CPU is user and system time of the whole process by its queries,\n'
     printf 'without the start (the same command for one event); user is the part of it in user space.\n'
+    awk '{ sum[$1] += $3; of[$1] = $2 } END {
+        for (key in sum) if (!(of[key] in least) || sum[key] < least[of[key]]) least[of[key]] = sum[key]
+        for (time in least) printf "A row of trials of %s s is of %.0f CPU seconds of each tool at least.\n", time, least[time] }' cpu_s
     for workload in "${workloads[@]}"; do
         printf '\n## %s\n\n' "$workload"
         printf '| TLS | connections | sysbench queries/s | sealion queries/s | ratio | sysbench CPU us/query | sealion CPU us/query | ratio | user: sysbench, sealion us | ratio |\n'

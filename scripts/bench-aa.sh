@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Measures the measure: the same setting against itself, again and again, and the same trials with a slowdown planted in them.
+#
+#   bench-aa.sh SEALION RATIO [OUT]
+#
+# Starts MariaDB 10.11 on loopback and runs `sealion bench run aa` BENCH_AA_RUNS times. Each of them should say "no difference";
+# one in twenty may be wrong, because its interval is a 95 % interval. Then one arm's throughput is made 5 % less in the numbers
+# of each run, at the noise that they have, and RATIO (the example `ratio` of the crate bench, the same statistics) should see
+# it. Writes the section "The same against itself" of OUT (docs/benchmarks.md), between two marks, and the trials to
+# BENCH_AA_CSV when that is set.
+#
+#   BENCH_AA_RUNS (20)   BENCH_AA_BLOCKS of a run (10)   BENCH_AA_SECONDS of a trial (1)   BENCH_AA_PORT (21799)
+set -euo pipefail
+export LC_ALL=C
+
+[ $# -ge 2 ] || {
+    printf 'usage: bench-aa.sh SEALION RATIO [OUT]\n' >&2
+    exit 2
+}
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=scripts/bench-common.sh
+. "$here/bench-common.sh"
+sealion=$(absolute "$1") ratio=$(absolute "$2") out=$(absolute "${3:-docs/benchmarks.md}")
+runs=${BENCH_AA_RUNS:-20}
+blocks=${BENCH_AA_BLOCKS:-10}
+seconds=${BENCH_AA_SECONDS:-1}
+port=${BENCH_AA_PORT:-21799}
+readonly begin='<!-- bench-aa.sh: from here -->' end='<!-- bench-aa.sh: to here -->'
+
+work=$(mktemp -d)
+pid=
+trap finish EXIT
+trap 'exit 130' INT TERM
+
+load=$(cut -d ' ' -f 1-3 /proc/loadavg)
+start_mariadb "$work/server" "$port"
+cd "$work"
+"$sealion" bench prepare -h 127.0.0.1 -P "$port" -u root --tables 4 --table-size 10000
+for run in $(seq "$runs"); do
+    # Its own interval decides what it says; 7 is a run that it calls not usable, and says why.
+    code=0
+    "$sealion" --format json bench run aa --no-store -h 127.0.0.1 -P "$port" -u root --ssl-mode REQUIRED --tables 4 \
+        --table-size 10000 -c 8 --blocks "$blocks" --trial-time "$seconds" --warm-up 0.3 --seed "$run" >run.json || code=$?
+    case $code in 0 | 7) ;; *)
+        say "run $run ended with $code"
+        exit 1
+        ;;
+    esac
+    said=$("$sealion" bench show run.json)
+    if grep -q 'no difference between once and the same again is seen' <<<"$said"; then claim=none; else claim=claims; fi
+    printf '%s %s %s\n' "$run" "$claim" "$([ "$code" = 0 ] && echo usable || echo not)" >>verdicts
+    "$sealion" --format csv bench export run.json | tr -d '\r' | awk -F , -v run="$run" '
+        NR == 1 { for (at = 1; at <= NF; at++) column[$at] = at; next }
+        {
+            arm = $column["arm"] == "once" ? "a" : "b"
+            printf "%s,%d,%s,%.3f\n", run, $column["block"], arm, $column["queries_per_s"]
+        }' >>raw.csv
+    say "run $run of $runs: $claim"
+done
+[ -z "${BENCH_AA_CSV:-}" ] || cp raw.csv "$BENCH_AA_CSV"
+"$ratio" a b <raw.csv >same
+awk -F , -v OFS=, '$3 == "b" { $4 *= 0.95 } { print }' raw.csv | "$ratio" a b >planted
+
+{
+    printf '%s\n# The same against itself\n\n' "$begin"
+    printf '`sealion bench run aa`, %s times, and the same numbers with 5 %% less in one arm, by `make bench`\n' "$runs"
+    printf '(scripts/bench-aa.sh).\n'
+    machine "$load"
+    printf '\noltp_point_select by 8 connections over TLS, %s blocks of two trials of %s s a run, each run with a seed of its own. One run in\n' "$blocks" "$seconds"
+    printf 'twenty may claim a difference that is none: the interval is one of 95 %%.\n\n'
+    awk '{ claims += $2 == "claims"; not += $3 == "not" } END {
+        printf "- %d of %d runs claim a difference (at most 3 of 20 is the mark); %d of them were called not usable for noise or drift\n",
+            claims, NR, not }' verdicts
+    awk -F , '$6 != "" { seen += $6 < 1; n++ } END {
+        printf "- the planted 5 %% is seen in %d of %d (at least 18 of 20 is the mark)\n", seen, n }' planted
+    awk -F , '$5 != "" { print ($6 - $5) / 2 * 100 }' same | sort -n | awk '{ all[NR] = $1 } END {
+        printf "- half of an interval'\''s width: %.1f %% in the median run, %.1f to %.1f\n", all[int((NR + 1) / 2)], all[1], all[NR] }'
+    awk -F , '{ printf "%s%s%.3f (%s to %s)", NR > 1 ? ", " : "\nThe ratios, in order: ", NR % 4 == 1 && NR > 1 ? "\n" : "", $4, $5, $6 } END { print "." }' same
+    printf '%s\n' "$end"
+} >page
+replace_section "$begin" "$end" "$work/page" "$out"
