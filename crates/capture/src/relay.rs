@@ -179,7 +179,6 @@ impl Shared {
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                     Err(_) => 0,
                 };
-                let due = Instant::now() + self.delay();
                 let piece = chunk.get(..n).unwrap_or_default();
                 let mark = if piece.is_empty() { Mark::Ends } else { Mark::Goes };
                 self.segment(source, destination, sequence, mark, piece);
@@ -191,7 +190,10 @@ impl Shared {
                 }
                 let is_sent = match &line {
                     // An empty piece is the end, which comes no earlier than the bytes before it.
-                    Some(line) => line.send((due, piece.to_vec())).is_ok() && !piece.is_empty(),
+                    Some(line) => {
+                        let due = Instant::now() + self.delay();
+                        line.send((due, piece.to_vec())).is_ok() && !piece.is_empty()
+                    }
                     None => !piece.is_empty() && to.write_all(piece).is_ok(),
                 };
                 if !is_sent {

@@ -385,7 +385,7 @@ pub(crate) fn json(report: &impl serde::Serialize) -> Result<String, OpsError> {
 }
 
 /// What cannot be used is worse than what was not kept.
-fn code(is_usable: bool, is_kept: bool) -> u8 {
+pub(crate) fn code(is_usable: bool, is_kept: bool) -> u8 {
     match (is_usable, is_kept) {
         (false, _) => NOT_USABLE,
         (true, false) => NOT_KEPT,
@@ -397,13 +397,19 @@ pub(crate) fn run_text(report: &RunReport) -> String {
     let mut out = String::new();
     // Writing into a String cannot fail.
     let _ = writeln!(out, "{}: {}", report.experiment, report.question);
-    let place = if report.is_same_machine { "on this machine" } else { "elsewhere" };
+    let mut arms = report.levels.iter().flat_map(|level| &level.arms);
+    // Where no trial came to its end nobody has seen the server.
+    let server = if arms.all(|arm| arm.trials.is_empty()) {
+        "nothing was measured".to_owned()
+    } else {
+        let place = if report.is_same_machine { "on this machine" } else { "elsewhere" };
+        format!("{}, {place}", report.server_version)
+    };
     let _ = writeln!(
         out,
-        "{} on {} ({}), {place}; {} processors; trials of {} s after {} s of warm-up, in blocks in random order\n",
+        "{} on {} ({server}); {} processors; trials of {} s after {} s of warm-up, in blocks in random order\n",
         report.workload,
         report.targets.join(", "),
-        report.server_version,
         report.processors,
         report.trial_s,
         report.warm_up_s
@@ -422,7 +428,7 @@ pub(crate) fn run_text(report: &RunReport) -> String {
             let mut row = vec![
                 level.connections.to_string(),
                 arm.name.clone(),
-                with_deviation(arm.mean, arm.deviation),
+                if arm.trials.is_empty() { "-".into() } else { with_deviation(arm.mean, arm.deviation) },
                 figure(arm.p95_ms),
                 figure(arm.client_cpu_us_per_query),
                 figure(arm.server_cpu_us_per_query),
@@ -443,10 +449,11 @@ pub(crate) fn run_text(report: &RunReport) -> String {
         for comparison in &level.comparisons {
             let _ = writeln!(
                 out,
-                "{} connection{}, {} blocks: {}",
+                "{} connection{}, {} block{}: {}",
                 level.connections,
                 if level.connections == 1 { "" } else { "s" },
                 level.blocks,
+                if level.blocks == 1 { "" } else { "s" },
                 comparison.text
             );
         }

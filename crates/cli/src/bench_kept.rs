@@ -15,7 +15,7 @@ use crate::args::{
     BenchAdviseArgs, BenchCompareArgs, BenchExportArgs, BenchKeep, BenchRunsArgs, BenchShowArgs, Format,
     Global,
 };
-use crate::bench::{NOT_USABLE, json, measure, run_text, targets, text, trial};
+use crate::bench::{NOT_USABLE, code, json, measure, run_text, targets, text, trial};
 use crate::{connect, interrupt, scan, show};
 
 /// Of `advise`, when it measures: an interval of the ratio takes five blocks.
@@ -235,11 +235,7 @@ pub fn advise(global: &Global, args: &BenchAdviseArgs) -> Result<u8, OpsError> {
     } else {
         show::out(&advise_text(&report));
     }
-    Ok(match (report.runs.iter().all(|run| run.is_usable), is_kept) {
-        (false, _) => NOT_USABLE,
-        (true, false) => 2,
-        (true, true) => 0,
-    })
+    Ok(code(report.runs.iter().all(|run| run.is_usable), is_kept))
 }
 
 /// Measures what most of the advice needs. Whether all was kept comes with it.

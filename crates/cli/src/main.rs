@@ -37,9 +37,7 @@ fn main() -> ExitCode {
         }
         // A full disk is no fault of the program.
         if let Some((_, why)) = text.split_once("failed printing to stdout: ") {
-            show::tell(&format!(
-                "error: the output cannot be written\n  why:  {why}\n  next: print it where there is room"
-            ));
+            show::tell_lost(why);
             std::process::exit(2);
         }
         show::tell(&format!(

@@ -107,10 +107,15 @@ pub fn out(line: &str) {
         && error.kind() != std::io::ErrorKind::BrokenPipe
         && !LOST.swap(true, Ordering::Relaxed)
     {
-        tell(&format!(
-            "error: the output cannot be written\n  why:  {error}\n  next: print it where there is room"
-        ));
+        tell_lost(&error.to_string());
     }
+}
+
+/// Stdout could not be written.
+pub fn tell_lost(why: &str) {
+    tell(&format!(
+        "error: the output cannot be written\n  why:  {why}\n  next: print it where there is room"
+    ));
 }
 
 pub fn has_lost() -> bool {

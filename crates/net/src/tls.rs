@@ -151,20 +151,7 @@ pub(crate) fn context(options: &TlsOptions) -> Result<SslContext, NetError> {
 
 fn client_certificate(builder: &mut SslContextBuilder, cert: &Path, key: &Path) -> Result<(), NetError> {
     builder.set_certificate_chain_file(cert).map_err(|error| file_error("certificate", cert, &error))?;
-    let unreadable = |error: std::io::Error| {
-        usage(
-            format!("the key {} cannot be read: {error}", key.display()),
-            "give a PEM file that you may read",
-        )
-    };
-    let length = std::fs::metadata(key).map_err(unreadable)?.len();
-    if length > KEY_FILE_BYTES_MAX {
-        return Err(usage(
-            format!("{} is too long to be a key", key.display()),
-            "give a PEM file with --ssl-key",
-        ));
-    }
-    let pem = zeroize::Zeroizing::new(std::fs::read(key).map_err(unreadable)?);
+    let pem = key_pem(key)?;
     // The callback is there so that OpenSSL never asks for a passphrase on the terminal.
     let key_pair = PKey::private_key_from_pem_callback(&pem, |_| Ok(0)).map_err(|_| {
         usage(
@@ -178,6 +165,24 @@ fn client_certificate(builder: &mut SslContextBuilder, cert: &Path, key: &Path) 
             "give the two files of one pair",
         )
     })
+}
+
+/// A key file, of no more than a key's size.
+pub(crate) fn key_pem(path: &Path) -> Result<zeroize::Zeroizing<Vec<u8>>, NetError> {
+    let unreadable = |error: std::io::Error| {
+        usage(
+            format!("the key {} cannot be read: {error}", path.display()),
+            "give a PEM file that you may read",
+        )
+    };
+    let length = std::fs::metadata(path).map_err(unreadable)?.len();
+    if length > KEY_FILE_BYTES_MAX {
+        return Err(usage(
+            format!("{} is too long to be a key", path.display()),
+            "give a PEM file with --ssl-key",
+        ));
+    }
+    std::fs::read(path).map(zeroize::Zeroizing::new).map_err(unreadable)
 }
 
 fn list_error(what: &str, list: &str, error: &openssl::error::ErrorStack) -> NetError {

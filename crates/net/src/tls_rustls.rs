@@ -22,7 +22,7 @@ use wire::tls::registry;
 use crate::dial::Socket;
 use crate::error::{Doing, NetError, TlsFault};
 use crate::options::{SslMode, TlsOptions, TlsVersion};
-use crate::tls::{TlsInfo, Verified, usage};
+use crate::tls::{TlsInfo, Verified, key_pem, usage};
 
 /// Sessions that are remembered, of all servers together.
 const SESSIONS_MAX: usize = 256;
@@ -73,7 +73,7 @@ pub(crate) fn config(options: &TlsOptions, resumes: bool) -> Result<Arc<ClientCo
         (None, None) => builder.with_no_client_auth(),
         (Some(cert), Some(key)) => {
             let chain = certificates(cert)?;
-            let key = PrivateKeyDer::from_pem_file(key).map_err(|error| {
+            let key = PrivateKeyDer::from_pem_slice(&key_pem(key)?).map_err(|error| {
                 usage(
                     format!("the key {} cannot be used: {error}", key.display()),
                     "give a PEM file with --ssl-key",

@@ -33,6 +33,8 @@ pub use ::bench::load::{random::Distribution, workload};
 
 /// Connections and goodbyes: no statement, so no script.
 pub const CONNECT: &str = "connect";
+/// What most workloads count.
+pub const QUERIES: &str = "queries";
 /// A whole schema as mysqldump reads it.
 pub const DUMP: &str = "dump";
 /// What a measurement of statements of the user's own is called.
@@ -44,6 +46,15 @@ pub fn workloads() -> impl Iterator<Item = (&'static str, &'static str)> {
     let connect = (CONNECT, "connect and say goodbye, again and again");
     let dump = (DUMP, "the whole schema, in the words of mysqldump --single-transaction");
     WORKLOADS.iter().map(|workload| (workload.name, workload.about)).chain([dump, connect])
+}
+
+/// What the throughput and the costs of a workload are of: by what an event of it is.
+pub fn counts(workload: &str) -> &'static str {
+    match workload {
+        CONNECT | "reconnect" => "connections",
+        "stream" => "tables",
+        _ => QUERIES,
+    }
 }
 
 /// Statements of the user's own.

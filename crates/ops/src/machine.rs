@@ -30,3 +30,12 @@ pub fn state_dir() -> Option<PathBuf> {
     let state = of("XDG_STATE_HOME").or_else(|| of("HOME").map(|home| home.join(".local/state")));
     Some(state?.join("sealion"))
 }
+
+/// Where a program is: in `PATH`, or where those lie that only administrators are expected to start.
+pub fn program(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .chain(["/usr/sbin", "/sbin"].map(PathBuf::from))
+        .map(|dir| dir.join(name))
+        .find(|path| path.is_file())
+}

@@ -83,6 +83,12 @@ fn sessions_are_resumed_and_a_delay_is_kept() {
     assert!(!whys.iter().any(|why| why.as_str().unwrap().contains("without a session")), "{report:#}");
     assert_eq!(arm(&report, "clear text")["tls"], Value::Null);
     assert_eq!(arm(&report, "resumed, rustls")["tls"]["version"], "TLSv1.3");
+    let resumed = |name: &str| {
+        let samples = arm(&report, name)["samples"].as_array().unwrap();
+        samples.iter().map(|trial| trial["resumed"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    assert!(resumed("resumed, rustls").iter().all(|count| *count > 0), "{report:#}");
+    assert!(resumed("TLS, rustls").iter().all(|count| *count == 0), "{report:#}");
     // SYN, SYN-ACK, ACK, greeting, login and its answer: six times 5 ms, and one round trip more for TLS 1.3.
     for (name, ms) in
         [("5 ms: clear text", 30.0), ("5 ms: TLS, OpenSSL", 40.0), ("5 ms: resumed, rustls", 40.0)]

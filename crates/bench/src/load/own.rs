@@ -155,10 +155,8 @@ fn kind(sql: &str) -> Kind {
     const CHANGES: &[&str] = &["UPDATE", "DELETE", "INSERT", "REPLACE"];
     let text = without_remarks(sql).to_ascii_uppercase();
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    let mut words = text.split_whitespace();
-    let first = words.next().unwrap_or_default().trim_end_matches(['(', '*', '@', '\'', '"', '`']);
-    let first = first.split(['(', '*', '\'', '"', '`', '@']).next().unwrap_or_default();
-    match (first, words.next()) {
+    let first = text.trim_start().split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+    match (first, text.split_whitespace().nth(1)) {
         ("SELECT" | "TABLE" | "VALUES", _) if !has(MORE_THAN_READS) => Kind::Read,
         // It may stand in front of anything.
         ("WITH", _) if !has(MORE_THAN_READS) && !has(CHANGES) => Kind::Read,

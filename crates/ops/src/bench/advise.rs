@@ -9,8 +9,8 @@ use report::shape::{
     AdviceRow, AdviseReport, AdvisedRun, ArmRow, BENCH_ADVISE_SCHEMA_ID, CapacityRow, LevelRow, RunReport,
 };
 
-use super::CONNECT;
 use super::compare::as_run;
+use super::counts;
 use super::kept::{Kept, Measured};
 use crate::OpsError;
 
@@ -118,15 +118,6 @@ fn resumed(level: &LevelRow) -> Vec<(&ArmRow, &ArmRow)> {
     level.arms.iter().filter_map(|arm| Some((whole(arm)?, arm))).collect()
 }
 
-/// What costs are of: by what an event of the workload is.
-fn counts(workload: &str) -> &'static str {
-    match workload {
-        CONNECT | "reconnect" => "connections",
-        "stream" | "dump" => "tables",
-        _ => "queries",
-    }
-}
-
 fn one(counts: &str) -> &str {
     counts.strip_suffix("ies").map_or_else(|| counts.trim_end_matches('s'), |_| "query")
 }
@@ -136,10 +127,10 @@ pub fn newest(kept: Vec<Kept>) -> Vec<Kept> {
     let mut found: Vec<Kept> = Vec::new();
     for one in kept {
         let Measured::Run(report) = &one.measured else { continue };
-        let same = found.iter_mut().find(|other| as_run(&other.measured).experiment == report.experiment);
-        match same {
+        let same = |other: &&mut Kept| matches!(&other.measured, Measured::Run(known) if known.experiment == report.experiment);
+        match found.iter_mut().find(same) {
             None => found.push(one),
-            Some(other) if !as_run(&other.measured).is_usable && report.is_usable => *other = one,
+            Some(other) if report.is_usable && !other.measured.is_usable() => *other = one,
             Some(_) => {}
         }
     }

@@ -10,8 +10,8 @@ use report::shape::{
     EffectRow, LevelRow, LoadReport, LoadTlsRow, RunReport, SettingRow, SideRow,
 };
 
-use super::CONNECT;
 use super::kept::{Kept, Measured};
+use super::{QUERIES, counts};
 use crate::OpsError;
 
 /// Of the resampling: the same two runs give the same interval.
@@ -28,7 +28,7 @@ pub fn as_run(measured: &Measured) -> RunReport {
 }
 
 fn of_load(report: &LoadReport) -> RunReport {
-    let counts_events = matches!(report.workload.as_str(), CONNECT | "stream");
+    let counts_events = counts(&report.workload) != QUERIES;
     let figure = if counts_events { report.events_per_s } else { report.queries_per_s };
     let part = |of: fn(&report::shape::CpuRow) -> f64| report.client_cpu_us_per_query.as_ref().map(of);
     let latencies =

@@ -26,6 +26,16 @@ pub enum Measured {
     Run(Box<RunReport>),
 }
 
+impl Measured {
+    /// A load's figures are what they are: it is of use when it was measured to its end.
+    pub fn is_usable(&self) -> bool {
+        match self {
+            Self::Load(report) => report.is_complete,
+            Self::Run(report) => report.is_usable,
+        }
+    }
+}
+
 /// One that was kept.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Kept {
@@ -89,7 +99,7 @@ pub fn read(places: &[PathBuf], name: &str) -> Result<Kept, OpsError> {
     if path.is_file() {
         return from_file(path, name);
     }
-    let kept = newest(places)?;
+    let kept = newest(places, SEARCHED_MAX)?;
     let fits: Vec<&Raw> = kept.iter().filter(|one| one.id.starts_with(name)).collect();
     let exact = fits.iter().find(|one| one.id == name);
     match (exact, fits.as_slice()) {
@@ -118,7 +128,7 @@ pub fn read(places: &[PathBuf], name: &str) -> Result<Kept, OpsError> {
 pub fn list(places: &[PathBuf], limit: u32) -> Result<(Vec<Kept>, usize), OpsError> {
     let mut unread = 0;
     let mut found = Vec::new();
-    for one in newest(places)?.iter().take(usize::try_from(limit).unwrap_or(usize::MAX)) {
+    for one in newest(places, limit)? {
         match one.parsed() {
             Ok(kept) => found.push(kept),
             Err(_) => unread += 1,
@@ -140,15 +150,16 @@ impl Raw {
 }
 
 /// Ids begin with when it was: the order of names is that of time.
-fn newest(places: &[PathBuf]) -> Result<Vec<Raw>, OpsError> {
+fn newest(places: &[PathBuf], limit: u32) -> Result<Vec<Raw>, OpsError> {
     let mut all = Vec::new();
     for place in places.iter().filter(|place| place.exists()) {
         let found = Store::open(place)
-            .and_then(|store| store.reports(&[LOAD, RUN], SEARCHED_MAX))
+            .and_then(|store| store.reports(&[LOAD, RUN], limit.min(SEARCHED_MAX)))
             .map_err(|error| told(&error.to_string()))?;
         all.extend(found.into_iter().map(|(id, _, json)| Raw { id, json }));
     }
     all.sort_by(|one, other| other.id.cmp(&one.id));
+    all.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
     Ok(all)
 }
 

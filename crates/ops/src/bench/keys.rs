@@ -2,9 +2,10 @@
 
 use std::io::Write;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use ::bench::experiments::Key;
+use ::bench::load::echo::Pair;
 use openssl::asn1::Asn1Time;
 use openssl::bn::BigNum;
 use openssl::ec::{Asn1Flag, EcGroup, EcKey};
@@ -21,13 +22,6 @@ use crate::servers::internal;
 
 /// Of servers whose key is not what is compared.
 pub const GIVEN: Key = Key::Rsa(2048);
-
-/// PEM files.
-#[derive(Debug, Clone)]
-pub struct Pair {
-    pub cert: PathBuf,
-    pub key: PathBuf,
-}
 
 pub fn name(key: Key) -> String {
     match key {

@@ -18,6 +18,7 @@ use net::{ConnectOptions, Endpoint};
 
 use super::keys;
 use crate::labs::{self, Up};
+use crate::machine::program;
 use crate::servers::{MARIADB, Server, encryption_keys, internal};
 use crate::{OpsError, bench};
 
@@ -221,10 +222,11 @@ impl Lab {
             Place::Given => self.single(place, keys::GIVEN, AtRest::default(), stop, say),
             Place::Key(key) => self.single(place, key, AtRest::default(), stop, say),
             Place::AtRest(at_rest) => self.single(place, keys::GIVEN, at_rest, stop, say),
-            Place::Galera { .. } => self.cluster(place, stop, say),
-            Place::Wan { one_way_ms, .. } => {
-                let reached = self.cluster(cluster_of(place), stop, say)?;
-                if let Some((_, up)) = self.clusters.iter().find(|(known, _)| *known == cluster_of(place)) {
+            Place::Galera { tls } => self.cluster(place, tls, false, stop, say),
+            Place::Wan { tls, one_way_ms } => {
+                let cluster = cluster_of(place);
+                let reached = self.cluster(cluster, tls, true, stop, say)?;
+                if let Some((_, up)) = self.clusters.iter().find(|(known, _)| *known == cluster) {
                     up.lab.set_delay(one_way_ms)?;
                 }
                 Ok(reached)
@@ -317,24 +319,21 @@ impl Lab {
         options
     }
 
+    /// `has_relays`: between the nodes, to keep back what they say to each other.
     fn cluster(
         &mut self,
         place: Place,
+        tls: bool,
+        has_relays: bool,
         stop: &AtomicBool,
         say: &mut dyn FnMut(&str),
     ) -> Result<Reached, OpsError> {
         if let Some((_, up)) = self.clusters.iter().find(|(known, _)| *known == place) {
             return Ok(Reached::at(self.nodes(up)));
         }
-        let (tls, has_relays) = match place {
-            Place::Wan { tls, .. } => (tls, true),
-            Place::Galera { tls } => (tls, false),
-            _ => (false, false),
-        };
         let number = LAB_NUMBERS + self.next()?;
         let dir = self.home.path().join(format!("g{number}"));
         let provider_options = if tls {
-            std::fs::create_dir_all(&dir).map_err(internal("the lab's directory cannot be made"))?;
             let pair = keys::make(&self.home.path().join(format!("k{number}")), keys::GIVEN)?;
             let (cert, key) = (pair.cert.display(), pair.key.display());
             format!(";socket.ssl=yes;socket.ssl_cert={cert};socket.ssl_key={key};socket.ssl_ca={cert}")
@@ -416,10 +415,9 @@ impl Lab {
                 .parse()
                 .map_err(|error| OpsError::internal("a server of the lab has no address", error))?;
             let dir = self.home.path().join(if via == Via::Stunnel { "stunnel" } else { "ssh" });
-            let pair = keys::make(&dir, keys::GIVEN)?;
             let tunnel = match via {
                 Via::Ssh => Tunnel::ssh(&dir, SocketAddr::new(ip, *port))?,
-                _ => Tunnel::stunnel(&dir, &pair, SocketAddr::new(ip, *port))?,
+                _ => Tunnel::stunnel(&dir, SocketAddr::new(ip, *port))?,
             };
             self.tunnels.push((via, tunnel));
         }
@@ -582,7 +580,8 @@ struct Tunnel {
 }
 
 impl Tunnel {
-    fn stunnel(dir: &Path, pair: &keys::Pair, to: SocketAddr) -> Result<Self, OpsError> {
+    fn stunnel(dir: &Path, to: SocketAddr) -> Result<Self, OpsError> {
+        let pair = keys::make(dir, keys::GIVEN)?;
         let servers = Servers::find(false)?;
         let local = |port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
         let (middle, entry) = (local(free_port()?), local(free_port()?));
@@ -617,6 +616,7 @@ impl Tunnel {
     }
 
     fn ssh(dir: &Path, to: SocketAddr) -> Result<Self, OpsError> {
+        std::fs::create_dir_all(dir).map_err(internal("a directory of the lab cannot be made"))?;
         let missing = |name: &str| {
             OpsError::cannot_look(
                 format!("there is no {name}"),
@@ -669,14 +669,6 @@ impl Tunnel {
         listens(entry, &mut near, "ssh -L")?;
         Ok(Self { ends: [near, far], entry })
     }
-}
-
-fn program(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path)
-        .chain(["/usr/sbin", "/sbin"].map(PathBuf::from))
-        .map(|dir| dir.join(name))
-        .find(|path| path.is_file())
 }
 
 /// Where the files of a lab are.

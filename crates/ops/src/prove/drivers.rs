@@ -302,7 +302,7 @@ fn ready(
             "name another place: --dir DIR",
         )
     };
-    if let Some(missing) = client.needs.iter().find(|name| !is_in_path(name)) {
+    if let Some(missing) = client.needs.iter().find(|name| crate::machine::program(name).is_none()) {
         return Ok(Err((format!("the program {missing} is missing"), client.needs_hint.to_owned())));
     }
     // Files and commands of this version of sealion: another version installs anew.
@@ -337,11 +337,6 @@ fn ready(
     let words: Vec<&str> = client.run.iter().copied().chain(["version"]).collect();
     Ok(say(&words, dir)
         .map_err(|why| (format!("it does not say its version: {why}"), client.needs_hint.to_owned())))
-}
-
-fn is_in_path(name: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|dir| dir.join(name).is_file())
 }
 
 /// What a command prints, or the last line of why not.

@@ -41,6 +41,7 @@ fn largest(report: &RunReport) -> f64 {
         .levels
         .iter()
         .flat_map(|level| &level.arms)
+        .filter(|arm| !arm.trials.is_empty())
         .flat_map(|arm| arm.trials.iter().copied().chain(arm.high).chain([arm.mean]));
     let theirs = report.levels.iter().flat_map(|level| {
         level.arms.iter().filter_map(|arm| {
@@ -56,6 +57,7 @@ fn mean_words(arm: &ArmRow, unit: &str) -> String {
         (Some(low), Some(high)) => {
             format!("{}: {} {unit}, {} to {}", arm.name, real(arm.mean), real(low), real(high))
         }
+        _ if arm.trials.is_empty() => format!("{}: not measured", arm.name),
         _ => format!("{}: {} {unit}, too few trials for an interval", arm.name, real(arm.mean)),
     }
 }
