@@ -367,7 +367,10 @@ pub(crate) fn settings(tls: Option<&net::TlsOptions>, load: &Load) -> Vec<Settin
 
 /// A thread drives a hundred thousand statements a second; the rest of the machine may be the server's.
 fn default_workers() -> usize {
-    std::thread::available_parallelism().map_or(1, |processors| processors.get().div_ceil(4))
+    // Two at least: while a single one is off its processor, no connection gets its next statement, and a server that shares the
+    // machine runs idle.
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    processors.div_ceil(4).max(2).min(processors)
 }
 
 /// Of servers on loopback: others' CPU time cannot be read. A relay of ours is none.
