@@ -4,12 +4,13 @@
 #   bench-aa.sh SEALION RATIO [OUT]
 #
 # Starts MariaDB 10.11 on loopback and runs `sealion bench run aa` BENCH_AA_RUNS times. Each of them should say "no difference";
-# one in twenty may be wrong, because its interval is a 95 % interval. Then one arm's throughput is made 5 % less in the numbers
-# of each run, at the noise that they have, and RATIO (the example `ratio` of the crate bench, the same statistics) should see
-# it. Writes the section "The same against itself" of OUT (docs/benchmarks.md), between two marks, and the trials to
+# one in twenty may be wrong, because its interval is a 95 % interval. Then one arm's throughput is made less in the numbers of
+# each run, at the noise that they have, and RATIO (the example `ratio` of the crate bench, the same statistics) says in how
+# many of them it is seen. Writes the section "The same against itself" of OUT (docs/benchmarks.md), between two marks, and the trials to
 # BENCH_AA_CSV when that is set.
 #
-#   BENCH_AA_RUNS (20)   BENCH_AA_BLOCKS of a run (10)   BENCH_AA_SECONDS of a trial (1)   BENCH_AA_PORT (21799)
+#   BENCH_AA_RUNS (20)   BENCH_AA_BLOCKS of a run (10)   BENCH_AA_SECONDS of a trial (1)   BENCH_AA_CONNECTIONS (8)
+#   BENCH_AA_PORT (21799)
 set -euo pipefail
 export LC_ALL=C
 
@@ -24,7 +25,9 @@ sealion=$(absolute "$1") ratio=$(absolute "$2") out=$(absolute "${3:-docs/benchm
 runs=${BENCH_AA_RUNS:-20}
 blocks=${BENCH_AA_BLOCKS:-10}
 seconds=${BENCH_AA_SECONDS:-1}
+connections=${BENCH_AA_CONNECTIONS:-8}
 port=${BENCH_AA_PORT:-21799}
+readonly planted=(5 10 20)
 readonly begin='<!-- bench-aa.sh: from here -->' end='<!-- bench-aa.sh: to here -->'
 
 work=$(mktemp -d)
@@ -40,7 +43,7 @@ for run in $(seq "$runs"); do
     # Its own interval decides what it says; 7 is a run that it calls not usable, and says why.
     code=0
     "$sealion" --format json bench run aa --no-store -h 127.0.0.1 -P "$port" -u root --ssl-mode REQUIRED --tables 4 \
-        --table-size 10000 -c 8 --blocks "$blocks" --trial-time "$seconds" --warm-up 0.3 --seed "$run" >run.json || code=$?
+        --table-size 10000 -c "$connections" --blocks "$blocks" --trial-time "$seconds" --warm-up 0.3 --seed "$run" >run.json || code=$?
     case $code in 0 | 7) ;; *)
         say "run $run ended with $code"
         exit 1
@@ -59,23 +62,33 @@ for run in $(seq "$runs"); do
 done
 [ -z "${BENCH_AA_CSV:-}" ] || cp raw.csv "$BENCH_AA_CSV"
 "$ratio" a b <raw.csv >same
-awk -F , -v OFS=, '$3 == "b" { $4 *= 0.95 } { print }' raw.csv | "$ratio" a b >planted
+for percent in "${planted[@]}"; do
+    awk -F , -v OFS=, -v part="$percent" '$3 == "b" { $4 *= 1 - part / 100 } { print }' raw.csv | "$ratio" a b >"planted$percent"
+done
 
 {
     printf '%s\n# The same against itself\n\n' "$begin"
-    printf '`sealion bench run aa`, %s times, and the same numbers with 5 %% less in one arm, by `make bench`\n' "$runs"
+    printf '`sealion bench run aa`, %s times, and the same numbers with less in one arm, by `make bench`\n' "$runs"
     printf '(scripts/bench-aa.sh).\n'
     machine "$load"
-    printf '\noltp_point_select by 8 connections over TLS, %s blocks of two trials of %s s a run, each run with a seed of its own. One run in\n' "$blocks" "$seconds"
-    printf 'twenty may claim a difference that is none: the interval is one of 95 %%.\n\n'
-    awk '{ claims += $2 == "claims"; not += $3 == "not" } END {
-        printf "- %d of %d runs claim a difference (at most 3 of 20 is the mark); %d of them were called not usable for noise or drift\n",
-            claims, NR, not }' verdicts
-    awk -F , '$6 != "" { seen += $6 < 1; n++ } END {
-        printf "- the planted 5 %% is seen in %d of %d (at least 18 of 20 is the mark)\n", seen, n }' planted
-    awk -F , '$5 != "" { print ($6 - $5) / 2 * 100 }' same | sort -n | awk '{ all[NR] = $1 } END {
-        printf "- half of an interval'\''s width: %.1f %% in the median run, %.1f to %.1f\n", all[int((NR + 1) / 2)], all[1], all[NR] }'
-    awk -F , '{ printf "%s%s%.3f (%s to %s)", NR > 1 ? ", " : "\nThe ratios, in order: ", NR % 4 == 1 && NR > 1 ? "\n" : "", $4, $5, $6 } END { print "." }' same
+    printf '\noltp_point_select by %s connections over TLS, %s blocks of two trials of %s s a run, each run with a seed of its own. One run\n' \
+        "$connections" "$blocks" "$seconds"
+    printf 'in twenty may claim a difference that is none: the interval is one of 95 %%.\n\n'
+    awk '{ claims += $2 == "claims"; unusable += $3 == "not" } END {
+        printf "- %d of %d runs claim a difference (3 of 20 is the mark); %d of them were called not usable, for noise or drift\n",
+            claims, NR, unusable }' verdicts
+    awk -F , '{ key = $1 "," $3; n[key]++; sum[key] += $4; square[key] += $4 * $4 }
+        END { for (key in n) { mean = sum[key] / n[key]; cv += sqrt((square[key] / n[key] - mean * mean) * n[key] / (n[key] - 1)) / mean; arms++ }
+            printf "- the noise: a trial of %s s differs by %.1f %% (standard deviation) from the others of its arm\n", seconds, cv / arms * 100 }' \
+        seconds="$seconds" raw.csv
+    for percent in "${planted[@]}"; do
+        awk -F , -v percent="$percent" '$6 != "" { seen += ($6 < 1); n++ } END {
+            printf "- %d %% less in one arm is seen in %d of %d\n", percent, seen, n }' "planted$percent"
+    done
+    awk -F , '$5 != "" { print ($6 - $5) / 2 * 100 }' same | sort -n | awk -v q="'" '{ all[NR] = $1 } END {
+        printf "- half of an interval%ss width: %.1f %% in the median run, %.1f to %.1f\n", q, all[int((NR + 1) / 2)], all[1], all[NR] }'
+    awk -F , '{ between = (NR == 1) ? "\nThe ratios, in order: " : (NR % 4 == 1) ? ",\n" : ", "
+            printf "%s%s (%s to %s)", between, $4, $5, $6 } END { print "." }' same
     printf '%s\n' "$end"
 } >page
 replace_section "$begin" "$end" "$work/page" "$out"

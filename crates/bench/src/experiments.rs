@@ -2,27 +2,70 @@
 //!
 //! A new one is a row of [`EXPERIMENTS`].
 
-/// How an arm's connections speak.
+/// Whether an arm's connections speak TLS, and what they check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ArmTls {
+pub enum Checks {
     /// As the options of the command line say.
     #[default]
     AsAsked,
-    Off,
-    /// Required, whatever the options say; the rest as asked.
+    /// TLS, whatever the options say; what they want checked is checked.
     On,
-    /// With this suite of TLS 1.3 alone.
-    Suite13(&'static str),
-    /// With this suite of TLS 1.2 alone.
-    Suite12(&'static str),
-    /// With this version alone.
-    Version(net::TlsVersion),
-    /// TLS 1.3 with this group alone.
-    Group(&'static str),
-    /// Required, by rustls. `resumes`: with the session of the connection before, where the server gave one.
-    Rustls {
-        resumes: bool,
-    },
+    Exactly(net::SslMode),
+}
+
+/// How an arm's connections speak. What is `None` is as the options of the command line say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ArmTls {
+    pub checks: Checks,
+    /// This one alone.
+    pub version: Option<net::TlsVersion>,
+    /// Suites up to TLS 1.2, in OpenSSL's spelling.
+    pub ciphers: Option<&'static str>,
+    /// Suites of TLS 1.3.
+    pub ciphersuites: Option<&'static str>,
+    pub groups: Option<&'static str>,
+    pub library: Option<net::TlsLibrary>,
+    /// The client has one too, and the server checks it.
+    pub has_certificate: bool,
+}
+
+impl ArmTls {
+    pub const AS_ASKED: Self = Self {
+        checks: Checks::AsAsked,
+        version: None,
+        ciphers: None,
+        ciphersuites: None,
+        groups: None,
+        library: None,
+        has_certificate: false,
+    };
+    pub const OFF: Self = Self::checking(net::SslMode::Disabled);
+    pub const ON: Self = Self { checks: Checks::On, ..Self::AS_ASKED };
+
+    pub const fn checking(mode: net::SslMode) -> Self {
+        Self { checks: Checks::Exactly(mode), ..Self::AS_ASKED }
+    }
+
+    const fn version(version: net::TlsVersion) -> Self {
+        Self { version: Some(version), ..Self::ON }
+    }
+
+    const fn suite13(suite: &'static str) -> Self {
+        Self { ciphersuites: Some(suite), ..Self::version(net::TlsVersion::Tls13) }
+    }
+
+    const fn suite12(suite: &'static str) -> Self {
+        Self { ciphers: Some(suite), ..Self::version(net::TlsVersion::Tls12) }
+    }
+
+    const fn group(group: &'static str) -> Self {
+        Self { groups: Some(group), ..Self::version(net::TlsVersion::Tls13) }
+    }
+
+    /// `resumes`: with the session of the connection before, where the server gave one.
+    const fn rustls(resumes: bool) -> Self {
+        Self { library: Some(net::TlsLibrary::Rustls { resumes }), ..Self::ON }
+    }
 }
 
 /// The key of a server's certificate.
@@ -32,6 +75,22 @@ pub enum Key {
     P256,
     P384,
     Ed25519,
+}
+
+/// How a server of the lab is made for what TLS costs there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Made {
+    pub key: Key,
+    /// Certificates above the server's own: none is self-signed, with one a CA has signed it, and each further one stands between
+    /// them and is sent along.
+    pub issuers: u8,
+    /// Its OpenSSL may use the processor's instructions for AES.
+    pub aes_ni: bool,
+}
+
+impl Made {
+    /// RSA of 2048 bits, self-signed.
+    pub const PLAIN: Self = Self { key: Key::Rsa(2048), issuers: 0, aes_ni: true };
 }
 
 /// What a server of the lab keeps encrypted.
@@ -45,11 +104,11 @@ pub struct AtRest {
 /// Which server an arm's connections go to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Place {
-    /// The one that was named; in a lab one MariaDB with an RSA key of 2048 bits.
+    /// The one that was named; in a lab a MariaDB that is [`Made::PLAIN`].
     #[default]
     Given,
-    /// A MariaDB of the lab with this key.
-    Key(Key),
+    /// A MariaDB of the lab.
+    Made(Made),
     AtRest(AtRest),
     /// Three nodes of the lab, used in turn; `tls` is between them.
     Galera {
@@ -102,9 +161,14 @@ impl Arm {
         Self { against: Some(name), ..self }
     }
 
+    /// It checks the server's chain, whatever was asked for.
+    pub fn needs_ca(&self) -> bool {
+        matches!(self.tls.checks, Checks::Exactly(mode) if mode.verifies_chain())
+    }
+
     /// Only a lab has what it needs.
     pub fn needs_lab(&self) -> bool {
-        self.place != Place::Given || matches!(self.via, Via::Stunnel | Via::Ssh)
+        self.place != Place::Given || self.tls.has_certificate || matches!(self.via, Via::Stunnel | Via::Ssh)
     }
 }
 
@@ -174,32 +238,44 @@ pub struct Experiment {
     pub published: Option<Published>,
 }
 
-const OFF_AND_ON: &[Arm] = &[arm("clear text", ArmTls::Off), arm("TLS", ArmTls::On)];
-const RSA_1024: Arm = arm("TLS, RSA 1024", ArmTls::On).at(Place::Key(Key::Rsa(1024)));
-const RSA_4096: Arm = arm("TLS, RSA 4096", ArmTls::On).at(Place::Key(Key::Rsa(4096)));
+const OFF_AND_ON: &[Arm] = &[arm("clear text", ArmTls::OFF), arm("TLS", ArmTls::ON)];
+const RSA_1024: Arm = arm("TLS, RSA 1024", ArmTls::ON).at(keyed(Key::Rsa(1024)));
+const RSA_4096: Arm = arm("TLS, RSA 4096", ArmTls::ON).at(keyed(Key::Rsa(4096)));
+
+const fn keyed(key: Key) -> Place {
+    Place::Made(Made { key, ..Made::PLAIN })
+}
+
+const fn below(name: &'static str, issuers: u8) -> Arm {
+    arm(name, ArmTls::checking(net::SslMode::VerifyCa)).at(Place::Made(Made { issuers, ..Made::PLAIN }))
+}
+
+const AES_256: ArmTls = ArmTls::suite13("TLS_AES_256_GCM_SHA384");
+const CHACHA20: ArmTls = ArmTls::suite13("TLS_CHACHA20_POLY1305_SHA256");
+const WITHOUT_AES_NI: Place = Place::Made(Made { aes_ni: false, ..Made::PLAIN });
 
 const fn five_ms(name: &'static str, tls: ArmTls) -> Arm {
     arm(name, tls).via(Via::Delay { one_way_ms: 5 }).against("5 ms: clear text")
 }
 
 const TUNNELS: &[Arm] = &[
-    arm("clear text", ArmTls::Off),
-    arm("TLS of the server", ArmTls::On),
-    arm("stunnel", ArmTls::Off).via(Via::Stunnel),
-    arm("ssh -L", ArmTls::Off).via(Via::Ssh),
+    arm("clear text", ArmTls::OFF),
+    arm("TLS of the server", ArmTls::ON),
+    arm("stunnel", ArmTls::OFF).via(Via::Stunnel),
+    arm("ssh -L", ArmTls::OFF).via(Via::Ssh),
 ];
 
 const GALERA: &[Arm] = &[
-    arm("replication in clear text", ArmTls::Off).at(Place::Galera { tls: false }),
-    arm("replication by TLS", ArmTls::Off).at(Place::Galera { tls: true }),
+    arm("replication in clear text", ArmTls::OFF).at(Place::Galera { tls: false }),
+    arm("replication by TLS", ArmTls::OFF).at(Place::Galera { tls: true }),
 ];
 
 const fn wan(name: &'static str, tls: bool, one_way_ms: u16) -> Arm {
-    arm(name, ArmTls::Off).at(Place::Wan { tls, one_way_ms })
+    arm(name, ArmTls::OFF).at(Place::Wan { tls, one_way_ms })
 }
 
 const fn at_rest(name: &'static str, tables: bool, redo: bool, binlog: bool) -> Arm {
-    arm(name, ArmTls::Off).at(Place::AtRest(AtRest { tables, redo, binlog }))
+    arm(name, ArmTls::OFF).at(Place::AtRest(AtRest { tables, redo, binlog }))
 }
 
 const AT_REST: &[Arm] = &[
@@ -220,7 +296,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
         question: "Does this machine tell a setting from itself? It must say no",
         workload: "oltp_point_select",
         measure: Measure::QueriesPerS,
-        arms: &[arm("once", ArmTls::AsAsked), arm("the same again", ArmTls::AsAsked)],
+        arms: &[arm("once", ArmTls::AS_ASKED), arm("the same again", ArmTls::AS_ASKED)],
         connections: &[],
         published: None,
     },
@@ -238,7 +314,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
         question: "What does TLS cost a pool of connections, by its size and by the server's key?",
         workload: "oltp_read_only",
         measure: Measure::QueriesPerS,
-        arms: &[arm("clear text", ArmTls::Off), arm("TLS", ArmTls::On), RSA_1024, RSA_4096],
+        arms: &[arm("clear text", ArmTls::OFF), arm("TLS", ArmTls::ON), RSA_1024, RSA_4096],
         connections: &[1, 2, 4, 8, 16, 32],
         published: Some(Published {
             source: "2014, MySQL 5.6.13, 8 threads of an i7-2600K, client on the same host, DHE-RSA-AES256-SHA, TLS with \
@@ -277,13 +353,13 @@ pub const EXPERIMENTS: &[Experiment] = &[
         workload: "connect",
         measure: Measure::EventsPerS,
         arms: &[
-            arm("clear text", ArmTls::Off),
-            arm("TLS", ArmTls::On),
+            arm("clear text", ArmTls::OFF),
+            arm("TLS", ArmTls::ON),
             RSA_1024,
             RSA_4096,
-            arm("TLS, P-256", ArmTls::On).at(Place::Key(Key::P256)),
-            arm("TLS, P-384", ArmTls::On).at(Place::Key(Key::P384)),
-            arm("TLS, Ed25519", ArmTls::On).at(Place::Key(Key::Ed25519)),
+            arm("TLS, P-256", ArmTls::ON).at(keyed(Key::P256)),
+            arm("TLS, P-384", ArmTls::ON).at(keyed(Key::P384)),
+            arm("TLS, Ed25519", ArmTls::ON).at(keyed(Key::Ed25519)),
         ],
         connections: &[1, 4, 16, 64],
         published: Some(Published {
@@ -302,14 +378,14 @@ pub const EXPERIMENTS: &[Experiment] = &[
         workload: "connect",
         measure: Measure::EventsPerS,
         arms: &[
-            arm("clear text", ArmTls::Off),
-            arm("TLS, OpenSSL", ArmTls::On),
-            arm("TLS, rustls", ArmTls::Rustls { resumes: false }),
-            arm("resumed, rustls", ArmTls::Rustls { resumes: true }),
-            five_ms("5 ms: clear text", ArmTls::Off),
-            five_ms("5 ms: TLS, OpenSSL", ArmTls::On),
-            five_ms("5 ms: TLS, rustls", ArmTls::Rustls { resumes: false }),
-            five_ms("5 ms: resumed, rustls", ArmTls::Rustls { resumes: true }),
+            arm("clear text", ArmTls::OFF),
+            arm("TLS, OpenSSL", ArmTls::ON),
+            arm("TLS, rustls", ArmTls::rustls(false)),
+            arm("resumed, rustls", ArmTls::rustls(true)),
+            five_ms("5 ms: clear text", ArmTls::OFF),
+            five_ms("5 ms: TLS, OpenSSL", ArmTls::ON),
+            five_ms("5 ms: TLS, rustls", ArmTls::rustls(false)),
+            five_ms("5 ms: resumed, rustls", ArmTls::rustls(true)),
         ],
         connections: &[1],
         published: Some(Published {
@@ -339,12 +415,53 @@ pub const EXPERIMENTS: &[Experiment] = &[
         workload: "stream",
         measure: Measure::EventsPerS,
         arms: &[
-            arm("clear text", ArmTls::Off),
-            arm("AES-128-GCM", ArmTls::Suite13("TLS_AES_128_GCM_SHA256")),
-            arm("AES-256-GCM", ArmTls::Suite13("TLS_AES_256_GCM_SHA384")),
-            arm("ChaCha20-Poly1305", ArmTls::Suite13("TLS_CHACHA20_POLY1305_SHA256")),
-            arm("AES-256-CBC, TLS 1.2", ArmTls::Suite12("ECDHE-RSA-AES256-SHA384")),
+            arm("clear text", ArmTls::OFF),
+            arm("AES-128-GCM", ArmTls::suite13("TLS_AES_128_GCM_SHA256")),
+            arm("AES-256-GCM", ArmTls::suite13("TLS_AES_256_GCM_SHA384")),
+            arm("ChaCha20-Poly1305", ArmTls::suite13("TLS_CHACHA20_POLY1305_SHA256")),
+            arm("AES-256-CBC, TLS 1.2", ArmTls::suite12("ECDHE-RSA-AES256-SHA384")),
         ],
+        connections: &[],
+        published: None,
+    },
+    Experiment {
+        name: "aes",
+        question: "What do a processor's instructions for AES save a server, and what is best without them?",
+        workload: "stream",
+        measure: Measure::EventsPerS,
+        arms: &[
+            arm("clear text", ArmTls::OFF),
+            arm("AES-256-GCM", AES_256),
+            arm("ChaCha20-Poly1305", CHACHA20),
+            arm("AES-256-GCM without AES-NI", AES_256).at(WITHOUT_AES_NI),
+            arm("ChaCha20-Poly1305 without AES-NI", CHACHA20).at(WITHOUT_AES_NI),
+        ],
+        connections: &[],
+        published: None,
+    },
+    Experiment {
+        name: "verify",
+        question: "What does it cost who connects to check whom he talks to?",
+        workload: "connect",
+        measure: Measure::EventsPerS,
+        arms: &[
+            arm("nothing checked", ArmTls::checking(net::SslMode::Required)),
+            arm("chain", ArmTls::checking(net::SslMode::VerifyCa)),
+            arm("chain and name", ArmTls::checking(net::SslMode::VerifyIdentity)),
+            arm(
+                "and a client's certificate",
+                ArmTls { has_certificate: true, ..ArmTls::checking(net::SslMode::VerifyIdentity) },
+            ),
+        ],
+        connections: &[],
+        published: None,
+    },
+    Experiment {
+        name: "chain",
+        question: "What do certificates between the CA's and the server's cost who connects and checks them?",
+        workload: "connect",
+        measure: Measure::EventsPerS,
+        arms: &[below("signed by the CA", 1), below("one between", 2), below("two between", 3)],
         connections: &[],
         published: None,
     },
@@ -353,7 +470,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
         question: "Does it matter to a pool of connections which TLS library the client has?",
         workload: "oltp_read_only",
         measure: Measure::QueriesPerS,
-        arms: &[arm("OpenSSL", ArmTls::On), arm("rustls", ArmTls::Rustls { resumes: false })],
+        arms: &[arm("OpenSSL", ArmTls::ON), arm("rustls", ArmTls::rustls(false))],
         connections: &[],
         published: None,
     },
@@ -363,8 +480,8 @@ pub const EXPERIMENTS: &[Experiment] = &[
         workload: "connect",
         measure: Measure::EventsPerS,
         arms: &[
-            arm("TLS 1.2", ArmTls::Version(net::TlsVersion::Tls12)),
-            arm("TLS 1.3", ArmTls::Version(net::TlsVersion::Tls13)),
+            arm("TLS 1.2", ArmTls::version(net::TlsVersion::Tls12)),
+            arm("TLS 1.3", ArmTls::version(net::TlsVersion::Tls13)),
         ],
         connections: &[],
         published: None,
@@ -375,9 +492,9 @@ pub const EXPERIMENTS: &[Experiment] = &[
         workload: "connect",
         measure: Measure::EventsPerS,
         arms: &[
-            arm("X25519", ArmTls::Group("X25519")),
-            arm("P-256", ArmTls::Group("P-256")),
-            arm("P-384", ArmTls::Group("P-384")),
+            arm("X25519", ArmTls::group("X25519")),
+            arm("P-256", ArmTls::group("P-256")),
+            arm("P-384", ArmTls::group("P-384")),
         ],
         connections: &[],
         published: None,
@@ -406,10 +523,10 @@ pub const EXPERIMENTS: &[Experiment] = &[
         workload: "connect",
         measure: Measure::EventsPerS,
         arms: &[
-            arm("TCP and an echo", ArmTls::Off).at(Place::Echo { tls: false }),
-            arm("TLS and an echo", ArmTls::On).at(Place::Echo { tls: true }),
-            arm("MySQL in clear text", ArmTls::Off),
-            arm("MySQL by TLS", ArmTls::On).against("TLS and an echo"),
+            arm("TCP and an echo", ArmTls::OFF).at(Place::Echo { tls: false }),
+            arm("TLS and an echo", ArmTls::ON).at(Place::Echo { tls: true }),
+            arm("MySQL in clear text", ArmTls::OFF),
+            arm("MySQL by TLS", ArmTls::ON).against("TLS and an echo"),
         ],
         connections: &[],
         published: None,

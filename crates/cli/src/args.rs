@@ -710,7 +710,7 @@ pub struct BenchTrial {
     /// Connections that are used at once
     #[arg(short = 'c', long, visible_alias = "threads", value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub connections: u32,
-    /// Threads of the generator; one for four processors when left out
+    /// Threads of the generator; when left out one for four processors, and two at least where there are two
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub workers: Option<u32>,
     /// How ids are drawn: special, uniform, gaussian or pareto
@@ -808,15 +808,38 @@ pub struct BenchLoadArgs {
     pub keep: BenchKeep,
 }
 
+/// Options of [`Connect`] that say nothing where the servers are made.
+const OF_A_SERVER: &[&str] = &[
+    "host",
+    "port",
+    "user",
+    "password",
+    "password_file",
+    "password_fd",
+    "socket",
+    "defaults_file",
+    "defaults_extra_file",
+    "defaults_group_suffix",
+    "login_path",
+    "ssl_mode",
+    "ssl",
+    "skip_ssl",
+    "ssl_verify_server_cert",
+    "ssl_ca",
+    "ssl_crl",
+    "ssl_cert",
+    "ssl_key",
+];
+
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true)]
 pub struct BenchRunArgs {
-    /// Which one (`sealion bench list`), or `all`
+    /// Which one (`sealion bench list`), `all`, or a .toml file with one of your own
     #[arg(value_name = "EXPERIMENT")]
     pub experiment: String,
     /// On servers of its own, which are made for it, on this machine, and end with it; without, the arms that need such servers
     /// are left out
-    #[arg(long, conflicts_with_all = ["host", "port", "user", "socket", "defaults_file"])]
+    #[arg(long, conflicts_with_all = OF_A_SERVER)]
     pub lab: bool,
     #[command(flatten)]
     pub trial: BenchTrial,

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::IsTerminal;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,7 @@ use ::bench::load::tables::Plan;
 use ::bench::sysbench::{shown, translate};
 use clap::Parser as _;
 use ops::bench::experiment::{At, Method};
+use ops::bench::file;
 use ops::bench::kept::Measured;
 use ops::bench::ramp::{self, Ramp};
 use ops::bench::rig::{LabPlan, Rig};
@@ -183,6 +185,14 @@ fn prepare(global: &Global, args: &BenchPrepareArgs) -> Result<u8, OpsError> {
 }
 
 fn library(args: &BenchTrial) -> Result<net::TlsLibrary, OpsError> {
+    let mode = args.connect.ssl_mode.as_deref().unwrap_or_default();
+    if args.resume && (args.connect.skip_ssl || mode.eq_ignore_ascii_case("DISABLED")) {
+        return Err(OpsError::usage(
+            "there is no TLS session to resume",
+            "it is to be clear text",
+            "leave out --resume, or ask for --ssl-mode REQUIRED",
+        ));
+    }
     match (args.tls_library, args.resume) {
         (TlsLibrary::Rustls, resumes) => Ok(net::TlsLibrary::Rustls { resumes }),
         (TlsLibrary::Openssl, false) => Ok(net::TlsLibrary::OpenSsl),
@@ -248,7 +258,7 @@ fn rig(global: &Global, args: &BenchRunArgs) -> Result<(Rig, Option<Cluster>), O
         return Ok((Rig::named(targets(&cluster, &args.trial)?), Some(cluster)));
     }
     ops::bench::rig::is_possible()?;
-    let home = ops::bench::rig::home()?;
+    let home = ops::bench::rig::Home::make()?;
     let namespace = crate::labs::namespace_by(false, || lab::namespace::enter_new_with_account(home.path()))?;
     let tables = Plan { threads: 4, ..plan(&args.trial.tables) };
     let tls = net::TlsOptions {
@@ -270,11 +280,14 @@ fn wanted(name: &str, rig: &Rig) -> Result<Vec<&'static Experiment>, OpsError> {
             |one: &&Experiment| one.arms.iter().filter(|arm| rig.lacks(arm).is_none()).count() > 1;
         return Ok(EXPERIMENTS.iter().filter(is_possible).collect());
     }
+    if file::is_file(name) {
+        return Ok(vec![file::read(Path::new(name))?]);
+    }
     let found = ops::bench::experiments::experiment(name).ok_or_else(|| {
         let names: Vec<&str> = EXPERIMENTS.iter().map(|one| one.name).collect();
         OpsError::usage(
             format!("\"{name}\" is no experiment"),
-            format!("there are all, {}", names.join(", ")),
+            format!("there are all, {}; a file of your own ends with .toml", names.join(", ")),
             "sealion bench list",
         )
     })?;
@@ -284,6 +297,10 @@ fn wanted(name: &str, rig: &Rig) -> Result<Vec<&'static Experiment>, OpsError> {
 fn experiment(global: &Global, args: &BenchRunArgs) -> Result<u8, OpsError> {
     if let Some(path) = &args.html {
         scan::writable(path)?;
+    }
+    if file::is_file(&args.experiment) {
+        // What is wrong with it is said before anything is asked for or started.
+        file::read(Path::new(&args.experiment))?;
     }
     let (mut rig, cluster) = rig(global, args)?;
     let experiments = wanted(&args.experiment, &rig)?;
@@ -396,7 +413,7 @@ pub(crate) fn code(is_usable: bool, is_kept: bool) -> u8 {
 pub(crate) fn run_text(report: &RunReport) -> String {
     let mut out = String::new();
     // Writing into a String cannot fail.
-    let _ = writeln!(out, "{}: {}", report.experiment, report.question);
+    let _ = writeln!(out, "{}", show::wrapped("", &format!("{}: {}", report.experiment, report.question)));
     let mut arms = report.levels.iter().flat_map(|level| &level.arms);
     // Where no trial came to its end nobody has seen the server.
     let server = if arms.all(|arm| arm.trials.is_empty()) {
@@ -405,15 +422,15 @@ pub(crate) fn run_text(report: &RunReport) -> String {
         let place = if report.is_same_machine { "on this machine" } else { "elsewhere" };
         format!("{}, {place}", report.server_version)
     };
-    let _ = writeln!(
-        out,
-        "{} on {} ({server}); {} processors; trials of {} s after {} s of warm-up, in blocks in random order\n",
+    let about = format!(
+        "{} on {} ({server}); {} processors; trials of {} s after {} s of warm-up, in blocks in random order",
         report.workload,
         report.targets.join(", "),
         report.processors,
         report.trial_s,
         report.warm_up_s
     );
+    let _ = writeln!(out, "{}\n", show::wrapped("", &about));
     let published = |arm: &str, connections: u32| {
         let rows = report.published.iter().flat_map(|table| &table.rows);
         let mut fits = rows.filter(|row| row.arm == arm && row.connections == Some(connections));
@@ -447,32 +464,29 @@ pub(crate) fn run_text(report: &RunReport) -> String {
     let _ = writeln!(out, "{}\n", show::table(&header, rows));
     for level in &report.levels {
         for comparison in &level.comparisons {
-            let _ = writeln!(
-                out,
-                "{} connection{}, {} block{}: {}",
+            let plural = |count: usize| if count == 1 { "" } else { "s" };
+            let mark = format!(
+                "{} connection{}, {} block{}: ",
                 level.connections,
-                if level.connections == 1 { "" } else { "s" },
+                plural(level.connections as usize),
                 level.blocks,
-                if level.blocks == 1 { "" } else { "s" },
-                comparison.text
+                plural(level.blocks)
             );
+            let _ = writeln!(out, "{}", show::wrapped(&mark, &comparison.text));
         }
     }
     if let Some(table) = &report.published {
-        let _ = writeln!(
-            out,
-            "\npublished: {}. Another machine: it stands beside, and is not compared",
-            table.source
-        );
+        let text = format!("{}. Another machine: it stands beside, and is not compared", table.source);
+        let _ = writeln!(out, "\n{}", show::wrapped("published: ", &text));
     }
-    for arm in &report.left_out {
-        let _ = writeln!(out, "left out: {arm}");
-    }
-    for why in &report.why_not {
-        let _ = writeln!(out, "NOT USABLE: {why}");
-    }
-    for what in &report.not_looked_at {
-        let _ = writeln!(out, "not looked at: {what}");
+    for (mark, texts) in [
+        ("left out: ", &report.left_out),
+        ("NOT USABLE: ", &report.why_not),
+        ("not looked at: ", &report.not_looked_at),
+    ] {
+        for text in texts {
+            let _ = writeln!(out, "{}", show::wrapped(mark, text));
+        }
     }
     out.trim_end().to_owned()
 }
@@ -638,6 +652,15 @@ pub(crate) fn text(report: &LoadReport) -> String {
     );
     line("events/s", format!("{:.1} ({} events)", report.events_per_s, report.events));
     line("rows", format!("{} in {:.1} MB of answers", report.rows, report.answer_bytes as f64 / 1e6));
+    if report.queries > 0 {
+        let each = |bytes: u64| bytes as f64 / report.queries as f64;
+        let text = format!(
+            "{:.0} B sent and {:.0} B received a query, with what TLS adds",
+            each(report.sent_bytes),
+            each(report.received_bytes)
+        );
+        line("traffic", text);
+    }
     line("latency ms", latencies(&report.latency_ms));
     // A connection has no query: what is timed in it is what the server does before anybody logs in.
     let part = if report.workload == ops::bench::CONNECT { "  greeting and TLS" } else { "  of a query" };

@@ -241,7 +241,12 @@ pub fn advise(global: &Global, args: &BenchAdviseArgs) -> Result<u8, OpsError> {
 /// Measures what most of the advice needs. Whether all was kept comes with it.
 fn measured(global: &Global, args: &BenchAdviseArgs) -> Result<(Vec<Kept>, bool), OpsError> {
     let cluster = connect::cluster(global, &args.trial.connect)?;
-    let mut rig = Rig::named(targets(&cluster, &args.trial)?);
+    let targets = targets(&cluster, &args.trial)?;
+    // Before minutes have gone into the first of them.
+    if let Some(first) = targets.first() {
+        ops::bench::schema_is_ours(first, &args.trial.tables.database)?;
+    }
+    let mut rig = Rig::named(targets);
     let stop = interrupt::flag()?;
     let (mut found, mut all_kept) = (Vec::new(), true);
     for name in advice::MEASURED {

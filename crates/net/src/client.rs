@@ -16,7 +16,7 @@ use wire::{
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::auth::{AuthStop, Channel, Exchange, Turn};
-use crate::dial::Socket;
+use crate::dial::{Socket, Traffic};
 use crate::error::{Doing, NetError, TlsFault};
 use crate::options::{ConnectOptions, Endpoint, SslMode};
 use crate::rows::Rows;
@@ -127,6 +127,14 @@ pub struct ConnectTimings {
     pub login: Duration,
 }
 
+/// A byte came back.
+#[derive(Debug, Clone)]
+pub struct Echoed {
+    pub timings: ConnectTimings,
+    pub tls: Option<TlsInfo>,
+    pub traffic: Traffic,
+}
+
 /// What a statement did, where its rows are not kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Done {
@@ -162,7 +170,7 @@ impl Connector {
     ///
     /// # Errors
     /// As [`Connector::connect`]; `Misbehaved` for another byte.
-    pub fn echo(&self) -> Result<(ConnectTimings, Option<TlsInfo>), NetError> {
+    pub fn echo(&self) -> Result<Echoed, NetError> {
         const DOING: &str = "waiting for a byte to come back";
         const BYTE: u8 = 0x55;
         let options = &self.options;
@@ -192,7 +200,7 @@ impl Connector {
             Some(_) => return Err(about.misbehaved("it gave back something else")),
         }
         timings.greeting = since.elapsed();
-        Ok((timings, info))
+        Ok(Echoed { timings, tls: info, traffic: stream.socket().traffic() })
     }
 }
 
@@ -604,6 +612,11 @@ impl Client {
         self.timings
     }
 
+    /// Since the connection was dialled.
+    pub fn traffic(&self) -> Traffic {
+        self.channel.stream.socket().traffic()
+    }
+
     /// `None` over a unix socket.
     pub fn local_addr(&self) -> Option<SocketAddr> {
         self.channel.stream.socket().local_addr()
@@ -639,6 +652,11 @@ impl Session {
 
     pub fn is_tls(&self) -> bool {
         matches!(self.stream, Stream::Tls(_))
+    }
+
+    /// Since the connection was dialled.
+    pub fn traffic(&self) -> Traffic {
+        self.stream.socket().traffic()
     }
 }
 

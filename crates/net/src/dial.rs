@@ -26,6 +26,14 @@ pub(crate) struct Socket {
     kind: Kind,
     deadline: Option<Instant>,
     first_record: FirstRecord,
+    traffic: Traffic,
+}
+
+/// What went over a connection, below TLS: handshakes and records count, headers of IP and TCP do not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Traffic {
+    pub sent_bytes: u64,
+    pub received_bytes: u64,
 }
 
 /// Are the next bytes to be read the first of a TLS session, and did they look like it?
@@ -60,11 +68,20 @@ impl Socket {
                 Kind::Tcp(connected.ok_or(last)?)
             }
         };
-        Ok(Self { kind, deadline: Some(deadline), first_record: FirstRecord::NotWatched })
+        Ok(Self::of(kind, deadline))
     }
 
     pub(crate) fn from_tcp(stream: TcpStream, deadline: Instant) -> Self {
-        Self { kind: Kind::Tcp(stream), deadline: Some(deadline), first_record: FirstRecord::NotWatched }
+        Self::of(Kind::Tcp(stream), deadline)
+    }
+
+    fn of(kind: Kind, deadline: Instant) -> Self {
+        let first_record = FirstRecord::NotWatched;
+        Self { kind, deadline: Some(deadline), first_record, traffic: Traffic::default() }
+    }
+
+    pub(crate) fn traffic(&self) -> Traffic {
+        self.traffic
     }
 
     /// From now on each read and write may take this long; zero is for ever.
@@ -148,6 +165,7 @@ impl Read for Socket {
             Kind::Tcp(stream) => stream.read(buffer),
             Kind::Unix(stream) => stream.read(buffer),
         }?;
+        self.traffic.received_bytes += count as u64;
         if self.first_record == FirstRecord::Watched && count > 0 {
             let seen = buffer.get(..count).unwrap_or_default();
             let looks_like_tls = match seen.first_chunk() {
@@ -167,10 +185,12 @@ impl Read for Socket {
 impl Write for Socket {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.wait(PollFlags::POLLOUT)?;
-        match &mut self.kind {
+        let count = match &mut self.kind {
             Kind::Tcp(stream) => stream.write(bytes),
             Kind::Unix(stream) => stream.write(bytes),
-        }
+        }?;
+        self.traffic.sent_bytes += count as u64;
+        Ok(count)
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -15,7 +15,8 @@ pub mod rows;
 pub mod tls;
 mod tls_rustls;
 
-pub use client::{Client, ConnectTimings, Connector, Done, Prepared, Session};
+pub use client::{Client, ConnectTimings, Connector, Done, Echoed, Prepared, Session};
+pub use dial::Traffic;
 pub use error::{NetError, TlsFault};
 pub use options::{ConnectOptions, Endpoint, SslMode, TlsLibrary, TlsOptions, TlsVersion};
 pub use probe::{Outcome, TlsProbe, tls_probe};

@@ -4,6 +4,7 @@
 pub mod advise;
 pub mod compare;
 pub mod experiment;
+pub mod file;
 pub mod kept;
 mod keys;
 pub mod ramp;
@@ -210,6 +211,23 @@ fn of_tables(error: TablesError) -> OpsError {
     }
 }
 
+/// Whether sealion has made this schema.
+///
+/// # Errors
+/// There is none of this name.
+pub fn schema_is_ours(target: &ConnectOptions, schema: &str) -> Result<bool, OpsError> {
+    let mut client = Client::connect(target).map_err(cannot_begin)?;
+    let is_ours = tables::is_ours(&mut client, schema).map_err(of_tables)?;
+    let _ = client.quit();
+    is_ours.ok_or_else(|| {
+        OpsError::usage(
+            format!("there is no schema {schema}"),
+            "the tables of the workload are to be in it",
+            "sealion bench prepare",
+        )
+    })
+}
+
 /// Measures once.
 ///
 /// # Errors
@@ -269,18 +287,10 @@ pub fn load(
                 "sealion bench list",
             )
         })?;
-        let mut client = Client::connect(first).map_err(cannot_begin)?;
-        let is_ours = tables::is_ours(&mut client, &load.schema).map_err(of_tables)?;
+        let is_ours = schema_is_ours(first, &load.schema)?;
         match is_ours {
-            None => {
-                return Err(OpsError::usage(
-                    format!("there is no schema {}", load.schema),
-                    "the tables of the workload are to be in it",
-                    "sealion bench prepare",
-                ));
-            }
             // Of a schema that is ours too: a statement may name another one.
-            Some(_) if script.writes() && !load.has_own_tables && load.own.is_some() => {
+            _ if script.writes() && !load.has_own_tables && load.own.is_some() => {
                 let (at, words) = script.first_write().unwrap_or_default();
                 return Err(OpsError::Refused(format!(
                     "a statement of the {} may write, so nothing is sent\n  why:  it is number {at}: {} …\n  next: say that it may: \
@@ -289,12 +299,11 @@ pub fn load(
                     wire::printable(&words),
                 )));
             }
-            Some(false) if script.writes() && !load.has_own_tables => {
+            false if script.writes() && !load.has_own_tables => {
                 return Err(of_tables(TablesError::NotOurs { schema: load.schema.clone() }));
             }
-            Some(_) => {}
+            _ => {}
         }
-        let _ = client.quit();
         let targets = targets
             .iter()
             .map(|target| ConnectOptions { database: Some(load.schema.clone()), ..target.clone() })
@@ -341,6 +350,17 @@ pub(crate) fn settings(tls: Option<&net::TlsOptions>, load: &Load) -> Vec<Settin
     // Without statements there are no tables either, and each connection has a thread.
     if load.workload == CONNECT {
         return rows;
+    }
+    put("database", load.schema.clone());
+    if let Some(Own::Script(all) | Own::Mix(all)) = &load.own {
+        // Two files of the same statements are the same, wherever they lie.
+        let mut sha = openssl::sha::Sha256::new();
+        for one in all {
+            // With all its places.
+            sha.update(format!("{one:?}\n").as_bytes());
+        }
+        let digest = change::journal::hex(&sha.finish());
+        put("statements", format!("{}, SHA-256 {}", all.len(), digest.get(..16).unwrap_or_default()));
     }
     let of = &load.options;
     put("workers", load.workers.unwrap_or_else(default_workers).to_string());
@@ -429,6 +449,8 @@ fn report(targets: &[ConnectOptions], load: &Load, outcome: &Outcome, started_un
         others,
         rows: tally.rows,
         answer_bytes: tally.answer_bytes,
+        sent_bytes: tally.traffic.sent_bytes,
+        received_bytes: tally.traffic.received_bytes,
         rows_checksum: format!("{:016x}", tally.checksum),
         latency_ms: latency(&tally.event_ns),
         query_latency_ms: latency(&tally.query_ns),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use lab::{Lab, LabOptions, Wait};
@@ -177,6 +178,19 @@ pub fn join(up: &Up, name: &str, members: usize) -> Result<NodeView, OpsError> {
 
 /// Waits until `name` is Synced; fails as soon as its process has ended.
 pub fn synced(cluster: &Cluster, lab: &Lab, name: &str, members: usize) -> Result<NodeView, OpsError> {
+    let never = AtomicBool::new(false);
+    let view = synced_unless(cluster, lab, name, members, &never)?;
+    view.ok_or_else(|| OpsError::internal(format!("{name} was not waited for"), "nobody wanted it to end"))
+}
+
+/// The same; `None` as soon as somebody wants it to end.
+pub(crate) fn synced_unless(
+    cluster: &Cluster,
+    lab: &Lab,
+    name: &str,
+    members: usize,
+    stop: &AtomicBool,
+) -> Result<Option<NodeView>, OpsError> {
     let name = NodeName::from(name);
     let spec = cluster
         .nodes
@@ -191,7 +205,10 @@ pub fn synced(cluster: &Cluster, lab: &Lab, name: &str, members: usize) -> Resul
             && view.is_ready()
             && view.cluster_size() >= members
         {
-            return Ok(view);
+            return Ok(Some(view));
+        }
+        if stop.load(Ordering::Relaxed) {
+            return Ok(None);
         }
         let ended = matches!(lab.state(name.as_str())?, lab::supervisor::NodeState::Ended { .. });
         if ended || Instant::now() > deadline {

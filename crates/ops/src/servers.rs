@@ -41,6 +41,20 @@ impl Server {
     /// # Errors
     /// There is no such bundle, or the server ends before it answers.
     pub fn start(name: &'static str, port: u16, dir: &Path, options: &[String]) -> Result<Self, OpsError> {
+        Self::start_with(name, port, dir, options, &[])
+    }
+
+    /// The same, with variables of its environment.
+    ///
+    /// # Errors
+    /// As [`Self::start`].
+    pub fn start_with(
+        name: &'static str,
+        port: u16,
+        dir: &Path,
+        options: &[String],
+        environment: &[(&str, &str)],
+    ) -> Result<Self, OpsError> {
         if !lab::bundle::bundle(name).join("stamp").is_file() {
             return Err(OpsError::cannot_look(
                 format!("there is no {name} to play on"),
@@ -58,6 +72,7 @@ impl Server {
             .arg(dir)
             .arg(port.to_string())
             .args(options)
+            .envs(environment.iter().copied())
             .process_group(0)
             .stdin(Stdio::null())
             .stdout(Stdio::null())

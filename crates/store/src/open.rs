@@ -35,7 +35,9 @@ impl Store {
         let failed = |source| StoreError::of(&path, "opened", source);
         // No CREATE flag: SQLite would make it with the umask's mode. No URI: a path may hold `?`.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut connection = Connection::open_with_flags(&path, flags).map_err(failed)?;
+        // Absolute, for `:memory:` is not a file for SQLite.
+        let absolute = std::path::absolute(&path).unwrap_or_else(|_| path.clone());
+        let mut connection = Connection::open_with_flags(absolute, flags).map_err(failed)?;
         connection.busy_timeout(BUSY_WAIT).map_err(failed)?;
         // Before anything is written: is it ours, and do we know its version?
         let version = whose(&connection, &path)?;

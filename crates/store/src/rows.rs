@@ -138,7 +138,11 @@ impl Store {
             )
             .and_then(|mut statement| {
                 statement
-                    .query_map(params![kinds, limit], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+                    .query_map(params![kinds, limit], |row| {
+                        // A damaged row is read as an empty one: it should not hide the others.
+                        let json = row.get_ref(2)?.as_str().unwrap_or_default();
+                        Ok((row.get(0)?, row.get(1)?, json.to_owned()))
+                    })?
                     .collect()
             })
             .map_err(&failed)
@@ -481,6 +485,23 @@ mod tests {
             (vec!["b".into(), "d".into()], vec!["b".into(), "a".into()])
         );
         assert!(ids(&["'; DROP TABLE runs; --"], 9).is_empty());
+    }
+
+    #[test]
+    fn a_damaged_report_is_an_empty_one_and_hides_no_other() {
+        let place = tempfile::tempdir().expect("a directory");
+        let mut store = store(&place);
+        for (id, started) in [("a", 100), ("b", 200)] {
+            store.put_with_report(&run(id, started), "run", "{}").expect("it is kept");
+        }
+        store
+            .connection
+            .execute("UPDATE reports SET json = CAST(x'ff00fe' AS TEXT) WHERE run_id = 'b'", [])
+            .expect("it is damaged");
+        let found = store.reports(&["run"], 9).expect("it reads");
+        let found: Vec<(&str, &str)> =
+            found.iter().map(|(id, _, json)| (id.as_str(), json.as_str())).collect();
+        assert_eq!(found, [("b", ""), ("a", "{}")]);
     }
 
     /// SQLite says so where its file may not grow, as it does where the disk is full.

@@ -56,8 +56,13 @@ fn measured(said: &Output) -> Value {
 }
 
 fn run(experiment: &str) -> Value {
+    run_as(experiment, experiment)
+}
+
+/// `word` is the name, or a file.
+fn run_as(word: &str, experiment: &str) -> Value {
     let home = tempfile::tempdir().unwrap();
-    let said = command(home.path(), &[experiment, "--lab", "--quick"]).output().unwrap();
+    let said = command(home.path(), &[word, "--lab", "--quick"]).output().unwrap();
     let report = measured(&said);
     nothing_is_left(home.path());
     assert_eq!(report["experiment"], experiment);
@@ -130,6 +135,50 @@ fn a_tunnel_and_a_floor_are_measured() {
 }
 
 #[test]
+fn chains_are_sent_and_checked_and_a_client_may_have_a_certificate() {
+    // Every connection of these arms fails unless the server sends what stands between its certificate and the CA's.
+    let report = run("chain");
+    assert_eq!(report["levels"][0]["arms"].as_array().unwrap().len(), 3);
+    let report = run("verify");
+    for name in ["nothing checked", "chain", "chain and name", "and a client's certificate"] {
+        assert_eq!(arm(&report, name)["tls"]["version"], "TLSv1.3", "{name}");
+    }
+}
+
+#[test]
+fn a_server_without_the_processors_help_spends_more_on_aes() {
+    let report = run("aes");
+    let server = |name: &str| arm(&report, name)["server_cpu_us_per_query"].as_f64().unwrap();
+    assert!(server("AES-256-GCM without AES-NI") > server("AES-256-GCM"), "{report:#}");
+    assert_eq!(
+        arm(&report, "ChaCha20-Poly1305 without AES-NI")["tls"]["cipher"],
+        "TLS_CHACHA20_POLY1305_SHA256"
+    );
+}
+
+#[test]
+fn an_experiment_of_ones_own_is_run_from_a_file() {
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("mine.toml");
+    let write = |text: &str| std::fs::write(&file, text).unwrap();
+    write(
+        "workload = \"connect\"\n[[arm]]\nname = \"P-256\"\nssl-mode = \"VERIFY_CA\"\nkey = \"P-256\"\nissuers = 1\n\
+         [[arm]]\nname = \"1.2\"\nssl-mode = \"VERIFY_IDENTITY\"\ntls-version = \"TLSv1.2\"\nkey = \"RSA 3072\"\n",
+    );
+    let report = run_as(file.to_str().unwrap(), "mine");
+    assert_eq!(report["unit"], "events/s");
+    assert_eq!(arm(&report, "P-256")["tls"]["version"], "TLSv1.3");
+    assert_eq!(arm(&report, "1.2")["tls"]["version"], "TLSv1.2");
+
+    write("workload = \"connect\"\n[[arm]]\nname = \"a\"\nssl-mod = \"REQUIRED\"\n");
+    let said = command(place.path(), &[file.to_str().unwrap(), "--lab"]).output().unwrap();
+    let text = String::from_utf8_lossy(&said.stderr).into_owned();
+    assert!(said.status.code() == Some(2) && text.contains("line 4") && text.contains("ssl-mod"), "{said:?}");
+    let said = command(place.path(), &["tls", "--lab", "--ssl-mode", "REQUIRED"]).output().unwrap();
+    assert_eq!(said.status.code(), Some(2), "{said:?}");
+}
+
+#[test]
 fn ended_early_it_says_so_and_leaves_nothing() {
     let home = tempfile::tempdir().unwrap();
     let child = command(home.path(), &["floor", "--lab"]).spawn().unwrap();
@@ -158,9 +207,20 @@ fn every_experiment_runs_in_one_command() {
     nothing_is_left(home.path());
     let names: Vec<&str> =
         reports.as_array().unwrap().iter().map(|report| report["experiment"].as_str().unwrap()).collect();
-    for wanted in
-        ["aa", "pool", "connect", "reconnect", "tunnels", "floor", "galera-mixed", "wan", "at-rest-scan"]
-    {
+    for wanted in [
+        "aa",
+        "pool",
+        "connect",
+        "reconnect",
+        "aes",
+        "verify",
+        "chain",
+        "tunnels",
+        "floor",
+        "galera-mixed",
+        "wan",
+        "at-rest-scan",
+    ] {
         assert!(names.contains(&wanted), "{names:?}");
     }
 }

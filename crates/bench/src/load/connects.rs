@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use net::{ConnectOptions, ConnectTimings, Connector, NetError};
+use net::{ConnectOptions, ConnectTimings, Connector, NetError, Traffic};
 
 use super::measure::{Tally, ThreadCpu};
 use super::workload::Kind;
@@ -63,8 +63,8 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
                 client.quit().map_err(refuse)?;
             }
             Peer::Echo => {
-                let (_, info) = connector.echo().map_err(refuse)?;
-                tls = info.as_ref().map(shape);
+                let echoed = connector.echo().map_err(refuse)?;
+                tls = echoed.tls.as_ref().map(shape);
                 "an echo".clone_into(&mut server_version);
             }
         }
@@ -86,23 +86,25 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
             }
             let Some(connector) = connectors.get(number % connectors.len()) else { break };
             number += 1;
-            let made: Result<(ConnectTimings, bool), NetError> = match spec.peer {
+            let made: Result<(ConnectTimings, bool, Traffic), NetError> = match spec.peer {
                 Peer::Mysql => connector.connect().and_then(|client| {
                     let is_resumed = client.tls().is_some_and(|tls| tls.session_reused);
-                    let timings = client.timings();
-                    client.quit().map(|()| (timings, is_resumed))
+                    let (timings, traffic) = (client.timings(), client.traffic());
+                    client.quit().map(|()| (timings, is_resumed, traffic))
                 }),
-                Peer::Echo => connector
-                    .echo()
-                    .map(|(timings, tls)| (timings, tls.is_some_and(|tls| tls.session_reused))),
+                Peer::Echo => connector.echo().map(|echoed| {
+                    let is_resumed = echoed.tls.is_some_and(|tls| tls.session_reused);
+                    (echoed.timings, is_resumed, echoed.traffic)
+                }),
             };
             let done = Instant::now();
             match made {
-                Ok((timings, is_resumed)) => {
+                Ok((timings, is_resumed, traffic)) => {
                     failures = 0;
                     if cpu.is_some() && done <= end_at {
                         tally.event(done.duration_since(now));
                         tally.resumed += u64::from(is_resumed);
+                        tally.traffic(traffic);
                         let handshake = timings.tls + timings.greeting;
                         tally.query(Kind::Other, &wire::Answer::default(), handshake);
                     }

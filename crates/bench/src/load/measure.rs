@@ -35,6 +35,7 @@ pub struct Tally {
     pub queries: [u64; 3],
     pub rows: u64,
     pub answer_bytes: u64,
+    pub traffic: net::Traffic,
     /// Of all rows, whatever their order.
     pub checksum: u64,
     pub event_ns: Latencies,
@@ -63,6 +64,7 @@ impl Default for Tally {
             queries: [0; 3],
             rows: 0,
             answer_bytes: 0,
+            traffic: net::Traffic::default(),
             checksum: 0,
             event_ns: histogram(),
             query_ns: histogram(),
@@ -96,6 +98,11 @@ impl Tally {
         self.event_ns.saturating_record(ns(took));
     }
 
+    pub fn traffic(&mut self, more: net::Traffic) {
+        self.traffic.sent_bytes += more.sent_bytes;
+        self.traffic.received_bytes += more.received_bytes;
+    }
+
     pub fn error(&mut self, code: u16, message: &str) {
         let new = || ErrorCount { message: message.to_owned(), count: 0 };
         self.errors.entry(code).or_insert_with(new).count += 1;
@@ -114,6 +121,7 @@ impl Tally {
         }
         self.rows += other.rows;
         self.answer_bytes += other.answer_bytes;
+        self.traffic(other.traffic);
         self.checksum = self.checksum.wrapping_add(other.checksum);
         // Both have the same bounds.
         let _ = self.event_ns.add(&other.event_ns);

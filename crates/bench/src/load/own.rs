@@ -248,7 +248,8 @@ pub fn general_log(text: &str) -> Result<(Vec<Template>, usize), OwnError> {
     let mut found: Vec<Template> = Vec::new();
     let mut open: Option<String> = None;
     let mut others = 0;
-    let mut close = |open: &mut Option<String>, line: usize| -> Result<(), OwnError> {
+    // How many are left out: none, or the open one, for its size.
+    let mut close = |open: &mut Option<String>, line: usize| -> Result<usize, OwnError> {
         if let Some(sql) = open.take() {
             if found.len() >= STATEMENTS_MAX {
                 return Err(OwnError {
@@ -256,18 +257,19 @@ pub fn general_log(text: &str) -> Result<(Vec<Template>, usize), OwnError> {
                     why: format!("there are more than {STATEMENTS_MAX} statements"),
                 });
             }
-            if !sql.trim().is_empty() && sql.len() <= STATEMENT_BYTES_MAX {
-                found.push(Template::plain(sql.trim()));
+            if sql.trim().is_empty() || sql.len() > STATEMENT_BYTES_MAX {
+                return Ok(1);
             }
+            found.push(Template::plain(sql.trim()));
         }
-        Ok(())
+        Ok(0)
     };
     let mut lines = 0;
     for (at, line) in text.lines().enumerate() {
         lines = at + 1;
         match log_entry(line) {
             Some((command, argument)) => {
-                close(&mut open, at + 1)?;
+                others += close(&mut open, at + 1)?;
                 if command == "Query" || command == "Execute" {
                     open = Some(argument.to_owned());
                 } else {
@@ -285,7 +287,7 @@ pub fn general_log(text: &str) -> Result<(Vec<Template>, usize), OwnError> {
             },
         }
     }
-    close(&mut open, lines)?;
+    others += close(&mut open, lines)?;
     if found.is_empty() {
         return Err(OwnError {
             line: lines.max(1),
@@ -440,6 +442,10 @@ mod tests {
             ["select @@version_comment limit 1", "INSERT INTO t VALUES ('{x}')"]
         );
         assert!(general_log("hello\nworld").is_err());
+        // What is too long for a statement is left out, and counted.
+        let long =
+            format!("261121 10:00:00\t 5 Query\tDO 1\n\t\t 5 Query\tSELECT '{}'\n", "x".repeat(1 << 20));
+        assert_eq!(general_log(&long).map(|(found, others)| (found.len(), others)), Ok((1, 1)));
     }
 
     proptest! {

@@ -117,6 +117,8 @@ pub struct Worker<'c> {
     random: fastrand::Rng,
     tally: Tally,
     cpu: Option<ThreadCpu>,
+    /// Of all connections, when the measurement began.
+    traffic: net::Traffic,
     arrivals: Option<Arrivals>,
     idle: Vec<usize>,
     now: Instant,
@@ -153,6 +155,7 @@ impl<'c> Worker<'c> {
             random: fastrand::Rng::with_seed(seed),
             tally: Tally::default(),
             cpu: None,
+            traffic: net::Traffic::default(),
             arrivals,
             now: Instant::now(),
             is_measuring: false,
@@ -214,6 +217,7 @@ impl<'c> Worker<'c> {
             self.tally.errors = warm_up.errors;
             (self.tally.lost, self.tally.lost_why) = (warm_up.lost, warm_up.lost_why);
             self.is_measuring = true;
+            self.traffic = self.traffic_so_far();
             self.cpu = Some(ThreadCpu::now());
         }
         let is_cut = times.end_at.is_some_and(|end| self.now >= end)
@@ -234,7 +238,21 @@ impl<'c> Worker<'c> {
         self.is_measuring = false;
         if let Some(cpu) = self.cpu.take() {
             cpu.add_to(&mut self.tally);
+            let (before, now) = (self.traffic, self.traffic_so_far());
+            self.tally.traffic(net::Traffic {
+                sent_bytes: now.sent_bytes - before.sent_bytes,
+                received_bytes: now.received_bytes - before.received_bytes,
+            });
         }
+    }
+
+    fn traffic_so_far(&self) -> net::Traffic {
+        self.lanes.iter().map(|lane| lane.session.traffic()).fold(net::Traffic::default(), |sum, one| {
+            net::Traffic {
+                sent_bytes: sum.sent_bytes + one.sent_bytes,
+                received_bytes: sum.received_bytes + one.received_bytes,
+            }
+        })
     }
 
     /// Whoever was asked to end waits no longer than that for an answer, whatever was planned.

@@ -3,13 +3,14 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use ::bench::experiments::{Arm, ArmTls, Experiment, Measure, Via, bases};
+use ::bench::experiments::{Arm, ArmTls, Checks, Experiment, Measure, Via, bases};
 use ::bench::histogram;
+use ::bench::load::echo::Pair;
 use ::bench::load::measure::Latencies;
 use ::bench::machine::Ticks;
 use ::bench::stats::{BLOCKS_MIN, Blocks, Ratio, mean_and_deviation, mean_interval, order};
 use model::{Clock, SystemClock};
-use net::{ConnectOptions, SslMode, TlsLibrary, TlsVersion};
+use net::{ConnectOptions, SslMode, TlsLibrary};
 use report::shape::{
     ArmRow, BENCH_RUN_SCHEMA_ID, ComparisonRow, CpuRow, LevelRow, LoadReport, PercentileRow, PublishedFigure,
     PublishedTable, RunReport, TrialRow,
@@ -126,8 +127,9 @@ pub fn run(
                     trials_done,
                     trials: levels.len() * method.blocks.max(tries) * arms.len(),
                 });
-                let Reached { targets, beside_pids, is_echo } = rig.reach(one, stop, say)?;
-                let targets: Vec<_> = targets.iter().map(|target| with_tls(target, one.tls)).collect();
+                let Reached { targets, beside_pids, is_echo, client } = rig.reach(one, stop, say)?;
+                let targets: Vec<_> =
+                    targets.iter().map(|target| with_tls(target, one.tls, client.as_ref())).collect();
                 let trial = Load {
                     workload: experiment.workload.into(),
                     connections: connections as usize,
@@ -262,7 +264,7 @@ fn chosen(experiment: &Experiment, method: &Method) -> Vec<u32> {
 
 /// In percent, where an arm that resumes did so too seldom for its name.
 fn not_resumed(arm: &Arm, report: &LoadReport) -> Option<f64> {
-    if arm.tls != (ArmTls::Rustls { resumes: true }) || report.events == 0 {
+    if arm.tls.library != Some(TlsLibrary::Rustls { resumes: true }) || report.events == 0 {
         return None;
     }
     let share = 1.0 - report.resumed as f64 / report.events as f64;
@@ -295,38 +297,33 @@ fn figure(measure: Measure, report: &LoadReport) -> f64 {
     }
 }
 
-fn with_tls(target: &ConnectOptions, tls: ArmTls) -> ConnectOptions {
+/// `client`: the certificate of an arm that has one.
+fn with_tls(target: &ConnectOptions, tls: ArmTls, client: Option<&Pair>) -> ConnectOptions {
     let mut options = target.clone();
     let of = &mut options.tls;
-    // Whoever wants chains checked has them checked in every arm that has TLS.
-    let required = of.mode.max(SslMode::Required);
-    match tls {
-        ArmTls::AsAsked => {}
-        ArmTls::Off => of.mode = SslMode::Disabled,
-        ArmTls::On => of.mode = required,
-        ArmTls::Suite13(suite) => {
-            of.mode = required;
-            (of.min_version, of.max_version) = (Some(TlsVersion::Tls13), Some(TlsVersion::Tls13));
-            of.ciphersuites = Some(suite.into());
+    match tls.checks {
+        Checks::AsAsked => {}
+        // Whoever wants chains checked has them checked in every arm that has TLS.
+        Checks::On => of.mode = of.mode.max(SslMode::Required),
+        Checks::Exactly(mode) => of.mode = mode,
+    }
+    if tls.version.is_some() {
+        (of.min_version, of.max_version) = (tls.version, tls.version);
+    }
+    let replace = |of: &mut Option<String>, by: Option<&str>| {
+        if let Some(by) = by {
+            *of = Some(by.to_owned());
         }
-        ArmTls::Suite12(suite) => {
-            of.mode = required;
-            (of.min_version, of.max_version) = (Some(TlsVersion::Tls12), Some(TlsVersion::Tls12));
-            of.ciphers = Some(suite.into());
-        }
-        ArmTls::Version(version) => {
-            of.mode = required;
-            (of.min_version, of.max_version) = (Some(version), Some(version));
-        }
-        ArmTls::Rustls { resumes } => {
-            of.mode = required;
-            of.library = TlsLibrary::Rustls { resumes };
-        }
-        ArmTls::Group(group) => {
-            of.mode = required;
-            (of.min_version, of.max_version) = (Some(TlsVersion::Tls13), Some(TlsVersion::Tls13));
-            of.groups = Some(group.into());
-        }
+    };
+    replace(&mut of.ciphers, tls.ciphers);
+    replace(&mut of.ciphersuites, tls.ciphersuites);
+    replace(&mut of.groups, tls.groups);
+    if let Some(library) = tls.library {
+        of.library = library;
+    }
+    if tls.has_certificate {
+        of.cert = client.map(|pair| pair.cert.clone());
+        of.key = client.map(|pair| pair.key.clone());
     }
     options
 }
@@ -484,6 +481,8 @@ pub(crate) fn trial_row(block: usize, report: &LoadReport) -> TrialRow {
         others: report.others,
         rows: report.rows,
         answer_bytes: report.answer_bytes,
+        sent_bytes: report.sent_bytes,
+        received_bytes: report.received_bytes,
         latency_ms: report.latency_ms.clone(),
         query_latency_ms: report.query_latency_ms.clone(),
         client_cpu_us_per_query: report.client_cpu_us_per_query.clone(),
@@ -582,10 +581,21 @@ mod tests {
             tls: net::TlsOptions { mode: SslMode::VerifyCa, ..net::TlsOptions::default() },
             ..ConnectOptions::default()
         };
-        let mode = |tls| with_tls(&asked, tls).tls.mode;
-        assert_eq!(mode(ArmTls::Off), SslMode::Disabled);
-        assert_eq!((mode(ArmTls::On), mode(ArmTls::AsAsked)), (SslMode::VerifyCa, SslMode::VerifyCa));
-        let plain = with_tls(&ConnectOptions::default(), ArmTls::Suite13("TLS_AES_128_GCM_SHA256")).tls;
-        assert_eq!((plain.mode, plain.min_version), (SslMode::Required, Some(TlsVersion::Tls13)));
+        let mode = |tls| with_tls(&asked, tls, None).tls.mode;
+        assert_eq!(mode(ArmTls::OFF), SslMode::Disabled);
+        assert_eq!((mode(ArmTls::ON), mode(ArmTls::AS_ASKED)), (SslMode::VerifyCa, SslMode::VerifyCa));
+        assert_eq!(mode(ArmTls::checking(SslMode::Required)), SslMode::Required);
+        let suite = ArmTls { ciphersuites: Some("TLS_AES_128_GCM_SHA256"), ..ArmTls::ON };
+        let one = with_tls(&ConnectOptions::default(), suite, None).tls;
+        assert_eq!(
+            (one.mode, one.ciphersuites.as_deref(), one.min_version),
+            (SslMode::Required, Some("TLS_AES_128_GCM_SHA256"), None)
+        );
+        let pair = Pair { cert: "cert".into(), key: "key".into() };
+        let shown = |has_certificate| {
+            let tls = ArmTls { has_certificate, ..ArmTls::ON };
+            with_tls(&asked, tls, Some(&pair)).tls.cert.is_some()
+        };
+        assert_eq!((shown(true), shown(false)), (true, false));
     }
 }

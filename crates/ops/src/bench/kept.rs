@@ -192,7 +192,38 @@ fn from_file(path: &Path, name: &str) -> Result<Kept, OpsError> {
         )));
     }
     let text = std::fs::read_to_string(path).map_err(|error| cannot(error.to_string()))?;
-    parse(&text, name)
+    if text.trim_start().starts_with('[') {
+        return Err(cannot(
+            "there are several measurements in it, and one is wanted: each of them was kept".into(),
+        ));
+    }
+    let kept = parse(&text, name)?;
+    if text.contains("\\u00") || text.chars().any(|c| c.is_control() && !c.is_whitespace()) {
+        // A file may come from anybody, and its texts go to a terminal.
+        return parse(&without_controls(&text), name);
+    }
+    Ok(kept)
+}
+
+/// The same JSON, with control characters of its texts as they are written for people.
+fn without_controls(text: &str) -> String {
+    fn visit(value: &mut serde_json::Value) {
+        match value {
+            serde_json::Value::String(text) if text.chars().any(char::is_control) => {
+                *text = wire::printable(text);
+            }
+            serde_json::Value::Array(all) => all.iter_mut().for_each(visit),
+            serde_json::Value::Object(all) => all.values_mut().for_each(visit),
+            _ => {}
+        }
+    }
+    match serde_json::from_str::<serde_json::Value>(text) {
+        Ok(mut value) => {
+            visit(&mut value);
+            value.to_string()
+        }
+        Err(_) => text.to_owned(),
+    }
 }
 
 fn parse(text: &str, name: &str) -> Result<Kept, OpsError> {
@@ -277,6 +308,22 @@ mod tests {
             let error = parse(text, "it").expect_err("no measurement").to_string();
             assert!(error.contains(word) && error.contains("next: "), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn a_file_of_somebody_else_does_not_reach_the_terminal_as_it_is() {
+        let home = tempfile::tempdir().expect("a directory");
+        let file = home.path().join("run.json");
+        let evil = RUN_SAMPLE.replacen("\"server_version\": \"", "\"server_version\": \"\\u001b[2J", 1);
+        assert_ne!(evil, RUN_SAMPLE);
+        std::fs::write(&file, evil).expect("written");
+        let Measured::Run(report) = read(&[], &file.display().to_string()).expect("a file").measured else {
+            panic!("the sample is a run");
+        };
+        assert!(report.server_version.starts_with("\\u{1b}[2J"), "{}", report.server_version);
+        std::fs::write(&file, format!("[{RUN_SAMPLE}, {RUN_SAMPLE}]")).expect("written");
+        let error = read(&[], &file.display().to_string()).expect_err("two of them").to_string();
+        assert!(error.contains("several measurements"), "{error}");
     }
 
     #[test]

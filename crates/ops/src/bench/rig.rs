@@ -3,18 +3,21 @@
 //! All servers of an experiment are up at once, so that its arms can take turns in random order. One that is not used does
 //! nothing meanwhile.
 
+use std::fs::File;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use ::bench::experiments::{Arm, AtRest, Experiment, Key, Place, Via};
+use ::bench::experiments::{Arm, AtRest, Experiment, Made, Place, Via};
+use ::bench::load::echo::Pair;
 use ::bench::load::tables::Plan;
 use capture::relay::{Relays, Route};
 use lab::bundle::{Servers, bundle};
-use lab::{LabOptions, SstMethod};
+use lab::{LabOptions, SstMethod, Wait};
 use net::{ConnectOptions, Endpoint};
+use nix::fcntl::{Flock, FlockArg};
 
 use super::keys;
 use crate::labs::{self, Up};
@@ -35,6 +38,8 @@ const PROBE_MAX: Duration = Duration::from_secs(2);
 const POLL: Duration = Duration::from_millis(10);
 /// Of the lab's clusters: their addresses are 127.77.N.x, and those of other labs are 1 to 3.
 const LAB_NUMBERS: u8 = 20;
+/// Keeps AES-NI and PCLMULQDQ from OpenSSL: bits 57 and 33 (OPENSSL_ia32cap(3)).
+const NO_AES_NI: (&str, &str) = ("OPENSSL_ia32cap", "~0x200000200000000");
 /// All experiments together need some twenty.
 const SERVERS_MAX: u8 = 100;
 
@@ -46,11 +51,13 @@ pub struct Reached {
     pub beside_pids: Vec<i32>,
     /// There is no database at the other end.
     pub is_echo: bool,
+    /// What a client can show that has a certificate.
+    pub client: Option<Pair>,
 }
 
 impl Reached {
     fn at(targets: Vec<ConnectOptions>) -> Self {
-        Self { targets, beside_pids: vec![], is_echo: false }
+        Self { targets, beside_pids: vec![], is_echo: false, client: None }
     }
 }
 
@@ -81,7 +88,7 @@ struct Lab {
     clusters: Vec<(Place, Up)>,
     /// Of directories and clusters; none is used twice.
     made: u8,
-    home: tempfile::TempDir,
+    home: Home,
 }
 
 impl Rig {
@@ -91,7 +98,7 @@ impl Rig {
     }
 
     /// A lab, empty so far; its files are in `home`.
-    pub fn lab(plan: LabPlan, home: tempfile::TempDir) -> Self {
+    pub fn lab(plan: LabPlan, home: Home) -> Self {
         let lab =
             Lab { plan, tunnels: vec![], echoes: vec![], singles: vec![], clusters: vec![], made: 0, home };
         Self { named: vec![], lab: Some(lab), relays: vec![] }
@@ -119,6 +126,12 @@ impl Rig {
     pub fn lacks(&self, arm: &Arm) -> Option<String> {
         if !self.is_lab() && arm.needs_lab() {
             return Some("it needs a server of its own: --lab".into());
+        }
+        if !self.is_lab() && arm.needs_ca() && self.asked_tls().is_none_or(|tls| tls.ca.is_none()) {
+            return Some("it needs to know whom to trust: --ssl-ca".into());
+        }
+        if cfg!(not(target_arch = "x86_64")) && matches!(arm.place, Place::Made(Made { aes_ni: false, .. })) {
+            return Some("only of an x86 processor can they be kept from a server".into());
         }
         None
     }
@@ -181,8 +194,8 @@ impl Rig {
             at
         };
         let beside_pids = bench::pids_behind(&direct.targets);
-        let targets = direct.targets.into_iter().take(1).map(|target| moved(target, at)).collect();
-        Ok(Reached { targets, beside_pids, is_echo: direct.is_echo })
+        let targets = direct.targets.iter().take(1).map(|target| moved(target.clone(), at)).collect();
+        Ok(Reached { targets, beside_pids, ..direct })
     }
 
     /// Ends what none of these needs.
@@ -219,9 +232,9 @@ impl Lab {
         say: &mut dyn FnMut(&str),
     ) -> Result<Reached, OpsError> {
         match place {
-            Place::Given => self.single(place, keys::GIVEN, AtRest::default(), stop, say),
-            Place::Key(key) => self.single(place, key, AtRest::default(), stop, say),
-            Place::AtRest(at_rest) => self.single(place, keys::GIVEN, at_rest, stop, say),
+            Place::Given => self.single(place, Made::PLAIN, AtRest::default(), stop, say),
+            Place::Made(made) => self.single(place, made, AtRest::default(), stop, say),
+            Place::AtRest(at_rest) => self.single(place, Made::PLAIN, at_rest, stop, say),
             Place::Galera { tls } => self.cluster(place, tls, false, stop, say),
             Place::Wan { tls, one_way_ms } => {
                 let cluster = cluster_of(place);
@@ -261,18 +274,18 @@ impl Lab {
     fn single(
         &mut self,
         place: Place,
-        key: Key,
+        made: Made,
         at_rest: AtRest,
         stop: &AtomicBool,
         say: &mut dyn FnMut(&str),
     ) -> Result<Reached, OpsError> {
         if let Some((_, server)) = self.singles.iter().find(|(known, _)| *known == place) {
-            return Ok(Reached::at(vec![self.keyed(server.address(), key)]));
+            return Ok(self.reached(server, made));
         }
         say(&format!("starting MariaDB, {}", told(place)));
         let number = self.next()?;
         let dir = self.home.path().join(format!("s{number}"));
-        let pair = keys::make(&dir, key)?;
+        let keys::Files { pair, ca } = keys::make(&dir, made.key, made.issuers)?;
         let is_at_rest = matches!(place, Place::AtRest(_));
         let mut options = vec![
             if is_at_rest { SMALL_BUFFER_POOL } else { BUFFER_POOL }.to_owned(),
@@ -280,9 +293,9 @@ impl Lab {
             "--performance-schema=OFF".into(),
             format!("--ssl-cert={}", pair.cert.display()),
             format!("--ssl-key={}", pair.key.display()),
-            format!("--ssl-ca={}", pair.cert.display()),
+            format!("--ssl-ca={}", ca.display()),
         ];
-        if let Some(ciphers) = keys::ciphers(key) {
+        if let Some(ciphers) = keys::ciphers(made.key) {
             options.push(format!("--ssl-cipher={ciphers}"));
         }
         if is_at_rest {
@@ -297,26 +310,31 @@ impl Lab {
                 format!("--encrypt-binlog={}", on(at_rest.binlog)),
             ]);
         }
-        let server = Server::start(MARIADB, free_port()?, &dir, &options)?;
-        let target = self.keyed(server.address(), key);
+        let environment: &[_] = if made.aes_ni { &[] } else { &[NO_AES_NI] };
+        let server = Server::start_with(MARIADB, free_port()?, &dir, &options, environment)?;
+        let reached = self.reached(&server, made);
         let mut tables = self.plan.tables.clone();
         if is_at_rest {
             tables.table_size = tables.table_size.max(AT_REST_ROWS_MIN);
         }
-        fill(&target, &tables, stop, say)?;
+        if let Some(target) = reached.targets.first() {
+            fill(target, &tables, stop, say)?;
+        }
         if is_at_rest {
             lies_as_wished(&server, at_rest)?;
         }
         self.singles.push((place, server));
-        Ok(Reached::at(vec![target]))
+        Ok(reached)
     }
 
-    fn keyed(&self, at: SocketAddr, key: Key) -> ConnectOptions {
-        let mut options = self.options(at);
-        if let Some(ciphers) = keys::ciphers(key) {
+    fn reached(&self, server: &Server, made: Made) -> Reached {
+        let keys::Files { pair, ca } = keys::Files::of(&server.dir);
+        let mut options = self.options(server.address());
+        options.tls.ca = Some(ca);
+        if let Some(ciphers) = keys::ciphers(made.key) {
             options.tls.ciphers = Some(ciphers.into());
         }
-        options
+        Reached { client: Some(pair), ..Reached::at(vec![options]) }
     }
 
     /// `has_relays`: between the nodes, to keep back what they say to each other.
@@ -334,7 +352,7 @@ impl Lab {
         let number = LAB_NUMBERS + self.next()?;
         let dir = self.home.path().join(format!("g{number}"));
         let provider_options = if tls {
-            let pair = keys::make(&self.home.path().join(format!("k{number}")), keys::GIVEN)?;
+            let keys::Files { pair, .. } = self.plain_keys(&format!("k{number}"))?;
             let (cert, key) = (pair.cert.display(), pair.key.display());
             format!(";socket.ssl=yes;socket.ssl_cert={cert};socket.ssl_key={key};socket.ssl_ca={cert}")
         } else {
@@ -357,7 +375,10 @@ impl Lab {
         let up = labs::first_node(&options, &dir.join("operator"))?;
         for (name, members) in [("n2", 2), ("n3", 3)] {
             say(&format!("{name} joins"));
-            labs::join(&up, name, members)?;
+            up.lab.start(name, &[], Wait::Nothing)?;
+            if labs::synced_unless(&up.cluster, &up.lab, name, members, stop)?.is_none() {
+                return Err(ended());
+            }
         }
         is_between_nodes(&up, tls)?;
         let targets = self.nodes(&up);
@@ -383,6 +404,11 @@ impl Lab {
             .collect()
     }
 
+    /// Of what is no single server of the lab, in a directory of this name.
+    fn plain_keys(&self, name: &str) -> Result<keys::Files, OpsError> {
+        keys::make(&self.home.path().join(name), Made::PLAIN.key, Made::PLAIN.issuers)
+    }
+
     fn echo(&mut self, tls: bool) -> Result<Reached, OpsError> {
         let mut known = self.echoes.iter().find(|(known, _, _)| *known == tls).map(|(_, _, at)| *at);
         if known.is_none() {
@@ -390,7 +416,7 @@ impl Lab {
             let mut command = Command::new("/proc/self/exe");
             command.arg("__server").arg("/proc/self/exe").arg("__echo").arg(at.to_string());
             if tls {
-                let pair = keys::make(&self.home.path().join("echo"), keys::GIVEN)?;
+                let keys::Files { pair, .. } = self.plain_keys("echo")?;
                 command.arg(pair.cert).arg(pair.key);
             }
             let child = quiet(&mut command).spawn().map_err(internal("the echo cannot be started"))?;
@@ -431,8 +457,9 @@ impl Lab {
         }
         beside_pids.sort_unstable();
         beside_pids.dedup();
-        let targets = direct.targets.into_iter().take(1).map(|target| moved(target, tunnel.entry)).collect();
-        Ok(Reached { targets, beside_pids, is_echo: direct.is_echo })
+        let targets =
+            direct.targets.iter().take(1).map(|target| moved(target.clone(), tunnel.entry)).collect();
+        Ok(Reached { targets, beside_pids, ..direct })
     }
 }
 
@@ -445,7 +472,17 @@ fn fill(
     let (count, plural) = (tables.tables, if tables.tables == 1 { "" } else { "s" });
     say(&format!("filling {count} table{plural} of {} rows", tables.table_size));
     let plain = ConnectOptions { tls: net::TlsOptions::with_mode(net::SslMode::Disabled), ..target.clone() };
-    bench::prepare(&plain, tables, stop, &|_| {})
+    let filled = bench::prepare(&plain, tables, stop, &|_| {});
+    if stop.load(Ordering::Relaxed) { Err(ended()) } else { filled }
+}
+
+/// Somebody wanted the end while the lab was made.
+fn ended() -> OpsError {
+    OpsError::cannot_look(
+        "the lab was not finished, and nothing was measured",
+        "it was ended early",
+        "run it again; what was made is gone",
+    )
 }
 
 /// Writes a word, and looks for it in the files: an option that says ON proves nothing.
@@ -510,8 +547,17 @@ fn is_between_nodes(up: &Up, wants_tls: bool) -> Result<(), OpsError> {
 
 fn told(place: Place) -> String {
     match place {
-        Place::Given => "RSA 2048".into(),
-        Place::Key(key) => keys::name(key),
+        Place::Given => keys::name(Made::PLAIN.key),
+        Place::Made(Made { key, issuers, aes_ni }) => {
+            let mut words = vec![keys::name(key)];
+            if issuers > 0 {
+                words.push(format!("{issuers} issuer{}", if issuers == 1 { "" } else { "s" }));
+            }
+            if !aes_ni {
+                words.push("no AES-NI".into());
+            }
+            words.join(", ")
+        }
         Place::AtRest(AtRest { tables, redo, binlog }) => {
             let kept = [(tables, "tables"), (redo, "redo log"), (binlog, "binary log")];
             let kept: Vec<&str> = kept.iter().filter(|(yes, _)| *yes).map(|(_, name)| *name).collect();
@@ -581,7 +627,7 @@ struct Tunnel {
 
 impl Tunnel {
     fn stunnel(dir: &Path, to: SocketAddr) -> Result<Self, OpsError> {
-        let pair = keys::make(dir, keys::GIVEN)?;
+        let keys::Files { pair, .. } = keys::make(dir, Made::PLAIN.key, Made::PLAIN.issuers)?;
         let servers = Servers::find(false)?;
         let local = |port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
         let (middle, entry) = (local(free_port()?), local(free_port()?));
@@ -671,15 +717,47 @@ impl Tunnel {
     }
 }
 
-/// Where the files of a lab are.
-///
-/// # Errors
-/// Where no directory can be made.
-pub fn home() -> Result<tempfile::TempDir, OpsError> {
-    tempfile::Builder::new()
-        .prefix("sealion-bench-")
-        .tempdir()
-        .map_err(internal("no directory for the lab's servers"))
+/// Where the files of a lab are. They go with this; what a killed sealion left behind goes when the next one makes its own.
+pub struct Home {
+    dir: tempfile::TempDir,
+    /// Held while somebody lives who uses the directory.
+    _lock: Flock<File>,
+}
+
+const HOME_PREFIX: &str = "sealion-bench-";
+const HOME_LOCK: &str = "lock";
+
+impl Home {
+    /// # Errors
+    /// Where no directory can be made.
+    pub fn make() -> Result<Self, OpsError> {
+        let no_room = || internal("no directory for the lab's servers");
+        remove_abandoned(&std::env::temp_dir());
+        let dir = tempfile::Builder::new().prefix(HOME_PREFIX).tempdir().map_err(no_room())?;
+        let lock = File::create(dir.path().join(HOME_LOCK)).map_err(no_room())?;
+        let lock =
+            Flock::lock(lock, FlockArg::LockExclusive).map_err(|(_, errno)| no_room()(errno.into()))?;
+        Ok(Self { dir, _lock: lock })
+    }
+
+    pub fn path(&self) -> &Path {
+        self.dir.path()
+    }
+}
+
+/// Directories of labs whose process is gone. One without a lock is not ours, or is just being made.
+fn remove_abandoned(place: &Path) {
+    for entry in std::fs::read_dir(place).into_iter().flatten().flatten() {
+        let is_named_so = entry.file_name().to_string_lossy().starts_with(HOME_PREFIX);
+        if !is_named_so || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            continue;
+        }
+        let Ok(lock) = File::options().write(true).open(entry.path().join(HOME_LOCK)) else { continue };
+        if let Ok(_dead) = Flock::lock(lock, FlockArg::LockExclusiveNonblock) {
+            // What cannot be removed is somebody else's.
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
 }
 
 /// Whether a server of the lab can be started at all, before anything is.
@@ -695,4 +773,28 @@ pub fn is_possible() -> Result<(), OpsError> {
         "its bundle was not fetched",
         format!("sealion lab fetch {MARIADB}"),
     ))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_killed_one_left_behind_is_removed_and_nothing_else() {
+        let place = tempfile::tempdir().unwrap();
+        let dir = |name: &str| {
+            let dir = place.path().join(name);
+            std::fs::create_dir(&dir).unwrap();
+            dir
+        };
+        let (dead, alive) = (dir("sealion-bench-dead"), dir("sealion-bench-alive"));
+        let (unlocked, other) = (dir("sealion-bench-unlocked"), dir("other"));
+        let lock = |dir: &Path| File::create(dir.join(HOME_LOCK)).unwrap();
+        lock(&dead);
+        lock(&other);
+        let _held = Flock::lock(lock(&alive), FlockArg::LockExclusive).unwrap();
+        remove_abandoned(place.path());
+        assert_eq!([&dead, &alive, &unlocked, &other].map(|dir| dir.exists()), [false, true, true, true]);
+    }
 }

@@ -37,6 +37,8 @@ const COLUMNS: &[(&str, Cell)] = &[
     ("others", |of| of.trial.others.to_string()),
     ("rows", |of| of.trial.rows.to_string()),
     ("answer_bytes", |of| of.trial.answer_bytes.to_string()),
+    ("sent_bytes", |of| of.trial.sent_bytes.to_string()),
+    ("received_bytes", |of| of.trial.received_bytes.to_string()),
     ("latency_min_ms", |of| real(of.trial.latency_ms.min)),
     ("latency_mean_ms", |of| real(of.trial.latency_ms.mean)),
     ("latency_p50_ms", |of| real(of.trial.latency_ms.p50)),

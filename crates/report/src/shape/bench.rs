@@ -43,6 +43,11 @@ pub struct LoadReport {
     pub others: u64,
     pub rows: u64,
     pub answer_bytes: u64,
+    /// Below TLS, with its handshakes and records; without what TCP and IP add. Of `connect` without the goodbye.
+    #[serde(default)]
+    pub sent_bytes: u64,
+    #[serde(default)]
+    pub received_bytes: u64,
     /// Of all rows, whatever their order.
     pub rows_checksum: String,
     /// Of events: from when one was to begin to its last answer.

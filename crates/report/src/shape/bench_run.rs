@@ -106,6 +106,11 @@ pub struct TrialRow {
     pub others: u64,
     pub rows: u64,
     pub answer_bytes: u64,
+    /// Below TLS, with its handshakes and records; without what TCP and IP add. Of `connect` without the goodbye.
+    #[serde(default)]
+    pub sent_bytes: u64,
+    #[serde(default)]
+    pub received_bytes: u64,
     pub latency_ms: LatencyRow,
     pub query_latency_ms: LatencyRow,
     pub client_cpu_us_per_query: Option<CpuRow>,

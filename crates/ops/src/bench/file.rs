@@ -1,0 +1,400 @@
+//! Experiments of the user's own: a TOML file with the arms to compare, in the words of the command line.
+
+use std::path::Path;
+use std::str::FromStr;
+
+use ::bench::experiments::{self, Arm, ArmTls, AtRest, Checks, Experiment, Key, Made, Measure, Place, Via};
+use net::{SslMode, TlsLibrary, TlsVersion};
+use serde::Deserialize;
+
+use super::{QUERIES, counts, workloads};
+use crate::OpsError;
+
+const FILE_BYTES_MAX: u64 = 1024 * 1024;
+const ARMS_MAX: usize = 64;
+const LEVELS_MAX: usize = 64;
+const CONNECTIONS_MAX: u32 = 100_000;
+const DELAY_MS_MAX: u16 = 10_000;
+const ISSUERS_MAX: u8 = 8;
+/// What a key has that somebody would use, or look at.
+const RSA_BITS: std::ops::RangeInclusive<u32> = 1024..=8192;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct File {
+    /// The name of the file, without `.toml`, where it is left out.
+    name: Option<String>,
+    #[serde(default)]
+    question: String,
+    workload: String,
+    /// What the arms are compared by: that of which the workload has one an event, where it is left out.
+    compare: Option<Compare>,
+    #[serde(default)]
+    connections: Vec<u32>,
+    #[serde(default)]
+    arm: Vec<Row>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Compare {
+    Queries,
+    Events,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Row {
+    name: String,
+    against: Option<String>,
+    ssl_mode: Option<String>,
+    /// This one alone.
+    tls_version: Option<String>,
+    ssl_cipher: Option<String>,
+    tls_ciphersuites: Option<String>,
+    tls_groups: Option<String>,
+    tls_library: Option<Library>,
+    #[serde(default)]
+    resume: bool,
+    #[serde(default)]
+    client_certificate: bool,
+    key: Option<String>,
+    issuers: Option<u8>,
+    aes_ni: Option<bool>,
+    at_rest: Option<Vec<Kept>>,
+    galera: Option<Between>,
+    between_nodes_ms: Option<u16>,
+    delay_ms: Option<u16>,
+    tunnel: Option<Tunnel>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Library {
+    Openssl,
+    Rustls,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Kept {
+    Tables,
+    RedoLog,
+    BinaryLog,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Between {
+    ClearText,
+    Tls,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Tunnel {
+    Stunnel,
+    Ssh,
+}
+
+/// Whether a name of an experiment is meant as a file.
+pub fn is_file(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|extension| extension == "toml")
+}
+
+/// Reads one. It lives as long as the program does, as the ready ones do: a program reads one or none.
+///
+/// # Errors
+/// It cannot be read, or what is in it is no experiment; with the place.
+pub fn read(path: &Path) -> Result<&'static Experiment, OpsError> {
+    let told = wire::printable(&path.display().to_string());
+    let cannot = |why: String| {
+        OpsError::usage(
+            format!("the experiment in {told} cannot be run"),
+            why,
+            "sealion bench run --help has the words; sealion bench list has those that are ready",
+        )
+    };
+    let unreadable = |error: std::io::Error| cannot(error.to_string());
+    let metadata = std::fs::metadata(path).map_err(unreadable)?;
+    if !metadata.is_file() || metadata.len() > FILE_BYTES_MAX {
+        return Err(cannot(format!("it is no file, or has more than {FILE_BYTES_MAX} bytes")));
+    }
+    let text = std::fs::read_to_string(path).map_err(unreadable)?;
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    parse(&text, &stem).map_err(cannot)
+}
+
+fn parse(text: &str, stem: &str) -> Result<&'static Experiment, String> {
+    // Line, column and the line itself are in its text.
+    let file: File = toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
+    let name = named("name", file.name.as_deref().unwrap_or(stem))?;
+    if name == "all" || experiments::experiment(&name).is_some() {
+        return Err(format!("\"{name}\" is the name of a ready one: call it otherwise (name = \"…\")"));
+    }
+    if !workloads().any(|(known, _)| known == file.workload) {
+        let known: Vec<&str> = workloads().map(|(name, _)| name).collect();
+        return Err(format!(
+            "\"{}\" is no workload: there are {}",
+            wire::printable(&file.workload),
+            known.join(", ")
+        ));
+    }
+    let bad = file.connections.iter().find(|&&count| !(1..=CONNECTIONS_MAX).contains(&count));
+    if let Some(bad) = bad {
+        return Err(format!("connections has {bad}: from 1 to {CONNECTIONS_MAX} are taken"));
+    }
+    if file.connections.len() > LEVELS_MAX {
+        return Err(format!(
+            "connections has {} numbers, and {LEVELS_MAX} are the most",
+            file.connections.len()
+        ));
+    }
+    if !(2..=ARMS_MAX).contains(&file.arm.len()) {
+        return Err(format!(
+            "it has {} [[arm]]: what is compared is 2 of them at least, and {ARMS_MAX} at most",
+            file.arm.len()
+        ));
+    }
+    let mut arms: Vec<Arm> = Vec::new();
+    for row in &file.arm {
+        let one = arm(row).map_err(|why| format!("arm \"{}\": {why}", wire::printable(&row.name)))?;
+        if arms.iter().any(|other| other.name == one.name) {
+            return Err(format!("two arms are called \"{}\"", one.name));
+        }
+        arms.push(one);
+    }
+    for one in &arms {
+        if let Some(base) = one.against.filter(|base| !arms.iter().any(|other| other.name == *base)) {
+            return Err(format!("arm \"{}\": against = \"{base}\" is no arm", one.name));
+        }
+    }
+    if experiments::bases(&arms).iter().all(Option::is_none) {
+        return Err("every arm is compared with itself".into());
+    }
+    let by = file.compare.unwrap_or(if counts(&file.workload) == QUERIES {
+        Compare::Queries
+    } else {
+        Compare::Events
+    });
+    let question =
+        if file.question.is_empty() { format!("An experiment of your own: {name}") } else { file.question };
+    Ok(Box::leak(Box::new(Experiment {
+        name: kept(&name),
+        question: kept(&wire::printable(&question)),
+        workload: kept(&file.workload),
+        measure: match by {
+            Compare::Queries => Measure::QueriesPerS,
+            Compare::Events => Measure::EventsPerS,
+        },
+        arms: Box::leak(arms.into_boxed_slice()),
+        connections: Box::leak(file.connections.into_boxed_slice()),
+        published: None,
+    })))
+}
+
+fn kept(text: &str) -> &'static str {
+    Box::leak(text.to_owned().into_boxed_str())
+}
+
+/// What stands in tables and in file names.
+fn named(what: &str, text: &str) -> Result<String, String> {
+    let is_good =
+        !text.trim().is_empty() && text.chars().count() <= 60 && !text.chars().any(char::is_control);
+    if is_good {
+        Ok(text.to_owned())
+    } else {
+        Err(format!("{what} takes 1 to 60 characters, without control characters"))
+    }
+}
+
+fn arm(row: &Row) -> Result<Arm, String> {
+    let name = named("name", &row.name)?;
+    let checks = match &row.ssl_mode {
+        None => Checks::AsAsked,
+        Some(mode) => Checks::Exactly(SslMode::from_str(mode)?),
+    };
+    let is_clear = checks == Checks::Exactly(SslMode::Disabled);
+    let has_tls_word = row.tls_version.is_some()
+        || row.ssl_cipher.is_some()
+        || row.tls_ciphersuites.is_some()
+        || row.tls_groups.is_some()
+        || row.tls_library.is_some()
+        || row.client_certificate;
+    if is_clear && has_tls_word {
+        return Err("ssl-mode = \"DISABLED\" is clear text, and has no TLS to choose".into());
+    }
+    let library = match (row.tls_library, row.resume) {
+        (Some(Library::Rustls), resumes) => Some(TlsLibrary::Rustls { resumes }),
+        (_, true) => return Err("resume = true takes tls-library = \"rustls\"".into()),
+        (Some(Library::Openssl), false) => Some(TlsLibrary::OpenSsl),
+        (None, false) => None,
+    };
+    let text = |of: &Option<String>| of.as_deref().map(kept);
+    Ok(Arm {
+        name: kept(&name),
+        tls: ArmTls {
+            checks,
+            version: row.tls_version.as_deref().map(TlsVersion::from_str).transpose()?,
+            ciphers: text(&row.ssl_cipher),
+            ciphersuites: text(&row.tls_ciphersuites),
+            groups: text(&row.tls_groups),
+            library,
+            has_certificate: row.client_certificate,
+        },
+        place: place(row)?,
+        via: via(row)?,
+        against: text(&row.against),
+    })
+}
+
+fn place(row: &Row) -> Result<Place, String> {
+    let is_made = row.key.is_some() || row.issuers.is_some() || row.aes_ni.is_some();
+    if [is_made, row.at_rest.is_some(), row.galera.is_some()].iter().filter(|yes| **yes).count() > 1 {
+        return Err(
+            "a server is made by key, issuers and aes-ni, or by at-rest, or by galera: not by two of them"
+                .into(),
+        );
+    }
+    if row.between_nodes_ms.is_some() && row.galera.is_none() {
+        return Err("between-nodes-ms takes galera = \"clear-text\" or \"tls\"".into());
+    }
+    if let Some(between) = row.galera {
+        let tls = between == Between::Tls;
+        return match row.between_nodes_ms {
+            None => Ok(Place::Galera { tls }),
+            Some(ms) => Ok(Place::Wan { tls, one_way_ms: delay("between-nodes-ms", ms)? }),
+        };
+    }
+    if let Some(wanted) = &row.at_rest {
+        let has = |one: Kept| wanted.contains(&one);
+        return Ok(Place::AtRest(AtRest {
+            tables: has(Kept::Tables),
+            redo: has(Kept::RedoLog),
+            binlog: has(Kept::BinaryLog),
+        }));
+    }
+    if !is_made {
+        return Ok(Place::Given);
+    }
+    let issuers = row.issuers.unwrap_or(Made::PLAIN.issuers);
+    if issuers > ISSUERS_MAX {
+        return Err(format!("issuers = {issuers}: {ISSUERS_MAX} are the most"));
+    }
+    Ok(Place::Made(Made {
+        key: row.key.as_deref().map(key).transpose()?.unwrap_or(Made::PLAIN.key),
+        issuers,
+        aes_ni: row.aes_ni.unwrap_or(true),
+    }))
+}
+
+fn via(row: &Row) -> Result<Via, String> {
+    match (row.delay_ms, row.tunnel) {
+        (Some(_), Some(_)) => Err("there is a delay or a tunnel in front of a server, and not both".into()),
+        (Some(ms), None) => Ok(Via::Delay { one_way_ms: delay("delay-ms", ms)? }),
+        (None, Some(Tunnel::Stunnel)) => Ok(Via::Stunnel),
+        (None, Some(Tunnel::Ssh)) => Ok(Via::Ssh),
+        (None, None) => Ok(Via::Direct),
+    }
+}
+
+fn delay(what: &str, ms: u16) -> Result<u16, String> {
+    if ms <= DELAY_MS_MAX { Ok(ms) } else { Err(format!("{what} = {ms}: {DELAY_MS_MAX} are the most")) }
+}
+
+fn key(text: &str) -> Result<Key, String> {
+    let bits = text.strip_prefix("RSA").map(|bits| bits.trim_start_matches([' ', '-']).parse::<u32>());
+    match (text, bits) {
+        (_, Some(Ok(bits))) if RSA_BITS.contains(&bits) => Ok(Key::Rsa(bits)),
+        ("P-256", _) => Ok(Key::P256),
+        ("P-384", _) => Ok(Key::P384),
+        ("Ed25519", _) => Ok(Key::Ed25519),
+        _ => Err(format!(
+            "key = \"{}\": there are RSA {} to RSA {}, P-256, P-384 and Ed25519",
+            wire::printable(text),
+            RSA_BITS.start(),
+            RSA_BITS.end()
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const HEAD: &str = "workload = \"connect\"\n";
+    const TWO: &str = "[[arm]]\nname = \"a\"\n[[arm]]\nname = \"b\"\n";
+
+    /// The example of the book is one that runs.
+    const EXAMPLE: &str = include_str!("../../../../docs/src/tasks/bench.md");
+
+    #[test]
+    fn the_words_of_a_file_are_what_its_arms_are() {
+        let text =
+            EXAMPLE.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("an example");
+        let read = parse(text, "stem").expect("it is one");
+        assert_eq!(
+            (read.name, read.workload, read.measure),
+            ("suites-far-away", "connect", Measure::EventsPerS)
+        );
+        assert_eq!(read.connections, [1, 8]);
+        let [clear, small, slow] = read.arms else { panic!("{:?}", read.arms) };
+        assert_eq!(clear.tls, ArmTls::OFF);
+        assert_eq!(small.tls.ciphersuites, Some("TLS_AES_128_GCM_SHA256"));
+        assert_eq!(small.tls.version, Some(TlsVersion::Tls13));
+        assert_eq!(small.place, Place::Made(Made { key: Key::P256, issuers: 2, aes_ni: true }));
+        assert_eq!((slow.via, slow.against), (Via::Delay { one_way_ms: 5 }, Some("P-256")));
+        assert!(slow.tls.checks == Checks::Exactly(SslMode::VerifyCa) && slow.needs_lab());
+    }
+
+    #[test]
+    fn what_is_left_out_is_as_the_command_line_says() {
+        let read = parse(&format!("{HEAD}{TWO}"), "mine").expect("it is one");
+        assert_eq!((read.name, read.connections.len()), ("mine", 0));
+        assert!(read.arms.iter().all(|arm| arm.tls == ArmTls::AS_ASKED && arm.place == Place::Given));
+    }
+
+    #[test]
+    fn what_is_no_experiment_is_said_with_its_place() {
+        let arms = |words: &str| format!("{HEAD}{TWO}{words}");
+        for (text, word) in [
+            (String::new(), "workload"),
+            (format!("workload = 7\n{TWO}"), "line 1"),
+            (format!("workload = \"nothing\"\n{TWO}"), "is no workload"),
+            (format!("{HEAD}nothing = 1\n{TWO}"), "unknown field"),
+            (HEAD.to_owned(), "it has 0 [[arm]]"),
+            (format!("connections = [0]\n{HEAD}{TWO}"), "connections has 0"),
+            (format!("name = \"tls\"\n{HEAD}{TWO}"), "name of a ready one"),
+            (format!("name = \"a\\nb\"\n{HEAD}{TWO}"), "control characters"),
+            (arms("[[arm]]\nname = \"a\"\n"), "two arms are called"),
+            (arms("against = \"c\"\n"), "is no arm"),
+            (arms("ssl-mode = \"ON\"\n"), "is no ssl-mode"),
+            (arms("ssl-mode = \"DISABLED\"\ntls-version = \"TLSv1.3\"\n"), "clear text"),
+            (arms("tls-version = \"1.9\"\n"), "1.9"),
+            (arms("resume = true\n"), "rustls"),
+            (arms("key = \"RSA 512\"\n"), "RSA 1024"),
+            (arms("key = \"P-256\"\ngalera = \"tls\"\n"), "not by two"),
+            (arms("between-nodes-ms = 5\n"), "takes galera"),
+            (arms("delay-ms = 5\ntunnel = \"ssh\"\n"), "not both"),
+            (arms("delay-ms = 20000\n"), "10000"),
+            (arms("issuers = 9\n"), "8 are the most"),
+            (arms("at-rest = [\"nothing\"]\n"), "line 6"),
+        ] {
+            let why = parse(&text, "mine").expect_err("it is none");
+            assert!(why.contains(word), "{text}: {why}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_that_is_read_panics(
+            words in prop::collection::vec(
+                "(name|ssl-mode|key|issuers|at-rest|galera|delay-ms|against|tunnel) = (\"[ -~]{0,9}\"|[0-9]{1,6}|\\[\"tables\"\\])", 0..6,
+            )
+        ) {
+            let _ = parse(&format!("{HEAD}{TWO}{}\n", words.join("\n")), "mine");
+        }
+    }
+}
