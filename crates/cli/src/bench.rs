@@ -529,7 +529,8 @@ fn load(global: &Global, args: &BenchLoadArgs) -> Result<u8, OpsError> {
         return rise(global, args, &cluster, &targets, &wish, ramp, &stop);
     }
     let is_live = std::io::stderr().is_terminal();
-    let mut before = Interim::default();
+    // What was spent before it began is not of its first second.
+    let mut before = Interim { client_cpu_us: ::bench::cpu::own_us(), ..Interim::default() };
     let report = ops::bench::load(&targets, &wish, &stop, &mut |now| {
         if is_live {
             show::progress(&moment(before, now));
@@ -614,15 +615,26 @@ fn rise_text(reports: &[LoadReport]) -> String {
     out
 }
 
+/// The last second: what was done, what an event took on average, how busy the generator and the servers kept processors.
 fn moment(before: Interim, now: Interim) -> String {
     let seconds = (now.elapsed.as_secs_f64() - before.elapsed.as_secs_f64()).max(0.001);
-    let per_s = |now: u64, before: u64| now.saturating_sub(before) as f64 / seconds;
+    let since = |now: u64, before: u64| now.saturating_sub(before) as f64;
+    let events = since(now.events, before.events);
+    let took = if events > 0.0 {
+        format!("{:.2} ms", since(now.event_ns, before.event_ns) / events / 1e6)
+    } else {
+        "- ms".to_owned()
+    };
+    let percent = |us: f64| format!("{:.0}", us / seconds / 1e4);
+    let server = now.server_cpu_us.zip(before.server_cpu_us);
     format!(
-        "{:4.0} s  {}  {:8.0} queries/s  {:8.0} events/s  {} errors",
+        "{:.0} s{}  {:.0} queries/s  {:.0} events/s  {took}  CPU {}+{} %  {} errors",
         now.elapsed.as_secs_f64(),
-        if now.is_warm { "measuring " } else { "warming up" },
-        per_s(now.queries, before.queries),
-        per_s(now.events, before.events),
+        if now.is_warm { "" } else { " warm-up" },
+        since(now.queries, before.queries) / seconds,
+        events / seconds,
+        percent(since(now.client_cpu_us, before.client_cpu_us)),
+        server.map_or("?".to_owned(), |(now, before)| percent(since(now, before))),
         now.errors
     )
 }
@@ -704,4 +716,38 @@ fn latencies(row: &LatencyRow) -> String {
         show(row.p99),
         show(row.max)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_is_that_of_the_last_second_and_fits_a_line() {
+        let before = Interim {
+            elapsed: Duration::from_secs(99),
+            events: 1_000_000,
+            queries: 20_000_000,
+            event_ns: 7_000_000_000,
+            client_cpu_us: 40_000_000,
+            server_cpu_us: Some(150_000_000),
+            ..Interim::default()
+        };
+        let now = Interim {
+            elapsed: Duration::from_secs(101),
+            is_warm: true,
+            events: 1_040_000,
+            queries: 20_800_000,
+            event_ns: 57_000_000_000,
+            client_cpu_us: 41_000_000,
+            server_cpu_us: Some(153_000_000),
+            errors: 3,
+        };
+        assert_eq!(
+            moment(before, now),
+            "101 s  400000 queries/s  20000 events/s  1.25 ms  CPU 50+150 %  3 errors"
+        );
+        let idle = moment(now, Interim { server_cpu_us: None, ..now });
+        assert!(idle.contains("  - ms  CPU 0+? %  "), "{idle}");
+    }
 }

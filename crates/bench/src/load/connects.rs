@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use net::{ConnectOptions, ConnectTimings, Connector, NetError, Traffic};
 
-use super::measure::{Tally, ThreadCpu};
+use super::measure::{Tally, ThreadCpu, ns};
 use super::workload::Kind;
 use super::{Interim, LoadError, Outcome, TlsShape};
 use crate::cpu;
@@ -73,7 +73,8 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
     let started = Instant::now();
     let measure_at = started + spec.warm_up;
     let end_at = measure_at + spec.time;
-    let (events, errors) = (AtomicU64::new(0), AtomicU64::new(0));
+    let counts: [AtomicU64; 3] = Default::default();
+    let [events, errors, event_ns] = &counts;
     let is_over = || Instant::now() >= end_at || stop.load(Ordering::Relaxed);
     let one = |first: usize| {
         let (mut tally, mut cpu, mut failures) = (Tally::default(), None, 0);
@@ -109,6 +110,7 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
                         tally.query(Kind::Other, &wire::Answer::default(), handshake);
                     }
                     events.fetch_add(1, Ordering::Relaxed);
+                    event_ns.fetch_add(ns(done.duration_since(now)), Ordering::Relaxed);
                 }
                 Err(error) => {
                     errors.fetch_add(1, Ordering::Relaxed);
@@ -150,6 +152,9 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
                     events,
                     queries: events,
                     errors: errors.load(Ordering::Relaxed),
+                    event_ns: event_ns.load(Ordering::Relaxed),
+                    client_cpu_us: cpu::own_us(),
+                    server_cpu_us: server_us(),
                 });
             }
             thread::sleep(Duration::from_millis(10));

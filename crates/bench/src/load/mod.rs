@@ -65,6 +65,12 @@ pub struct Interim {
     pub events: u64,
     pub queries: u64,
     pub errors: u64,
+    /// What all these events took together.
+    pub event_ns: u64,
+    /// User and system time of this process, since it began.
+    pub client_cpu_us: u64,
+    /// The same of the servers of this machine.
+    pub server_cpu_us: Option<u64>,
 }
 
 /// What TLS turned out to be, the same for all connections.
@@ -133,8 +139,8 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
     let times = Times { measure_at, end_at: spec.time.map(|time| measure_at + time) };
     let failed = AtomicBool::new(false);
     let left = spec.events.map(|events| AtomicI64::new(i64::try_from(events).unwrap_or(i64::MAX)));
-    let counts: [AtomicU64; 3] = Default::default();
-    let [events, queries, errors] = &counts;
+    let counts: [AtomicU64; 4] = Default::default();
+    let [events, queries, errors, event_ns] = &counts;
     let common = Common {
         script: &spec.script,
         cells: &connected.cells,
@@ -146,6 +152,7 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
         events,
         queries,
         errors,
+        event_ns,
     };
     let server_us = || cpu::processes_us(&spec.server_pids);
     let mut seeds = fastrand::Rng::with_seed(spec.seed);
@@ -178,6 +185,9 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
                     events: count(events),
                     queries: count(queries),
                     errors: count(errors),
+                    event_ns: count(event_ns),
+                    client_cpu_us: cpu::own_us(),
+                    server_cpu_us: server_us(),
                 });
             }
             // As exactly as a sleep goes.

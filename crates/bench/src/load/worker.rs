@@ -16,7 +16,7 @@ use wire::answers::Rows;
 use wire::prepared::Cell;
 use wire::{Answer, AnswerReader};
 
-use super::measure::{Tally, ThreadCpu};
+use super::measure::{Tally, ThreadCpu, ns};
 use super::workload::{Action, Event, Script, Slot};
 
 /// A range of a hundred rows has 13 KiB.
@@ -99,6 +99,15 @@ pub struct Common<'c> {
     pub events: &'c AtomicU64,
     pub queries: &'c AtomicU64,
     pub errors: &'c AtomicU64,
+    pub event_ns: &'c AtomicU64,
+}
+
+/// What others were not told of yet.
+#[derive(Debug, Clone, Copy, Default)]
+struct Untold {
+    queries: u64,
+    events: u64,
+    event_ns: u64,
 }
 
 /// Events that come whether or not somebody is there for them.
@@ -126,8 +135,7 @@ pub struct Worker<'c> {
     is_ending: bool,
     ending_since: Option<Instant>,
     busy: usize,
-    /// Queries and events since others were told of them.
-    done: (u64, u64),
+    untold: Untold,
     buffer: Vec<u8>,
 }
 
@@ -162,7 +170,7 @@ impl<'c> Worker<'c> {
             is_ending: false,
             ending_since: None,
             busy: 0,
-            done: (0, 0),
+            untold: Untold::default(),
             buffer: vec![0; READ_BYTES],
         })
     }
@@ -195,9 +203,10 @@ impl<'c> Worker<'c> {
                     }
                 }
             }
-            let (queries, events) = std::mem::take(&mut self.done);
+            let Untold { queries, events, event_ns } = std::mem::take(&mut self.untold);
             self.common.queries.fetch_add(queries, Ordering::Relaxed);
             self.common.events.fetch_add(events, Ordering::Relaxed);
+            self.common.event_ns.fetch_add(event_ns, Ordering::Relaxed);
         }
         if let Some(arrivals) = &self.arrivals {
             self.tally.late_at_end = arrivals.late.len() as u64;
@@ -447,15 +456,17 @@ impl<'c> Worker<'c> {
             let kind = self.common.script.kind(action, lane.statement);
             self.tally.query(kind, answer, self.now.saturating_duration_since(lane.query_since));
         }
-        self.done.0 += 1;
+        self.untold.queries += 1;
         lane.action += 1;
         if lane.action < self.common.script.actions.len() {
             return self.say(at);
         }
+        let took = self.now.saturating_duration_since(lane.event_since);
         if self.is_measuring {
-            self.tally.event(self.now.saturating_duration_since(lane.event_since));
+            self.tally.event(took);
         }
-        self.done.1 += 1;
+        self.untold.events += 1;
+        self.untold.event_ns += ns(took);
         let is_over = self.is_ending || self.common.times.end_at.is_some_and(|end| self.now >= end);
         if !is_over && self.arrivals.is_none() && self.take_event() {
             self.begin_event(at, self.now);
