@@ -4,7 +4,7 @@
 # Starts MariaDB 10.11 on loopback (RSA-2048) and runs both tools over the same tables, in blocks in which each runs once, in
 # an order that alternates from block to block. Throughput is of the tool's own count; CPU time is that of the whole process,
 # without what the same command takes for a single event (start, connections, statements to prepare). RATIO is the example
-# `ratio` of the crate bench. It writes the section "Load generator" of OUT (docs/benchmarks.md), between two marks, and the
+# `ratio` of the crate bench. Where valgrind is installed, instructions in user space are counted too. It writes the section "Load generator" of OUT (docs/benchmarks.md), between two marks, and the
 # raw numbers as CSV to BENCH_LOAD_CSV when that is set.
 #
 #   BENCH_LOAD_BLOCKS (5: fewer give no interval)   BENCH_LOAD_SECONDS of a trial (5)
@@ -52,7 +52,8 @@ cp server/cert.pem cacert.pem
 cp server/cert.pem client-cert.pem
 cp server/key.pem client-key.pem
 
-# run TOOL WORKLOAD TLS CONNECTIONS LIMIT: LIMIT is "time N" or "events N".
+# run TOOL WORKLOAD TLS CONNECTIONS LIMIT: LIMIT is "time N" or "events N". `under` is what it runs under.
+under=()
 run() {
     local tool=$1 workload=$2 tls=$3 connections=$4 limit
     read -ra limit <<<"$5"
@@ -61,7 +62,7 @@ run() {
     sysbench)
         words=(--time=0 "--${limit[0]}=${limit[1]}")
         [ "$tls" = plain ] || words+=(--mysql-ssl=on)
-        sysbench "$workload" --db-driver=mysql --mysql-host=127.0.0.1 --mysql-port="$port" --mysql-user=root \
+        "${under[@]}" sysbench "$workload" --db-driver=mysql --mysql-host=127.0.0.1 --mysql-port="$port" --mysql-user=root \
             --mysql-db=sealion_bench --tables=$tables --table-size=$table_size --threads="$connections" "${words[@]}" run
         ;;
     sealion)
@@ -70,7 +71,7 @@ run() {
         plain) words+=(--ssl-mode DISABLED) ;;
         tls) words+=(--ssl-mode VERIFY_CA --ssl-ca cacert.pem --ssl-cert client-cert.pem --ssl-key client-key.pem) ;;
         esac
-        "$sealion" --format json bench load "$workload" --no-store -h 127.0.0.1 -P "$port" -u root --tables $tables \
+        "${under[@]}" "$sealion" --format json bench load "$workload" --no-store -h 127.0.0.1 -P "$port" -u root --tables $tables \
             --table-size $table_size -c "$connections" "${words[@]}"
         ;;
     esac
@@ -105,6 +106,20 @@ trial() { # trial BLOCK TOOL WORKLOAD TLS CONNECTIONS
     }' >>"$work/raw.csv"
 }
 
+# instructions TOOL WORKLOAD TLS: of one query in user space, with 8 connections; of the second half of twice as many events,
+# so that what the start takes does not count.
+instructions() {
+    local events=1500 counts=()
+    [ "$2" = oltp_point_select ] || events=100
+    under=(valgrind --tool=callgrind --callgrind-out-file=/dev/null "--log-file=$work/valgrind")
+    for part in 1 2; do
+        read -ra seen <<<"$(measure "$1" "$2" "$3" 8 "events $((part * events))")"
+        counts+=("${seen[0]}" "$(awk '/Collected/ { print $NF }' "$work/valgrind")")
+    done
+    under=()
+    awk -v a="${counts[0]}" -v b="${counts[1]}" -v c="${counts[2]}" -v d="${counts[3]}" 'BEGIN { printf "%.0f", (d - b) / (c - a) }'
+}
+
 workloads=(oltp_point_select oltp_read_only)
 say "$(("$blocks" * ${#workloads[@]} * 2 * ${#levels[@]} * 2)) trials of $seconds s, with ${long:-no} connections $long_seconds s"
 for connections in "${levels[@]}"; do # The pages come into the pool.
@@ -123,6 +138,14 @@ for block in $(seq "$blocks"); do
     say "block $block of $blocks, load $(cut -d ' ' -f 1-3 /proc/loadavg)"
 done
 [ -z "${BENCH_LOAD_CSV:-}" ] || { echo name,block,tool,value && cat raw.csv; } >"$BENCH_LOAD_CSV"
+if command -v valgrind >/dev/null; then
+    for workload in "${workloads[@]}"; do
+        for tls in plain tls; do
+            printf '%s %s %s %s\n' "$workload" $tls "$(instructions sysbench "$workload" $tls)" \
+                "$(instructions sealion "$workload" $tls)" >>counted
+        done
+    done
+fi
 suite=$(run sealion oltp_point_select tls 1 "events 1" | awk -F '"' '/"(version|cipher)":/ { printf "%s ", $4 }')
 library=$(ldd "$(command -v sysbench)" | awk '/libmariadb|libmysqlclient/ { print $1 }')
 server=$(run sealion oltp_point_select plain 1 "events 1" | awk -F '"' '/"server_version":/ { print $4 }')
@@ -153,6 +176,12 @@ server=$(run sealion oltp_point_select plain 1 "events 1" | awk -F '"' '/"server
             $1 ~ /\/cpu_us$/ { printf "| %.2f | %.2f | %s ", $2, $3, between }
             $1 ~ /\/user_us$/ { printf "| %.2f, %.2f | %s |\n", $2, $3, between }'
     done
+    if [ -s counted ]; then
+        printf '\n## Instructions\n\nIn user space, by callgrind (%s), with 8 connections, without the start. Valgrind has no AVX-512, which\n' \
+            "$(valgrind --version)"
+        printf 'OpenSSL uses where it is there.\n\n| workload | TLS | sysbench | sealion | ratio |\n|---|---|---|---|---|\n'
+        awk '{ printf "| %s | %s | %d | %d | %.3f |\n", $1, $2, $3, $4, $4 / $3 }' counted
+    fi
     printf '\nThe commands, with 8 connections over TLS:\n\n```\n'
     printf 'sysbench oltp_point_select --db-driver=mysql --mysql-host=127.0.0.1 --mysql-port=%s --mysql-user=root \\\n' "$port"
     printf '    --mysql-db=sealion_bench --tables=%s --table-size=%s --threads=8 --time=%s --mysql-ssl=on run\n' $tables $table_size "$seconds"
