@@ -89,8 +89,8 @@ pub struct Made {
 }
 
 impl Made {
-    /// RSA of 2048 bits, self-signed.
-    pub const PLAIN: Self = Self { key: Key::Rsa(2048), issuers: 0, aes_ni: true };
+    /// RSA of 2048 bits, signed by a CA.
+    pub const PLAIN: Self = Self { key: Key::Rsa(2048), issuers: 1, aes_ni: true };
 }
 
 /// What a server of the lab keeps encrypted.

@@ -185,14 +185,6 @@ fn prepare(global: &Global, args: &BenchPrepareArgs) -> Result<u8, OpsError> {
 }
 
 fn library(args: &BenchTrial) -> Result<net::TlsLibrary, OpsError> {
-    let mode = args.connect.ssl_mode.as_deref().unwrap_or_default();
-    if args.resume && (args.connect.skip_ssl || mode.eq_ignore_ascii_case("DISABLED")) {
-        return Err(OpsError::usage(
-            "there is no TLS session to resume",
-            "it is to be clear text",
-            "leave out --resume, or ask for --ssl-mode REQUIRED",
-        ));
-    }
     match (args.tls_library, args.resume) {
         (TlsLibrary::Rustls, resumes) => Ok(net::TlsLibrary::Rustls { resumes }),
         (TlsLibrary::Openssl, false) => Ok(net::TlsLibrary::OpenSsl),
@@ -213,7 +205,16 @@ pub(crate) fn targets(cluster: &Cluster, args: &BenchTrial) -> Result<Vec<net::C
         groups: args.tls_groups.clone(),
         library: library(args)?,
     };
-    Ok(ops::bench::targets(cluster, &tls))
+    let targets = ops::bench::targets(cluster, &tls);
+    // Wherever it was said: on the command line, or in an option file.
+    if args.resume && targets.iter().any(|target| target.tls.mode == net::SslMode::Disabled) {
+        return Err(OpsError::usage(
+            "there is no TLS session to resume",
+            "it is to be clear text",
+            "leave out --resume, or ask for --ssl-mode REQUIRED",
+        ));
+    }
+    Ok(targets)
 }
 
 /// A trial of ten seconds; the caller says of what, and how long.

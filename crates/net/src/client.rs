@@ -572,14 +572,19 @@ impl Client {
     }
 
     /// Says goodbye, so that the server counts no aborted client.
-    pub fn quit(mut self) -> Result<(), NetError> {
+    pub fn quit(self) -> Result<(), NetError> {
+        self.leave().map(|_| ())
+    }
+
+    /// The same; what has gone over the connection from its first byte to its last.
+    pub fn leave(mut self) -> Result<Traffic, NetError> {
         self.channel.sequence = 0;
         self.channel.send(&[command::COM_QUIT], "saying goodbye")?;
         if let Stream::Tls(stream) = &mut self.channel.stream {
             // The server may be gone already: it does not wait for our close_notify.
             stream.shutdown();
         }
-        Ok(())
+        Ok(self.traffic())
     }
 
     /// The longest silence that is put up with from now on; zero waits for ever.

@@ -62,7 +62,10 @@ impl Server {
                 format!("sealion lab fetch {name}"),
             ));
         }
-        std::fs::create_dir_all(dir).map_err(internal("the server's directory cannot be made"))?;
+        // Its socket lets root in without a password: nobody else may reach it.
+        std::fs::create_dir_all(dir)
+            .and_then(|()| std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o700)))
+            .map_err(internal("the server's directory cannot be made"))?;
         let script = dir.join("start-server.sh");
         std::fs::write(&script, START_SCRIPT).map_err(internal("the start script cannot be written"))?;
         let child = Command::new("/proc/self/exe")

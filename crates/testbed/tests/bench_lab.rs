@@ -163,12 +163,19 @@ fn an_experiment_of_ones_own_is_run_from_a_file() {
     let write = |text: &str| std::fs::write(&file, text).unwrap();
     write(
         "workload = \"connect\"\n[[arm]]\nname = \"P-256\"\nssl-mode = \"VERIFY_CA\"\nkey = \"P-256\"\nissuers = 1\n\
-         [[arm]]\nname = \"1.2\"\nssl-mode = \"VERIFY_IDENTITY\"\ntls-version = \"TLSv1.2\"\nkey = \"RSA 3072\"\n",
+         [[arm]]\nname = \"1.2\"\nssl-mode = \"VERIFY_IDENTITY\"\ntls-version = \"TLSv1.2\"\nkey = \"RSA 3072\"\n\
+         [[arm]]\nname = \"1536\"\nssl-mode = \"VERIFY_CA\"\nkey = \"RSA 1536\"\n\
+         [[arm]]\nname = \"tunnel to one\"\ntunnel = \"stunnel\"\nssl-mode = \"VERIFY_CA\"\nkey = \"P-256\"\n\
+         [[arm]]\nname = \"tunnel to the other\"\ntunnel = \"stunnel\"\nssl-mode = \"VERIFY_CA\"\nkey = \"P-384\"\n",
     );
     let report = run_as(file.to_str().unwrap(), "mine");
     assert_eq!(report["unit"], "events/s");
     assert_eq!(arm(&report, "P-256")["tls"]["version"], "TLSv1.3");
     assert_eq!(arm(&report, "1.2")["tls"]["version"], "TLSv1.2");
+    // Each server has a CA of its own, so each tunnel leads to its own server.
+    for name in ["1536", "tunnel to one", "tunnel to the other"] {
+        assert!(arm(&report, name)["mean"].as_f64().unwrap() > 0.0, "{name}: {report:#}");
+    }
 
     write("workload = \"connect\"\n[[arm]]\nname = \"a\"\nssl-mod = \"REQUIRED\"\n");
     let said = command(place.path(), &[file.to_str().unwrap(), "--lab"]).output().unwrap();

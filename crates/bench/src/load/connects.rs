@@ -90,8 +90,8 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
             let made: Result<(ConnectTimings, bool, Traffic), NetError> = match spec.peer {
                 Peer::Mysql => connector.connect().and_then(|client| {
                     let is_resumed = client.tls().is_some_and(|tls| tls.session_reused);
-                    let (timings, traffic) = (client.timings(), client.traffic());
-                    client.quit().map(|()| (timings, is_resumed, traffic))
+                    let timings = client.timings();
+                    client.leave().map(|traffic| (timings, is_resumed, traffic))
                 }),
                 Peer::Echo => connector.echo().map(|echoed| {
                     let is_resumed = echoed.tls.is_some_and(|tls| tls.session_reused);

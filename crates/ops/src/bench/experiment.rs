@@ -13,7 +13,7 @@ use model::{Clock, SystemClock};
 use net::{ConnectOptions, SslMode, TlsLibrary};
 use report::shape::{
     ArmRow, BENCH_RUN_SCHEMA_ID, ComparisonRow, CpuRow, LevelRow, LoadReport, PercentileRow, PublishedFigure,
-    PublishedTable, RunReport, TrialRow,
+    PublishedTable, RunReport, SettingRow, TrialRow,
 };
 
 use super::rig::{Reached, Rig};
@@ -82,6 +82,8 @@ pub fn run(
     let mut left_out = Vec::new();
     // All of them before the first trial: what starts takes time from what runs.
     let mut arms: Vec<Arm> = Vec::new();
+    // By name: where the first one is left out no other takes its place.
+    let first = experiment.arms.first().map(|arm| arm.name);
     for arm in experiment.arms {
         let lack = match rig.lacks(arm) {
             Some(lack) => Some(lack),
@@ -93,15 +95,15 @@ pub fn run(
             },
         };
         match lack {
-            None => arms.push(*arm),
+            None => arms.push(Arm { against: arm.against.or(first), ..*arm }),
             Some(lack) => left_out.push(format!("{}: {lack}", arm.name)),
         }
     }
-    if arms.len() < 2 {
+    if bases(&arms).iter().all(Option::is_none) {
         return Err(OpsError::usage(
-            format!("\"{}\" cannot be measured here", experiment.name),
+            format!("\"{}\" cannot be measured here: there are no two arms to compare", experiment.name),
             left_out.join("; "),
-            format!("measure it in a lab: sealion bench run {} --lab", experiment.name),
+            "measure it in a lab: the same command with --lab and without a server",
         ));
     }
     let mut rows = Vec::new();
@@ -226,7 +228,10 @@ pub fn run(
         settings: settings(
             rig.asked_tls(),
             &Load { workload: experiment.workload.into(), ..method.load.clone() },
-        ),
+        )
+        .into_iter()
+        .chain([described(experiment)])
+        .collect(),
         trial_s: method.load.time.unwrap_or_default().as_secs_f64(),
         warm_up_s: method.load.warm_up.as_secs_f64(),
         seed: method.load.seed,
@@ -251,6 +256,12 @@ pub fn run(
                 .collect(),
         }),
     })
+}
+
+/// What the arms are, so that two runs of arms that are only called alike are told apart.
+fn described(experiment: &Experiment) -> SettingRow {
+    let digest = change::journal::hex(&openssl::sha::sha256(format!("{:?}", experiment.arms).as_bytes()));
+    SettingRow { name: "arms".into(), value: format!("SHA-256 {}", digest.get(..16).unwrap_or_default()) }
 }
 
 /// All levels, or three of them where it must be quick.

@@ -15,9 +15,10 @@ const ARMS_MAX: usize = 64;
 const LEVELS_MAX: usize = 64;
 const CONNECTIONS_MAX: u32 = 100_000;
 const DELAY_MS_MAX: u16 = 10_000;
-const ISSUERS_MAX: u8 = 8;
-/// What a key has that somebody would use, or look at.
-const RSA_BITS: std::ops::RangeInclusive<u32> = 1024..=8192;
+const ISSUERS_MAX: u8 = 4;
+/// Longer ones take minutes to make.
+const RSA_BITS: std::ops::RangeInclusive<u32> = 1024..=4096;
+const NAME_CHARS_MAX: usize = 40;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -112,7 +113,7 @@ pub fn read(path: &Path) -> Result<&'static Experiment, OpsError> {
         OpsError::usage(
             format!("the experiment in {told} cannot be run"),
             why,
-            "sealion bench run --help has the words; sealion bench list has those that are ready",
+            "the book has the words (What it costs, a question of your own); sealion bench list has those that are ready",
         )
     };
     let unreadable = |error: std::io::Error| cannot(error.to_string());
@@ -127,7 +128,10 @@ pub fn read(path: &Path) -> Result<&'static Experiment, OpsError> {
 
 fn parse(text: &str, stem: &str) -> Result<&'static Experiment, String> {
     // Line, column and the line itself are in its text.
-    let file: File = toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
+    let file: File = toml::from_str(text).map_err(|error| {
+        let text = error.to_string();
+        text.lines().map(wire::printable).collect::<Vec<_>>().join("\n")
+    })?;
     let name = named("name", file.name.as_deref().unwrap_or(stem))?;
     if name == "all" || experiments::experiment(&name).is_some() {
         return Err(format!("\"{name}\" is the name of a ready one: call it otherwise (name = \"…\")"));
@@ -143,6 +147,11 @@ fn parse(text: &str, stem: &str) -> Result<&'static Experiment, String> {
     let bad = file.connections.iter().find(|&&count| !(1..=CONNECTIONS_MAX).contains(&count));
     if let Some(bad) = bad {
         return Err(format!("connections has {bad}: from 1 to {CONNECTIONS_MAX} are taken"));
+    }
+    let is_twice =
+        |(at, count): (usize, &u32)| file.connections.iter().take(at).any(|before| before == count);
+    if file.connections.iter().enumerate().any(is_twice) {
+        return Err("connections has a number twice".into());
     }
     if file.connections.len() > LEVELS_MAX {
         return Err(format!(
@@ -166,7 +175,7 @@ fn parse(text: &str, stem: &str) -> Result<&'static Experiment, String> {
     }
     for one in &arms {
         if let Some(base) = one.against.filter(|base| !arms.iter().any(|other| other.name == *base)) {
-            return Err(format!("arm \"{}\": against = \"{base}\" is no arm", one.name));
+            return Err(format!("arm \"{}\": against = \"{}\" is no arm", one.name, wire::printable(base)));
         }
     }
     if experiments::bases(&arms).iter().all(Option::is_none) {
@@ -200,27 +209,37 @@ fn kept(text: &str) -> &'static str {
 /// What stands in tables and in file names.
 fn named(what: &str, text: &str) -> Result<String, String> {
     let is_good =
-        !text.trim().is_empty() && text.chars().count() <= 60 && !text.chars().any(char::is_control);
+        !text.trim().is_empty() && text.chars().count() <= NAME_CHARS_MAX && wire::printable(text) == text;
     if is_good {
         Ok(text.to_owned())
     } else {
-        Err(format!("{what} takes 1 to 60 characters, without control characters"))
+        Err(format!("{what} takes 1 to {NAME_CHARS_MAX} characters that can be seen, and no backslash"))
     }
 }
 
 fn arm(row: &Row) -> Result<Arm, String> {
     let name = named("name", &row.name)?;
-    let checks = match &row.ssl_mode {
-        None => Checks::AsAsked,
-        Some(mode) => Checks::Exactly(SslMode::from_str(mode)?),
-    };
-    let is_clear = checks == Checks::Exactly(SslMode::Disabled);
     let has_tls_word = row.tls_version.is_some()
         || row.ssl_cipher.is_some()
         || row.tls_ciphersuites.is_some()
         || row.tls_groups.is_some()
         || row.tls_library.is_some()
         || row.client_certificate;
+    let checks = match &row.ssl_mode {
+        Some(mode) => Checks::Exactly(SslMode::from_str(mode)?),
+        // Who chooses something of TLS wants TLS.
+        None if has_tls_word => Checks::On,
+        None => Checks::AsAsked,
+    };
+    let is_clear = checks == Checks::Exactly(SslMode::Disabled);
+    if row.galera.is_some() && !is_clear && checks != Checks::AsAsked {
+        return Err(
+            "the nodes of a lab's cluster speak clear text with clients: galera takes no word of TLS".into(),
+        );
+    }
+    if row.galera.is_some() && (row.delay_ms.is_some() || row.tunnel.is_some()) {
+        return Err("a delay or a tunnel stands in front of one server, and a cluster has three".into());
+    }
     if is_clear && has_tls_word {
         return Err("ssl-mode = \"DISABLED\" is clear text, and has no TLS to choose".into());
     }
@@ -354,6 +373,10 @@ mod tests {
         let read = parse(&format!("{HEAD}{TWO}"), "mine").expect("it is one");
         assert_eq!((read.name, read.connections.len()), ("mine", 0));
         assert!(read.arms.iter().all(|arm| arm.tls == ArmTls::AS_ASKED && arm.place == Place::Given));
+        // Who chooses something of TLS has TLS.
+        let text = format!("{HEAD}{TWO}tls-version = \"TLSv1.2\"\n");
+        let [_, second] = parse(&text, "mine").expect("it is one").arms else { panic!("two arms") };
+        assert_eq!(second.tls.checks, Checks::On);
     }
 
     #[test]
@@ -367,7 +390,9 @@ mod tests {
             (HEAD.to_owned(), "it has 0 [[arm]]"),
             (format!("connections = [0]\n{HEAD}{TWO}"), "connections has 0"),
             (format!("name = \"tls\"\n{HEAD}{TWO}"), "name of a ready one"),
-            (format!("name = \"a\\nb\"\n{HEAD}{TWO}"), "control characters"),
+            (format!("name = \"a\\nb\"\n{HEAD}{TWO}"), "can be seen"),
+            (format!("name = \"a\u{202e}b\"\n{HEAD}{TWO}"), "can be seen"),
+            (format!("connections = [2, 2]\n{HEAD}{TWO}"), "twice"),
             (arms("[[arm]]\nname = \"a\"\n"), "two arms are called"),
             (arms("against = \"c\"\n"), "is no arm"),
             (arms("ssl-mode = \"ON\"\n"), "is no ssl-mode"),
@@ -379,7 +404,12 @@ mod tests {
             (arms("between-nodes-ms = 5\n"), "takes galera"),
             (arms("delay-ms = 5\ntunnel = \"ssh\"\n"), "not both"),
             (arms("delay-ms = 20000\n"), "10000"),
-            (arms("issuers = 9\n"), "8 are the most"),
+            (arms("issuers = 9\n"), "4 are the most"),
+            (arms("galera = \"tls\"\ntls-version = \"TLSv1.3\"\n"), "no word of TLS"),
+            (arms("galera = \"tls\"\nssl-mode = \"REQUIRED\"\n"), "no word of TLS"),
+            (arms("galera = \"tls\"\ndelay-ms = 5\n"), "a cluster has three"),
+            (arms("against = \"\\u001b[31m\"\n"), "\\u{1b}"),
+            (arms("\"\\u001b[31m\" = 3\n"), "\\u{1b}"),
             (arms("at-rest = [\"nothing\"]\n"), "line 6"),
         ] {
             let why = parse(&text, "mine").expect_err("it is none");

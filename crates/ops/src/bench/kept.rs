@@ -197,12 +197,7 @@ fn from_file(path: &Path, name: &str) -> Result<Kept, OpsError> {
             "there are several measurements in it, and one is wanted: each of them was kept".into(),
         ));
     }
-    let kept = parse(&text, name)?;
-    if text.contains("\\u00") || text.chars().any(|c| c.is_control() && !c.is_whitespace()) {
-        // A file may come from anybody, and its texts go to a terminal.
-        return parse(&without_controls(&text), name);
-    }
-    Ok(kept)
+    parse(&text, name)
 }
 
 /// The same JSON, with control characters of its texts as they are written for people.
@@ -240,6 +235,10 @@ fn parse(text: &str, name: &str) -> Result<Kept, OpsError> {
              another version has written, that version reads",
         )
     };
+    // A file may come from anybody, and so may a store: their texts go to a terminal.
+    let is_suspect = text.contains("\\u00") || text.chars().any(|c| c.is_control() && !c.is_whitespace());
+    let cleaned = is_suspect.then(|| without_controls(text));
+    let text = cleaned.as_deref().unwrap_or(text);
     let of = |error: serde_json::Error| cannot(error.to_string());
     let Id { schema } = serde_json::from_str(text).map_err(of)?;
     let measured = match schema.as_str() {

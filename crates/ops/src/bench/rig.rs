@@ -5,19 +5,20 @@
 
 use std::fs::File;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use ::bench::experiments::{Arm, AtRest, Experiment, Made, Place, Via};
+use ::bench::experiments::{Arm, AtRest, Checks, Experiment, Made, Place, Via};
 use ::bench::load::echo::Pair;
 use ::bench::load::tables::Plan;
 use capture::relay::{Relays, Route};
 use lab::bundle::{Servers, bundle};
 use lab::{LabOptions, SstMethod, Wait};
 use net::{ConnectOptions, Endpoint};
-use nix::fcntl::{Flock, FlockArg};
+use nix::fcntl::{FcntlArg, FdFlag, Flock, FlockArg, OFlag, fcntl};
 
 use super::keys;
 use crate::labs::{self, Up};
@@ -38,8 +39,9 @@ const PROBE_MAX: Duration = Duration::from_secs(2);
 const POLL: Duration = Duration::from_millis(10);
 /// Of the lab's clusters: their addresses are 127.77.N.x, and those of other labs are 1 to 3.
 const LAB_NUMBERS: u8 = 20;
-/// Keeps AES-NI and PCLMULQDQ from OpenSSL: bits 57 and 33 (OPENSSL_ia32cap(3)).
-const NO_AES_NI: (&str, &str) = ("OPENSSL_ia32cap", "~0x200000200000000");
+/// Keeps AES-NI and PCLMULQDQ (bits 57 and 33), VAES and VPCLMULQDQ (41 and 42 of the second word) from OpenSSL, and nothing else:
+/// without a second word all of it would be off, and with it AVX2 and SHA (OPENSSL_ia32cap(3)).
+const NO_AES_NI: (&str, &str) = ("OPENSSL_ia32cap", "~0x200000200000000:~0x60000000000");
 /// All experiments together need some twenty.
 const SERVERS_MAX: u8 = 100;
 
@@ -82,7 +84,7 @@ pub struct Rig {
 struct Lab {
     plan: LabPlan,
     // What goes first stands first: tunnels before the servers behind them, and the files last.
-    tunnels: Vec<(Via, Tunnel)>,
+    tunnels: Vec<(Place, Via, Tunnel)>,
     echoes: Vec<(bool, Ended, SocketAddr)>,
     singles: Vec<(Place, Server)>,
     clusters: Vec<(Place, Up)>,
@@ -130,10 +132,27 @@ impl Rig {
         if !self.is_lab() && arm.needs_ca() && self.asked_tls().is_none_or(|tls| tls.ca.is_none()) {
             return Some("it needs to know whom to trust: --ssl-ca".into());
         }
+        if let Some(lack) = self.lacks_for_rustls(arm) {
+            return Some(lack.into());
+        }
         if cfg!(not(target_arch = "x86_64")) && matches!(arm.place, Place::Made(Made { aes_ni: false, .. })) {
             return Some("only of an x86 processor can they be kept from a server".into());
         }
         None
+    }
+
+    fn lacks_for_rustls(&self, arm: &Arm) -> Option<&'static str> {
+        let library = arm.tls.library.or_else(|| self.asked_tls().map(|tls| tls.library));
+        let speaks_tls = arm.tls.checks != Checks::Exactly(net::SslMode::Disabled);
+        let Place::Made(made) = arm.place else { return None };
+        if !matches!(library, Some(net::TlsLibrary::Rustls { .. })) || !speaks_tls {
+            return None;
+        }
+        if keys::ciphers(made.key).is_some() {
+            return Some("rustls takes no RSA key of less than 2048 bits");
+        }
+        let is_checked = arm.needs_ca() || self.asked_tls().is_some_and(|tls| tls.mode.verifies_chain());
+        (is_checked && made.issuers == 0).then_some("rustls takes no self-signed certificate for a server's")
     }
 
     /// Makes what an arm needs, where it is not there yet, and says how it is reached.
@@ -153,7 +172,7 @@ impl Rig {
         match (arm.via, &mut self.lab) {
             (Via::Direct, _) => Ok(direct),
             (Via::Delay { one_way_ms }, _) => self.delayed(arm, one_way_ms, direct),
-            (via @ (Via::Stunnel | Via::Ssh), Some(lab)) => lab.tunnelled(via, direct),
+            (via @ (Via::Stunnel | Via::Ssh), Some(lab)) => lab.tunnelled(arm.place, via, direct),
             (Via::Stunnel | Via::Ssh, None) => Err(OpsError::usage(
                 format!("there is no tunnel to the server for the arm \"{}\"", arm.name),
                 "its other end has to be on the server's machine",
@@ -352,9 +371,9 @@ impl Lab {
         let number = LAB_NUMBERS + self.next()?;
         let dir = self.home.path().join(format!("g{number}"));
         let provider_options = if tls {
-            let keys::Files { pair, .. } = self.plain_keys(&format!("k{number}"))?;
-            let (cert, key) = (pair.cert.display(), pair.key.display());
-            format!(";socket.ssl=yes;socket.ssl_cert={cert};socket.ssl_key={key};socket.ssl_ca={cert}")
+            let keys::Files { pair, ca } = self.plain_keys(&format!("k{number}"))?;
+            let (cert, key, ca) = (pair.cert.display(), pair.key.display(), ca.display());
+            format!(";socket.ssl=yes;socket.ssl_cert={cert};socket.ssl_key={key};socket.ssl_ca={ca}")
         } else {
             String::new()
         };
@@ -429,9 +448,9 @@ impl Lab {
         Ok(Reached { is_echo: true, ..Reached::at(targets) })
     }
 
-    fn tunnelled(&mut self, via: Via, direct: Reached) -> Result<Reached, OpsError> {
+    fn tunnelled(&mut self, place: Place, via: Via, direct: Reached) -> Result<Reached, OpsError> {
         let behind = bench::pids_behind(&direct.targets);
-        if !self.tunnels.iter().any(|(known, _)| *known == via) {
+        if !self.tunnels.iter().any(|(to, known, _)| (*to, *known) == (place, via)) {
             let Some(Endpoint::Tcp { host, port, .. }) =
                 direct.targets.first().map(|target| &target.endpoint)
             else {
@@ -440,14 +459,16 @@ impl Lab {
             let ip = host
                 .parse()
                 .map_err(|error| OpsError::internal("a server of the lab has no address", error))?;
-            let dir = self.home.path().join(if via == Via::Stunnel { "stunnel" } else { "ssh" });
+            let number = self.next()?;
+            let dir = self.home.path().join(format!("t{number}"));
             let tunnel = match via {
                 Via::Ssh => Tunnel::ssh(&dir, SocketAddr::new(ip, *port))?,
                 _ => Tunnel::stunnel(&dir, SocketAddr::new(ip, *port))?,
             };
-            self.tunnels.push((via, tunnel));
+            self.tunnels.push((place, via, tunnel));
         }
-        let tunnel = self.tunnels.iter().find(|(known, _)| *known == via).map(|(_, tunnel)| tunnel);
+        let known = self.tunnels.iter().find(|(to, known, _)| (*to, *known) == (place, via));
+        let tunnel = known.map(|(_, _, tunnel)| tunnel);
         let Some(tunnel) = tunnel else {
             return Err(OpsError::internal("a tunnel is gone", "it was just made"));
         };
@@ -717,15 +738,17 @@ impl Tunnel {
     }
 }
 
-/// Where the files of a lab are. They go with this; what a killed sealion left behind goes when the next one makes its own.
+/// Where the files of a lab are, for nobody else. They go with this; what a killed sealion left behind goes when the next one makes
+/// its own.
 pub struct Home {
     dir: tempfile::TempDir,
-    /// Held while somebody lives who uses the directory.
+    /// On the directory. Servers of the lab inherit it: it is held while one of them lives.
     _lock: Flock<File>,
 }
 
 const HOME_PREFIX: &str = "sealion-bench-";
-const HOME_LOCK: &str = "lock";
+/// Written once the lock is held: a directory without it is just being made, or not ours.
+const HOME_MARK: &str = "sealion-lab";
 
 impl Home {
     /// # Errors
@@ -733,10 +756,16 @@ impl Home {
     pub fn make() -> Result<Self, OpsError> {
         let no_room = || internal("no directory for the lab's servers");
         remove_abandoned(&std::env::temp_dir());
-        let dir = tempfile::Builder::new().prefix(HOME_PREFIX).tempdir().map_err(no_room())?;
-        let lock = File::create(dir.path().join(HOME_LOCK)).map_err(no_room())?;
+        let dir = tempfile::Builder::new()
+            .prefix(HOME_PREFIX)
+            .permissions(std::fs::Permissions::from_mode(0o700))
+            .tempdir()
+            .map_err(no_room())?;
+        let opened = open_directory(dir.path()).map_err(no_room())?;
+        fcntl(&opened, FcntlArg::F_SETFD(FdFlag::empty())).map_err(|errno| no_room()(errno.into()))?;
         let lock =
-            Flock::lock(lock, FlockArg::LockExclusive).map_err(|(_, errno)| no_room()(errno.into()))?;
+            Flock::lock(opened, FlockArg::LockExclusive).map_err(|(_, errno)| no_room()(errno.into()))?;
+        std::fs::write(dir.path().join(HOME_MARK), "").map_err(no_room())?;
         Ok(Self { dir, _lock: lock })
     }
 
@@ -745,16 +774,25 @@ impl Home {
     }
 }
 
-/// Directories of labs whose process is gone. One without a lock is not ours, or is just being made.
+fn open_directory(path: &Path) -> std::io::Result<File> {
+    let flags = OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW;
+    File::options().read(true).custom_flags(flags.bits()).open(path)
+}
+
+/// Directories of labs of this account whose processes are gone.
 fn remove_abandoned(place: &Path) {
     for entry in std::fs::read_dir(place).into_iter().flatten().flatten() {
-        let is_named_so = entry.file_name().to_string_lossy().starts_with(HOME_PREFIX);
-        if !is_named_so || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+        if !entry.file_name().to_string_lossy().starts_with(HOME_PREFIX) {
             continue;
         }
-        let Ok(lock) = File::options().write(true).open(entry.path().join(HOME_LOCK)) else { continue };
-        if let Ok(_dead) = Flock::lock(lock, FlockArg::LockExclusiveNonblock) {
-            // What cannot be removed is somebody else's.
+        let Ok(opened) = open_directory(&entry.path()) else { continue };
+        let is_ours = opened.metadata().is_ok_and(|found| found.uid() == nix::unistd::geteuid().as_raw());
+        if !is_ours {
+            continue;
+        }
+        if let Ok(_dead) = Flock::lock(opened, FlockArg::LockExclusiveNonblock)
+            && entry.path().join(HOME_MARK).symlink_metadata().is_ok_and(|found| found.is_file())
+        {
             let _ = std::fs::remove_dir_all(entry.path());
         }
     }
@@ -783,18 +821,41 @@ mod tests {
     #[test]
     fn what_a_killed_one_left_behind_is_removed_and_nothing_else() {
         let place = tempfile::tempdir().unwrap();
-        let dir = |name: &str| {
+        let dir = |name: &str, is_marked: bool| {
             let dir = place.path().join(name);
             std::fs::create_dir(&dir).unwrap();
+            if is_marked {
+                std::fs::write(dir.join(HOME_MARK), "").unwrap();
+            }
             dir
         };
-        let (dead, alive) = (dir("sealion-bench-dead"), dir("sealion-bench-alive"));
-        let (unlocked, other) = (dir("sealion-bench-unlocked"), dir("other"));
-        let lock = |dir: &Path| File::create(dir.join(HOME_LOCK)).unwrap();
-        lock(&dead);
-        lock(&other);
-        let _held = Flock::lock(lock(&alive), FlockArg::LockExclusive).unwrap();
+        let (dead, alive) = (dir("sealion-bench-dead", true), dir("sealion-bench-alive", true));
+        let (young, other) = (dir("sealion-bench-young", false), dir("other", true));
+        let fifo = dir("sealion-bench-fifo", false);
+        nix::unistd::mkfifo(&fifo.join(HOME_MARK), nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let link = place.path().join("sealion-bench-link");
+        std::os::unix::fs::symlink(&other, &link).unwrap();
+        let _held = Flock::lock(open_directory(&alive).unwrap(), FlockArg::LockExclusive).unwrap();
         remove_abandoned(place.path());
-        assert_eq!([&dead, &alive, &unlocked, &other].map(|dir| dir.exists()), [false, true, true, true]);
+        let found = [&dead, &alive, &young, &other, &fifo, &link].map(|dir| dir.exists());
+        assert_eq!(found, [false, true, true, true, true, true]);
+    }
+
+    #[test]
+    fn a_home_is_for_nobody_else_and_its_children_hold_it() {
+        let home = Home::make().unwrap();
+        let path = home.path().to_owned();
+        let mode = std::fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, 0o700);
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        let Home { dir, _lock: lock } = home;
+        // As when sealion is killed: nobody unlocks.
+        std::mem::forget(lock);
+        let kept = dir.keep();
+        let is_free = || Flock::lock(open_directory(&kept).unwrap(), FlockArg::LockExclusiveNonblock).is_ok();
+        assert!(!is_free());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        std::fs::remove_dir_all(&kept).unwrap();
     }
 }

@@ -43,7 +43,7 @@ pub struct LoadReport {
     pub others: u64,
     pub rows: u64,
     pub answer_bytes: u64,
-    /// Below TLS, with its handshakes and records; without what TCP and IP add. Of `connect` without the goodbye.
+    /// Below TLS, with its handshakes and records; without what TCP and IP add.
     #[serde(default)]
     pub sent_bytes: u64,
     #[serde(default)]
