@@ -1,6 +1,10 @@
 //! Processor time of this process and of others, microseconds.
 
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
 use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::socket::{getsockopt, sockopt};
 use nix::time::ClockId;
 use nix::unistd::Pid;
 
@@ -56,6 +60,16 @@ pub fn family_of(pid: i32) -> Vec<i32> {
     family
 }
 
+/// The process that listens at a unix socket. `None`: nobody does, or in another namespace.
+///
+/// # Source
+/// unix(7), SO_PEERCRED: who called listen(2).
+pub fn listener_at(path: &Path) -> Option<i32> {
+    let stream = UnixStream::connect(path).ok()?;
+    let peer = getsockopt(&stream, sockopt::PeerCredentials).ok()?;
+    Some(peer.pid()).filter(|pid| *pid > 0)
+}
+
 /// Who listens on a port of this machine, of the processes that this one may look into.
 ///
 /// # Source
@@ -88,6 +102,15 @@ pub fn listeners_of(port: u16) -> Vec<i32> {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn who_listens_at_a_socket_is_known() {
+        let place = tempfile::tempdir().expect("a directory");
+        let path = place.path().join("socket");
+        assert_eq!(super::listener_at(&path), None);
+        let _listener = std::os::unix::net::UnixListener::bind(&path).expect("it listens");
+        assert_eq!(super::listener_at(&path), i32::try_from(std::process::id()).ok());
+    }
+
     #[test]
     fn the_time_of_a_process_is_finer_than_a_tick_and_of_none_is_unknown() {
         let own = i32::try_from(std::process::id()).expect("a pid");

@@ -134,9 +134,20 @@ fn list(global: &Global) {
 
 fn first(global: &Global, connect: &Connect) -> Result<net::ConnectOptions, OpsError> {
     let cluster = connect::cluster(global, connect)?;
-    ops::bench::targets(&cluster, &TlsWish::default()).into_iter().next().ok_or_else(|| {
+    reached(&cluster, connect, &TlsWish::default()).into_iter().next().ok_or_else(|| {
         OpsError::usage("there is no server", "the inventory names none", "name one: -h HOST -P PORT -u USER")
     })
+}
+
+/// Over TCP, but for a server that is named by its socket alone.
+fn reached(cluster: &Cluster, connect: &Connect, tls: &TlsWish) -> Vec<net::ConnectOptions> {
+    let mut targets = ops::bench::targets(cluster, tls);
+    if let (None, Some(socket)) = (&connect.host, &connect.socket) {
+        for target in &mut targets {
+            target.endpoint = net::Endpoint::unix(socket);
+        }
+    }
+    targets
 }
 
 fn plan(tables: &BenchTables) -> Plan {
@@ -205,7 +216,7 @@ pub(crate) fn targets(cluster: &Cluster, args: &BenchTrial) -> Result<Vec<net::C
         groups: args.tls_groups.clone(),
         library: library(args)?,
     };
-    let targets = ops::bench::targets(cluster, &tls);
+    let targets = reached(cluster, &args.connect, &tls);
     // Wherever it was said: on the command line, or in an option file.
     if args.resume && targets.iter().any(|target| target.tls.mode == net::SslMode::Disabled) {
         return Err(OpsError::usage(

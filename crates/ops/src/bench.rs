@@ -393,18 +393,23 @@ fn default_workers() -> usize {
     processors.div_ceil(4).max(2).min(processors)
 }
 
-/// Of servers on loopback: others' CPU time cannot be read. A relay of ours is none.
+/// Of servers on loopback, or behind a socket: others' CPU time cannot be read. A relay of ours is none.
 fn pids_behind(targets: &[ConnectOptions]) -> Vec<i32> {
     let own = i32::try_from(std::process::id()).ok();
     let mut found = Vec::new();
     for target in targets {
-        if let Endpoint::Tcp { host, port, .. } = &target.endpoint
-            && (host == "localhost" || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback()))
-        {
-            for pid in cpu::listeners_of(*port) {
-                if Some(pid) != own && !found.contains(&pid) {
-                    found.push(pid);
-                }
+        let pids = match &target.endpoint {
+            Endpoint::Tcp { host, port, .. }
+                if host == "localhost" || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback()) =>
+            {
+                cpu::listeners_of(*port)
+            }
+            Endpoint::Tcp { .. } => vec![],
+            Endpoint::Unix { path } => cpu::listener_at(path).into_iter().collect(),
+        };
+        for pid in pids {
+            if Some(pid) != own && !found.contains(&pid) {
+                found.push(pid);
             }
         }
     }
