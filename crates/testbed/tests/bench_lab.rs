@@ -207,6 +207,24 @@ fn ended_early_it_says_so_and_leaves_nothing() {
 }
 
 #[test]
+fn ended_while_a_node_joins_it_says_so_and_leaves_nothing() {
+    let home = tempfile::tempdir().unwrap();
+    let child = command(home.path(), &["galera-write", "--lab"]).spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(120);
+    // The second node of a cluster joins by a transfer from the first.
+    while !processes_in(home.path()).iter().any(|line| line.contains("wsrep_sst_") && line.contains("joiner"))
+    {
+        assert!(Instant::now() < deadline);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    kill(Pid::from_raw(child.id().try_into().unwrap()), Signal::SIGTERM).unwrap();
+    let said = child.wait_with_output().unwrap();
+    let text = String::from_utf8_lossy(&said.stderr).into_owned();
+    assert!(said.status.code() == Some(3) && text.contains("nothing was measured"), "{said:?}");
+    nothing_is_left(home.path());
+}
+
+#[test]
 #[ignore = "some ten minutes; make deep"]
 fn every_experiment_runs_in_one_command() {
     let home = tempfile::tempdir().unwrap();

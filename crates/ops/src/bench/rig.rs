@@ -396,6 +396,10 @@ impl Lab {
             say(&format!("{name} joins"));
             up.lab.start(name, &[], Wait::Nothing)?;
             if labs::synced_unless(&up.cluster, &up.lab, name, members, stop)?.is_none() {
+                // A joiner takes its time to end by itself, and nothing of it is wanted any more.
+                for node in &up.lab.file.nodes {
+                    let _ = up.lab.kill(&node.name);
+                }
                 return Err(ended());
             }
         }
