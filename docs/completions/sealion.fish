@@ -642,7 +642,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l table-size -d 'Rows of each table' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l seed -d 'Of the random numbers: the same seed makes the same rows' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -s c -l connections -l threads -d 'Connections that are used at once' -r
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l workers -d 'Threads of the generator; when left out one for four processors, and two at least where there are two' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l workers -d 'Threads of the generator; when left out one for 8 connections, or 4 over TLS, and at most two, or one for four processors' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l rand-type -d 'How ids are drawn: special, uniform, gaussian or pareto' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l range-size -d 'Rows of a range' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l point-selects -r
@@ -711,7 +711,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l table-size -d 'Rows of each table' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l seed -d 'Of the random numbers: the same seed makes the same rows' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -s c -l connections -l threads -d 'Connections that are used at once' -r
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l workers -d 'Threads of the generator; when left out one for four processors, and two at least where there are two' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l workers -d 'Threads of the generator; when left out one for 8 connections, or 4 over TLS, and at most two, or one for four processors' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l rand-type -d 'How ids are drawn: special, uniform, gaussian or pareto' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l range-size -d 'Rows of a range' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l point-selects -r
@@ -911,7 +911,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l table-size -d 'Rows of each table' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l seed -d 'Of the random numbers: the same seed makes the same rows' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -s c -l connections -l threads -d 'Connections that are used at once' -r
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l workers -d 'Threads of the generator; when left out one for four processors, and two at least where there are two' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l workers -d 'Threads of the generator; when left out one for 8 connections, or 4 over TLS, and at most two, or one for four processors' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l rand-type -d 'How ids are drawn: special, uniform, gaussian or pareto' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l range-size -d 'Rows of a range' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l point-selects -r

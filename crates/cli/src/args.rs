@@ -710,7 +710,7 @@ pub struct BenchTrial {
     /// Connections that are used at once
     #[arg(short = 'c', long, visible_alias = "threads", value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub connections: u32,
-    /// Threads of the generator; when left out one for four processors, and two at least where there are two
+    /// Threads of the generator; when left out one for 8 connections, or 4 over TLS, and at most two, or one for four processors
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub workers: Option<u32>,
     /// How ids are drawn: special, uniform, gaussian or pareto

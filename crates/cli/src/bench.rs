@@ -288,12 +288,8 @@ fn rig(global: &Global, args: &BenchRunArgs) -> Result<(Rig, Option<Cluster>), O
 /// The one that was named, or all that can be measured where it is to be.
 fn wanted(name: &str, rig: &Rig) -> Result<Vec<&'static Experiment>, OpsError> {
     if name == "all" {
-        let is_possible =
-            |one: &&Experiment| one.arms.iter().filter(|arm| rig.lacks(arm).is_none()).count() > 1;
-        return Ok(EXPERIMENTS.iter().filter(is_possible).collect());
-    }
-    if file::is_file(name) {
-        return Ok(vec![file::read(Path::new(name))?]);
+        let here = |one: &&Experiment| ops::bench::experiment::is_possible(rig, one);
+        return Ok(EXPERIMENTS.iter().filter(here).collect());
     }
     let found = ops::bench::experiments::experiment(name).ok_or_else(|| {
         let names: Vec<&str> = EXPERIMENTS.iter().map(|one| one.name).collect();
@@ -310,12 +306,14 @@ fn experiment(global: &Global, args: &BenchRunArgs) -> Result<u8, OpsError> {
     if let Some(path) = &args.html {
         scan::writable(path)?;
     }
-    if file::is_file(&args.experiment) {
-        // What is wrong with it is said before anything is asked for or started.
-        file::read(Path::new(&args.experiment))?;
-    }
+    // What is wrong with a file is said before anything is asked for or started.
+    let own =
+        if file::is_file(&args.experiment) { Some(file::read(Path::new(&args.experiment))?) } else { None };
     let (mut rig, cluster) = rig(global, args)?;
-    let experiments = wanted(&args.experiment, &rig)?;
+    let experiments = match own {
+        Some(own) => vec![own],
+        None => wanted(&args.experiment, &rig)?,
+    };
     if args.html.is_some() && experiments.len() > 1 {
         return Err(OpsError::usage(
             "--html is of one experiment",

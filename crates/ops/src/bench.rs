@@ -304,6 +304,7 @@ pub fn load(
             }
             _ => {}
         }
+        let is_tls = first.tls.mode != net::SslMode::Disabled;
         let targets = targets
             .iter()
             .map(|target| ConnectOptions { database: Some(load.schema.clone()), ..target.clone() })
@@ -312,7 +313,7 @@ pub fn load(
             targets,
             script,
             connections: load.connections,
-            workers: load.workers.unwrap_or_else(default_workers),
+            workers: load.workers.unwrap_or_else(|| default_workers(load.connections, is_tls)),
             warm_up: load.warm_up,
             time: load.time,
             events: load.events,
@@ -363,7 +364,8 @@ pub(crate) fn settings(tls: Option<&net::TlsOptions>, load: &Load) -> Vec<Settin
         put("statements", format!("{}, SHA-256 {}", all.len(), digest.get(..16).unwrap_or_default()));
     }
     let of = &load.options;
-    put("workers", load.workers.unwrap_or_else(default_workers).to_string());
+    // Left out it is as many as connections and TLS are worth; how many there were is in a report of its own.
+    put("workers", load.workers.map_or_else(|| "auto".to_owned(), |workers| workers.to_string()));
     for (name, value) in [
         ("tables", of.tables),
         ("table-size", of.table_size),
@@ -385,12 +387,15 @@ pub(crate) fn settings(tls: Option<&net::TlsOptions>, load: &Load) -> Vec<Settin
     rows
 }
 
-/// A thread drives a hundred thousand statements a second; the rest of the machine may be the server's.
-fn default_workers() -> usize {
-    // Two at least: while a single one is off its processor, no connection gets its next statement, and a server that shares the
-    // machine runs idle.
+/// A thread drives a hundred thousand statements a second; the rest of the machine may be the server's. With few connections a
+/// second thread only divides what they bring at once; over TLS a statement costs it more, and it is worth it sooner. Measured on
+/// two processors that a server shares (docs/benchmarks.md).
+fn default_workers(connections: usize, tls: bool) -> usize {
+    const CONNECTIONS_OF_A_THREAD: usize = 8;
+    const OVER_TLS: usize = 4;
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    processors.div_ceil(4).max(2).min(processors)
+    let most = processors.div_ceil(4).max(2).min(processors);
+    connections.div_ceil(if tls { OVER_TLS } else { CONNECTIONS_OF_A_THREAD }).clamp(1, most)
 }
 
 /// Of servers on loopback, or behind a socket: others' CPU time cannot be read. A relay of ours is none.

@@ -79,24 +79,17 @@ pub fn run(
     let levels = if experiment.connections.is_empty() { own.to_vec() } else { chosen(experiment, method) };
     let mut why_not: Vec<String> = Vec::new();
     let mut noise = Noise::default();
-    let mut left_out = Vec::new();
-    // All of them before the first trial: what starts takes time from what runs.
+    let (wished, mut left_out) = possible(rig, experiment);
     let mut arms: Vec<Arm> = Vec::new();
-    // By name: where the first one is left out no other takes its place.
-    let first = experiment.arms.first().map(|arm| arm.name);
-    for arm in experiment.arms {
-        let lack = match rig.lacks(arm) {
-            Some(lack) => Some(lack),
-            None => match rig.reach(arm, stop, say) {
-                Ok(_) => None,
-                // A tunnel that this machine has not is no reason to have no answer.
-                Err(error) if matches!(arm.via, Via::Stunnel | Via::Ssh) => Some(in_one_line(&error)),
-                Err(error) => return Err(error),
-            },
-        };
-        match lack {
-            None => arms.push(Arm { against: arm.against.or(first), ..*arm }),
-            Some(lack) => left_out.push(format!("{}: {lack}", arm.name)),
+    // All of them before the first trial: what starts takes time from what runs.
+    for arm in wished {
+        match rig.reach(&arm, stop, say) {
+            Ok(_) => arms.push(arm),
+            // A tunnel that this machine has not is no reason to have no answer.
+            Err(error) if matches!(arm.via, Via::Stunnel | Via::Ssh) => {
+                left_out.push(format!("{}: {}", arm.name, in_one_line(&error)));
+            }
+            Err(error) => return Err(error),
         }
     }
     if bases(&arms).iter().all(Option::is_none) {
@@ -256,6 +249,25 @@ pub fn run(
                 .collect(),
         }),
     })
+}
+
+/// Whether arms are left that are compared, where what this place cannot give is left out.
+pub fn is_possible(rig: &Rig, experiment: &Experiment) -> bool {
+    bases(&possible(rig, experiment).0).iter().any(Option::is_some)
+}
+
+/// The arms that can be measured here, and why the others cannot.
+fn possible(rig: &Rig, experiment: &Experiment) -> (Vec<Arm>, Vec<String>) {
+    // By name: where the first one is left out no other takes its place.
+    let first = experiment.arms.first().map(|arm| arm.name);
+    let (mut arms, mut left_out) = (Vec::new(), Vec::new());
+    for arm in experiment.arms {
+        match rig.lacks(arm) {
+            None => arms.push(Arm { against: arm.against.or(first), ..*arm }),
+            Some(lack) => left_out.push(format!("{}: {lack}", arm.name)),
+        }
+    }
+    (arms, left_out)
 }
 
 /// What the arms are, so that two runs of arms that are only called alike are told apart.
@@ -584,6 +596,25 @@ mod tests {
         // Of what is known, the middle counts.
         noise.others = vec![None, Some(0.5), Some(0.6), Some(0.01)];
         assert!(noise.complaints()[0].contains("50 % of the machine"), "{:?}", noise.complaints());
+    }
+
+    #[test]
+    fn what_a_named_server_cannot_give_is_left_out_and_nothing_takes_its_place() {
+        let named = |ca: Option<&str>| {
+            let tls = net::TlsOptions { ca: ca.map(Into::into), ..net::TlsOptions::default() };
+            Rig::named(vec![ConnectOptions { tls, ..ConnectOptions::default() }])
+        };
+        let here = |name: &str, ca| {
+            let one = ::bench::experiments::experiment(name).expect("a ready one");
+            (is_possible(&named(ca), one), possible(&named(ca), one).0.len())
+        };
+        assert_eq!(here("aa", None), (true, 2));
+        assert_eq!(here("connect", None), (true, 2));
+        // Two arms are left, and neither is that which they are compared with.
+        assert_eq!(here("floor", None), (false, 2));
+        assert_eq!(here("verify", None), (false, 1));
+        assert_eq!(here("verify", Some("ca.pem")), (true, 3));
+        assert_eq!(here("galera-write", None), (false, 0));
     }
 
     #[test]
