@@ -1,10 +1,8 @@
 //! Processor time of this process and of others, microseconds.
 
-use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 use nix::sys::resource::{UsageWho, getrusage};
-use nix::sys::socket::{getsockopt, sockopt};
 use nix::time::ClockId;
 use nix::unistd::Pid;
 
@@ -60,14 +58,24 @@ pub fn family_of(pid: i32) -> Vec<i32> {
     family
 }
 
-/// The process that listens at a unix socket. `None`: nobody does, or in another namespace.
+/// Who listens at a unix socket, of the processes that this one may look into. Nothing is connected: a server would count it.
 ///
 /// # Source
-/// unix(7), SO_PEERCRED: who called listen(2).
-pub fn listener_at(path: &Path) -> Option<i32> {
-    let stream = UnixStream::connect(path).ok()?;
-    let peer = getsockopt(&stream, sockopt::PeerCredentials).ok()?;
-    Some(peer.pid()).filter(|pid| *pid > 0)
+/// proc(5): /proc/net/unix has flags (`__SO_ACCEPTCON`, 0x10000), inode and path in its fourth, seventh and eighth column.
+pub fn listeners_at(path: &Path) -> Vec<i32> {
+    let Some(wanted) = path.canonicalize().ok().and_then(|path| path.to_str().map(str::to_owned)) else {
+        return vec![];
+    };
+    let table = std::fs::read_to_string("/proc/net/unix").unwrap_or_default();
+    let inodes: Vec<String> = table
+        .lines()
+        .filter(|row| row.ends_with(&format!(" {wanted}")))
+        .filter_map(|row| match row.split_whitespace().collect::<Vec<_>>().as_slice() {
+            [_, _, _, "00010000", _, _, inode, ..] => Some(format!("socket:[{inode}]")),
+            _ => None,
+        })
+        .collect();
+    holders_of(&inodes)
 }
 
 /// Who listens on a port of this machine, of the processes that this one may look into.
@@ -86,6 +94,11 @@ pub fn listeners_of(port: u16) -> Vec<i32> {
             }
         }
     }
+    holders_of(&inodes)
+}
+
+/// Who has one of these sockets open.
+fn holders_of(inodes: &[String]) -> Vec<i32> {
     let mut found = Vec::new();
     for process in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
         let Some(pid) = process.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
@@ -106,9 +119,13 @@ mod tests {
     fn who_listens_at_a_socket_is_known() {
         let place = tempfile::tempdir().expect("a directory");
         let path = place.path().join("socket");
-        assert_eq!(super::listener_at(&path), None);
-        let _listener = std::os::unix::net::UnixListener::bind(&path).expect("it listens");
-        assert_eq!(super::listener_at(&path), i32::try_from(std::process::id()).ok());
+        assert!(super::listeners_at(&path).is_empty());
+        let listener = std::os::unix::net::UnixListener::bind(&path).expect("it listens");
+        let own = i32::try_from(std::process::id()).expect("a pid");
+        assert!(super::listeners_at(&path).contains(&own));
+        // Whoever looked has not knocked.
+        listener.set_nonblocking(true).expect("it does not wait");
+        assert!(listener.accept().is_err());
     }
 
     #[test]

@@ -52,7 +52,7 @@ pub fn workloads() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// What the throughput and the costs of a workload are of: by what an event of it is.
 pub fn counts(workload: &str) -> &'static str {
     match workload {
-        CONNECT | "reconnect" => "connections",
+        CONNECT => "connections",
         "stream" => "tables",
         _ => QUERIES,
     }
@@ -410,7 +410,7 @@ fn pids_behind(targets: &[ConnectOptions]) -> Vec<i32> {
                 cpu::listeners_of(*port)
             }
             Endpoint::Tcp { .. } => vec![],
-            Endpoint::Unix { path } => cpu::listener_at(path).into_iter().collect(),
+            Endpoint::Unix { path } => cpu::listeners_at(path),
         };
         for pid in pids {
             if Some(pid) != own && !found.contains(&pid) {
