@@ -2125,7 +2125,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__prove__subcmd__client)
-            opts="-v -h --case --host --namespace --authorized-bind --timeout-s --inventory --format --color --verbose --help"
+            opts="-v -h --case --host --namespace --authorized-bind --stream --timeout-s --inventory --format --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -148,7 +148,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_se
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list" -f -a "relay" -d 'Stand between a client and a real server: listen, or strip TLS, substitute the RSA key, change a result'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list" -f -a "tour" -d 'Play the classic attacks on real servers of our own: each succeeding, what stops it, and each failing'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list" -f -a "list" -d 'The attacks, and what helps against each'
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l case -d 'Only this attack (`sealion prove list`); may be given several times' -r
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l case -d 'Only this attack (`sealion prove list`); may be given several times, or several with commas between them' -r
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l host -d 'What clients connect to, "localhost" when left out; it stands in the certificates that are right' -r
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l authorized-bind -d 'Listen on this address instead of 127.0.0.1. Whoever reaches it can be attacked: only where you may' -r
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l timeout-s -d 'End one run of the client after this long' -r
@@ -167,6 +167,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_s
 always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l namespace -d 'In a network of its own, with a routable address and a name: some libraries check less for localhost'
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l stream -d 'The client speaks first, TLS from its first byte or bytes of its own: an SST donor, socat, stunnel'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from clients" -l only -d 'Only this client (its id); may be given several times, or several with commas between them' -r
@@ -221,7 +222,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from config" -l no-namespace -d 'On the host\'s loopback instead of a network of its own; some libraries check less there'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from config" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from config" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from serve" -l case -d 'Only this attack (`sealion prove list`); may be given several times' -r
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from serve" -l case -d 'Only this attack (`sealion prove list`); may be given several times, or several with commas between them' -r
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from serve" -l host -d 'What clients connect to, "localhost" when left out; it stands in the certificates that are right' -r
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from serve" -l authorized-bind -d 'Listen on this address instead of 127.0.0.1. Whoever reaches it can be attacked: only where you may' -r
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from serve" -l port -d 'Port of the first attack, the others follow; the kernel chooses when left out' -r

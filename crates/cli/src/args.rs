@@ -374,8 +374,8 @@ pub struct ProveRelayArgs {
 
 #[derive(Debug, Args)]
 pub struct Stage {
-    /// Only this attack (`sealion prove list`); may be given several times
-    #[arg(long = "case", value_name = "ID")]
+    /// Only this attack (`sealion prove list`); may be given several times, or several with commas between them
+    #[arg(long = "case", alias = "cases", value_name = "ID", value_delimiter = ',')]
     pub cases: Vec<String>,
     /// What clients connect to, "localhost" when left out; it stands in the certificates that are right
     #[arg(long, value_name = "NAME", conflicts_with = "namespace")]
@@ -392,6 +392,9 @@ pub struct Stage {
 pub struct ProveClientArgs {
     #[command(flatten)]
     pub stage: Stage,
+    /// The client speaks first, TLS from its first byte or bytes of its own: an SST donor, socat, stunnel
+    #[arg(long)]
+    pub stream: bool,
     /// End one run of the client after this long
     #[arg(long, value_name = "S", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub timeout_s: u64,

@@ -8,6 +8,7 @@ use std::time::Duration;
 use ops::OpsError;
 use ops::prove::drivers::{self, COLUMNS, Kept, LOGINS, State, Tried, Wanted};
 use ops::prove::{ATTACKS, CLIENTS, Ground, Outcome, Stage, attack};
+use prove::Protocol;
 use report::shape::{PROVE_CLIENT_SCHEMA_ID, ProveClientReport};
 use serde_json::{Value, json};
 
@@ -72,6 +73,21 @@ fn chosen_or_all(stage: &args::Stage) -> Result<Vec<&'static prove::Attack>, Ops
     if stage.cases.is_empty() { Ok(ATTACKS.to_vec()) } else { chosen(&stage.cases) }
 }
 
+/// The same, of those that the protocol has: one that was asked for by name and is not played there is an error.
+fn chosen_for(stage: &args::Stage, protocol: Protocol) -> Result<Vec<&'static prove::Attack>, OpsError> {
+    let mut attacks = chosen_or_all(stage)?;
+    let missing = attacks.iter().find(|one| !one.is_played_in(protocol));
+    if let (Some(missing), false) = (missing, stage.cases.is_empty()) {
+        return Err(OpsError::usage(
+            format!("{} is not tried on a stream", missing.id),
+            "it is about what MySQL says around TLS",
+            "leave out --stream, or this --case",
+        ));
+    }
+    attacks.retain(|one| one.is_played_in(protocol));
+    Ok(attacks)
+}
+
 /// Before any thread is there: a namespace is entered by the whole process.
 fn ground(stage: &args::Stage) -> Result<Ground, OpsError> {
     if stage.namespace {
@@ -82,17 +98,19 @@ fn ground(stage: &args::Stage) -> Result<Ground, OpsError> {
 }
 
 fn client(global: &Global, args: &ProveClientArgs) -> Result<u8, OpsError> {
-    let attacks = chosen_or_all(&args.stage)?;
+    let protocol = if args.stream { Protocol::Stream } else { Protocol::MySql };
+    let attacks = chosen_for(&args.stage, protocol)?;
     let ground = ground(&args.stage)?;
     let stop = interrupt::flag()?;
-    let stage = Stage::set(&attacks, &ground, 0)?;
+    let stage = Stage::set(&attacks, &[protocol], &ground, 0)?;
     let is_table = global.format == Format::Table;
     let at_most = Duration::from_secs(args.timeout_s);
-    let judged = ops::prove::client(&stage, &attacks, &args.command, at_most, &stop, &mut |outcome| {
-        if is_table {
-            print_outcome(global, outcome);
-        }
-    })?;
+    let judged =
+        ops::prove::client(&stage, &attacks, protocol, &args.command, at_most, &stop, &mut |outcome| {
+            if is_table {
+                print_outcome(global, outcome);
+            }
+        })?;
     let fallen: Vec<&Outcome> = judged.outcomes.iter().filter(|one| one.has_fallen()).collect();
     let is_whole = judged.outcomes.len() == attacks.len();
     if is_table {
@@ -130,7 +148,8 @@ fn print_outcome(global: &Global, one: &Outcome) {
         if one.is_guessable && one.has_fallen() { "; fit for guessing the password offline" } else { "" };
     show::out(&format!("{mark} {:<21} {:<4} {}{guess}", one.attack.id, one.verdict.letters(), one.verdict));
     if global.verbose > 0 {
-        show::out(&format!("       {}, {} connections", one.exit, one.connections));
+        let connections = if one.connections == 1 { "connection" } else { "connections" };
+        show::out(&format!("       {}, {} {connections}", one.exit, one.connections));
         for line in &one.trace {
             show::out(&format!("       . {line}"));
         }
@@ -208,7 +227,8 @@ fn clients(global: &Global, args: &ProveClientsArgs) -> Result<u8, OpsError> {
     };
     let ground = if args.by_address { ground.by_address() } else { ground };
     let stop = interrupt::flag()?;
-    let stage = Stage::set(&[&attacks[..], &logins].concat(), &ground, 0)?;
+    let stage =
+        Stage::set(&[&attacks[..], &logins].concat(), &[Protocol::MySql, Protocol::Stream], &ground, 0)?;
     let wanted = Wanted {
         clients: &prepared,
         attacks: &attacks,
@@ -228,7 +248,8 @@ fn clients(global: &Global, args: &ProveClientsArgs) -> Result<u8, OpsError> {
         }
     })?;
     show::progress("");
-    if let Some(path) = &args.page {
+    let is_whole = !stop.load(Ordering::Relaxed);
+    if let Some(path) = args.page.as_ref().filter(|_| is_whole) {
         let day = show::day(i64::try_from(model::Clock::unix_ms(&model::SystemClock) / 1000).ok());
         // Of one run, so that neither can be older than the other.
         write(path, &drivers::page(&all, &attacks, &day))?;
@@ -245,7 +266,11 @@ fn clients(global: &Global, args: &ProveClientsArgs) -> Result<u8, OpsError> {
     } else {
         show::out(&drivers::report(&all).to_json());
     }
-    let is_tried = all.iter().any(|one| matches!(one.state, State::Tried { .. }));
+    if !is_whole {
+        let page = if args.page.is_some() { "; no page was written" } else { "" };
+        show::tell(&format!("Ended early: the others were not tried{page}."));
+    }
+    let is_tried = is_whole && all.iter().any(|one| matches!(one.state, State::Tried { .. }));
     Ok(if is_tried { 0 } else { 3 })
 }
 
@@ -295,10 +320,10 @@ fn serve(global: &Global, args: &ProveServeArgs) -> Result<u8, OpsError> {
     let attacks = chosen_or_all(&args.stage)?;
     let ground = ground(&args.stage)?;
     let stop = interrupt::flag()?;
-    let stage = Stage::set(&attacks, &ground, args.port)?;
+    let stage = Stage::set(&attacks, &[Protocol::MySql], &ground, args.port)?;
     let rows = stage
         .rogue
-        .ports()
+        .ports(Protocol::MySql)
         .iter()
         .map(|(attack, address)| vec![address.port().to_string(), attack.id.into(), attack.does.into()])
         .collect();

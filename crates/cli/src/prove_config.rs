@@ -14,6 +14,7 @@ use ops::prove::config::{
 };
 use ops::prove::drivers::{self, COLUMNS};
 use ops::prove::{Ground, Stage, attack};
+use prove::Protocol;
 use prove::config::Driver;
 
 use crate::args::{Format, Global, ProveConfigArgs};
@@ -114,7 +115,7 @@ fn confirmed(
         })
     };
     let stop = stop()?;
-    let stage = Stage::set(&attacks, &ground, 0)?;
+    let stage = Stage::set(&attacks, &[Protocol::MySql], &ground, 0)?;
     let wanted = confirm::Wanted {
         prepared: &prepared,
         attacks: &attacks,

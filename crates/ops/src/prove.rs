@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use prove::attack::Family;
 use prove::rogue::Visit;
-use prove::{Attack, Rogue, Settings, Verdict};
+use prove::{Attack, Protocol, Rogue, Settings, Verdict};
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::OpsError;
@@ -106,7 +106,12 @@ pub struct Stage {
 impl Stage {
     /// # Errors
     /// A port that is taken, or no place for the files.
-    pub fn set(attacks: &[&'static Attack], ground: &Ground, first_port: u16) -> Result<Self, OpsError> {
+    pub fn set(
+        attacks: &[&'static Attack],
+        protocols: &[Protocol],
+        ground: &Ground,
+        first_port: u16,
+    ) -> Result<Self, OpsError> {
         let (bind, host) = (ground.bind, ground.host.as_str());
         let dir = tempfile::Builder::new()
             .prefix("sealion-prove-")
@@ -130,7 +135,7 @@ impl Stage {
             canary: CANARY.into(),
             canary_path: canary.display().to_string(),
         };
-        let rogue = Rogue::start(settings, attacks, first_port).map_err(|error| {
+        let rogue = Rogue::start(settings, attacks, protocols, first_port).map_err(|error| {
             OpsError::cannot_look(
                 format!("the rogue cannot listen on {bind}"),
                 error,
@@ -210,6 +215,7 @@ pub struct Judged {
 pub fn client(
     stage: &Stage,
     attacks: &[&'static Attack],
+    protocol: Protocol,
     command: &[OsString],
     at_most: Duration,
     stop: &AtomicBool,
@@ -221,7 +227,7 @@ pub fn client(
         if stop.load(Ordering::Relaxed) {
             break;
         }
-        let Some(port) = stage.rogue.port(attack) else { continue };
+        let Some(port) = stage.rogue.port(attack, protocol) else { continue };
         let ended = run(stage, port, command, None, at_most, stop)?;
         // It was ended with us: what it had not done yet is no verdict.
         if stop.load(Ordering::Relaxed) {

@@ -33,6 +33,14 @@ impl fmt::Display for Family {
     }
 }
 
+/// What a client of the rogue speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {
+    MySql,
+    /// The client speaks first: TLS from its first byte, or bytes of its own. So does a donor that sends its state to a joiner.
+    Stream,
+}
+
 /// One attack.
 #[derive(Debug)]
 pub struct Attack {
@@ -205,4 +213,12 @@ impl Attack {
         asks_for_file: false,
         noise: Noise::None,
     };
+
+    /// Whether there is something to attack: what is about MySQL's own packets means nothing to a stream.
+    pub fn is_played_in(&self, protocol: Protocol) -> bool {
+        use Family::{Certificate, Control, Name, Strip, Version};
+        protocol == Protocol::MySql
+            || matches!(self.family, Control | Strip | Certificate | Name | Version)
+                && self.greeting == Self::HONEST.greeting
+    }
 }

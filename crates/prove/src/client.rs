@@ -6,12 +6,15 @@
 //! are taken on the server's side, and none stands in this source. One of Java takes `SEALION_FRONT`, scheme and hosts of a
 //! URL, for what somebody's settings say with several hosts.
 
+use crate::attack::Protocol;
+
 /// One driver or tool.
 #[derive(Debug)]
 pub struct Client {
     /// Never changes its meaning.
     pub id: &'static str,
     pub name: &'static str,
+    pub protocol: Protocol,
     /// Files of its project, by their path in it.
     pub files: &'static [(&'static str, &'static str)],
     /// Programs that must be there, and how to get them.

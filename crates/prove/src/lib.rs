@@ -30,7 +30,7 @@ pub mod talk;
 pub mod trace;
 pub mod verdict;
 
-pub use attack::{Attack, Family};
+pub use attack::{Attack, Family, Protocol};
 pub use client::{Client, Promise};
 pub use rogue::{Rogue, Settings};
 pub use talk::{Over, Seen};

@@ -11,10 +11,11 @@ use openssl::pkey::Private;
 use openssl::rsa::Rsa;
 use openssl::ssl::{HandshakeError, NameType, SslAcceptor};
 use secrecy::SecretString;
+use zeroize::Zeroize;
 
-use crate::attack::Attack;
+use crate::attack::{Attack, Protocol};
 use crate::certificates::Certificates;
-use crate::talk::{Known, Seen, Talk};
+use crate::talk::{Known, Over, Seen, Talk};
 
 /// A connection that gives nothing for so long is over.
 const SILENCE: Duration = Duration::from_secs(10);
@@ -26,6 +27,8 @@ const CONNECTION_MAX: Duration = Duration::from_secs(60);
 const CONNECTIONS_MAX: usize = 64;
 const READ_BYTES: usize = 16 * 1024;
 const POLL: Duration = Duration::from_millis(20);
+/// The type of the record that a ClientHello comes in (RFC 8446, 5.1).
+const TLS_HANDSHAKE: u8 = 22;
 
 /// What clients are told, and compared with.
 pub struct Settings {
@@ -58,17 +61,25 @@ struct Shared {
 pub struct Rogue {
     shared: Arc<Shared>,
     ports: Vec<(&'static Attack, SocketAddr)>,
+    streams: Vec<(&'static Attack, SocketAddr)>,
+    /// Of each listener for streams, how often it found nobody waiting.
+    idle: Vec<Arc<AtomicUsize>>,
     ca_pem: Vec<u8>,
     crl_pem: Vec<u8>,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Rogue {
-    /// Listens for every attack on a port of its own; `first_port` 0 leaves the choice to the kernel.
+    /// Listens for every attack and protocol on a port of its own; `first_port` 0 leaves the choice to the kernel.
     ///
     /// # Errors
     /// A port that is taken, or OpenSSL without random numbers.
-    pub fn start(settings: Settings, attacks: &[&'static Attack], first_port: u16) -> io::Result<Self> {
+    pub fn start(
+        settings: Settings,
+        attacks: &[&'static Attack],
+        protocols: &[Protocol],
+        first_port: u16,
+    ) -> io::Result<Self> {
         let certificates = Certificates::new().map_err(io::Error::other)?;
         let key = Rsa::generate(2048).map_err(io::Error::other)?;
         let key_pem = key.public_key_to_pem().map_err(io::Error::other)?;
@@ -82,12 +93,17 @@ impl Rogue {
         });
         let mut this = Self {
             ports: Vec::new(),
+            streams: Vec::new(),
+            idle: Vec::new(),
             ca_pem: certificates.ca_pem().map_err(io::Error::other)?,
             crl_pem: certificates.crl_pem().map_err(io::Error::other)?,
             threads: Vec::new(),
             shared: Arc::clone(&shared),
         };
-        for (place, attack) in (0u16..).zip(attacks) {
+        let played = protocols.iter().flat_map(|protocol| {
+            attacks.iter().filter(|attack| attack.is_played_in(*protocol)).map(|attack| (*attack, *protocol))
+        });
+        for (place, (attack, protocol)) in (0u16..).zip(played) {
             let acceptor = match &attack.tls {
                 Some(look) => {
                     Some(certificates.acceptor(look, &shared.settings.host).map_err(io::Error::other)?)
@@ -97,23 +113,33 @@ impl Rogue {
             let port = if first_port == 0 { 0 } else { first_port.saturating_add(place) };
             let listener = TcpListener::bind((shared.settings.bind, port))?;
             listener.set_nonblocking(true)?;
-            this.ports.push((attack, listener.local_addr()?));
-            let (shared, attack) = (Arc::clone(&shared), *attack);
+            let ports = match protocol {
+                Protocol::MySql => &mut this.ports,
+                Protocol::Stream => &mut this.streams,
+            };
+            ports.push((attack, listener.local_addr()?));
+            let (shared, idle) = (Arc::clone(&shared), Arc::new(AtomicUsize::new(0)));
+            if protocol == Protocol::Stream {
+                this.idle.push(Arc::clone(&idle));
+            }
             let thread = thread::Builder::new()
                 .name(format!("rogue {}", attack.id))
-                .spawn(move || listen(&shared, attack, &listener, acceptor.as_ref()))?;
+                .spawn(move || listen(&shared, attack, protocol, &listener, acceptor.as_ref(), &idle))?;
             this.threads.push(thread);
         }
         Ok(this)
     }
 
     /// Where each attack listens.
-    pub fn ports(&self) -> &[(&'static Attack, SocketAddr)] {
-        &self.ports
+    pub fn ports(&self, protocol: Protocol) -> &[(&'static Attack, SocketAddr)] {
+        match protocol {
+            Protocol::MySql => &self.ports,
+            Protocol::Stream => &self.streams,
+        }
     }
 
-    pub fn port(&self, attack: &Attack) -> Option<u16> {
-        self.ports.iter().find(|(one, _)| one.id == attack.id).map(|(_, address)| address.port())
+    pub fn port(&self, attack: &Attack, protocol: Protocol) -> Option<u16> {
+        self.ports(protocol).iter().find(|(one, _)| one.id == attack.id).map(|(_, address)| address.port())
     }
 
     /// The CA to be trusted, as PEM.
@@ -129,6 +155,14 @@ impl Rogue {
     /// What came since the last call. Waits until connections that are open have ended, at most `at_most`.
     pub fn visits(&self, at_most: Duration) -> Vec<Visit> {
         let deadline = Instant::now() + at_most;
+        // Who speaks first needs no answer: it may have gone before anybody has taken its connection. The first look that finds
+        // nobody may have begun before this; the second has not.
+        let before: Vec<usize> = self.idle.iter().map(|idle| idle.load(Ordering::Acquire)).collect();
+        for (idle, before) in self.idle.iter().zip(before) {
+            while idle.load(Ordering::Acquire).wrapping_sub(before) < 2 && Instant::now() < deadline {
+                thread::sleep(POLL / 4);
+            }
+        }
         while self.shared.open.load(Ordering::Acquire) > 0 && Instant::now() < deadline {
             thread::sleep(POLL);
         }
@@ -148,11 +182,14 @@ impl Drop for Rogue {
 fn listen(
     shared: &Arc<Shared>,
     attack: &'static Attack,
+    protocol: Protocol,
     listener: &TcpListener,
     acceptor: Option<&SslAcceptor>,
+    idle: &AtomicUsize,
 ) {
     while !shared.ends.load(Ordering::Acquire) {
         let Ok((stream, from)) = listener.accept() else {
+            idle.fetch_add(1, Ordering::AcqRel);
             thread::sleep(POLL);
             continue;
         };
@@ -162,7 +199,10 @@ fn listen(
         }
         let (for_thread, acceptor) = (Arc::clone(shared), acceptor.cloned());
         let spawned = thread::Builder::new().name("rogue connection".into()).spawn(move || {
-            let seen = serve(&for_thread, attack, &stream, acceptor.as_ref());
+            let seen = match protocol {
+                Protocol::MySql => serve(&for_thread, attack, &stream, acceptor.as_ref()),
+                Protocol::Stream => serve_stream(&stream, acceptor.as_ref()),
+            };
             let mut visits = for_thread.visits.lock().unwrap_or_else(PoisonError::into_inner);
             visits.push(Visit { attack, from, seen });
             drop(visits);
@@ -217,6 +257,58 @@ fn serve(shared: &Shared, attack: &Attack, stream: &TcpStream, acceptor: Option<
     }
     let _ = stream.shutdown(Shutdown::Write);
     talk.into_seen()
+}
+
+/// A client that speaks first. Its bytes are counted, and forgotten: that they came is what it gives away.
+fn serve_stream(stream: &TcpStream, acceptor: Option<&SslAcceptor>) -> Seen {
+    let mut seen = Seen::default();
+    let _ = stream.set_nonblocking(false);
+    let _ = stream.set_read_timeout(Some(SILENCE));
+    let _ = stream.set_write_timeout(Some(SILENCE));
+    let mut first = [0];
+    let count = stream.peek(&mut first).unwrap_or_default();
+    let is_tls = count > 0 && first == [TLS_HANDSHAKE];
+    match (is_tls, acceptor) {
+        (false, _) => read_stream(stream, Over::Clear, &mut seen),
+        (true, None) => {
+            seen.asked_for_tls = true;
+            seen.trace.note("client: a ClientHello, and there is no TLS here".into());
+        }
+        (true, Some(acceptor)) => {
+            seen.asked_for_tls = true;
+            match acceptor.accept(stream) {
+                Ok(mut session) => {
+                    seen.finished_tls = true;
+                    seen.server_name = session.ssl().servername(NameType::HOST_NAME).map(wire::printable);
+                    seen.trace.tls_finished(session.ssl().version_str(), seen.server_name.as_deref());
+                    read_stream(&mut session, Over::Tls, &mut seen);
+                    let _ = session.shutdown();
+                }
+                Err(HandshakeError::SetupFailure(error)) => seen.tls_failure = Some(error.to_string()),
+                Err(HandshakeError::Failure(stopped) | HandshakeError::WouldBlock(stopped)) => {
+                    let why = wire::printable(&stopped.error().to_string());
+                    seen.trace.tls_failed(&why);
+                    seen.tls_failure = Some(why);
+                }
+            }
+        }
+    }
+    let _ = stream.shutdown(Shutdown::Both);
+    seen
+}
+
+/// Reads what a stream begins with, into nowhere.
+fn read_stream(mut from: impl Read, over: Over, seen: &mut Seen) {
+    let mut buffer = [0; READ_BYTES];
+    let count = from.read(&mut buffer).unwrap_or_default();
+    buffer.zeroize();
+    if count > 0 {
+        seen.command = Some(over);
+        seen.commands = 1;
+        seen.trace.note(format!("client, {over}: a stream, {count} bytes of it read"));
+    } else {
+        seen.trace.note("client: closes".into());
+    }
 }
 
 fn is_silence(error: &io::Error) -> bool {

@@ -11,7 +11,7 @@ use openssl::ssl::{SslConnector, SslMethod, SslVerifyMode, SslVersion};
 use prove::attack::Family;
 use prove::attacks::{ATTACKS, attack};
 use prove::talk::{Given, Over};
-use prove::{Attack, Rogue, Settings, Verdict};
+use prove::{Attack, Protocol, Rogue, Settings, Verdict};
 use wire::greeting::{self, FirstPacket};
 use wire::login::{CHARSET_UTF8MB4, HandshakeResponse, SslRequest};
 use wire::packet::{PacketBuffer, write_payload};
@@ -22,6 +22,10 @@ const CANARY: &[u8] = b"a canary that the test made\n";
 const ALL_ENDED: Duration = Duration::from_secs(20);
 
 fn rogue(dir: &tempfile::TempDir) -> Rogue {
+    start(dir, Protocol::MySql)
+}
+
+fn start(dir: &tempfile::TempDir, protocol: Protocol) -> Rogue {
     let path = dir.path().join("canary");
     std::fs::write(&path, CANARY).unwrap();
     let settings = Settings {
@@ -31,7 +35,7 @@ fn rogue(dir: &tempfile::TempDir) -> Rogue {
         canary: CANARY.to_vec(),
         canary_path: path.to_str().unwrap().into(),
     };
-    Rogue::start(settings, ATTACKS, 0).unwrap()
+    Rogue::start(settings, ATTACKS, &[protocol], 0).unwrap()
 }
 
 /// Does whatever it is told: answers every plugin with what it asks for, sends every file, believes every byte.
@@ -158,7 +162,7 @@ fn a_careless_client_falls_in_every_case() {
     let dir = tempfile::tempdir().unwrap();
     let rogue = rogue(&dir);
     for one in ATTACKS {
-        let _ = Careless::visit(rogue.port(one).unwrap());
+        let _ = Careless::visit(rogue.port(one, Protocol::MySql).unwrap());
         let (verdict, seen) = verdict(&rogue, one);
         let expected = match (one.family, one.id) {
             (Family::Strip, _) | (_, "old-server") => Verdict::Accepted(Over::Clear),
@@ -183,7 +187,7 @@ fn who_forgets_what_came_before_tls_waits_for_an_answer_and_has_not_fallen() {
     let rogue = rogue(&dir);
     let early = attack("ok-before-tls").unwrap();
     for (drops_early, letters, is_fall) in [(true, "cT", false), (false, "AT", true)] {
-        let _ = Careless::visit_with(rogue.port(early).unwrap(), drops_early);
+        let _ = Careless::visit_with(rogue.port(early, Protocol::MySql).unwrap(), drops_early);
         let (verdict, seen) = verdict(&rogue, early);
         assert_eq!((verdict.letters(), verdict.is_fall(early)), (letters, is_fall), "{seen:?}");
         assert!(seen.trace.lines().contains(&"rogue, TLS: says nothing".to_owned()), "{seen:?}");
@@ -201,7 +205,8 @@ fn a_strict_client_falls_in_none() {
     let crl = dir.path().join("crl.pem");
     std::fs::write(&crl, rogue.crl_pem()).unwrap();
     for one in ATTACKS {
-        let mut options = ConnectOptions::new(Endpoint::tcp("localhost", rogue.port(one).unwrap()), "app");
+        let mut options =
+            ConnectOptions::new(Endpoint::tcp("localhost", rogue.port(one, Protocol::MySql).unwrap()), "app");
         options.password = Some(SecretString::from(PASSWORD));
         options.tls.mode = SslMode::VerifyIdentity;
         options.tls.ca = Some(ca.clone());
@@ -222,12 +227,86 @@ fn a_strict_client_falls_in_none() {
     }
 }
 
+/// A donor of an SST, without the database: TLS first, and a few bytes of its own.
+fn send_stream(port: u16, ca: Option<&std::path::Path>) -> std::io::Result<()> {
+    let mut connector = SslConnector::builder(SslMethod::tls_client())?;
+    if let Some(ca) = ca {
+        connector.set_ca_file(ca)?;
+        connector.set_min_proto_version(Some(SslVersion::TLS1_2))?;
+    } else {
+        connector.set_verify(SslVerifyMode::NONE);
+        connector.set_security_level(0);
+        connector.set_min_proto_version(Some(SslVersion::TLS1))?;
+        connector.set_cipher_list("ALL:COMPLEMENTOFALL:@SECLEVEL=0")?;
+    }
+    let mut configuration = connector.build().configure()?;
+    configuration.set_verify_hostname(ca.is_some());
+    match configuration.connect("localhost", TcpStream::connect(("127.0.0.1", port))?) {
+        Ok(mut session) => session.write_all(STREAM),
+        // Without TLS, if it must be.
+        Err(_) if ca.is_none() => TcpStream::connect(("127.0.0.1", port))?.write_all(STREAM),
+        Err(error) => Err(std::io::Error::other(error.to_string())),
+    }
+}
+
+const STREAM: &[u8] = b"XBSTCK01 a database";
+
+#[test]
+fn a_careless_stream_falls_to_all_that_is_about_tls_and_a_strict_one_to_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let rogue = start(&dir, Protocol::Stream);
+    let ca = dir.path().join("ca.pem");
+    std::fs::write(&ca, rogue.ca_pem()).unwrap();
+    let played: Vec<&Attack> =
+        ATTACKS.iter().copied().filter(|one| one.is_played_in(Protocol::Stream)).collect();
+    assert!(played.iter().all(|one| !matches!(one.family, Family::Password | Family::File | Family::Noise)));
+    assert!(played.len() > 15 && rogue.port(played[0], Protocol::MySql).is_none());
+    let worst = |one: &Attack| {
+        let visits = rogue.visits(ALL_ENDED);
+        assert!(visits.iter().all(|visit| visit.attack.id == one.id), "{visits:?}");
+        assert!(!format!("{visits:?}").contains("a database"));
+        visits.iter().map(|visit| Verdict::of(&visit.seen)).max().unwrap()
+    };
+    for one in played {
+        let port = rogue.port(one, Protocol::Stream).unwrap();
+        send_stream(port, None).unwrap();
+        let over = if one.family == Family::Strip { Over::Clear } else { Over::Tls };
+        assert_eq!(worst(one), Verdict::Accepted(over), "{}", one.id);
+        let sent = send_stream(port, Some(&ca));
+        let verdict = worst(one);
+        let may = ["honest", "cn-only", "wildcard", "address-in-cn", "revoked"];
+        match sent {
+            Ok(()) => assert!(may.contains(&one.id) && verdict == Verdict::Accepted(Over::Tls), "{}", one.id),
+            Err(error) => {
+                let is_safe = matches!(verdict, Verdict::RefusedAfterGreeting | Verdict::RefusedInHandshake);
+                assert!(is_safe && one.id != "honest", "{}: {verdict} {error}", one.id);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_stream_in_clear_to_one_who_speaks_tls_is_seen_as_what_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let rogue = start(&dir, Protocol::Stream);
+    let honest = attack("honest").unwrap();
+    let port = rogue.port(honest, Protocol::Stream).unwrap();
+    TcpStream::connect(("127.0.0.1", port)).unwrap().write_all(STREAM).unwrap();
+    let (in_clear, seen) = verdict(&rogue, honest);
+    assert_eq!(in_clear, Verdict::Accepted(Over::Clear), "{seen:?}");
+    // Nothing at all is nothing given away.
+    drop(TcpStream::connect(("127.0.0.1", port)).unwrap());
+    let (nothing, seen) = verdict(&rogue, honest);
+    assert_eq!(nothing, Verdict::RefusedAfterGreeting, "{seen:?}");
+}
+
 #[test]
 fn what_is_given_away_is_compared_and_another_password_is_not_taken_for_it() {
     let dir = tempfile::tempdir().unwrap();
     let rogue = rogue(&dir);
     let strip = attack("clear-password").unwrap();
-    let mut options = ConnectOptions::new(Endpoint::tcp("localhost", rogue.port(strip).unwrap()), "app");
+    let mut options =
+        ConnectOptions::new(Endpoint::tcp("localhost", rogue.port(strip, Protocol::MySql).unwrap()), "app");
     options.password = Some(SecretString::from("another"));
     options.tls.mode = SslMode::Disabled;
     let refused = Client::connect(&options).unwrap_err().to_string();

@@ -36,7 +36,16 @@ fn the_command_line_clients_do_what_they_are_known_to_do() {
     let _alone = one_at_a_time();
     let home = short_dir();
     let dir = home.path().join("clients");
-    let only = ["--only", "mysql-9.7", "--only", "mariadb-10.11", "--only", "mariadb-11.8"];
+    let only = [
+        "--only",
+        "mysql-9.7",
+        "--only",
+        "mariadb-10.11",
+        "--only",
+        "mariadb-11.8",
+        "--only",
+        "sst-mariabackup,sst-rsync",
+    ];
     let place = format!("--dir={}", dir.display());
     let said =
         prove(&[&["clients", "--format=json", "--install", place.as_str()][..], &only].concat()).exits(0);
@@ -60,6 +69,21 @@ fn the_command_line_clients_do_what_they_are_known_to_do() {
     check("mariadb-11.8", "env-password", "AT AP AT AT AT AT");
     check("mariadb-11.8", "ca", "AT G T T T T");
     check("mariadb-11.8", "skip-verify", "AT AP AT AT AT AT");
+    // Donors. The server's own certificate and CA are enough for rsync, and mean nothing to mariabackup.
+    check("sst-mariabackup", "default", "AP AP AP AP AP AP");
+    check("sst-mariabackup", "server", "AP AP AP AP AP AP");
+    check("sst-mariabackup", "required", "AT G AT AT AT AT");
+    check("sst-mariabackup", "verify-ca", "AT G T T T AT");
+    check("sst-mariabackup", "verify-identity", "AT G T T T T");
+    check("sst-mariabackup", "encrypt-2", "AT G T T T AT");
+    check("sst-mariabackup", "encrypt-3", "AT G AT AT AT AT");
+    check("sst-mariabackup", "encrypt-3-ca", "AT G T T T T");
+    check("sst-mariabackup", "encrypt-4", "AT G T T T T");
+    check("sst-rsync", "default", "AP AP AP AP AP AP");
+    check("sst-rsync", "server", "AT G T T T AT");
+    check("sst-rsync", "required", "AT G AT AT AT AT");
+    // It wants the joiner's own certificate among those that it trusts.
+    check("sst-rsync", "verify-identity", "T G T T T T");
     // An option that promises and does not keep is told.
     let broken = report["clients"].to_string();
     assert!(broken.contains(r#""broken_by":"strip""#), "{broken}");
@@ -95,6 +119,24 @@ fn nothing_of_what_a_client_gave_away_is_in_any_output() {
             assert!(said.stdout.contains("(the password)"), "{said}");
         }
     }
+}
+
+#[test]
+fn a_client_that_speaks_first_is_heard_and_asked_nothing_of_mysql() {
+    let _alone = one_at_a_time();
+    let script = "exec 3<>/dev/tcp/$SEALION_HOST/$SEALION_PORT; echo a database >&3";
+    let said =
+        prove(&["client", "--stream", "--format=json", "--case=strip,expired", "--", "bash", "-c", script])
+            .exits(1);
+    let report: Value = serde_json::from_str(&said.stdout).expect("json");
+    let cases = report["cases"].as_array().expect("cases");
+    let letters: Vec<&str> = cases.iter().filter_map(|case| case["verdict"].as_str()).collect();
+    assert_eq!(letters, ["AP", "AP", "AP"], "{report:#}");
+    assert!(!said.stdout.contains("a database"), "{said}");
+    let all = prove(&["client", "--stream", "--format=json", "--", "true"]).exits(3);
+    assert!(!all.stdout.contains("local-infile") && all.stdout.contains("wildcard"), "{all}");
+    let said = prove(&["client", "--stream", "--case=dialog", "--", "true"]).exits(2);
+    assert!(said.stderr.contains("dialog is not tried on a stream"), "{said}");
 }
 
 #[test]

@@ -221,9 +221,8 @@ pub fn clients(
                     rows.push(try_mode(stage, wanted, wanted.attacks, client, mode, &dir, stop)?);
                 }
                 let mut logins = Vec::new();
-                for row in
-                    rows.iter().filter(|row| !wanted.logins.is_empty() && is_default_or_strictest(row, &rows))
-                {
+                let has_login = wanted.logins.iter().any(|attack| attack.is_played_in(client.protocol));
+                for row in rows.iter().filter(|row| has_login && is_default_or_strictest(row, &rows)) {
                     said(&format!("{}: {}, its login", client.name, row.mode.options));
                     let mut login = try_mode(stage, wanted, wanted.logins, client, row.mode, &dir, stop)?;
                     login.outcomes.splice(..0, row.outcomes.first().cloned());
@@ -267,7 +266,7 @@ fn try_mode(
         client.run.iter().map(|word| program(word, dir)).chain([OsString::from(mode.id)]).collect();
     let mut outcomes = Vec::new();
     for attack in attacks {
-        let Some(port) = stage.rogue.port(attack) else { continue };
+        let Some(port) = stage.rogue.port(attack, client.protocol) else { continue };
         let ended = run(
             stage,
             port,
@@ -537,6 +536,7 @@ fn cell(row: &Row, id: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use prove::Protocol;
     use prove::attacks::attack;
 
     const MODES: &[Mode] = &[
@@ -546,6 +546,7 @@ mod tests {
     const DRIVER: Client = Client {
         id: "driver",
         name: "Driver",
+        protocol: Protocol::MySql,
         files: &[],
         needs: &[],
         needs_hint: "install driver",

@@ -1,10 +1,12 @@
 //! aiomysql.
 
+use crate::attack::Protocol;
 use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
 
 pub(super) const AIOMYSQL: Client = Client {
     id: "aiomysql",
     name: "aiomysql",
+    protocol: Protocol::MySql,
     files: &[
         ("requirements.txt", include_str!("../../clients/aiomysql/requirements.txt")),
         ("client.py", include_str!("../../clients/aiomysql/client.py")),

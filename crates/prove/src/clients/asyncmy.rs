@@ -1,10 +1,12 @@
 //! asyncmy.
 
+use crate::attack::Protocol;
 use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
 
 pub(super) const ASYNCMY: Client = Client {
     id: "asyncmy",
     name: "asyncmy",
+    protocol: Protocol::MySql,
     files: &[
         ("requirements.txt", include_str!("../../clients/asyncmy/requirements.txt")),
         ("client.py", include_str!("../../clients/asyncmy/client.py")),

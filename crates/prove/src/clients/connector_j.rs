@@ -1,10 +1,12 @@
 //! Connector/J of MySQL: one of last year, the newest, and the last of 5.1, which old applications still bring along.
 
+use crate::attack::Protocol;
 use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
 
 pub(super) const CONNECTOR_J: Client = Client {
     id: "connector-j",
     name: "MySQL Connector/J",
+    protocol: Protocol::MySql,
     files: &[
         ("pom.xml", include_str!("../../clients/java-connector-j/pom.xml")),
         ("Client.java", include_str!("../../clients/java-connector-j/Client.java")),
@@ -70,6 +72,7 @@ pub(super) const CONNECTOR_J_LATEST: Client = Client {
 pub(super) const CONNECTOR_J_5_1: Client = Client {
     id: "connector-j-5.1",
     name: "MySQL Connector/J",
+    protocol: Protocol::MySql,
     files: &[
         ("pom.xml", include_str!("../../clients/java-connector-j-5.1/pom.xml")),
         ("Client.java", include_str!("../../clients/java-connector-j-5.1/Client.java")),

@@ -1,10 +1,12 @@
 //! The two drivers of Perl's DBI, as the distribution builds them (Debian: both on MariaDB's library).
 
+use crate::attack::Protocol;
 use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
 
 pub(super) const DBD_MYSQL: Client = Client {
     id: "dbd-mysql",
     name: "DBD::mysql (Perl)",
+    protocol: Protocol::MySql,
     files: &[("client.pl", include_str!("../../clients/perl/client.pl"))],
     needs: &["perl"],
     needs_hint: "apt-get install libdbd-mysql-perl",
@@ -37,6 +39,7 @@ pub(super) const DBD_MYSQL: Client = Client {
 pub(super) const DBD_MARIADB: Client = Client {
     id: "dbd-mariadb",
     name: "DBD::MariaDB (Perl)",
+    protocol: Protocol::MySql,
     files: &[("client.pl", include_str!("../../clients/perl/client.pl"))],
     needs: &["perl"],
     needs_hint: "apt-get install libdbd-mariadb-perl",

@@ -1,10 +1,12 @@
 //! go-sql-driver of Go.
 
+use crate::attack::Protocol;
 use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
 
 pub(super) const GO_SQL_DRIVER: Client = Client {
     id: "go-sql-driver",
     name: "go-sql-driver/mysql",
+    protocol: Protocol::MySql,
     files: &[
         ("go.mod", include_str!("../../clients/go-sql-driver/go.mod")),
         ("go.sum", include_str!("../../clients/go-sql-driver/go.sum")),

@@ -1,5 +1,6 @@
 //! The `mariadb` client, out of the bundles of `sealion lab fetch`.
 
+use crate::attack::Protocol;
 use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
 
 const MODES: &[Mode] = &[
@@ -18,6 +19,7 @@ pub(super) const SCRIPT: (&str, &str) = ("client.sh", include_str!("../../client
 pub(super) const MARIADB_10_11: Client = Client {
     id: "mariadb-10.11",
     name: "mariadb CLI",
+    protocol: Protocol::MySql,
     files: &[SCRIPT],
     needs: &["bash"],
     needs_hint: "sealion lab fetch galera-10.11",

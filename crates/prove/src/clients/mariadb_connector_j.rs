@@ -1,10 +1,12 @@
 //! Connector/J of MariaDB.
 
+use crate::attack::Protocol;
 use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
 
 pub(super) const MARIADB_CONNECTOR_J: Client = Client {
     id: "mariadb-connector-j",
     name: "MariaDB Connector/J",
+    protocol: Protocol::MySql,
     files: &[
         ("pom.xml", include_str!("../../clients/java-mariadb/pom.xml")),
         ("Client.java", include_str!("../../clients/java-mariadb/Client.java")),

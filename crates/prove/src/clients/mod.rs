@@ -21,6 +21,7 @@ mod ruby_mysql2;
 mod rust_mysql;
 mod rust_mysql_async;
 mod rust_sqlx;
+mod sst;
 
 use crate::client::Client;
 
@@ -63,6 +64,8 @@ pub const CLIENTS: &[&Client] = &[
     &replica::MARIADB_10_11,
     &replica::MARIADB_11_8,
     &replica::MYSQL_9_7,
+    &sst::MARIABACKUP,
+    &sst::RSYNC,
 ];
 
 #[cfg(test)]

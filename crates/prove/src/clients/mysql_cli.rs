@@ -1,11 +1,13 @@
 //! The `mysql` client, out of the bundle of `sealion lab fetch`.
 
 use super::mariadb_cli::SCRIPT;
+use crate::attack::Protocol;
 use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
 
 pub(super) const MYSQL_9_7: Client = Client {
     id: "mysql-9.7",
     name: "mysql CLI",
+    protocol: Protocol::MySql,
     files: &[SCRIPT],
     needs: &["bash"],
     needs_hint: "sealion lab fetch mysql-9.7",

@@ -1,5 +1,6 @@
 //! mysql-connector-python: the pure one, and the one on a C extension.
 
+use crate::attack::Protocol;
 use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
 
 const MODES: &[Mode] = &[
@@ -21,6 +22,7 @@ const INSTALL: &[&[&str]] = &[
 pub(super) const PURE: Client = Client {
     id: "mysql-connector-python",
     name: "mysql-connector-python, pure",
+    protocol: Protocol::MySql,
     files: &[
         ("requirements.txt", include_str!("../../clients/mysql-connector-python/requirements.txt")),
         ("client.py", include_str!("../../clients/mysql-connector-python/client.py")),

@@ -1,10 +1,12 @@
 //! mysqlclient, over whatever client library the machine has (Debian: MariaDB's).
 
+use crate::attack::Protocol;
 use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
 
 pub(super) const MYSQLCLIENT: Client = Client {
     id: "mysqlclient",
     name: "mysqlclient",
+    protocol: Protocol::MySql,
     files: &[
         ("requirements.txt", include_str!("../../clients/mysqlclient/requirements.txt")),
         ("client.py", include_str!("../../clients/mysqlclient/client.py")),

@@ -1,10 +1,12 @@
 //! mariadb of Node.
 
+use crate::attack::Protocol;
 use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
 
 pub(super) const MARIADB: Client = Client {
     id: "node-mariadb",
     name: "mariadb (Node)",
+    protocol: Protocol::MySql,
     files: &[
         ("package.json", include_str!("../../clients/node-mariadb/package.json")),
         ("package-lock.json", include_str!("../../clients/node-mariadb/package-lock.json")),

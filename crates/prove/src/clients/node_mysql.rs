@@ -1,10 +1,12 @@
 //! mysql of Node: the old one, that many still have.
 
+use crate::attack::Protocol;
 use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
 
 pub(super) const MYSQL: Client = Client {
     id: "node-mysql",
     name: "mysql (Node)",
+    protocol: Protocol::MySql,
     files: &[
         ("package.json", include_str!("../../clients/node-mysql/package.json")),
         ("package-lock.json", include_str!("../../clients/node-mysql/package-lock.json")),

@@ -1,10 +1,12 @@
 //! mysql2 of Node.
 
+use crate::attack::Protocol;
 use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
 
 pub(super) const MYSQL2: Client = Client {
     id: "node-mysql2",
     name: "mysql2 (Node)",
+    protocol: Protocol::MySql,
     files: &[
         ("package.json", include_str!("../../clients/node-mysql2/package.json")),
         ("package-lock.json", include_str!("../../clients/node-mysql2/package-lock.json")),

@@ -1,10 +1,12 @@
 //! mysqli and PDO of PHP, as the distribution builds them.
 
+use crate::attack::Protocol;
 use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
 
 pub(super) const MYSQLI: Client = Client {
     id: "php-mysqli",
     name: "mysqli (PHP)",
+    protocol: Protocol::MySql,
     files: &[("client.php", include_str!("../../clients/php/client.php"))],
     needs: &["php"],
     needs_hint: "apt-get install php-cli php-mysql",
@@ -32,6 +34,7 @@ pub(super) const MYSQLI: Client = Client {
 pub(super) const PDO: Client = Client {
     id: "php-pdo",
     name: "PDO_MYSQL (PHP)",
+    protocol: Protocol::MySql,
     files: &[("client.php", include_str!("../../clients/php/client.php"))],
     needs: &["php"],
     needs_hint: "apt-get install php-cli php-mysql",

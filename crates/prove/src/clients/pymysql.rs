@@ -1,10 +1,12 @@
 //! PyMySQL.
 
+use crate::attack::Protocol;
 use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
 
 pub(super) const PYMYSQL: Client = Client {
     id: "pymysql",
     name: "PyMySQL",
+    protocol: Protocol::MySql,
     files: &[
         ("requirements.txt", include_str!("../../clients/pymysql/requirements.txt")),
         ("client.py", include_str!("../../clients/pymysql/client.py")),

@@ -1,5 +1,6 @@
 //! Replicas: a server is a client too, of its source.
 
+use crate::attack::Protocol;
 use crate::client::{Client, Mode, Promise};
 
 const FILES: &[(&str, &str)] = &[
@@ -33,6 +34,7 @@ const SOURCE: &[Mode] = &[
 pub(super) const MARIADB_10_11: Client = Client {
     id: "replica-mariadb-10.11",
     name: "replica, MariaDB 10.11",
+    protocol: Protocol::MySql,
     files: FILES,
     needs: &["bash", "openssl"],
     needs_hint: "sealion lab fetch galera-10.11",

@@ -1,10 +1,12 @@
 //! mysql2 of Ruby, as the distribution builds it (Debian: on MariaDB's library).
 
+use crate::attack::Protocol;
 use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
 
 pub(super) const RUBY_MYSQL2: Client = Client {
     id: "ruby-mysql2",
     name: "mysql2 (Ruby)",
+    protocol: Protocol::MySql,
     files: &[("client.rb", include_str!("../../clients/ruby-mysql2/client.rb"))],
     needs: &["ruby"],
     needs_hint: "apt-get install ruby-mysql2",

@@ -1,10 +1,12 @@
 //! mysql of Rust, on native-tls.
 
+use crate::attack::Protocol;
 use crate::client::{Carry, Client, Mode, Promise, Settings, Spelt};
 
 pub(super) const MYSQL: Client = Client {
     id: "rust-mysql",
     name: "mysql (Rust)",
+    protocol: Protocol::MySql,
     files: &[
         ("Cargo.toml", include_str!("../../clients/rust-mysql/Cargo.toml")),
         ("Cargo.lock", include_str!("../../clients/rust-mysql/Cargo.lock")),

@@ -1,10 +1,12 @@
 //! mysql_async of Rust, on native-tls.
 
+use crate::attack::Protocol;
 use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
 
 pub(super) const MYSQL_ASYNC: Client = Client {
     id: "rust-mysql-async",
     name: "mysql_async (Rust)",
+    protocol: Protocol::MySql,
     files: &[
         ("Cargo.toml", include_str!("../../clients/rust-mysql-async/Cargo.toml")),
         ("Cargo.lock", include_str!("../../clients/rust-mysql-async/Cargo.lock")),

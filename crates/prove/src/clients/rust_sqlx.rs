@@ -1,10 +1,12 @@
 //! sqlx of Rust, on native-tls.
 
+use crate::attack::Protocol;
 use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
 
 pub(super) const SQLX: Client = Client {
     id: "rust-sqlx",
     name: "sqlx (Rust)",
+    protocol: Protocol::MySql,
     files: &[
         ("Cargo.toml", include_str!("../../clients/rust-sqlx/Cargo.toml")),
         ("Cargo.lock", include_str!("../../clients/rust-sqlx/Cargo.lock")),

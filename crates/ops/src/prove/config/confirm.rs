@@ -13,7 +13,7 @@ use prove::client::{Client, Kind, Promise};
 use prove::config::choose;
 use prove::config::style::{Carried, carried};
 use prove::config::{Given, Setting};
-use prove::{Attack, Verdict};
+use prove::{Attack, Protocol, Verdict};
 use report::shape::ProveCaseRow;
 
 use super::{Looked, Said};
@@ -234,7 +234,7 @@ fn attack(
         if stop.load(Ordering::Relaxed) {
             break;
         }
-        let Some(port) = stage.rogue.port(attack) else { continue };
+        let Some(port) = stage.rogue.port(attack, Protocol::MySql) else { continue };
         let place = Place { dir: &dir, settings: Some(told), front };
         let ended = run(stage, port, &command, Some(place), wanted.at_most, stop)?;
         outcomes.push(outcome(attack, &stage.rogue.visits(LAST_WORDS), ended));

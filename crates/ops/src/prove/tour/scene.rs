@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use capture::Canary;
 use capture::words::Words;
+use prove::Protocol;
 use secrecy::{ExposeSecret, SecretString};
 
 use super::super::relay::{Config, Place, Relayed, Running, Said, Wish};
@@ -268,7 +269,7 @@ impl Scene {
     /// this run. It also meets the honest server, which it must accept.
     pub fn rogue(&self, case: &str, tool: Tool, words: &[&str]) -> Result<Outcome, OpsError> {
         let attacks: Vec<_> = ["honest", case].iter().filter_map(|id| attack(id)).collect();
-        let stage = Stage::set(&attacks, &self.ground, 0)?;
+        let stage = Stage::set(&attacks, &[Protocol::MySql], &self.ground, 0)?;
         let mut command = tool.words();
         let file = format!("[client]\npassword=\"{}\"\n", stage.password());
         let defaults = self.private("rogue.cnf", file.as_bytes())?;
@@ -290,7 +291,7 @@ impl Scene {
         command: impl FnOnce(&str, &Path) -> Result<Vec<OsString>, OpsError>,
     ) -> Result<Outcome, OpsError> {
         let attacks: Vec<_> = ["honest", case].iter().filter_map(|id| attack(id)).collect();
-        let stage = Stage::set(&attacks, &self.ground, 0)?;
+        let stage = Stage::set(&attacks, &[Protocol::MySql], &self.ground, 0)?;
         let words = command(stage.password(), stage.ca_path())?;
         judged(&stage, &attacks, &words, tool)
     }
@@ -304,7 +305,7 @@ fn judged(
     tool: Tool,
 ) -> Result<Outcome, OpsError> {
     let stop = AtomicBool::new(false);
-    let judged = client(stage, attacks, command, CLIENT_MAX, &stop, &mut |_| ())?;
+    let judged = client(stage, attacks, Protocol::MySql, command, CLIENT_MAX, &stop, &mut |_| ())?;
     let why = judged.outcomes.first().map(|one| one.words.clone()).unwrap_or_default();
     let last = judged.outcomes.into_iter().nth(1);
     match last {
