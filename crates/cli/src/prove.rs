@@ -15,6 +15,8 @@ use serde_json::{Value, json};
 use crate::args::{self, Format, Global, ProveClientArgs, ProveClientsArgs, ProveCommand, ProveServeArgs};
 use crate::{interrupt, show};
 
+/// What the first line of `prove serve --format json` says.
+const PROVE_SERVE_SCHEMA_ID: &str = "sealion/prove-serve/1";
 const POLL: Duration = Duration::from_millis(200);
 
 pub fn prove(global: &Global, command: &ProveCommand) -> Result<u8, OpsError> {
@@ -146,7 +148,16 @@ fn print_outcome(global: &Global, one: &Outcome) {
     let mark = if one.has_fallen() { show::red("FELL") } else { "    ".into() };
     let guess =
         if one.is_guessable && one.has_fallen() { "; fit for guessing the password offline" } else { "" };
-    show::out(&format!("{mark} {:<21} {:<4} {}{guess}", one.attack.id, one.verdict.letters(), one.verdict));
+    let late = match one.late {
+        0 => String::new(),
+        count => format!("; {count} of its connections behind its turn"),
+    };
+    show::out(&format!(
+        "{mark} {:<21} {:<4} {}{guess}{late}",
+        one.attack.id,
+        one.verdict.letters(),
+        one.verdict
+    ));
     if global.verbose > 0 {
         let connections = if one.connections == 1 { "connection" } else { "connections" };
         show::out(&format!("       {}, {} {connections}", one.exit, one.connections));
@@ -168,6 +179,14 @@ fn print_end(all: &[Outcome], fallen: &[&Outcome], is_controlled: bool) {
         show::out(
             "It did not accept the honest server: what it refuses elsewhere proves nothing. With -v its own words are shown.",
         );
+    }
+    let silent: Vec<&str> = all
+        .iter()
+        .filter(|one| one.verdict == prove::Verdict::NotConnected)
+        .map(|one| one.attack.id)
+        .collect();
+    if !silent.is_empty() {
+        show::out(&format!("It did not connect, so nothing is known of: {}.", silent.join(", ")));
     }
     if fallen.is_empty() {
         show::out("It has fallen to nothing that was tried.");
@@ -215,6 +234,9 @@ fn clients(global: &Global, args: &ProveClientsArgs) -> Result<u8, OpsError> {
         _ => vec![],
     };
     let place = args.dir.clone().unwrap_or_else(drivers::default_place);
+    if let Some(path) = &args.page {
+        show::is_writable(path)?;
+    }
     // Before the namespace: it has no way out to a registry.
     let prepared = drivers::prepare(&chosen, &place, args.install, &mut |word| show::progress(word))?;
     let ground = if args.no_namespace {
@@ -239,7 +261,7 @@ fn clients(global: &Global, args: &ProveClientsArgs) -> Result<u8, OpsError> {
     let is_table = global.format == Format::Table;
     if is_table {
         let heads = attacks.iter().map(|one| format!("{:<1$}", one.id, width(one)));
-        show::out(&format!("{:<34}{}", "", heads.collect::<String>().trim_end()));
+        show::out(&format!("{:<1$}{2}", "", OPTIONS_COLUMNS + 2, heads.collect::<String>().trim_end()));
     }
     let all = drivers::clients(&stage, &wanted, &stop, &mut |word| show::progress(word), &mut |tried| {
         if is_table {
@@ -284,9 +306,12 @@ fn write(path: &Path, text: &str) -> Result<(), OpsError> {
     })
 }
 
+/// For the options of a client, in a table of 80.
+const OPTIONS_COLUMNS: usize = 22;
+
 /// Of a column.
 fn width(attack: &prove::Attack) -> usize {
-    (attack.id.len() + 1).max(12)
+    (attack.id.len() + 1).max(5)
 }
 
 fn print_tried(one: &Tried) {
@@ -302,15 +327,21 @@ fn print_tried(one: &Tried) {
                     .iter()
                     .map(|one| format!("{:<1$}", one.verdict.letters(), width(one.attack)));
                 let cells: String = cells.collect();
-                let options: String = row.mode.options.chars().take(31).collect();
-                let mark = match (row.is_controlled(), row.broken_promise()) {
-                    (false, _) => " (does not accept the honest server)".to_owned(),
-                    (_, Some(broken)) => {
-                        show::red(&format!(" promises {}: {}", row.mode.promises, broken.attack.id))
-                    }
-                    _ => String::new(),
-                };
-                show::out(&format!("  {options:<32}{}{mark}", cells.trim_end()));
+                // Options that are longer have a line of their own.
+                let options = row.mode.options;
+                if options.chars().count() < OPTIONS_COLUMNS {
+                    show::out(&format!("  {options:<OPTIONS_COLUMNS$}{}", cells.trim_end()));
+                } else {
+                    show::out(&format!("  {options}\n  {:<OPTIONS_COLUMNS$}{}", "", cells.trim_end()));
+                }
+                match (row.is_controlled(), row.broken_promise()) {
+                    (false, _) => show::out("    does not accept the honest server"),
+                    (_, Some(broken)) => show::out(&show::red(&format!(
+                        "    promises {}, and {} takes it",
+                        row.mode.promises, broken.attack.id
+                    ))),
+                    _ => {}
+                }
             }
         }
     }
@@ -321,22 +352,41 @@ fn serve(global: &Global, args: &ProveServeArgs) -> Result<u8, OpsError> {
     let ground = ground(&args.stage)?;
     let stop = interrupt::flag()?;
     let stage = Stage::set(&attacks, &[Protocol::MySql], &ground, args.port)?;
-    let rows = stage
-        .rogue
-        .ports(Protocol::MySql)
-        .iter()
-        .map(|(attack, address)| vec![address.port().to_string(), attack.id.into(), attack.does.into()])
-        .collect();
-    show::out(&show::table(&["port", "case", "what is done"], rows));
-    show::out(&format!(
-        "user {}, password {}, CA {}\nConnect to {}, and SELECT anything: the answer says what happened. Ctrl-C ends it.",
-        ops::prove::USER,
-        stage.password(),
-        stage.ca_path().display(),
-        stage.host,
-    ));
+    let ports = stage.rogue.ports(Protocol::MySql);
+    if global.format == Format::Json {
+        let ports: Vec<Value> = ports
+            .iter()
+            .map(|(attack, address)| json!({ "case": attack.id, "port": address.port() }))
+            .collect();
+        let first = json!({
+            "schema": PROVE_SERVE_SCHEMA_ID,
+            "host": stage.host,
+            "user": ops::prove::USER,
+            "password": stage.password(),
+            "ca": stage.ca_path().display().to_string(),
+            "ports": ports,
+        });
+        show::out(&first.to_string());
+    } else {
+        let rows = ports
+            .iter()
+            .map(|(attack, address)| vec![address.port().to_string(), attack.id.into(), attack.does.into()])
+            .collect();
+        show::out(&show::table(&["port", "case", "what is done"], rows));
+        show::out(&format!(
+            "user {}, password {}, CA {}\nConnect to {}, and SELECT anything: the answer says what happened. Ctrl-C ends it.",
+            ops::prove::USER,
+            stage.password(),
+            stage.ca_path().display(),
+            stage.host,
+        ));
+    }
     while !stop.load(Ordering::Relaxed) {
         std::thread::sleep(POLL);
+        match stage.rogue.turned_away() {
+            0 => {}
+            count => show::tell(&format!("note: {count} connections found their port full, and were closed")),
+        }
         for visit in stage.rogue.visits(Duration::ZERO) {
             let verdict = prove::Verdict::of(&visit.seen);
             if global.format == Format::Json {

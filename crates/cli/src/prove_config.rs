@@ -235,6 +235,7 @@ fn print_connection(global: &Global, one: &Connection) {
 fn lines(global: &Global, one: &Connection, prediction: &Prediction) -> Vec<String> {
     let mut lines = Vec::new();
     match &prediction.said {
+        Said::Local => {}
         Said::Unknown(why) => lines.push(format!("unknown: {}", wire::printable(why))),
         Said::Row { row, provided } => {
             let cells: Vec<String> =
@@ -253,10 +254,10 @@ fn lines(global: &Global, one: &Connection, prediction: &Prediction) -> Vec<Stri
     if let Some(confirmed) = &prediction.confirmed {
         lines.push(confirmed_line(confirmed, &prediction.said));
     }
-    if let Some(falls) = prediction.falls() {
-        lines.push(match falls.severity() {
-            Some(severity) => show::red(&format!("{severity}: it {}", falls.sentence())),
-            None => show::green(&format!("it {}", falls.sentence())),
+    if let Some(means) = prediction.means() {
+        lines.push(match prediction.severity() {
+            Some(severity) => show::red(&format!("{severity}: it {means}")),
+            None => show::green(&format!("it {means}")),
         });
     } else if prediction.confirmed.is_none() {
         let is_unread =
@@ -295,7 +296,7 @@ fn confirmed_line(confirmed: &Confirmed, said: &Said) -> String {
                             .map(|case| format!("{} {}", case.case, case.verdict))
                             .collect::<Vec<_>>()
                             .join(", "),
-                        Said::Unknown(_) => String::new(),
+                        Said::Unknown(_) | Said::Local => String::new(),
                     };
                     let whose = if is_measured {
                         "a fault of sealion".into()

@@ -25,6 +25,9 @@ pub fn run(global: &Global, args: &ProveTourArgs) -> Result<u8, OpsError> {
     if parts.is_empty() {
         parts = PARTS.to_vec();
     }
+    for path in args.html.iter().chain(&args.out) {
+        show::is_writable(path)?;
+    }
     let now = || model::Clock::unix_ms(&model::SystemClock);
     let started_unix_ms = now();
     let is_table = global.format == Format::Table;

@@ -1,9 +1,12 @@
 //! Colour on a terminal, tables of 80 columns, progress on stderr.
 
 use std::io::IsTerminal;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use comfy_table::{ContentArrangement, Table};
+use nix::unistd::{AccessFlags, access};
+use ops::OpsError;
 
 use crate::args::Color;
 
@@ -20,7 +23,10 @@ pub fn set_color(color: Color) {
     let on = match color {
         Color::Always => true,
         Color::Never => false,
-        Color::Auto => std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+        Color::Auto => {
+            let is_terminal = std::io::stdout().is_terminal() && std::io::stderr().is_terminal();
+            is_terminal && std::env::var_os("NO_COLOR").is_none()
+        }
     };
     COLOUR.store(on, Ordering::Relaxed);
 }
@@ -46,6 +52,25 @@ pub fn seen(word: &str) -> String {
         "sealed" => paint("32", word),
         _ => word.to_owned(),
     }
+}
+
+/// Before a long run: what it is to write at its end can be written.
+///
+/// # Errors
+/// A directory that is not there, or a place where this user may not write.
+pub fn is_writable(path: &Path) -> Result<(), OpsError> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let looked_at = if path.exists() { path } else { parent };
+    let why = match access(looked_at, AccessFlags::W_OK) {
+        Err(error) => error.desc(),
+        Ok(()) if path.is_dir() => "it is a directory",
+        Ok(()) => return Ok(()),
+    };
+    Err(OpsError::usage(
+        format!("{} cannot be written", path.display()),
+        why,
+        "name a file that you may write",
+    ))
 }
 
 pub fn table(header: &[&str], rows: Vec<Vec<String>>) -> String {

@@ -105,7 +105,7 @@ pub struct Stage {
 
 impl Stage {
     /// # Errors
-    /// A port that is taken, or no place for the files.
+    /// A port that is taken, more attacks than there are ports from the first one on, or no place for the files.
     pub fn set(
         attacks: &[&'static Attack],
         protocols: &[Protocol],
@@ -181,6 +181,8 @@ pub struct Outcome {
     pub verdict: Verdict,
     /// A client may dial again, in another way: the worst of its connections counts.
     pub connections: usize,
+    /// Of those, the ones that ended behind the client's turn.
+    pub late: usize,
     /// What the client says of itself.
     pub client: Option<String>,
     /// Its answer to the nonce fits the password: it is fit for guessing offline.
@@ -222,7 +224,6 @@ pub fn client(
     each: &mut dyn FnMut(&Outcome),
 ) -> Result<Judged, OpsError> {
     let mut outcomes = Vec::new();
-    let mut is_controlled = false;
     for attack in attacks {
         if stop.load(Ordering::Relaxed) {
             break;
@@ -233,15 +234,43 @@ pub fn client(
         if stop.load(Ordering::Relaxed) {
             break;
         }
-        let visits = stage.rogue.visits(LAST_WORDS);
-        let outcome = outcome(attack, &visits, ended);
-        if attack.family == Family::Control {
-            is_controlled = matches!(outcome.verdict, Verdict::Accepted(_));
-        }
-        each(&outcome);
-        outcomes.push(outcome);
+        let late = add(&mut outcomes, attack, &stage.rogue.visits(LAST_WORDS), ended);
+        late.iter().chain(outcomes.last()).for_each(&mut *each);
     }
+    let is_controlled = outcomes
+        .iter()
+        .any(|one| one.attack.family == Family::Control && matches!(one.verdict, Verdict::Accepted(_)));
     Ok(Judged { outcomes, is_controlled })
+}
+
+/// Adds the outcome of a run. A connection to an earlier attack that has ended only now counts there, and gives what that one
+/// comes to then: a process that the client has left behind may dial when it likes.
+fn add(
+    outcomes: &mut Vec<Outcome>,
+    attack: &'static Attack,
+    visits: &[Visit],
+    ended: (String, String),
+) -> Vec<Outcome> {
+    let mut changed = Vec::new();
+    for earlier in outcomes.iter_mut() {
+        let late: Vec<Visit> =
+            visits.iter().filter(|visit| visit.attack.id == earlier.attack.id).cloned().collect();
+        if late.is_empty() {
+            continue;
+        }
+        let seen = outcome(earlier.attack, &late, (String::new(), String::new()));
+        earlier.connections += seen.connections;
+        earlier.late += seen.connections;
+        earlier.is_guessable |= seen.is_guessable;
+        if seen.verdict > earlier.verdict {
+            earlier.verdict = seen.verdict;
+            earlier.trace = seen.trace;
+        }
+        changed.push(earlier.clone());
+    }
+    let own: Vec<Visit> = visits.iter().filter(|visit| visit.attack.id == attack.id).cloned().collect();
+    outcomes.push(outcome(attack, &own, ended));
+    changed
 }
 
 fn outcome(attack: &'static Attack, visits: &[Visit], (exit, words): (String, String)) -> Outcome {
@@ -250,6 +279,7 @@ fn outcome(attack: &'static Attack, visits: &[Visit], (exit, words): (String, St
         attack,
         verdict: worst.map_or(Verdict::NotConnected, |visit| Verdict::of(&visit.seen)),
         connections: visits.len(),
+        late: 0,
         client: visits.iter().find_map(|visit| visit.seen.client.clone()),
         is_guessable: visits.iter().any(|visit| visit.seen.login_fits == Some(true)),
         exit,
@@ -339,22 +369,27 @@ fn wait(child: &mut Child, at_most: Duration, stop: &AtomicBool) -> String {
     let deadline = Instant::now() + at_most;
     loop {
         match child.try_wait() {
-            Ok(Some(status)) => return status.to_string(),
+            Ok(Some(status)) => {
+                // What it has left behind is of its group, and would dial when another attack has its turn.
+                end_group(child);
+                return status.to_string();
+            }
             Ok(None) if Instant::now() < deadline && !stop.load(Ordering::Relaxed) => {
                 std::thread::sleep(POLL);
             }
             Ok(None) => {
-                if let Ok(group) = i32::try_from(child.id()) {
-                    let _ = nix::sys::signal::killpg(
-                        nix::unistd::Pid::from_raw(group),
-                        nix::sys::signal::SIGKILL,
-                    );
-                }
+                end_group(child);
                 let _ = child.wait();
                 return format!("ended by sealion after {} s", at_most.as_secs());
             }
             Err(error) => return error.to_string(),
         }
+    }
+}
+
+fn end_group(child: &Child) {
+    if let Ok(group) = i32::try_from(child.id()) {
+        let _ = nix::sys::signal::killpg(nix::unistd::Pid::from_raw(group), nix::sys::signal::SIGKILL);
     }
 }
 

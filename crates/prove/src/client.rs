@@ -41,9 +41,51 @@ pub struct Settings {
     /// Groups of option files that it reads; none for what reads no option file of its own accord.
     pub groups: &'static [&'static str],
     pub carry: Carry,
+    pub reads: Reads,
     pub keys: &'static [Key],
     /// A way of setting TLS that is not here was not measured.
     pub spelt: &'static [Spelt],
+}
+
+/// How a driver reads texts. Not all do it alike: `yes` is on for one and off for another, and `"False"` is true in Python.
+#[derive(Debug, Clone, Copy)]
+pub struct Reads {
+    /// Texts that are known to switch on.
+    pub on: &'static [&'static str],
+    /// Texts that are known to switch off. What a driver makes of any other was not measured.
+    pub off: &'static [&'static str],
+    /// In these and in words, upper and lower case are the same.
+    pub is_case_blind: bool,
+    /// In words, `-` and `_` are the same too.
+    pub is_dash_blind: bool,
+}
+
+impl Reads {
+    /// No text is a switch.
+    pub(crate) const NOTHING: Self = Self { on: &[], off: &[], is_case_blind: false, is_dash_blind: false };
+    /// mysys' `my_getopt`: anything else is off, with a warning.
+    pub(crate) const OPTION_FILE: Self = Self {
+        on: &["1", "true", "on"],
+        off: &["0", "false", "off"],
+        is_case_blind: true,
+        is_dash_blind: false,
+    };
+    /// A language in which every text with something in it is true.
+    pub(crate) const TRUTHY: Self = Self { on: &["1", "true", "yes", "on"], ..Self::NOTHING };
+    /// A language in which a text is the number that it begins with.
+    pub(crate) const NUMBERS: Self = Self { on: &["1"], off: &["0"], ..Self::NOTHING };
+
+    pub fn switch(&self, text: &str) -> Option<bool> {
+        let is_in = |known: &[&str]| known.iter().any(|word| self.is_same(word, text));
+        if is_in(self.on) { Some(true) } else { is_in(self.off).then_some(false) }
+    }
+
+    /// Whether a text is this word.
+    pub fn is_same(&self, word: &str, text: &str) -> bool {
+        let dashed = |text: &str| if self.is_dash_blind { text.replace('_', "-") } else { text.to_owned() };
+        let (word, text) = (dashed(word), dashed(text));
+        word == text || (self.is_case_blind && word.eq_ignore_ascii_case(&text))
+    }
 }
 
 /// How `--confirm` hands settings to the program of the project, in `SEALION_SETTINGS`.

@@ -23,7 +23,7 @@ const SILENCE: Duration = Duration::from_secs(10);
 const MUTE: Duration = Duration::from_secs(2);
 /// All of one connection.
 const CONNECTION_MAX: Duration = Duration::from_secs(60);
-/// A client that opens more at once is a stress test, which this is not.
+/// Of one port. A client that opens more at once is a stress test, which this is not.
 const CONNECTIONS_MAX: usize = 64;
 const READ_BYTES: usize = 16 * 1024;
 const POLL: Duration = Duration::from_millis(20);
@@ -54,6 +54,7 @@ struct Shared {
     key_pem: Vec<u8>,
     visits: Mutex<Vec<Visit>>,
     open: AtomicUsize,
+    turned_away: AtomicUsize,
     ends: AtomicBool,
 }
 
@@ -89,6 +90,7 @@ impl Rogue {
             key_pem,
             visits: Mutex::default(),
             open: AtomicUsize::new(0),
+            turned_away: AtomicUsize::new(0),
             ends: AtomicBool::new(false),
         });
         let mut this = Self {
@@ -110,7 +112,9 @@ impl Rogue {
                 }
                 None => None,
             };
-            let port = if first_port == 0 { 0 } else { first_port.saturating_add(place) };
+            let port = if first_port == 0 { Some(0) } else { first_port.checked_add(place) };
+            let port =
+                port.ok_or_else(|| io::Error::other("there are not enough ports behind the first one"))?;
             let listener = TcpListener::bind((shared.settings.bind, port))?;
             listener.set_nonblocking(true)?;
             let ports = match protocol {
@@ -152,6 +156,11 @@ impl Rogue {
         &self.crl_pem
     }
 
+    /// Connections since the last call that found their port with as many as it takes.
+    pub fn turned_away(&self) -> usize {
+        self.shared.turned_away.swap(0, Ordering::AcqRel)
+    }
+
     /// What came since the last call. Waits until connections that are open have ended, at most `at_most`.
     pub fn visits(&self, at_most: Duration) -> Vec<Visit> {
         let deadline = Instant::now() + at_most;
@@ -187,17 +196,20 @@ fn listen(
     acceptor: Option<&SslAcceptor>,
     idle: &AtomicUsize,
 ) {
+    let open = Arc::new(AtomicUsize::new(0));
     while !shared.ends.load(Ordering::Acquire) {
         let Ok((stream, from)) = listener.accept() else {
             idle.fetch_add(1, Ordering::AcqRel);
             thread::sleep(POLL);
             continue;
         };
-        if shared.open.fetch_add(1, Ordering::AcqRel) >= CONNECTIONS_MAX {
-            shared.open.fetch_sub(1, Ordering::AcqRel);
+        if open.load(Ordering::Acquire) >= CONNECTIONS_MAX {
+            shared.turned_away.fetch_add(1, Ordering::AcqRel);
             continue;
         }
-        let (for_thread, acceptor) = (Arc::clone(shared), acceptor.cloned());
+        open.fetch_add(1, Ordering::AcqRel);
+        shared.open.fetch_add(1, Ordering::AcqRel);
+        let (for_thread, acceptor, own) = (Arc::clone(shared), acceptor.cloned(), Arc::clone(&open));
         let spawned = thread::Builder::new().name("rogue connection".into()).spawn(move || {
             let seen = match protocol {
                 Protocol::MySql => serve(&for_thread, attack, &stream, acceptor.as_ref()),
@@ -206,9 +218,11 @@ fn listen(
             let mut visits = for_thread.visits.lock().unwrap_or_else(PoisonError::into_inner);
             visits.push(Visit { attack, from, seen });
             drop(visits);
+            own.fetch_sub(1, Ordering::AcqRel);
             for_thread.open.fetch_sub(1, Ordering::AcqRel);
         });
         if spawned.is_err() {
+            open.fetch_sub(1, Ordering::AcqRel);
             shared.open.fetch_sub(1, Ordering::AcqRel);
         }
     }

@@ -2,6 +2,7 @@
 //! with other means before (docs/src/reference/clients.md is made by the same command).
 
 use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
 use std::process::Command;
 use std::time::Duration;
 
@@ -137,6 +138,57 @@ fn a_client_that_speaks_first_is_heard_and_asked_nothing_of_mysql() {
     assert!(!all.stdout.contains("local-infile") && all.stdout.contains("wildcard"), "{all}");
     let said = prove(&["client", "--stream", "--case=dialog", "--", "true"]).exits(2);
     assert!(said.stderr.contains("dialog is not tried on a stream"), "{said}");
+}
+
+#[test]
+fn what_a_client_leaves_behind_ends_with_it_and_no_case_answers_for_another() {
+    let _alone = one_at_a_time();
+    let home = short_dir();
+    let place = home.path().display();
+    let script = format!("sleep 600 & echo $! >>{place}/left; exit 0");
+    let _ = prove(&["client", "--case=strip", "--", "bash", "-c", &script]).exits(3);
+    let left = std::fs::read_to_string(home.path().join("left")).expect("each run has written its own");
+    assert_eq!(left.lines().count(), 2);
+    for pid in left.lines() {
+        let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        assert!(state.is_empty() || state.contains(") Z "), "{state}");
+    }
+    // A process that has left the group dials the honest server when another case has its turn.
+    let script = format!(
+        "[ -e {place}/mark ] && exec sleep 2; touch {place}/mark; \
+         setsid bash -c 'sleep 1; exec 3<>/dev/tcp/$SEALION_HOST/$SEALION_PORT; echo late >&3' </dev/null >/dev/null 2>&1 &"
+    );
+    let said =
+        prove(&["client", "--stream", "--format=json", "--case=strip", "--", "bash", "-c", &script]).exits(3);
+    let report: Value = serde_json::from_str(&said.stdout).expect("json");
+    let of = |index: usize| (&report["cases"][index]["case"], &report["cases"][index]["verdict"]);
+    assert_eq!(of(0), (&"honest".into(), &"AP".into()), "{report:#}");
+    assert_eq!(of(1), (&"strip".into(), &"-".into()), "{report:#}");
+}
+
+#[test]
+fn a_program_learns_where_the_attacks_listen_and_what_came() {
+    let _alone = one_at_a_time();
+    let mut child = Command::new(sealion())
+        .args(["prove", "serve", "--format=json", "--case=strip"])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    let first: Value = serde_json::from_str(&lines.next().expect("a line").expect("text")).expect("json");
+    assert_eq!(first["schema"], "sealion/prove-serve/1");
+    let strip = first["ports"].as_array().expect("ports").iter().find(|one| one["case"] == "strip");
+    let port = strip.and_then(|one| one["port"].as_u64()).and_then(|port| u16::try_from(port).ok());
+    drop(std::net::TcpStream::connect(("127.0.0.1", port.expect("a port"))).expect("it listens"));
+    let visit: Value = serde_json::from_str(&lines.next().expect("a line").expect("text")).expect("json");
+    assert_eq!((&visit["case"], &visit["verdict"]), (&"strip".into(), &"G".into()));
+    child.kill().expect("it is ended");
+    child.wait().expect("it has ended");
+    let said = prove(&["serve", "--port=65530"]).exits(3);
+    assert!(said.stderr.contains("not enough ports"), "{said}");
+    for words in [["clients", "--page=/nonexistent/p.md"], ["tour", "--html=/nonexistent/p.html"]] {
+        assert!(prove(&words).exits(2).stderr.contains("cannot be written"));
+    }
 }
 
 #[test]

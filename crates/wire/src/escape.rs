@@ -13,6 +13,8 @@ pub fn printable(text: &str) -> String {
         }
         if character == ' '
             || (character.is_ascii_graphic() && character != '\\')
+            // Ours: what was cut, or is filled in later.
+            || character == '…'
             || (!character.is_ascii() && character.is_alphanumeric())
         {
             out.push(character);
@@ -32,6 +34,7 @@ mod tests {
         assert_eq!(printable("Zugriff für 'ü'@'h'"), "Zugriff für 'ü'@'h'");
         assert_eq!(printable("a\x1b[2Jb\nc"), "a\\u{1b}[2Jb\\nc");
         assert_eq!(printable("x\u{202e}y\\"), "x\\u{202e}y\\\\");
+        assert_eq!(printable(&printable(&"x".repeat(600))).matches('…').count(), 1);
         assert_eq!(printable(&"x".repeat(600)).chars().count(), PEER_TEXT_CHARS_MAX + 1);
     }
 }

@@ -5,14 +5,14 @@
 
 use std::cmp::Reverse;
 use std::io::Read as _;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use model::Severity;
 use prove::client::{Client, Kind};
 use prove::config::choose::{self, Choice, is_chosen};
-use prove::config::forms::LARAVEL_CA;
 use prove::config::option_file::{self, Line};
-use prove::config::{self, Driver, Found, Given, Setting, Style, style};
+use prove::config::{self, Driver, Found, Given, Setting, Style, is_writable, style};
 use report::shape::{PROVE_CLIENTS_SCHEMA_ID, ProveCaseRow, ProveClientsReport, ProveModeRow};
 use server::options::{LocalFiles, Start};
 
@@ -130,7 +130,12 @@ pub struct Prediction {
 
 #[derive(Debug, Clone)]
 pub enum Said {
-    Row { row: ProveModeRow, provided: &'static str },
+    Row {
+        row: ProveModeRow,
+        provided: &'static str,
+    },
+    /// It goes through a Unix socket, whatever it says of TLS.
+    Local,
     Unknown(String),
 }
 
@@ -235,7 +240,16 @@ impl Prediction {
         }
         match &self.said {
             Said::Row { row, .. } => Some(Falls::of(&row.cases, row.broken_by.as_deref())),
+            Said::Local => Some(Falls::of(&[], None)),
             Said::Unknown(_) => None,
+        }
+    }
+
+    /// For people: what it comes to.
+    pub fn means(&self) -> Option<String> {
+        match self.said {
+            Said::Local => Some("goes through a Unix socket, where no network is in between".into()),
+            _ => self.falls().map(Falls::sentence),
         }
     }
 
@@ -337,9 +351,13 @@ fn environment_file(path: &Path, driver: Option<&'static str>, matrix: &Matrix, 
     }
 }
 
-/// At most what settings have; never a device or a pipe, which may not end.
+/// At most what settings have; never a device or a pipe, which may not end. To open a pipe that nobody writes to would wait.
 fn read(path: &Path) -> Result<Vec<u8>, String> {
-    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
+    let file = std::fs::OpenOptions::new()
+        .read(true)
+        .custom_flags(nix::libc::O_NONBLOCK)
+        .open(path)
+        .map_err(|error| error.to_string())?;
     let is_file = file.metadata().map_err(|error| error.to_string())?.is_file();
     if !is_file {
         return Err("it is no file".into());
@@ -456,6 +474,7 @@ fn connection(
 
 fn predict(client: &'static Client, found: &Found, matrix: &Matrix) -> Prediction {
     let said = match choose::choose(client, &found.settings) {
+        _ if found.is_local() => Said::Local,
         Choice::Unknown(why) => Said::Unknown(why),
         Choice::Mode { mode, provided } => match matrix.row(client, mode) {
             Some(row) if row.is_controlled => Said::Row { row: row.clone(), provided },
@@ -474,20 +493,18 @@ fn predict(client: &'static Client, found: &Found, matrix: &Matrix) -> Predictio
 fn fix(client: &'static Client, found: &Found, said: &Said, matrix: &Matrix) -> Option<Fix> {
     let now = match said {
         Said::Row { row, .. } => Some(Falls::of(&row.cases, row.broken_by.as_deref())),
+        Said::Local => return None,
         Said::Unknown(_) => None,
     };
     if now.is_some_and(|now| now.severity().is_none()) {
         return None;
     }
     let settings = client.settings?;
-    // Laravel's own `config/database.php` takes one variable from the environment.
-    let is_writable = |spelt: &&prove::client::Spelt| {
-        found.style != Style::Env || spelt.settings.iter().all(|(name, _)| *name == LARAVEL_CA)
-    };
-    let measured = settings.spelt.iter().filter(is_writable).filter_map(|spelt| {
-        let row = matrix.row(client, spelt.mode).filter(|row| row.is_controlled)?;
-        Some((spelt, Falls::of(&row.cases, row.broken_by.as_deref())))
-    });
+    let measured =
+        settings.spelt.iter().filter(|spelt| is_writable(found.style, settings, spelt)).filter_map(|spelt| {
+            let row = matrix.row(client, spelt.mode).filter(|row| row.is_controlled)?;
+            Some((spelt, Falls::of(&row.cases, row.broken_by.as_deref())))
+        });
     // The safest; of those what promises most, needs nothing besides, and is nearest to what is there.
     let (best, falls) = measured.min_by_key(|(spelt, falls)| {
         let promises = choose::mode(client, spelt.mode).map(|mode| mode.promises);
@@ -499,14 +516,24 @@ fn fix(client: &'static Client, found: &Found, said: &Said, matrix: &Matrix) -> 
         )
     })?;
     if falls.in_clear {
-        return Some(Fix {
-            set: vec![],
-            remove: vec![],
-            note: format!(
+        let helps = |spelt: &prove::client::Spelt| {
+            matrix
+                .row(client, spelt.mode)
+                .filter(|row| row.is_controlled)
+                .is_some_and(|row| !Falls::of(&row.cases, row.broken_by.as_deref()).in_clear)
+        };
+        let note = if settings.spelt.iter().any(helps) {
+            format!(
+                "what keeps {} from clear text cannot be written here: set it in the program",
+                client.name
+            )
+        } else {
+            format!(
                 "no setting of {} that was measured keeps it from clear text: use another driver, a Unix socket or a tunnel",
                 client.name
-            ),
-        });
+            )
+        };
+        return Some(Fix { set: vec![], remove: vec![], note });
     }
     if now.is_some_and(|now| now.weight() <= falls.weight()) {
         return Some(Fix {

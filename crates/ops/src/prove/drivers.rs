@@ -15,7 +15,7 @@ use report::shape::{
     PROVE_CLIENTS_SCHEMA_ID, ProveCaseRow, ProveClientsReport, ProveDriverRow, ProveModeRow,
 };
 
-use super::{LAST_WORDS, Outcome, Place, Stage, outcome, run};
+use super::{LAST_WORDS, Outcome, Place, Stage, add, run};
 use crate::OpsError;
 
 /// What the matrix asks of every mode when nothing else is asked for, the control first. One column for each.
@@ -275,7 +275,7 @@ fn try_mode(
             wanted.at_most,
             stop,
         )?;
-        outcomes.push(outcome(attack, &stage.rogue.visits(LAST_WORDS), ended));
+        add(&mut outcomes, attack, &stage.rogue.visits(LAST_WORDS), ended);
     }
     Ok(Row { mode, outcomes })
 }
@@ -561,6 +561,7 @@ mod tests {
             attack: attack(id).expect("it is in the list"),
             verdict: *verdict,
             connections: 1,
+            late: 0,
             client: None,
             is_guessable: false,
             exit: String::new(),

@@ -1,7 +1,7 @@
 //! asyncmy.
 
 use crate::attack::Protocol;
-use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
+use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Reads, Settings, Spelt};
 
 pub(super) const ASYNCMY: Client = Client {
     id: "asyncmy",
@@ -42,6 +42,7 @@ const SETTINGS: Settings = Settings {
     chosen_by: None,
     groups: &[],
     carry: Carry::Json,
+    reads: Reads::TRUTHY,
     keys: &[
         Key::new("ssl", Kind::Word),
         Key::new("ssl.cafile", Kind::Ca),

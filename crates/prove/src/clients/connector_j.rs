@@ -1,7 +1,7 @@
 //! Connector/J of MySQL: one of last year, the newest, and the last of 5.1, which old applications still bring along.
 
 use crate::attack::Protocol;
-use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
+use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Reads, Settings, Spelt};
 
 pub(super) const CONNECTOR_J: Client = Client {
     id: "connector-j",
@@ -111,12 +111,17 @@ pub(super) const CONNECTOR_J_5_1: Client = Client {
     settings: Some(&SETTINGS_5_1),
 };
 
+/// BooleanPropertyDefinition and EnumPropertyDefinition of Connector/J.
+const JAVA: Reads =
+    Reads { on: &["true", "yes"], off: &["false", "no"], is_case_blind: true, is_dash_blind: false };
+
 const SETTINGS: Settings = Settings {
     family: "connector-j",
     is_old: false,
     chosen_by: None,
     groups: &[],
     carry: Carry::Query,
+    reads: JAVA,
     keys: &[
         Key::new("sslMode", Kind::Word),
         Key::new("trustCertificateKeyStoreUrl", Kind::Ca),
@@ -180,6 +185,7 @@ const SETTINGS_5_1: Settings = Settings {
     chosen_by: None,
     groups: &[],
     carry: Carry::Query,
+    reads: JAVA,
     keys: &[
         Key::new("trustCertificateKeyStoreUrl", Kind::Ca),
         Key::new("useSSL", Kind::Switch),

@@ -1,7 +1,7 @@
 //! The two drivers of Perl's DBI, as the distribution builds them (Debian: both on MariaDB's library).
 
 use crate::attack::Protocol;
-use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
+use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Reads, Settings, Spelt};
 
 pub(super) const DBD_MYSQL: Client = Client {
     id: "dbd-mysql",
@@ -74,12 +74,16 @@ pub(super) const DBD_MARIADB: Client = Client {
     settings: Some(&MARIADB_SETTINGS),
 };
 
+/// Perl: every text with something in it is true, but for one.
+const PERL: Reads = Reads { off: &["0"], ..Reads::TRUTHY };
+
 const MYSQL_SETTINGS: Settings = Settings {
     family: "dbd-mysql",
     is_old: false,
     chosen_by: None,
     groups: &[],
     carry: Carry::Semicolons,
+    reads: PERL,
     keys: &[
         Key::new("mysql_ssl", Kind::Flag),
         Key::new("mysql_ssl_optional", Kind::Flag),
@@ -121,6 +125,7 @@ const MARIADB_SETTINGS: Settings = Settings {
     chosen_by: None,
     groups: &[],
     carry: Carry::Semicolons,
+    reads: PERL,
     keys: &[
         Key::new("mariadb_ssl", Kind::Flag),
         Key::new("mariadb_ssl_optional", Kind::Flag),

@@ -1,7 +1,7 @@
 //! go-sql-driver of Go.
 
 use crate::attack::Protocol;
-use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
+use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Reads, Settings, Spelt};
 
 pub(super) const GO_SQL_DRIVER: Client = Client {
     id: "go-sql-driver",
@@ -36,12 +36,17 @@ pub(super) const GO_SQL_DRIVER: Client = Client {
     settings: Some(&SETTINGS),
 };
 
+/// `readBool()` of the driver.
+const GO: Reads =
+    Reads { on: &["1", "true", "TRUE", "True"], off: &["0", "false", "FALSE", "False"], ..Reads::NOTHING };
+
 const SETTINGS: Settings = Settings {
     family: "go-sql-driver",
     is_old: false,
     chosen_by: None,
     groups: &[],
     carry: Carry::Query,
+    reads: GO,
     keys: &[
         Key::new("tls", Kind::Word),
         Key::new("allowFallbackToPlaintext", Kind::Flag),

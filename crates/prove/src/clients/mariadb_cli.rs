@@ -1,7 +1,7 @@
 //! The `mariadb` client, out of the bundles of `sealion lab fetch`.
 
 use crate::attack::Protocol;
-use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
+use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Reads, Settings, Spelt};
 
 const MODES: &[Mode] = &[
     Mode { id: "default", options: "(none)", promises: Promise::Nothing },
@@ -46,6 +46,7 @@ pub(super) const SETTINGS_10_11: Settings = Settings {
     chosen_by: None,
     groups: &["mysql", "mariadb-client", "client", "client-server", "client-mariadb"],
     carry: Carry::Lines,
+    reads: Reads::OPTION_FILE,
     keys: &[
         Key::new("ssl", Kind::Switch),
         Key::new("ssl-ca", Kind::Ca),
@@ -75,6 +76,7 @@ const SETTINGS_11_8: Settings = Settings {
     chosen_by: None,
     groups: &["mysql", "mariadb-client", "client", "client-server", "client-mariadb"],
     carry: Carry::Lines,
+    reads: Reads::OPTION_FILE,
     keys: &[
         Key::new("ssl", Kind::Switch),
         Key::new("ssl-ca", Kind::Ca),

@@ -1,7 +1,7 @@
 //! Connector/J of MariaDB.
 
 use crate::attack::Protocol;
-use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
+use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Reads, Settings, Spelt};
 
 pub(super) const MARIADB_CONNECTOR_J: Client = Client {
     id: "mariadb-connector-j",
@@ -42,12 +42,17 @@ pub(super) const MARIADB_CONNECTOR_J_LATEST: Client = Client {
     ..MARIADB_CONNECTOR_J
 };
 
+/// Configuration.Builder and SslMode of MariaDB Connector/J: a mode has two spellings, one with each.
+const JAVA: Reads =
+    Reads { on: &["true", "1"], off: &["false", "0"], is_case_blind: true, is_dash_blind: true };
+
 const SETTINGS: Settings = Settings {
     family: "mariadb-connector-j",
     is_old: false,
     chosen_by: None,
     groups: &[],
     carry: Carry::Query,
+    reads: JAVA,
     keys: &[
         Key::new("sslMode", Kind::Word),
         Key::new("serverSslCert", Kind::Ca),

@@ -2,7 +2,7 @@
 
 use super::mariadb_cli::SCRIPT;
 use crate::attack::Protocol;
-use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
+use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Reads, Settings, Spelt};
 
 pub(super) const MYSQL_9_7: Client = Client {
     id: "mysql-9.7",
@@ -35,6 +35,7 @@ pub(super) const SETTINGS: Settings = Settings {
     chosen_by: None,
     groups: &["mysql", "client"],
     carry: Carry::Lines,
+    reads: Reads::OPTION_FILE,
     keys: &[
         Key::new("ssl-mode", Kind::Word),
         Key::new("ssl-ca", Kind::Ca),

@@ -1,7 +1,7 @@
 //! mysql-connector-python: the pure one, and the one on a C extension.
 
 use crate::attack::Protocol;
-use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
+use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Reads, Settings, Spelt};
 
 const MODES: &[Mode] = &[
     Mode { id: "default", options: "(none)", promises: Promise::Nothing },
@@ -82,6 +82,7 @@ const PURE_SETTINGS: Settings = Settings {
     chosen_by: Some(("use_pure", true)),
     groups: &[],
     carry: Carry::Json,
+    reads: Reads::TRUTHY,
     keys: &[
         Key::new("ssl_ca", Kind::Ca),
         Key::new("ssl_verify_cert", Kind::Flag),
@@ -108,6 +109,8 @@ const PURE_SETTINGS: Settings = Settings {
 };
 
 /// The extension is what it takes of its own accord.
-const C_SETTINGS: Settings = Settings { chosen_by: Some(("use_pure", false)), ..PURE_SETTINGS };
+/// A text where it wants a `bool` is an error before it connects.
+const C_SETTINGS: Settings =
+    Settings { chosen_by: Some(("use_pure", false)), reads: Reads::NOTHING, ..PURE_SETTINGS };
 const PURE_8_0_SETTINGS: Settings = Settings { is_old: true, ..PURE_SETTINGS };
 const C_8_0_SETTINGS: Settings = Settings { is_old: true, ..C_SETTINGS };

@@ -1,7 +1,7 @@
 //! mysqlclient, over whatever client library the machine has (Debian: MariaDB's).
 
 use crate::attack::Protocol;
-use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
+use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Reads, Settings, Spelt};
 
 pub(super) const MYSQLCLIENT: Client = Client {
     id: "mysqlclient",
@@ -40,6 +40,7 @@ const SETTINGS: Settings = Settings {
     chosen_by: None,
     groups: &[],
     carry: Carry::Json,
+    reads: Reads::TRUTHY,
     keys: &[
         Key::new("ssl_mode", Kind::Word),
         Key::new("ssl.ca", Kind::Ca),

@@ -1,7 +1,7 @@
 //! mariadb of Node.
 
 use crate::attack::Protocol;
-use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
+use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Reads, Settings, Spelt};
 
 pub(super) const MARIADB: Client = Client {
     id: "node-mariadb",
@@ -31,6 +31,7 @@ const SETTINGS: Settings = Settings {
     chosen_by: None,
     groups: &[],
     carry: Carry::Json,
+    reads: Reads::NOTHING,
     keys: &[
         Key::new("ssl", Kind::Flag),
         Key::new("ssl.ca", Kind::Ca),

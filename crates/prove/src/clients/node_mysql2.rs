@@ -1,7 +1,7 @@
 //! mysql2 of Node.
 
 use crate::attack::Protocol;
-use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
+use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Reads, Settings, Spelt};
 
 pub(super) const MYSQL2: Client = Client {
     id: "node-mysql2",
@@ -51,6 +51,7 @@ const SETTINGS: Settings = Settings {
     chosen_by: None,
     groups: &[],
     carry: Carry::Json,
+    reads: Reads::NOTHING,
     keys: &[
         Key::new("ssl", Kind::Word),
         Key::new("ssl.ca", Kind::Ca),

@@ -1,7 +1,7 @@
 //! mysqli and PDO of PHP, as the distribution builds them.
 
 use crate::attack::Protocol;
-use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
+use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Reads, Settings, Spelt};
 
 pub(super) const MYSQLI: Client = Client {
     id: "php-mysqli",
@@ -63,6 +63,7 @@ const MYSQLI_SETTINGS: Settings = Settings {
     chosen_by: None,
     groups: &[],
     carry: Carry::Json,
+    reads: Reads::NUMBERS,
     keys: &[
         Key::new("ssl_set", Kind::Ca),
         Key::new("MYSQLI_CLIENT_SSL", Kind::Flag),
@@ -103,6 +104,7 @@ const PDO_SETTINGS: Settings = Settings {
     chosen_by: None,
     groups: &[],
     carry: Carry::Json,
+    reads: Reads::NUMBERS,
     keys: &[
         Key::new("MYSQL_ATTR_SSL_CA", Kind::Ca),
         Key::new("MYSQL_ATTR_SSL_VERIFY_SERVER_CERT", Kind::Switch),

@@ -1,7 +1,7 @@
 //! PyMySQL.
 
 use crate::attack::Protocol;
-use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
+use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Reads, Settings, Spelt};
 
 pub(super) const PYMYSQL: Client = Client {
     id: "pymysql",
@@ -44,6 +44,7 @@ const SETTINGS: Settings = Settings {
     chosen_by: None,
     groups: &[],
     carry: Carry::Json,
+    reads: Reads::TRUTHY,
     keys: &[
         Key::new("ssl_ca", Kind::Ca),
         Key::new("ssl_verify_cert", Kind::Flag),

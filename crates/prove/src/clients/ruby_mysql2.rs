@@ -1,7 +1,7 @@
 //! mysql2 of Ruby, as the distribution builds it (Debian: on MariaDB's library).
 
 use crate::attack::Protocol;
-use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
+use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Reads, Settings, Spelt};
 
 pub(super) const RUBY_MYSQL2: Client = Client {
     id: "ruby-mysql2",
@@ -35,6 +35,7 @@ const SETTINGS: Settings = Settings {
     chosen_by: None,
     groups: &[],
     carry: Carry::Json,
+    reads: Reads { is_case_blind: true, ..Reads::TRUTHY },
     keys: &[
         Key::new("ssl_mode", Kind::Word),
         Key::new("sslca", Kind::Ca),

@@ -1,7 +1,7 @@
 //! mysql of Rust, on native-tls.
 
 use crate::attack::Protocol;
-use crate::client::{Carry, Client, Mode, Promise, Settings, Spelt};
+use crate::client::{Carry, Client, Mode, Promise, Reads, Settings, Spelt};
 
 pub(super) const MYSQL: Client = Client {
     id: "rust-mysql",
@@ -38,6 +38,9 @@ pub(super) const MYSQL: Client = Client {
     settings: Some(&SETTINGS),
 };
 
+/// `str::parse::<bool>()`.
+const RUST: Reads = Reads { on: &["true"], off: &["false"], ..Reads::NOTHING };
+
 /// Its URL has no word about TLS, and it refuses those that it does not know; what the builder is told stands in code.
 // Seen: 28.0.4 takes no `require_ssl`, which mysql_async does.
 const SETTINGS: Settings = Settings {
@@ -46,6 +49,7 @@ const SETTINGS: Settings = Settings {
     chosen_by: None,
     groups: &[],
     carry: Carry::Query,
+    reads: RUST,
     keys: &[],
     spelt: &[Spelt::new("default", &[])],
 };

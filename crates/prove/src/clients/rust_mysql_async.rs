@@ -1,7 +1,7 @@
 //! mysql_async of Rust, on native-tls.
 
 use crate::attack::Protocol;
-use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
+use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Reads, Settings, Spelt};
 
 pub(super) const MYSQL_ASYNC: Client = Client {
     id: "rust-mysql-async",
@@ -38,6 +38,9 @@ pub(super) const MYSQL_ASYNC: Client = Client {
     settings: Some(&SETTINGS),
 };
 
+/// `str::parse::<bool>()`.
+const RUST: Reads = Reads { on: &["true"], off: &["false"], ..Reads::NOTHING };
+
 /// Of its URL; what the builder is told stands in code.
 const SETTINGS: Settings = Settings {
     family: "rust-mysql-async",
@@ -45,6 +48,7 @@ const SETTINGS: Settings = Settings {
     chosen_by: None,
     groups: &[],
     carry: Carry::Query,
+    reads: RUST,
     keys: &[
         Key::new("require_ssl", Kind::Flag),
         Key::new("verify_ca", Kind::Switch),

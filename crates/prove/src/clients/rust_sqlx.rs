@@ -1,7 +1,7 @@
 //! sqlx of Rust, on native-tls.
 
 use crate::attack::Protocol;
-use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Settings, Spelt};
+use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Reads, Settings, Spelt};
 
 pub(super) const SQLX: Client = Client {
     id: "rust-sqlx",
@@ -36,6 +36,7 @@ const SETTINGS: Settings = Settings {
     chosen_by: None,
     groups: &[],
     carry: Carry::Query,
+    reads: Reads { is_case_blind: true, ..Reads::NOTHING },
     keys: &[
         Key::new("ssl-mode", Kind::Word),
         Key::new("ssl-ca", Kind::Ca),

@@ -2,8 +2,8 @@
 
 use formats::settings::HOLE;
 
-use super::{Given, Setting, is_about_tls};
-use crate::client::{Client, Is, Key, Kind, Mode, Settings, Spelt};
+use super::{Given, Setting, is_about_tls, is_socket_key};
+use crate::client::{Carry, Client, Is, Key, Kind, Mode, Settings, Spelt};
 
 /// What a client would do with the settings, as far as it was measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +23,10 @@ pub fn is_chosen(client: &Client, given: &[Setting]) -> bool {
     match given.iter().rev().find(|setting| setting.key == name).map(|setting| &setting.given) {
         None => !wanted,
         Some(Given::Flag(is_on)) => *is_on == wanted,
-        Some(Given::Text(text)) => switch(text) == Some(wanted),
+        Some(Given::Text(text)) => client
+            .settings
+            .and_then(|settings| settings.reads.switch(text))
+            .is_none_or(|is_on| is_on == wanted),
         // Either: nobody can say.
         Some(Given::Content | Given::Unread(_)) => true,
     }
@@ -38,6 +41,12 @@ pub fn choose(client: &'static Client, given: &[Setting]) -> Choice {
         if settings.chosen_by.is_some_and(|(name, _)| name == setting.key) {
             continue;
         }
+        if is_socket_key(&setting.key) {
+            match &setting.given {
+                Given::Unread(why) => return Choice::Unknown(format!("{}: {why}", setting.key)),
+                _ => continue,
+            }
+        }
         let Some(key) = key(settings, &setting.key) else {
             if !is_about_tls(&setting.key) {
                 continue;
@@ -47,7 +56,17 @@ pub fn choose(client: &'static Client, given: &[Setting]) -> Choice {
                 _ => format!("{} was not measured with {}", client.name, setting.key),
             });
         };
-        match fact(key, &setting.given) {
+        if settings.carry == Carry::Lines
+            && matches!(key.kind, Kind::Ca | Kind::Beside)
+            && facts.iter().any(|(_, fact)| *fact == Fact::Off)
+        {
+            // Source: sslopt-case.h of the client programs sets opt_use_ssl for each of these.
+            return Choice::Unknown(format!(
+                "{} may switch TLS on again behind what switches it off; that was not measured",
+                setting.key
+            ));
+        }
+        match fact(settings, key, &setting.given) {
             Ok(None) => {
                 has_beside |= key.kind == Kind::Beside;
                 // A later one takes back what an earlier one said.
@@ -88,7 +107,7 @@ pub fn changes(client: &'static Client, spelt: &Spelt, given: &[Setting]) -> usi
         .iter()
         .filter_map(|setting| {
             let key = key(settings, &setting.key)?;
-            Some((key.name, fact(key, &setting.given).ok()??))
+            Some((key.name, fact(settings, key, &setting.given).ok()??))
         })
         .collect();
     let is_there = |(name, is): &&(&'static str, Is)| {
@@ -117,21 +136,25 @@ enum Fact {
 }
 
 /// `None`: as if it were not there.
-fn fact(key: &Key, given: &Given) -> Result<Option<Fact>, String> {
+fn fact(settings: &Settings, key: &Key, given: &Given) -> Result<Option<Fact>, String> {
     let not_in_the_file = "its value is not in the file";
+    // Programs that read option files take an empty path for a path.
+    let is_nothing = key.kind == Kind::Ca && settings.carry != Carry::Lines;
     match (key.kind, given) {
         (Kind::Beside, _) => Ok(None),
         (Kind::Elsewhere, _) => Err("the settings stand in the file that it names; look at that one".into()),
         (_, Given::Unread(why)) => Err(why.clone()),
-        (_, Given::Text(text)) if text.is_empty() => Ok(None),
+        (_, Given::Text(text)) if text.is_empty() && is_nothing => Ok(None),
+        (_, Given::Text(text)) if text.is_empty() => Err("it is empty, and that was not measured".into()),
         // A path with a variable in it is a path; a variable alone may be nothing.
         (_, Given::Text(text)) if text.chars().all(|c| c == HOLE) => Err(not_in_the_file.into()),
-        (Kind::Ca, Given::Flag(false)) => Ok(None),
+        (Kind::Ca, Given::Flag(false)) if is_nothing => Ok(None),
+        (Kind::Ca, Given::Flag(false)) => Err("a CA that is switched off was not measured".into()),
         (Kind::Ca, Given::Text(_) | Given::Content) => Ok(Some(Fact::Ca)),
         (_, Given::Text(text)) if text.contains(HOLE) => Err(not_in_the_file.into()),
         (Kind::Flag | Kind::Switch, Given::Flag(_) | Given::Text(_)) => {
             let is_on = match given {
-                Given::Text(text) => switch(text),
+                Given::Text(text) => settings.reads.switch(text),
                 Given::Flag(is_on) => Some(*is_on),
                 _ => None,
             };
@@ -139,7 +162,7 @@ fn fact(key: &Key, given: &Given) -> Result<Option<Fact>, String> {
                 (Some(true), _) => Ok(Some(Fact::On)),
                 (Some(false), Kind::Switch) => Ok(Some(Fact::Off)),
                 (Some(false), _) => Ok(None),
-                (None, _) => Err("it is neither on nor off".into()),
+                (None, _) => Err("whether it takes this value for on or for off was not measured".into()),
             }
         }
         (Kind::Word, Given::Text(text)) => Ok(Some(Fact::Word(text.clone()))),
@@ -148,15 +171,6 @@ fn fact(key: &Key, given: &Given) -> Result<Option<Fact>, String> {
         (_, Given::Content) | (Kind::Ca, Given::Flag(true)) => {
             Err("a file's content was not measured here".into())
         }
-    }
-}
-
-/// On or off, in the words that all these languages use.
-pub fn switch(text: &str) -> Option<bool> {
-    match text.to_ascii_lowercase().as_str() {
-        "1" | "true" | "on" | "yes" => Some(true),
-        "0" | "false" | "off" | "no" => Some(false),
-        _ => None,
     }
 }
 
@@ -170,7 +184,7 @@ fn is_spelt(settings: &Settings, spelt: &Spelt, facts: &[(&'static str, Fact)]) 
 fn fits(settings: &Settings, name: &str, is: Is, fact: &Fact) -> bool {
     match (is, fact) {
         (Is::Ca, Fact::Ca) | (Is::On, Fact::On) | (Is::Off, Fact::Off) => true,
-        (Is::Word(word), Fact::Word(said)) => same_word(word, said),
+        (Is::Word(word), Fact::Word(said)) => settings.reads.is_same(word, said),
         (Is::Named, Fact::Word(said)) => is_named(settings, name, said),
         _ => false,
     }
@@ -179,12 +193,13 @@ fn fits(settings: &Settings, name: &str, is: Is, fact: &Fact) -> bool {
 /// Whether a word is a name that the program has given: where there are such names, and it is no word of the driver.
 pub fn is_named(settings: &Settings, name: &str, said: &str) -> bool {
     let mut all = settings.spelt.iter().flat_map(|spelt| spelt.settings).filter(|(other, _)| *other == name);
-    switch(said).is_none()
+    settings.reads.switch(said).is_none()
         && all.clone().any(|(_, is)| *is == Is::Named)
-        && all.all(|(_, is)| !matches!(is, Is::Word(word) if same_word(word, said)))
+        && all.all(|(_, is)| !matches!(is, Is::Word(word) if is_like(word, said)))
 }
 
-fn same_word(one: &str, other: &str) -> bool {
+/// A word that is nearly one of the driver's own is a slip of the pen, and no name.
+fn is_like(one: &str, other: &str) -> bool {
     one.replace('-', "_").eq_ignore_ascii_case(&other.replace('-', "_"))
 }
 

@@ -18,7 +18,7 @@ pub use formats::settings::SettingsError;
 pub use forms::{FORMS, Form, option_file};
 pub use style::Style;
 
-use crate::client::Client;
+use crate::client::{Client, Settings, Spelt};
 use crate::clients::CLIENTS;
 
 /// What one file says.
@@ -113,6 +113,45 @@ pub fn is_about_tls(key: &str) -> bool {
     PARTS.iter().any(|part| key.contains(part))
         || matches!(key.as_str(), "read_default_file" | "default_file" | "option_files" | "use_pure" | "...")
         || key.ends_with("_read_default_file")
+        || is_socket_key(&key)
+}
+
+/// The word of some driver for a Unix socket.
+pub fn is_socket_key(key: &str) -> bool {
+    const WORDS: [&str; 6] =
+        ["socket", "socketpath", "unix_socket", "localsocket", "mysql_socket", "mariadb_socket"];
+    WORDS.iter().any(|word| word.eq_ignore_ascii_case(key))
+}
+
+/// C libraries, and PHP, for which `localhost` is a socket, and any other host is none whatever else is said.
+const LOCALHOST_IS_A_SOCKET: [&str; 6] =
+    ["mysqlclient", "ruby-mysql2", "php-pdo", "php-mysqli", "dbd-mysql", "dbd-mariadb"];
+
+impl Found {
+    /// It goes through a Unix socket of its machine: nobody on a network is in between.
+    pub fn is_local(&self) -> bool {
+        let has_socket = self.settings.iter().any(|setting| {
+            is_socket_key(&setting.key) && matches!(&setting.given, Given::Text(text) if !text.is_empty())
+        });
+        let (name, socket) = self.host.split_once(':').unwrap_or((&self.host, ""));
+        match &self.driver {
+            Driver::Family(family) if LOCALHOST_IS_A_SOCKET.contains(family) => {
+                (name.eq_ignore_ascii_case("localhost") && (socket.is_empty() || socket.starts_with('/')))
+                    || (has_socket && self.host.is_empty())
+            }
+            _ => has_socket,
+        }
+    }
+}
+
+/// Whether a mode can be written the way that the file is.
+pub fn is_writable(style: Style, settings: &Settings, spelt: &Spelt) -> bool {
+    match style {
+        Style::Query => urls::is_writable(settings, spelt),
+        // Laravel's own `config/database.php` takes one variable from the environment.
+        Style::Env => spelt.settings.iter().all(|(name, _)| *name == forms::LARAVEL_CA),
+        _ => true,
+    }
 }
 
 /// One connection text, as it stands on a command line or in a file.

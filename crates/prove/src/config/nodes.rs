@@ -8,6 +8,11 @@ use super::{Given, Setting};
 /// What names and calls stand for; every language has its own.
 pub(super) trait Meaning {
     fn of(&self, key: &str, node: &Node) -> Meant;
+
+    /// A number: whether 0 is off, and 1 on, depends on who reads it.
+    fn number(&self, _: &str) -> Given {
+        Given::Unread("what a number does here was not measured".into())
+    }
 }
 
 pub(super) enum Meant {
@@ -69,7 +74,10 @@ impl Flattening<'_> {
             // Null is what is there when nothing is said.
             Value::Null => {}
             Value::Bool(is_on) => self.push(key, line, Given::Flag(*is_on)),
-            Value::Number(text) => self.push(key, line, Given::Text(text.clone())),
+            Value::Number(text) => {
+                let given = self.meaning.number(text);
+                self.push(key, line, given);
+            }
             Value::Text(text) if text.chars().all(|c| c == HOLE) && !text.is_empty() => {
                 self.unread(key, line, "a variable or template is filled in when it runs");
             }

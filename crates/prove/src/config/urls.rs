@@ -4,7 +4,8 @@ use formats::settings::url::{self, Parts};
 use formats::settings::{HOLE, yaml};
 
 use super::nodes;
-use super::{Driver, Found, Given, Setting, Style, is_about_tls};
+use super::{Driver, Found, Given, Setting, Style, is_about_tls, is_socket_key};
+use crate::client::{Is, Settings, Spelt};
 
 /// Schemes that one family reads, with the driver's own words behind the question mark.
 // Source: Connector/J 9.5, ConnectionUrl.Type; MariaDB Connector/J 3.5, HaMode.
@@ -66,6 +67,14 @@ fn by_url(text: &str, line: usize, what: &str) -> Option<Found> {
             None => Driver::Unknown { why: "its driver is not in the matrix".into(), one_of: vec![] },
         }
     } else if matches!(scheme, "mysql" | "mariadb") {
+        // Node's drivers read a value as JSON, Rust's as a `bool`: these two words are the same to all.
+        for setting in &mut settings {
+            match &setting.given {
+                Given::Text(text) if text == "true" => setting.given = Given::Flag(true),
+                Given::Text(text) if text == "false" => setting.given = Given::Flag(false),
+                _ => {}
+            }
+        }
         of_anybody(&settings)
     } else if scheme.starts_with("jdbc:") && (scheme.contains("mysql") || scheme.contains("mariadb")) {
         Driver::Unknown {
@@ -176,17 +185,18 @@ fn settings(parts: &Parts, line: usize) -> Vec<Setting> {
 }
 
 /// `ssl_ca` becomes the key `ca` of what the driver gets as `ssl`, and the text of a switch stays a text.
-// Source: SQLAlchemy 2.0, lib/sqlalchemy/dialects/mysql/mysqldb.py, create_connect_args(); mysqlconnector.py coerces.
+// Source: SQLAlchemy 2.0, lib/sqlalchemy/dialects/mysql/mysqldb.py and mysqlconnector.py, create_connect_args().
 fn by_sqlalchemy(family: &str, settings: Vec<Setting>) -> Vec<Setting> {
     const OF_SSL: [&str; 6] =
         ["ssl_ca", "ssl_key", "ssl_cert", "ssl_capath", "ssl_cipher", "ssl_check_hostname"];
     if family == "mysql-connector-python" {
-        return settings;
+        return settings.into_iter().map(|setting| coerced(setting, &COERCED)).collect();
     }
     settings
         .into_iter()
         .map(|mut setting| {
             if OF_SSL.contains(&setting.key.as_str()) {
+                setting = coerced(setting, &["ssl_check_hostname"]);
                 setting.key = setting.key.replacen("ssl_", "ssl.", 1);
             } else if matches!(&setting.given, Given::Text(text) if matches!(text.to_ascii_lowercase().as_str(), "false" | "0" | "no" | "off")) {
                 setting.given = Given::Unread("SQLAlchemy hands it over as a text, and a text is not false".into());
@@ -196,12 +206,43 @@ fn by_sqlalchemy(family: &str, settings: Vec<Setting>) -> Vec<Setting> {
         .collect()
 }
 
+/// What SQLAlchemy makes a `bool` for mysql-connector-python, of all that is about TLS.
+const COERCED: [&str; 2] = ["ssl_verify_cert", "use_pure"];
+
+/// As `util.asbool()` says.
+fn coerced(setting: Setting, keys: &[&str]) -> Setting {
+    let Given::Text(text) = &setting.given else { return setting };
+    if !keys.contains(&setting.key.as_str()) {
+        return setting;
+    }
+    match text.trim().to_ascii_lowercase().as_str() {
+        "true" | "yes" | "on" | "y" | "t" | "1" => Setting { given: Given::Flag(true), ..setting },
+        "false" | "no" | "off" | "n" | "f" | "0" => Setting { given: Given::Flag(false), ..setting },
+        _ => setting,
+    }
+}
+
+/// Whether a mode can be written behind the question mark of a URL, where a switch is a text.
+pub(super) fn is_writable(settings: &Settings, spelt: &Spelt) -> bool {
+    spelt.settings.iter().all(|(name, is)| {
+        let wanted = match is {
+            Is::On => true,
+            Is::Off => false,
+            Is::Ca | Is::Word(_) | Is::Named => return true,
+        };
+        ANYBODY.contains(&settings.family)
+            || COERCED.contains(name)
+            || settings.reads.switch(if wanted { "true" } else { "false" }) == Some(wanted)
+    })
+}
+
 /// By its parameters, if only one knows all of them.
 fn of_anybody(settings: &[Setting]) -> Driver {
     let knows = |family: &&&str| {
         super::family(family).iter().any(|client| {
             client.settings.is_some_and(|known| {
-                settings.iter().all(|setting| known.keys.iter().any(|key| key.name == setting.key))
+                let mut others = settings.iter().filter(|setting| !is_socket_key(&setting.key));
+                others.all(|setting| known.keys.iter().any(|key| key.name == setting.key))
             })
         })
     };
@@ -221,7 +262,10 @@ fn of_anybody(settings: &[Setting]) -> Driver {
 
 fn by_dsn(text: &str, line: usize, what: &str) -> Option<Found> {
     if let Some(parts) = url::go_dsn(text) {
-        let settings = settings(&parts, line);
+        let mut settings = settings(&parts, line);
+        if parts.scheme == "go:unix" {
+            settings.push(Setting::new("socket", Given::Text("in the DSN".into()), line));
+        }
         let driver = Driver::Family("go-sql-driver");
         return Some(Found {
             line,
@@ -246,7 +290,8 @@ fn by_dsn(text: &str, line: usize, what: &str) -> Option<Found> {
     }
     let style = if is_pdo { Style::Php } else { Style::Perl };
     // What stands behind `mysql:` is no option of PDO's: those are in its fourth argument.
-    let settings = if is_pdo { vec![] } else { settings(&parts, line) };
+    let mut settings = settings(&parts, line);
+    settings.retain(|setting| !is_pdo || is_socket_key(&setting.key));
     Some(Found {
         line,
         what: what.to_owned(),

@@ -19,7 +19,7 @@ use report::shape::ProveCaseRow;
 use super::{Looked, Said};
 use crate::OpsError;
 use crate::prove::drivers::{self, Prepared, Row};
-use crate::prove::{LAST_WORDS, Outcome, Place, Stage, outcome, run};
+use crate::prove::{LAST_WORDS, Outcome, Place, Stage, add, run};
 
 /// What came of a confirmation.
 #[derive(Debug, Clone)]
@@ -87,6 +87,11 @@ pub fn confirm(
         for prediction in &mut connection.predictions {
             let client = prediction.client;
             let not = |why: String, next: String| Some(Confirmed::Not { why, next });
+            if matches!(prediction.said, Said::Local) {
+                prediction.confirmed =
+                    not("it goes through a Unix socket".into(), "there is nothing to attack".into());
+                continue;
+            }
             let version =
                 match wanted.prepared.iter().find(|one| one.client.id == client.id).map(Prepared::version) {
                     Some(Ok(version)) => version.to_owned(),
@@ -128,7 +133,7 @@ pub fn confirm(
                         .map_or(Promise::Nothing, |mode| mode.promises),
                 ),
                 // Nobody has said what they look like they promise.
-                Said::Unknown(_) => (None, Promise::Nothing),
+                Said::Unknown(_) | Said::Local => (None, Promise::Nothing),
             };
             let is_measured_version = prediction.version.as_deref() == Some(version.as_str());
             prediction.confirmed =
@@ -187,17 +192,15 @@ fn told(client: &'static Client, given: &[Setting], stage: &Stage) -> Result<Str
                 return Err(format!("{}: the settings stand in another file", setting.key));
             }
             (_, Given::Unread(why)) => return Err(format!("{}: {why}", setting.key)),
-            (_, Given::Text(text)) if text.is_empty() => continue,
-            (Some(Kind::Ca), Given::Flag(false)) => continue,
+            (_, Given::Text(text)) if text.is_empty() => Carried::Text(String::new()),
+            (Some(Kind::Ca), Given::Flag(false)) => Carried::Flag(false),
             (Some(Kind::Ca), _) => Carried::Text(ca.clone()),
             (_, Given::Text(text)) if text.contains(formats::settings::HOLE) => {
                 return Err(format!("{}: its value is not in the file", setting.key));
             }
             (_, Given::Flag(is_on)) => Carried::Flag(*is_on),
-            (Some(Kind::Flag | Kind::Switch), Given::Text(text)) => match choose::switch(text) {
-                Some(is_on) => Carried::Flag(is_on),
-                None => Carried::Text(text.clone()),
-            },
+            // As it is written: what the driver makes of it is what is asked.
+            (Some(Kind::Flag | Kind::Switch), Given::Text(text)) => Carried::Text(text.clone()),
             // The project's program knows one name for a configuration of its own.
             (Some(Kind::Word), Given::Text(text)) if choose::is_named(settings, name, text) => {
                 Carried::Text("custom".into())
@@ -237,7 +240,7 @@ fn attack(
         let Some(port) = stage.rogue.port(attack, Protocol::MySql) else { continue };
         let place = Place { dir: &dir, settings: Some(told), front };
         let ended = run(stage, port, &command, Some(place), wanted.at_most, stop)?;
-        outcomes.push(outcome(attack, &stage.rogue.visits(LAST_WORDS), ended));
+        add(&mut outcomes, attack, &stage.rogue.visits(LAST_WORDS), ended);
     }
     Ok(outcomes)
 }

@@ -126,6 +126,7 @@ fn unread(setting: &Setting) -> Option<String> {
 fn prediction(one: &Connection, prediction: &Prediction) -> ConfigPredictionRow {
     let (row, provided, why) = match &prediction.said {
         Said::Row { row, provided } => (Some(row), *provided, None),
+        Said::Local => (None, "", None),
         Said::Unknown(why) => (None, "", Some(wire::printable(why))),
     };
     ConfigPredictionRow {
@@ -138,7 +139,7 @@ fn prediction(one: &Connection, prediction: &Prediction) -> ConfigPredictionRow 
         why,
         broken_by: row.and_then(|row| row.broken_by.clone()),
         severity: prediction.severity().map(Into::into),
-        means: prediction.falls().map(Falls::sentence),
+        means: prediction.means(),
         cases: row.map(|row| row.cases.clone()).unwrap_or_default(),
         fix: prediction.fix.as_ref().map(|fix| ConfigFixRow {
             set: fix.set.clone(),

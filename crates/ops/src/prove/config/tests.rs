@@ -132,10 +132,130 @@ fn where_no_setting_helps_that_is_said() {
 fn what_is_safe_has_no_severity_and_no_fix() {
     let said = looked(
         ".env",
-        "URL=mysql+mysqlconnector://u:p@db/x?ssl_ca=/ca&ssl_verify_cert=true&ssl_verify_identity=true\n",
+        "URL=mysql+mysqlconnector://u:p@db/x?ssl_ca=/ca&ssl_verify_cert=true&ssl_verify_identity=true&use_pure=true\n",
     );
     let (one, severity, fix) = only(&said);
     assert_eq!((severity, fix.as_str(), one.is_unknown()), (None, "", false));
+}
+
+#[test]
+fn a_text_is_what_its_driver_takes_it_for_or_unknown() {
+    // (file, text, severity, unknown); each was seen with the driver itself.
+    let check = |name: &str, text: &str, wanted: Option<Severity>, is_unknown: bool| {
+        let said = looked(name, text);
+        let all: Vec<_> = said.connections.iter().map(|one| (one.severity(), one.is_unknown())).collect();
+        assert!(
+            !all.is_empty() && all.iter().all(|one| *one == (wanted, is_unknown)),
+            "{name} {text}: {all:?} {said:#?}"
+        );
+    };
+    let option_file = |line: &str| format!("[mariadb-client]\nssl-ca=/ca.pem\n{line}\n");
+    for safe in ["ssl-verify-server-cert=On", "ssl_verify_server_cert", "skip-ssl-verify-server-cert=0"] {
+        check("my.cnf", &option_file(safe), None, false);
+    }
+    for unknown in ["ssl-verify-server-cert=yes", "ssl-verify-server-cert=", "ssl=", "ssl=yes", "skip-ssl-ca"]
+    {
+        check("my.cnf", &option_file(unknown), None, true);
+    }
+    check("my.cnf", "[mariadb-client]\nskip-ssl\n", Some(Severity::High), false);
+    check("my.cnf", "[mariadb-client]\nskip-ssl\nssl-cipher=AES128-SHA\n", None, true);
+    let mysql = |lines: &str| {
+        let said = looked("my.cnf", &format!("[mysql]\n{lines}\n"));
+        let all = said.connections.iter().flat_map(|one| &one.predictions);
+        let one = all.clone().find(|one| one.client.id == "mysql-9.7").expect("it reads the group");
+        (one.severity(), one.is_unknown())
+    };
+    assert_eq!(mysql("ssl-ca=/ca.pem\nssl-mode=verify_identity"), (None, false));
+    assert_eq!(mysql("ssl-ca=/ca.pem\nssl-mode=verify-identity"), (None, true));
+    assert_eq!(mysql("ssl-mode="), (None, true));
+    let python = |words: &str| {
+        format!(
+            "import mysql.connector\nc = mysql.connector.connect(host='h', use_pure=True, ssl_ca='/ca', \
+             ssl_verify_cert=True, ssl_verify_identity=True, {words})\n"
+        )
+    };
+    check("a.py", &python("ssl_disabled=False"), None, false);
+    check("a.py", &python("ssl_disabled='False'"), None, true);
+    check("a.py", &python("ssl_disabled=0"), None, true);
+    let url =
+        "mysql+mysqlconnector://u@h/x?use_pure=true&ssl_ca=/ca&ssl_verify_cert=true&ssl_verify_identity=true";
+    check(".env", &format!("URL={url}&ssl_disabled=False\n"), None, true);
+    check(".env", &format!("URL={}\n", url.replace("use_pure=true", "use_pure=false")), None, true);
+    let pdo = |value: &str| {
+        format!(
+            "<?php $c = new PDO('mysql:host=h;dbname=x', 'u', $p, [PDO::MYSQL_ATTR_SSL_CA => '/ca', \
+             PDO::MYSQL_ATTR_SSL_VERIFY_SERVER_CERT => {value}]);\n"
+        )
+    };
+    for (value, is_unknown) in
+        [("true", false), ("1", false), ("'1'", false), ("'true'", true), ("'yes'", true)]
+    {
+        let said = looked("a.php", &pdo(value));
+        assert_eq!(only(&said).0.is_unknown(), is_unknown, "{value}");
+    }
+    let node = |value: &str| {
+        format!(
+            "const m = require('mysql2');\nm.createConnection({{host: 'h', ssl: {{ca: fs.readFileSync('/ca'), \
+             rejectUnauthorized: {value}}}}});\n"
+        )
+    };
+    check("a.js", &node("false"), Some(Severity::Medium), false);
+    for value in ["'false'", "'no'", "0"] {
+        check("a.js", &node(value), None, true);
+    }
+    check("main.go", "x(\"u:p@tcp(h:3306)/x?tls=skip_verify\")\n", None, true);
+    check("main.go", "x(\"u:p@tcp(h:3306)/x?tls=tRuE\")\n", None, true);
+}
+
+#[test]
+fn who_goes_through_a_socket_is_accused_of_nothing() {
+    let is_local = |name: &str, text: &str| {
+        let said = looked(name, text);
+        let (one, severity, fix) = only(&said);
+        let means = one.predictions[0].means().unwrap_or_default();
+        assert_eq!(
+            (severity, fix.as_str(), means.contains("Unix socket")),
+            (None, "", true),
+            "{name} {text}: {said:#?}"
+        );
+        assert!(!one.is_unknown());
+    };
+    is_local("a.js", "const m = require('mysql2');\nm.createConnection({socketPath: '/run/mysqld.sock'});\n");
+    is_local("a.py", "import pymysql\nc = pymysql.connect(unix_socket='/run/mysqld.sock')\n");
+    is_local("database.yml", "production:\n  adapter: mysql2\n  socket: /run/mysqld.sock\n");
+    is_local("a.php", "<?php $c = new PDO('mysql:unix_socket=/run/mysqld.sock;dbname=x', 'u', $p);\n");
+    is_local("a.php", "<?php $c = mysqli_connect('localhost', 'u', $p);\n");
+    is_local("main.go", "x(\"u:p@unix(/run/mysqld.sock)/x\")\n");
+    is_local("my.cnf", "[mysqldump]\nprotocol=SOCKET\nsocket=/run/mysqld.sock\n");
+    is_local("d.env", "DB_CONNECTION=mysql\nDB_SOCKET=/run/mysqld.sock\n");
+    // Beside another host PHP takes no socket, Go's `localhost` is a network's, and a file's socket is for who names no host.
+    for (name, text) in [
+        ("a.php", "<?php $c = new PDO('mysql:host=db;unix_socket=/run/mysqld.sock', 'u', $p);\n"),
+        ("main.go", "x(\"u:p@tcp(localhost:3306)/x\")\n"),
+        ("my.cnf", "[mysql]\nssl-mode=DISABLED\nsocket=/run/mysqld.sock\n"),
+    ] {
+        let said = looked(name, text);
+        assert!(said.connections[0].severity().is_some(), "{name} {text}: {said:#?}");
+    }
+}
+
+#[test]
+fn a_forgotten_sign_gives_no_password_away() {
+    let said = looked("my.cnf", "[client]\nhost=h\nssl-passphrase HUNTER2\npassword tls-HUNTER3\n");
+    assert!(said.connections.iter().all(Connection::is_unknown), "{said:#?}");
+    let matrix = Matrix::built_in().expect("it is built in");
+    let report = rows::report(&said, &matrix, false).to_json();
+    assert!(!format!("{said:?}{report}").contains("HUNTER"), "{said:#?}");
+}
+
+#[test]
+fn a_pipe_that_nobody_writes_to_is_no_file() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let pipe = dir.path().join("my.cnf");
+    nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).expect("a pipe");
+    let matrix = Matrix::built_in().expect("it is built in");
+    let said = look(&Asked { files: &[pipe], texts: &[], driver: None }, &matrix);
+    assert_eq!(said.unread[0].why, "it is no file");
 }
 
 #[test]

@@ -62,11 +62,14 @@ pub const LARAVEL_CA: &str = "MYSQL_ATTR_SSL_CA";
 fn laravel(pairs: &[Pair]) -> Option<Found> {
     let of = |name: &str| pairs.iter().rev().find(|pair| pair.key == name);
     let connection = of("DB_CONNECTION").filter(|pair| matches!(pair.value.as_str(), "mysql" | "mariadb"))?;
-    let settings = pairs
+    let mut settings: Vec<Setting> = pairs
         .iter()
         .filter(|pair| pair.key == LARAVEL_CA)
         .map(|pair| Setting::new(&pair.key, Given::Text(pair.value.to_string()), pair.line))
         .collect();
+    if let Some(socket) = of("DB_SOCKET").filter(|pair| !pair.value.is_empty()) {
+        settings.push(Setting::new("unix_socket", Given::Text(socket.value.to_string()), socket.line));
+    }
     Some(Found {
         line: connection.line,
         what: "DB_CONNECTION (Laravel)".into(),

@@ -6,7 +6,7 @@ use formats::optfile::{Item, OptionFile, groups_equal};
 use super::{Form, ends};
 use crate::client::Client;
 use crate::clients::CLIENTS;
-use crate::config::{Driver, Found, Given, Read, Setting, SettingsError, Style, is_about_tls};
+use crate::config::{Driver, Found, Given, Read, Setting, SettingsError, Style, is_about_tls, is_socket_key};
 
 pub(super) const OPTION_FILE: Form = Form {
     id: "option-file",
@@ -42,20 +42,47 @@ pub fn found(client: &'static Client, lines: &[Line]) -> Option<Found> {
         what: format!("[{}]", settings.groups.join("] [")),
         driver: Driver::Family(settings.family),
         host: host.unwrap_or_default(),
-        settings: lines.iter().filter_map(setting).collect(),
+        settings: settings_of(lines),
         style: Style::OptionFile,
         front: None,
     })
 }
 
+/// A socket counts where the file says that it is used: another host on the command line goes past it.
+fn settings_of(lines: &[Line]) -> Vec<Setting> {
+    let protocol =
+        lines.iter().rev().find(|line| line.key == "protocol").and_then(|line| line.value.as_deref());
+    let is_socket = protocol.is_some_and(|word| word.eq_ignore_ascii_case("socket"));
+    let mut all: Vec<Setting> = lines.iter().filter_map(setting).collect();
+    all.retain(|setting| is_socket || !is_socket_key(&setting.key));
+    if is_socket && !all.iter().any(|setting| is_socket_key(&setting.key)) {
+        let line = lines.iter().rev().find(|line| line.key == "protocol").map_or(1, |line| line.line);
+        all.push(Setting::new("socket", Given::Text("the default one".into()), line));
+    }
+    all
+}
+
 /// `skip-ssl`, `disable-ssl`, `enable-ssl` and an option alone are switches; `loose-` says only that another may not know it.
+///
+/// # Source
+/// `my_getopt.c`, `handle_options()`: behind such a prefix only the value `0` counts, and turns it round.
 fn setting(line: &Line) -> Option<Setting> {
     let key = line.key.replace('_', "-");
+    // Somebody has forgotten a `=`: what stands there may be a password.
+    if key.contains(|c: char| !c.is_ascii_alphanumeric() && !"-.".contains(c)) {
+        return is_about_tls(&key).then(|| Setting {
+            key: "(no word for ssl)".into(),
+            given: Given::Unread("the line is no option".into()),
+            line: line.line,
+            file: line.file.clone(),
+        });
+    }
     let key = key.strip_prefix("loose-").unwrap_or(&key);
+    let is_zero = line.value.as_deref() == Some("0");
     let (key, given) = if let Some(off) = key.strip_prefix("skip-").or_else(|| key.strip_prefix("disable-")) {
-        (off, Given::Flag(false))
+        (off, Given::Flag(is_zero))
     } else if let Some(on) = key.strip_prefix("enable-") {
-        (on, Given::Flag(true))
+        (on, Given::Flag(!is_zero))
     } else {
         (key, line.value.clone().map_or(Given::Flag(true), Given::Text))
     };

@@ -59,6 +59,10 @@ struct Perl<'a> {
 }
 
 impl Meaning for Perl<'_> {
+    fn number(&self, text: &str) -> Given {
+        Given::Text(text.to_owned())
+    }
+
     fn of(&self, _: &str, node: &Node) -> Meant {
         match &node.value {
             Value::Name(name) => match look_up(self.source, name) {

@@ -87,6 +87,7 @@ fn of_pdo(call: &Node, source: &Source) -> Option<Found> {
     if let Some(options) = args(call).get(3) {
         attributes(options, source, &mut settings);
     }
+    settings.extend(found.settings);
     Some(Found { settings, ..found })
 }
 
@@ -199,6 +200,11 @@ fn of_laravel(what: &str, node: &Node, source: &Source) -> Found {
     if let Some(options) = node.get("options") {
         attributes(options, source, &mut settings);
     }
+    if let Some(socket) = node.get("unix_socket") {
+        flatten("unix_socket", socket, &Php { source }, &mut settings);
+        // As the framework writes it: `env('DB_SOCKET', '')`, which is empty where nobody says otherwise.
+        settings.retain(|setting| setting.key != "unix_socket" || !matches!(setting.given, Given::Unread(_)));
+    }
     let host = node.get("host").and_then(Node::text).unwrap_or_default().to_owned();
     Found {
         line: node.line,
@@ -242,6 +248,10 @@ struct Php<'a> {
 }
 
 impl Meaning for Php<'_> {
+    fn number(&self, text: &str) -> Given {
+        Given::Text(text.to_owned())
+    }
+
     fn of(&self, _: &str, node: &Node) -> Meant {
         match &node.value {
             Value::Name(name) => match look_up(self.source, name) {
