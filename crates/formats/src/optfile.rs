@@ -242,6 +242,14 @@ pub fn is_secret_key(key: &str) -> bool {
     key == "pass" || WORDS.iter().any(|word| key.contains(word))
 }
 
+/// A key for people. Where somebody forgot the `=`, the value is a part of the key, and may be a password.
+pub fn shown_key(key: &str) -> std::borrow::Cow<'_, str> {
+    match key.split_once([' ', '\t']) {
+        Some((word, _)) => format!("{word} (not shown: no = stands behind it)").into(),
+        None => key.into(),
+    }
+}
+
 /// `-` and `_` are the same; upper and lower case are not.
 fn keys_equal(a: &str, b: &str) -> bool {
     let fold = |byte: u8| if byte == b'-' { b'_' } else { byte };

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use formats::optfile::is_secret_key;
+use formats::optfile::{is_secret_key, shown_key};
 use serde::Serialize;
 use server::options::{self, LocalFiles, Start};
 
@@ -76,7 +76,7 @@ pub fn print(
             let history = effective.history(key);
             let (last, earlier) = history.split_last()?;
             Some(OptionRow {
-                key: key.to_owned(),
+                key: shown_key(key).into_owned(),
                 value: shown(key, &last.value),
                 group: last.group.clone(),
                 file: last.file.clone(),
@@ -93,4 +93,19 @@ pub fn print(
         })
         .collect();
     Ok(Printed { schema: "sealion.config/1", groups, options: rows, notes: effective.notes })
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn what_stands_where_a_sign_was_forgotten_is_not_shown() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let file = dir.path().join("my.cnf");
+        std::fs::write(&file, "[mysqld]\npassword HUNTER2\nport\tHUNTER3\nssl_ca=/ca.pem\n")
+            .expect("written");
+        let printed = super::print(Some(file), None, None, &[]).expect("it is read");
+        let text = format!("{printed:?}");
+        assert!(text.contains("password (not shown") && text.contains("/ca.pem"), "{text}");
+        assert!(!text.contains("HUNTER"), "{text}");
+    }
 }

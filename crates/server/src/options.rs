@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use formats::optfile::{
     Item, OPTION_FILE_BYTES_MAX, OptionFile, OptionFileError, OptionItem, groups_equal, is_directive,
-    is_secret_key, normalise_key,
+    is_secret_key, normalise_key, shown_key,
 };
 
 /// How deep includes may stand in each other; the server's limit. A deeper one is passed over with a note.
@@ -238,7 +238,7 @@ impl fmt::Debug for Setting {
             self.file.display(),
             self.line,
             self.group,
-            self.key_as_written,
+            shown_key(&self.key_as_written),
         )
     }
 }
