@@ -178,7 +178,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -232,7 +232,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -258,7 +258,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -460,7 +460,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -566,7 +566,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -596,7 +596,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -611,12 +611,16 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__bench__subcmd__export)
-            opts="-v -h --store --inventory --format --color --verbose --help"
+            opts="-v -h --out --store --inventory --format --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --out)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --store)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -626,7 +630,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -652,7 +656,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -882,7 +886,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1008,7 +1012,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1230,7 +1234,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1264,7 +1268,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1298,7 +1302,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1340,7 +1344,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1366,7 +1370,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1392,7 +1396,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1494,7 +1498,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1540,7 +1544,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1574,7 +1578,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1628,7 +1632,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1682,7 +1686,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1708,7 +1712,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1734,7 +1738,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1764,7 +1768,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1794,7 +1798,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1824,7 +1828,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1850,7 +1854,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1880,7 +1884,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1910,7 +1914,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1940,7 +1944,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1970,7 +1974,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -2008,7 +2012,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -2034,7 +2038,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -2084,7 +2088,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -2110,7 +2114,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -2152,7 +2156,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -2198,7 +2202,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -2244,7 +2248,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -2270,7 +2274,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -2328,7 +2332,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -2370,7 +2374,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -2420,7 +2424,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -2458,7 +2462,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -2496,7 +2500,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -2546,7 +2550,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -2600,7 +2604,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -2682,7 +2686,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -2792,7 +2796,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -2846,7 +2850,7 @@ _sealion() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "table json diff sql shell csv sarif junit prometheus html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)

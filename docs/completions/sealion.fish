@@ -25,12 +25,13 @@ function __fish_sealion_using_subcommand
 end
 
 complete -c sealion -n "__fish_sealion_needs_command" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_needs_command" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_needs_command" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -63,12 +64,13 @@ complete -c sealion -n "__fish_sealion_using_subcommand demo" -l out -d 'Where r
 complete -c sealion -n "__fish_sealion_using_subcommand demo" -l sst -d 'How joiners get their data: rsync, or mariabackup where relays look, since none can stand before rsync\'s daemon' -r -f -a "rsync\t''
 mariabackup\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand demo" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand demo" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand demo" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -106,12 +108,13 @@ medium\t''
 high\t''
 critical\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand scan" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand scan" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -125,12 +128,13 @@ complete -c sealion -n "__fish_sealion_using_subcommand scan" -l forget-budget -
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -153,12 +157,13 @@ complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l authorized-bind -d 'Listen on this address instead of 127.0.0.1. Whoever reaches it can be attacked: only where you may' -r
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l timeout-s -d 'End one run of the client after this long' -r
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from client" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -176,12 +181,13 @@ complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from clients" -l page -d 'Also write the matrix as a page of markdown, and as data for `prove config` beside it (its name with .json). Without --case it has a second table: attacks on the login, on the default and on the strictest way' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from clients" -l timeout-s -d 'End one run of a client after this long' -r
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from clients" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from clients" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from clients" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -204,12 +210,13 @@ critical\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from config" -l dir -d 'Where drivers are installed; sealion\'s cache when left out' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from config" -l timeout-s -d 'End one run of a driver after this long' -r
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from config" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from config" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from config" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -227,12 +234,13 @@ complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from serve" -l authorized-bind -d 'Listen on this address instead of 127.0.0.1. Whoever reaches it can be attacked: only where you may' -r
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from serve" -l port -d 'Port of the first attack, the others follow; the kernel chooses when left out' -r
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from serve" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from serve" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from serve" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -250,12 +258,13 @@ complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from sniff" -l canary-file -d 'The same for each line of a file, for what should not stand in a list of processes' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from sniff" -l limit -d 'Show so many connections, the worst first' -r
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from sniff" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from sniff" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from sniff" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -275,12 +284,13 @@ complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from relay" -l canary-file -d 'The same for each line of a file, for what should not stand in a list of processes' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from relay" -l seconds -d 'End after so long; on Ctrl-C when left out' -r
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from relay" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from relay" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from relay" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -297,12 +307,13 @@ complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from tour" -l html -d 'Also write a page to teach from' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from tour" -l out -d 'Also write what `--format json` prints' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from tour" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from tour" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from tour" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -313,12 +324,13 @@ never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from tour" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from tour" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from list" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from list" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from list" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -350,12 +362,13 @@ medium\t''
 high\t''
 critical\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand status" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand status" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand status" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -376,12 +389,13 @@ complete -c sealion -n "__fish_sealion_using_subcommand plan" -l leaf-days -d 'D
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again' -r
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand plan" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand plan" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -400,12 +414,13 @@ complete -c sealion -n "__fish_sealion_using_subcommand apply" -l leaf-days -d '
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again' -r
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand apply" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -424,12 +439,13 @@ complete -c sealion -n "__fish_sealion_using_subcommand enable" -l leaf-days -d 
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again' -r
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand enable" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -448,12 +464,13 @@ complete -c sealion -n "__fish_sealion_using_subcommand disable" -l leaf-days -d
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again' -r
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand disable" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -472,12 +489,13 @@ complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l leaf-days -d 
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again' -r
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -495,12 +513,13 @@ complete -c sealion -n "__fish_sealion_using_subcommand resume" -l leaf-days -d 
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again' -r
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand resume" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -519,12 +538,13 @@ complete -c sealion -n "__fish_sealion_using_subcommand undo" -l leaf-days -d 'D
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again' -r
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand undo" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand undo" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -537,12 +557,13 @@ complete -c sealion -n "__fish_sealion_using_subcommand undo" -l accept-unknown-
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and not __fish_seen_subcommand_from list prepare load run sysbench cleanup runs show compare export advise" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and not __fish_seen_subcommand_from list prepare load run sysbench cleanup runs show compare export advise" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and not __fish_seen_subcommand_from list prepare load run sysbench cleanup runs show compare export advise" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -564,12 +585,13 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and not __fish_se
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and not __fish_seen_subcommand_from list prepare load run sysbench cleanup runs show compare export advise" -f -a "export" -d 'Every trial of a measurement with all its figures: CSV, or the whole of it as JSON'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and not __fish_seen_subcommand_from list prepare load run sysbench cleanup runs show compare export advise" -f -a "advise" -d 'What a machine carries with each setting, and what another one would save, by measured CPU costs'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from list" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from list" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from list" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -601,12 +623,13 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from prepare" -l threads -d 'Tables that are filled at once' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from prepare" -l engine -d 'Storage engine; the server\'s default when left out' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from prepare" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from prepare" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from prepare" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -668,12 +691,13 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l rate-ramp -d 'One measurement after the other with rates that rise by the same factor, in 8 steps if not said, until the server keeps up no more (1000..20000/12)' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l store -d 'Keep the measurement in this file; that of the inventory\'s cluster, or your own, when left out' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -737,12 +761,13 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l html -d 'Write a page with pictures here' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l store -d 'Keep the measurement in this file; that of the inventory\'s cluster, or your own, when left out' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -768,12 +793,13 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from sysbench" -l defaults-file -d 'Read only this option file' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from sysbench" -l store -d 'Keep the measurement in this file; that of the inventory\'s cluster, or your own, when left out' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from sysbench" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from sysbench" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from sysbench" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -803,12 +829,13 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from cleanup" -l ssl-key -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from cleanup" -l database -d 'The schema that was made' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from cleanup" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from cleanup" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from cleanup" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -825,12 +852,13 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from runs" -l limit -d 'At most this many' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from runs" -l store -d 'Look in this file; in that of the inventory\'s cluster and in your own when left out' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from runs" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from runs" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from runs" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -843,12 +871,13 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from show" -l html -d 'Write a page with its pictures here' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from show" -l store -d 'Look in this file; in that of the inventory\'s cluster and in your own when left out' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from show" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from show" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from show" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -860,12 +889,13 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from compare" -l store -d 'Look in this file; in that of the inventory\'s cluster and in your own when left out' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from compare" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from compare" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from compare" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -875,14 +905,16 @@ always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from compare" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from compare" -s h -l help -d 'Print help'
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from export" -l out -d 'Write it there instead of to standard output' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from export" -l store -d 'Look in this file; in that of the inventory\'s cluster and in your own when left out' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from export" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from export" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from export" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -932,12 +964,13 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 rustls\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l store -d 'Keep the measurement in this file; that of the inventory\'s cluster, or your own, when left out' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -957,12 +990,13 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l no-store -d 'Do not keep the measurement'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen_subcommand_from up exec status down fetch start stop kill alive" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen_subcommand_from up exec status down fetch start stop kill alive" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen_subcommand_from up exec status down fetch start stop kill alive" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -986,12 +1020,13 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 mariabackup\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l dir -d 'The lab\'s directory' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -1007,12 +1042,13 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from exec" -l dir -d 'The lab\'s directory' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from exec" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from exec" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from exec" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -1024,12 +1060,13 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from exec" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from status" -l dir -d 'The lab\'s directory' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from status" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from status" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from status" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -1041,12 +1078,13 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from down" -l dir -d 'The lab\'s directory' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from down" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from down" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from down" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -1057,12 +1095,13 @@ never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from down" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from down" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from fetch" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from fetch" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from fetch" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -1074,12 +1113,13 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from fetch" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from start" -l dir -d 'The lab\'s directory' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from start" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from start" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from start" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -1091,12 +1131,13 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from start" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from stop" -l dir -d 'The lab\'s directory' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from stop" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from stop" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from stop" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -1108,12 +1149,13 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from stop" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from kill" -l dir -d 'The lab\'s directory' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from kill" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from kill" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from kill" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -1125,12 +1167,13 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_sub
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from kill" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from alive" -l dir -d 'The lab\'s directory' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from alive" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from alive" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from alive" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -1144,12 +1187,13 @@ complete -c sealion -n "__fish_sealion_using_subcommand report" -l html -d 'Writ
 complete -c sealion -n "__fish_sealion_using_subcommand report" -l run -d 'One kept run with all it saw, as JSON' -r
 complete -c sealion -n "__fish_sealion_using_subcommand report" -l limit -d 'List at most this many runs' -r
 complete -c sealion -n "__fish_sealion_using_subcommand report" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand report" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand report" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -1160,12 +1204,13 @@ never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand report" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand report" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand config; and not __fish_seen_subcommand_from print inventory" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand config; and not __fish_seen_subcommand_from print inventory" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand config; and not __fish_seen_subcommand_from print inventory" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -1182,12 +1227,13 @@ complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from print" -l defaults-group-suffix -d 'Also read groups with this suffix' -r
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from print" -s g -l group -d 'Groups to read, as a server or client would; a MariaDB server\'s when left out' -r
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from print" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from print" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from print" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -1213,12 +1259,13 @@ complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l ssl-cert -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l ssl-key -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -1233,12 +1280,13 @@ complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -s ? -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand config; and __fish_seen_subcommand_from inventory" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand explain" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand explain" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand explain" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -1249,12 +1297,13 @@ never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand explain" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand explain" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand completions" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand completions" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand completions" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''
@@ -1265,12 +1314,13 @@ never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand completions" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand completions" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand man" -l inventory -d 'The inventory of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand man" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand man" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''
 diff\t''
 sql\t''
 shell\t''
 csv\t''
+parquet\t''
 sarif\t''
 junit\t''
 prometheus\t''

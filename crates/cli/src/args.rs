@@ -43,7 +43,7 @@ pub struct Global {
         default_value = DEFAULT_INVENTORY
     )]
     pub inventory: PathBuf,
-    /// Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv
+    /// Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet
     #[arg(long, global = true, value_enum, default_value_t = Format::Table)]
     pub format: Format,
     /// When to use colour
@@ -62,6 +62,7 @@ pub enum Format {
     Sql,
     Shell,
     Csv,
+    Parquet,
     Sarif,
     Junit,
     Prometheus,
@@ -78,6 +79,7 @@ impl Format {
             Self::Sql => "sql",
             Self::Shell => "shell",
             Self::Csv => "csv",
+            Self::Parquet => "parquet",
             Self::Sarif => "sarif",
             Self::Junit => "junit",
             Self::Prometheus => "prometheus",
@@ -609,6 +611,9 @@ pub struct BenchExportArgs {
     /// Which one
     #[arg(value_name = "RUN")]
     pub run: String,
+    /// Write it there instead of to standard output
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
     #[command(flatten)]
     pub store: BenchStore,
 }

@@ -1,6 +1,7 @@
 //! `sealion bench runs`, `show`, `compare`, `export`, `advise`: what becomes of measurements.
 
 use std::fmt::Write as _;
+use std::io::{ErrorKind, IsTerminal, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use ops::bench::kept::{self, Kept, Measured};
 use ops::bench::rig::Rig;
 use ops::bench::{Load, advise as advice, compare as comparison};
 use ops::{Cluster, OpsError};
+use report::formats::bench::{trials_csv, trials_parquet};
 use report::shape::{AdviseReport, CompareReport, RunReport};
 
 use crate::args::{
@@ -197,14 +199,42 @@ fn compare_text(report: &CompareReport) -> String {
 
 pub fn export(global: &Global, args: &BenchExportArgs) -> Result<u8, OpsError> {
     let kept = kept::read(&places(global, args.store.store.as_deref())?, &args.run)?;
-    let text = match (&kept.measured, global.format) {
-        (Measured::Run(report), Format::Json) => json(report)? + "\n",
-        (Measured::Load(report), Format::Json) => json(report)? + "\n",
+    let bytes = match (&kept.measured, global.format) {
+        (Measured::Run(report), Format::Json) => (json(report)? + "\n").into_bytes(),
+        (Measured::Load(report), Format::Json) => (json(report)? + "\n").into_bytes(),
+        (measured, Format::Parquet) => trials_parquet(&comparison::as_run(measured))
+            .map_err(|error| OpsError::internal("the trials cannot be written as Parquet", error))?,
         // Its lines end as RFC 4180 says.
-        (measured, _) => report::formats::bench::trials_csv(&comparison::as_run(measured)),
+        (measured, _) => trials_csv(&comparison::as_run(measured)).into_bytes(),
     };
-    print!("{text}");
-    Ok(0)
+    if let Some(path) = &args.out {
+        show::is_writable(path)?;
+        std::fs::write(path, &bytes).map_err(|error| {
+            OpsError::usage(
+                format!("{} cannot be written", path.display()),
+                error.to_string(),
+                "name a file that you may write",
+            )
+        })?;
+        return Ok(0);
+    }
+    let mut stdout = std::io::stdout();
+    if global.format == Format::Parquet && stdout.is_terminal() {
+        return Err(OpsError::usage(
+            "a Parquet file is nothing for a terminal",
+            "it is bytes, not text",
+            "name a file: --out trials.parquet",
+        ));
+    }
+    match stdout.write_all(&bytes).and_then(|()| stdout.flush()) {
+        // Whoever reads has seen enough.
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(OpsError::usage(
+            "standard output cannot be written",
+            error.to_string(),
+            "name a file: --out FILE",
+        )),
+        _ => Ok(0),
+    }
 }
 
 pub fn advise(global: &Global, args: &BenchAdviseArgs) -> Result<u8, OpsError> {

@@ -76,6 +76,7 @@ fn run(cli: Cli) -> Result<u8, OpsError> {
         args::Format::Csv => {
             matches!(command, Command::Scan(_) | Command::Bench(args::BenchCommand::Export(_)))
         }
+        args::Format::Parquet => matches!(command, Command::Bench(args::BenchCommand::Export(_))),
         args::Format::Sarif | args::Format::Junit | args::Format::Prometheus | args::Format::Html => {
             matches!(command, Command::Scan(_))
         }
@@ -83,7 +84,7 @@ fn run(cli: Cli) -> Result<u8, OpsError> {
     if !fits {
         return Err(OpsError::usage(
             "this command does not know that --format",
-            "diff, sql and shell are forms of a plan; csv, sarif, junit, prometheus and html of a scan; csv of bench export",
+            "diff, sql and shell are forms of a plan; csv, sarif, junit, prometheus and html of a scan; csv and parquet of bench export",
             "use --format table or --format json",
         ));
     }

@@ -2,7 +2,11 @@
 
 mod support;
 
-use report::formats::bench::trials_csv;
+use std::io::Write as _;
+
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
+use report::formats::bench::{trials_csv, trials_parquet};
 use report::html::render_bench_html;
 use report::shape::{AdviseReport, CompareReport, LoadReport, RunReport};
 use report::{BENCH_ADVISE_SCHEMA, BENCH_COMPARE_SCHEMA, BENCH_LOAD_SCHEMA, BENCH_RUN_SCHEMA};
@@ -71,6 +75,37 @@ fn an_export_has_a_line_a_trial_and_cells_that_no_spreadsheet_computes() {
     // That cell has the only comma inside.
     assert_eq!(lines[1].replace(quoted, "version").split(',').count(), columns.len(), "{}", lines[1]);
     assert!(lines[trials].contains("TLSv1.3,TLS_AES_256_GCM_SHA384"), "{}", lines[trials]);
+}
+
+#[test]
+fn a_parquet_file_has_the_columns_of_the_csv_with_their_types() {
+    let report = run();
+    let bytes = trials_parquet(&report).expect("written");
+    let mut file = tempfile::tempfile().expect("a file");
+    file.write_all(&bytes).expect("room for it");
+    let reader = SerializedFileReader::new(file).expect("a Parquet file");
+    let csv = trials_csv(&report);
+    let mut lines = csv.lines();
+    let names: Vec<&str> = lines.next().expect("a header").split(',').collect();
+    let fields = reader.metadata().file_metadata().schema_descr();
+    let found: Vec<String> = fields.columns().iter().map(|column| column.name().to_owned()).collect();
+    assert_eq!(found, names);
+    let rows: Vec<_> = reader.get_row_iter(None).expect("rows").map(|row| row.expect("a row")).collect();
+    assert_eq!(rows.len(), lines.clone().count());
+    for (row, line) in rows.iter().zip(lines) {
+        let cells: Vec<String> = row
+            .get_column_iter()
+            .map(|(_, field)| match field {
+                Field::Null => String::new(),
+                Field::Str(text) => text.clone(),
+                Field::Bool(is) => is.to_string(),
+                Field::Long(count) => count.to_string(),
+                Field::Double(value) => value.to_string(),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(cells.join(","), line);
+    }
 }
 
 #[test]

@@ -539,6 +539,11 @@ fn two_runs_are_kept_compared_exported_drawn_and_advise() {
     let text = server.kept(&["bench", "compare", ids[1], ids[0]]);
     assert!(String::from_utf8_lossy(&text.stdout).contains("clear text, 2 connections: "), "{text:?}");
     // A line a trial.
+    // Marks at both ends (Apache Parquet, file format); what is between them is read in a test of `report`.
+    let parquet = server.kept(&["bench", "export", ids[1], "--format", "parquet"]);
+    assert!(parquet.stdout.starts_with(b"PAR1") && parquet.stdout.ends_with(b"PAR1"), "{parquet:?}");
+    let _ = server.kept(&["bench", "export", ids[1], "--format", "parquet", "--out", "trials.parquet"]);
+    assert_eq!(std::fs::read(server.directory.path().join("trials.parquet")).unwrap(), parquet.stdout);
     let csv = server.kept(&["bench", "export", ids[1], "--format", "csv"]);
     let csv = String::from_utf8(csv.stdout).unwrap();
     let lines: Vec<&str> = csv.lines().collect();
