@@ -17,6 +17,8 @@ const CLOSED_MAX: usize = 512;
 const SILENT_MS: u64 = 300_000;
 /// Bytes that wait for earlier ones, over all connections together.
 const WAITING_BYTES_MAX: usize = 16 << 20;
+/// Bytes that were on the way when the other end reset the connection.
+const RESET_BYTES_MAX: i64 = 1 << 20;
 
 /// What reads one connection.
 pub trait Conversation {
@@ -146,6 +148,25 @@ impl<C: Conversation> Conversations<C> {
             let order = if from_a { &mut open.a } else { &mut open.b };
             if !order.syn(segment.sequence) {
                 // The pair of addresses is used again: what came before is a connection of its own.
+                self.take(at, shared, end);
+                index = None;
+            }
+        }
+        if !segment.syn
+            && !segment.payload.is_empty()
+            && let Some(at) = index
+            && let Some(Some(open)) = self.slots.get(at)
+        {
+            let order = if from_a { &open.a } else { &open.b };
+            // Behind a FIN no byte can come. Without this, what a new connection says in clear would be of the old one's TLS.
+            let length = segment.payload.len() + segment.cut_bytes;
+            let is_of_another = match (order.is_over(), open.is_closed) {
+                // A keep-alive may have one byte, where the FIN stands.
+                (true, _) => !order.is_late(segment.sequence, length, 1),
+                (false, true) => !order.is_late(segment.sequence, length, RESET_BYTES_MAX),
+                (false, false) => false,
+            };
+            if is_of_another {
                 self.take(at, shared, end);
                 index = None;
             }
@@ -378,6 +399,34 @@ mod tests {
         }
         let table = table.finish();
         assert_eq!(table.ended.iter().map(|(_, words)| words.a.len()).collect::<Vec<_>>(), [1, 1]);
+    }
+
+    #[test]
+    fn addresses_used_again_after_a_fin_or_a_reset_are_another_connection_though_its_syn_was_not_seen() {
+        for closing in ["FA", "R"] {
+            let mut table = Rig::new();
+            table.send(true, 1, 100, "S", b"", 1);
+            table.send(false, 1, 900, "SA", b"", 1);
+            table.send(true, 1, 101, "A", b"old", 1);
+            table.send(false, 1, 901, "A", b"old", 1);
+            table.send(true, 1, 104, closing, b"", 2);
+            if closing == "FA" {
+                table.send(false, 1, 904, "FA", b"", 2);
+            }
+            // Sent again, and on the way when it was reset: of the old one.
+            table.send(true, 1, 101, "A", b"old", 3);
+            if closing == "R" {
+                table.send(false, 1, 904, "A", b"late", 3);
+            }
+            table.send(false, 1, 90_000_000, "A", b"hello", 4);
+            table.send(true, 1, 70_000_000, "A", b"new", 4);
+            let table = table.finish();
+            let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+            let of: Vec<_> = table.ended.iter().map(|(_, words)| (text(&words.a), text(&words.b))).collect();
+            let late = if closing == "R" { "oldlate" } else { "old" };
+            assert_eq!(of, [("old".into(), late.into()), ("new".into(), "hello".into())], "{closing}");
+            assert!(table.ended.iter().all(|(_, words)| words.missing_bytes == 0), "{closing}");
+        }
     }
 
     #[test]
