@@ -3,7 +3,8 @@
 //! Unlike [`crate::FlowTable`], which keeps every flow to the end, this hands over what is closed or has long been silent,
 //! so that a file of any size is read in constant memory.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::hash::{BuildHasher, RandomState};
 use std::net::{IpAddr, SocketAddr};
 
 use crate::order::{Order, Sink};
@@ -17,6 +18,8 @@ const CLOSED_MAX: usize = 512;
 const SILENT_MS: u64 = 300_000;
 /// Bytes that wait for earlier ones, over all connections together.
 const WAITING_BYTES_MAX: usize = 16 << 20;
+/// Connections without a place that are told apart: 9 bytes each, so 9 MiB. More of them are counted as at least so many.
+const OVER_LIMIT_MAX: usize = 1 << 19;
 /// Bytes that were on the way when the other end reset the connection.
 const RESET_BYTES_MAX: i64 = 1 << 20;
 
@@ -71,8 +74,9 @@ pub struct Conversations<C> {
     waiting_bytes: usize,
     last_sweep_unix_ms: u64,
     packets: u64,
-    syns_over_limit: u64,
-    packets_over_limit: u64,
+    /// Hashes of the addresses that found no place.
+    over_limit: HashSet<u64>,
+    hasher: RandomState,
 }
 
 struct Side<'a, C: Conversation> {
@@ -113,8 +117,8 @@ impl<C: Conversation> Conversations<C> {
             waiting_bytes: 0,
             last_sweep_unix_ms: 0,
             packets: 0,
-            syns_over_limit: 0,
-            packets_over_limit: 0,
+            over_limit: HashSet::new(),
+            hasher: RandomState::new(),
         }
     }
 
@@ -177,8 +181,9 @@ impl<C: Conversation> Conversations<C> {
         }
         let ends = Ends { a, b, opened_by_a: None, first_unix_ms: unix_ms, last_unix_ms: unix_ms };
         let Some(index) = index.or_else(|| self.place(key, ends, shared, make, end)) else {
-            self.packets_over_limit += 1;
-            self.syns_over_limit += u64::from(opens);
+            if self.over_limit.len() < OVER_LIMIT_MAX {
+                self.over_limit.insert(self.hasher.hash_one(key));
+            }
             return;
         };
         let Some(Some(open)) = self.slots.get_mut(index) else { return };
@@ -285,9 +290,10 @@ impl<C: Conversation> Conversations<C> {
         self.packets
     }
 
-    /// At least so many connections were not looked at, for there was no place.
+    /// At least so many connections were not looked at, or not from their beginning, for there was no place. Addresses that
+    /// were used again count once.
     pub fn connections_over_limit(&self) -> u64 {
-        self.syns_over_limit.max(u64::from(self.packets_over_limit > 0))
+        self.over_limit.len() as u64
     }
 }
 
@@ -427,6 +433,18 @@ mod tests {
             assert_eq!(of, [("old".into(), late.into()), ("new".into(), "hello".into())], "{closing}");
             assert!(table.ended.iter().all(|(_, words)| words.missing_bytes == 0), "{closing}");
         }
+    }
+
+    #[test]
+    fn connections_over_the_limit_are_told_apart_without_their_syn() {
+        let mut table = Rig::new();
+        let count = u32::try_from(OPEN_MAX).unwrap();
+        for _ in 0..3 {
+            for number in 0..count + 1000 {
+                table.send(true, number, 1, "A", b"x", 1_000_000);
+            }
+        }
+        assert_eq!(table.table.connections_over_limit(), 1000);
     }
 
     #[test]
