@@ -72,8 +72,7 @@ fn how(one: &Listed) -> &'static str {
 fn print(global: &Global, sniffed: &Sniffed, words: usize, limit: usize) {
     let report = &sniffed.report;
     let all = report.looked_at();
-    let tls = report.listed.iter().filter(|one| one.told.is_tls).count();
-    let clear = report.listed.iter().filter(|one| how(one) == "clear").count();
+    let (tls, clear) = (report.tls, report.clear);
     let kinds: Vec<String> =
         report
             .connections

@@ -226,6 +226,13 @@ pub struct Told {
     pub canary_places: Places,
 }
 
+impl Told {
+    /// What passed could be read.
+    pub fn is_clear(&self) -> bool {
+        !self.is_tls && self.bytes_a + self.bytes_b > 0
+    }
+}
+
 /// What the first bytes of one end say.
 enum First {
     /// This end is the server of MySQL.

@@ -59,6 +59,13 @@ pub struct Report {
     pub last_unix_ms: u64,
     /// By kind.
     pub connections: BTreeMap<Kind, u64>,
+    /// Of the databases' kinds, listed or not: what passed could be read, or it was TLS.
+    pub clear: u64,
+    pub tls: u64,
+    /// MySQL connections whose login was not seen.
+    pub joined_in_the_middle: u64,
+    /// Compressed bytes that could not be unpacked.
+    pub unread_bytes: u64,
     /// By finding: connections, and how often in them.
     pub findings: BTreeMap<What, (u64, u64)>,
     /// Canaries by their name and where they stood: connections, and how often in them.
@@ -91,6 +98,13 @@ impl Report {
         self.missing_bytes += told.missing_bytes;
         self.payload_bytes += told.bytes_a + told.bytes_b;
         *self.connections.entry(told.kind).or_default() += 1;
+        if told.kind != Kind::Other {
+            self.clear += u64::from(told.is_clear());
+            self.tls += u64::from(told.is_tls);
+        }
+        let joined = told.mysql.as_ref().is_some_and(|seen| seen.joined_in_the_middle);
+        self.joined_in_the_middle += u64::from(joined);
+        self.unread_bytes += told.unread_bytes;
         let findings = finding::of(&told);
         for finding in &findings {
             let (connections, times) = self.findings.entry(finding.what).or_default();

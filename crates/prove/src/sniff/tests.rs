@@ -314,6 +314,31 @@ fn a_lost_packet_is_told_and_what_follows_is_read() {
     }
 }
 
+#[test]
+fn sums_are_of_all_connections_not_of_those_that_are_listed() {
+    let mut sniffer = Sniffer::new(&[]);
+    let count = u32::try_from(LISTED_MAX).unwrap() + 50;
+    let query = b"\x09\0\0\0\x03SELECT 1";
+    for number in 0..count {
+        let ip = std::net::Ipv4Addr::from(0x0b00_0000 + number);
+        let segment = capture::segment::Segment {
+            source: (ip, 40_000).into(),
+            destination: "10.0.0.2:3306".parse().unwrap(),
+            sequence: 1,
+            syn: false,
+            ack: true,
+            fin: false,
+            rst: false,
+            payload: query,
+            cut_bytes: 0,
+        };
+        sniffer.packet(&capture::segment::encode(&segment), 1);
+    }
+    let report = sniffer.finish();
+    assert_eq!((report.listed.len(), report.not_listed), (LISTED_MAX, 50));
+    assert_eq!((report.clear, report.joined_in_the_middle), (u64::from(count), u64::from(count)));
+}
+
 proptest! {
     #[test]
     fn no_altered_recording_panics_or_shows_a_secret(
