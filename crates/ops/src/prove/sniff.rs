@@ -134,6 +134,7 @@ pub fn sniff(
     );
     doubt(report.missing_bytes, "bytes were sent that are not in the capture");
     doubt(report.unread_bytes, "compressed bytes could not be unpacked");
+    doubt(report.undecided, "connections may be in clear text or TLS: what would tell is not in the capture");
     doubt(
         report.joined_in_the_middle,
         "connections had begun before the capture: their logins are not in it",

@@ -5,7 +5,7 @@ use super::*;
 use capture::file::Reader;
 use proptest::prelude::*;
 
-fn recording(name: &str) -> Vec<u8> {
+pub fn recording(name: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/sniff").join(format!("{name}.pcap"));
     std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
