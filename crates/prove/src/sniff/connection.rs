@@ -18,7 +18,7 @@ use super::galera;
 use super::joined::{Chain, Joined, begins_with_hello};
 use super::mysql::{self, MySql, Next};
 use super::place::Place;
-use super::unpack::{Inflater, Method, Unpack};
+use super::unpack::{Inflater, Method, Unpack, looks_packed};
 
 pub const PORT_MYSQL: u16 = 3306;
 pub const PORT_X: u16 = 33_060;
@@ -271,6 +271,8 @@ enum First {
     /// This end is the client, and begins its login.
     Login,
     Client,
+    /// Packets of MySQL, compressed.
+    Packed,
     Tls,
     /// A record of TLS, it may be: what follows it will tell.
     Record,
@@ -343,23 +345,42 @@ impl Connection {
         }
         let port = if from_a { self.ports.0 } else { self.ports.1 };
         let is_server = shared.mysql_ports.contains(&port);
+        // Commands without more, a ping among them.
+        if by_port == Kind::MySql
+            && !is_server
+            && let [1, 0, 0, 0, kind] = first
+            && mysql::is_command(*kind)
+        {
+            return First::Client;
+        }
         let [a, b, c, sequence, kind, after, ..] = first else {
             return if from_start { First::More } else { First::Nothing };
         };
         let length = u32::from_le_bytes([*a, *b, *c, 0]);
-        if *sequence == 0 && *kind == 10 && GREETING_BYTES.contains(&length) && after.is_ascii_digit() {
-            return First::Greeting;
+        if *sequence == 0 && *kind == 10 && GREETING_BYTES.contains(&length) {
+            // Versions begin with a digit, but for those that somebody has made up.
+            let is_version = after.is_ascii_digit() || (is_server && after.is_ascii_graphic());
+            if is_version || is_greeting(first) {
+                return First::Greeting;
+            }
         }
         if from_start && is_login(first) {
             return First::Login;
         }
         if by_port == Kind::MySql {
+            if looks_packed(first).is_some() {
+                return First::Packed;
+            }
             if is_server {
                 // An error in place of a greeting; joined in the middle, whatever the server's port says.
                 return if *sequence == 0 && *kind == 0xff { First::Greeting } else { First::Nothing };
             }
-            let is_command = *sequence == 0 && (1..=0x20).contains(kind) && length < 1 << 20;
-            let fits = first.len() <= length as usize + 4;
+            let is_command = *sequence == 0 && mysql::is_command(*kind) && length < 1 << 20;
+            let fits = match first.len().cmp(&(length as usize + 4)) {
+                std::cmp::Ordering::Less => mysql::may_be_long(*kind),
+                std::cmp::Ordering::Equal => true,
+                std::cmp::Ordering::Greater => false,
+            };
             return if is_command && fits { First::Client } else { First::Nothing };
         }
         // A message of Galera that is no handshake: joined in the middle.
@@ -383,7 +404,7 @@ impl Connection {
                 self.server_is_a = !from_a;
                 self.mysql = Some(Box::default());
             }
-            First::Client => {
+            First::Client | First::Packed => {
                 self.known = Known::Is(Kind::MySql);
                 let port = if from_a { self.ports.0 } else { self.ports.1 };
                 self.server_is_a = from_a == shared.mysql_ports.contains(&port);
@@ -591,6 +612,28 @@ impl Connection {
             return;
         }
         let is_server = from_a == self.server_is_a;
+        let half = if from_a { &mut self.a } else { &mut self.b };
+        let Some(mysql) = &mut self.mysql else { return };
+        if starts_segment && half.unpack.is_none() {
+            let begin = end.saturating_sub(piece.len() as u64);
+            let next = match piece {
+                // Of the server nothing was seen, and the client goes on to its commands.
+                [_, _, _, 0, ..] if !is_server && mysql.is_in_login() && half.frames.is_between_packets() => {
+                    mysql.login_is_over()
+                }
+                _ => Next::Packets,
+            };
+            if next == Next::Compressed {
+                let is_zstd = mysql.seen.compressed == Some("zstd");
+                self.begin_compression(from_a, if is_zstd { Method::Zstd } else { Method::Zlib }, begin);
+            } else if mysql.may_begin_compression()
+                && let Some(method) = looks_packed(piece)
+            {
+                mysql.begin_compression(if method == Method::Zstd { "zstd" } else { "zlib" });
+                self.begin_compression(from_a, method, begin);
+                self.half(!from_a).lose_step();
+            }
+        }
         let (half, other) = if from_a { (&mut self.a, &mut self.b) } else { (&mut self.b, &mut self.a) };
         let Some(mysql) = &mut self.mysql else { return };
         if half.is_lost {
@@ -771,6 +814,10 @@ fn whole_packet(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let ([a, b, c, sequence], rest) = bytes.split_first_chunk::<HEADER_BYTES>()?;
     let (payload, rest) = rest.split_at_checked(u32::from_le_bytes([*a, *b, *c, 0]) as usize)?;
     Some((*sequence, payload, rest))
+}
+
+fn is_greeting(bytes: &[u8]) -> bool {
+    late_greeting(bytes).is_some()
 }
 
 /// A whole greeting, and what follows it.

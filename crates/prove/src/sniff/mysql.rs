@@ -201,6 +201,29 @@ impl MySql {
         self.seen.joined_in_the_middle || self.seen.lost > 0
     }
 
+    /// Not known yet is whether the client asked for compression, or when it begins.
+    pub fn may_begin_compression(&self) -> bool {
+        self.phase == Phase::Command && !self.seen.logged_in
+    }
+
+    /// The next packets are compressed: what they look like says it.
+    pub fn begin_compression(&mut self, how: &'static str) {
+        self.seen.compressed = Some(how);
+        self.answer = Answer::Unknown;
+    }
+
+    /// Is the client in the midst of its login, as far as was seen?
+    pub fn is_in_login(&self) -> bool {
+        self.phase == Phase::Auth
+    }
+
+    /// The client has sent a command: the server let it in, though its answer is not in the capture.
+    pub fn login_is_over(&mut self) -> Next {
+        self.phase = Phase::Command;
+        self.answer = Answer::Unknown;
+        self.first_login()
+    }
+
     /// It is TLS, whatever was asked for.
     pub fn tls_began(&mut self) {
         self.phase = Phase::Tls;
@@ -642,6 +665,14 @@ impl MySql {
 /// Does a packet of a client begin so?
 pub fn is_command(command: u8) -> bool {
     (COM_QUIT..=COM_LAST).contains(&command) || command == COM_STMT_BULK_EXECUTE
+}
+
+/// Commands that may be longer than a segment.
+pub fn may_be_long(command: u8) -> bool {
+    matches!(
+        command,
+        COM_QUERY | COM_STMT_PREPARE | COM_STMT_EXECUTE | COM_STMT_SEND_LONG_DATA | COM_STMT_BULK_EXECUTE
+    )
 }
 
 fn contains(haystack: &[u8], needle: &[u8]) -> bool {

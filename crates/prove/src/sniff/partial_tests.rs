@@ -10,6 +10,7 @@ const SERVER: &str = "10.0.0.2:3306";
 const OK: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
 /// PROTOCOL_41, SECURE_CONNECTION, PLUGIN_AUTH, LONG_PASSWORD.
 const PLAIN: u32 = 0x0008_8201;
+const COMPRESS: u32 = 0x20;
 
 fn packet(sequence: u8, payload: &[u8]) -> Vec<u8> {
     let (mut out, mut sequence) = (vec![], sequence);
@@ -89,6 +90,15 @@ fn client_hello() -> Vec<u8> {
 fn server_hello(suite: u16) -> Vec<u8> {
     let suite = suite.to_be_bytes();
     record(0x16, &[&[2, 0, 0, 38, 3, 3][..], &sealed(32), &[0, suite[0], suite[1], 0]].concat())
+}
+
+/// Compressed, or as it is where that is shorter.
+fn packed(sequence: u8, inner: &[u8], is_compressed: bool) -> Vec<u8> {
+    let body =
+        if is_compressed { miniz_oxide::deflate::compress_to_vec_zlib(inner, 6) } else { inner.to_vec() };
+    let length = u32::try_from(body.len()).unwrap().to_le_bytes();
+    let before = u32::try_from(if is_compressed { inner.len() } else { 0 }).unwrap().to_le_bytes();
+    [&length[..3], &[sequence], &before[..3], &body].concat()
 }
 
 /// A capture of one connection, packet by packet.
@@ -201,6 +211,21 @@ fn the_servers_direction_alone_in_clear_is_told() {
 }
 
 #[test]
+fn the_clients_direction_alone_is_read() {
+    for capabilities in [PLAIN, PLAIN | COMPRESS] {
+        let long = query(&format!("SELECT '{}'", "x".repeat(300)));
+        let mut wire = Wire::new();
+        wire.client(&login(1, capabilities));
+        for _ in 0..3 {
+            wire.client(&if capabilities == PLAIN { long.clone() } else { packed(0, &long, true) });
+        }
+        let report = wire.is_in_clear(&[What::Statements, What::LoginWithoutTls]);
+        let seen = report.listed[0].told.mysql.as_ref().unwrap();
+        assert_eq!((seen.queries, seen.user.as_deref()), (3, Some("app")), "{capabilities:x}");
+    }
+}
+
+#[test]
 fn a_capture_that_begins_inside_of_a_result_tells_its_rows() {
     let rows = result(2000);
     // Cut in a row. At its end the client leaves with a command of one byte.
@@ -228,6 +253,38 @@ fn what_cannot_be_told_is_called_neither_clear_nor_tls() {
         wire.send(from_client, &bytes, "", bytes.len() - 6);
     }
     wire.client(b"").is_not_known();
+}
+
+#[test]
+fn the_compressed_protocol_is_read_when_it_is_joined_in_the_middle() {
+    let long = query(&format!("SELECT '{}'", "x".repeat(300)));
+    let mut wire = Wire::new();
+    for _ in 0..3 {
+        wire.client(&packed(0, &long, true)).server(&packed(1, &result(20), true));
+        wire.client(&packed(0, &query("SELECT 1"), false)).server(&packed(1, &result(1), false));
+    }
+    let report = wire.is_in_clear(&[What::Statements, What::ResultRows]);
+    let told = &report.listed[0].told;
+    let seen = told.mysql.as_ref().unwrap();
+    assert_eq!((seen.queries, seen.compressed, told.unread_bytes), (6, Some("zlib"), 0));
+    assert!(seen.rows >= 3 * 21 - 21 && seen.joined_in_the_middle, "{seen:?}");
+}
+
+#[test]
+fn a_bulk_execution_is_a_command() {
+    let bulk = packet(0, b"\xfa\x01\0\0\0\x80\0\xfe\0\0\x05value");
+    Wire::new().client(&bulk).client(&bulk).is_in_clear(&[What::Parameters]);
+}
+
+#[test]
+fn a_greeting_whose_version_somebody_made_up_is_one() {
+    let long = packed(0, &query(&"SELECT 'x' ".repeat(20)), true);
+    Wire::new()
+        .server(&greeting("v8.0-ours"))
+        .client(&login(1, PLAIN | COMPRESS))
+        .server(&packet(2, OK))
+        .client(&long)
+        .is_in_clear(&[What::Statements, What::GuessableLogin]);
 }
 
 #[test]
@@ -396,6 +453,18 @@ fn no_part_of_a_recording_under_tls_is_called_clear() {
     for name in ["tls", "binlog-tls"] {
         each_part(name, |report, what| {
             assert!(report.clear == 0 && !report.is_readable(), "{what}: {report:#?}");
+        });
+    }
+}
+
+#[test]
+fn no_part_of_a_recording_in_clear_is_called_tls_or_reassuring() {
+    for name in ["query", "row", "secret", "compressed", "binlog"] {
+        each_part(name, |report, what| {
+            assert_eq!(report.tls, 0, "{what}: {report:#?}");
+            // What is left may be the end of a talk: a leave, an acknowledgement.
+            let is_told = report.is_readable() || report.undecided > 0;
+            assert!(is_told || report.payload_bytes < 40, "{what}: {report:#?}");
         });
     }
 }
