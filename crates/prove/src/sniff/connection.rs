@@ -11,6 +11,7 @@ use capture::tls_walk::TlsWalk;
 use capture::words::{WordScanner, Words};
 use wire::packet::{FRAME_BYTES_MAX, HEADER_BYTES};
 use wire::tls::RECORD_HEADER_BYTES;
+use wire::tls::registry::{Cipher, CipherSuite, cipher_suite};
 use wire::{HandshakeResponse, SegmentShape, SslRequest, classify_segment, gcomm};
 
 use super::frames::Frames;
@@ -226,6 +227,8 @@ pub struct Connection {
     b: Half,
     mysql: Option<Box<MySql>>,
     galera: galera::Seen,
+    /// What the server chose encrypts nothing.
+    null_suite: Option<&'static CipherSuite>,
 }
 
 /// What is told of a connection: no bytes of it.
@@ -249,6 +252,8 @@ pub struct Told {
     pub unfollowed_bytes: u64,
     /// Whether it is in clear text or TLS cannot be told: too little was seen.
     pub is_undecided: bool,
+    /// TLS with this cipher suite, which encrypts nothing.
+    pub null_suite: Option<&'static str>,
     pub mysql: Option<mysql::Seen>,
     pub galera: galera::Seen,
     /// How often each canary was seen, by its tag; of words that the user gave, by their name.
@@ -260,7 +265,8 @@ pub struct Told {
 impl Told {
     /// What passed could be read.
     pub fn is_clear(&self) -> bool {
-        !self.is_tls && !self.is_undecided && self.bytes_a + self.bytes_b > 0
+        let is_plain = !self.is_tls && !self.is_undecided && self.bytes_a + self.bytes_b > 0;
+        is_plain || self.null_suite.is_some()
     }
 }
 
@@ -292,6 +298,7 @@ impl Connection {
             b: Half::default(),
             mysql: None,
             galera: galera::Seen::default(),
+            null_suite: None,
         }
     }
 
@@ -497,6 +504,9 @@ impl Connection {
         }
         if !starts_segment || piece.is_empty() {
             return Some(piece);
+        }
+        if let Some(suite) = chosen_suite(piece) {
+            self.null_suite = Some(suite).filter(|suite| suite.cipher == Cipher::Null);
         }
         let Some(header) = piece.first_chunk::<RECORD_HEADER_BYTES>() else { return Some(piece) };
         let asked = self.mysql.as_ref().is_some_and(|mysql| mysql.seen.asked_tls);
@@ -771,8 +781,10 @@ impl Connection {
         (told.tls_from_a, told.tls_from_b) = (self.a.tls_from, self.b.tls_from);
         (told.bytes_a, told.bytes_b) = (self.a.bytes, self.b.bytes);
         if !told.is_tls {
+            (told.tls_from_a, told.tls_from_b) = (None, None);
             self.tell_unfollowed(&mut told);
         }
+        told.null_suite = self.null_suite.filter(|_| told.is_tls).map(|suite| suite.name);
         told.mysql = self.mysql.map(|mysql| mysql.seen);
         told.galera = self.galera;
         told
@@ -835,6 +847,21 @@ fn is_login(bytes: &[u8]) -> bool {
     let Some((1, payload, _)) = whole_packet(bytes) else { return false };
     payload.get(9..28).is_some_and(|zeros| zeros.iter().all(|byte| *byte == 0))
         && (SslRequest::parse(payload).is_ok() || HandshakeResponse::parse(payload).is_ok())
+}
+
+/// The cipher suite that a ServerHello at the beginning of these bytes chooses.
+/// Source: RFC 5246 section 7.4.1.3: version and random, 34 bytes, and a session id behind its length.
+fn chosen_suite(bytes: &[u8]) -> Option<&'static CipherSuite> {
+    if !begins_with_hello(bytes) {
+        return None;
+    }
+    let message = bytes.get(RECORD_HEADER_BYTES..)?;
+    if message.first() != Some(&2) {
+        return None;
+    }
+    let id_bytes = usize::from(*message.get(38)?);
+    let code = message.get(39 + id_bytes..)?.first_chunk::<2>()?;
+    cipher_suite(u16::from_be_bytes(*code))
 }
 
 impl Conversation for Connection {

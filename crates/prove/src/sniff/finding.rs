@@ -145,7 +145,9 @@ pub fn of(told: &Told) -> Vec<Finding> {
             Kind::MySql | Kind::Other => {}
         }
     }
-    if told.unfollowed_bytes > 0 {
+    if let Some(suite) = told.null_suite {
+        add(What::OtherInClear, 1, format!("{} bytes: {suite} encrypts nothing", told.tls_bytes));
+    } else if told.unfollowed_bytes > 0 {
         add(What::OtherInClear, 1, format!("{} bytes", told.unfollowed_bytes));
     }
     let mut places: BTreeMap<Place, u64> = BTreeMap::new();

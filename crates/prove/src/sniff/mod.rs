@@ -108,7 +108,7 @@ impl Report {
         *self.connections.entry(told.kind).or_default() += 1;
         if told.kind != Kind::Other {
             self.clear += u64::from(told.is_clear());
-            self.tls += u64::from(told.is_tls);
+            self.tls += u64::from(told.is_tls && !told.is_clear());
             self.undecided += u64::from(told.is_undecided);
         }
         let joined = told.mysql.as_ref().is_some_and(|seen| seen.joined_in_the_middle);

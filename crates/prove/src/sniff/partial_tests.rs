@@ -411,6 +411,18 @@ fn addresses_used_again_after_tls_are_not_tls() {
     }
 }
 
+#[test]
+fn tls_with_a_suite_that_encrypts_nothing_is_readable() {
+    for (suite, is_readable) in [(0x003b, true), (0xc0b4, true), (0x1301, false), (0xc02f, false)] {
+        let mut wire = Wire::new();
+        wire.server(&greeting("8.4.3")).client(&ssl_request()).client(&client_hello());
+        wire.server(&server_hello(suite)).client(&data(60)).server(&data(60));
+        let report = wire.report();
+        assert_eq!((report.is_readable(), report.clear == 1), (is_readable, is_readable), "{suite:x}");
+        assert_eq!(report.listed[0].told.null_suite.is_some(), is_readable);
+    }
+}
+
 // Recordings of real servers, with something left out.
 
 /// The packets of a recording, and whether the server sent them.
