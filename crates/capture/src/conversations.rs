@@ -3,7 +3,8 @@
 //! Unlike [`crate::FlowTable`], which keeps every flow to the end, this hands over what is closed or has long been silent,
 //! so that a file of any size is read in constant memory.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::hash::{BuildHasher, RandomState};
 use std::net::{IpAddr, SocketAddr};
 
 use crate::order::{Order, Sink};
@@ -17,6 +18,10 @@ const CLOSED_MAX: usize = 512;
 const SILENT_MS: u64 = 300_000;
 /// Bytes that wait for earlier ones, over all connections together.
 const WAITING_BYTES_MAX: usize = 16 << 20;
+/// Connections without a place that are told apart: 9 bytes each, so 9 MiB. More of them are counted as at least so many.
+const OVER_LIMIT_MAX: usize = 1 << 19;
+/// Bytes that were on the way when the other end reset the connection.
+const RESET_BYTES_MAX: i64 = 1 << 20;
 
 /// What reads one connection.
 pub trait Conversation {
@@ -69,8 +74,9 @@ pub struct Conversations<C> {
     waiting_bytes: usize,
     last_sweep_unix_ms: u64,
     packets: u64,
-    syns_over_limit: u64,
-    packets_over_limit: u64,
+    /// Hashes of the addresses that found no place.
+    over_limit: HashSet<u64>,
+    hasher: RandomState,
 }
 
 struct Side<'a, C: Conversation> {
@@ -111,8 +117,8 @@ impl<C: Conversation> Conversations<C> {
             waiting_bytes: 0,
             last_sweep_unix_ms: 0,
             packets: 0,
-            syns_over_limit: 0,
-            packets_over_limit: 0,
+            over_limit: HashSet::new(),
+            hasher: RandomState::new(),
         }
     }
 
@@ -150,14 +156,34 @@ impl<C: Conversation> Conversations<C> {
                 index = None;
             }
         }
+        if !segment.syn
+            && !segment.payload.is_empty()
+            && let Some(at) = index
+            && let Some(Some(open)) = self.slots.get(at)
+        {
+            let order = if from_a { &open.a } else { &open.b };
+            // Behind a FIN no byte can come. Without this, what a new connection says in clear would be of the old one's TLS.
+            let length = segment.payload.len() + segment.cut_bytes;
+            let is_of_another = match (order.is_over(), open.is_closed) {
+                // A keep-alive may have one byte, where the FIN stands.
+                (true, _) => !order.is_late(segment.sequence, length, 1),
+                (false, true) => !order.is_late(segment.sequence, length, RESET_BYTES_MAX),
+                (false, false) => false,
+            };
+            if is_of_another {
+                self.take(at, shared, end);
+                index = None;
+            }
+        }
         // An acknowledgement alone is no reason to look at a connection: it may be the last of a closed one.
         if index.is_none() && !segment.syn && segment.payload.is_empty() {
             return;
         }
         let ends = Ends { a, b, opened_by_a: None, first_unix_ms: unix_ms, last_unix_ms: unix_ms };
         let Some(index) = index.or_else(|| self.place(key, ends, shared, make, end)) else {
-            self.packets_over_limit += 1;
-            self.syns_over_limit += u64::from(opens);
+            if self.over_limit.len() < OVER_LIMIT_MAX {
+                self.over_limit.insert(self.hasher.hash_one(key));
+            }
             return;
         };
         let Some(Some(open)) = self.slots.get_mut(index) else { return };
@@ -264,9 +290,10 @@ impl<C: Conversation> Conversations<C> {
         self.packets
     }
 
-    /// At least so many connections were not looked at, for there was no place.
+    /// At least so many connections were not looked at, or not from their beginning, for there was no place. Addresses that
+    /// were used again count once.
     pub fn connections_over_limit(&self) -> u64 {
-        self.syns_over_limit.max(u64::from(self.packets_over_limit > 0))
+        self.over_limit.len() as u64
     }
 }
 
@@ -378,6 +405,46 @@ mod tests {
         }
         let table = table.finish();
         assert_eq!(table.ended.iter().map(|(_, words)| words.a.len()).collect::<Vec<_>>(), [1, 1]);
+    }
+
+    #[test]
+    fn addresses_used_again_after_a_fin_or_a_reset_are_another_connection_though_its_syn_was_not_seen() {
+        for closing in ["FA", "R"] {
+            let mut table = Rig::new();
+            table.send(true, 1, 100, "S", b"", 1);
+            table.send(false, 1, 900, "SA", b"", 1);
+            table.send(true, 1, 101, "A", b"old", 1);
+            table.send(false, 1, 901, "A", b"old", 1);
+            table.send(true, 1, 104, closing, b"", 2);
+            if closing == "FA" {
+                table.send(false, 1, 904, "FA", b"", 2);
+            }
+            // Sent again, and on the way when it was reset: of the old one.
+            table.send(true, 1, 101, "A", b"old", 3);
+            if closing == "R" {
+                table.send(false, 1, 904, "A", b"late", 3);
+            }
+            table.send(false, 1, 90_000_000, "A", b"hello", 4);
+            table.send(true, 1, 70_000_000, "A", b"new", 4);
+            let table = table.finish();
+            let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+            let of: Vec<_> = table.ended.iter().map(|(_, words)| (text(&words.a), text(&words.b))).collect();
+            let late = if closing == "R" { "oldlate" } else { "old" };
+            assert_eq!(of, [("old".into(), late.into()), ("new".into(), "hello".into())], "{closing}");
+            assert!(table.ended.iter().all(|(_, words)| words.missing_bytes == 0), "{closing}");
+        }
+    }
+
+    #[test]
+    fn connections_over_the_limit_are_told_apart_without_their_syn() {
+        let mut table = Rig::new();
+        let count = u32::try_from(OPEN_MAX).unwrap();
+        for _ in 0..3 {
+            for number in 0..count + 1000 {
+                table.send(true, number, 1, "A", b"x", 1_000_000);
+            }
+        }
+        assert_eq!(table.table.connections_over_limit(), 1000);
     }
 
     #[test]

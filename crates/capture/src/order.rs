@@ -12,6 +12,10 @@ const OUT_OF_ORDER_PIECES_MAX: usize = 4096;
 /// No window and no retransmission reaches back so far: such a segment belongs to a connection whose SYN we missed.
 const OLD_BYTES_MAX: i64 = 1 << 28;
 
+/// What is sent again lies within a window of the sender's. Sequence numbers of a new connection of the same addresses are
+/// elsewhere: on Linux they grow by 15.6 million a second.
+const LATE_BYTES_MAX: i64 = 16 << 20;
+
 /// Who takes the bytes of one direction.
 pub trait Sink {
     /// A segment brought new bytes; `is_whole` when nothing of it was seen before. It may be ahead of the stream.
@@ -133,6 +137,15 @@ impl Order {
     /// The sender has said where its stream ends, and everything up to there was seen.
     pub fn is_over(&self) -> bool {
         self.saw_fin && self.next.is_some_and(|(_, offset)| offset >= self.fin_at)
+    }
+
+    /// Both addresses are known and this direction is over: does a segment with bytes still belong to it, sent again or
+    /// late? `ahead_bytes_max`: how far behind the last byte a late one may lie.
+    pub fn is_late(&self, sequence: u32, length: usize, ahead_bytes_max: i64) -> bool {
+        let Some((next_sequence, _)) = self.next else { return true };
+        let distance = i64::from(sequence.wrapping_sub(next_sequence).cast_signed());
+        let end = distance.saturating_add(i64::try_from(length).unwrap_or(i64::MAX));
+        distance >= -LATE_BYTES_MAX && end <= ahead_bytes_max
     }
 
     fn in_order(&mut self, piece: &[u8], starts_segment: bool, sink: &mut impl Sink) {

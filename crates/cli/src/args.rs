@@ -300,7 +300,8 @@ pub enum ProveCommand {
     ///
     /// Nothing secret is kept or shown: of a statement its shape without one value, of a login how it could be guessed.
     #[command(after_help = "Example: tcpdump -i eth0 -s 0 -w db.pcap tcp; sealion prove sniff db.pcap\n\n\
-                            Exit code 1: something readable was seen (with --fail-on-clear). 3: nothing could be looked at.")]
+                            Exit code 1: something readable was seen (with --fail-on-clear). 3: nothing could be looked at, \
+                            or with --fail-on-clear not all of it.")]
     Sniff(ProveSniffArgs),
     /// Stand between a client and a real server: listen, or strip TLS, substitute the RSA key, change a result
     ///

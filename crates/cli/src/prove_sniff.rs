@@ -51,7 +51,12 @@ pub fn run(global: &Global, args: &ProveSniffArgs, stop: &AtomicBool) -> Result<
     if report.looked_at() == 0 && !report.is_readable() {
         return Ok(3);
     }
-    Ok(u8::from(args.fail_on_clear && report.is_readable()))
+    Ok(match args.fail_on_clear {
+        true if report.is_readable() => 1,
+        // "Nothing was found" is no answer where nobody could look.
+        true if report.not_known() > 0 => 3,
+        _ => 0,
+    })
 }
 
 fn ends(one: &Listed) -> (String, String) {
@@ -62,6 +67,8 @@ fn ends(one: &Listed) -> (String, String) {
 /// `clear`, `TLS`, or TLS that was not kept.
 fn how(one: &Listed) -> &'static str {
     match (one.told.is_tls, one.told.clear_bytes_in_tls > 0) {
+        (false, _) if one.told.is_undecided => "not known",
+        (true, _) if one.told.null_suite.is_some() => "TLS, not encrypted",
         (false, _) if one.told.bytes_a + one.told.bytes_b == 0 => "silent",
         (false, _) => "clear",
         (true, false) => "TLS",
@@ -72,8 +79,7 @@ fn how(one: &Listed) -> &'static str {
 fn print(global: &Global, sniffed: &Sniffed, words: usize, limit: usize) {
     let report = &sniffed.report;
     let all = report.looked_at();
-    let tls = report.listed.iter().filter(|one| one.told.is_tls).count();
-    let clear = report.listed.iter().filter(|one| how(one) == "clear").count();
+    let (tls, clear, not_known) = (report.tls, report.clear, report.not_known());
     let kinds: Vec<String> =
         report
             .connections
@@ -91,6 +97,10 @@ fn print(global: &Global, sniffed: &Sniffed, words: usize, limit: usize) {
     } else if report.is_readable() {
         show::out(&show::red(&format!(
             "READABLE: {clear} of {all} connections are in clear text, {tls} speak TLS."
+        )));
+    } else if not_known > 0 {
+        show::out(&show::red(&format!(
+            "NOT KNOWN: nothing was read, {tls} of {all} connections speak TLS; of {not_known} it cannot be told."
         )));
     } else {
         show::out(&format!("Nothing readable was seen: {tls} of {all} connections speak TLS."));

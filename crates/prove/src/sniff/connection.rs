@@ -9,13 +9,17 @@ use capture::canary::Scanner;
 use capture::conversations::{Conversation, Ends};
 use capture::tls_walk::TlsWalk;
 use capture::words::{WordScanner, Words};
-use wire::{SegmentShape, classify_segment, gcomm};
+use wire::packet::{FRAME_BYTES_MAX, HEADER_BYTES};
+use wire::tls::RECORD_HEADER_BYTES;
+use wire::tls::registry::{Cipher, CipherSuite, cipher_suite};
+use wire::{HandshakeResponse, SegmentShape, SslRequest, classify_segment, gcomm};
 
 use super::frames::Frames;
 use super::galera;
+use super::joined::{Chain, Joined, begins_with_hello};
 use super::mysql::{self, MySql, Next};
 use super::place::Place;
-use super::unpack::{Inflater, Method, Unpack};
+use super::unpack::{Inflater, Method, Unpack, looks_packed};
 
 pub const PORT_MYSQL: u16 = 3306;
 pub const PORT_X: u16 = 33_060;
@@ -24,7 +28,8 @@ pub const PORT_GALERA: u16 = 4567;
 pub const PORT_IST: u16 = 4568;
 /// The longest beginning that anything needs to be told by: a Galera handshake.
 const FIRST_BYTES: usize = 44;
-/// A segment that ends in another record is only called TLS by its first header; so many of them are no chance.
+/// A record with its header.
+const RECORD_BYTES_MAX: u64 = wire::tls::RECORD_BYTES_MAX as u64 + RECORD_HEADER_BYTES as u64;
 const GREETING_BYTES: std::ops::RangeInclusive<u32> = 20..=1024;
 
 /// Canaries of one end whose packet has not ended yet; more of them are in no packet that a server sends.
@@ -176,6 +181,29 @@ struct Half {
     hits: Hits,
     /// Of the compressed protocol: what came out so far.
     unpacked_bytes: u64,
+    /// So many of them were packets.
+    unpacked_followed_bytes: u64,
+    /// What bytes are that were not followed from the beginning.
+    joined: Joined,
+    /// Of MySQL in clear: bytes of packets that were followed, and what was given to be unpacked.
+    followed_bytes: u64,
+    /// It was out of step once: where a packet begins was guessed.
+    was_lost: bool,
+}
+
+impl Half {
+    /// The next bytes begin no packet that we know of.
+    fn lose_step(&mut self) {
+        self.is_lost = true;
+        self.was_lost = true;
+    }
+
+    /// Where the records begin, and in which of them it is.
+    fn follow_records(&mut self, chain: Chain) {
+        self.tls_from = Some(chain.from);
+        self.tls_bytes = self.bytes.saturating_sub(chain.from);
+        self.tls = chain.walk;
+    }
 }
 
 /// How far it is known what a connection is.
@@ -199,6 +227,8 @@ pub struct Connection {
     b: Half,
     mysql: Option<Box<MySql>>,
     galera: galera::Seen,
+    /// What the server chose encrypts nothing.
+    null_suite: Option<&'static CipherSuite>,
 }
 
 /// What is told of a connection: no bytes of it.
@@ -218,6 +248,12 @@ pub struct Told {
     pub missing_bytes: u64,
     /// Compressed bytes that could not be read.
     pub unread_bytes: u64,
+    /// Of MySQL: bytes in clear text that could not be followed, those that could not be unpacked among them.
+    pub unfollowed_bytes: u64,
+    /// Whether it is in clear text or TLS cannot be told: too little was seen.
+    pub is_undecided: bool,
+    /// TLS with this cipher suite, which encrypts nothing.
+    pub null_suite: Option<&'static str>,
     pub mysql: Option<mysql::Seen>,
     pub galera: galera::Seen,
     /// How often each canary was seen, by its tag; of words that the user gave, by their name.
@@ -226,12 +262,26 @@ pub struct Told {
     pub canary_places: Places,
 }
 
+impl Told {
+    /// What passed could be read.
+    pub fn is_clear(&self) -> bool {
+        let is_plain = !self.is_tls && !self.is_undecided && self.bytes_a + self.bytes_b > 0;
+        is_plain || self.null_suite.is_some()
+    }
+}
+
 /// What the first bytes of one end say.
 enum First {
     /// This end is the server of MySQL.
     Greeting,
+    /// This end is the client, and begins its login.
+    Login,
     Client,
+    /// Packets of MySQL, compressed.
+    Packed,
     Tls,
+    /// A record of TLS, it may be: what follows it will tell.
+    Record,
     Is(Kind),
     More,
     Nothing,
@@ -248,6 +298,7 @@ impl Connection {
             b: Half::default(),
             mysql: None,
             galera: galera::Seen::default(),
+            null_suite: None,
         }
     }
 
@@ -279,7 +330,9 @@ impl Connection {
     fn recognise(&self, from_a: bool, first: &[u8], from_start: bool, shared: &Shared) -> First {
         let by_port = self.kind_by_port(shared);
         if classify_segment(first) != SegmentShape::NotTls {
-            return First::Tls;
+            // On a port of no database nothing hangs on it.
+            let is_sure = by_port == Kind::Other || begins_with_hello(first);
+            return if is_sure { First::Tls } else { First::Record };
         }
         // Source: MySQL source documentation, "X Protocol": the server says hello with a notice (type 11) of type 5.
         let is_hello = matches!(first, [_, 0, 0, 0, 11, 0x08, 5, ..]);
@@ -297,25 +350,45 @@ impl Connection {
         if first.starts_with(b"XBSTCK01") {
             return First::Is(Kind::SstBackup);
         }
+        let port = if from_a { self.ports.0 } else { self.ports.1 };
+        let is_server = shared.mysql_ports.contains(&port);
+        // Commands without more, a ping among them.
+        if by_port == Kind::MySql
+            && !is_server
+            && let [1, 0, 0, 0, kind] = first
+            && mysql::is_command(*kind)
+        {
+            return First::Client;
+        }
         let [a, b, c, sequence, kind, after, ..] = first else {
             return if from_start { First::More } else { First::Nothing };
         };
         let length = u32::from_le_bytes([*a, *b, *c, 0]);
-        if *sequence == 0 && *kind == 10 && GREETING_BYTES.contains(&length) && after.is_ascii_digit() {
-            return First::Greeting;
+        if *sequence == 0 && *kind == 10 && GREETING_BYTES.contains(&length) {
+            // Versions begin with a digit, but for those that somebody has made up.
+            let is_version = after.is_ascii_digit() || (is_server && after.is_ascii_graphic());
+            if is_version || is_greeting(first) {
+                return First::Greeting;
+            }
+        }
+        if from_start && is_login(first) {
+            return First::Login;
         }
         if by_port == Kind::MySql {
-            let port = if from_a { self.ports.0 } else { self.ports.1 };
-            if shared.mysql_ports.contains(&port) {
+            if looks_packed(first).is_some() {
+                return First::Packed;
+            }
+            if is_server {
                 // An error in place of a greeting; joined in the middle, whatever the server's port says.
                 return if *sequence == 0 && *kind == 0xff { First::Greeting } else { First::Nothing };
             }
-            let is_command = *sequence == 0 && (1..=0x20).contains(kind) && length < 1 << 20;
-            return if is_command && first.len() <= length as usize + 4 {
-                First::Client
-            } else {
-                First::Nothing
+            let is_command = *sequence == 0 && mysql::is_command(*kind) && length < 1 << 20;
+            let fits = match first.len().cmp(&(length as usize + 4)) {
+                std::cmp::Ordering::Less => mysql::may_be_long(*kind),
+                std::cmp::Ordering::Equal => true,
+                std::cmp::Ordering::Greater => false,
             };
+            return if is_command && fits { First::Client } else { First::Nothing };
         }
         // A message of Galera that is no handshake: joined in the middle.
         if by_port == Kind::Galera && first.len() >= 8 {
@@ -333,18 +406,24 @@ impl Connection {
                 self.server_is_a = from_a;
                 self.mysql = Some(Box::default());
             }
-            First::Client => {
+            First::Login => {
                 self.known = Known::Is(Kind::MySql);
                 self.server_is_a = !from_a;
+                self.mysql = Some(Box::default());
+            }
+            First::Client | First::Packed => {
+                self.known = Known::Is(Kind::MySql);
+                let port = if from_a { self.ports.0 } else { self.ports.1 };
+                self.server_is_a = from_a == shared.mysql_ports.contains(&port);
                 self.mysql = Some(Box::new(MySql::in_the_middle()));
-                self.half(!from_a).is_lost = true;
+                self.half(!from_a).lose_step();
             }
             First::Tls => {
                 self.known = Known::Is(by_port);
                 self.is_tls = true;
             }
             First::Is(kind) => self.known = Known::Is(*kind),
-            First::More => return,
+            First::More | First::Record => return,
             First::Nothing => {
                 self.known = Known::Is(match by_port {
                     // It may be in clear, and joined in the middle: a command will tell.
@@ -375,6 +454,7 @@ impl Connection {
             self.half(!from_a).tls_from = Some(self.half(!from_a).bytes);
         }
         if self.is_tls {
+            let Some(piece) = self.before_records(from_a, piece, end, starts_segment, shared) else { return };
             let half = self.half(from_a);
             let before = half.tls_bytes;
             half.tls_bytes += half.tls.feed(piece, starts_segment);
@@ -398,6 +478,136 @@ impl Connection {
         }
     }
 
+    /// Looks at the first bytes of one end that should be TLS; gives what is left of them. `None`: they were no TLS, and
+    /// are read.
+    fn before_records<'p>(
+        &mut self,
+        from_a: bool,
+        mut piece: &'p [u8],
+        end: u64,
+        starts_segment: bool,
+        shared: &mut Shared,
+    ) -> Option<&'p [u8]> {
+        let none_yet = self.a.tls_bytes + self.b.tls_bytes == 0;
+        let half = if from_a { &mut self.a } else { &mut self.b };
+        if half.tls_bytes > 0 || self.known != Known::Is(Kind::MySql) {
+            return Some(piece);
+        }
+        if half.bytes == piece.len() as u64
+            && let Some(mysql) = &mut self.mysql
+            && let Some((greeting, rest)) = late_greeting(piece)
+        {
+            // The client's direction was recorded before this one.
+            mysql.late_greeting(greeting);
+            half.tls_from = Some(half.bytes - rest.len() as u64);
+            piece = rest;
+        }
+        if !starts_segment || piece.is_empty() {
+            return Some(piece);
+        }
+        if let Some(suite) = chosen_suite(piece) {
+            self.null_suite = Some(suite).filter(|suite| suite.cipher == Cipher::Null);
+        }
+        let Some(header) = piece.first_chunk::<RECORD_HEADER_BYTES>() else { return Some(piece) };
+        let asked = self.mysql.as_ref().is_some_and(|mysql| mysql.seen.asked_tls);
+        if none_yet
+            && asked
+            && matches!(half.tls, TlsWalk::InHeader { have_bytes: 0, .. })
+            && wire::tls::record_header(*header).is_none()
+        {
+            // Neither end has begun TLS, and this one never will.
+            self.is_tls = false;
+            for half in [&mut self.a, &mut self.b] {
+                half.tls = TlsWalk::Lost;
+                half.tls_from = None;
+            }
+            if let Some(mysql) = &mut self.mysql {
+                mysql.tls_did_not_begin();
+            }
+            self.read(from_a, piece, end, starts_segment, shared);
+            return None;
+        }
+        if none_yet {
+            half.joined.sample(piece);
+        }
+        Some(piece)
+    }
+
+    /// Looks for records on a connection of which nothing is known. `true`: these bytes are TLS.
+    fn look_for_tls(&mut self, from_a: bool, piece: &[u8], starts_segment: bool, by_port: Kind) -> bool {
+        let half = self.half(from_a);
+        let before = half.bytes.saturating_sub(piece.len() as u64);
+        let Some(chain) = half.joined.feed(piece, before, starts_segment) else { return false };
+        self.begin_tls(by_port);
+        self.half(from_a).follow_records(chain);
+        true
+    }
+
+    /// It is TLS, though no SSLRequest was seen. Where it began at each end is known as far as records were followed.
+    fn begin_tls(&mut self, by_port: Kind) {
+        self.is_tls = true;
+        if self.known == Known::Not {
+            self.known = Known::Is(by_port);
+        }
+        match &mut self.mysql {
+            // A segment that was encrypted had looked like a command.
+            Some(mysql) if mysql.seen.joined_in_the_middle => self.mysql = None,
+            Some(mysql) => mysql.tls_began(),
+            None => {}
+        }
+        for half in [&mut self.a, &mut self.b] {
+            half.first.clear();
+            half.frames.reset();
+            half.tls = TlsWalk::Lost;
+            if let Some(chain) = half.joined.take_chain() {
+                half.follow_records(chain);
+            }
+        }
+    }
+
+    /// Looks for TLS where it was not seen to begin. `true`: these bytes are no packets, or nobody knows yet.
+    fn may_be_tls(
+        &mut self,
+        from_a: bool,
+        piece: &[u8],
+        end: u64,
+        starts_segment: bool,
+        shared: &mut Shared,
+    ) -> bool {
+        let is_out_of_step = self.mysql.as_ref().is_none_or(|mysql| mysql.is_out_of_step());
+        let half = if from_a { &mut self.a } else { &mut self.b };
+        let before = half.bytes.saturating_sub(piece.len() as u64);
+        if starts_segment && !half.joined.is_on_a_record() && begins_with_hello(piece) {
+            self.begin_tls(Kind::MySql);
+            self.half(from_a).tls_from = Some(before);
+            self.read(from_a, piece, end, starts_segment, shared);
+            return true;
+        }
+        if !is_out_of_step {
+            return false;
+        }
+        if let Some(chain) = half.joined.feed(piece, before, starts_segment) {
+            self.begin_tls(Kind::MySql);
+            self.half(from_a).follow_records(chain);
+            return true;
+        }
+        if half.joined.is_on_a_record() {
+            half.lose_step();
+            return true;
+        }
+        false
+    }
+
+    /// Both ends send compressed packets from here on; `end` is the offset behind what this one sent as it is.
+    fn begin_compression(&mut self, from_a: bool, method: Method, end: u64) {
+        self.half(from_a).hits.restart(end);
+        self.half(!from_a).hits.restart(u64::MAX);
+        for half in [&mut self.a, &mut self.b] {
+            half.unpack = Some(Box::new(Unpack::new(method)));
+            half.frames.reset();
+        }
+    }
+
     fn read_mysql(
         &mut self,
         from_a: bool,
@@ -406,9 +616,36 @@ impl Connection {
         starts_segment: bool,
         shared: &mut Shared,
     ) {
+        if self.mysql.as_ref().is_some_and(|mysql| !mysql.is_surely_clear())
+            && self.may_be_tls(from_a, piece, end, starts_segment, shared)
+        {
+            return;
+        }
+        let is_server = from_a == self.server_is_a;
         let half = if from_a { &mut self.a } else { &mut self.b };
         let Some(mysql) = &mut self.mysql else { return };
-        let is_server = from_a == self.server_is_a;
+        if starts_segment && half.unpack.is_none() {
+            let begin = end.saturating_sub(piece.len() as u64);
+            let next = match piece {
+                // Of the server nothing was seen, and the client goes on to its commands.
+                [_, _, _, 0, ..] if !is_server && mysql.is_in_login() && half.frames.is_between_packets() => {
+                    mysql.login_is_over()
+                }
+                _ => Next::Packets,
+            };
+            if next == Next::Compressed {
+                let is_zstd = mysql.seen.compressed == Some("zstd");
+                self.begin_compression(from_a, if is_zstd { Method::Zstd } else { Method::Zlib }, begin);
+            } else if mysql.may_begin_compression()
+                && let Some(method) = looks_packed(piece)
+            {
+                mysql.begin_compression(if method == Method::Zstd { "zstd" } else { "zlib" });
+                self.begin_compression(from_a, method, begin);
+                self.half(!from_a).lose_step();
+            }
+        }
+        let (half, other) = if from_a { (&mut self.a, &mut self.b) } else { (&mut self.b, &mut self.a) };
+        let Some(mysql) = &mut self.mysql else { return };
         if half.is_lost {
             // In step again where a segment begins with a whole first packet of a turn.
             let is_first =
@@ -420,7 +657,9 @@ impl Connection {
             half.frames.reset();
         }
         if let Some(unpack) = &mut half.unpack {
+            half.followed_bytes += piece.len() as u64;
             let (frames, hits, unpacked_bytes) = (&mut half.frames, &mut half.hits, &mut half.unpacked_bytes);
+            let followed_bytes = &mut half.unpacked_followed_bytes;
             let Shared { scratch, inflater, words, .. } = shared;
             unpack.feed(piece, inflater, &mut |inner| {
                 // Positions are of what was packed.
@@ -428,6 +667,7 @@ impl Connection {
                 *unpacked_bytes += inner.len() as u64;
                 let mut rest = inner;
                 while let Some(packet) = frames.next(&mut rest) {
+                    *followed_bytes += frame_bytes(packet.bytes);
                     let _ = if is_server { mysql.from_server(packet) } else { mysql.from_client(packet) };
                     hits.settle(*unpacked_bytes - rest.len() as u64, mysql.place);
                 }
@@ -437,6 +677,13 @@ impl Connection {
         let mut rest = piece;
         loop {
             let Some(packet) = half.frames.next(&mut rest) else { return };
+            half.followed_bytes += frame_bytes(packet.bytes);
+            if !is_server && packet.sequence == 0 {
+                // A packet of the server that has not ended before the next command is none.
+                if other.was_lost && other.unpack.is_none() && !other.frames.is_between_packets() {
+                    other.is_lost = true;
+                }
+            }
             let next = if is_server { mysql.from_server(packet) } else { mysql.from_client(packet) };
             let packet_end = end.saturating_sub(rest.len() as u64);
             half.hits.settle(packet_end, mysql.place);
@@ -458,12 +705,7 @@ impl Connection {
                 Next::Compressed => {
                     let is_zstd = mysql.seen.compressed == Some("zstd");
                     let method = if is_zstd { Method::Zstd } else { Method::Zlib };
-                    half.hits.restart(packet_end);
-                    self.half(!from_a).hits.restart(u64::MAX);
-                    for half in [&mut self.a, &mut self.b] {
-                        half.unpack = Some(Box::new(Unpack::new(method)));
-                        half.frames.reset();
-                    }
+                    self.begin_compression(from_a, method, packet_end);
                     if !rest.is_empty() {
                         self.read_mysql(from_a, rest, end, false, shared);
                     }
@@ -508,6 +750,14 @@ impl Connection {
                 _ => self.ports.0 <= self.ports.1,
             };
         }
+        // After an SSLRequest nothing came that is TLS, and its first bytes are not in the capture.
+        let no_record = self.is_tls && self.a.tls_bytes + self.b.tls_bytes == 0;
+        let after_request =
+            [&self.a, &self.b].map(|half| half.bytes.saturating_sub(half.tls_from.unwrap_or(0)));
+        if no_record && told.kind == Kind::MySql && after_request.iter().sum::<u64>() > 0 {
+            self.is_tls = false;
+            told.is_tls = false;
+        }
         for half in [&mut self.a, &mut self.b] {
             if let Some(unpack) = &mut half.unpack {
                 unpack.drop_held(&mut shared.inflater);
@@ -516,7 +766,9 @@ impl Connection {
             told.missing_bytes += half.missing_bytes;
             told.tls_bytes += half.tls_bytes;
             if self.is_tls {
-                let from = half.tls_from.unwrap_or(0);
+                // Joined in the middle of a record, nothing tells its end from another's beginning.
+                let is_rest = half.tls_from.is_none() && half.bytes <= RECORD_BYTES_MAX;
+                let from = half.tls_from.unwrap_or(if is_rest { half.bytes } else { 0 });
                 told.clear_bytes_in_tls += half.bytes.saturating_sub(from).saturating_sub(half.tls_bytes);
             }
             // A message that did not end is still of its kind.
@@ -528,10 +780,88 @@ impl Connection {
         }
         (told.tls_from_a, told.tls_from_b) = (self.a.tls_from, self.b.tls_from);
         (told.bytes_a, told.bytes_b) = (self.a.bytes, self.b.bytes);
+        if !told.is_tls {
+            (told.tls_from_a, told.tls_from_b) = (None, None);
+            self.tell_unfollowed(&mut told);
+        }
+        told.null_suite = self.null_suite.filter(|_| told.is_tls).map(|suite| suite.name);
         told.mysql = self.mysql.map(|mysql| mysql.seen);
         told.galera = self.galera;
         told
     }
+
+    /// What passed unread on a connection that is not known to be TLS, and whether it is known to be in clear.
+    fn tell_unfollowed(&self, told: &mut Told) {
+        let halves = [&self.a, &self.b];
+        if told.kind != Kind::MySql {
+            told.is_undecided = halves.iter().any(|half| half.joined.is_on_a_record());
+            return;
+        }
+        let of_half = |half: &&Half| {
+            half.bytes.saturating_sub(half.followed_bytes)
+                + half.unpacked_bytes.saturating_sub(half.unpacked_followed_bytes)
+        };
+        let unread: u64 = halves.iter().map(of_half).sum();
+        let of_packets = self.mysql.as_ref().map_or(0, |mysql| mysql.unfollowed_bytes);
+        let unfollowed_bytes = unread + of_packets + told.unread_bytes;
+        let is_clear = match &self.mysql {
+            _ if !told.canaries.is_empty() => true,
+            Some(mysql) if mysql.is_surely_clear() => true,
+            // It was followed from its greeting on, and no TLS came.
+            Some(mysql) if !mysql.is_out_of_step() && told.missing_bytes == 0 => true,
+            _ => halves.iter().any(|half| half.joined.is_clear()),
+        };
+        told.is_undecided = !is_clear && (unfollowed_bytes > 0 || told.missing_bytes > 0);
+        told.unfollowed_bytes = if told.is_undecided { 0 } else { unfollowed_bytes };
+    }
+}
+
+/// Bytes of a packet with its headers.
+fn frame_bytes(payload_bytes: u64) -> u64 {
+    payload_bytes + HEADER_BYTES as u64 * (1 + payload_bytes / FRAME_BYTES_MAX as u64)
+}
+
+/// The payload of a packet that begins these bytes and is whole, and what follows it.
+fn whole_packet(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
+    let ([a, b, c, sequence], rest) = bytes.split_first_chunk::<HEADER_BYTES>()?;
+    let (payload, rest) = rest.split_at_checked(u32::from_le_bytes([*a, *b, *c, 0]) as usize)?;
+    Some((*sequence, payload, rest))
+}
+
+fn is_greeting(bytes: &[u8]) -> bool {
+    late_greeting(bytes).is_some()
+}
+
+/// A whole greeting, and what follows it.
+fn late_greeting(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (sequence, payload, rest) = whole_packet(bytes)?;
+    let is_greeting = sequence == 0
+        && payload.first() == Some(&10)
+        && payload.get(1).is_some_and(u8::is_ascii_graphic)
+        && wire::greeting::parse(payload).is_ok();
+    is_greeting.then_some((payload, rest))
+}
+
+/// An SSLRequest, or a login: nothing else has so many zeros there.
+fn is_login(bytes: &[u8]) -> bool {
+    let Some((1, payload, _)) = whole_packet(bytes) else { return false };
+    payload.get(9..28).is_some_and(|zeros| zeros.iter().all(|byte| *byte == 0))
+        && (SslRequest::parse(payload).is_ok() || HandshakeResponse::parse(payload).is_ok())
+}
+
+/// The cipher suite that a ServerHello at the beginning of these bytes chooses.
+/// Source: RFC 5246 section 7.4.1.3: version and random, 34 bytes, and a session id behind its length.
+fn chosen_suite(bytes: &[u8]) -> Option<&'static CipherSuite> {
+    if !begins_with_hello(bytes) {
+        return None;
+    }
+    let message = bytes.get(RECORD_HEADER_BYTES..)?;
+    if message.first() != Some(&2) {
+        return None;
+    }
+    let id_bytes = usize::from(*message.get(38)?);
+    let code = message.get(39 + id_bytes..)?.first_chunk::<2>()?;
+    cipher_suite(u16::from_be_bytes(*code))
 }
 
 impl Conversation for Connection {
@@ -547,10 +877,27 @@ impl Conversation for Connection {
             half.hits.feed(piece, offset, &shared.words, &mut shared.scratch);
         }
         if self.known == Known::Not {
+            let by_port = self.kind_by_port(shared);
+            let half = self.half(from_a);
+            if by_port != Kind::Other && half.joined.is_on_a_record() {
+                self.look_for_tls(from_a, piece, starts_segment, by_port);
+                return;
+            }
             let from_start = offset == 0;
             if half.first.is_empty() {
                 let first = self.recognise(from_a, piece, from_start, shared);
-                if !matches!(first, First::More | First::Nothing) {
+                let may_be_tls = match first {
+                    First::Record => by_port != Kind::Other,
+                    First::Nothing => by_port == Kind::MySql,
+                    _ => false,
+                };
+                if may_be_tls
+                    && (self.look_for_tls(from_a, piece, starts_segment, by_port)
+                        || self.half(from_a).joined.is_on_a_record())
+                {
+                    return;
+                }
+                if !matches!(first, First::More | First::Nothing | First::Record) {
                     self.decide(&first, from_a, piece.len(), shared);
                     self.read(from_a, piece, end, starts_segment, shared);
                     return;
@@ -567,7 +914,7 @@ impl Conversation for Connection {
             self.half(from_a).first = held;
             match first {
                 First::More if !is_enough => {}
-                First::More | First::Nothing => {
+                First::More | First::Nothing | First::Record => {
                     self.decide(&First::Nothing, from_a, rest.len(), shared);
                     // Of a MySQL port: the next segment may begin a command.
                     self.half(from_a).first.clear();
@@ -589,7 +936,8 @@ impl Conversation for Connection {
         half.first.clear();
         half.hits.gap();
         half.messages.gap();
-        half.is_lost = true;
+        half.joined.gap();
+        half.lose_step();
         if let Some(unpack) = &mut half.unpack {
             unpack.restart(&mut shared.inflater);
         }

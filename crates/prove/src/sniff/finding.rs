@@ -77,7 +77,9 @@ impl What {
             Self::ResultRows => "rows of results",
             Self::Parameters => "parameters of prepared statements",
             Self::Statements => "statements",
-            Self::OtherInClear => "bytes of the group, a transfer or the X Protocol in clear text",
+            Self::OtherInClear => {
+                "bytes in clear text that were not followed (MySQL, its X Protocol, the group, a transfer)"
+            }
             Self::LoginWithoutTls => "user name and database of a login",
             Self::ClearBytesInTls => "bytes outside of TLS records, after TLS had begun",
         }
@@ -131,7 +133,7 @@ pub fn of(told: &Told) -> Vec<Finding> {
         add(What::Statements, seen.queries + seen.prepared, String::new());
         let detail = seen.user.clone().unwrap_or_default();
         add(What::LoginWithoutTls, u64::from(seen.user.is_some()), detail);
-    } else if !told.is_tls && told.bytes_a + told.bytes_b > 0 {
+    } else if !told.is_tls && !told.is_undecided && told.bytes_a + told.bytes_b > 0 {
         match told.kind {
             Kind::SstRsync | Kind::SstBackup => add(What::FullTransfer, 1, told.kind.to_string()),
             Kind::Galera if told.galera.writesets > 0 => {
@@ -142,6 +144,11 @@ pub fn of(told: &Told) -> Vec<Finding> {
             }
             Kind::MySql | Kind::Other => {}
         }
+    }
+    if let Some(suite) = told.null_suite {
+        add(What::OtherInClear, 1, format!("{} bytes: {suite} encrypts nothing", told.tls_bytes));
+    } else if told.unfollowed_bytes > 0 {
+        add(What::OtherInClear, 1, format!("{} bytes", told.unfollowed_bytes));
     }
     let mut places: BTreeMap<Place, u64> = BTreeMap::new();
     for ((_, place), times) in &told.canary_places {

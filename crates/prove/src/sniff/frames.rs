@@ -97,6 +97,11 @@ impl Frames {
         }
     }
 
+    /// The next byte begins a packet.
+    pub fn is_between_packets(&self) -> bool {
+        self.have_bytes == 0 && !self.goes_on
+    }
+
     /// Bytes are missing: the next piece begins a packet, or nobody knows where one begins.
     pub fn reset(&mut self) {
         *self = Self::default();

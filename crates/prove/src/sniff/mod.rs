@@ -1,6 +1,7 @@
 //! What an eavesdropper reads: packets in, for each connection what was given away out.
 //!
-//! [`Sniffer`] is sans-I/O: it is given packets of a file or an interface. [`connection`] says what a connection is,
+//! [`Sniffer`] is sans-I/O: it is given packets of a file or an interface. [`connection`] says what a connection is, [`joined`] what
+//! bytes are whose beginning was not seen,
 //! [`mysql`] follows the MySQL protocol with [`frames`] and [`unpack`], [`galera`] the group's, [`sql`] redacts statements,
 //! [`guess`] says what a login is worth, [`place`] where a canary stood, [`finding`] sorts by what is worst. Memory is bounded whatever passes.
 //! Left out: decryption, what passes in the X Protocol, protocol 4.0 and older, transactions that the binary log holds compressed.
@@ -10,6 +11,7 @@ pub mod finding;
 pub mod frames;
 pub mod galera;
 pub mod guess;
+pub mod joined;
 pub mod mysql;
 pub mod place;
 pub mod sql;
@@ -59,6 +61,14 @@ pub struct Report {
     pub last_unix_ms: u64,
     /// By kind.
     pub connections: BTreeMap<Kind, u64>,
+    /// Of the databases' kinds, listed or not: what passed could be read, it was TLS, or too little was seen to tell.
+    pub clear: u64,
+    pub tls: u64,
+    pub undecided: u64,
+    /// MySQL connections whose login was not seen.
+    pub joined_in_the_middle: u64,
+    /// Compressed bytes that could not be unpacked.
+    pub unread_bytes: u64,
     /// By finding: connections, and how often in them.
     pub findings: BTreeMap<What, (u64, u64)>,
     /// Canaries by their name and where they stood: connections, and how often in them.
@@ -81,6 +91,11 @@ impl Report {
         self.findings.keys().any(|what| what.is_readable())
     }
 
+    /// Connections of which nobody knows what passed: nothing may be concluded from what was not found.
+    pub fn not_known(&self) -> u64 {
+        self.undecided + self.connections_over_limit
+    }
+
     /// Connections of MySQL, Galera and their transfers.
     pub fn looked_at(&self) -> u64 {
         self.connections.iter().filter(|(kind, _)| **kind != Kind::Other).map(|(_, count)| count).sum()
@@ -91,6 +106,14 @@ impl Report {
         self.missing_bytes += told.missing_bytes;
         self.payload_bytes += told.bytes_a + told.bytes_b;
         *self.connections.entry(told.kind).or_default() += 1;
+        if told.kind != Kind::Other {
+            self.clear += u64::from(told.is_clear());
+            self.tls += u64::from(told.is_tls && !told.is_clear());
+            self.undecided += u64::from(told.is_undecided);
+        }
+        let joined = told.mysql.as_ref().is_some_and(|seen| seen.joined_in_the_middle);
+        self.joined_in_the_middle += u64::from(joined);
+        self.unread_bytes += told.unread_bytes;
         let findings = finding::of(&told);
         for finding in &findings {
             let (connections, times) = self.findings.entry(finding.what).or_default();
@@ -195,3 +218,7 @@ impl Sniffer {
 #[cfg(test)]
 #[path = "tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "partial_tests.rs"]
+mod partial_tests;

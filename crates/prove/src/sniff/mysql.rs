@@ -113,6 +113,8 @@ enum Answer {
     Rows,
     /// Packets that say nothing more about secrets.
     Rest,
+    /// Joined in the middle, or bytes are missing: whatever it is, it is not read.
+    Unknown,
     Binlog,
 }
 
@@ -142,8 +144,11 @@ pub struct MySql {
     full_auth: bool,
     is_semi_sync: bool,
     sampled: u64,
+    commands: u64,
     /// What the last packet was.
     pub place: Place,
+    /// Bytes of packets that passed, and of which nobody knows what they are.
+    pub unfollowed_bytes: u64,
     pub seen: Seen,
 }
 
@@ -182,7 +187,51 @@ impl MySql {
     /// A connection whose login was not seen.
     pub fn in_the_middle() -> Self {
         let seen = Seen { joined_in_the_middle: true, ..Seen::default() };
-        Self { phase: Phase::Command, answer: Answer::Rest, seen, ..Self::default() }
+        Self { phase: Phase::Command, answer: Answer::Unknown, seen, ..Self::default() }
+    }
+
+    /// It speaks MySQL in clear, beyond a greeting and beyond doubt: no TLS can follow. One command is no proof, where the
+    /// login was not seen: chance makes one of some 30,000 segments that are encrypted.
+    pub fn is_surely_clear(&self) -> bool {
+        self.seen.logged_in || self.seen.user.is_some() || self.commands > 1
+    }
+
+    /// Nobody knows where packets begin, or whether these are packets.
+    pub fn is_out_of_step(&self) -> bool {
+        self.seen.joined_in_the_middle || self.seen.lost > 0
+    }
+
+    /// Not known yet is whether the client asked for compression, or when it begins.
+    pub fn may_begin_compression(&self) -> bool {
+        self.phase == Phase::Command && !self.seen.logged_in
+    }
+
+    /// The next packets are compressed: what they look like says it.
+    pub fn begin_compression(&mut self, how: &'static str) {
+        self.seen.compressed = Some(how);
+        self.answer = Answer::Unknown;
+    }
+
+    /// Is the client in the midst of its login, as far as was seen?
+    pub fn is_in_login(&self) -> bool {
+        self.phase == Phase::Auth
+    }
+
+    /// The client has sent a command: the server let it in, though its answer is not in the capture.
+    pub fn login_is_over(&mut self) -> Next {
+        self.phase = Phase::Command;
+        self.answer = Answer::Unknown;
+        self.first_login()
+    }
+
+    /// It is TLS, whatever was asked for.
+    pub fn tls_began(&mut self) {
+        self.phase = Phase::Tls;
+    }
+
+    /// After an SSLRequest came no TLS: the login goes on in clear.
+    pub fn tls_did_not_begin(&mut self) {
+        self.phase = Phase::Login;
     }
 
     /// Bytes of one end are missing: what it answers now is not known until the next command.
@@ -191,12 +240,12 @@ impl MySql {
         if matches!(self.phase, Phase::Command | Phase::File) {
             self.phase = Phase::Command;
             if self.answer != Answer::Binlog {
-                self.answer = Answer::Rest;
+                self.answer = Answer::Unknown;
             }
         } else if self.phase != Phase::Tls {
             // The capabilities may have been in the gap. Commands look alike with all of them.
             self.phase = Phase::Command;
-            self.answer = Answer::Rest;
+            self.answer = Answer::Unknown;
         }
     }
 
@@ -205,6 +254,16 @@ impl MySql {
         match self.phase {
             Phase::Greeting => {
                 self.greeting(packet);
+                Next::Packets
+            }
+            // Two directions may be recorded each on its own: the client's answer came before the greeting.
+            Phase::Auth if packet.sequence == 0 && self.seen.server_version.is_none() => {
+                let plugin = std::mem::take(&mut self.plugin);
+                self.greeting(packet);
+                self.phase = Phase::Auth;
+                if !plugin.is_empty() {
+                    self.plugin = plugin;
+                }
                 Next::Packets
             }
             Phase::Login | Phase::Auth => self.auth_answer(packet),
@@ -250,6 +309,13 @@ impl MySql {
             }
             Phase::Tls => Next::Tls,
         }
+    }
+
+    /// Only names are taken from it: the client's answer was seen before.
+    pub fn late_greeting(&mut self, payload: &[u8]) {
+        let phase = self.phase;
+        self.greeting(Packet { sequence: 0, head: payload, bytes: payload.len() as u64 });
+        self.phase = phase;
     }
 
     fn greeting(&mut self, packet: Packet<'_>) {
@@ -351,15 +417,7 @@ impl MySql {
             Ok(AuthAnswer::Ok(_)) => {
                 self.phase = Phase::Command;
                 self.answer = Answer::None;
-                let first = !std::mem::replace(&mut self.seen.logged_in, true);
-                if first && self.capabilities.contains(Capabilities::COMPRESS) {
-                    self.seen.compressed = Some("zlib");
-                    return Next::Compressed;
-                }
-                if first && self.capabilities.contains(CLIENT_ZSTD) {
-                    self.seen.compressed = Some("zstd");
-                    return Next::Compressed;
-                }
+                return self.first_login();
             }
             Ok(AuthAnswer::Err(error)) => self.error(error.code),
             Ok(AuthAnswer::Switch(switch)) => self.plugin = switch.plugin,
@@ -371,11 +429,27 @@ impl MySql {
         Next::Packets
     }
 
+    /// Compression begins behind the first login, if the client asked for it.
+    fn first_login(&mut self) -> Next {
+        let first = !std::mem::replace(&mut self.seen.logged_in, true);
+        if first && self.capabilities.contains(Capabilities::COMPRESS) {
+            self.seen.compressed = Some("zlib");
+            return Next::Compressed;
+        }
+        if first && self.capabilities.contains(CLIENT_ZSTD) {
+            self.seen.compressed = Some("zstd");
+            return Next::Compressed;
+        }
+        Next::Packets
+    }
+
     fn command(&mut self, packet: Packet<'_>) {
         let Some((command, body)) = packet.head.split_first() else { return };
         if packet.sequence != 0 {
+            self.unfollowed_bytes += packet.bytes;
             return;
         }
+        self.commands += u64::from(is_command(*command));
         self.answer = Answer::Rest;
         match *command {
             COM_QUERY => {
@@ -476,12 +550,14 @@ impl MySql {
     fn result(&mut self, packet: Packet<'_>) {
         let first = packet.head.first().copied();
         match self.answer {
-            Answer::None | Answer::Rest => {
-                // Joined in the middle, an error is still one; a row cannot begin so.
-                if first == Some(0xff) && self.answer == Answer::Rest && packet.sequence == 1 {
-                    self.error_packet(packet);
-                }
+            // Joined in the middle, an error is still one; a row cannot begin so.
+            Answer::Rest | Answer::Unknown if first == Some(0xff) && packet.sequence == 1 => {
+                self.error_packet(packet);
             }
+            Answer::Rest => {}
+            // Unasked a server says why it ends the connection, no more. Other packets are answers to what was not seen.
+            Answer::None if first == Some(0xff) => {}
+            Answer::None | Answer::Unknown => self.unfollowed_bytes += packet.bytes,
             Answer::Head => match first {
                 Some(0x00) => self.after_ok(packet, 0x00),
                 Some(0xff) => {
@@ -584,6 +660,19 @@ impl MySql {
             _ => {}
         }
     }
+}
+
+/// Does a packet of a client begin so?
+pub fn is_command(command: u8) -> bool {
+    (COM_QUIT..=COM_LAST).contains(&command) || command == COM_STMT_BULK_EXECUTE
+}
+
+/// Commands that may be longer than a segment.
+pub fn may_be_long(command: u8) -> bool {
+    matches!(
+        command,
+        COM_QUERY | COM_STMT_PREPARE | COM_STMT_EXECUTE | COM_STMT_SEND_LONG_DATA | COM_STMT_BULK_EXECUTE
+    )
 }
 
 fn contains(haystack: &[u8], needle: &[u8]) -> bool {

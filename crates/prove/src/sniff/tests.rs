@@ -5,7 +5,7 @@ use super::*;
 use capture::file::Reader;
 use proptest::prelude::*;
 
-fn recording(name: &str) -> Vec<u8> {
+pub fn recording(name: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/sniff").join(format!("{name}.pcap"));
     std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
@@ -312,6 +312,31 @@ fn a_lost_packet_is_told_and_what_follows_is_read() {
         let report = sniffer.finish();
         assert_eq!(report.listed.len(), 1, "without packet {without}");
     }
+}
+
+#[test]
+fn sums_are_of_all_connections_not_of_those_that_are_listed() {
+    let mut sniffer = Sniffer::new(&[]);
+    let count = u32::try_from(LISTED_MAX).unwrap() + 50;
+    let query = b"\x09\0\0\0\x03SELECT 1";
+    for number in 0..count {
+        let ip = std::net::Ipv4Addr::from(0x0b00_0000 + number);
+        let segment = capture::segment::Segment {
+            source: (ip, 40_000).into(),
+            destination: "10.0.0.2:3306".parse().unwrap(),
+            sequence: 1,
+            syn: false,
+            ack: true,
+            fin: false,
+            rst: false,
+            payload: query,
+            cut_bytes: 0,
+        };
+        sniffer.packet(&capture::segment::encode(&segment), 1);
+    }
+    let report = sniffer.finish();
+    assert_eq!((report.listed.len(), report.not_listed), (LISTED_MAX, 50));
+    assert_eq!((report.clear, report.joined_in_the_middle), (u64::from(count), u64::from(count)));
 }
 
 proptest! {

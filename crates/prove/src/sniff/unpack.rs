@@ -28,6 +28,30 @@ pub enum Method {
     Zstd,
 }
 
+/// How the packet at the beginning of a segment is compressed, if it is one that ends with the segment.
+pub fn looks_packed(segment: &[u8]) -> Option<Method> {
+    let ([p0, p1, p2, sequence, u0, u1, u2], body) = segment.split_first_chunk::<HEADER_BYTES>()?;
+    let packed_bytes = u32::from_le_bytes([*p0, *p1, *p2, 0]);
+    let unpacked_bytes = u32::from_le_bytes([*u0, *u1, *u2, 0]);
+    if packed_bytes as usize != body.len() {
+        return None;
+    }
+    match body {
+        [0x28, 0xb5, 0x2f, 0xfd, ..] if unpacked_bytes >= packed_bytes => Some(Method::Zstd),
+        // Source: RFC 1950 section 2.2: method 8 with a window of 32 KiB at most; the two bytes divide by 31.
+        [how, flags, ..] if unpacked_bytes >= packed_bytes => {
+            let is_zlib = how & 0x0f == 8 && how >> 4 <= 7 && u16::from_be_bytes([*how, *flags]) % 31 == 0;
+            is_zlib.then_some(Method::Zlib)
+        }
+        // Too short to be worth it: one packet as it is. Which method the others have, its own does not tell.
+        [l0, l1, l2, inner, ..] if unpacked_bytes == 0 && inner == sequence => {
+            let length = u32::from_le_bytes([*l0, *l1, *l2, 0]) as usize;
+            (length + 4 == body.len()).then_some(Method::Zlib)
+        }
+        _ => None,
+    }
+}
+
 /// One inflater for all connections: a packet is inflated when it is whole.
 pub struct Inflater {
     state: Box<DecompressorOxide>,
@@ -58,7 +82,10 @@ impl Inflater {
         announced_bytes: usize,
         out: &mut dyn FnMut(&[u8]),
     ) -> bool {
+        // Joined in the middle, the method may be a guess; a frame of zstd is none of zlib.
+        let is_zstd = packed.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]);
         match method {
+            Method::Zlib if is_zstd => self.unzstd(packed, announced_bytes, out),
             Method::Zlib => self.inflate(packed, announced_bytes, out),
             Method::Zstd => self.unzstd(packed, announced_bytes, out),
         }
