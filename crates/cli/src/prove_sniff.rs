@@ -295,6 +295,7 @@ pub fn connection(one: &Listed) -> SniffConnection {
         server,
         kind: told.kind.to_string(),
         is_tls: told.is_tls,
+        is_undecided: told.is_undecided,
         tls_from_client_byte: client_from,
         tls_from_server_byte: server_from,
         clear_bytes_in_tls: told.clear_bytes_in_tls,

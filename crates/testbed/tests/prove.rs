@@ -191,6 +191,45 @@ fn a_program_learns_where_the_attacks_listen_and_what_came() {
     }
 }
 
+/// A capture of one segment from port 3306, of whose connection nothing else was seen.
+fn capture(payload: &[u8]) -> Vec<u8> {
+    let mut tcp = [3306_u16.to_be_bytes(), 40_000_u16.to_be_bytes()].concat();
+    tcp.extend([0, 0, 0, 9, 0, 0, 0, 9, 5 << 4, 0x10, 255, 255, 0, 0, 0, 0]);
+    tcp.extend(payload);
+    let length = u16::try_from(20 + tcp.len()).expect("short");
+    let mut ip = vec![0x45, 0];
+    ip.extend(length.to_be_bytes());
+    ip.extend([0, 0, 0, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+    ip.extend(tcp);
+    let bytes = u32::try_from(ip.len()).expect("short").to_le_bytes();
+    let mut file = vec![0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0];
+    // Packets begin with IP itself.
+    file.extend(101_u32.to_le_bytes());
+    file.extend([0; 8]);
+    file.extend(bytes);
+    file.extend(bytes);
+    file.extend(ip);
+    file
+}
+
+#[test]
+fn what_the_sniffer_cannot_tell_is_neither_clear_nor_tls() {
+    let home = short_dir();
+    let file = home.path().join("db.pcap");
+    let file = file.to_str().expect("a plain path");
+    let check = |payload: &[u8], exit: i32, headline: &str| {
+        std::fs::write(file, capture(payload)).expect("written");
+        let said = prove(&["sniff", "--fail-on-clear", file]).exits(exit);
+        assert!(said.stdout.contains(headline), "{said}");
+        let said = prove(&["sniff", "--fail-on-clear", "--format=json", file]).exits(exit);
+        let report: Value = serde_json::from_str(&said.stdout).expect("json");
+        assert_eq!(report["connections"][0]["is_undecided"], Value::from(exit == 3), "{report:#}");
+    };
+    check(b"\x9b\xf0\x83\x91\xa6\xc4\xe5\xd2\x88\xfe\xb1\x97", 3, "NOT KNOWN");
+    // A packet of MySQL to the last byte: a row.
+    check(b"\x06\0\0\x03\x05alpha", 1, "READABLE");
+}
+
 #[test]
 fn a_case_in_which_the_client_does_not_dial_is_not_passed() {
     let _alone = one_at_a_time();

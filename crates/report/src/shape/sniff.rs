@@ -103,6 +103,9 @@ pub struct SniffConnection {
     pub server: String,
     pub kind: String,
     pub is_tls: bool,
+    /// Too little was seen to tell whether it is TLS or clear text.
+    #[serde(default)]
+    pub is_undecided: bool,
     /// From which byte of the client on TLS was spoken.
     pub tls_from_client_byte: Option<u64>,
     pub tls_from_server_byte: Option<u64>,
