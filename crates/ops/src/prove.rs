@@ -10,6 +10,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use nix::errno::Errno;
+use nix::sys::signal::{SIGKILL, killpg};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
+use nix::unistd::Pid;
 use prove::attack::Family;
 use prove::rogue::Visit;
 use prove::{Attack, Protocol, Rogue, Settings, Verdict};
@@ -368,16 +372,16 @@ fn run(
 fn wait(child: &mut Child, at_most: Duration, stop: &AtomicBool) -> String {
     let deadline = Instant::now() + at_most;
     loop {
-        match child.try_wait() {
-            Ok(Some(status)) => {
+        match has_ended(child) {
+            Ok(true) => {
                 // What it has left behind is of its group, and would dial when another attack has its turn.
                 end_group(child);
-                return status.to_string();
+                return child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
             }
-            Ok(None) if Instant::now() < deadline && !stop.load(Ordering::Relaxed) => {
+            Ok(false) if Instant::now() < deadline && !stop.load(Ordering::Relaxed) => {
                 std::thread::sleep(POLL);
             }
-            Ok(None) => {
+            Ok(false) => {
                 end_group(child);
                 let _ = child.wait();
                 return format!("ended by sealion after {} s", at_most.as_secs());
@@ -387,9 +391,16 @@ fn wait(child: &mut Child, at_most: Duration, stop: &AtomicBool) -> String {
     }
 }
 
+/// Without reaping it: until then nobody else gets its number, and its group has it.
+fn has_ended(child: &Child) -> nix::Result<bool> {
+    let pid = Pid::from_raw(i32::try_from(child.id()).map_err(|_| Errno::ESRCH)?);
+    let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+    waitid(Id::Pid(pid), flags).map(|status| status != WaitStatus::StillAlive)
+}
+
 fn end_group(child: &Child) {
     if let Ok(group) = i32::try_from(child.id()) {
-        let _ = nix::sys::signal::killpg(nix::unistd::Pid::from_raw(group), nix::sys::signal::SIGKILL);
+        let _ = killpg(Pid::from_raw(group), SIGKILL);
     }
 }
 

@@ -12,7 +12,7 @@ use model::Severity;
 use prove::client::{Client, Kind};
 use prove::config::choose::{self, Choice, is_chosen};
 use prove::config::option_file::{self, Line};
-use prove::config::{self, Driver, Found, Given, Setting, Style, is_writable, style};
+use prove::config::{self, Driver, Found, Given, Setting, Style, is_socket_key, is_writable, style};
 use report::shape::{PROVE_CLIENTS_SCHEMA_ID, ProveCaseRow, ProveClientsReport, ProveModeRow};
 use server::options::{LocalFiles, Start};
 
@@ -559,6 +559,7 @@ fn fix(client: &'static Client, found: &Found, said: &Said, matrix: &Matrix) -> 
     let stays = |setting: &Setting| {
         // What is in the way and is no word of the file's cannot be taken out of it.
         setting.key == "..."
+            || is_socket_key(&setting.key)
             || is_beside(&setting.key)
             || settings.chosen_by.is_some_and(|(name, _)| name == setting.key)
             || choose::key(settings, &setting.key)
