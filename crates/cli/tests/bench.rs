@@ -40,7 +40,9 @@ fn what_cannot_be_named_compared_or_written_is_an_error_with_what_to_do() {
         (&["show", "run.json", "--html", "no/such/place.html"], "cannot be written"),
         (&["advise"], "nothing to give advice from"),
         (&["advise", "run.json", "-h", "db1"], "both a run and a server"),
-        (&["runs", "--format", "csv"], "csv of bench export"),
+        (&["runs", "--format", "csv"], "csv and parquet of bench export"),
+        (&["runs", "--format", "parquet"], "csv and parquet of bench export"),
+        (&["export", "run.json", "--format", "parquet", "--out", "no/such/place"], "cannot be written"),
     ] {
         let said = bench(home.path(), words);
         assert_eq!((said.status.code(), said.stdout.len()), (Some(2), 0), "{words:?} {said:?}");

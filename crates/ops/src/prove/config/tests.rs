@@ -229,7 +229,10 @@ fn who_goes_through_a_socket_is_accused_of_nothing() {
     is_local("my.cnf", "[mysqldump]\nprotocol=SOCKET\nsocket=/run/mysqld.sock\n");
     is_local("d.env", "DB_CONNECTION=mysql\nDB_SOCKET=/run/mysqld.sock\n");
     // A word of the file that is not about TLS stays.
-    let said = looked("database.yml", "production:\n  adapter: mysql2\n  host: db\n  socket: /s\n  sslverify: true\n");
+    let said = looked(
+        "database.yml",
+        "production:\n  adapter: mysql2\n  host: db\n  socket: /s\n  sslverify: true\n",
+    );
     let fix = only(&said).0.predictions[0].fix.clone().expect("it goes on in clear text");
     assert!(fix.remove.iter().all(|setting| setting.key != "socket"), "{fix:?}");
     // Beside another host PHP takes no socket, Go's `localhost` is a network's, and a file's socket is for who names no host.
