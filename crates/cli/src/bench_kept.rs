@@ -208,7 +208,6 @@ pub fn export(global: &Global, args: &BenchExportArgs) -> Result<u8, OpsError> {
         (measured, _) => trials_csv(&comparison::as_run(measured)).into_bytes(),
     };
     if let Some(path) = &args.out {
-        show::is_writable(path)?;
         std::fs::write(path, &bytes).map_err(|error| {
             OpsError::usage(
                 format!("{} cannot be written", path.display()),

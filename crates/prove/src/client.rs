@@ -42,6 +42,8 @@ pub struct Settings {
     pub groups: &'static [&'static str],
     pub carry: Carry,
     pub reads: Reads,
+    /// Its word for a Unix socket. Another driver's word is none.
+    pub socket: Option<&'static str>,
     pub keys: &'static [Key],
     /// A way of setting TLS that is not here was not measured.
     pub spelt: &'static [Spelt],

@@ -27,8 +27,6 @@ const CONNECTION_MAX: Duration = Duration::from_secs(60);
 const CONNECTIONS_MAX: usize = 64;
 const READ_BYTES: usize = 16 * 1024;
 const POLL: Duration = Duration::from_millis(20);
-/// The type of the record that a ClientHello comes in (RFC 8446, 5.1).
-const TLS_HANDSHAKE: u8 = 22;
 
 /// What clients are told, and compared with.
 pub struct Settings {
@@ -281,7 +279,7 @@ fn serve_stream(stream: &TcpStream, acceptor: Option<&SslAcceptor>) -> Seen {
     let _ = stream.set_write_timeout(Some(SILENCE));
     let mut first = [0];
     let count = stream.peek(&mut first).unwrap_or_default();
-    let is_tls = count > 0 && first == [TLS_HANDSHAKE];
+    let is_tls = count > 0 && first == [wire::tls::CONTENT_HANDSHAKE];
     match (is_tls, acceptor) {
         (false, _) => read_stream(stream, Over::Clear, &mut seen),
         (true, None) => {

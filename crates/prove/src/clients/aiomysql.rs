@@ -42,6 +42,7 @@ const SETTINGS: Settings = Settings {
     groups: &[],
     carry: Carry::Json,
     reads: Reads::TRUTHY,
+    socket: Some("unix_socket"),
     keys: &[
         Key::new("ssl", Kind::Word),
         Key::new("ssl.cafile", Kind::Ca),

@@ -122,6 +122,7 @@ const SETTINGS: Settings = Settings {
     groups: &[],
     carry: Carry::Query,
     reads: JAVA,
+    socket: None,
     keys: &[
         Key::new("sslMode", Kind::Word),
         Key::new("trustCertificateKeyStoreUrl", Kind::Ca),
@@ -186,6 +187,7 @@ const SETTINGS_5_1: Settings = Settings {
     groups: &[],
     carry: Carry::Query,
     reads: JAVA,
+    socket: None,
     keys: &[
         Key::new("trustCertificateKeyStoreUrl", Kind::Ca),
         Key::new("useSSL", Kind::Switch),

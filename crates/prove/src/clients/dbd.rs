@@ -84,6 +84,7 @@ const MYSQL_SETTINGS: Settings = Settings {
     groups: &[],
     carry: Carry::Semicolons,
     reads: PERL,
+    socket: Some("mysql_socket"),
     keys: &[
         Key::new("mysql_ssl", Kind::Flag),
         Key::new("mysql_ssl_optional", Kind::Flag),
@@ -126,6 +127,7 @@ const MARIADB_SETTINGS: Settings = Settings {
     groups: &[],
     carry: Carry::Semicolons,
     reads: PERL,
+    socket: Some("mariadb_socket"),
     keys: &[
         Key::new("mariadb_ssl", Kind::Flag),
         Key::new("mariadb_ssl_optional", Kind::Flag),

@@ -47,6 +47,7 @@ const SETTINGS: Settings = Settings {
     groups: &[],
     carry: Carry::Query,
     reads: GO,
+    socket: Some("socket"),
     keys: &[
         Key::new("tls", Kind::Word),
         Key::new("allowFallbackToPlaintext", Kind::Flag),

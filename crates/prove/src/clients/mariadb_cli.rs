@@ -47,6 +47,7 @@ pub(super) const SETTINGS_10_11: Settings = Settings {
     groups: &["mysql", "mariadb-client", "client", "client-server", "client-mariadb"],
     carry: Carry::Lines,
     reads: Reads::OPTION_FILE,
+    socket: Some("socket"),
     keys: &[
         Key::new("ssl", Kind::Switch),
         Key::new("ssl-ca", Kind::Ca),
@@ -77,6 +78,7 @@ const SETTINGS_11_8: Settings = Settings {
     groups: &["mysql", "mariadb-client", "client", "client-server", "client-mariadb"],
     carry: Carry::Lines,
     reads: Reads::OPTION_FILE,
+    socket: Some("socket"),
     keys: &[
         Key::new("ssl", Kind::Switch),
         Key::new("ssl-ca", Kind::Ca),

@@ -53,6 +53,7 @@ const SETTINGS: Settings = Settings {
     groups: &[],
     carry: Carry::Query,
     reads: JAVA,
+    socket: Some("localSocket"),
     keys: &[
         Key::new("sslMode", Kind::Word),
         Key::new("serverSslCert", Kind::Ca),

@@ -36,6 +36,7 @@ pub(super) const SETTINGS: Settings = Settings {
     groups: &["mysql", "client"],
     carry: Carry::Lines,
     reads: Reads::OPTION_FILE,
+    socket: Some("socket"),
     keys: &[
         Key::new("ssl-mode", Kind::Word),
         Key::new("ssl-ca", Kind::Ca),

@@ -83,6 +83,7 @@ const PURE_SETTINGS: Settings = Settings {
     groups: &[],
     carry: Carry::Json,
     reads: Reads::TRUTHY,
+    socket: Some("unix_socket"),
     keys: &[
         Key::new("ssl_ca", Kind::Ca),
         Key::new("ssl_verify_cert", Kind::Flag),

@@ -41,6 +41,7 @@ const SETTINGS: Settings = Settings {
     groups: &[],
     carry: Carry::Json,
     reads: Reads::TRUTHY,
+    socket: Some("unix_socket"),
     keys: &[
         Key::new("ssl_mode", Kind::Word),
         Key::new("ssl.ca", Kind::Ca),

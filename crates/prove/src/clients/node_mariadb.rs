@@ -32,6 +32,7 @@ const SETTINGS: Settings = Settings {
     groups: &[],
     carry: Carry::Json,
     reads: Reads::NOTHING,
+    socket: Some("socketPath"),
     keys: &[
         Key::new("ssl", Kind::Flag),
         Key::new("ssl.ca", Kind::Ca),

@@ -52,6 +52,7 @@ const SETTINGS: Settings = Settings {
     groups: &[],
     carry: Carry::Json,
     reads: Reads::NOTHING,
+    socket: Some("socketPath"),
     keys: &[
         Key::new("ssl", Kind::Word),
         Key::new("ssl.ca", Kind::Ca),

@@ -64,6 +64,7 @@ const MYSQLI_SETTINGS: Settings = Settings {
     groups: &[],
     carry: Carry::Json,
     reads: Reads::NUMBERS,
+    socket: Some("unix_socket"),
     keys: &[
         Key::new("ssl_set", Kind::Ca),
         Key::new("MYSQLI_CLIENT_SSL", Kind::Flag),
@@ -105,6 +106,7 @@ const PDO_SETTINGS: Settings = Settings {
     groups: &[],
     carry: Carry::Json,
     reads: Reads::NUMBERS,
+    socket: Some("unix_socket"),
     keys: &[
         Key::new("MYSQL_ATTR_SSL_CA", Kind::Ca),
         Key::new("MYSQL_ATTR_SSL_VERIFY_SERVER_CERT", Kind::Switch),

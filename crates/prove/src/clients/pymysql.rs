@@ -45,6 +45,7 @@ const SETTINGS: Settings = Settings {
     groups: &[],
     carry: Carry::Json,
     reads: Reads::TRUTHY,
+    socket: Some("unix_socket"),
     keys: &[
         Key::new("ssl_ca", Kind::Ca),
         Key::new("ssl_verify_cert", Kind::Flag),

@@ -36,6 +36,7 @@ const SETTINGS: Settings = Settings {
     groups: &[],
     carry: Carry::Json,
     reads: Reads { is_case_blind: true, ..Reads::TRUTHY },
+    socket: Some("socket"),
     keys: &[
         Key::new("ssl_mode", Kind::Word),
         Key::new("sslca", Kind::Ca),

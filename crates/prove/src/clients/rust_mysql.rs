@@ -50,6 +50,7 @@ const SETTINGS: Settings = Settings {
     groups: &[],
     carry: Carry::Query,
     reads: RUST,
+    socket: Some("socket"),
     keys: &[],
     spelt: &[Spelt::new("default", &[])],
 };

@@ -49,6 +49,7 @@ const SETTINGS: Settings = Settings {
     groups: &[],
     carry: Carry::Query,
     reads: RUST,
+    socket: Some("socket"),
     keys: &[
         Key::new("require_ssl", Kind::Flag),
         Key::new("verify_ca", Kind::Switch),

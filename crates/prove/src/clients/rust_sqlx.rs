@@ -37,6 +37,7 @@ const SETTINGS: Settings = Settings {
     groups: &[],
     carry: Carry::Query,
     reads: Reads { is_case_blind: true, ..Reads::NOTHING },
+    socket: Some("socket"),
     keys: &[
         Key::new("ssl-mode", Kind::Word),
         Key::new("ssl-ca", Kind::Ca),

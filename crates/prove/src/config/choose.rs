@@ -43,7 +43,9 @@ pub fn choose(client: &'static Client, given: &[Setting]) -> Choice {
         }
         if is_socket_key(&setting.key) {
             match &setting.given {
-                Given::Unread(why) => return Choice::Unknown(format!("{}: {why}", setting.key)),
+                Given::Unread(why) if settings.socket == Some(setting.key.as_str()) => {
+                    return Choice::Unknown(format!("{}: {why}", setting.key));
+                }
                 _ => continue,
             }
         }

@@ -130,17 +130,18 @@ const LOCALHOST_IS_A_SOCKET: [&str; 6] =
 impl Found {
     /// It goes through a Unix socket of its machine: nobody on a network is in between.
     pub fn is_local(&self) -> bool {
+        let Driver::Family(family) = self.driver else { return false };
+        let own = self::family(family).first().and_then(|client| client.settings?.socket);
         let has_socket = self.settings.iter().any(|setting| {
-            is_socket_key(&setting.key) && matches!(&setting.given, Given::Text(text) if !text.is_empty())
+            own == Some(setting.key.as_str())
+                && matches!(&setting.given, Given::Text(text) if !text.is_empty())
         });
         let (name, socket) = self.host.split_once(':').unwrap_or((&self.host, ""));
-        match &self.driver {
-            Driver::Family(family) if LOCALHOST_IS_A_SOCKET.contains(family) => {
-                (name.eq_ignore_ascii_case("localhost") && (socket.is_empty() || socket.starts_with('/')))
-                    || (has_socket && self.host.is_empty())
-            }
-            _ => has_socket,
+        if !LOCALHOST_IS_A_SOCKET.contains(&family) {
+            return has_socket;
         }
+        (name.eq_ignore_ascii_case("localhost") && (socket.is_empty() || socket.starts_with('/')))
+            || (has_socket && self.host.is_empty())
     }
 }
 

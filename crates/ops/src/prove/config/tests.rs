@@ -239,6 +239,12 @@ fn who_goes_through_a_socket_is_accused_of_nothing() {
     for (name, text) in [
         ("a.php", "<?php $c = new PDO('mysql:host=db;unix_socket=/run/mysqld.sock', 'u', $p);\n"),
         ("main.go", "x(\"u:p@tcp(localhost:3306)/x\")\n"),
+        // Words of other drivers, which these pass over.
+        (
+            "a.js",
+            "const m = require('mysql2');\nm.createConnection({host: 'h', socket: '/run/mysqld.sock'});\n",
+        ),
+        (".env", "URL=jdbc:mysql://h/x?socket=/run/mysqld.sock\n"),
         ("my.cnf", "[mysql]\nssl-mode=DISABLED\nsocket=/run/mysqld.sock\n"),
     ] {
         let said = looked(name, text);
