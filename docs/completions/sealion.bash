@@ -901,7 +901,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__bench__subcmd__prepare)
-            opts="-h -P -u -p -S -? -v --host --port --user --password --password-file --password-fd --socket --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl --skip-ssl --ssl-verify-server-cert --ssl-ca --ssl-crl --ssl-cert --ssl-key --database --tables --table-size --seed --help --threads --engine --no-secondary --inventory --format --color --verbose"
+            opts="-h -P -u -p -S -? -v --host --port --user --password --password-file --password-fd --socket --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl --skip-ssl --ssl-verify-server-cert --ssl-ca --ssl-crl --ssl-cert --ssl-key --database --tables --table-size --seed --help --threads --engine --no-secondary --bulk --inventory --format --color --verbose"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

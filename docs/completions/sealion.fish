@@ -643,6 +643,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from prepare" -l ssl-verify-server-cert -d 'Check chain and name, as mariadb\'s option of that name'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from prepare" -s ? -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from prepare" -l no-secondary -d 'No index on column k'
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from prepare" -l bulk -d 'Empty tables for bulk_insert, which has one for each connection'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from prepare" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l script -d 'Your own statements, each with a ; at the end of a line; all in order are an event. {id}, {table}, {int:FROM..TO} and {digits:N} are filled anew each time' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l replay -d 'The statements of a general query log, one of them by chance for each event' -r -F
@@ -666,7 +667,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l table-size -d 'Rows of each table' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l seed -d 'Of the random numbers: the same seed makes the same rows' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -s c -l connections -l threads -d 'Connections that are used at once' -r
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l workers -d 'Threads of the generator; when left out one for 8 connections, or 4 over TLS, and at most two, or one for four processors' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l workers -d 'Threads of the generator; when left out two, or one for four processors where that is more' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l rand-type -d 'How ids are drawn: special, uniform, gaussian or pareto' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l range-size -d 'Rows of a range' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l point-selects -r
@@ -736,7 +737,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l table-size -d 'Rows of each table' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l seed -d 'Of the random numbers: the same seed makes the same rows' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -s c -l connections -l threads -d 'Connections that are used at once' -r
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l workers -d 'Threads of the generator; when left out one for 8 connections, or 4 over TLS, and at most two, or one for four processors' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l workers -d 'Threads of the generator; when left out two, or one for four processors where that is more' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l rand-type -d 'How ids are drawn: special, uniform, gaussian or pareto' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l range-size -d 'Rows of a range' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l point-selects -r
@@ -944,7 +945,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l table-size -d 'Rows of each table' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l seed -d 'Of the random numbers: the same seed makes the same rows' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -s c -l connections -l threads -d 'Connections that are used at once' -r
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l workers -d 'Threads of the generator; when left out one for 8 connections, or 4 over TLS, and at most two, or one for four processors' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l workers -d 'Threads of the generator; when left out two, or one for four processors where that is more' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l rand-type -d 'How ids are drawn: special, uniform, gaussian or pareto' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l range-size -d 'Rows of a range' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l point-selects -r

@@ -11,6 +11,9 @@ use std::collections::BTreeMap;
 
 use crate::load::workload::WORKLOADS;
 
+/// It has tables of its own, one for each thread, and an event of it is a row.
+const BULK: &str = "bulk_insert";
+
 /// Where Debian, and `make install` of sysbench, put its scripts.
 const SCRIPT_PLACES: [&str; 2] = ["/usr/share/sysbench/", "/usr/local/share/sysbench/"];
 /// sysbench's own default for `--mysql-ignore-errors`, which is what our generator begins again.
@@ -181,6 +184,9 @@ pub fn translate(words: &[String]) -> Result<Translation, Refusal> {
         }
     };
     let mut out = Out { options: &options, words: vec!["bench".into()], notes };
+    if workload == BULK {
+        out.bulk()?;
+    }
     match command {
         Command::Run => {
             out.words.extend(["load".into(), workload.into()]);
@@ -190,7 +196,11 @@ pub fn translate(words: &[String]) -> Result<Translation, Refusal> {
         Command::Prepare => {
             out.words.push("prepare".into());
             out.connect()?;
-            out.prepare()?;
+            if workload == BULK {
+                out.prepare_bulk();
+            } else {
+                out.prepare()?;
+            }
         }
         Command::Cleanup => {
             out.words.push("cleanup".into());
@@ -244,7 +254,12 @@ fn read_workload(word: &str) -> Result<&str, Refusal> {
     let script = SCRIPT_PLACES.iter().find_map(|place| word.strip_prefix(place));
     let name = script.unwrap_or(word);
     let name = name.strip_suffix(".lua").filter(|_| script.is_some()).unwrap_or(name);
-    let ours = || WORKLOADS.iter().map(|workload| workload.name).filter(|name| name.starts_with("oltp_"));
+    let ours = || {
+        WORKLOADS
+            .iter()
+            .map(|workload| workload.name)
+            .filter(|name| name.starts_with("oltp_") || *name == BULK)
+    };
     if ours().any(|known| known == name) {
         return Ok(name);
     }
@@ -457,6 +472,46 @@ impl Out<'_> {
             self.pass("mysql-ssl-cipher", "--ssl-cipher");
         }
         Ok(())
+    }
+
+    /// What its script knows nothing of, sysbench refuses too.
+    fn bulk(&mut self) -> Result<(), Refusal> {
+        const KNOWN: [&str; 5] = ["threads", "time", "warmup-time", "rate", "rand-seed"];
+        let is_known = |name: &str| KNOWN.contains(&name) || name.starts_with("mysql-");
+        let events = self.number("events", 0.0)?;
+        if let Some(name) = self.options.keys().find(|name| !is_known(name) && *name != "events") {
+            return refuse(
+                format!("{BULK} has no --{name}"),
+                "its tables are one for each thread, and its statements have one size",
+                "leave it out",
+            );
+        }
+        for name in ["events", "rate"] {
+            if events > 0.0 && name == "events" || name == "rate" && self.number("rate", 0.0)? > 0.0 {
+                return refuse(
+                    format!("--{name} counts rows with sysbench's {BULK}, and statements here"),
+                    "an event of sysbench is one row, sent when half a MiB of them is together",
+                    "--time=S",
+                );
+            }
+        }
+        self.notes.push(
+            "an event of sysbench's bulk_insert is a row, one of ours a statement of half a MiB: compare its events/s with \
+             our \"rows written\""
+                .into(),
+        );
+        Ok(())
+    }
+
+    fn prepare_bulk(&mut self) {
+        self.words.push("--bulk".into());
+        let tables = self.given("threads").unwrap_or("1").to_owned();
+        self.put("--tables", &tables);
+        let engine = self.given("mysql-storage-engine").unwrap_or_default().to_owned();
+        if !engine.is_empty() {
+            self.put("--engine", &engine);
+        }
+        self.notes.push("the tables are made anew, where sysbench keeps those that are there".into());
     }
 
     fn prepare(&mut self) -> Result<(), Refusal> {

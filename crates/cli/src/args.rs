@@ -691,6 +691,9 @@ pub struct BenchPrepareArgs {
     /// No index on column k
     #[arg(long)]
     pub no_secondary: bool,
+    /// Empty tables for bulk_insert, which has one for each connection
+    #[arg(long, conflicts_with_all = ["no_secondary", "table_size"])]
+    pub bulk: bool,
 }
 
 #[derive(Debug, Args)]
@@ -719,7 +722,7 @@ pub struct BenchTrial {
     /// Connections that are used at once
     #[arg(short = 'c', long, visible_alias = "threads", value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub connections: u32,
-    /// Threads of the generator; when left out one for 8 connections, or 4 over TLS, and at most two, or one for four processors
+    /// Threads of the generator; when left out two, or one for four processors where that is more
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub workers: Option<u32>,
     /// How ids are drawn: special, uniform, gaussian or pareto

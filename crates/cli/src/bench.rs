@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use ::bench::load::Interim;
-use ::bench::load::tables::Plan;
+use ::bench::load::tables::{Kind, Plan};
 use ::bench::sysbench::{shown, translate};
 use clap::Parser as _;
 use ops::bench::experiment::{At, Method};
@@ -152,6 +152,7 @@ fn reached(cluster: &Cluster, connect: &Connect, tls: &TlsWish) -> Vec<net::Conn
 
 fn plan(tables: &BenchTables) -> Plan {
     Plan {
+        kind: Kind::Oltp,
         schema: tables.database.clone(),
         tables: tables.tables,
         table_size: tables.table_size,
@@ -166,6 +167,7 @@ fn prepare(global: &Global, args: &BenchPrepareArgs) -> Result<u8, OpsError> {
     let target = first(global, &args.connect)?;
     let stop = interrupt::flag()?;
     let plan = Plan {
+        kind: if args.bulk { Kind::Bulk } else { Kind::Oltp },
         secondary_index: !args.no_secondary,
         engine: args.engine.clone(),
         threads: args.threads,
@@ -185,10 +187,10 @@ fn prepare(global: &Global, args: &BenchPrepareArgs) -> Result<u8, OpsError> {
             show::progress(&format!("{done} of {rows} rows, {per_s:.0} rows/s, {left_s:.0} s left"));
         }
     })?;
+    let rows = if args.bulk { "no".to_owned() } else { plan.table_size.to_string() };
     show::tell(&format!(
-        "{} tables of {} rows in the schema {}, {:.1} s",
+        "{} tables of {rows} rows in the schema {}, {:.1} s",
         plan.tables,
-        plan.table_size,
         plan.schema,
         began.elapsed().as_secs_f64()
     ));
@@ -674,6 +676,10 @@ pub(crate) fn text(report: &LoadReport) -> String {
     );
     line("events/s", format!("{:.1} ({} events)", report.events_per_s, report.events));
     line("rows", format!("{} in {:.1} MB of answers", report.rows, report.answer_bytes as f64 / 1e6));
+    if report.written_rows > 0 {
+        let per_s = report.written_rows as f64 / report.measured_s;
+        line("rows written", format!("{} ({per_s:.1}/s)", report.written_rows));
+    }
     if report.queries > 0 {
         let each = |bytes: u64| bytes as f64 / report.queries as f64;
         let text = format!(

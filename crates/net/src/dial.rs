@@ -12,6 +12,8 @@ use nix::sys::socket::{
     AddressFamily, SockFlag, SockType, SockaddrStorage, bind, connect, getsockopt, socket, sockopt,
 };
 
+use rustix::net::{RecvFlags, SendFlags, recv, send};
+
 use crate::options::Endpoint;
 
 #[derive(Debug)]
@@ -143,6 +145,7 @@ impl Socket {
         }
     }
 
+    #[inline]
     fn wait(&self, for_what: PollFlags) -> io::Result<()> {
         let Some(deadline) = self.deadline else { return Ok(()) };
         wait_for(self.as_fd(), for_what, deadline)
@@ -161,10 +164,7 @@ impl AsFd for Socket {
 impl Read for Socket {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.wait(PollFlags::POLLIN)?;
-        let count = match &mut self.kind {
-            Kind::Tcp(stream) => stream.read(buffer),
-            Kind::Unix(stream) => stream.read(buffer),
-        }?;
+        let (_, count) = recv(self.as_fd(), &mut *buffer, RecvFlags::empty())?;
         self.traffic.received_bytes += count as u64;
         if self.first_record == FirstRecord::Watched && count > 0 {
             let seen = buffer.get(..count).unwrap_or_default();
@@ -185,10 +185,7 @@ impl Read for Socket {
 impl Write for Socket {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.wait(PollFlags::POLLOUT)?;
-        let count = match &mut self.kind {
-            Kind::Tcp(stream) => stream.write(bytes),
-            Kind::Unix(stream) => stream.write(bytes),
-        }?;
+        let count = send(self.as_fd(), bytes, SendFlags::NOSIGNAL)?;
         self.traffic.sent_bytes += count as u64;
         Ok(count)
     }

@@ -304,7 +304,6 @@ pub fn load(
             }
             _ => {}
         }
-        let is_tls = first.tls.mode != net::SslMode::Disabled;
         let targets = targets
             .iter()
             .map(|target| ConnectOptions { database: Some(load.schema.clone()), ..target.clone() })
@@ -313,7 +312,7 @@ pub fn load(
             targets,
             script,
             connections: load.connections,
-            workers: load.workers.unwrap_or_else(|| default_workers(load.connections, is_tls)),
+            workers: load.workers.unwrap_or_else(|| default_workers(load.connections)),
             warm_up: load.warm_up,
             time: load.time,
             events: load.events,
@@ -387,15 +386,13 @@ pub(crate) fn settings(tls: Option<&net::TlsOptions>, load: &Load) -> Vec<Settin
     rows
 }
 
-/// A thread drives a hundred thousand statements a second; the rest of the machine may be the server's. With few connections a
-/// second thread only divides what they bring at once; over TLS a statement costs it more, and it is worth it sooner. Measured on
-/// two processors that a server shares (docs/benchmarks.md).
-fn default_workers(connections: usize, tls: bool) -> usize {
-    const CONNECTIONS_OF_A_THREAD: usize = 8;
-    const OVER_TLS: usize = 4;
+/// A thread drives a hundred thousand statements a second, and one for four processors leaves the others to a server that shares
+/// them. Where there are only two processors both get one, as soon as there are two connections: one thread beside them leaves
+/// a processor idle while it is told, and costs the server more for each statement (docs/benchmarks.md).
+fn default_workers(connections: usize) -> usize {
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let most = processors.div_ceil(4).max(2).min(processors);
-    connections.div_ceil(if tls { OVER_TLS } else { CONNECTIONS_OF_A_THREAD }).clamp(1, most)
+    connections.clamp(1, most)
 }
 
 /// Of servers on loopback, or behind a socket: others' CPU time cannot be read. A relay of ours is none.
@@ -458,6 +455,7 @@ fn report(targets: &[ConnectOptions], load: &Load, outcome: &Outcome, started_un
         writes,
         others,
         rows: tally.rows,
+        written_rows: tally.written_rows,
         answer_bytes: tally.answer_bytes,
         sent_bytes: tally.traffic.sent_bytes,
         received_bytes: tally.traffic.received_bytes,

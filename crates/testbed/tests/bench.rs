@@ -722,6 +722,89 @@ fn sysbench_and_sealion_make_the_server_do_the_same() {
     }
 }
 
+/// The statements that the server was given, and how large it says they were.
+fn bulk_statements(server: &Real, run: &dyn Fn()) -> Vec<String> {
+    let mut client = server.client();
+    for sql in ["SET GLOBAL log_output='TABLE'", "TRUNCATE mysql.general_log", "SET GLOBAL general_log=1"] {
+        client.execute(sql).unwrap();
+    }
+    run();
+    client.execute("SET GLOBAL general_log=0").unwrap();
+    let sql = "SELECT CONCAT(LENGTH(argument), ' ', MD5(argument), ' ', LEFT(argument, 30)) FROM mysql.general_log \
+               WHERE argument LIKE 'INSERT INTO sbtest%' OR argument LIKE 'COMMIT%' ORDER BY event_time";
+    let rows = client.query(sql).unwrap().rows;
+    rows.iter().map(|row| String::from_utf8_lossy(row[0].as_deref().unwrap()).into_owned()).collect()
+}
+
+#[test]
+fn bulk_insert_sends_what_sysbench_sends_and_goes_on_where_it_ended() {
+    let server = Real::start("galera-10.11", &[]);
+    let port = server.port.to_string();
+    // In the words of sysbench, by both.
+    let words = |command: &str| {
+        let server_words =
+            ["bulk_insert", "--mysql-host=127.0.0.1", "--mysql-user=root", "--mysql-db=sealion_bench"];
+        let mut words: Vec<String> = server_words.map(String::from).to_vec();
+        words.extend([format!("--mysql-port={port}"), "--threads=2".into(), command.into()]);
+        words
+    };
+    let ours = |words: Vec<String>| {
+        let mut command = Command::new(sealion());
+        command.args(["--format", "json", "bench", "sysbench", "--"]).args(words);
+        command.current_dir(server.directory.path()).stdin(Stdio::null()).output().unwrap()
+    };
+    let said = ours(words("prepare"));
+    assert!(said.status.success(), "{said:?}");
+    let three = ["bulk_insert", "-c", "1", "--events", "3", "--warm-up", "0", "--ssl-mode", "DISABLED"];
+    let by_us = bulk_statements(&server, &|| {
+        let report = server.load(&three, 0);
+        assert_eq!((number(&report, "events"), number(&report, "writes")), (3, 3), "{report:#}");
+        // As many as half a MiB takes, three times.
+        assert!((111_000..114_000).contains(&number(&report, "written_rows")), "{report:#}");
+    });
+    let last = |table: u32| {
+        let sql = format!("SELECT COUNT(*)=MAX(id), MAX(id) FROM sealion_bench.sbtest{table}");
+        let rows = server.client().query(&sql).unwrap();
+        let text =
+            |at: usize| rows.rows[0][at].as_ref().map(|cell| String::from_utf8_lossy(cell).into_owned());
+        (text(0), text(1).and_then(|last| last.parse::<u64>().ok()))
+    };
+    assert_eq!(last(2).1, None);
+    assert_eq!(last(1).0.as_deref(), Some("1"));
+    // The same by sysbench, in tables that are empty again. Its last statement is shorter: its events are rows.
+    assert!(ours(words("prepare")).status.success());
+    let by_sysbench = bulk_statements(&server, &|| {
+        let mut words = words("run");
+        words.extend(["--threads=1".into(), "--time=0".into(), "--events=110000".into()]);
+        let said = Command::new("sysbench").args(words).stdin(Stdio::null()).output();
+        let said = said.expect("sysbench is not here: scripts/setup.sh tools");
+        assert!(said.status.success(), "{said:?}");
+    });
+    assert_eq!((by_us.len(), by_sysbench.len()), (3, 3), "{by_us:?} {by_sysbench:?}");
+    assert_eq!(by_us[..2], by_sysbench[..2]);
+    // Another run goes on behind what is there, whoever wrote it, in all tables.
+    let said = ours([words("run"), vec!["--time=1".into()]].concat());
+    assert!(said.status.success(), "{said:?}");
+    assert!(
+        String::from_utf8_lossy(&said.stderr).contains("an event of sysbench's bulk_insert is a row"),
+        "{said:?}"
+    );
+    for table in [1, 2] {
+        let (is_gapless, end) = last(table);
+        assert_eq!(is_gapless.as_deref(), Some("1"), "{table}");
+        assert!(end > if table == 1 { Some(110_000) } else { None }, "{table}: {end:?}");
+    }
+    // A count of its events means something else here, and tables of other workloads are not written to.
+    let said = ours([words("run"), vec!["--events=5".into()]].concat());
+    assert_eq!(said.status.code(), Some(2), "{said:?}");
+    server.prepare();
+    let mut command = Command::new(sealion());
+    command.args(["bench", "load", "-h", "127.0.0.1", "-P", &port, "-u", "root", "--no-store"]).args(three);
+    let said = command.stdin(Stdio::null()).output().unwrap();
+    let text = String::from_utf8_lossy(&said.stderr).into_owned();
+    assert!(!said.status.success() && text.contains("bench prepare --bulk --tables"), "{said:?}");
+}
+
 #[test]
 fn a_sysbench_command_line_does_what_it_says() {
     let server = Real::start("galera-10.11", &[]);

@@ -103,11 +103,11 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
                 Ok((timings, is_resumed, traffic)) => {
                     failures = 0;
                     if cpu.is_some() && done <= end_at {
-                        tally.event(done.duration_since(now));
+                        tally.event(ns(done.duration_since(now)));
                         tally.resumed += u64::from(is_resumed);
                         tally.traffic(traffic);
                         let handshake = timings.tls + timings.greeting;
-                        tally.query(Kind::Other, &wire::Answer::default(), handshake);
+                        tally.query(Kind::Other, &wire::Answer::default(), ns(handshake));
                     }
                     events.fetch_add(1, Ordering::Relaxed);
                     event_ns.fetch_add(ns(done.duration_since(now)), Ordering::Relaxed);

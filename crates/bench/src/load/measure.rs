@@ -34,6 +34,8 @@ pub struct Tally {
     pub events: u64,
     pub queries: [u64; 3],
     pub rows: u64,
+    /// That statements inserted, changed or deleted, as the server counts them.
+    pub written_rows: u64,
     pub answer_bytes: u64,
     pub traffic: net::Traffic,
     /// Of all rows, whatever their order.
@@ -63,6 +65,7 @@ impl Default for Tally {
             events: 0,
             queries: [0; 3],
             rows: 0,
+            written_rows: 0,
             answer_bytes: 0,
             traffic: net::Traffic::default(),
             checksum: 0,
@@ -83,19 +86,20 @@ impl Default for Tally {
 }
 
 impl Tally {
-    pub fn query(&mut self, kind: Kind, answer: &Answer, took: Duration) {
+    pub fn query(&mut self, kind: Kind, answer: &Answer, took_ns: u64) {
         if let Some(count) = self.queries.get_mut(kind as usize) {
             *count += 1;
         }
         self.rows += answer.rows;
+        self.written_rows += answer.affected_rows;
         self.answer_bytes += answer.bytes;
         self.checksum = self.checksum.wrapping_add(answer.checksum);
-        self.query_ns.saturating_record(ns(took));
+        self.query_ns.saturating_record(took_ns);
     }
 
-    pub fn event(&mut self, took: Duration) {
+    pub fn event(&mut self, took_ns: u64) {
         self.events += 1;
-        self.event_ns.saturating_record(ns(took));
+        self.event_ns.saturating_record(took_ns);
     }
 
     pub fn traffic(&mut self, more: net::Traffic) {
@@ -120,6 +124,7 @@ impl Tally {
             *sum += count;
         }
         self.rows += other.rows;
+        self.written_rows += other.written_rows;
         self.answer_bytes += other.answer_bytes;
         self.traffic(other.traffic);
         self.checksum = self.checksum.wrapping_add(other.checksum);

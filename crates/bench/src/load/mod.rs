@@ -7,6 +7,7 @@ pub mod connects;
 pub mod echo;
 pub mod measure;
 pub mod own;
+mod placement;
 pub mod random;
 pub mod tables;
 mod worker;
@@ -17,14 +18,14 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use net::{ConnectOptions, Connector, NetError};
+use net::{Client, ConnectOptions, Connector, NetError};
 use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
 use wire::prepared::Cell;
 
 use crate::cpu;
 use measure::Tally;
 use worker::{Common, Lane, Times, Worker};
-use workload::{Script, Slot};
+use workload::{Bulk, Script, Slot};
 
 /// Logins that are under way at once: a server with a TLS handshake for each has enough of them.
 const LOGINS_AT_ONCE: usize = 16;
@@ -110,6 +111,11 @@ pub enum LoadError {
     )]
     Prepare { sql: String, error: NetError },
     #[error(
+        "sbtest{table} is no table of bulk_insert\n  why:  {why}\n  next: make one for each connection: sealion bench prepare \
+         --bulk --tables N (it makes sbtest1 to sbtestN anew; --database NAME keeps others)"
+    )]
+    Bulk { table: usize, why: String },
+    #[error(
         "the servers do not answer {sql} alike\n  why:  {why}\n  next: measure servers with the same tables"
     )]
     Unlike { sql: String, why: String },
@@ -160,9 +166,13 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
     let (tally, is_whole, elapsed, server_cpu_us) = thread::scope(|scope| {
         let running: Vec<_> = shares
             .into_iter()
-            .map(|lanes| {
+            .enumerate()
+            .map(|(worker, lanes)| {
                 let (common, seed) = (&common, seeds.u64(..));
-                scope.spawn(move || Worker::new(common, lanes, seed)?.run())
+                scope.spawn(move || {
+                    placement::settle(worker, workers);
+                    Worker::new(common, lanes, seed)?.run()
+                })
             })
             .collect();
         let mut server_before = None;
@@ -261,6 +271,22 @@ fn raise_open_files(connections: usize) {
     }
 }
 
+/// The connection's own table goes on where it ended: a trial does not meet the rows of the one before.
+fn bulk_of(client: &mut Client, connection: usize) -> Result<Bulk, LoadError> {
+    let table = connection + 1;
+    let sql = format!("SELECT * FROM sbtest{table} ORDER BY id DESC LIMIT 1");
+    let last = match client.query(&sql) {
+        Ok(last) => last,
+        Err(error) => return Err(LoadError::Bulk { table, why: error.in_one_line() }),
+    };
+    if last.columns != ["id", "k"] {
+        let why = format!("its columns are {}, not id and k", last.columns.join(", "));
+        return Err(LoadError::Bulk { table, why });
+    }
+    let last_id = last.scalar().and_then(|id| id.parse::<u32>().ok()).unwrap_or(0);
+    Ok(Bulk { connection: u32::try_from(connection).unwrap_or(u32::MAX), next_id: last_id.saturating_add(1) })
+}
+
 fn connect(spec: &Spec, stop: &AtomicBool) -> Result<Connected, LoadError> {
     raise_open_files(spec.connections);
     let connectors = spec
@@ -295,7 +321,8 @@ fn connect(spec: &Spec, stop: &AtomicBool) -> Result<Connected, LoadError> {
         let tls =
             client.tls().map(|tls| TlsShape { version: tls.version.clone(), cipher: tls.cipher.clone() });
         let version = client.server_version().to_owned();
-        let lane = Lane::new(client.into_session().map_err(made)?, ids);
+        let bulk = if spec.script.is_bulk() { bulk_of(&mut client, number)? } else { Bulk::default() };
+        let lane = Lane::new(client.into_session().map_err(made)?, ids, bulk);
         let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
         if found.lanes.is_empty() {
             (found.cells, found.tls, found.server_version) = (cells, tls, version);

@@ -36,9 +36,19 @@ pub enum TablesError {
     Stopped,
 }
 
+/// Which tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Of sysbench's OLTP scripts, filled.
+    Oltp,
+    /// Of its `bulk_insert`, empty.
+    Bulk,
+}
+
 /// What `prepare` makes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
+    pub kind: Kind,
     pub schema: String,
     pub tables: u32,
     pub table_size: u32,
@@ -169,11 +179,17 @@ fn table_of(
     let making = format!("the table {name} cannot be made");
     run(client, &making, &format!("DROP TABLE IF EXISTS {name}"))?;
     let engine = if plan.engine.is_empty() { String::new() } else { format!(" ENGINE={}", plan.engine) };
-    let create = format!(
-        "CREATE TABLE {name} (id INTEGER NOT NULL AUTO_INCREMENT, k INTEGER DEFAULT '0' NOT NULL, \
-         c CHAR(120) DEFAULT '' NOT NULL, pad CHAR(60) DEFAULT '' NOT NULL, PRIMARY KEY (id)){engine}"
-    );
-    run(client, &making, &create)?;
+    let columns = match plan.kind {
+        Kind::Oltp => {
+            "id INTEGER NOT NULL AUTO_INCREMENT, k INTEGER DEFAULT '0' NOT NULL, c CHAR(120) DEFAULT '' NOT NULL, \
+             pad CHAR(60) DEFAULT '' NOT NULL"
+        }
+        Kind::Bulk => "id INTEGER NOT NULL, k INTEGER DEFAULT '0' NOT NULL",
+    };
+    run(client, &making, &format!("CREATE TABLE {name} ({columns}, PRIMARY KEY (id)){engine}"))?;
+    if plan.kind == Kind::Bulk {
+        return Ok(());
+    }
     // The same rows for the same seed, on whatever machine.
     let mut random = fastrand::Rng::with_seed(plan.seed.wrapping_add(u64::from(table)));
     let distribution = Distribution::default();

@@ -4,31 +4,54 @@
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::AsFd;
+use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use net::Session;
-use nix::errno::Errno;
-use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
+use nix::time::{ClockId as Clock, clock_gettime};
+use rustix::event::Timespec;
+use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
+use rustix::io::Errno;
 use wire::answers::Rows;
 use wire::prepared::Cell;
 use wire::{Answer, AnswerReader};
 
 use super::measure::{Tally, ThreadCpu, ns};
-use super::workload::{Action, Event, Script, Slot};
+use super::workload::{Action, Bulk, Event, Script, Slot};
 
 /// A range of a hundred rows has 13 KiB.
 const READ_BYTES: usize = 64 * 1024;
 const EVENTS: usize = 256;
 /// Statements under way at the end may take so long.
-const GRACE: Duration = Duration::from_secs(5);
+const GRACE_NS: u64 = 5_000_000_000;
+/// Signs from others (stop, failed, the last event) are looked at so often.
+const LOOK_AT_MOST_NS: u64 = 100_000_000;
 /// More cannot be served any more; their memory is for something else.
 const LATE_MAX: usize = 1_000_000;
 const TIMER: u64 = u64::MAX;
+const AWAITED: EventFlags = EventFlags::IN.union(EventFlags::ET).union(EventFlags::RDHUP);
 /// Deadlock, lock wait timeout, record changed: sysbench's default for `--mysql-ignore-errors`. The event begins again.
 pub const RETRIED: [u16; 3] = [1213, 1205, 1020];
+
+/// ns on the clock that `Instant` has too, as a number: it is asked for and subtracted for every statement.
+type Moment = u64;
+
+fn now() -> Moment {
+    // This clock is always there, and begins with the machine. By libc: rustix's own way to it ends valgrind's runs.
+    let Ok(at) = clock_gettime(Clock::CLOCK_MONOTONIC) else { return 0 };
+    at.tv_sec().cast_unsigned() * 1_000_000_000 + at.tv_nsec().cast_unsigned()
+}
+
+fn moment(at: Instant) -> Moment {
+    let here = Instant::now();
+    match at.checked_duration_since(here) {
+        Some(ahead) => now().saturating_add(ns(ahead)),
+        None => now().saturating_sub(ns(here.duration_since(at))),
+    }
+}
 
 /// A connection, and where its event is.
 pub struct Lane {
@@ -42,22 +65,22 @@ pub struct Lane {
     /// The statement under way, of the prepared ones.
     statement: usize,
     /// Since when the event is late or under way, and the statement.
-    event_since: Instant,
-    query_since: Instant,
+    event_since: Moment,
+    query_since: Moment,
     is_alive: bool,
     waits_for_room: bool,
 }
 
 impl Lane {
-    pub fn new(session: Session, slots: Vec<Slot>) -> Self {
-        let now = Instant::now();
+    pub fn new(session: Session, slots: Vec<Slot>, bulk: Bulk) -> Self {
+        let now = now();
         Self {
             reader: session.answers(),
             session,
             slots,
             out: Vec::new(),
             written: 0,
-            event: Event::default(),
+            event: Event::first(bulk),
             action: 0,
             statement: 0,
             event_since: now,
@@ -112,17 +135,17 @@ struct Untold {
 
 /// Events that come whether or not somebody is there for them.
 struct Arrivals {
-    next: Instant,
+    next: Moment,
     mean: Duration,
     /// Came, and no connection was free.
-    late: VecDeque<Instant>,
+    late: VecDeque<Moment>,
     timer: TimerFd,
 }
 
 pub struct Worker<'c> {
     common: &'c Common<'c>,
     lanes: Vec<Lane>,
-    epoll: Epoll,
+    epoll: OwnedFd,
     random: fastrand::Rng,
     tally: Tally,
     cpu: Option<ThreadCpu>,
@@ -130,10 +153,13 @@ pub struct Worker<'c> {
     traffic: net::Traffic,
     arrivals: Option<Arrivals>,
     idle: Vec<usize>,
-    now: Instant,
+    measure_at: Moment,
+    /// Never: the last moment there is.
+    end_at: Moment,
+    now: Moment,
     is_measuring: bool,
     is_ending: bool,
-    ending_since: Option<Instant>,
+    ending_since: Option<Moment>,
     busy: usize,
     untold: Untold,
     buffer: Vec<u8>,
@@ -141,17 +167,20 @@ pub struct Worker<'c> {
 
 impl<'c> Worker<'c> {
     pub fn new(common: &'c Common<'c>, lanes: Vec<Lane>, seed: u64) -> io::Result<Self> {
-        let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
+        let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         for (at, lane) in lanes.iter().enumerate() {
-            let flags = EpollFlags::EPOLLIN | EpollFlags::EPOLLET | EpollFlags::EPOLLRDHUP;
-            epoll.add(lane.session.as_fd(), EpollEvent::new(flags, at as u64))?;
+            epoll::add(&epoll, lane.session.as_fd(), EventData::new_u64(at as u64), AWAITED)?;
         }
         let arrivals = match common.rate_per_s {
             Some(rate) if rate > 0.0 => {
                 let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK)?;
-                epoll.add(timer.as_fd(), EpollEvent::new(EpollFlags::EPOLLIN, TIMER))?;
-                let mean = Duration::from_secs_f64(1.0 / rate);
-                Some(Arrivals { next: Instant::now(), mean, late: VecDeque::new(), timer })
+                epoll::add(&epoll, timer.as_fd(), EventData::new_u64(TIMER), EventFlags::IN)?;
+                Some(Arrivals {
+                    next: now(),
+                    mean: Duration::from_secs_f64(1.0 / rate),
+                    late: VecDeque::new(),
+                    timer,
+                })
             }
             _ => None,
         };
@@ -165,7 +194,9 @@ impl<'c> Worker<'c> {
             cpu: None,
             traffic: net::Traffic::default(),
             arrivals,
-            now: Instant::now(),
+            measure_at: moment(common.times.measure_at),
+            end_at: common.times.end_at.map_or(Moment::MAX, moment),
+            now: now(),
             is_measuring: false,
             is_ending: false,
             ending_since: None,
@@ -177,9 +208,10 @@ impl<'c> Worker<'c> {
 
     /// Until the end; what was counted, and whether all statements had their answer.
     pub fn run(mut self) -> io::Result<(Tally, bool)> {
-        let mut events = [EpollEvent::empty(); EVENTS];
+        let nothing = epoll::Event { flags: EventFlags::empty(), data: EventData::new_u64(0) };
+        let mut events = [nothing; EVENTS];
         loop {
-            self.now = Instant::now();
+            self.now = now();
             self.boundaries();
             self.begin_events()?;
             if self.is_ending && (self.busy == 0 || self.is_overdue()) {
@@ -188,14 +220,15 @@ impl<'c> Worker<'c> {
             if self.busy == 0 && self.idle.is_empty() {
                 break; // All are lost.
             }
-            let count = match self.epoll.wait(&mut events, self.timeout()) {
+            let count = match epoll::wait(&self.epoll, &mut events, Some(&self.timeout())) {
                 Ok(count) => count,
-                Err(Errno::EINTR) => continue,
+                Err(Errno::INTR) => continue,
                 Err(errno) => return Err(errno.into()),
             };
             for event in events.iter().take(count) {
-                match usize::try_from(event.data()) {
-                    Ok(at) if event.data() != TIMER => self.turn(at),
+                let data = event.data.u64();
+                match usize::try_from(data) {
+                    Ok(at) if data != TIMER => self.turn(at),
                     _ => {
                         if let Some(arrivals) = &self.arrivals {
                             let _ = arrivals.timer.wait();
@@ -219,8 +252,8 @@ impl<'c> Worker<'c> {
     }
 
     fn boundaries(&mut self) {
-        let times = self.common.times;
-        if !self.is_measuring && self.now >= times.measure_at && !self.is_ending {
+        let has_end = self.end_at != Moment::MAX;
+        if !self.is_measuring && self.now >= self.measure_at && !self.is_ending {
             // What ended a connection before counts all the same.
             let warm_up = std::mem::take(&mut self.tally);
             self.tally.errors = warm_up.errors;
@@ -229,14 +262,14 @@ impl<'c> Worker<'c> {
             self.traffic = self.traffic_so_far();
             self.cpu = Some(ThreadCpu::now());
         }
-        let is_cut = times.end_at.is_some_and(|end| self.now >= end)
+        let is_cut = self.now >= self.end_at
             || self.common.stop.load(Ordering::Relaxed)
             || self.common.failed.load(Ordering::Relaxed);
         let is_done = self.common.events_left.is_some_and(|left| left.load(Ordering::Relaxed) <= 0);
         if is_cut || is_done {
             self.is_ending = true;
             self.ending_since.get_or_insert(self.now);
-            if times.end_at.is_some() && is_cut {
+            if has_end && is_cut {
                 self.end_measuring();
             }
         }
@@ -267,24 +300,23 @@ impl<'c> Worker<'c> {
     /// Whoever was asked to end waits no longer than that for an answer, whatever was planned.
     fn is_overdue(&self) -> bool {
         // The last of a number of events may take as long as it takes, unless somebody wants the end.
-        let is_asked = self.common.times.end_at.is_some()
+        let is_asked = self.end_at != Moment::MAX
             || self.common.stop.load(Ordering::Relaxed)
             || self.common.failed.load(Ordering::Relaxed);
-        is_asked && self.ending_since.is_some_and(|since| self.now >= since + GRACE)
+        is_asked && self.ending_since.is_some_and(|since| self.now >= since + GRACE_NS)
     }
 
-    fn timeout(&self) -> EpollTimeout {
-        // Signs from others (stop, failed, the last event) are looked at so often.
-        let mut wait = Duration::from_millis(100);
-        let times = self.common.times;
-        for at in [Some(times.measure_at), times.end_at].into_iter().flatten() {
-            let left = at.saturating_duration_since(self.now);
-            if !left.is_zero() {
-                wait = wait.min(left);
+    fn timeout(&self) -> Timespec {
+        let mut wait_ns = LOOK_AT_MOST_NS;
+        for at in [self.measure_at, self.end_at] {
+            let left_ns = at.saturating_sub(self.now);
+            if left_ns > 0 {
+                wait_ns = wait_ns.min(left_ns);
             }
         }
-        let ms = wait.as_micros().div_ceil(1000);
-        EpollTimeout::try_from(ms).unwrap_or(EpollTimeout::ZERO)
+        // In whole milliseconds the kernel needs no newer system call.
+        let ms = wait_ns.div_ceil(1_000_000);
+        Timespec { tv_sec: 0, tv_nsec: i64::try_from(ms * 1_000_000).unwrap_or(0) }
     }
 
     /// Gives idle connections something to do.
@@ -301,7 +333,7 @@ impl<'c> Worker<'c> {
                 }
                 // As if each of very many users came by chance.
                 let gap = arrivals.mean.mul_f64(-(1.0 - self.random.f64()).ln());
-                arrivals.next += gap;
+                arrivals.next += ns(gap);
             }
         }
         while let Some(at) = self.idle.pop() {
@@ -326,7 +358,7 @@ impl<'c> Worker<'c> {
         if let Some(arrivals) = &self.arrivals
             && !self.idle.is_empty()
         {
-            let wait = arrivals.next.saturating_duration_since(Instant::now()).max(Duration::from_nanos(1));
+            let wait = Duration::from_nanos(arrivals.next.saturating_sub(now()).max(1));
             let at = Expiration::OneShot(TimeSpec::from_duration(wait));
             arrivals.timer.set(at, TimerSetTimeFlags::empty())?;
         }
@@ -340,9 +372,9 @@ impl<'c> Worker<'c> {
         }
     }
 
-    fn begin_event(&mut self, at: usize, since: Instant) {
+    fn begin_event(&mut self, at: usize, since: Moment) {
         if let Some(lane) = self.lanes.get_mut(at) {
-            lane.event = Event::default();
+            lane.event = lane.event.next();
             lane.action = 0;
             lane.event_since = since;
         }
@@ -377,12 +409,9 @@ impl<'c> Worker<'c> {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     if !std::mem::replace(&mut lane.waits_for_room, true) {
                         // From here on also told when there is room; once is enough for all statements.
-                        let flags = EpollFlags::EPOLLIN
-                            | EpollFlags::EPOLLOUT
-                            | EpollFlags::EPOLLET
-                            | EpollFlags::EPOLLRDHUP;
-                        let mut event = EpollEvent::new(flags, at as u64);
-                        if let Err(errno) = self.epoll.modify(lane.session.as_fd(), &mut event) {
+                        let flags = AWAITED | EventFlags::OUT;
+                        let (data, lane) = (EventData::new_u64(at as u64), lane.session.as_fd());
+                        if let Err(errno) = epoll::modify(&self.epoll, lane, data, flags) {
                             return self.lose(at, &errno);
                         }
                     }
@@ -437,7 +466,7 @@ impl<'c> Worker<'c> {
     }
 
     fn answered(&mut self, at: usize, action: Action, answer: &Answer) {
-        self.now = Instant::now();
+        self.now = now();
         let Some(lane) = self.lanes.get_mut(at) else { return };
         if let Some(error) = &answer.error {
             self.tally.error(error.code, &error.message);
@@ -454,20 +483,20 @@ impl<'c> Worker<'c> {
         }
         if self.is_measuring {
             let kind = self.common.script.kind(action, lane.statement);
-            self.tally.query(kind, answer, self.now.saturating_duration_since(lane.query_since));
+            self.tally.query(kind, answer, self.now.saturating_sub(lane.query_since));
         }
         self.untold.queries += 1;
         lane.action += 1;
         if lane.action < self.common.script.actions.len() {
             return self.say(at);
         }
-        let took = self.now.saturating_duration_since(lane.event_since);
+        let took_ns = self.now.saturating_sub(lane.event_since);
         if self.is_measuring {
-            self.tally.event(took);
+            self.tally.event(took_ns);
         }
         self.untold.events += 1;
-        self.untold.event_ns += ns(took);
-        let is_over = self.is_ending || self.common.times.end_at.is_some_and(|end| self.now >= end);
+        self.untold.event_ns += took_ns;
+        let is_over = self.is_ending || self.now >= self.end_at;
         if !is_over && self.arrivals.is_none() && self.take_event() {
             self.begin_event(at, self.now);
             return self.say(at);
@@ -484,7 +513,7 @@ impl<'c> Worker<'c> {
         let Some(lane) = self.lanes.get_mut(at) else { return };
         if std::mem::replace(&mut lane.is_alive, false) {
             let was_busy = !self.idle.contains(&at);
-            let _ = self.epoll.delete(lane.session.as_fd());
+            let _ = epoll::delete(&self.epoll, lane.session.as_fd());
             self.tally.lost(why);
             self.common.errors.fetch_add(1, Ordering::Relaxed);
             if was_busy {

@@ -11,6 +11,9 @@ use wire::prepared::{Parameter, append_execute, append_query};
 use super::own::Template;
 use super::random::{C_BYTES, Distribution, PAD_BYTES, fill_digits};
 
+/// Of one statement of `bulk_insert`: sysbench's `BULK_PACKET_SIZE` (`src/db_driver.c`).
+const BULK_BYTES: usize = 512 * 1024;
+
 /// Sizes and counts; the names and defaults are those of sysbench 1.0's OLTP scripts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
@@ -77,6 +80,8 @@ enum Family {
     Insert,
     /// In text, with an id of the server's.
     InsertText,
+    /// As many rows as a statement of [`BULK_BYTES`] takes, in text, into the connection's own table.
+    Bulk,
     /// A whole table.
     Stream,
     /// The statement of the user's own that stands at that place.
@@ -102,7 +107,7 @@ impl Family {
             Self::Insert => "INSERT INTO sbtest{} (id, k, c, pad) VALUES (?, ?, ?, ?)",
             Self::InsertText => "INSERT INTO sbtest{} (id, k, c, pad) VALUES (0, ",
             Self::Stream => "SELECT * FROM sbtest{}",
-            Self::Own | Self::OwnByChance => "",
+            Self::Bulk | Self::Own | Self::OwnByChance => "",
         }
     }
 
@@ -121,17 +126,19 @@ impl Family {
             | Self::Delete
             | Self::Insert
             | Self::InsertText
+            | Self::Bulk
             | Self::Own
             | Self::OwnByChance => Kind::Write,
         }
     }
 
     fn is_prepared(self) -> bool {
-        !matches!(self, Self::InsertText | Self::Stream | Self::Own | Self::OwnByChance)
+        !matches!(self, Self::InsertText | Self::Bulk | Self::Stream | Self::Own | Self::OwnByChance)
     }
 
     fn is_of_a_table(self) -> bool {
-        !matches!(self, Self::Begin | Self::Commit)
+        // The connection's own is written where it is sent.
+        !matches!(self, Self::Begin | Self::Commit | Self::Bulk)
     }
 
     /// How often it is sent in one event.
@@ -147,7 +154,7 @@ impl Family {
             Self::IndexUpdate => options.index_updates,
             Self::NonIndexUpdate => options.non_index_updates,
             Self::Delete | Self::Insert => options.delete_inserts,
-            Self::InsertText | Self::Stream | Self::Own | Self::OwnByChance => 1,
+            Self::InsertText | Self::Bulk | Self::Stream | Self::Own | Self::OwnByChance => 1,
         }
     }
 }
@@ -212,6 +219,7 @@ pub const WORKLOADS: &[Workload] = &[
     workload("oltp_update_non_index", "one update of another column", &[Family::NonIndexUpdate]),
     workload("oltp_delete", "one delete by primary key", &[Family::Delete]),
     workload("oltp_insert", "one insert, in text", &[Family::InsertText]),
+    workload("bulk_insert", "one insert of 512 KiB into a connection's own table", &[Family::Bulk]),
     workload("stream", "a whole table, as SELECT * gives it", &[Family::Stream]),
 ];
 
@@ -257,6 +265,29 @@ pub struct Slot {
 pub struct Event {
     table: u32,
     id: u32,
+    /// Not of the event: of the connection.
+    bulk: Bulk,
+}
+
+/// Where a connection's `bulk_insert` is.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Bulk {
+    /// From 0, of the table that no other connection writes to.
+    pub connection: u32,
+    /// Of the next row.
+    pub next_id: u32,
+}
+
+impl Event {
+    pub fn first(bulk: Bulk) -> Self {
+        Self { bulk, ..Self::default() }
+    }
+
+    /// A new one on the same connection.
+    #[must_use]
+    pub fn next(self) -> Self {
+        Self { bulk: self.bulk, ..Self::default() }
+    }
 }
 
 impl Script {
@@ -357,6 +388,11 @@ impl Script {
         Some((at + 1, text.split_whitespace().take(2).collect::<Vec<_>>().join(" ")))
     }
 
+    /// Does each connection write to a table of its own?
+    pub fn is_bulk(&self) -> bool {
+        self.actions.iter().any(|action| action.family == Family::Bulk)
+    }
+
     fn text(&self, number: usize) -> &[u8] {
         self.texts.get(number).map_or(&[], |text| text.as_bytes())
     }
@@ -430,6 +466,7 @@ impl Script {
                     out.extend_from_slice(b"')");
                 })?;
             }
+            Family::Bulk => append_query(out, |out| event.bulk.write(out))?,
             Family::Own | Family::OwnByChance => {
                 number = if action.family == Family::Own {
                     action.statement as usize
@@ -443,6 +480,28 @@ impl Script {
             Family::Stream => append_query(out, |out| out.extend_from_slice(self.text(number)))?,
         }
         Ok(number)
+    }
+}
+
+impl Bulk {
+    /// One statement, and the ids of the next one are others.
+    fn write(&mut self, out: &mut Vec<u8>) {
+        let begin = out.len();
+        let table = self.connection.saturating_add(1);
+        // Writing into a Vec cannot fail.
+        let _ = write!(out, "INSERT INTO sbtest{table} VALUES");
+        let mut comma = "";
+        loop {
+            let (id, end) = (self.next_id, out.len());
+            let _ = write!(out, "{comma}({id},{id})");
+            if out.len() - begin > BULK_BYTES {
+                out.truncate(end);
+                return;
+            }
+            comma = ",";
+            // What is no INTEGER any more is the server's to refuse.
+            self.next_id = id.saturating_add(1);
+        }
     }
 }
 
@@ -467,6 +526,7 @@ mod tests {
             ("oltp_read_write", [14, 4, 2]),
             ("oltp_update_index", [0, 1, 0]),
             ("oltp_insert", [0, 1, 0]),
+            ("bulk_insert", [0, 1, 0]),
         ] {
             assert_eq!(kinds(name, &options), expected, "{name}");
         }
@@ -492,6 +552,27 @@ mod tests {
             "COMMIT",
         ];
         assert_eq!(script.statements, expected);
+    }
+
+    #[test]
+    fn a_bulk_insert_is_as_large_as_sysbench_s_and_its_ids_go_on() {
+        let script = Script::of("bulk_insert", &Options::default()).expect("it is there");
+        let mut event = Event::first(Bulk { connection: 3, next_id: 998 });
+        let mut last = 997;
+        for _ in 0..3 {
+            event = event.next();
+            let mut out = Vec::new();
+            let mut random = fastrand::Rng::with_seed(1);
+            script.write(script.actions[0], &mut event, &mut random, &mut [], &mut out).expect("short");
+            let sql = std::str::from_utf8(&out[5..]).expect("text");
+            assert!((BULK_BYTES - 24..=BULK_BYTES).contains(&sql.len()), "{}", sql.len());
+            let rows = sql.strip_prefix("INSERT INTO sbtest4 VALUES(").expect("its table");
+            for row in rows.strip_suffix(')').expect("the end").split("),(") {
+                last += 1;
+                assert_eq!(row, format!("{last},{last}"));
+            }
+        }
+        assert!(last > 100_000, "{last}");
     }
 
     #[test]

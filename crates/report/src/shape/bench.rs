@@ -42,6 +42,9 @@ pub struct LoadReport {
     pub writes: u64,
     pub others: u64,
     pub rows: u64,
+    /// That statements inserted, changed or deleted, as the server counts them.
+    #[serde(default)]
+    pub written_rows: u64,
     pub answer_bytes: u64,
     /// Below TLS, with its handshakes and records; without what TCP and IP add.
     #[serde(default)]
