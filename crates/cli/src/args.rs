@@ -789,15 +789,18 @@ pub enum TlsLibrary {
 #[command(disable_help_flag = true)]
 pub struct BenchLoadArgs {
     /// What to do: `sealion bench list`
-    #[arg(value_name = "WORKLOAD", required_unless_present_any = ["script", "replay"])]
+    #[arg(value_name = "WORKLOAD", required_unless_present_any = ["script", "replay", "replay_digests"])]
     pub workload: Option<String>,
     /// Your own statements, each with a ; at the end of a line; all in order are an event. {id}, {table}, {int:FROM..TO} and
     /// {digits:N} are filled anew each time
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["workload", "replay"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["workload", "replay", "replay_digests"])]
     pub script: Option<PathBuf>,
     /// The statements of a general query log, one of them by chance for each event
-    #[arg(long, value_name = "FILE", conflicts_with = "workload")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["workload", "replay_digests"])]
     pub replay: Option<PathBuf>,
+    /// What the server has counted in the schema (performance_schema): a sample of each digest, as often as the digest came
+    #[arg(long, conflicts_with = "workload")]
+    pub replay_digests: bool,
     #[command(flatten)]
     pub trial: BenchTrial,
     /// Measure for so long: 10 when left out, without end with --events

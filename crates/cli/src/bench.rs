@@ -511,6 +511,23 @@ fn with_deviation(mean: f64, deviation: Option<f64>) -> String {
     }
 }
 
+/// Of the first server: a cluster's nodes count what each of them was asked.
+fn counted(targets: &[net::ConnectOptions], schema: &str) -> Result<Own, OpsError> {
+    let target = targets.first().ok_or_else(|| {
+        OpsError::usage("there is no server", "the inventory names none", "name one: -h HOST -P PORT -u USER")
+    })?;
+    let found = ops::bench::digests::read(target, schema)?;
+    let share = found.covered as f64 / found.counted as f64 * 100.0;
+    show::tell(&format!(
+        "note: the mix is of {share:.1} % of the {} statements that the server has counted",
+        found.counted
+    ));
+    for text in &found.left_out {
+        show::tell(&format!("note: left out: {text}"));
+    }
+    Ok(found.own)
+}
+
 fn load(global: &Global, args: &BenchLoadArgs) -> Result<u8, OpsError> {
     let cluster = connect::cluster(global, &args.trial.connect)?;
     let targets = targets(&cluster, &args.trial)?;
@@ -525,6 +542,9 @@ fn load(global: &Global, args: &BenchLoadArgs) -> Result<u8, OpsError> {
                 ));
             }
             (REPLAY, Some(own))
+        }
+        (_, None, None) if args.replay_digests => {
+            (REPLAY, Some(counted(&targets, &args.trial.tables.database)?))
         }
         (name, None, None) => (name.as_deref().unwrap_or_default(), None),
     };

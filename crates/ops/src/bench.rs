@@ -3,6 +3,7 @@
 
 pub mod advise;
 pub mod compare;
+pub mod digests;
 pub mod experiment;
 pub mod file;
 pub mod kept;
@@ -63,7 +64,7 @@ pub fn counts(workload: &str) -> &'static str {
 pub enum Own {
     /// All in order are an event.
     Script(Vec<Template>),
-    /// One by chance is an event.
+    /// One by chance and weight is an event.
     Mix(Vec<Template>),
 }
 

@@ -722,6 +722,75 @@ fn sysbench_and_sealion_make_the_server_do_the_same() {
     }
 }
 
+#[test]
+fn what_a_server_has_counted_is_replayed_as_often_as_it_came() {
+    for (bundle, options, prepares) in [
+        ("mysql-9.7", &[][..], ""),
+        (
+            "galera-10.11",
+            &["--performance-schema=ON"][..],
+            "UPDATE performance_schema.setup_consumers SET ENABLED='YES' WHERE NAME LIKE 'events_statements_%'",
+        ),
+    ] {
+        let server = Real::start(bundle, options);
+        server.prepare();
+        let port = server.port.to_string();
+        let replay = |more: &[&str]| {
+            let mut command = Command::new(sealion());
+            command.args([
+                "--format",
+                "json",
+                "bench",
+                "load",
+                "--replay-digests",
+                "--no-store",
+                "--warm-up",
+                "0",
+            ]);
+            command.args(["-h", "127.0.0.1", "-P", &port, "-u", "root", "--events", "400"]).args(more);
+            command.stdin(Stdio::null()).output().unwrap()
+        };
+        let text = |said: &Output| String::from_utf8_lossy(&said.stderr).into_owned();
+        let mut client = server.client();
+        if !prepares.is_empty() {
+            // Digests alone have no values.
+            client.execute("USE sealion_bench").unwrap();
+            client.query("SELECT k FROM sbtest1 WHERE id=1").unwrap();
+            let said = replay(&[]);
+            assert_eq!(said.status.code(), Some(3), "{said:?}");
+            assert!(text(&said).contains("setup_consumers"), "{said:?}");
+            client.execute(prepares).unwrap();
+            // Threads that are there already are told too.
+            client = server.client();
+        }
+        client.execute("TRUNCATE performance_schema.events_statements_summary_by_digest").unwrap();
+        client.execute("USE sealion_bench").unwrap();
+        for round in 0..30 {
+            client.query(&format!("SELECT k FROM sbtest1 WHERE id={}", round + 1)).unwrap();
+            if round % 3 == 0 {
+                // Two rows each time.
+                client.query("SELECT c FROM sbtest1 WHERE id IN (7, 8) AND c <> 'a?'").unwrap();
+            }
+        }
+        client.execute("SET @a=1").unwrap();
+        let said = replay(&[]);
+        assert!(said.status.success(), "{said:?}");
+        let seen = report(&said, 0);
+        assert_eq!((number(&seen, "events"), number(&seen, "reads")), (400, 400), "{seen:#}");
+        // A quarter of them have two rows: 500 in all, and four standard deviations of that.
+        assert!((465..535).contains(&number(&seen, "rows")), "{bundle}: {}", seen["rows"]);
+        assert!(
+            text(&said).contains("the mix is of") && text(&said).contains("out of its order"),
+            "{said:?}"
+        );
+        // What writes is not sent by mistake.
+        client.execute("UPDATE sbtest1 SET k=k WHERE id=1").unwrap();
+        let said = replay(&[]);
+        assert_eq!(said.status.code(), Some(6), "{said:?}");
+        assert!(replay(&["--own-tables"]).status.success());
+    }
+}
+
 /// The statements that the server was given, and how large it says they were.
 fn bulk_statements(server: &Real, run: &dyn Fn()) -> Vec<String> {
     let mut client = server.client();

@@ -52,12 +52,14 @@ enum Part {
 pub struct Template {
     parts: Vec<Part>,
     pub kind: Kind,
+    /// How often it comes beside the others of a mix; 1 where each is counted as it stands.
+    pub weight: u64,
 }
 
 impl Template {
     /// Text without places.
     pub fn plain(sql: &str) -> Self {
-        Self { parts: vec![Part::Text(bytes(sql))], kind: kind(sql) }
+        Self { parts: vec![Part::Text(bytes(sql))], kind: kind(sql), weight: 1 }
     }
 
     fn parse(sql: &str, line: usize) -> Result<Self, OwnError> {
@@ -87,7 +89,7 @@ impl Template {
         if !text.is_empty() {
             parts.push(Part::Text(text));
         }
-        Ok(Self { parts, kind: kind(sql) })
+        Ok(Self { parts, kind: kind(sql), weight: 1 })
     }
 
     /// Its text, with places as `{}`.
@@ -297,6 +299,26 @@ pub fn general_log(text: &str) -> Result<(Vec<Template>, usize), OwnError> {
     Ok((found, others))
 }
 
+/// Does a place for a parameter stand in it, outside of quotes and remarks? What a server shows of a prepared statement has them.
+pub fn has_parameters(sql: &str) -> bool {
+    let text = without_remarks(sql);
+    let mut quote = None;
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match quote {
+            Some(_) if c == '\\' => {
+                chars.next();
+            }
+            Some(open) if c == open => quote = None,
+            Some(_) => {}
+            None if matches!(c, '\'' | '"' | '`') => quote = Some(c),
+            None if c == '?' => return true,
+            None => {}
+        }
+    }
+    false
+}
+
 /// Command and argument of a line that begins an entry.
 fn log_entry(line: &str) -> Option<(&str, &str)> {
     let (head, argument) = line.rsplit_once('\t').map_or((line, ""), |_| {
@@ -330,6 +352,23 @@ mod tests {
         let mut out = Vec::new();
         template.write(&options, 2, &mut fastrand::Rng::with_seed(seed), &mut out);
         String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_parameter_is_a_question_mark_outside_of_quotes() {
+        for with in ["SELECT c FROM t WHERE id=?", "SELECT 'it''s' , ?", "SELECT \"a\\\"b\", ?"] {
+            assert!(has_parameters(with), "{with}");
+        }
+        for without in [
+            "SELECT 'why?'",
+            "SELECT 1 /* ? */",
+            "SELECT `a?` FROM t",
+            "SELECT 'it\\'s?'",
+            "SELECT 'a''?'",
+            "",
+        ] {
+            assert!(!has_parameters(without), "{without}");
+        }
     }
 
     #[test]

@@ -247,6 +247,8 @@ pub struct Script {
     /// What is sent in text, one for each table.
     texts: Vec<String>,
     own: Vec<Template>,
+    /// Of a mix, for each statement: its weight and those of all before it together.
+    chances: Vec<u64>,
     pub actions: Vec<Action>,
     options: Options,
 }
@@ -323,7 +325,7 @@ impl Script {
                 _ => actions.extend((0..times).map(|time| Action { draws_table: time == 0, ..action })),
             }
         }
-        Some(Self { statements, texts, own: vec![], actions, options })
+        Some(Self { statements, texts, own: vec![], chances: vec![], actions, options })
     }
 
     /// All of them in order are an event.
@@ -334,15 +336,21 @@ impl Script {
             statements: vec![],
             texts: vec![],
             own: templates,
+            chances: vec![],
             actions: (0..count).map(action).collect(),
             options: options.clone(),
         }
     }
 
-    /// One of them, drawn by chance, is an event: the mix of a log.
+    /// One of them, drawn by chance and weight, is an event: the mix of a log.
     pub fn mix(templates: Vec<Template>, options: &Options) -> Self {
         let action = Action { family: Family::OwnByChance, draws_table: true, statement: 0 };
-        Self { actions: vec![action], ..Self::own(templates, options) }
+        let sum = |sum: &mut u64, one: &Template| {
+            *sum = sum.saturating_add(one.weight);
+            Some(*sum)
+        };
+        let chances = templates.iter().scan(0, sum).collect();
+        Self { actions: vec![action], chances, ..Self::own(templates, options) }
     }
 
     /// What mysqldump sends with `--single-transaction`, from its first statement to its last: the whole schema is an event.
@@ -471,7 +479,9 @@ impl Script {
                 number = if action.family == Family::Own {
                     action.statement as usize
                 } else {
-                    random.usize(0..self.own.len().max(1))
+                    let all = self.chances.last().copied().unwrap_or_default();
+                    let drawn = random.u64(0..all.max(1));
+                    self.chances.partition_point(|chance| *chance <= drawn)
                 };
                 if let Some(own) = self.own.get(number) {
                     append_query(out, |out| own.write(options, event.table, random, out))?;
@@ -573,6 +583,26 @@ mod tests {
             }
         }
         assert!(last > 100_000, "{last}");
+    }
+
+    #[test]
+    fn a_mix_draws_by_weight() {
+        let of = |sql: &str, weight| {
+            let mut one = Template::plain(sql);
+            one.weight = weight;
+            one
+        };
+        let all = vec![of("SELECT 1", 1), of("SELECT 2", 0), of("SELECT 3", 99)];
+        let script = Script::mix(all, &Options::default());
+        let (mut random, mut event) = (fastrand::Rng::with_seed(5), Event::default());
+        let mut drawn = [0; 3];
+        for _ in 0..10_000 {
+            let mut out = Vec::new();
+            let number = script.write(script.actions[0], &mut event, &mut random, &mut [], &mut out);
+            drawn[number.expect("short")] += 1;
+        }
+        // Four standard deviations of 10,000 draws of 1 %.
+        assert!((60..140).contains(&drawn[0]) && drawn[1] == 0, "{drawn:?}");
     }
 
     #[test]
