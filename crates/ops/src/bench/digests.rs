@@ -72,7 +72,7 @@ pub fn read(target: &ConnectOptions, schema: &str) -> Result<Digests, OpsError> 
         )
     })?;
     let _ = client.quit();
-    mix(found, schema)
+    mix(&found, schema)
 }
 
 fn text(cell: Option<&Option<Vec<u8>>>) -> Option<String> {
@@ -134,7 +134,7 @@ fn sample_of(digest: &Digest) -> Result<Template, Without> {
     Ok(template)
 }
 
-fn mix(found: Vec<Digest>, schema: &str) -> Result<Digests, OpsError> {
+fn mix(found: &[Digest], schema: &str) -> Result<Digests, OpsError> {
     let counted = found.iter().map(|digest| digest.count).sum::<u64>();
     if counted == 0 {
         return Err(OpsError::cannot_look(
@@ -145,7 +145,7 @@ fn mix(found: Vec<Digest>, schema: &str) -> Result<Digests, OpsError> {
     }
     let mut templates = Vec::new();
     let mut without = Without::ALL.map(|why| (why, 0, 0_u64));
-    for digest in &found {
+    for digest in found {
         match sample_of(digest) {
             Ok(template) => templates.push(template),
             Err(why) => {
@@ -201,7 +201,7 @@ mod tests {
             digest(2, "COMMIT", Some("COMMIT")),
             digest(1, "SET NAMES `utf8`", Some("SET NAMES utf8")),
         ];
-        let seen = mix(found, "shop").expect("two can be sent");
+        let seen = mix(&found, "shop").expect("two can be sent");
         let Own::Mix(templates) = &seen.own else { panic!("{seen:?}") };
         let sent: Vec<_> = templates.iter().map(|one| (one.shown(), one.weight)).collect();
         assert_eq!(sent, [("SELECT 5".to_owned(), 60), ("SELECT 'why?' FROM t".to_owned(), 10)]);
@@ -219,9 +219,9 @@ mod tests {
 
     #[test]
     fn nothing_to_send_is_an_error_that_says_what_to_do() {
-        let none = mix(vec![], "shop").expect_err("nothing was counted").to_string();
+        let none = mix(&[], "shop").expect_err("nothing was counted").to_string();
         assert!(none.contains("shop") && none.contains("performance_schema"), "{none}");
-        let bare = mix(vec![digest(3, "SELECT ?", None)], "shop").expect_err("no sample").to_string();
+        let bare = mix(&[digest(3, "SELECT ?", None)], "shop").expect_err("no sample").to_string();
         assert!(bare.contains("setup_consumers") && bare.contains("100.0 %"), "{bare}");
     }
 }
