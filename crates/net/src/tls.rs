@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use openssl::pkey::PKey;
 use openssl::ssl::{
-    self, ErrorCode, HandshakeError, Ssl, SslContext, SslContextBuilder, SslFiletype, SslMethod, SslRef,
-    SslStream, SslVerifyMode, SslVersion,
+    self, ErrorCode, HandshakeError, Ssl, SslContext, SslContextBuilder, SslFiletype, SslMethod, SslOptions,
+    SslRef, SslStream, SslVerifyMode, SslVersion,
 };
 use openssl::x509::store::X509Lookup;
 use openssl::x509::verify::X509VerifyFlags;
@@ -85,6 +85,9 @@ fn pem(der: &[u8]) -> Option<String> {
     X509::from_der(der).and_then(|cert| cert.to_pem()).ok().and_then(|bytes| String::from_utf8(bytes).ok())
 }
 
+/// `SSL_OP_LEGACY_SERVER_CONNECT` (openssl/ssl.h), which the binding has no name for.
+const LEGACY_SERVER_CONNECT: u64 = 1 << 2;
+
 /// A context as the options want it. Verification is set for each session ([`handshake`]).
 pub(crate) fn context(options: &TlsOptions) -> Result<SslContext, NetError> {
     let mut builder = SslContext::builder(SslMethod::tls_client())
@@ -103,6 +106,9 @@ pub(crate) fn context(options: &TlsOptions) -> Result<SslContext, NetError> {
             // OpenSSL 3 and newer sign nothing with SHA-1 above level 0, and these versions need that.
             builder.set_security_level(0);
             builder.set_cipher_list("DEFAULT:@SECLEVEL=0")?;
+            // yaSSL (MySQL 5.5 to 5.7) knows nothing of RFC 5746, and OpenSSL 3 speaks with nobody else. Nothing is ever
+            // renegotiated here.
+            builder.set_options(SslOptions::from_bits_retain(LEGACY_SERVER_CONNECT));
         }
         Ok::<_, openssl::error::ErrorStack>(())
     };

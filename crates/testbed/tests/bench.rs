@@ -723,6 +723,32 @@ fn sysbench_and_sealion_make_the_server_do_the_same() {
 }
 
 #[test]
+#[ignore = "MySQL 5.5 out of an artifact of 140 MB (sealion lab fetch mysql-5.5), and a minute until it takes its certificate"]
+fn yassl_is_priced_too() {
+    let server = Real::start("mysql-5.5", &[]);
+    let prepare = |mode: &str| {
+        let mut command = Command::new(sealion());
+        command.args(["bench", "prepare", "-h", "127.0.0.1", "-P", &server.port.to_string(), "-u", "root"]);
+        command.args(["--tables", "3", "--ssl-mode", mode]).stdin(Stdio::null()).output().unwrap()
+    };
+    // What it says has one reason and one advice, those of the connection.
+    let said = prepare("REQUIRED");
+    let text = String::from_utf8_lossy(&said.stderr).into_owned();
+    assert!(!said.status.success() && text.contains("sealion scan"), "{text}");
+    assert_eq!((text.matches("why:").count(), text.matches("next:").count()), (1, 1), "{text}");
+    assert!(prepare("DISABLED").status.success());
+    let tls = ["--ssl-mode", "REQUIRED", "--tls-min", "TLSv1", "--ssl-cipher", "AES256-SHA"];
+    for workload in ["connect", "oltp_read_only", "stream"] {
+        let seen = server.load(&[&[workload, "--time", "1", "--warm-up", "0"][..], &tls].concat(), 0);
+        assert_eq!(
+            (&seen["tls"]["version"], &seen["tls"]["cipher"]),
+            (&"TLSv1".into(), &"AES256-SHA".into())
+        );
+        assert!(number(&seen, "events") > 0, "{seen:#}");
+    }
+}
+
+#[test]
 fn what_a_server_has_counted_is_replayed_as_often_as_it_came() {
     for (bundle, options, prepares) in [
         ("mysql-9.7", &[][..], ""),

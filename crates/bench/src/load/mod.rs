@@ -107,7 +107,8 @@ pub enum LoadError {
     )]
     Connect { made: usize, wished: usize, error: NetError },
     #[error(
-        "a statement cannot be prepared: {sql}\n  why:  {error}\n  next: make the tables: sealion bench prepare"
+        "a statement cannot be prepared: {sql}\n  why:  {}\n  next: make the tables: sealion bench prepare",
+        error.in_one_line()
     )]
     Prepare { sql: String, error: NetError },
     #[error(

@@ -28,8 +28,11 @@ pub enum TablesError {
         "{schema:?} is no name for a schema\n  why:  letters, digits and _ are taken\n  next: choose another"
     )]
     Name { schema: String },
+    #[error(transparent)]
+    Unreached(NetError),
     #[error(
-        "{what}\n  why:  {error}\n  next: see that the account may create and write tables in that schema"
+        "{what}\n  why:  {}\n  next: see that the account may create and write tables in that schema",
+        error.in_one_line()
     )]
     Sql { what: String, error: NetError },
     #[error("it was ended early\n  why:  as asked\n  next: sealion bench cleanup, or prepare again")]
@@ -118,9 +121,7 @@ pub fn prepare(
 ) -> Result<(), TablesError> {
     let connect = || {
         let connector = Connector::new(ConnectOptions { database: None, ..options.clone() });
-        connector
-            .and_then(|connector| connector.connect())
-            .map_err(|error| TablesError::Sql { what: "the server cannot be reached".into(), error })
+        connector.and_then(|connector| connector.connect()).map_err(TablesError::Unreached)
     };
     let schema = &plan.schema;
     let mut client = connect()?;
