@@ -10,6 +10,8 @@ pub struct Ticks {
     busy: u64,
     idle: u64,
     steal: u64,
+    /// That these are of: all of the machine, not those that this process may use.
+    processors: usize,
 }
 
 /// Between two moments, as shares of all processors' time.
@@ -34,7 +36,21 @@ impl Ticks {
         let [user, nice, system, idle, iowait, irq, softirq, steal, ..] = ticks.as_slice() else {
             return None;
         };
-        Some(Self { busy: user + nice + system + irq + softirq, idle: idle + iowait, steal: *steal })
+        let is_one = |line: &&str| {
+            line.strip_prefix("cpu").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+        };
+        let processors = text.lines().filter(is_one).count().max(1);
+        Some(Self {
+            busy: user + nice + system + irq + softirq,
+            idle: idle + iowait,
+            steal: *steal,
+            processors,
+        })
+    }
+
+    /// Of the machine.
+    pub fn processors(self) -> usize {
+        self.processors
     }
 
     /// What was done since then.
@@ -42,11 +58,7 @@ impl Ticks {
         let [busy, idle, steal] = [(self.busy, then.busy), (self.idle, then.idle), (self.steal, then.steal)]
             .map(|(now, then)| now.saturating_sub(then) as f64);
         let all = (busy + idle + steal).max(1.0);
-        Load {
-            busy_share: busy / all,
-            steal_share: steal / all,
-            processors: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
-        }
+        Load { busy_share: busy / all, steal_share: steal / all, processors: self.processors }
     }
 }
 
@@ -57,8 +69,9 @@ mod tests {
     #[test]
     fn shares_are_of_all_time() {
         let then = Ticks::parse("cpu  100 0 100 800 0 0 0 0 0 0\ncpu0 1").expect("ticks");
-        let now = Ticks::parse("cpu  130 0 120 840 0 0 0 10 0 0\n").expect("ticks");
+        let now = Ticks::parse("cpu  130 0 120 840 0 0 0 10 0 0\ncpu0 1\ncpu1 1\nintr 5\n").expect("ticks");
         let load = now.since(then);
+        assert_eq!(load.processors, 2);
         assert!((load.busy_share - 0.5).abs() < 1e-9 && (load.steal_share - 0.1).abs() < 1e-9);
         assert!(Ticks::parse("cpu  1 2 3").is_none() && Ticks::parse("").is_none());
         assert!(Ticks::now().is_some());

@@ -806,9 +806,9 @@ pub struct BenchLoadArgs {
     /// Measure for so long: 10 when left out, without end with --events
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub time: Option<f64>,
-    /// Before anything counts
-    #[arg(long, value_name = "S", default_value_t = 2.0, value_parser = seconds)]
-    pub warm_up: f64,
+    /// Before anything counts: 2 when left out, and none with --events
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub warm_up: Option<f64>,
     /// End after so many events, or when --time is over if that is given and comes first
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub events: Option<u64>,

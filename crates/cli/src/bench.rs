@@ -33,6 +33,8 @@ pub(crate) const NOT_USABLE: u8 = 7;
 const NOT_KEPT: u8 = 2;
 /// Of a measurement without an end of its own.
 const TIME_S: f64 = 10.0;
+/// Before it, where nothing else is said.
+const WARM_UP_S: f64 = 2.0;
 
 pub fn bench(global: &Global, command: &BenchCommand) -> Result<u8, OpsError> {
     match command {
@@ -550,7 +552,12 @@ fn load(global: &Global, args: &BenchLoadArgs) -> Result<u8, OpsError> {
     };
     let wish = Load {
         own,
-        warm_up: Duration::from_secs_f64(args.warm_up),
+        // Events of a warm-up are of their number.
+        warm_up: Duration::from_secs_f64(args.warm_up.unwrap_or(if args.events.is_some() {
+            0.0
+        } else {
+            WARM_UP_S
+        })),
         time: args.time.or(args.events.is_none().then_some(TIME_S)).map(Duration::from_secs_f64),
         events: args.events,
         rate_per_s: args.rate,
@@ -717,10 +724,12 @@ pub(crate) fn text(report: &LoadReport) -> String {
         let text = format!("{:.2} us a query ({:.2} user, {:.2} system)", cpu.total, cpu.user, cpu.system);
         line("client CPU", text);
     }
-    let server = report
-        .server_cpu_us_per_query
-        .map_or("not known: the server is not on this machine".into(), |us| format!("{us:.2} us a query"));
+    let server =
+        report.server_cpu_us_per_query.map_or("not known".into(), |us| format!("{us:.2} us a query"));
     line("server CPU", server);
+    if let (Some(asked), Some(due)) = (report.rate_per_s, report.due) {
+        line("rate", format!("{asked:.1} events/s asked for; {due} came"));
+    }
     if report.late_at_end > 0 {
         line("late", format!("{} events still waited for a connection", report.late_at_end));
     }

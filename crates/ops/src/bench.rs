@@ -288,6 +288,13 @@ pub fn load(
                 "sealion bench list",
             )
         })?;
+        if script.actions.is_empty() {
+            return Err(OpsError::usage(
+                format!("an event of {} has no statement", load.workload),
+                "the options leave none of them",
+                "ask for some: --point-selects, --index-updates and their like",
+            ));
+        }
         let is_ours = schema_is_ours(first, &load.schema)?;
         match is_ours {
             // Of a schema that is ours too: a statement may name another one.
@@ -319,6 +326,8 @@ pub fn load(
             events: load.events,
             rate_per_s: load.rate_per_s,
             seed: load.seed,
+            // Others each time: chance that is always the same looks like precision.
+            arrivals_seed: started_unix_ms.rotate_left(32) ^ u64::from(std::process::id()),
             server_pids,
         };
         load::run(&spec, stop, progress).map_err(fail)?
@@ -474,6 +483,9 @@ fn report(targets: &[ConnectOptions], load: &Load, outcome: &Outcome, started_un
         retries: tally.retries,
         resumed: tally.resumed,
         late_at_end: tally.late_at_end,
+        due: load.rate_per_s.map(|_| tally.due),
+        under_way_at_end: tally.under_way_at_end,
+        oldest_under_way_ms: tally.oldest_under_way_ns as f64 / 1e6,
         errors: tally
             .errors
             .iter()

@@ -82,7 +82,8 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
         while !is_over() {
             let now = Instant::now();
             if cpu.is_none() && now >= measure_at {
-                tally = Tally { errors: tally.errors, ..Tally::default() };
+                let Tally { errors, lost, lost_why, .. } = tally;
+                tally = Tally { errors, lost, lost_why, ..Tally::default() };
                 cpu = Some(ThreadCpu::now());
             }
             let Some(connector) = connectors.get(number % connectors.len()) else { break };
@@ -99,6 +100,9 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
                 }),
             };
             let done = Instant::now();
+            if cpu.is_some() && done > end_at {
+                tally.under_way(ns(end_at.saturating_duration_since(now)));
+            }
             match made {
                 Ok((timings, is_resumed, traffic)) => {
                     failures = 0;
@@ -176,6 +180,8 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
         Some(format!("{failed} connections could not be made: {}", why.unwrap_or_default()))
     } else if stop.load(Ordering::Relaxed) {
         Some("it was ended early".to_owned())
+    } else if tally.is_stalled_at_end() {
+        Some(super::stalled(&tally, spec.threads))
     } else if tally.events == 0 {
         Some("no connection was made while it was measured".to_owned())
     } else {

@@ -50,6 +50,11 @@ pub struct Tally {
     /// Connections that ended, and why the first of them did.
     pub lost: u64,
     pub lost_why: Option<String>,
+    /// Begun, and without their last answer when it ended; and for how long the oldest of them was.
+    pub under_way_at_end: u64,
+    pub oldest_under_way_ns: u64,
+    /// With a rate: came while it was measured.
+    pub due: u64,
     /// With a rate: came, and were not begun when it ended.
     pub late_at_end: u64,
     /// With a rate: came when a million others waited already.
@@ -76,6 +81,9 @@ impl Default for Tally {
             resumed: 0,
             lost: 0,
             lost_why: None,
+            under_way_at_end: 0,
+            oldest_under_way_ns: 0,
+            due: 0,
             late_at_end: 0,
             turned_away: 0,
             user_us: 0,
@@ -100,6 +108,18 @@ impl Tally {
     pub fn event(&mut self, took_ns: u64) {
         self.events += 1;
         self.event_ns.saturating_record(took_ns);
+    }
+
+    /// An event that was under way when it ended.
+    pub fn under_way(&mut self, for_ns: u64) {
+        self.under_way_at_end += 1;
+        self.oldest_under_way_ns = self.oldest_under_way_ns.max(for_ns);
+    }
+
+    /// Did the server fall silent before the end? Latencies of events that ended do not show it.
+    pub fn is_stalled_at_end(&self) -> bool {
+        const NOTICED_NS: u64 = 100_000_000;
+        self.oldest_under_way_ns > NOTICED_NS.max(2 * self.event_ns.max())
     }
 
     pub fn traffic(&mut self, more: net::Traffic) {
@@ -143,8 +163,8 @@ impl Tally {
         if self.lost_why.is_none() {
             self.lost_why.clone_from(&other.lost_why);
         }
-        self.late_at_end += other.late_at_end;
-        self.turned_away += other.turned_away;
+        self.under_way_at_end += other.under_way_at_end;
+        self.oldest_under_way_ns = self.oldest_under_way_ns.max(other.oldest_under_way_ns);
         self.user_us += other.user_us;
         self.system_us += other.system_us;
         self.context_switches += other.context_switches;

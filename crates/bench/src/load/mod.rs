@@ -24,7 +24,7 @@ use wire::prepared::Cell;
 
 use crate::cpu;
 use measure::Tally;
-use worker::{Common, Lane, Times, Worker};
+use worker::{Arrivals, Common, Lane, Times, Worker, moment};
 use workload::{Bulk, Script, Slot};
 
 /// Logins that are under way at once: a server with a TLS handshake for each has enough of them.
@@ -53,6 +53,8 @@ pub struct Spec {
     /// ended one.
     pub rate_per_s: Option<f64>,
     pub seed: u64,
+    /// Of the moments at which events arrive, where there is a rate.
+    pub arrivals_seed: u64,
     /// Servers on this machine, whose CPU time is read.
     pub server_pids: Vec<i32>,
 }
@@ -148,6 +150,11 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
     let left = spec.events.map(|events| AtomicI64::new(i64::try_from(events).unwrap_or(i64::MAX)));
     let counts: [AtomicU64; 4] = Default::default();
     let [events, queries, errors, event_ns] = &counts;
+    let mut seeds = fastrand::Rng::with_seed(spec.seed);
+    let arrivals = spec
+        .rate_per_s
+        .filter(|rate| *rate > 0.0)
+        .map(|rate| Arrivals::new(rate, measure_at, spec.arrivals_seed));
     let common = Common {
         script: &spec.script,
         cells: &connected.cells,
@@ -155,14 +162,14 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
         stop,
         failed: &failed,
         events_left: left.as_ref(),
-        rate_per_s: spec.rate_per_s.map(|rate| rate / workers as f64),
+        arrivals: arrivals.as_ref(),
+        hides_statements: spec.script.is_own(),
         events,
         queries,
         errors,
         event_ns,
     };
     let server_us = || cpu::processes_us(&spec.server_pids);
-    let mut seeds = fastrand::Rng::with_seed(spec.seed);
     let connections = shares.iter().map(Vec::len).sum();
     let (tally, is_whole, elapsed, server_cpu_us) = thread::scope(|scope| {
         let running: Vec<_> = shares
@@ -209,19 +216,23 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
             thread::sleep(left.min(poll));
         }
         let server_after = server_after.unwrap_or_else(server_us);
-        let end = times.end_at.unwrap_or_else(Instant::now).min(Instant::now());
-        let elapsed = end.saturating_duration_since(measure_at);
-        let (mut tally, mut is_whole) = (Tally::default(), true);
+        let (mut tally, mut is_whole, mut ended) = (Tally::default(), true, 0);
         for worker in running {
             match worker.join() {
-                Ok(Ok((one, is_done))) => {
-                    tally.add(&one);
-                    is_whole &= is_done;
+                Ok(Ok(done)) => {
+                    tally.add(&done.tally);
+                    is_whole &= done.is_whole;
+                    ended = ended.max(done.ended);
                 }
                 Ok(Err(error)) => return Err(error),
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }
+        if let Some(arrivals) = &arrivals {
+            arrivals.close(ended, &mut tally);
+        }
+        // Waiting for last answers is not of it.
+        let elapsed = Duration::from_nanos(ended.saturating_sub(moment(measure_at)));
         let server = server_before.flatten().zip(server_after).map(|(from, to)| to.saturating_sub(from));
         Ok((tally, is_whole, elapsed, server))
     })?;
@@ -236,6 +247,8 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
         Some("it was ended early".to_owned())
     } else if !is_whole {
         Some("statements had no answer five seconds after the end".to_owned())
+    } else if tally.is_stalled_at_end() {
+        Some(stalled(&tally, connections))
     } else if tally.turned_away > 0 {
         Some("events came so much faster than they were done that a million waited".to_owned())
     } else if tally.events == 0 {
@@ -254,6 +267,15 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
         server_cpu_us,
         partial,
     })
+}
+
+/// Of a server that was silent at the end.
+fn stalled(tally: &Tally, connections: usize) -> String {
+    format!(
+        "{} of {connections} connections had no answer at the end, the oldest for {:.1} s, longer than any event that ended",
+        tally.under_way_at_end,
+        tally.oldest_under_way_ns as f64 / 1e9
+    )
 }
 
 struct Connected {

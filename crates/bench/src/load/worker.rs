@@ -1,11 +1,13 @@
 //! One thread with many connections: an edge-triggered epoll loop in which each connection has at most one statement
 //! outstanding, and one write and one read are one statement.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::AsFd;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use net::Session;
@@ -37,7 +39,7 @@ const AWAITED: EventFlags = EventFlags::IN.union(EventFlags::ET).union(EventFlag
 pub const RETRIED: [u16; 3] = [1213, 1205, 1020];
 
 /// ns on the clock that `Instant` has too, as a number: it is asked for and subtracted for every statement.
-type Moment = u64;
+pub type Moment = u64;
 
 fn now() -> Moment {
     // This clock is always there, and begins with the machine. By libc: rustix's own way to it ends valgrind's runs.
@@ -45,11 +47,21 @@ fn now() -> Moment {
     at.tv_sec().cast_unsigned() * 1_000_000_000 + at.tv_nsec().cast_unsigned()
 }
 
-fn moment(at: Instant) -> Moment {
+pub fn moment(at: Instant) -> Moment {
     let here = Instant::now();
     match at.checked_duration_since(here) {
         Some(ahead) => now().saturating_add(ns(ahead)),
         None => now().saturating_sub(ns(here.duration_since(at))),
+    }
+}
+
+/// What a server says of a statement that it does not understand begins with where it stopped, in the statement's own words.
+fn shown(message: &str, hides_statements: bool) -> Cow<'_, str> {
+    match message.split_once(" near '") {
+        Some((before, _)) if hides_statements => {
+            Cow::Owned(format!("{before} near … (the statement is not shown)"))
+        }
+        _ => Cow::Borrowed(message),
     }
 }
 
@@ -117,8 +129,10 @@ pub struct Common<'c> {
     pub failed: &'c AtomicBool,
     /// Events that may still be begun; `None` is without end.
     pub events_left: Option<&'c AtomicI64>,
-    /// Of one worker.
-    pub rate_per_s: Option<f64>,
+    /// `None`: each connection begins the next event when it has ended one.
+    pub arrivals: Option<&'c Arrivals>,
+    /// Texts of errors may hold a part of a statement, and the statement a password.
+    pub hides_statements: bool,
     pub events: &'c AtomicU64,
     pub queries: &'c AtomicU64,
     pub errors: &'c AtomicU64,
@@ -133,13 +147,82 @@ struct Untold {
     event_ns: u64,
 }
 
-/// Events that come whether or not somebody is there for them.
-struct Arrivals {
-    next: Moment,
+/// Events that come whether or not somebody is there for them: one stream for all workers, and whoever has a connection that is
+/// free takes the next.
+#[derive(Debug)]
+pub struct Arrivals {
     mean: Duration,
+    stream: Mutex<Stream>,
+}
+
+#[derive(Debug)]
+struct Stream {
+    next: Moment,
     /// Came, and no connection was free.
     late: VecDeque<Moment>,
-    timer: TimerFd,
+    random: fastrand::Rng,
+    /// Of those before it nobody counts any.
+    measure_at: Moment,
+    due: u64,
+    turned_away: u64,
+}
+
+impl Arrivals {
+    pub fn new(rate_per_s: f64, measure_at: Instant, seed: u64) -> Self {
+        let stream = Stream {
+            next: now(),
+            late: VecDeque::new(),
+            random: fastrand::Rng::with_seed(seed),
+            measure_at: moment(measure_at),
+            due: 0,
+            turned_away: 0,
+        };
+        Self { mean: Duration::from_secs_f64(1.0 / rate_per_s), stream: Mutex::new(stream) }
+    }
+
+    fn until(&self, now: Moment) -> MutexGuard<'_, Stream> {
+        let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
+        while stream.next <= now {
+            stream.due += u64::from(stream.next >= stream.measure_at);
+            if stream.late.len() < LATE_MAX {
+                let next = stream.next;
+                stream.late.push_back(next);
+            } else {
+                stream.turned_away += 1;
+            }
+            // As if each of very many users came by chance.
+            let gap = self.mean.mul_f64(-(1.0 - stream.random.f64()).ln());
+            stream.next += ns(gap);
+        }
+        stream
+    }
+
+    /// Since when the oldest waits; or when the next comes.
+    fn take(&self, now: Moment) -> Result<Moment, Moment> {
+        let mut stream = self.until(now);
+        let next = stream.next;
+        stream.late.pop_front().ok_or(next)
+    }
+
+    /// Counts what came until then. Who still waits has waited so long at least.
+    pub fn close(&self, end: Moment, tally: &mut Tally) {
+        let stream = self.until(end);
+        tally.due = stream.due;
+        tally.late_at_end = stream.late.len() as u64;
+        tally.turned_away = stream.turned_away;
+        for since in &stream.late {
+            tally.event_ns.saturating_record(end.saturating_sub(*since));
+        }
+    }
+}
+
+/// What a worker has done.
+pub struct Done {
+    pub tally: Tally,
+    /// All statements had their answer.
+    pub is_whole: bool,
+    /// When what it counts ended.
+    pub ended: Moment,
 }
 
 pub struct Worker<'c> {
@@ -151,7 +234,8 @@ pub struct Worker<'c> {
     cpu: Option<ThreadCpu>,
     /// Of all connections, when the measurement began.
     traffic: net::Traffic,
-    arrivals: Option<Arrivals>,
+    /// Where events arrive: when the next does.
+    timer: Option<TimerFd>,
     idle: Vec<usize>,
     measure_at: Moment,
     /// Never: the last moment there is.
@@ -160,6 +244,8 @@ pub struct Worker<'c> {
     is_measuring: bool,
     is_ending: bool,
     ending_since: Option<Moment>,
+    /// When what it counts ended.
+    ended: Option<Moment>,
     busy: usize,
     untold: Untold,
     buffer: Vec<u8>,
@@ -171,18 +257,12 @@ impl<'c> Worker<'c> {
         for (at, lane) in lanes.iter().enumerate() {
             epoll::add(&epoll, lane.session.as_fd(), EventData::new_u64(at as u64), AWAITED)?;
         }
-        let arrivals = match common.rate_per_s {
-            Some(rate) if rate > 0.0 => {
-                let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK)?;
-                epoll::add(&epoll, timer.as_fd(), EventData::new_u64(TIMER), EventFlags::IN)?;
-                Some(Arrivals {
-                    next: now(),
-                    mean: Duration::from_secs_f64(1.0 / rate),
-                    late: VecDeque::new(),
-                    timer,
-                })
-            }
-            _ => None,
+        let timer = if common.arrivals.is_some() {
+            let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK)?;
+            epoll::add(&epoll, timer.as_fd(), EventData::new_u64(TIMER), EventFlags::IN)?;
+            Some(timer)
+        } else {
+            None
         };
         Ok(Self {
             common,
@@ -193,13 +273,14 @@ impl<'c> Worker<'c> {
             tally: Tally::default(),
             cpu: None,
             traffic: net::Traffic::default(),
-            arrivals,
+            timer,
             measure_at: moment(common.times.measure_at),
             end_at: common.times.end_at.map_or(Moment::MAX, moment),
             now: now(),
             is_measuring: false,
             is_ending: false,
             ending_since: None,
+            ended: None,
             busy: 0,
             untold: Untold::default(),
             buffer: vec![0; READ_BYTES],
@@ -207,7 +288,7 @@ impl<'c> Worker<'c> {
     }
 
     /// Until the end; what was counted, and whether all statements had their answer.
-    pub fn run(mut self) -> io::Result<(Tally, bool)> {
+    pub fn run(mut self) -> io::Result<Done> {
         let nothing = epoll::Event { flags: EventFlags::empty(), data: EventData::new_u64(0) };
         let mut events = [nothing; EVENTS];
         loop {
@@ -230,8 +311,8 @@ impl<'c> Worker<'c> {
                 match usize::try_from(data) {
                     Ok(at) if data != TIMER => self.turn(at),
                     _ => {
-                        if let Some(arrivals) = &self.arrivals {
-                            let _ = arrivals.timer.wait();
+                        if let Some(timer) = &self.timer {
+                            let _ = timer.wait();
                         }
                     }
                 }
@@ -241,22 +322,25 @@ impl<'c> Worker<'c> {
             self.common.events.fetch_add(events, Ordering::Relaxed);
             self.common.event_ns.fetch_add(event_ns, Ordering::Relaxed);
         }
-        if let Some(arrivals) = &self.arrivals {
-            self.tally.late_at_end = arrivals.late.len() as u64;
-        }
         self.end_measuring();
+        if self.common.arrivals.is_some() {
+            // What never had an answer took so long at least.
+            for lane in self.lanes.iter().filter(|lane| lane.is_alive && lane.reader.is_busy()) {
+                self.tally.event_ns.saturating_record(self.now.saturating_sub(lane.event_since));
+            }
+        }
         for lane in &mut self.lanes {
             lane.quit();
         }
-        Ok((self.tally, self.busy == 0))
+        Ok(Done { tally: self.tally, is_whole: self.busy == 0, ended: self.ended.unwrap_or(self.now) })
     }
 
     fn boundaries(&mut self) {
-        let has_end = self.end_at != Moment::MAX;
         if !self.is_measuring && self.now >= self.measure_at && !self.is_ending {
             // What ended a connection before counts all the same.
             let warm_up = std::mem::take(&mut self.tally);
             self.tally.errors = warm_up.errors;
+            self.tally.retries = warm_up.retries;
             (self.tally.lost, self.tally.lost_why) = (warm_up.lost, warm_up.lost_why);
             self.is_measuring = true;
             self.traffic = self.traffic_so_far();
@@ -269,7 +353,7 @@ impl<'c> Worker<'c> {
         if is_cut || is_done {
             self.is_ending = true;
             self.ending_since.get_or_insert(self.now);
-            if has_end && is_cut {
+            if is_cut {
                 self.end_measuring();
             }
         }
@@ -277,6 +361,13 @@ impl<'c> Worker<'c> {
 
     /// Where a count of events ends it, the last of them count too.
     fn end_measuring(&mut self) {
+        if self.is_measuring {
+            let end = self.now.min(self.end_at);
+            self.ended = Some(end);
+            for lane in self.lanes.iter().filter(|lane| lane.is_alive && lane.reader.is_busy()) {
+                self.tally.under_way(end.saturating_sub(lane.event_since));
+            }
+        }
         self.is_measuring = false;
         if let Some(cpu) = self.cpu.take() {
             cpu.add_to(&mut self.tally);
@@ -324,27 +415,15 @@ impl<'c> Worker<'c> {
         if self.is_ending {
             return Ok(());
         }
-        if let Some(arrivals) = &mut self.arrivals {
-            while arrivals.next <= self.now {
-                if arrivals.late.len() < LATE_MAX {
-                    arrivals.late.push_back(arrivals.next);
-                } else {
-                    self.tally.turned_away += 1;
-                }
-                // As if each of very many users came by chance.
-                let gap = arrivals.mean.mul_f64(-(1.0 - self.random.f64()).ln());
-                arrivals.next += ns(gap);
-            }
-        }
+        let mut next = None;
         while let Some(at) = self.idle.pop() {
-            let since = match &mut self.arrivals {
+            let since = match self.common.arrivals.map(|arrivals| arrivals.take(self.now)) {
                 None => self.now,
-                Some(arrivals) => {
-                    let Some(since) = arrivals.late.pop_front() else {
-                        self.idle.push(at);
-                        break;
-                    };
-                    since
+                Some(Ok(since)) => since,
+                Some(Err(comes)) => {
+                    self.idle.push(at);
+                    next = Some(comes);
+                    break;
                 }
             };
             if !self.take_event() {
@@ -355,12 +434,9 @@ impl<'c> Worker<'c> {
             self.begin_event(at, since);
             self.say(at);
         }
-        if let Some(arrivals) = &self.arrivals
-            && !self.idle.is_empty()
-        {
-            let wait = Duration::from_nanos(arrivals.next.saturating_sub(now()).max(1));
-            let at = Expiration::OneShot(TimeSpec::from_duration(wait));
-            arrivals.timer.set(at, TimerSetTimeFlags::empty())?;
+        if let (Some(timer), Some(next)) = (&self.timer, next) {
+            let wait = Duration::from_nanos(next.saturating_sub(now()).max(1));
+            timer.set(Expiration::OneShot(TimeSpec::from_duration(wait)), TimerSetTimeFlags::empty())?;
         }
         Ok(())
     }
@@ -417,9 +493,28 @@ impl<'c> Worker<'c> {
                     }
                     return;
                 }
-                Err(error) => return self.lose(at, &error),
+                // A server that refuses what is still being sent says why, and closes.
+                Err(error) => return self.hear_out(at, &error),
             }
         }
+    }
+
+    /// The last words of a connection that takes nothing any more.
+    fn hear_out(&mut self, at: usize, why: &io::Error) {
+        let Some(lane) = self.lanes.get_mut(at) else { return };
+        while let Ok(count @ 1..) = lane.session.read(&mut self.buffer) {
+            let came = self.buffer.get(..count).unwrap_or_default();
+            match lane.reader.feed(came, Rows::Text) {
+                Ok(None) => {}
+                Ok(Some(Answer { error: Some(error), .. })) => {
+                    self.tally.error(error.code, &shown(&error.message, self.common.hides_statements));
+                    self.common.failed.store(true, Ordering::Relaxed);
+                    break;
+                }
+                _ => break,
+            }
+        }
+        self.lose(at, why);
     }
 
     /// Something happened on a connection.
@@ -469,10 +564,10 @@ impl<'c> Worker<'c> {
         self.now = now();
         let Some(lane) = self.lanes.get_mut(at) else { return };
         if let Some(error) = &answer.error {
-            self.tally.error(error.code, &error.message);
+            self.tally.error(error.code, &shown(&error.message, self.common.hides_statements));
             self.common.errors.fetch_add(1, Ordering::Relaxed);
             if RETRIED.contains(&error.code) {
-                self.tally.retries += u64::from(self.is_measuring);
+                self.tally.retries += 1;
                 // Of the same moment: what the error cost is part of the event's latency.
                 let since = lane.event_since;
                 self.begin_event(at, since);
@@ -493,11 +588,14 @@ impl<'c> Worker<'c> {
         let took_ns = self.now.saturating_sub(lane.event_since);
         if self.is_measuring {
             self.tally.event(took_ns);
+        } else if self.ended.is_some() && self.common.arrivals.is_some() {
+            // It came while it was measured: what it waited for counts, that it ended does not.
+            self.tally.event_ns.saturating_record(took_ns);
         }
         self.untold.events += 1;
         self.untold.event_ns += took_ns;
         let is_over = self.is_ending || self.now >= self.end_at;
-        if !is_over && self.arrivals.is_none() && self.take_event() {
+        if !is_over && self.common.arrivals.is_none() && self.take_event() {
             self.begin_event(at, self.now);
             return self.say(at);
         }

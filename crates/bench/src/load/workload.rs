@@ -380,6 +380,11 @@ impl Script {
         }
     }
 
+    /// Somebody else has written its statements.
+    pub fn is_own(&self) -> bool {
+        !self.own.is_empty()
+    }
+
     /// Does it change anything?
     pub fn writes(&self) -> bool {
         let by_family = |action: &Action| match action.family {

@@ -79,12 +79,16 @@ pub fn run(
     let levels = if experiment.connections.is_empty() { own.to_vec() } else { chosen(experiment, method) };
     let mut why_not: Vec<String> = Vec::new();
     let mut noise = Noise::default();
+    let mut imprecise: Vec<String> = Vec::new();
     let (wished, mut left_out) = possible(rig, experiment);
     let mut arms: Vec<Arm> = Vec::new();
     // All of them before the first trial: what starts takes time from what runs.
     for arm in wished {
         match rig.reach(&arm, stop, say) {
-            Ok(_) => arms.push(arm),
+            Ok(reached) => match refused(&arm, reached) {
+                None => arms.push(arm),
+                Some(why) => left_out.push(format!("{}: {why}", arm.name)),
+            },
             // A tunnel that this machine has not is no reason to have no answer.
             Err(error) if matches!(arm.via, Via::Stunnel | Via::Ssh) => {
                 left_out.push(format!("{}: {}", arm.name, in_one_line(&error)));
@@ -179,6 +183,14 @@ pub fn run(
                 }
             }
         }
+        if let Some(wished) =
+            method.precision.filter(|_| wants_more(&blocks, &arms, method, tries.max(method.blocks)))
+        {
+            imprecise.push(format!(
+                "{connections} connections: whether it is as precise as was asked for ({:.1} %): it is not, after {tries} blocks",
+                wished * 100.0
+            ));
+        }
         for (place, arm) in arms.iter().enumerate() {
             if let Some(drift) = blocks.drift(place, DRIFT_SHARE_MIN, method.load.seed) {
                 why_not.push(format!(
@@ -192,6 +204,7 @@ pub fn run(
     }
     why_not.extend(noise.complaints());
     let mut not_looked_at = noise.unknown();
+    not_looked_at.extend(imprecise);
     if rows.iter().any(|level: &LevelRow| level.blocks < BLOCKS_MIN) {
         not_looked_at.push(format!(
             "whether an arm became faster or slower on the way: that takes {BLOCKS_MIN} whole blocks"
@@ -216,7 +229,7 @@ pub fn run(
         targets: rig.told(),
         server_version,
         is_same_machine,
-        processors: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+        processors: Ticks::now().map_or(1, Ticks::processors),
         machine: crate::machine::machine(),
         settings: settings(
             rig.asked_tls(),
@@ -248,6 +261,27 @@ pub fn run(
                 })
                 .collect(),
         }),
+    })
+}
+
+/// Why the server does not take what the arm chooses of TLS, if it does not: a suite, a version, a group that it has not. Of an
+/// arm that chooses nothing it is told by its trial.
+fn refused(arm: &Arm, reached: Reached) -> Option<String> {
+    // What a tunnel lets through is seen when it is made.
+    if reached.is_echo || !matches!(arm.via, Via::Direct | Via::Delay { .. }) {
+        return None;
+    }
+    let Reached { targets, client, .. } = reached;
+    targets.iter().map(|target| with_tls(target, arm.tls, client.as_ref())).find_map(|target| {
+        match net::Client::connect(&target) {
+            Ok(client) => {
+                let _ = client.quit();
+                None
+            }
+            Err(error @ net::NetError::Tls { .. }) => Some(error.in_one_line()),
+            // Whatever else it is, it is not of this arm alone.
+            Err(_) => None,
+        }
     })
 }
 

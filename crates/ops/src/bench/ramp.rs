@@ -11,9 +11,10 @@ use crate::OpsError;
 /// Steps where none are named.
 const STEPS: u32 = 8;
 const STEPS_MAX: u32 = 50;
-/// Of the events of a step, that still wait at its end.
-const LATE_SHARE_MAX: f64 = 0.01;
-/// Events come by chance: fewer than asked for by so many standard deviations is no chance any more.
+/// Of the events that came in a step, that may be left when it ends beyond what chance leaves.
+const LEFT_SHARE_MAX: f64 = 0.01;
+/// Events come by chance, and what is in hand at a moment varies with them: more than so many standard deviations of it is no
+/// chance any more.
 const DEVIATIONS_MAX: f64 = 4.0;
 /// So many steps in a row that were not kept end it: beyond the knee there is only more waiting.
 const BEYOND: usize = 2;
@@ -57,13 +58,15 @@ impl Ramp {
     }
 }
 
-/// Did as many events end as were to begin, and did nearly none wait at the end?
+/// Did as many events end as came, but for those that are in hand at any moment? Where the server falls behind, what is in hand
+/// grows, whether it waits for a connection or inside the server.
 pub fn keeps_up(report: &LoadReport) -> bool {
-    let Some(asked) = report.rate_per_s else { return false };
-    let deviation_per_s = (asked / report.measured_s.max(1e-9)).sqrt();
-    report.is_complete
-        && report.events_per_s >= asked - DEVIATIONS_MAX * deviation_per_s
-        && report.late_at_end as f64 <= report.events as f64 * LATE_SHARE_MAX
+    let (Some(asked), Some(due)) = (report.rate_per_s, report.due) else { return false };
+    let left = due as f64 - report.events as f64;
+    // Little's law, with what an event takes when nobody waits.
+    let in_hand = asked * report.latency_ms.p50.unwrap_or(0.0) / 1000.0;
+    let in_hand = in_hand.min(due as f64 * LEFT_SHARE_MAX);
+    report.is_complete && left <= due as f64 * LEFT_SHARE_MAX + DEVIATIONS_MAX * (in_hand + 1.0).sqrt()
 }
 
 /// One measurement a rate, until the ramp is over, or two in a row are not kept, or it is ended.
@@ -79,8 +82,12 @@ pub fn run(
 ) -> Result<(Vec<LoadReport>, Option<OpsError>), OpsError> {
     let mut reports: Vec<LoadReport> = Vec::new();
     for rate in ramp.rates() {
-        let report = match load(targets, &Load { rate_per_s: Some(rate), ..wish.clone() }, stop, &mut |_| {})
-        {
+        let step = Load {
+            rate_per_s: Some(rate),
+            seed: wish.seed.wrapping_add(reports.len() as u64),
+            ..wish.clone()
+        };
+        let report = match load(targets, &step, stop, &mut |_| {}) {
             Ok(report) => report,
             Err(error) if reports.is_empty() => return Err(error),
             Err(error) => return Ok((reports, Some(error))),
@@ -95,11 +102,12 @@ pub fn run(
     Ok((reports, None))
 }
 
-/// The highest rate that was kept before the first that was not, and that one.
+/// The highest rate that was kept before the first that was not, and that one. A step that broke off says nothing.
 pub fn knee(reports: &[LoadReport]) -> (Option<f64>, Option<f64>) {
-    let first_missed = reports.iter().position(|report| !keeps_up(report));
-    let kept = reports.get(..first_missed.unwrap_or(reports.len())).unwrap_or_default().last();
-    let missed = first_missed.and_then(|at| reports.get(at));
+    let whole: Vec<&LoadReport> = reports.iter().take_while(|report| report.is_complete).collect();
+    let first_missed = whole.iter().position(|report| !keeps_up(report));
+    let kept = whole.get(..first_missed.unwrap_or(whole.len())).unwrap_or_default().last();
+    let missed = first_missed.and_then(|at| whole.get(at));
     (kept.and_then(|report| report.rate_per_s), missed.and_then(|report| report.rate_per_s))
 }
 
@@ -108,16 +116,17 @@ pub fn knee(reports: &[LoadReport]) -> (Option<f64>, Option<f64>) {
 mod tests {
     use super::*;
 
-    fn report(asked: f64, events_per_s: f64, late: u64) -> LoadReport {
+    fn report(asked: f64, done_per_s: f64, p50_ms: f64) -> LoadReport {
         let sample = include_str!("../../../report/testdata/bench-load.json");
         let sample: LoadReport = serde_json::from_str(sample).unwrap();
+        let latency_ms = report::shape::LatencyRow { p50: Some(p50_ms), ..sample.latency_ms.clone() };
         LoadReport {
             rate_per_s: Some(asked),
-            events_per_s,
-            events: 10_000,
+            due: Some((asked * 10.0) as u64),
+            events: (done_per_s * 10.0) as u64,
             measured_s: 10.0,
-            late_at_end: late,
             is_complete: true,
+            latency_ms,
             ..sample
         }
     }
@@ -135,21 +144,26 @@ mod tests {
 
     #[test]
     fn chance_is_not_taken_for_a_server_that_falls_behind() {
-        // 1,000 a second for ten seconds: a deviation of 10 a second.
-        assert!(keeps_up(&report(1000.0, 965.0, 0)));
-        assert!(!keeps_up(&report(1000.0, 955.0, 0)));
-        assert!(!keeps_up(&report(1000.0, 1000.0, 101)));
-        let broken = LoadReport { is_complete: false, ..report(1000.0, 1000.0, 0) };
+        // 1,000 a second for ten seconds: 100 may be left, and some by chance.
+        assert!(keeps_up(&report(1000.0, 990.0, 1.0)));
+        assert!(!keeps_up(&report(1000.0, 985.0, 1.0)));
+        // 58 a second of which 49 are done, with a connection for each: nobody is late, and it falls behind all the same.
+        assert!(!keeps_up(&report(58.0, 49.0, 1500.0)));
+        // A slow server with few events in hand.
+        assert!(keeps_up(&report(40.0, 39.5, 25.0)));
+        let broken = LoadReport { is_complete: false, ..report(1000.0, 1000.0, 1.0) };
         assert!(!keeps_up(&broken));
     }
 
     #[test]
     fn the_knee_is_between_the_last_that_was_kept_and_the_first_that_was_not() {
-        let kept = |rate| report(rate, rate, 0);
-        let missed = |rate: f64| report(rate, rate / 2.0, 5000);
-        assert_eq!(knee(&[kept(1.0), kept(2.0), missed(4.0), missed(8.0)]), (Some(2.0), Some(4.0)));
-        assert_eq!(knee(&[kept(1.0), kept(2.0)]), (Some(2.0), None));
-        assert_eq!(knee(&[missed(1.0)]), (None, Some(1.0)));
+        let kept = |rate| report(rate, rate, 1.0);
+        let missed = |rate: f64| report(rate, rate / 2.0, 1.0);
+        assert_eq!(knee(&[kept(10.0), kept(20.0), missed(40.0), missed(80.0)]), (Some(20.0), Some(40.0)));
+        assert_eq!(knee(&[kept(10.0), kept(20.0)]), (Some(20.0), None));
+        assert_eq!(knee(&[missed(10.0)]), (None, Some(10.0)));
         assert_eq!(knee(&[]), (None, None));
+        let cut = LoadReport { is_complete: false, ..missed(40.0) };
+        assert_eq!(knee(&[kept(10.0), cut]), (Some(10.0), None));
     }
 }

@@ -69,6 +69,14 @@ pub struct LoadReport {
     pub resumed: u64,
     /// With a rate: events that waited for a connection when it ended.
     pub late_at_end: u64,
+    /// With a rate: events that came while it was measured.
+    #[serde(default)]
+    pub due: Option<u64>,
+    /// Begun, and without their last answer when it ended; and for how long the oldest of them was.
+    #[serde(default)]
+    pub under_way_at_end: u64,
+    #[serde(default)]
+    pub oldest_under_way_ms: f64,
     pub errors: Vec<LoadErrorRow>,
     pub lost_connections: u64,
 }
