@@ -6,7 +6,7 @@
 #   weak     for the controls of `sealion scan`: an OpenSSL with faults, built into the cache, and newer servers
 #   browser  Chromium and one font, for the test that opens report.html
 #   tools    ip, unshare, openssl and patch, for tests that make a namespace or run what a runbook says; sysbench, which our
-#            load generator is compared with
+#            load generator is compared with; OpenVPN and WireGuard, whose cost is measured
 #   drivers  languages, and drivers that distributions build, for `make deep` (not part of all)
 #
 # Exit codes: 0 ready, 2 something is missing and the text says the command, 3 the servers cannot be had here.
@@ -139,6 +139,8 @@ tools() {
     has openssl || missing+=(openssl)
     has patch || missing+=(patch)
     has sysbench || missing+=(sysbench)
+    has openvpn || [ -x /usr/sbin/openvpn ] || missing+=(openvpn)
+    has wireguard-go || missing+=(wireguard-go)
     [ ${#missing[@]} -eq 0 ] || install "the tests" "${missing[@]}"
     say "tools: ready"
 }

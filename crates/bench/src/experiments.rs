@@ -136,6 +136,17 @@ pub enum Via {
     Stunnel,
     /// `ssh -L`; the server itself is spoken to in clear text.
     Ssh,
+    /// OpenVPN in user space, over UDP; the server itself is spoken to in clear text.
+    OpenVpn,
+    /// WireGuard in user space; the server itself is spoken to in clear text.
+    WireGuard,
+}
+
+impl Via {
+    /// Programs of others, with an end beside the server.
+    pub fn is_tunnel(self) -> bool {
+        matches!(self, Self::Stunnel | Self::Ssh | Self::OpenVpn | Self::WireGuard)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -168,7 +179,7 @@ impl Arm {
 
     /// Only a lab has what it needs.
     pub fn needs_lab(&self) -> bool {
-        self.place != Place::Given || self.tls.has_certificate || matches!(self.via, Via::Stunnel | Via::Ssh)
+        self.place != Place::Given || self.tls.has_certificate || self.via.is_tunnel()
     }
 }
 
@@ -263,6 +274,8 @@ const TUNNELS: &[Arm] = &[
     arm("TLS of the server", ArmTls::ON),
     arm("stunnel", ArmTls::OFF).via(Via::Stunnel),
     arm("ssh -L", ArmTls::OFF).via(Via::Ssh),
+    arm("OpenVPN", ArmTls::OFF).via(Via::OpenVpn),
+    arm("WireGuard", ArmTls::OFF).via(Via::WireGuard),
 ];
 
 const GALERA: &[Arm] = &[

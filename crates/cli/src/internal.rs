@@ -25,6 +25,10 @@ pub fn run() -> Option<ExitCode> {
             let error = lab::supervisor::become_server(&path(2), args.get(3..).unwrap_or_default());
             fail(error.to_string())
         }
+        "__vpn" => {
+            let error = lab::supervisor::become_vpn_end(&path(2), args.get(3..).unwrap_or_default());
+            fail(error.to_string())
+        }
         "__echo" => match echo(word(2).unwrap_or_default(), args.get(3..).unwrap_or_default()) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => fail(error),

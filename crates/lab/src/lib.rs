@@ -12,6 +12,7 @@
 pub mod bundle;
 pub mod layout;
 pub mod namespace;
+pub mod network;
 mod ports;
 pub mod supervisor;
 

@@ -172,11 +172,23 @@ pub fn join(pid: i32) -> Result<(), LabError> {
 
 /// Lets the next program that this process executes keep the right to capture packets. Nothing else.
 pub fn keep_net_raw_across_exec() -> Result<(), LabError> {
+    keep_across_exec(
+        Capability::CAP_NET_RAW,
+        "run the command with sudo, or accept that links are judged unknown",
+    )
+}
+
+/// Lets programs that this thread starts make and set up devices of a network namespace. Nothing else.
+pub(crate) fn keep_net_admin_across_exec() -> Result<(), LabError> {
+    keep_across_exec(Capability::CAP_NET_ADMIN, "measure without a VPN")
+}
+
+fn keep_across_exec(capability: Capability, next: &str) -> Result<(), LabError> {
     let raise = |set| {
-        caps::raise(None, set, Capability::CAP_NET_RAW).map_err(|error| LabError::Refused {
-            what: "cannot hand on CAP_NET_RAW".into(),
+        caps::raise(None, set, capability).map_err(|error| LabError::Refused {
+            what: format!("cannot hand on {capability}"),
             why: error.to_string(),
-            next: "run the command with sudo, or accept that links are judged unknown".into(),
+            next: next.into(),
         })
     };
     raise(CapSet::Inheritable)?;
@@ -201,7 +213,7 @@ const LO_INDEX: i32 = 1;
 ///
 /// # Source
 /// rtnetlink(7): RTM_NEWLINK with struct ifinfomsg (16 bytes).
-fn loopback_up() -> io::Result<()> {
+pub(crate) fn loopback_up() -> io::Result<()> {
     const RTM_NEWLINK: u16 = 16;
     const IFF_UP: u32 = 1;
     let mut body = vec![0, 0, 0, 0]; // Family, padding, device type.

@@ -419,6 +419,15 @@ fn end_all(servers: &mut BTreeMap<String, Server>) {
 
 /// `sealion __server PROGRAM ARGS…`: becomes the server, tied to the supervisor, without any capability.
 pub fn become_server(program: &Path, args: &[std::ffi::OsString]) -> LabError {
+    become_tied(program, args, crate::namespace::drop_ambient)
+}
+
+/// `sealion __vpn PROGRAM ARGS…`: the same, with the capability that [`crate::network::for_vpn_programs`] hands on.
+pub fn become_vpn_end(program: &Path, args: &[std::ffi::OsString]) -> LabError {
+    become_tied(program, args, || ())
+}
+
+fn become_tied(program: &Path, args: &[std::ffi::OsString], before: impl FnOnce()) -> LabError {
     if let Err(errno) = prctl::set_pdeathsig(Signal::SIGKILL) {
         return LabError::Refused {
             what: "cannot tie the server to the supervisor".into(),
@@ -426,7 +435,7 @@ pub fn become_server(program: &Path, args: &[std::ffi::OsString]) -> LabError {
             next: "this is a fault of sealion: please report it".into(),
         };
     }
-    crate::namespace::drop_ambient();
+    before();
     let source = Command::new(program).args(args).exec();
     LabError::Io { what: format!("start {}", program.display()), source }
 }

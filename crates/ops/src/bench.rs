@@ -10,6 +10,7 @@ pub mod kept;
 mod keys;
 pub mod ramp;
 pub mod rig;
+mod vpn;
 
 use std::net::IpAddr;
 use std::path::Path;

@@ -1,11 +1,12 @@
 //! `sealion bench run --lab`: experiments on servers that are made for them, and end with them.
 #![allow(clippy::unwrap_used)]
 
+use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use nix::sys::signal::{Signal, kill};
+use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 use serde_json::Value;
 use testbed::real::sealion;
@@ -24,16 +25,27 @@ fn command(home: &Path, words: &[&str]) -> Command {
     command
 }
 
-/// Processes that have this directory in their command line.
+/// Command lines of processes that have this directory in them, or in their environment.
 fn processes_in(home: &Path) -> Vec<String> {
+    pids_in(home).into_iter().map(|(_, line)| line).collect()
+}
+
+fn pids_in(home: &Path) -> Vec<(i32, String)> {
     let wanted = home.to_string_lossy().into_owned();
-    std::fs::read_dir("/proc")
-        .unwrap()
-        .flatten()
-        .filter_map(|process| std::fs::read(process.path().join("cmdline")).ok())
-        .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
-        .filter(|line| line.contains(&wanted))
-        .collect()
+    let text = |process: &Path, name: &str| {
+        let bytes = std::fs::read(process.join(name)).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).replace('\0', " ")
+    };
+    let mut found = Vec::new();
+    for process in std::fs::read_dir("/proc").unwrap().flatten() {
+        let Some(pid) = process.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+        let line = text(&process.path(), "cmdline");
+        // A process that has ended and waits for its parent has neither.
+        if line.contains(&wanted) || text(&process.path(), "environ").contains(&wanted) {
+            found.push((pid, line));
+        }
+    }
+    found
 }
 
 fn nothing_is_left(home: &Path) {
@@ -130,8 +142,112 @@ fn a_tunnel_and_a_floor_are_measured() {
             > arm(&report, "clear text")["server_cpu_us_per_query"].as_f64().unwrap(),
         "{report:#}"
     );
+    no_vpn_is_missing(&report);
+    for name in ["OpenVPN", "WireGuard"] {
+        assert_eq!(arm(&report, name)["tls"], Value::Null);
+        assert!(
+            arm(&report, name)["server_cpu_us_per_query"].as_f64().unwrap()
+                > arm(&report, "clear text")["server_cpu_us_per_query"].as_f64().unwrap(),
+            "{report:#}"
+        );
+    }
     let report = run("floor");
     assert_eq!(arm(&report, "TLS and an echo")["tls"], arm(&report, "MySQL by TLS")["tls"]);
+}
+
+fn no_vpn_is_missing(report: &Value) {
+    let left_out = report["left_out"].to_string();
+    assert!(
+        !left_out.contains("VPN") && !left_out.contains("WireGuard"),
+        "scripts/setup.sh tools: {left_out}"
+    );
+}
+
+/// What has gone through a device of a process's network, both ways.
+fn device_bytes(pid: i32, device: &str) -> Option<u64> {
+    let table = std::fs::read_to_string(format!("/proc/{pid}/net/dev")).ok()?;
+    let row = table.lines().find_map(|row| row.trim().strip_prefix(&format!("{device}:")))?;
+    let columns: Vec<u64> = row.split_whitespace().map(|column| column.parse().unwrap()).collect();
+    Some(columns[0] + columns[8])
+}
+
+/// Beyond what the lab sends to see whether a VPN carries anything.
+const AT_WORK_BYTES: u64 = 200_000;
+
+/// A lab with both VPNs, when each of them has carried connections.
+fn vpns_at_work(home: &Path) -> Child {
+    let mut child = command(home, &["tunnels-connect", "--lab"]).process_group(0).spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(120);
+    for (program, client_end) in [("openvpn", "client.conf"), ("wireguard-go", "--foreground inner ")] {
+        loop {
+            assert!(
+                child.try_wait().unwrap().is_none() && Instant::now() < deadline,
+                "scripts/setup.sh tools"
+            );
+            let ends = pids_in(home);
+            let mut ends =
+                ends.iter().filter(|(_, line)| line.contains(program) && line.contains(client_end));
+            if let Some((pid, _)) = ends.next()
+                && let Some(inner_bytes) = device_bytes(*pid, "inner")
+                && inner_bytes > AT_WORK_BYTES
+            {
+                // All of it went over the network below, with what the VPN adds.
+                let outer_bytes = device_bytes(*pid, "outer").unwrap();
+                assert!(outer_bytes > inner_bytes, "{program}: {outer_bytes} {inner_bytes}");
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+    child
+}
+
+#[test]
+fn vpns_carry_the_load_and_end_early_with_nothing_left() {
+    let home = tempfile::tempdir().unwrap();
+    let child = vpns_at_work(home.path());
+    // As a terminal does it: to the whole group.
+    killpg(Pid::from_raw(child.id().try_into().unwrap()), Signal::SIGINT).unwrap();
+    let said = child.wait_with_output().unwrap();
+    assert_eq!(said.status.code(), Some(7), "{said:?}");
+    nothing_is_left(home.path());
+}
+
+#[test]
+fn vpns_end_when_sealion_is_killed() {
+    let home = tempfile::tempdir().unwrap();
+    let mut child = vpns_at_work(home.path());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !processes_in(home.path()).is_empty() {
+        assert!(Instant::now() < deadline, "left behind: {:?}", processes_in(home.path()));
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn a_vpn_that_is_not_installed_is_left_out_with_its_reason() {
+    let place = tempfile::tempdir().unwrap();
+    // All that is installed, but for one program.
+    let programs = place.path().join("bin");
+    std::fs::create_dir(&programs).unwrap();
+    for program in std::fs::read_dir("/usr/bin").unwrap().flatten() {
+        if program.file_name() != "wireguard-go" {
+            std::os::unix::fs::symlink(program.path(), programs.join(program.file_name())).unwrap();
+        }
+    }
+    let file = place.path().join("mine.toml");
+    let text = "workload = \"connect\"\n[[arm]]\nname = \"a\"\nssl-mode = \"DISABLED\"\n\
+                [[arm]]\nname = \"b\"\n[[arm]]\nname = \"c\"\ntunnel = \"wireguard\"\n";
+    std::fs::write(&file, text).unwrap();
+    let home = tempfile::tempdir().unwrap();
+    let mut command = command(home.path(), &[file.to_str().unwrap(), "--lab", "--quick"]);
+    let report = measured(&command.env("PATH", &programs).output().unwrap());
+    let left_out = report["left_out"].to_string();
+    assert!(left_out.contains("c: there is no wireguard-go: it is not installed"), "{left_out}");
+    assert_eq!(report["levels"][0]["arms"].as_array().unwrap().len(), 2);
+    nothing_is_left(home.path());
 }
 
 #[test]
@@ -166,14 +282,17 @@ fn an_experiment_of_ones_own_is_run_from_a_file() {
          [[arm]]\nname = \"1.2\"\nssl-mode = \"VERIFY_IDENTITY\"\ntls-version = \"TLSv1.2\"\nkey = \"RSA 3072\"\n\
          [[arm]]\nname = \"1536\"\nssl-mode = \"VERIFY_CA\"\nkey = \"RSA 1536\"\n\
          [[arm]]\nname = \"tunnel to one\"\ntunnel = \"stunnel\"\nssl-mode = \"VERIFY_CA\"\nkey = \"P-256\"\n\
-         [[arm]]\nname = \"tunnel to the other\"\ntunnel = \"stunnel\"\nssl-mode = \"VERIFY_CA\"\nkey = \"P-384\"\n",
+         [[arm]]\nname = \"tunnel to the other\"\ntunnel = \"stunnel\"\nssl-mode = \"VERIFY_CA\"\nkey = \"P-384\"\n\
+         [[arm]]\nname = \"VPN to one\"\ntunnel = \"openvpn\"\nssl-mode = \"VERIFY_IDENTITY\"\nkey = \"P-256\"\n\
+         [[arm]]\nname = \"VPN to the other\"\ntunnel = \"wireguard\"\nssl-mode = \"VERIFY_IDENTITY\"\nkey = \"P-384\"\n",
     );
     let report = run_as(file.to_str().unwrap(), "mine");
     assert_eq!(report["unit"], "events/s");
     assert_eq!(arm(&report, "P-256")["tls"]["version"], "TLSv1.3");
     assert_eq!(arm(&report, "1.2")["tls"]["version"], "TLSv1.2");
     // Each server has a CA of its own, so each tunnel leads to its own server.
-    for name in ["1536", "tunnel to one", "tunnel to the other"] {
+    no_vpn_is_missing(&report);
+    for name in ["1536", "tunnel to one", "tunnel to the other", "VPN to one", "VPN to the other"] {
         assert!(arm(&report, name)["mean"].as_f64().unwrap() > 0.0, "{name}: {report:#}");
     }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use ::bench::experiments::{Arm, ArmTls, Checks, Experiment, Measure, Via, bases};
+use ::bench::experiments::{Arm, ArmTls, Checks, Experiment, Measure, bases};
 use ::bench::histogram;
 use ::bench::load::echo::Pair;
 use ::bench::load::measure::Latencies;
@@ -90,7 +90,7 @@ pub fn run(
                 Some(why) => left_out.push(format!("{}: {why}", arm.name)),
             },
             // A tunnel that this machine has not is no reason to have no answer.
-            Err(error) if matches!(arm.via, Via::Stunnel | Via::Ssh) => {
+            Err(error) if arm.via.is_tunnel() => {
                 left_out.push(format!("{}: {}", arm.name, in_one_line(&error)));
             }
             Err(error) => return Err(error),
@@ -126,7 +126,7 @@ pub fn run(
                     trials_done,
                     trials: levels.len() * method.blocks.max(tries) * arms.len(),
                 });
-                let Reached { targets, beside_pids, is_echo, client } = rig.reach(one, stop, say)?;
+                let Reached { targets, beside_pids, is_echo, client, way } = rig.reach(one, stop, say)?;
                 let targets: Vec<_> =
                     targets.iter().map(|target| with_tls(target, one.tls, client.as_ref())).collect();
                 let trial = Load {
@@ -139,7 +139,11 @@ pub fn run(
                     ..method.load.clone()
                 };
                 let before = Ticks::now();
-                let report = match load(&targets, &trial, stop, &mut |_| {}) {
+                let measured = match &way {
+                    None => load(&targets, &trial, stop, &mut |_| {}),
+                    Some(way) => way.load(&targets, &trial, stop),
+                };
+                let report = match measured {
                     Ok(report) => report,
                     // What was measured until then is worth having.
                     Err(error) if trials_done > 0 => {

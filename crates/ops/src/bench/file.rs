@@ -96,6 +96,8 @@ enum Between {
 enum Tunnel {
     Stunnel,
     Ssh,
+    Openvpn,
+    Wireguard,
 }
 
 /// Whether a name of an experiment is meant as a file.
@@ -313,6 +315,8 @@ fn via(row: &Row) -> Result<Via, String> {
         (Some(ms), None) => Ok(Via::Delay { one_way_ms: delay("delay-ms", ms)? }),
         (None, Some(Tunnel::Stunnel)) => Ok(Via::Stunnel),
         (None, Some(Tunnel::Ssh)) => Ok(Via::Ssh),
+        (None, Some(Tunnel::Openvpn)) => Ok(Via::OpenVpn),
+        (None, Some(Tunnel::Wireguard)) => Ok(Via::WireGuard),
         (None, None) => Ok(Via::Direct),
     }
 }
@@ -380,6 +384,21 @@ mod tests {
     }
 
     #[test]
+    fn tunnels_have_their_programs_names() {
+        for (word, via) in [
+            ("stunnel", Via::Stunnel),
+            ("ssh", Via::Ssh),
+            ("openvpn", Via::OpenVpn),
+            ("wireguard", Via::WireGuard),
+        ] {
+            let read = parse(&format!("{HEAD}{TWO}tunnel = \"{word}\"\n"), "mine").expect("it is one");
+            let [direct, tunnelled] = read.arms else { panic!("two arms") };
+            assert_eq!((direct.via, tunnelled.via), (Via::Direct, via));
+            assert!(tunnelled.needs_lab());
+        }
+    }
+
+    #[test]
     fn what_is_no_experiment_is_said_with_its_place() {
         let arms = |words: &str| format!("{HEAD}{TWO}{words}");
         for (text, word) in [
@@ -403,6 +422,8 @@ mod tests {
             (arms("key = \"P-256\"\ngalera = \"tls\"\n"), "not by two"),
             (arms("between-nodes-ms = 5\n"), "takes galera"),
             (arms("delay-ms = 5\ntunnel = \"ssh\"\n"), "not both"),
+            (arms("tunnel = \"ipsec\"\n"), "`wireguard`"),
+            (arms("tunnel = \"openvpn\"\ngalera = \"tls\"\n"), "a cluster has three"),
             (arms("delay-ms = 20000\n"), "10000"),
             (arms("issuers = 9\n"), "4 are the most"),
             (arms("galera = \"tls\"\ntls-version = \"TLSv1.3\"\n"), "no word of TLS"),

@@ -17,6 +17,7 @@ use openssl::rsa::Rsa;
 use openssl::x509::extension::{BasicConstraints, SubjectAlternativeName};
 use openssl::x509::{X509, X509Builder, X509NameBuilder};
 
+use super::vpn;
 use crate::OpsError;
 use crate::servers::internal;
 
@@ -54,7 +55,7 @@ impl Files {
     }
 }
 
-/// Makes a certificate for localhost and its key in `dir`, with so many issuers above it ([`Made::issuers`]), all of the same kind
+/// Makes a certificate for localhost, and for a server's addresses behind VPNs, and its key in `dir`, with so many issuers above it ([`Made::issuers`]), all of the same kind
 /// of key.
 ///
 /// [`Made::issuers`]: ::bench::experiments::Made::issuers
@@ -148,10 +149,12 @@ fn certificate(
     if is_ca {
         builder.append_extension(BasicConstraints::new().critical().ca().build()?)?;
     }
-    let names = SubjectAlternativeName::new()
-        .dns("localhost")
-        .ip("127.0.0.1")
-        .build(&builder.x509v3_context(None, None))?;
+    let mut names = SubjectAlternativeName::new();
+    names.dns("localhost").ip("127.0.0.1");
+    for ip in vpn::server_ips() {
+        names.ip(&ip.to_string());
+    }
+    let names = names.build(&builder.x509v3_context(None, None))?;
     builder.append_extension(names)?;
     let signer = issuer.map_or(key, |(_, above)| above);
     let digest = if signer.id() == Id::ED25519 { MessageDigest::null() } else { MessageDigest::sha256() };

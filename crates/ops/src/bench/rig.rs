@@ -8,6 +8,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -21,6 +22,7 @@ use net::{ConnectOptions, Endpoint};
 use nix::fcntl::{FcntlArg, FdFlag, Flock, FlockArg, OFlag, fcntl};
 
 use super::keys;
+use super::vpn::{Vpn, Way};
 use crate::labs::{self, Up};
 use crate::machine::program;
 use crate::servers::{MARIADB, Server, encryption_keys, internal};
@@ -33,10 +35,10 @@ const SMALL_BUFFER_POOL: &str = "--innodb-buffer-pool-size=8M";
 /// Of one table there, 230 bytes each.
 const AT_REST_ROWS_MIN: u32 = 60_000;
 /// A tunnel listens within this time, or it has failed.
-const TUNNEL_UP_MAX: Duration = Duration::from_secs(10);
+pub(super) const TUNNEL_UP_MAX: Duration = Duration::from_secs(10);
 /// Of a handshake with a node of the lab: one that speaks no TLS says nothing at all.
 const PROBE_MAX: Duration = Duration::from_secs(2);
-const POLL: Duration = Duration::from_millis(10);
+pub(super) const POLL: Duration = Duration::from_millis(10);
 /// Of the lab's clusters: their addresses are 127.77.N.x, and those of other labs are 1 to 3.
 const LAB_NUMBERS: u8 = 20;
 /// Keeps AES-NI and PCLMULQDQ (bits 57 and 33), VAES and VPCLMULQDQ (41 and 42 of the second word) from OpenSSL, and nothing else:
@@ -55,11 +57,13 @@ pub struct Reached {
     pub is_echo: bool,
     /// What a client can show that has a certificate.
     pub client: Option<Pair>,
+    /// Through a VPN, from its other end.
+    pub way: Option<Arc<Way>>,
 }
 
 impl Reached {
     fn at(targets: Vec<ConnectOptions>) -> Self {
-        Self { targets, beside_pids: vec![], is_echo: false, client: None }
+        Self { targets, beside_pids: vec![], is_echo: false, client: None, way: None }
     }
 }
 
@@ -85,6 +89,8 @@ struct Lab {
     plan: LabPlan,
     // What goes first stands first: tunnels before the servers behind them, and the files last.
     tunnels: Vec<(Place, Via, Tunnel)>,
+    /// One of a kind leads to all servers.
+    vpns: Vec<(Via, Vpn)>,
     echoes: Vec<(bool, Ended, SocketAddr)>,
     singles: Vec<(Place, Server)>,
     clusters: Vec<(Place, Up)>,
@@ -101,8 +107,16 @@ impl Rig {
 
     /// A lab, empty so far; its files are in `home`.
     pub fn lab(plan: LabPlan, home: Home) -> Self {
-        let lab =
-            Lab { plan, tunnels: vec![], echoes: vec![], singles: vec![], clusters: vec![], made: 0, home };
+        let lab = Lab {
+            plan,
+            tunnels: vec![],
+            vpns: vec![],
+            echoes: vec![],
+            singles: vec![],
+            clusters: vec![],
+            made: 0,
+            home,
+        };
         Self { named: vec![], lab: Some(lab), relays: vec![] }
     }
 
@@ -173,7 +187,8 @@ impl Rig {
             (Via::Direct, _) => Ok(direct),
             (Via::Delay { one_way_ms }, _) => self.delayed(arm, one_way_ms, direct),
             (via @ (Via::Stunnel | Via::Ssh), Some(lab)) => lab.tunnelled(arm.place, via, direct),
-            (Via::Stunnel | Via::Ssh, None) => Err(OpsError::usage(
+            (via @ (Via::OpenVpn | Via::WireGuard), Some(lab)) => lab.by_vpn(via, direct),
+            (Via::Stunnel | Via::Ssh | Via::OpenVpn | Via::WireGuard, None) => Err(OpsError::usage(
                 format!("there is no tunnel to the server for the arm \"{}\"", arm.name),
                 "its other end has to be on the server's machine",
                 "measure it in a lab: --lab",
@@ -329,8 +344,16 @@ impl Lab {
                 format!("--encrypt-binlog={}", on(at_rest.binlog)),
             ]);
         }
+        if self.plan.namespace {
+            // Clients of a VPN come from another address, and there is nobody else in this network. No name is looked up, whoever
+            // connects: what that takes would be told of the VPN.
+            options.extend(["--bind-address=0.0.0.0".into(), "--skip-name-resolve".into()]);
+        }
         let environment: &[_] = if made.aes_ni { &[] } else { &[NO_AES_NI] };
         let server = Server::start_with(MARIADB, free_port()?, &dir, &options, environment)?;
+        if self.plan.namespace {
+            server.run(&["CREATE USER root@'%'", "GRANT ALL ON *.* TO root@'%' WITH GRANT OPTION"])?;
+        }
         let reached = self.reached(&server, made);
         let mut tables = self.plan.tables.clone();
         if is_at_rest {
@@ -476,16 +499,40 @@ impl Lab {
         let Some(tunnel) = tunnel else {
             return Err(OpsError::internal("a tunnel is gone", "it was just made"));
         };
-        let mut beside_pids = behind;
-        for end in &tunnel.ends {
-            beside_pids.extend(i32::try_from(end.0.id()).into_iter().flat_map(::bench::cpu::family_of));
-        }
-        beside_pids.sort_unstable();
-        beside_pids.dedup();
+        let ends = tunnel.ends.iter().filter_map(|end| i32::try_from(end.0.id()).ok());
+        let beside_pids = with_families(behind, ends);
         let targets =
             direct.targets.iter().take(1).map(|target| moved(target.clone(), tunnel.entry)).collect();
         Ok(Reached { targets, beside_pids, ..direct })
     }
+
+    fn by_vpn(&mut self, via: Via, direct: Reached) -> Result<Reached, OpsError> {
+        if !self.vpns.iter().any(|(known, _)| *known == via) {
+            let number = self.next()?;
+            let dir = self.home.path().join(format!("v{number}"));
+            self.vpns.push((via, Vpn::make(via, &dir, self.plan.namespace)?));
+        }
+        let Some((_, vpn)) = self.vpns.iter().find(|(known, _)| *known == via) else {
+            return Err(OpsError::internal("a VPN is gone", "it was just made"));
+        };
+        let beside_pids = with_families(bench::pids_behind(&direct.targets), vpn.pids.iter().copied());
+        let there = |target: &ConnectOptions| match &target.endpoint {
+            Endpoint::Tcp { port, .. } => {
+                Some(moved(target.clone(), SocketAddr::new(vpn.way.server_ip, *port)))
+            }
+            Endpoint::Unix { .. } => None,
+        };
+        let targets = direct.targets.iter().take(1).filter_map(there).collect();
+        Ok(Reached { targets, beside_pids, way: Some(Arc::clone(&vpn.way)), ..direct })
+    }
+}
+
+/// These, and the others with all that they have started.
+fn with_families(mut pids: Vec<i32>, others: impl Iterator<Item = i32>) -> Vec<i32> {
+    pids.extend(others.flat_map(::bench::cpu::family_of));
+    pids.sort_unstable();
+    pids.dedup();
+    pids
 }
 
 fn fill(
@@ -608,7 +655,7 @@ fn free_port() -> Result<u16, OpsError> {
 }
 
 /// A process that ends with this.
-struct Ended(Child);
+pub(super) struct Ended(pub(super) Child);
 
 impl Drop for Ended {
     fn drop(&mut self) {
@@ -617,7 +664,7 @@ impl Drop for Ended {
     }
 }
 
-fn quiet(command: &mut Command) -> &mut Command {
+pub(super) fn quiet(command: &mut Command) -> &mut Command {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null())
 }
 
