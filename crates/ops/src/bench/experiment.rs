@@ -272,7 +272,7 @@ pub fn run(
 /// arm that chooses nothing it is told by its trial.
 fn refused(arm: &Arm, reached: Reached) -> Option<String> {
     // What a tunnel lets through is seen when it is made.
-    if reached.is_echo || !matches!(arm.via, Via::Direct | Via::Delay { .. }) {
+    if reached.is_echo || arm.via.is_tunnel() {
         return None;
     }
     let Reached { targets, client, .. } = reached;

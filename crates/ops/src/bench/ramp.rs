@@ -116,14 +116,15 @@ pub fn knee(reports: &[LoadReport]) -> (Option<f64>, Option<f64>) {
 mod tests {
     use super::*;
 
-    fn report(asked: f64, done_per_s: f64, p50_ms: f64) -> LoadReport {
+    /// Of ten seconds.
+    fn report(asked: u32, events: u64, p50_ms: f64) -> LoadReport {
         let sample = include_str!("../../../report/testdata/bench-load.json");
         let sample: LoadReport = serde_json::from_str(sample).unwrap();
         let latency_ms = report::shape::LatencyRow { p50: Some(p50_ms), ..sample.latency_ms.clone() };
         LoadReport {
-            rate_per_s: Some(asked),
-            due: Some((asked * 10.0) as u64),
-            events: (done_per_s * 10.0) as u64,
+            rate_per_s: Some(f64::from(asked)),
+            due: Some(u64::from(asked) * 10),
+            events,
             measured_s: 10.0,
             is_complete: true,
             latency_ms,
@@ -145,25 +146,25 @@ mod tests {
     #[test]
     fn chance_is_not_taken_for_a_server_that_falls_behind() {
         // 1,000 a second for ten seconds: 100 may be left, and some by chance.
-        assert!(keeps_up(&report(1000.0, 990.0, 1.0)));
-        assert!(!keeps_up(&report(1000.0, 985.0, 1.0)));
+        assert!(keeps_up(&report(1000, 9900, 1.0)));
+        assert!(!keeps_up(&report(1000, 9850, 1.0)));
         // 58 a second of which 49 are done, with a connection for each: nobody is late, and it falls behind all the same.
-        assert!(!keeps_up(&report(58.0, 49.0, 1500.0)));
+        assert!(!keeps_up(&report(58, 490, 1500.0)));
         // A slow server with few events in hand.
-        assert!(keeps_up(&report(40.0, 39.5, 25.0)));
-        let broken = LoadReport { is_complete: false, ..report(1000.0, 1000.0, 1.0) };
+        assert!(keeps_up(&report(40, 395, 25.0)));
+        let broken = LoadReport { is_complete: false, ..report(1000, 10_000, 1.0) };
         assert!(!keeps_up(&broken));
     }
 
     #[test]
     fn the_knee_is_between_the_last_that_was_kept_and_the_first_that_was_not() {
-        let kept = |rate| report(rate, rate, 1.0);
-        let missed = |rate: f64| report(rate, rate / 2.0, 1.0);
-        assert_eq!(knee(&[kept(10.0), kept(20.0), missed(40.0), missed(80.0)]), (Some(20.0), Some(40.0)));
-        assert_eq!(knee(&[kept(10.0), kept(20.0)]), (Some(20.0), None));
-        assert_eq!(knee(&[missed(10.0)]), (None, Some(10.0)));
+        let kept = |rate: u32| report(rate, u64::from(rate) * 10, 1.0);
+        let missed = |rate: u32| report(rate, u64::from(rate) * 5, 1.0);
+        assert_eq!(knee(&[kept(10), kept(20), missed(40), missed(80)]), (Some(20.0), Some(40.0)));
+        assert_eq!(knee(&[kept(10), kept(20)]), (Some(20.0), None));
+        assert_eq!(knee(&[missed(10)]), (None, Some(10.0)));
         assert_eq!(knee(&[]), (None, None));
-        let cut = LoadReport { is_complete: false, ..missed(40.0) };
-        assert_eq!(knee(&[kept(10.0), cut]), (Some(10.0), None));
+        let cut = LoadReport { is_complete: false, ..missed(40) };
+        assert_eq!(knee(&[kept(10), cut]), (Some(10.0), None));
     }
 }
