@@ -723,6 +723,101 @@ fn sysbench_and_sealion_make_the_server_do_the_same() {
 }
 
 #[test]
+fn a_server_that_is_silent_at_the_end_makes_no_good_figure() {
+    let server = Real::start("galera-10.11", &[]);
+    server.prepare();
+    let pid = nix::unistd::Pid::from_raw(i32::try_from(server.child.id()).unwrap());
+    for words in [&["oltp_point_select"][..], &["connect"], &["oltp_point_select", "--rate", "200"]] {
+        let mut command = Command::new(sealion());
+        command.args([
+            "--format",
+            "json",
+            "bench",
+            "load",
+            "--no-store",
+            "-h",
+            "127.0.0.1",
+            "-P",
+            &server.port.to_string(),
+        ]);
+        command.args(["-u", "root", "-c", "4", "--tables", "3", "--warm-up", "0", "--time", "2"]).args(words);
+        let child =
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_secs(1));
+        nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGSTOP).unwrap();
+        std::thread::sleep(Duration::from_secs(2));
+        nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGCONT).unwrap();
+        let said = child.wait_with_output().unwrap();
+        // With a rate the latencies show it: then they are whole.
+        let is_whole = words.contains(&"--rate");
+        let seen = report(&said, if is_whole { 0 } else { 7 });
+        assert_eq!(seen["is_complete"], is_whole, "{words:?}: {seen:#}");
+        let max_ms = seen["latency_ms"]["max"].as_f64().unwrap();
+        let oldest_ms = seen["oldest_under_way_ms"].as_f64().unwrap();
+        if is_whole {
+            // What came has waited, and its waiting is in the latencies, for as long as it took.
+            assert!(max_ms > oldest_ms && number(&seen, "due") > number(&seen, "events"), "{seen:#}");
+        } else {
+            assert!(number(&seen, "under_way_at_end") > 0 && oldest_ms > max_ms, "{seen:#}");
+        }
+    }
+}
+
+#[test]
+fn an_event_of_nothing_is_refused_and_a_number_of_events_is_that_number() {
+    let server = Real::start("galera-10.11", &["--max-allowed-packet=262144"]);
+    server.prepare();
+    let port = server.port.to_string();
+    let load = |words: &[&str]| {
+        let mut command = Command::new(sealion());
+        command.args(["--format", "json", "bench", "load", "-h", "127.0.0.1", "-P", &port, "-u", "root"]);
+        let store = server.directory.path().join("runs.sqlite");
+        command.arg(format!("--store={}", store.display())).args(words).stdin(Stdio::null()).output().unwrap()
+    };
+    let text = |said: &Output| String::from_utf8_lossy(&said.stderr).into_owned();
+    let said = load(&["oltp_update_index", "--index-updates", "0", "--events", "5"]);
+    assert_eq!(said.status.code(), Some(2), "{said:?}");
+    assert!(text(&said).contains("has no statement"), "{said:?}");
+    // No warm-up takes from them.
+    let seen = report(&load(&["oltp_point_select", "--tables", "3", "-c", "3", "--events", "300"]), 0);
+    assert_eq!(number(&seen, "events"), 300, "{seen:#}");
+    // What a server says of a statement that is not understood may hold a password.
+    let script = server.directory.path().join("grant.sql");
+    std::fs::write(&script, "GRANT SELECT ON x.* TO u FOO IDENTIFIED BY 'TopSecret';\n").unwrap();
+    let said = load(&["--script", script.to_str().unwrap(), "--own-tables", "--events", "1"]);
+    assert_eq!(said.status.code(), Some(7), "{said:?}");
+    let kept = std::fs::read(server.directory.path().join("runs.sqlite")).unwrap();
+    for place in [&said.stdout, &said.stderr, &kept] {
+        assert!(!place.windows(9).any(|part| part == b"TopSecret"), "{said:?}");
+    }
+    assert!(String::from_utf8_lossy(&said.stdout).contains("1064"), "{said:?}");
+    // A statement that is larger than the server takes is refused while it is still being sent, over TLS too.
+    let mut command = Command::new(sealion());
+    command.args(["bench", "prepare", "--bulk", "-h", "127.0.0.1", "-P", &port, "-u", "root"]);
+    assert!(command.stdin(Stdio::null()).status().unwrap().success());
+    for mode in ["DISABLED", "REQUIRED"] {
+        let seen = report(&load(&["bulk_insert", "--time", "1", "--ssl-mode", mode]), 7);
+        assert_eq!(list(&seen["errors"])[0]["code"], 1153, "{mode}: {seen:#}");
+    }
+}
+
+#[test]
+fn an_arm_whose_tls_the_server_refuses_is_left_out_and_the_rest_is_measured() {
+    let server = Real::start("mysql-9.7", &[]);
+    server.prepare();
+    let mut command = Command::new(sealion());
+    command.args(["--format", "json", "bench", "run", "bulk", "--quick", "--no-store", "-h", "127.0.0.1"]);
+    command.args(["-P", &server.port.to_string(), "-u", "root", "--ssl-mode", "REQUIRED", "--tables", "1"]);
+    let said = command.stdin(Stdio::null()).output().unwrap();
+    let seen: Value = serde_json::from_slice(&said.stdout).unwrap_or_else(|_| panic!("{said:?}"));
+    let arms = list(&seen["levels"][0]["arms"]);
+    assert_eq!(arms.len(), 4, "{seen:#}");
+    assert!(arms.iter().all(|arm| list(&arm["samples"]).len() == 3), "{seen:#}");
+    let left_out = list(&seen["left_out"]);
+    assert!(left_out.len() == 1 && left_out[0].as_str().unwrap().contains("AES-256-CBC"), "{seen:#}");
+}
+
+#[test]
 #[ignore = "MySQL 5.5 out of an artifact of 140 MB (sealion lab fetch mysql-5.5), and a minute until it takes its certificate"]
 fn yassl_is_priced_too() {
     let server = Real::start("mysql-5.5", &[]);

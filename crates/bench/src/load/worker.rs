@@ -622,3 +622,38 @@ impl<'c> Worker<'c> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrivals_are_one_stream_and_who_still_waits_has_waited() {
+        let begin = now();
+        let arrivals = Arrivals::new(1000.0, Instant::now(), 7);
+        // Nobody takes any for a second; then one after the other, the oldest first.
+        let end = begin + 1_000_000_000;
+        let first = arrivals.take(end).expect("a thousand wait");
+        let second = arrivals.take(end).expect("a thousand wait");
+        assert!(begin <= first && first <= second && second <= end);
+        let mut tally = Tally::default();
+        arrivals.close(end, &mut tally);
+        // Five standard deviations of a thousand.
+        assert!((840..1160).contains(&tally.due), "{}", tally.due);
+        assert!(tally.late_at_end + 2 >= tally.due && tally.turned_away == 0);
+        assert_eq!(tally.event_ns.len(), tally.late_at_end);
+        // They came evenly, so that they have waited half of it on average.
+        assert!((0.45e9..0.55e9).contains(&tally.event_ns.mean()), "{}", tally.event_ns.mean());
+        while arrivals.take(end).is_ok() {}
+        assert!(arrivals.take(end).is_err_and(|next| next > end));
+    }
+
+    #[test]
+    fn a_statement_of_somebody_s_own_is_not_repeated() {
+        let message =
+            "You have an error in your SQL syntax; check the manual near 'IDENTIFIED BY 'x'' at line 1";
+        assert!(!shown(message, true).contains("IDENTIFIED") && shown(message, true).contains("SQL syntax"));
+        assert_eq!(shown(message, false), message);
+        assert_eq!(shown("Deadlock found", true), "Deadlock found");
+    }
+}
