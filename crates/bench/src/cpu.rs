@@ -1,5 +1,7 @@
 //! Processor time of this process and of others, microseconds.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use nix::sys::resource::{UsageWho, getrusage};
@@ -97,6 +99,17 @@ pub fn listeners_of(port: u16) -> Vec<i32> {
     holders_of(&inodes)
 }
 
+/// Is it a server of MySQL, MariaDB or Percona, by its command line? One that is started by way of a loader has the loader's name
+/// first.
+pub fn is_mysql_server(pid: i32) -> bool {
+    const NAMES: [&str; 3] = ["mysqld", "mariadbd", "mysqld-debug"];
+    let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    line.split(|byte| *byte == 0)
+        .map(|word| Path::new(OsStr::from_bytes(word)))
+        .filter_map(|path| path.file_name()?.to_str())
+        .any(|name| NAMES.contains(&name))
+}
+
 /// Who has one of these sockets open.
 fn holders_of(inodes: &[String]) -> Vec<i32> {
     let mut found = Vec::new();
@@ -144,6 +157,28 @@ mod tests {
         let pid = i32::try_from(child.id()).expect("a pid");
         child.wait().expect("an end");
         assert_eq!(super::process_us(pid), None);
+    }
+
+    #[test]
+    fn a_server_is_known_by_its_command_line() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().expect("a child");
+        let pid = i32::try_from(child.id()).expect("a pid");
+        assert!(!super::is_mysql_server(pid));
+        let _ = child.kill();
+        child.wait().expect("an end");
+        // A shell that was told a name has it on its command line, as a loader has.
+        let script = "read line";
+        let mut child = std::process::Command::new("sh")
+            .args(["-c", script, "/usr/sbin/mariadbd"])
+            .stdin(std::process::Stdio::piped())
+            .spawn()
+            .expect("a child");
+        let pid = i32::try_from(child.id()).expect("a pid");
+        while !super::is_mysql_server(pid) {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        drop(child.stdin.take());
+        child.wait().expect("an end");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 use rustix::process::{getpriority_process, setpriority_process};
-use thread_priority::unix::{set_thread_priority_and_policy, thread_native_id};
+use thread_priority::unix::{set_thread_priority_and_policy, thread_native_id, thread_schedule_policy};
 use thread_priority::{
     NormalThreadSchedulePolicy, ThreadPriority, ThreadPriorityValue, ThreadSchedulePolicy,
 };
@@ -23,6 +23,10 @@ pub fn settle(worker: usize, workers: usize) {
 /// generator finds the answers of several connections at once (sched(7), SCHED_BATCH).
 fn be_batch() {
     let Ok(niceness) = getpriority_process(None) else { return };
+    // Whoever chose another class (chrt) has his reasons.
+    if thread_schedule_policy() != Ok(ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Other)) {
+        return;
+    }
     let policy = ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Batch);
     // The crate sets a niceness along with the policy. This one is 0: whoever runs under `nice` may not ask for it and keeps
     // his own, and root gets his own back.
