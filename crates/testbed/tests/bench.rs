@@ -5,6 +5,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -28,11 +29,16 @@ impl Real {
     fn start(bundle: &str, options: &[&str]) -> Self {
         let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let directory = tempfile::Builder::new().prefix("sealion-bench-").tempdir().unwrap();
-        // Two ports in a row: MySQL has its X Protocol on the second one.
-        let port = (0..100)
+        // Two ports in a row: MySQL has its X Protocol on the second one. Below those that the kernel gives to clients: a storm of
+        // connections leaves every second one of them waiting.
+        static STARTED: AtomicU32 = AtomicU32::new(0);
+        let port = (0..1000)
             .find_map(|_| {
-                let first = TcpListener::bind("127.0.0.1:0").ok()?.local_addr().ok()?.port();
-                TcpListener::bind(("127.0.0.1", first.checked_add(1)?)).ok().map(|_| first)
+                let number =
+                    std::process::id().wrapping_mul(97).wrapping_add(STARTED.fetch_add(1, Ordering::Relaxed));
+                let first = u16::try_from(20_000 + number % 6000 * 2).ok()?;
+                let is_free = |port: u16| TcpListener::bind(("127.0.0.1", port)).is_ok();
+                (is_free(first) && is_free(first + 1)).then_some(first)
             })
             .unwrap();
         let mut child = Command::new(repository.join("scripts/start-server.sh"))
@@ -726,7 +732,7 @@ fn sysbench_and_sealion_make_the_server_do_the_same() {
 fn a_server_that_is_silent_at_the_end_makes_no_good_figure() {
     let server = Real::start("galera-10.11", &[]);
     server.prepare();
-    let pid = nix::unistd::Pid::from_raw(i32::try_from(server.child.id()).unwrap());
+    let pid = Pid::from_raw(i32::try_from(server.child.id()).unwrap());
     for words in [&["oltp_point_select"][..], &["connect"], &["oltp_point_select", "--rate", "200"]] {
         let mut command = Command::new(sealion());
         command.args([
@@ -744,9 +750,9 @@ fn a_server_that_is_silent_at_the_end_makes_no_good_figure() {
         let child =
             command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         std::thread::sleep(Duration::from_secs(1));
-        nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGSTOP).unwrap();
+        kill(pid, Signal::SIGSTOP).unwrap();
         std::thread::sleep(Duration::from_secs(2));
-        nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGCONT).unwrap();
+        kill(pid, Signal::SIGCONT).unwrap();
         let said = child.wait_with_output().unwrap();
         // With a rate the latencies show it: then they are whole.
         let is_whole = words.contains(&"--rate");
