@@ -18,6 +18,9 @@ use testbed::real::sealion;
 /// Initialising MySQL takes 5 s on two busy cores.
 const UP_S_MAX: u64 = 90;
 
+/// Of this process, so that no two of its servers are given the same ports.
+static STARTED: AtomicU32 = AtomicU32::new(0);
+
 /// A server of a bundle, with an option file that names it.
 struct Real {
     child: Child,
@@ -31,7 +34,6 @@ impl Real {
         let directory = tempfile::Builder::new().prefix("sealion-bench-").tempdir().unwrap();
         // Two ports in a row: MySQL has its X Protocol on the second one. Below those that the kernel gives to clients: a storm of
         // connections leaves every second one of them waiting.
-        static STARTED: AtomicU32 = AtomicU32::new(0);
         let port = (0..1000)
             .find_map(|_| {
                 let number =
