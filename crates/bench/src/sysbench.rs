@@ -476,10 +476,9 @@ impl Out<'_> {
 
     /// What its script knows nothing of, sysbench refuses too.
     fn bulk(&mut self) -> Result<(), Refusal> {
-        const KNOWN: [&str; 5] = ["threads", "time", "warmup-time", "rate", "rand-seed"];
+        const KNOWN: [&str; 6] = ["threads", "time", "warmup-time", "events", "rate", "rand-seed"];
         let is_known = |name: &str| KNOWN.contains(&name) || name.starts_with("mysql-");
-        let events = self.number("events", 0.0)?;
-        if let Some(name) = self.options.keys().find(|name| !is_known(name) && *name != "events") {
+        if let Some(name) = self.options.keys().find(|name| !is_known(name)) {
             return refuse(
                 format!("{BULK} has no --{name}"),
                 "its tables are one for each thread, and its statements have one size",
@@ -487,7 +486,7 @@ impl Out<'_> {
             );
         }
         for name in ["events", "rate"] {
-            if events > 0.0 && name == "events" || name == "rate" && self.number("rate", 0.0)? > 0.0 {
+            if self.number(name, 0.0)? > 0.0 {
                 return refuse(
                     format!("--{name} counts rows with sysbench's {BULK}, and statements here"),
                     "an event of sysbench is one row, sent when half a MiB of them is together",

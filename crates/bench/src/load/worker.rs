@@ -55,11 +55,13 @@ pub fn moment(at: Instant) -> Moment {
     }
 }
 
-/// What a server says of a statement that it does not understand begins with where it stopped, in the statement's own words.
-fn shown(message: &str, hides_statements: bool) -> Cow<'_, str> {
-    match message.split_once(" near '") {
-        Some((before, _)) if hides_statements => {
-            Cow::Owned(format!("{before} near … (the statement is not shown)"))
+/// ER_PARSE_ERROR and ER_SYNTAX_ERROR: they repeat the statement from where it was not understood, in quotes, in every language.
+const REPEATS_STATEMENT: [u16; 2] = [1064, 1149];
+
+fn shown(code: u16, message: &str, hides_statements: bool) -> Cow<'_, str> {
+    match message.split_once('\'') {
+        Some((before, _)) if hides_statements && REPEATS_STATEMENT.contains(&code) => {
+            Cow::Owned(format!("{before}… (the statement is not shown)"))
         }
         _ => Cow::Borrowed(message),
     }
@@ -507,7 +509,8 @@ impl<'c> Worker<'c> {
             match lane.reader.feed(came, Rows::Text) {
                 Ok(None) => {}
                 Ok(Some(Answer { error: Some(error), .. })) => {
-                    self.tally.error(error.code, &shown(&error.message, self.common.hides_statements));
+                    self.tally
+                        .error(error.code, &shown(error.code, &error.message, self.common.hides_statements));
                     self.common.failed.store(true, Ordering::Relaxed);
                     break;
                 }
@@ -564,7 +567,7 @@ impl<'c> Worker<'c> {
         self.now = now();
         let Some(lane) = self.lanes.get_mut(at) else { return };
         if let Some(error) = &answer.error {
-            self.tally.error(error.code, &shown(&error.message, self.common.hides_statements));
+            self.tally.error(error.code, &shown(error.code, &error.message, self.common.hides_statements));
             self.common.errors.fetch_add(1, Ordering::Relaxed);
             if RETRIED.contains(&error.code) {
                 self.tally.retries += 1;
@@ -652,8 +655,11 @@ mod tests {
     fn a_statement_of_somebody_s_own_is_not_repeated() {
         let message =
             "You have an error in your SQL syntax; check the manual near 'IDENTIFIED BY 'x'' at line 1";
-        assert!(!shown(message, true).contains("IDENTIFIED") && shown(message, true).contains("SQL syntax"));
-        assert_eq!(shown(message, false), message);
-        assert_eq!(shown("Deadlock found", true), "Deadlock found");
+        assert!(!shown(1064, message, true).contains("IDENTIFIED"));
+        assert!(shown(1064, message, true).contains("SQL syntax"));
+        assert!(!shown(1064, "Fehler bei 'IDENTIFIED BY 'x'' in Zeile 1", true).contains("IDENTIFIED"));
+        assert_eq!(shown(1064, message, false), message);
+        assert_eq!(shown(1146, "Table 'a.b' doesn't exist", true), "Table 'a.b' doesn't exist");
+        assert_eq!(shown(1213, "Deadlock found", true), "Deadlock found");
     }
 }
