@@ -3,8 +3,11 @@
 //! [`run`] is one measurement: connect, warm up, measure, end. What it measured is an [`Outcome`]; whether two of them differ
 //! is for [`crate::stats`] to say.
 
+mod arrivals;
+mod clock;
 pub mod connects;
 pub mod echo;
+mod handover;
 pub mod measure;
 pub mod own;
 mod placement;
@@ -23,8 +26,11 @@ use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
 use wire::prepared::Cell;
 
 use crate::cpu;
+use arrivals::Arrivals;
+use clock::moment;
+use handover::Handover;
 use measure::Tally;
-use worker::{Arrivals, Common, Lane, Times, Worker, moment};
+use worker::{Common, Lane, Times, Worker};
 use workload::{Bulk, Script, Slot};
 
 /// Logins that are under way at once: a server with a TLS handshake for each has enough of them.
@@ -155,6 +161,8 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
         .rate_per_s
         .filter(|rate| *rate > 0.0)
         .map(|rate| Arrivals::new(rate, measure_at, spec.arrivals_seed));
+    let processors = placement::processors(workers);
+    let handover = Handover::new(&processors, &shares.iter().map(Vec::len).collect::<Vec<_>>());
     let common = Common {
         script: &spec.script,
         cells: &connected.cells,
@@ -163,6 +171,7 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
         failed: &failed,
         events_left: left.as_ref(),
         arrivals: arrivals.as_ref(),
+        handover: handover.as_ref(),
         hides_statements: spec.script.is_own(),
         events,
         queries,
@@ -174,12 +183,13 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
     let (tally, is_whole, elapsed, server_cpu_us) = thread::scope(|scope| {
         let running: Vec<_> = shares
             .into_iter()
+            .zip(processors)
             .enumerate()
-            .map(|(worker, lanes)| {
+            .map(|(worker, (lanes, processor))| {
                 let (common, seed) = (&common, seeds.u64(..));
                 scope.spawn(move || {
-                    placement::settle(worker, workers);
-                    Worker::new(common, lanes, seed)?.run()
+                    placement::settle(processor);
+                    Worker::new(common, worker, lanes, seed)?.run()
                 })
             })
             .collect();

@@ -11,11 +11,27 @@ use thread_priority::{
 /// On the crate's scale of 0 to 99: a niceness of 0.
 const ORDINARY: u8 = 47;
 
+/// For as many workers: the processor that each keeps to itself.
+///
+/// With a thread for every processor each keeps its own: else two of them share one for a while, and a server's thread follows
+/// whoever woke it from one to the other. With fewer threads than processors the scheduler finds free ones.
+pub fn processors(workers: usize) -> Vec<Option<usize>> {
+    let Ok(all) = sched_getaffinity(Pid::from_raw(0)) else { return vec![None; workers] };
+    let ours: Vec<usize> = (0..CpuSet::count()).filter(|cpu| all.is_set(*cpu).unwrap_or(false)).collect();
+    if workers < ours.len() || workers < 2 {
+        return vec![None; workers];
+    }
+    ours.into_iter().map(Some).cycle().take(workers).collect()
+}
+
 /// Of the thread that asks. What the system refuses stays as it was: it is measured all the same, a little dearer.
-pub fn settle(worker: usize, workers: usize) {
+pub fn settle(processor: Option<usize>) {
     be_batch();
-    if let Some(set) = own_processor(worker, workers) {
-        let _ = sched_setaffinity(Pid::from_raw(0), &set);
+    if let Some(processor) = processor {
+        let mut one = CpuSet::new();
+        if one.set(processor).is_ok() {
+            let _ = sched_setaffinity(Pid::from_raw(0), &one);
+        }
     }
 }
 
@@ -36,19 +52,6 @@ fn be_batch() {
     let _ = setpriority_process(None, niceness);
 }
 
-/// With a thread for every processor each keeps its own: else two of them share one for a while, and a server's thread follows
-/// whoever woke it from one to the other. With fewer threads than processors the scheduler finds free ones.
-fn own_processor(worker: usize, workers: usize) -> Option<CpuSet> {
-    let all = sched_getaffinity(Pid::from_raw(0)).ok()?;
-    let ours: Vec<usize> = (0..CpuSet::count()).filter(|cpu| all.is_set(*cpu).unwrap_or(false)).collect();
-    if workers < ours.len() || workers < 2 {
-        return None;
-    }
-    let mut one = CpuSet::new();
-    one.set(*ours.get(worker % ours.len())?).ok()?;
-    Some(one)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,20 +59,14 @@ mod tests {
     #[test]
     fn threads_get_a_processor_each_only_where_there_is_one_for_each() {
         let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let of = |worker, workers| {
-            own_processor(worker, workers).map(|set| {
-                (0..CpuSet::count()).filter(|cpu| set.is_set(*cpu).unwrap_or(false)).collect::<Vec<_>>()
-            })
-        };
-        assert_eq!(of(0, 1), None);
+        assert_eq!(super::processors(1), [None]);
         if processors > 2 {
-            assert_eq!(of(0, processors - 1), None);
+            assert_eq!(super::processors(processors - 1), vec![None; processors - 1]);
         }
         if processors > 1 {
-            let seen: std::collections::BTreeSet<_> =
-                (0..processors).map(|worker| of(worker, processors)).collect();
+            let seen: std::collections::BTreeSet<_> = super::processors(processors).into_iter().collect();
             assert_eq!(seen.len(), processors);
-            assert!(seen.iter().all(|one| one.as_ref().is_some_and(|one| one.len() == 1)));
+            assert!(!seen.contains(&None));
         }
     }
 
@@ -77,7 +74,7 @@ mod tests {
     fn a_thread_is_settled_and_as_nice_as_before() {
         std::thread::spawn(|| {
             let before = getpriority_process(None);
-            settle(0, 1);
+            settle(None);
             assert_eq!(getpriority_process(None), before);
             let policy = std::fs::read_to_string("/proc/thread-self/sched").unwrap_or_default();
             // 3 is SCHED_BATCH; without CONFIG_SCHED_DEBUG there is no such file.

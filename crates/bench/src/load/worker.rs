@@ -2,26 +2,26 @@
 //! outstanding, and one write and one read are one statement.
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::fd::AsFd;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use net::Session;
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
-use nix::time::{ClockId as Clock, clock_gettime};
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::io::Errno;
+use slab::Slab;
 use wire::answers::Rows;
 use wire::prepared::Cell;
 use wire::{Answer, AnswerReader};
 
-use super::measure::{Tally, ThreadCpu, ns};
+use super::arrivals::Arrivals;
+use super::clock::{Moment, moment, now};
+use super::handover::Handover;
+use super::measure::{Tally, ThreadCpu};
 use super::workload::{Action, Bulk, Event, Script, Slot};
 
 /// A range of a hundred rows has 13 KiB.
@@ -31,29 +31,13 @@ const EVENTS: usize = 256;
 const GRACE_NS: u64 = 5_000_000_000;
 /// Signs from others (stop, failed, the last event) are looked at so often.
 const LOOK_AT_MOST_NS: u64 = 100_000_000;
-/// More cannot be served any more; their memory is for something else.
-const LATE_MAX: usize = 1_000_000;
 const TIMER: u64 = u64::MAX;
+const BELL: u64 = u64::MAX - 1;
+/// On which processor a connection's answers arrive is asked so often: a system call for as many statements.
+const STATEMENTS_A_LOOK: u32 = 64;
 const AWAITED: EventFlags = EventFlags::IN.union(EventFlags::ET).union(EventFlags::RDHUP);
 /// Deadlock, lock wait timeout, record changed: sysbench's default for `--mysql-ignore-errors`. The event begins again.
 pub const RETRIED: [u16; 3] = [1213, 1205, 1020];
-
-/// ns on the clock that `Instant` has too, as a number: it is asked for and subtracted for every statement.
-pub type Moment = u64;
-
-fn now() -> Moment {
-    // This clock is always there, and begins with the machine. By libc: rustix's own way to it ends valgrind's runs.
-    let Ok(at) = clock_gettime(Clock::CLOCK_MONOTONIC) else { return 0 };
-    at.tv_sec().cast_unsigned() * 1_000_000_000 + at.tv_nsec().cast_unsigned()
-}
-
-pub fn moment(at: Instant) -> Moment {
-    let here = Instant::now();
-    match at.checked_duration_since(here) {
-        Some(ahead) => now().saturating_add(ns(ahead)),
-        None => now().saturating_sub(ns(here.duration_since(at))),
-    }
-}
 
 /// ER_PARSE_ERROR and ER_SYNTAX_ERROR: they repeat the statement from where it was not understood, in quotes, in every language.
 const REPEATS_STATEMENT: [u16; 2] = [1064, 1149];
@@ -83,6 +67,10 @@ pub struct Lane {
     query_since: Moment,
     is_alive: bool,
     waits_for_room: bool,
+    /// Since somebody looked where its answers arrive.
+    statements: u32,
+    /// What is not counted of what it has sent and received.
+    uncounted: net::Traffic,
 }
 
 impl Lane {
@@ -101,7 +89,22 @@ impl Lane {
             query_since: now,
             is_alive: true,
             waits_for_room: false,
+            statements: 0,
+            uncounted: net::Traffic::default(),
         }
+    }
+
+    /// Since its bytes count.
+    fn traffic(&self) -> net::Traffic {
+        let now = self.session.traffic();
+        net::Traffic {
+            sent_bytes: now.sent_bytes - self.uncounted.sent_bytes,
+            received_bytes: now.received_bytes - self.uncounted.received_bytes,
+        }
+    }
+
+    fn awaited(&self) -> EventFlags {
+        if self.waits_for_room { AWAITED | EventFlags::OUT } else { AWAITED }
     }
 
     /// Says goodbye, as far as it goes without waiting.
@@ -109,6 +112,12 @@ impl Lane {
         if self.is_alive && !self.reader.is_busy() {
             let _ = self.session.write(&[1, 0, 0, 0, wire::command::COM_QUIT]);
         }
+    }
+}
+
+impl AsFd for Lane {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.session.as_fd()
     }
 }
 
@@ -133,6 +142,8 @@ pub struct Common<'c> {
     pub events_left: Option<&'c AtomicI64>,
     /// `None`: each connection begins the next event when it has ended one.
     pub arrivals: Option<&'c Arrivals>,
+    /// Where workers keep a processor each.
+    pub handover: Option<&'c Handover<Lane>>,
     /// Texts of errors may hold a part of a statement, and the statement a password.
     pub hides_statements: bool,
     pub events: &'c AtomicU64,
@@ -149,75 +160,6 @@ struct Untold {
     event_ns: u64,
 }
 
-/// Events that come whether or not somebody is there for them: one stream for all workers, and whoever has a connection that is
-/// free takes the next.
-#[derive(Debug)]
-pub struct Arrivals {
-    mean: Duration,
-    stream: Mutex<Stream>,
-}
-
-#[derive(Debug)]
-struct Stream {
-    next: Moment,
-    /// Came, and no connection was free.
-    late: VecDeque<Moment>,
-    random: fastrand::Rng,
-    /// Of those before it nobody counts any.
-    measure_at: Moment,
-    due: u64,
-    turned_away: u64,
-}
-
-impl Arrivals {
-    pub fn new(rate_per_s: f64, measure_at: Instant, seed: u64) -> Self {
-        let stream = Stream {
-            next: now(),
-            late: VecDeque::new(),
-            random: fastrand::Rng::with_seed(seed),
-            measure_at: moment(measure_at),
-            due: 0,
-            turned_away: 0,
-        };
-        Self { mean: Duration::from_secs_f64(1.0 / rate_per_s), stream: Mutex::new(stream) }
-    }
-
-    fn until(&self, now: Moment) -> MutexGuard<'_, Stream> {
-        let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
-        while stream.next <= now {
-            stream.due += u64::from(stream.next >= stream.measure_at);
-            if stream.late.len() < LATE_MAX {
-                let next = stream.next;
-                stream.late.push_back(next);
-            } else {
-                stream.turned_away += 1;
-            }
-            // As if each of very many users came by chance.
-            let gap = self.mean.mul_f64(-(1.0 - stream.random.f64()).ln());
-            stream.next += ns(gap);
-        }
-        stream
-    }
-
-    /// Since when the oldest waits; or when the next comes.
-    fn take(&self, now: Moment) -> Result<Moment, Moment> {
-        let mut stream = self.until(now);
-        let next = stream.next;
-        stream.late.pop_front().ok_or(next)
-    }
-
-    /// Counts what came until then. Who still waits has waited so long at least.
-    pub fn close(&self, end: Moment, tally: &mut Tally) {
-        let stream = self.until(end);
-        tally.due = stream.due;
-        tally.late_at_end = stream.late.len() as u64;
-        tally.turned_away = stream.turned_away;
-        for since in &stream.late {
-            tally.event_ns.saturating_record(end.saturating_sub(*since));
-        }
-    }
-}
-
 /// What a worker has done.
 pub struct Done {
     pub tally: Tally,
@@ -229,13 +171,13 @@ pub struct Done {
 
 pub struct Worker<'c> {
     common: &'c Common<'c>,
-    lanes: Vec<Lane>,
+    /// Among the workers.
+    number: usize,
+    lanes: Slab<Lane>,
     epoll: OwnedFd,
     random: fastrand::Rng,
     tally: Tally,
     cpu: Option<ThreadCpu>,
-    /// Of all connections, when the measurement began.
-    traffic: net::Traffic,
     /// Where events arrive: when the next does.
     timer: Option<TimerFd>,
     idle: Vec<usize>,
@@ -254,10 +196,10 @@ pub struct Worker<'c> {
 }
 
 impl<'c> Worker<'c> {
-    pub fn new(common: &'c Common<'c>, lanes: Vec<Lane>, seed: u64) -> io::Result<Self> {
+    pub fn new(common: &'c Common<'c>, number: usize, lanes: Vec<Lane>, seed: u64) -> io::Result<Self> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
-        for (at, lane) in lanes.iter().enumerate() {
-            epoll::add(&epoll, lane.session.as_fd(), EventData::new_u64(at as u64), AWAITED)?;
+        if let Some(bell) = common.handover.and_then(|handover| handover.bell(number)) {
+            epoll::add(&epoll, bell, EventData::new_u64(BELL), EventFlags::IN)?;
         }
         let timer = if common.arrivals.is_some() {
             let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK)?;
@@ -266,15 +208,15 @@ impl<'c> Worker<'c> {
         } else {
             None
         };
-        Ok(Self {
+        let mut worker = Self {
             common,
-            idle: (0..lanes.len()).rev().collect(),
-            lanes,
+            number,
+            idle: Vec::new(),
+            lanes: Slab::new(),
             epoll,
             random: fastrand::Rng::with_seed(seed),
             tally: Tally::default(),
             cpu: None,
-            traffic: net::Traffic::default(),
             timer,
             measure_at: moment(common.times.measure_at),
             end_at: common.times.end_at.map_or(Moment::MAX, moment),
@@ -286,7 +228,11 @@ impl<'c> Worker<'c> {
             busy: 0,
             untold: Untold::default(),
             buffer: vec![0; READ_BYTES],
-        })
+        };
+        for lane in lanes {
+            worker.adopt(lane)?;
+        }
+        Ok(worker)
     }
 
     /// Until the end; what was counted, and whether all statements had their answer.
@@ -301,7 +247,7 @@ impl<'c> Worker<'c> {
                 break;
             }
             if self.busy == 0 && self.idle.is_empty() {
-                break; // All are lost.
+                break; // All are lost, or elsewhere.
             }
             let count = match epoll::wait(&self.epoll, &mut events, Some(&self.timeout())) {
                 Ok(count) => count,
@@ -309,14 +255,19 @@ impl<'c> Worker<'c> {
                 Err(errno) => return Err(errno.into()),
             };
             for event in events.iter().take(count) {
-                let data = event.data.u64();
-                match usize::try_from(data) {
-                    Ok(at) if data != TIMER => self.turn(at),
-                    _ => {
+                match event.data.u64() {
+                    TIMER => {
                         if let Some(timer) = &self.timer {
                             let _ = timer.wait();
                         }
                     }
+                    BELL => {
+                        let came = self.common.handover.map(|handover| handover.take(self.number));
+                        for lane in came.into_iter().flatten() {
+                            self.adopt(lane)?;
+                        }
+                    }
+                    at => self.turn(usize::try_from(at).unwrap_or(usize::MAX)),
                 }
             }
             let Untold { queries, events, event_ns } = std::mem::take(&mut self.untold);
@@ -324,14 +275,18 @@ impl<'c> Worker<'c> {
             self.common.events.fetch_add(events, Ordering::Relaxed);
             self.common.event_ns.fetch_add(event_ns, Ordering::Relaxed);
         }
+        let last = self.common.handover.map(|handover| handover.leave(self.number));
+        for lane in last.into_iter().flatten() {
+            self.adopt(lane)?;
+        }
         self.end_measuring();
         if self.common.arrivals.is_some() {
             // What never had an answer took so long at least.
-            for lane in self.lanes.iter().filter(|lane| lane.is_alive && lane.reader.is_busy()) {
+            for (_, lane) in self.lanes.iter().filter(|(_, lane)| lane.is_alive && lane.reader.is_busy()) {
                 self.tally.event_ns.saturating_record(self.now.saturating_sub(lane.event_since));
             }
         }
-        for lane in &mut self.lanes {
+        for (_, lane) in &mut self.lanes {
             lane.quit();
         }
         Ok(Done { tally: self.tally, is_whole: self.busy == 0, ended: self.ended.unwrap_or(self.now) })
@@ -345,7 +300,9 @@ impl<'c> Worker<'c> {
             self.tally.retries = warm_up.retries;
             (self.tally.lost, self.tally.lost_why) = (warm_up.lost, warm_up.lost_why);
             self.is_measuring = true;
-            self.traffic = self.traffic_so_far();
+            for (_, lane) in &mut self.lanes {
+                lane.uncounted = lane.session.traffic();
+            }
             self.cpu = Some(ThreadCpu::now());
         }
         let is_cut = self.now >= self.end_at
@@ -366,28 +323,17 @@ impl<'c> Worker<'c> {
         if self.is_measuring {
             let end = self.now.min(self.end_at);
             self.ended = Some(end);
-            for lane in self.lanes.iter().filter(|lane| lane.is_alive && lane.reader.is_busy()) {
+            for (_, lane) in self.lanes.iter().filter(|(_, lane)| lane.is_alive && lane.reader.is_busy()) {
                 self.tally.under_way(end.saturating_sub(lane.event_since));
             }
         }
         self.is_measuring = false;
         if let Some(cpu) = self.cpu.take() {
             cpu.add_to(&mut self.tally);
-            let (before, now) = (self.traffic, self.traffic_so_far());
-            self.tally.traffic(net::Traffic {
-                sent_bytes: now.sent_bytes - before.sent_bytes,
-                received_bytes: now.received_bytes - before.received_bytes,
-            });
-        }
-    }
-
-    fn traffic_so_far(&self) -> net::Traffic {
-        self.lanes.iter().map(|lane| lane.session.traffic()).fold(net::Traffic::default(), |sum, one| {
-            net::Traffic {
-                sent_bytes: sum.sent_bytes + one.sent_bytes,
-                received_bytes: sum.received_bytes + one.received_bytes,
+            for (_, lane) in &self.lanes {
+                self.tally.traffic(lane.traffic());
             }
-        })
+        }
     }
 
     /// Whoever was asked to end waits no longer than that for an answer, whatever was planned.
@@ -487,9 +433,8 @@ impl<'c> Worker<'c> {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     if !std::mem::replace(&mut lane.waits_for_room, true) {
                         // From here on also told when there is room; once is enough for all statements.
-                        let flags = AWAITED | EventFlags::OUT;
-                        let (data, lane) = (EventData::new_u64(at as u64), lane.session.as_fd());
-                        if let Err(errno) = epoll::modify(&self.epoll, lane, data, flags) {
+                        let data = EventData::new_u64(at as u64);
+                        if let Err(errno) = epoll::modify(&self.epoll, &*lane, data, lane.awaited()) {
                             return self.lose(at, &errno);
                         }
                     }
@@ -584,6 +529,7 @@ impl<'c> Worker<'c> {
             self.tally.query(kind, answer, self.now.saturating_sub(lane.query_since));
         }
         self.untold.queries += 1;
+        lane.statements += 1;
         lane.action += 1;
         if lane.action < self.common.script.actions.len() {
             return self.say(at);
@@ -598,11 +544,45 @@ impl<'c> Worker<'c> {
         self.untold.events += 1;
         self.untold.event_ns += took_ns;
         let is_over = self.is_ending || self.now >= self.end_at;
+        if !is_over && self.is_handed_over(at) {
+            return;
+        }
         if !is_over && self.common.arrivals.is_none() && self.take_event() {
             self.begin_event(at, self.now);
             return self.say(at);
         }
         self.rest(at);
+    }
+
+    /// A connection that has nothing under way.
+    fn adopt(&mut self, mut lane: Lane) -> io::Result<()> {
+        lane.uncounted = lane.session.traffic();
+        let at = self.lanes.vacant_key();
+        epoll::add(&self.epoll, &lane, EventData::new_u64(at as u64), lane.awaited())?;
+        self.lanes.insert(lane);
+        self.idle.push(at);
+        Ok(())
+    }
+
+    /// To the worker on whose processor its answers arrive, if there is such a one.
+    fn is_handed_over(&mut self, at: usize) -> bool {
+        let Some(handover) = self.common.handover else { return false };
+        let Some(lane) = self.lanes.get_mut(at) else { return false };
+        if lane.statements < STATEMENTS_A_LOOK {
+            return false;
+        }
+        lane.statements = 0;
+        let Some(place) = handover.better_for(lane, self.number) else { return false };
+        if epoll::delete(&self.epoll, &*lane).is_err() {
+            return false;
+        }
+        let lane = self.lanes.remove(at);
+        self.busy = self.busy.saturating_sub(1);
+        if self.is_measuring {
+            self.tally.traffic(lane.traffic());
+        }
+        place.put(lane);
+        true
     }
 
     fn rest(&mut self, at: usize) {
@@ -617,6 +597,9 @@ impl<'c> Worker<'c> {
             let _ = epoll::delete(&self.epoll, lane.session.as_fd());
             self.tally.lost(why);
             self.common.errors.fetch_add(1, Ordering::Relaxed);
+            if let Some(handover) = self.common.handover {
+                handover.lost(self.number);
+            }
             if was_busy {
                 self.busy = self.busy.saturating_sub(1);
             } else {
@@ -629,27 +612,6 @@ impl<'c> Worker<'c> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn arrivals_are_one_stream_and_who_still_waits_has_waited() {
-        let begin = now();
-        let arrivals = Arrivals::new(1000.0, Instant::now(), 7);
-        // Nobody takes any for a second; then one after the other, the oldest first.
-        let end = begin + 1_000_000_000;
-        let first = arrivals.take(end).expect("a thousand wait");
-        let second = arrivals.take(end).expect("a thousand wait");
-        assert!(begin <= first && first <= second && second <= end);
-        let mut tally = Tally::default();
-        arrivals.close(end, &mut tally);
-        // Five standard deviations of a thousand.
-        assert!((840..1160).contains(&tally.due), "{}", tally.due);
-        assert!(tally.late_at_end + 2 >= tally.due && tally.turned_away == 0);
-        assert_eq!(tally.event_ns.len(), tally.late_at_end);
-        // They came evenly, so that they have waited half of it on average.
-        assert!((0.45e9..0.55e9).contains(&tally.event_ns.mean()), "{}", tally.event_ns.mean());
-        while arrivals.take(end).is_ok() {}
-        assert!(arrivals.take(end).is_err_and(|next| next > end));
-    }
 
     #[test]
     fn a_statement_of_somebody_s_own_is_not_repeated() {
