@@ -86,11 +86,22 @@ pub struct Made {
     pub issuers: u8,
     /// Its OpenSSL may use the processor's instructions for AES.
     pub aes_ni: bool,
+    pub release: Release,
+}
+
+/// Of a server of the lab, and with it the OpenSSL that it is linked with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Release {
+    /// OpenSSL 3.0.
+    MariaDb1011,
+    /// OpenSSL 3.5, which has ML-KEM.
+    MariaDb118,
 }
 
 impl Made {
     /// RSA of 2048 bits, signed by a CA.
-    pub const PLAIN: Self = Self { key: Key::Rsa(2048), issuers: 1, aes_ni: true };
+    pub const PLAIN: Self =
+        Self { key: Key::Rsa(2048), issuers: 1, aes_ni: true, release: Release::MariaDb1011 };
 }
 
 /// What a server of the lab keeps encrypted.
@@ -110,13 +121,13 @@ pub enum Place {
     /// A MariaDB of the lab.
     Made(Made),
     AtRest(AtRest),
-    /// Three nodes of the lab, used in turn; `tls` is between them.
+    /// Three nodes of the lab, used in turn; between them is TLS with certificates of this key, or clear text.
     Galera {
-        tls: bool,
+        tls: Option<Key>,
     },
     /// The same, with so much delay between them.
     Wan {
-        tls: bool,
+        tls: Option<Key>,
         one_way_ms: u16,
     },
     /// No MySQL at all: the same TLS, or none, and bytes that come back.
@@ -130,8 +141,8 @@ pub enum Place {
 pub enum Via {
     #[default]
     Direct,
-    /// A relay of ours that keeps every byte for so long, each way.
-    Delay { one_way_ms: u16 },
+    /// A relay of ours that keeps every byte for so long, each way, and lets so much pass (0: as much as there is).
+    Line { one_way_ms: u16, mbit_per_s: u32 },
     /// stunnel at both ends; the server itself is spoken to in clear text.
     Stunnel,
     /// `ssh -L`; the server itself is spoken to in clear text.
@@ -266,7 +277,17 @@ const CHACHA20: ArmTls = ArmTls::suite13("TLS_CHACHA20_POLY1305_SHA256");
 const WITHOUT_AES_NI: Place = Place::Made(Made { aes_ni: false, ..Made::PLAIN });
 
 const fn five_ms(name: &'static str, tls: ArmTls) -> Arm {
-    arm(name, tls).via(Via::Delay { one_way_ms: 5 }).against("5 ms: clear text")
+    arm(name, tls).via(Via::Line { one_way_ms: 5, mbit_per_s: 0 }).against("5 ms: clear text")
+}
+
+const fn thin(name: &'static str, tls: ArmTls, mbit_per_s: u32) -> Arm {
+    arm(name, tls).via(Via::Line { one_way_ms: 0, mbit_per_s })
+}
+
+/// Connects, to a server with OpenSSL 3.5.
+const fn newer(name: &'static str, tls: ArmTls) -> Arm {
+    let place = Place::Made(Made { release: Release::MariaDb118, ..Made::PLAIN });
+    arm(name, tls).at(place).against("11.8, clear text")
 }
 
 const TUNNELS: &[Arm] = &[
@@ -279,11 +300,11 @@ const TUNNELS: &[Arm] = &[
 ];
 
 const GALERA: &[Arm] = &[
-    arm("replication in clear text", ArmTls::OFF).at(Place::Galera { tls: false }),
-    arm("replication by TLS", ArmTls::OFF).at(Place::Galera { tls: true }),
+    arm("replication in clear text", ArmTls::OFF).at(Place::Galera { tls: None }),
+    arm("replication by TLS", ArmTls::OFF).at(Place::Galera { tls: Some(Made::PLAIN.key) }),
 ];
 
-const fn wan(name: &'static str, tls: bool, one_way_ms: u16) -> Arm {
+const fn wan(name: &'static str, tls: Option<Key>, one_way_ms: u16) -> Arm {
     arm(name, ArmTls::OFF).at(Place::Wan { tls, one_way_ms })
 }
 
@@ -508,8 +529,41 @@ pub const EXPERIMENTS: &[Experiment] = &[
             arm("X25519", ArmTls::group("X25519")),
             arm("P-256", ArmTls::group("P-256")),
             arm("P-384", ArmTls::group("P-384")),
+            arm("X25519 and ML-KEM-768", ArmTls::group("X25519MLKEM768")),
         ],
         connections: &[],
+        published: None,
+    },
+    Experiment {
+        name: "openssl",
+        question: "Does a server's OpenSSL matter to who connects, and what does a key exchange cost that holds against \
+                   quantum computers?",
+        workload: "connect",
+        measure: Measure::EventsPerS,
+        arms: &[
+            arm("10.11, clear text", ArmTls::OFF),
+            arm("10.11, OpenSSL 3.0", ArmTls::group("X25519")),
+            newer("11.8, clear text", ArmTls::OFF),
+            newer("11.8, OpenSSL 3.5", ArmTls::group("X25519")),
+            newer("11.8, ML-KEM-768 beside it", ArmTls::group("X25519MLKEM768")).against("11.8, OpenSSL 3.5"),
+        ],
+        connections: &[],
+        published: None,
+    },
+    Experiment {
+        name: "bandwidth",
+        question: "Does TLS cost who reads whole tables over a thin line, or does the line?",
+        workload: "stream",
+        measure: Measure::EventsPerS,
+        arms: &[
+            arm("clear text", ArmTls::OFF),
+            arm("TLS", ArmTls::ON),
+            thin("1000 Mbit/s", ArmTls::OFF, 1000).against("1000 Mbit/s"),
+            thin("1000 Mbit/s, TLS", ArmTls::ON, 1000).against("1000 Mbit/s"),
+            thin("100 Mbit/s", ArmTls::OFF, 100).against("100 Mbit/s"),
+            thin("100 Mbit/s, TLS", ArmTls::ON, 100).against("100 Mbit/s"),
+        ],
+        connections: &[1],
         published: None,
     },
     Experiment {
@@ -586,12 +640,14 @@ pub const EXPERIMENTS: &[Experiment] = &[
         workload: "oltp_write_only",
         measure: Measure::EventsPerS,
         arms: &[
-            wan("0 ms", false, 0),
-            wan("0 ms, TLS", true, 0),
-            wan("5 ms", false, 5).against("5 ms"),
-            wan("5 ms, TLS", true, 5).against("5 ms"),
-            wan("20 ms", false, 20).against("20 ms"),
-            wan("20 ms, TLS", true, 20).against("20 ms"),
+            wan("0 ms", None, 0),
+            wan("0 ms, TLS", Some(Made::PLAIN.key), 0),
+            wan("0 ms, TLS, RSA 4096", Some(Key::Rsa(4096)), 0),
+            wan("5 ms", None, 5).against("5 ms"),
+            wan("5 ms, TLS", Some(Made::PLAIN.key), 5).against("5 ms"),
+            wan("20 ms", None, 20).against("20 ms"),
+            wan("20 ms, TLS", Some(Made::PLAIN.key), 20).against("20 ms"),
+            wan("20 ms, TLS, RSA 4096", Some(Key::Rsa(4096)), 20).against("20 ms"),
         ],
         connections: &[32],
         published: None,

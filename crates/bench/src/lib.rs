@@ -3,6 +3,7 @@
 
 pub mod audit;
 pub mod cpu;
+pub mod energy;
 pub mod experiments;
 pub mod histogram;
 pub mod load;

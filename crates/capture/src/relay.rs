@@ -23,6 +23,9 @@ use crate::{CaptureReport, unix_ms};
 pub const CONNECTIONS_MAX: usize = 512;
 /// What is read at once: larger than any TLS record, so that one passes in two reads at most.
 const CHUNK_BYTES: usize = 64 * 1024;
+/// Of a line with a rate: so much of its time a piece takes at most, or a short one would wait long behind it.
+const PIECE_OF_RATE: Duration = Duration::from_millis(1);
+const PIECE_BYTES_MIN: usize = 1460;
 /// Of one direction, on their way through a delay: whoever sends more has to wait, as before a long line.
 const ON_THE_WAY_MAX: usize = 256;
 
@@ -45,6 +48,10 @@ struct Shared {
     connections: AtomicUsize,
     /// How long each byte is kept.
     delay_us: AtomicU64,
+    /// Of each direction, of all connections together; 0: as fast as it goes.
+    bytes_per_s: AtomicU64,
+    /// To servers, and back: since when nothing is on the line any more.
+    free_at: [Mutex<Option<Instant>>; 2],
     /// Under which address a peer is known: servers behind relays dial from where they listen.
     known_as: fn(IpAddr) -> IpAddr,
 }
@@ -63,6 +70,8 @@ impl Relays {
                 tap: Mutex::new(None),
                 connections: AtomicUsize::new(0),
                 delay_us: AtomicU64::new(0),
+                bytes_per_s: AtomicU64::new(0),
+                free_at: Default::default(),
                 known_as,
             }),
         }
@@ -73,6 +82,12 @@ impl Relays {
     pub fn set_delay(&self, one_way: Duration) {
         let us = u64::try_from(one_way.as_micros()).unwrap_or(u64::MAX);
         self.shared.delay_us.store(us, Ordering::Relaxed);
+    }
+
+    /// From now on no more than so many bytes a second pass, each way, of all connections together; 0 is as many as there are.
+    /// Bytes below TLS are counted: headers of IP and TCP, which a real line carries too, are not.
+    pub fn set_rate(&self, bytes_per_s: u64) {
+        self.shared.bytes_per_s.store(bytes_per_s, Ordering::Relaxed);
     }
 
     /// Listens on `route.listen` from now on. Returns the address, whose port the kernel chooses where it is 0.
@@ -154,11 +169,42 @@ impl Shared {
             let (shared, from, to) = (Arc::clone(self), server.try_clone()?, client.try_clone()?);
             thread::Builder::new()
                 .name("relay".into())
-                .spawn(move || shared.pour(&from, &to, route.listen, peer))?
+                .spawn(move || shared.pour(&from, &to, route.listen, peer, Way::Back))?
         };
-        self.pour(client, &server, peer, route.listen);
+        self.pour(client, &server, peer, route.listen, Way::There);
         let _ = back.join();
         Ok(())
+    }
+
+    fn bytes_per_s(&self) -> u64 {
+        self.bytes_per_s.load(Ordering::Relaxed)
+    }
+
+    /// What is read at once.
+    fn piece_bytes(&self) -> usize {
+        match self.bytes_per_s() {
+            0 => CHUNK_BYTES,
+            rate => usize::try_from(u128::from(rate) * PIECE_OF_RATE.as_nanos() / 1_000_000_000)
+                .unwrap_or(CHUNK_BYTES)
+                .clamp(PIECE_BYTES_MIN, CHUNK_BYTES),
+        }
+    }
+
+    /// From when to when so many bytes are on the line, after those that came before.
+    fn on_the_line(&self, way: Way, bytes: usize) -> (Instant, Instant) {
+        let now = Instant::now();
+        let rate = self.bytes_per_s();
+        if rate == 0 {
+            return (now, now);
+        }
+        let takes = Duration::from_secs_f64(bytes as f64 / rate as f64);
+        let [there, back] = &self.free_at;
+        let line = if way == Way::There { there } else { back };
+        let mut free_at = line.lock().unwrap_or_else(PoisonError::into_inner);
+        let begins = free_at.map_or(now, |at| at.max(now));
+        let ends = begins + takes;
+        *free_at = Some(ends);
+        (begins, ends)
     }
 
     fn delay(&self) -> Duration {
@@ -166,15 +212,23 @@ impl Shared {
     }
 
     /// Hands on one direction until it ends.
-    fn pour(&self, mut from: &TcpStream, mut to: &TcpStream, source: SocketAddr, destination: SocketAddr) {
+    fn pour(
+        &self,
+        mut from: &TcpStream,
+        mut to: &TcpStream,
+        source: SocketAddr,
+        destination: SocketAddr,
+        way: Way,
+    ) {
         thread::scope(|scope| {
             // The SYN took the first sequence number.
             let mut sequence: u32 = 1;
             let mut chunk = vec![0; CHUNK_BYTES];
-            // Once there is a delay all goes this way, or bytes would overtake each other.
+            // Once there is a delay or a rate all goes this way, or bytes would overtake each other.
             let mut line: Option<SyncSender<(Instant, Vec<u8>)>> = None;
             loop {
-                let n = match from.read(&mut chunk) {
+                let most = self.piece_bytes();
+                let n = match from.read(chunk.get_mut(..most).unwrap_or_default()) {
                     Ok(n) => n,
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                     Err(_) => 0,
@@ -183,7 +237,7 @@ impl Shared {
                 let mark = if piece.is_empty() { Mark::Ends } else { Mark::Goes };
                 self.segment(source, destination, sequence, mark, piece);
                 sequence = sequence.wrapping_add(u32::try_from(n).unwrap_or(u32::MAX));
-                if line.is_none() && !self.delay().is_zero() {
+                if line.is_none() && (!self.delay().is_zero() || self.bytes_per_s() > 0) {
                     let (send, take) = sync_channel(ON_THE_WAY_MAX);
                     line = Some(send);
                     scope.spawn(move || arrive(&take, to));
@@ -191,8 +245,11 @@ impl Shared {
                 let is_sent = match &line {
                     // An empty piece is the end, which comes no earlier than the bytes before it.
                     Some(line) => {
-                        let due = Instant::now() + self.delay();
-                        line.send((due, piece.to_vec())).is_ok() && !piece.is_empty()
+                        let (begins, ends) = self.on_the_line(way, n);
+                        let is_sent = line.send((ends + self.delay(), piece.to_vec())).is_ok();
+                        // What has no room on the line is not taken off the sender yet.
+                        thread::sleep(begins.saturating_duration_since(Instant::now()));
+                        is_sent && !piece.is_empty()
                     }
                     None => !piece.is_empty() && to.write_all(piece).is_ok(),
                 };
@@ -241,6 +298,12 @@ fn arrive(line: &Receiver<(Instant, Vec<u8>)>, mut to: &TcpStream) {
         }
     }
     let _ = to.shutdown(Shutdown::Write);
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    There,
+    Back,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -361,6 +424,27 @@ mod tests {
         assert_eq!(back, [&b"at once, "[..], &text, b", and the end"].concat());
         // The way back had none any more. Never less than what was asked for; how much more is the machine's affair.
         assert!(began.elapsed() >= one_way, "{:?}", began.elapsed());
+    }
+
+    #[test]
+    fn no_more_bytes_pass_than_the_line_carries_and_connections_share_it() {
+        let (target, _served) = echo();
+        let relays = Relays::new(|ip| ip);
+        let listen = relays.add(Route { listen: "127.77.200.1:0".parse().unwrap(), target }).unwrap();
+        relays.set_rate(2_000_000);
+        let text: Vec<u8> = (0..50_000_u32).flat_map(u32::to_be_bytes).collect();
+        let began = Instant::now();
+        thread::scope(|scope| {
+            let both = [(); 2].map(|()| scope.spawn(|| say(listen, &text)));
+            for one in both {
+                assert!(one.join().unwrap() == text);
+            }
+        });
+        // Twice 200 kB there, and as much back, which begins when all of one is there: never sooner than what the line takes for
+        // the way back of both, and the way there of one.
+        assert!(began.elapsed() >= Duration::from_millis(290), "{:?}", began.elapsed());
+        relays.set_rate(0);
+        assert_eq!(relays.shared.piece_bytes(), CHUNK_BYTES);
     }
 
     #[test]

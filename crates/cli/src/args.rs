@@ -544,7 +544,7 @@ pub enum BenchCommand {
     Export(BenchExportArgs),
     /// What a machine carries with each setting, and what another one would save, by measured CPU costs
     #[command(
-        after_help = "Without RUN and without a server: the newest usable run of each experiment that is kept. With a server \
+        after_help = "Without RUN and without a server: the newest usable run of each experiment that is kept, or the newest where none is usable. With a server \
                             (-h HOST): connect, tls and bulk are measured first, in short trials, and kept; their tables come \
                             from `sealion bench prepare`."
     )]

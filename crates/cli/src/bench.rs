@@ -636,7 +636,7 @@ fn rise_text(reports: &[LoadReport]) -> String {
                 ms(latency.p95),
                 ms(latency.p99),
                 report.late_at_end.to_string(),
-                if ramp::keeps_up(report) { "yes" } else { "no" }.into(),
+                if report.kept_up == Some(true) { "yes" } else { "no" }.into(),
             ]
         })
         .collect();
@@ -649,7 +649,7 @@ fn rise_text(reports: &[LoadReport]) -> String {
         (None, None) => Ok(()),
     };
     for why in reports.iter().filter_map(|report| report.partial.as_ref()) {
-        let _ = write!(out, "\nNOT COMPLETE: {why}");
+        let _ = write!(out, "\n{}", show::wrapped("NOT COMPLETE: ", why));
     }
     out
 }
@@ -682,7 +682,7 @@ pub(crate) fn text(report: &LoadReport) -> String {
     let mut out = String::new();
     // Writing into a String cannot fail.
     let mut line = |name: &str, value: String| {
-        let _ = writeln!(out, "{name:<18} {value}");
+        let _ = writeln!(out, "{}", show::wrapped(&format!("{name:<18} "), &value));
     };
     line("workload", report.workload.clone());
     line("server", format!("{} ({})", report.targets.join(", "), report.server_version));
@@ -727,6 +727,10 @@ pub(crate) fn text(report: &LoadReport) -> String {
     let server =
         report.server_cpu_us_per_query.map_or("not known".into(), |us| format!("{us:.2} us a query"));
     line("server CPU", server);
+    if let Some(joules) = report.machine_energy_j.filter(|_| report.queries > 0) {
+        let each_uj = joules * 1e6 / report.queries as f64;
+        line("energy", format!("{each_uj:.1} uJ a query, {joules:.1} J of all processors of this machine"));
+    }
     if let (Some(asked), Some(due)) = (report.rate_per_s, report.due) {
         line("rate", format!("{asked:.1} events/s asked for; {due} came"));
     }
@@ -754,7 +758,7 @@ pub(crate) fn text(report: &LoadReport) -> String {
 fn latencies(row: &LatencyRow) -> String {
     let show = |value: Option<f64>| value.map_or("-".into(), |ms| format!("{ms:.3}"));
     format!(
-        "mean {}  p50 {}  p95 {}  p99 {}  max {}",
+        "mean {}, p50 {}, p95 {}, p99 {}, max {}",
         show(row.mean),
         show(row.p50),
         show(row.p95),

@@ -151,7 +151,8 @@ fn compare_text(report: &CompareReport) -> String {
     for (which, side) in [("first", &report.first), ("second", &report.second)] {
         let when = model::clock::rfc3339(side.started_unix_ms);
         let when = when.get(..19).unwrap_or_default().replace('T', " ");
-        let _ = writeln!(out, "{which:<7} {} of {when} UTC, {}", side.run, side.server_version);
+        let about = format!("{} of {when} UTC, {}", side.run, side.server_version);
+        let _ = writeln!(out, "{}", show::wrapped(&format!("{which:<7} "), &about));
     }
     let figure = |value: f64| if value < 100.0 { format!("{value:.2}") } else { format!("{value:.0}") };
     let interval = |low: Option<f64>, high: Option<f64>| {
@@ -188,7 +189,7 @@ fn compare_text(report: &CompareReport) -> String {
         let _ = writeln!(out, "\n{}", show::table(&["not the same", "first", "second"], rows));
     }
     if !report.only_in_one.is_empty() {
-        let _ = writeln!(out, "\nonly in one: {}", report.only_in_one.join("; "));
+        let _ = writeln!(out, "\n{}", show::wrapped("only in one: ", &report.only_in_one.join("; ")));
     }
     out.push('\n');
     for warning in &report.warnings {

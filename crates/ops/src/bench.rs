@@ -218,6 +218,11 @@ fn of_tables(error: TablesError) -> OpsError {
 /// # Errors
 /// There is none of this name.
 pub fn schema_is_ours(target: &ConnectOptions, schema: &str) -> Result<bool, OpsError> {
+    has_tables(target, schema, None)
+}
+
+/// `bulk`: for so many connections of `bulk_insert`, each with a table of its own.
+fn has_tables(target: &ConnectOptions, schema: &str, bulk: Option<usize>) -> Result<bool, OpsError> {
     let mut client = Client::connect(target).map_err(cannot_begin)?;
     let is_ours = tables::is_ours(&mut client, schema).map_err(of_tables)?;
     let _ = client.quit();
@@ -225,7 +230,10 @@ pub fn schema_is_ours(target: &ConnectOptions, schema: &str) -> Result<bool, Ops
         OpsError::usage(
             format!("there is no schema {schema}"),
             "the tables of the workload are to be in it",
-            "sealion bench prepare",
+            match bulk {
+                None => "sealion bench prepare".to_owned(),
+                Some(connections) => format!("sealion bench prepare --bulk --tables {connections}"),
+            },
         )
     })
 }
@@ -298,7 +306,7 @@ pub fn load(
                 "ask for some: --point-selects, --index-updates and their like",
             ));
         }
-        let is_ours = schema_is_ours(first, &load.schema)?;
+        let is_ours = has_tables(first, &load.schema, script.is_bulk().then_some(load.connections))?;
         match is_ours {
             // Of a schema that is ours too: a statement may name another one.
             _ if script.writes() && !load.has_own_tables && load.own.is_some() => {
@@ -335,7 +343,9 @@ pub fn load(
         };
         load::run(&spec, stop, progress).map_err(fail)?
     };
-    Ok(report(targets, load, &outcome, started_unix_ms))
+    let mut report = report(targets, load, &outcome, started_unix_ms);
+    report.kept_up = ramp::keeps_up(&report);
+    Ok(report)
 }
 
 /// What was chosen, or left at its default, and changes what is measured; not what a report has in a place of its own.
@@ -482,11 +492,13 @@ fn report(targets: &[ConnectOptions], load: &Load, outcome: &Outcome, started_un
             total: per_query(tally.user_us + tally.system_us),
         }),
         server_cpu_us_per_query: outcome.server_cpu_us.filter(|_| queries > 0).map(per_query),
+        machine_energy_j: outcome.energy_j,
         client_context_switches: tally.context_switches,
         retries: tally.retries,
         resumed: tally.resumed,
         late_at_end: tally.late_at_end,
         due: load.rate_per_s.map(|_| tally.due),
+        kept_up: None,
         under_way_at_end: tally.under_way_at_end,
         oldest_under_way_ms: tally.oldest_under_way_ns as f64 / 1e6,
         errors: tally

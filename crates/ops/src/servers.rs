@@ -15,6 +15,7 @@ use crate::OpsError;
 
 const START_SCRIPT: &str = include_str!("../../../scripts/start-server.sh");
 pub const MARIADB: &str = "galera-10.11";
+pub const MARIADB_NEWER: &str = "mariadb-11.8";
 pub const MYSQL: &str = "mysql-9.7";
 /// A data directory is initialised before; on two busy cores 20 s were seen.
 const UP_MAX: Duration = Duration::from_secs(120);

@@ -313,6 +313,11 @@ fn rates_rise_until_the_server_keeps_up_no_more() {
     assert_eq!(asked.last(), Some(&100_000.0), "{asked:?}");
     let last = reports.last().unwrap();
     assert!(last["events_per_s"].as_f64().unwrap() < 99_000.0 && number(last, "late_at_end") > 0, "{last:#}");
+    assert_eq!(
+        (&reports[0]["kept_up"], &last["kept_up"]),
+        (&Value::from(true), &Value::from(false)),
+        "{last:#}"
+    );
     let said = server.bench(&["load", "connect", "--rate", "5"]);
     assert_eq!(said.status.code(), Some(2), "{said:?}");
 }

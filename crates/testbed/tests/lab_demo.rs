@@ -33,7 +33,7 @@ fn the_demo_seals_a_real_cluster_and_proves_it() {
     watch.family_of(demo.pid());
     // All keys, passwords and journals are there by now, and the lab is still up.
     let came_so_far = demo.says("what became of the intruders", Duration::from_secs(DEMO_S_MAX));
-    watch.look_deeply();
+    demo.paused(|| watch.look_deeply());
     let said = demo.finish(Duration::from_secs(DEMO_S_MAX));
     let nothing_runs =
         |seen: &Seen| wait_for(Duration::from_secs(5), || seen.still_running().is_empty().then_some(()));

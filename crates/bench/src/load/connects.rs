@@ -12,6 +12,7 @@ use super::measure::{Tally, ThreadCpu, ns};
 use super::workload::Kind;
 use super::{Interim, LoadError, Outcome, TlsShape};
 use crate::cpu;
+use crate::energy::Meter;
 
 /// What is connected to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -136,16 +137,17 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
         }
         tally
     };
-    let server_us = || cpu::processes_us(&spec.server_pids);
-    let (tally, server_cpu_us) = thread::scope(|scope| {
+    let meter = Meter::of_this_machine();
+    let costs = || (cpu::processes_us(&spec.server_pids), meter.as_ref().and_then(Meter::read));
+    let (tally, (server_cpu_us, energy_j)) = thread::scope(|scope| {
         let one = &one;
         let running: Vec<_> = (0..spec.threads).map(|number| scope.spawn(move || one(number))).collect();
-        let mut server_before = None;
+        let mut before = None;
         let mut told = Instant::now();
         while running.iter().any(|thread| !thread.is_finished()) {
             let now = Instant::now();
-            if server_before.is_none() && now >= measure_at {
-                server_before = Some(server_us());
+            if before.is_none() && now >= measure_at {
+                before = Some(costs());
             }
             if now.duration_since(told) >= Duration::from_secs(1) {
                 told = now;
@@ -158,12 +160,12 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
                     errors: errors.load(Ordering::Relaxed),
                     event_ns: event_ns.load(Ordering::Relaxed),
                     client_cpu_us: cpu::own_us(),
-                    server_cpu_us: server_us(),
+                    server_cpu_us: cpu::processes_us(&spec.server_pids),
                 });
             }
             thread::sleep(Duration::from_millis(10));
         }
-        let server_after = server_us();
+        let after = costs();
         let mut tally = Tally::default();
         for thread in running {
             match thread.join() {
@@ -171,7 +173,7 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }
-        (tally, server_before.flatten().zip(server_after).map(|(from, to)| to.saturating_sub(from)))
+        (tally, super::between(meter.as_ref(), before, after))
     });
     let failed: u64 = tally.lost + tally.errors.values().map(|error| error.count).sum::<u64>();
     let partial = if failed > 0 {
@@ -196,6 +198,7 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
         tls,
         server_version,
         server_cpu_us,
+        energy_j,
         partial,
     })
 }

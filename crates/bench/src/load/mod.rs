@@ -26,6 +26,7 @@ use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
 use wire::prepared::Cell;
 
 use crate::cpu;
+use crate::energy::{Meter, Reading};
 use arrivals::Arrivals;
 use clock::moment;
 use handover::Handover;
@@ -102,6 +103,8 @@ pub struct Outcome {
     pub server_version: String,
     /// User and system time of the servers of this machine.
     pub server_cpu_us: Option<u64>,
+    /// Of this machine's processors, for whatever ran there.
+    pub energy_j: Option<f64>,
     /// Why the numbers are not those of the whole measurement that was asked for.
     pub partial: Option<String>,
 }
@@ -178,9 +181,10 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
         errors,
         event_ns,
     };
-    let server_us = || cpu::processes_us(&spec.server_pids);
+    let meter = Meter::of_this_machine();
+    let costs = || (cpu::processes_us(&spec.server_pids), meter.as_ref().and_then(Meter::read));
     let connections = shares.iter().map(Vec::len).sum();
-    let (tally, is_whole, elapsed, server_cpu_us) = thread::scope(|scope| {
+    let (tally, is_whole, elapsed, (server_cpu_us, energy_j)) = thread::scope(|scope| {
         let running: Vec<_> = shares
             .into_iter()
             .zip(processors)
@@ -193,16 +197,15 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
                 })
             })
             .collect();
-        let mut server_before = None;
-        let mut server_after = None;
+        let (mut before, mut after) = (None, None);
         let mut told = Instant::now();
         while running.iter().any(|worker| !worker.is_finished()) {
             let now = Instant::now();
-            if server_before.is_none() && now >= measure_at {
-                server_before = Some(server_us());
+            if before.is_none() && now >= measure_at {
+                before = Some(costs());
             }
-            if server_after.is_none() && times.end_at.is_some_and(|end| now >= end) {
-                server_after = Some(server_us());
+            if after.is_none() && times.end_at.is_some_and(|end| now >= end) {
+                after = Some(costs());
             }
             if now.duration_since(told) >= Duration::from_secs(1) {
                 told = now;
@@ -215,7 +218,7 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
                     errors: count(errors),
                     event_ns: count(event_ns),
                     client_cpu_us: cpu::own_us(),
-                    server_cpu_us: server_us(),
+                    server_cpu_us: cpu::processes_us(&spec.server_pids),
                 });
             }
             // As exactly as a sleep goes.
@@ -225,7 +228,7 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
             let poll = Duration::from_millis(if spec.events.is_some() { 1 } else { 20 });
             thread::sleep(left.min(poll));
         }
-        let server_after = server_after.unwrap_or_else(server_us);
+        let after = after.unwrap_or_else(costs);
         let (mut tally, mut is_whole, mut ended) = (Tally::default(), true, 0);
         for worker in running {
             match worker.join() {
@@ -243,8 +246,7 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
         }
         // Waiting for last answers is not of it.
         let elapsed = Duration::from_nanos(ended.saturating_sub(moment(measure_at)));
-        let server = server_before.flatten().zip(server_after).map(|(from, to)| to.saturating_sub(from));
-        Ok((tally, is_whole, elapsed, server))
+        Ok((tally, is_whole, elapsed, between(meter.as_ref(), before, after)))
     })?;
     let partial = if failed.load(Ordering::Relaxed) {
         let error = tally.errors.iter().find(|(code, _)| !worker::RETRIED.contains(code));
@@ -275,8 +277,20 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
         tls: connected.tls,
         server_version: connected.server_version,
         server_cpu_us,
+        energy_j,
         partial,
     })
+}
+
+/// CPU time of the servers, and what the processors' counters stand at.
+type Costs = (Option<u64>, Option<Reading>);
+
+fn between(meter: Option<&Meter>, before: Option<Costs>, after: Costs) -> (Option<u64>, Option<f64>) {
+    let Some((from_us, from)) = before else { return (None, None) };
+    let (to_us, to) = after;
+    let server_us = from_us.zip(to_us).map(|(from, to)| to.saturating_sub(from));
+    let energy_j = meter.zip(from.zip(to)).map(|(meter, (from, to))| meter.between(&from, &to));
+    (server_us, energy_j)
 }
 
 /// Of a server that was silent at the end.

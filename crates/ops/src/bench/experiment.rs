@@ -282,7 +282,10 @@ fn refused(arm: &Arm, reached: Reached) -> Option<String> {
                 let _ = client.quit();
                 None
             }
-            Err(error @ net::NetError::Tls { .. }) => Some(error.in_one_line()),
+            // The server does not take it, or the TLS library here has no such thing.
+            Err(error @ (net::NetError::Tls { .. } | net::NetError::Usage { .. })) => {
+                Some(error.in_one_line())
+            }
             // Whatever else it is, it is not of this arm alone.
             Err(_) => None,
         }

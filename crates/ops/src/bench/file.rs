@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::str::FromStr;
 
-use ::bench::experiments::{self, Arm, ArmTls, AtRest, Checks, Experiment, Key, Made, Measure, Place, Via};
+use ::bench::experiments::{
+    self, Arm, ArmTls, AtRest, Checks, Experiment, Key, Made, Measure, Place, Release, Via,
+};
 use net::{SslMode, TlsLibrary, TlsVersion};
 use serde::Deserialize;
 
@@ -15,6 +17,7 @@ const ARMS_MAX: usize = 64;
 const LEVELS_MAX: usize = 64;
 const CONNECTIONS_MAX: u32 = 100_000;
 const DELAY_MS_MAX: u16 = 10_000;
+const MBIT_PER_S_MAX: u32 = 100_000;
 const ISSUERS_MAX: u8 = 4;
 /// Longer ones take minutes to make.
 const RSA_BITS: std::ops::RangeInclusive<u32> = 1024..=4096;
@@ -62,10 +65,12 @@ struct Row {
     key: Option<String>,
     issuers: Option<u8>,
     aes_ni: Option<bool>,
+    server: Option<ServerName>,
     at_rest: Option<Vec<Kept>>,
     galera: Option<Between>,
     between_nodes_ms: Option<u16>,
     delay_ms: Option<u16>,
+    mbit_per_s: Option<u32>,
     tunnel: Option<Tunnel>,
 }
 
@@ -74,6 +79,14 @@ struct Row {
 enum Library {
     Openssl,
     Rustls,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+enum ServerName {
+    #[serde(rename = "mariadb-10.11")]
+    MariaDb1011,
+    #[serde(rename = "mariadb-11.8")]
+    MariaDb118,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -239,8 +252,8 @@ fn arm(row: &Row) -> Result<Arm, String> {
             "the nodes of a lab's cluster speak clear text with clients: galera takes no word of TLS".into(),
         );
     }
-    if row.galera.is_some() && (row.delay_ms.is_some() || row.tunnel.is_some()) {
-        return Err("a delay or a tunnel stands in front of one server, and a cluster has three".into());
+    if row.galera.is_some() && (row.delay_ms.is_some() || row.mbit_per_s.is_some() || row.tunnel.is_some()) {
+        return Err("a line or a tunnel stands in front of one server, and a cluster has three".into());
     }
     if is_clear && has_tls_word {
         return Err("ssl-mode = \"DISABLED\" is clear text, and has no TLS to choose".into());
@@ -270,10 +283,12 @@ fn arm(row: &Row) -> Result<Arm, String> {
 }
 
 fn place(row: &Row) -> Result<Place, String> {
-    let is_made = row.key.is_some() || row.issuers.is_some() || row.aes_ni.is_some();
+    let is_made_otherwise = row.issuers.is_some() || row.aes_ni.is_some() || row.server.is_some();
+    // The key of a cluster is that of its nodes.
+    let is_made = is_made_otherwise || row.key.is_some() && row.galera.is_none();
     if [is_made, row.at_rest.is_some(), row.galera.is_some()].iter().filter(|yes| **yes).count() > 1 {
         return Err(
-            "a server is made by key, issuers and aes-ni, or by at-rest, or by galera: not by two of them"
+            "a server is made by key, issuers, aes-ni and server, or by at-rest, or by galera and key: not by two of them"
                 .into(),
         );
     }
@@ -281,7 +296,17 @@ fn place(row: &Row) -> Result<Place, String> {
         return Err("between-nodes-ms takes galera = \"clear-text\" or \"tls\"".into());
     }
     if let Some(between) = row.galera {
-        let tls = between == Between::Tls;
+        let key = row.key.as_deref().map(key).transpose()?;
+        let tls = match (between, key) {
+            (Between::ClearText, Some(_)) => {
+                return Err("galera = \"clear-text\" has no certificate, and takes no key".into());
+            }
+            (Between::Tls, Some(Key::Rsa(bits))) if bits < 2048 => {
+                return Err(format!("nodes of Galera take no RSA key of {bits} bits: 2048 are the least"));
+            }
+            (Between::ClearText, None) => None,
+            (Between::Tls, key) => Some(key.unwrap_or(Made::PLAIN.key)),
+        };
         return match row.between_nodes_ms {
             None => Ok(Place::Galera { tls }),
             Some(ms) => Ok(Place::Wan { tls, one_way_ms: delay("between-nodes-ms", ms)? }),
@@ -306,13 +331,26 @@ fn place(row: &Row) -> Result<Place, String> {
         key: row.key.as_deref().map(key).transpose()?.unwrap_or(Made::PLAIN.key),
         issuers,
         aes_ni: row.aes_ni.unwrap_or(true),
+        release: match row.server {
+            None | Some(ServerName::MariaDb1011) => Release::MariaDb1011,
+            Some(ServerName::MariaDb118) => Release::MariaDb118,
+        },
     }))
 }
 
 fn via(row: &Row) -> Result<Via, String> {
-    match (row.delay_ms, row.tunnel) {
-        (Some(_), Some(_)) => Err("there is a delay or a tunnel in front of a server, and not both".into()),
-        (Some(ms), None) => Ok(Via::Delay { one_way_ms: delay("delay-ms", ms)? }),
+    let line = match (row.delay_ms, row.mbit_per_s) {
+        (None, None) => None,
+        (_, Some(rate)) if !(1..=MBIT_PER_S_MAX).contains(&rate) => {
+            return Err(format!("mbit-per-s = {rate}: 1 to {MBIT_PER_S_MAX} are taken"));
+        }
+        (ms, rate) => {
+            Some(Via::Line { one_way_ms: delay("delay-ms", ms.unwrap_or(0))?, mbit_per_s: rate.unwrap_or(0) })
+        }
+    };
+    match (line, row.tunnel) {
+        (Some(_), Some(_)) => Err("there is a line or a tunnel in front of a server, and not both".into()),
+        (Some(line), None) => Ok(line),
         (None, Some(Tunnel::Stunnel)) => Ok(Via::Stunnel),
         (None, Some(Tunnel::Ssh)) => Ok(Via::Ssh),
         (None, Some(Tunnel::Openvpn)) => Ok(Via::OpenVpn),
@@ -367,8 +405,8 @@ mod tests {
         assert_eq!(clear.tls, ArmTls::OFF);
         assert_eq!(small.tls.ciphersuites, Some("TLS_AES_128_GCM_SHA256"));
         assert_eq!(small.tls.version, Some(TlsVersion::Tls13));
-        assert_eq!(small.place, Place::Made(Made { key: Key::P256, issuers: 2, aes_ni: true }));
-        assert_eq!((slow.via, slow.against), (Via::Delay { one_way_ms: 5 }, Some("P-256")));
+        assert_eq!(small.place, Place::Made(Made { key: Key::P256, issuers: 2, ..Made::PLAIN }));
+        assert_eq!((slow.via, slow.against), (Via::Line { one_way_ms: 5, mbit_per_s: 100 }, Some("P-256")));
         assert!(slow.tls.checks == Checks::Exactly(SslMode::VerifyCa) && slow.needs_lab());
     }
 
@@ -381,6 +419,24 @@ mod tests {
         let text = format!("{HEAD}{TWO}tls-version = \"TLSv1.2\"\n");
         let [_, second] = parse(&text, "mine").expect("it is one").arms else { panic!("two arms") };
         assert_eq!(second.tls.checks, Checks::On);
+    }
+
+    #[test]
+    fn a_cluster_has_a_key_and_a_server_a_release() {
+        let one = |words: &str| {
+            let read = parse(&format!("{HEAD}{TWO}{words}\n"), "mine").expect("it is one");
+            read.arms.last().expect("two arms").place
+        };
+        assert_eq!(
+            one("galera = \"tls\"\nkey = \"RSA 4096\"\nbetween-nodes-ms = 5"),
+            Place::Wan { tls: Some(Key::Rsa(4096)), one_way_ms: 5 }
+        );
+        assert_eq!(one("galera = \"tls\""), Place::Galera { tls: Some(Key::Rsa(2048)) });
+        assert_eq!(one("galera = \"clear-text\""), Place::Galera { tls: None });
+        assert_eq!(
+            one("server = \"mariadb-11.8\""),
+            Place::Made(Made { release: Release::MariaDb118, ..Made::PLAIN })
+        );
     }
 
     #[test]
@@ -419,7 +475,12 @@ mod tests {
             (arms("tls-version = \"1.9\"\n"), "1.9"),
             (arms("resume = true\n"), "rustls"),
             (arms("key = \"RSA 512\"\n"), "RSA 1024"),
-            (arms("key = \"P-256\"\ngalera = \"tls\"\n"), "not by two"),
+            (arms("issuers = 2\ngalera = \"tls\"\n"), "not by two"),
+            (arms("key = \"P-256\"\ngalera = \"clear-text\"\n"), "takes no key"),
+            (arms("key = \"RSA 1024\"\ngalera = \"tls\"\n"), "2048 are the least"),
+            (arms("server = \"mysql-5.5\"\n"), "mariadb-11.8"),
+            (arms("mbit-per-s = 0\n"), "1 to 100000"),
+            (arms("mbit-per-s = 9\ntunnel = \"ssh\"\n"), "not both"),
             (arms("between-nodes-ms = 5\n"), "takes galera"),
             (arms("delay-ms = 5\ntunnel = \"ssh\"\n"), "not both"),
             (arms("tunnel = \"ipsec\"\n"), "`wireguard`"),
@@ -442,7 +503,7 @@ mod tests {
         #[test]
         fn nothing_that_is_read_panics(
             words in prop::collection::vec(
-                "(name|ssl-mode|key|issuers|at-rest|galera|delay-ms|against|tunnel) = (\"[ -~]{0,9}\"|[0-9]{1,6}|\\[\"tables\"\\])", 0..6,
+                "(name|ssl-mode|key|issuers|at-rest|galera|delay-ms|mbit-per-s|server|against|tunnel) = (\"[ -~]{0,9}\"|[0-9]{1,6}|\\[\"tables\"\\])", 0..6,
             )
         ) {
             let _ = parse(&format!("{HEAD}{TWO}{}\n", words.join("\n")), "mine");

@@ -58,15 +58,19 @@ impl Ramp {
     }
 }
 
-/// Did as many events end as came, but for those that are in hand at any moment? Where the server falls behind, what is in hand
+/// Did as many events end as came (`None`: none were to come), but for those that are in hand at any moment? Where the server falls behind, what is in hand
 /// grows, whether it waits for a connection or inside the server.
-pub fn keeps_up(report: &LoadReport) -> bool {
-    let (Some(asked), Some(due)) = (report.rate_per_s, report.due) else { return false };
+pub(super) fn keeps_up(report: &LoadReport) -> Option<bool> {
+    let (asked, due) = report.rate_per_s.zip(report.due)?;
     let left = due as f64 - report.events as f64;
     // Little's law, with what an event takes when nobody waits.
     let in_hand = asked * report.latency_ms.p50.unwrap_or(0.0) / 1000.0;
     let in_hand = in_hand.min(due as f64 * LEFT_SHARE_MAX);
-    report.is_complete && left <= due as f64 * LEFT_SHARE_MAX + DEVIATIONS_MAX * (in_hand + 1.0).sqrt()
+    Some(report.is_complete && left <= due as f64 * LEFT_SHARE_MAX + DEVIATIONS_MAX * (in_hand + 1.0).sqrt())
+}
+
+fn has_kept_up(report: &LoadReport) -> bool {
+    report.kept_up == Some(true)
 }
 
 /// One measurement a rate, until the ramp is over, or two in a row are not kept, or it is ended.
@@ -94,7 +98,7 @@ pub fn run(
         };
         each(&report);
         reports.push(report);
-        let is_beyond = reports.len() >= BEYOND && !reports.iter().rev().take(BEYOND).any(keeps_up);
+        let is_beyond = reports.len() >= BEYOND && !reports.iter().rev().take(BEYOND).any(has_kept_up);
         if is_beyond || stop.load(Ordering::Relaxed) {
             break;
         }
@@ -105,7 +109,7 @@ pub fn run(
 /// The highest rate that was kept before the first that was not, and that one. A step that broke off says nothing.
 pub fn knee(reports: &[LoadReport]) -> (Option<f64>, Option<f64>) {
     let whole: Vec<&LoadReport> = reports.iter().take_while(|report| report.is_complete).collect();
-    let first_missed = whole.iter().position(|report| !keeps_up(report));
+    let first_missed = whole.iter().position(|report| !has_kept_up(report));
     let kept = whole.get(..first_missed.unwrap_or(whole.len())).unwrap_or_default().last();
     let missed = first_missed.and_then(|at| whole.get(at));
     (kept.and_then(|report| report.rate_per_s), missed.and_then(|report| report.rate_per_s))
@@ -121,7 +125,7 @@ mod tests {
         let sample = include_str!("../../../report/testdata/bench-load.json");
         let sample: LoadReport = serde_json::from_str(sample).unwrap();
         let latency_ms = report::shape::LatencyRow { p50: Some(p50_ms), ..sample.latency_ms.clone() };
-        LoadReport {
+        let mut report = LoadReport {
             rate_per_s: Some(f64::from(asked)),
             due: Some(u64::from(asked) * 10),
             events,
@@ -129,7 +133,9 @@ mod tests {
             is_complete: true,
             latency_ms,
             ..sample
-        }
+        };
+        report.kept_up = keeps_up(&report);
+        report
     }
 
     #[test]
@@ -146,14 +152,16 @@ mod tests {
     #[test]
     fn chance_is_not_taken_for_a_server_that_falls_behind() {
         // 1,000 a second for ten seconds: 100 may be left, and some by chance.
-        assert!(keeps_up(&report(1000, 9900, 1.0)));
-        assert!(!keeps_up(&report(1000, 9850, 1.0)));
+        assert!(has_kept_up(&report(1000, 9900, 1.0)));
+        assert!(!has_kept_up(&report(1000, 9850, 1.0)));
         // 58 a second of which 49 are done, with a connection for each: nobody is late, and it falls behind all the same.
-        assert!(!keeps_up(&report(58, 490, 1500.0)));
+        assert!(!has_kept_up(&report(58, 490, 1500.0)));
         // A slow server with few events in hand.
-        assert!(keeps_up(&report(40, 395, 25.0)));
+        assert!(has_kept_up(&report(40, 395, 25.0)));
         let broken = LoadReport { is_complete: false, ..report(1000, 10_000, 1.0) };
-        assert!(!keeps_up(&broken));
+        assert_eq!(keeps_up(&broken), Some(false));
+        let closed = LoadReport { rate_per_s: None, ..broken };
+        assert_eq!(keeps_up(&closed), None);
     }
 
     #[test]

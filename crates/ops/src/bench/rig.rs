@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use ::bench::experiments::{Arm, AtRest, Checks, Experiment, Made, Place, Via};
+use ::bench::experiments::{Arm, AtRest, Checks, Experiment, Key, Made, Place, Release, Via};
 use ::bench::load::echo::Pair;
 use ::bench::load::tables::Plan;
 use capture::relay::{Relays, Route};
@@ -25,7 +25,7 @@ use super::keys;
 use super::vpn::{Vpn, Way};
 use crate::labs::{self, Up};
 use crate::machine::program;
-use crate::servers::{MARIADB, Server, encryption_keys, internal};
+use crate::servers::{MARIADB, MARIADB_NEWER, Server, encryption_keys, internal};
 use crate::{OpsError, bench};
 
 /// Of servers that the tables fit into, as sysbench's do in the published runs.
@@ -149,6 +149,12 @@ impl Rig {
         if let Some(lack) = self.lacks_for_rustls(arm) {
             return Some(lack.into());
         }
+        if let Place::Made(Made { release, .. }) = arm.place
+            && !has_bundle(release)
+        {
+            let name = bundle_of(release);
+            return Some(format!("its bundle was not fetched: sealion lab fetch {name}"));
+        }
         if cfg!(not(target_arch = "x86_64")) && matches!(arm.place, Place::Made(Made { aes_ni: false, .. })) {
             return Some("only of an x86 processor can they be kept from a server".into());
         }
@@ -185,7 +191,7 @@ impl Rig {
         };
         match (arm.via, &mut self.lab) {
             (Via::Direct, _) => Ok(direct),
-            (Via::Delay { one_way_ms }, _) => self.delayed(arm, one_way_ms, direct),
+            (Via::Line { one_way_ms, mbit_per_s }, _) => self.relayed(arm, one_way_ms, mbit_per_s, direct),
             (via @ (Via::Stunnel | Via::Ssh), Some(lab)) => lab.tunnelled(arm.place, via, direct),
             (via @ (Via::OpenVpn | Via::WireGuard), Some(lab)) => lab.by_vpn(via, direct),
             (Via::Stunnel | Via::Ssh | Via::OpenVpn | Via::WireGuard, None) => Err(OpsError::usage(
@@ -196,11 +202,17 @@ impl Rig {
         }
     }
 
-    fn delayed(&mut self, arm: &Arm, one_way_ms: u16, direct: Reached) -> Result<Reached, OpsError> {
+    fn relayed(
+        &mut self,
+        arm: &Arm,
+        one_way_ms: u16,
+        mbit_per_s: u32,
+        direct: Reached,
+    ) -> Result<Reached, OpsError> {
         let Some(ConnectOptions { endpoint: Endpoint::Tcp { host, port, .. }, .. }) = direct.targets.first()
         else {
             return Err(OpsError::usage(
-                "a delay cannot be put before a unix socket",
+                "a line cannot be put before a unix socket",
                 "bytes of TCP are kept back",
                 "name the server by host and port",
             ));
@@ -222,6 +234,7 @@ impl Rig {
                 })?;
             let relays = Relays::new(|ip| ip);
             relays.set_delay(Duration::from_millis(one_way_ms.into()));
+            relays.set_rate(u64::from(mbit_per_s) * 1_000_000 / 8);
             let listen = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
             let at = relays.add(Route { listen, target }).map_err(failed)?;
             self.relays.push((arm.place, arm.via, at));
@@ -316,7 +329,7 @@ impl Lab {
         if let Some((_, server)) = self.singles.iter().find(|(known, _)| *known == place) {
             return Ok(self.reached(server, made));
         }
-        say(&format!("starting MariaDB, {}", told(place)));
+        say(&format!("starting {}", told(place)));
         let number = self.next()?;
         let dir = self.home.path().join(format!("s{number}"));
         let keys::Files { pair, ca } = keys::make(&dir, made.key, made.issuers)?;
@@ -350,7 +363,7 @@ impl Lab {
             options.extend(["--bind-address=0.0.0.0".into(), "--skip-name-resolve".into()]);
         }
         let environment: &[_] = if made.aes_ni { &[] } else { &[NO_AES_NI] };
-        let server = Server::start_with(MARIADB, free_port()?, &dir, &options, environment)?;
+        let server = Server::start_with(bundle_of(made.release), free_port()?, &dir, &options, environment)?;
         if self.plan.namespace {
             server.run(&["CREATE USER root@'%'", "GRANT ALL ON *.* TO root@'%' WITH GRANT OPTION"])?;
         }
@@ -383,7 +396,7 @@ impl Lab {
     fn cluster(
         &mut self,
         place: Place,
-        tls: bool,
+        tls: Option<Key>,
         has_relays: bool,
         stop: &AtomicBool,
         say: &mut dyn FnMut(&str),
@@ -393,8 +406,9 @@ impl Lab {
         }
         let number = LAB_NUMBERS + self.next()?;
         let dir = self.home.path().join(format!("g{number}"));
-        let provider_options = if tls {
-            let keys::Files { pair, ca } = self.plain_keys(&format!("k{number}"))?;
+        let provider_options = if let Some(key) = tls {
+            let keys::Files { pair, ca } =
+                keys::make(&self.home.path().join(format!("k{number}")), key, Made::PLAIN.issuers)?;
             let (cert, key, ca) = (pair.cert.display(), pair.key.display(), ca.display());
             format!(";socket.ssl=yes;socket.ssl_cert={cert};socket.ssl_key={key};socket.ssl_ca={ca}")
         } else {
@@ -426,7 +440,7 @@ impl Lab {
                 return Err(ended());
             }
         }
-        is_between_nodes(&up, tls)?;
+        is_between_nodes(&up, tls.is_some())?;
         let targets = self.nodes(&up);
         self.clusters.push((place, up));
         if let Some(first) = targets.first() {
@@ -619,9 +633,9 @@ fn is_between_nodes(up: &Up, wants_tls: bool) -> Result<(), OpsError> {
 
 fn told(place: Place) -> String {
     match place {
-        Place::Given => keys::name(Made::PLAIN.key),
-        Place::Made(Made { key, issuers, aes_ni }) => {
-            let mut words = vec![keys::name(key)];
+        Place::Given => told(Place::Made(Made::PLAIN)),
+        Place::Made(Made { key, issuers, aes_ni, release }) => {
+            let mut words = vec![bundle_of(release).to_owned(), keys::name(key)];
             if issuers > 0 {
                 words.push(format!("{issuers} issuer{}", if issuers == 1 { "" } else { "s" }));
             }
@@ -634,17 +648,30 @@ fn told(place: Place) -> String {
             let kept = [(tables, "tables"), (redo, "redo log"), (binlog, "binary log")];
             let kept: Vec<&str> = kept.iter().filter(|(yes, _)| *yes).map(|(_, name)| *name).collect();
             if kept.is_empty() {
-                "nothing encrypted".into()
+                format!("{MARIADB}, nothing encrypted")
             } else {
-                format!("encrypted: {}", kept.join(", "))
+                format!("{MARIADB}, encrypted: {}", kept.join(", "))
             }
         }
-        Place::Galera { tls } => if tls { "TLS between them" } else { "clear text between them" }.into(),
-        Place::Wan { tls, .. } => {
-            format!("{} and relays between them", if tls { "TLS" } else { "clear text" })
-        }
+        Place::Galera { tls } => format!("{} between them", between(tls)),
+        Place::Wan { tls, .. } => format!("{} and relays between them", between(tls)),
         Place::Echo { .. } => "no database".into(),
     }
+}
+
+fn between(tls: Option<Key>) -> String {
+    tls.map_or_else(|| "clear text".into(), |key| format!("TLS with {}", keys::name(key)))
+}
+
+fn bundle_of(release: Release) -> &'static str {
+    match release {
+        Release::MariaDb1011 => MARIADB,
+        Release::MariaDb118 => MARIADB_NEWER,
+    }
+}
+
+fn has_bundle(release: Release) -> bool {
+    bundle(bundle_of(release)).join("stamp").is_file()
 }
 
 fn free_port() -> Result<u16, OpsError> {
@@ -854,7 +881,7 @@ fn remove_abandoned(place: &Path) {
 /// # Errors
 /// There is no bundle.
 pub fn is_possible() -> Result<(), OpsError> {
-    if bundle(MARIADB).join("stamp").is_file() {
+    if has_bundle(Release::MariaDb1011) {
         return Ok(());
     }
     Err(OpsError::cannot_look(

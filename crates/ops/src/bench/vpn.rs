@@ -62,7 +62,7 @@ impl Kind {
         match via {
             Via::OpenVpn => Some(Self::OpenVpn),
             Via::WireGuard => Some(Self::WireGuard),
-            Via::Direct | Via::Delay { .. } | Via::Stunnel | Via::Ssh => None,
+            Via::Direct | Via::Line { .. } | Via::Stunnel | Via::Ssh => None,
         }
     }
 

@@ -42,7 +42,7 @@ pub struct LoadReport {
     pub writes: u64,
     pub others: u64,
     pub rows: u64,
-    /// That statements inserted, changed or deleted, as the server counts them.
+    /// That statements inserted, changed or deleted, as the server counts them; what was rolled back later is among them.
     #[serde(default)]
     pub written_rows: u64,
     pub answer_bytes: u64,
@@ -63,6 +63,10 @@ pub struct LoadReport {
     pub client_cpu_us_per_query: Option<CpuRow>,
     /// `null` where the server is not on this machine, or cannot be seen.
     pub server_cpu_us_per_query: Option<f64>,
+    /// That all processors of the generator's machine took while it was measured, for whatever ran there; `null` where the kernel
+    /// does not tell it, or not this account.
+    #[serde(default)]
+    pub machine_energy_j: Option<f64>,
     pub client_context_switches: u64,
     pub retries: u64,
     /// Of the connections that `connect` made, with a TLS session from before.
@@ -72,6 +76,9 @@ pub struct LoadReport {
     /// With a rate: events that came while it was measured.
     #[serde(default)]
     pub due: Option<u64>,
+    /// With a rate: as many events ended as came, but for those that are in hand at any moment.
+    #[serde(default)]
+    pub kept_up: Option<bool>,
     /// Begun, and without their last answer when it ended; and for how long the oldest of them was.
     #[serde(default)]
     pub under_way_at_end: u64,

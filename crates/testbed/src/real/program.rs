@@ -6,6 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
 use super::wait_for;
 
 /// What a process said, and how it ended.
@@ -86,6 +89,15 @@ impl Program {
 
     pub fn pid(&self) -> u32 {
         self.child.id()
+    }
+    /// The program itself stands still meanwhile; what it has started goes on.
+    pub fn paused(&self, what: impl FnOnce()) {
+        let pid = Pid::from_raw(i32::try_from(self.pid()).expect("a pid"));
+        let stopped = kill(pid, Signal::SIGSTOP).is_ok();
+        what();
+        if stopped {
+            let _ = kill(pid, Signal::SIGCONT);
+        }
     }
     pub fn stderr(&self) -> String {
         text(&self.stderr)

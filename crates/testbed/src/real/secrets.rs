@@ -13,10 +13,12 @@ use std::time::{Duration, Instant};
 
 use memchr::memmem;
 
-use super::files_below;
+use super::{files_below, wait_for};
 
 const PROCESS_POLL_MS: u64 = 20;
 const FILE_POLL_MS: u64 = 1500;
+/// Of some hundred MiB on a busy machine.
+const DEEP_LOOK_MAX: Duration = Duration::from_secs(60);
 /// Shorter texts would be found by chance.
 const SECRET_BYTES_MIN: usize = 12;
 
@@ -83,9 +85,11 @@ impl Watch {
         }
     }
 
-    /// The next look also reads data directories.
+    /// Looks at data directories too, and comes back when it has. What it looks at is to stay there meanwhile.
     pub fn look_deeply(&self) {
         self.deep.store(true, Ordering::SeqCst);
+        let has_looked = wait_for(DEEP_LOOK_MAX, || (self.lock().deep_scans > 0).then_some(()));
+        has_looked.expect("a look at all files comes to its end");
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Notes> {
@@ -134,8 +138,8 @@ fn run(
                 }
             }
         }
-        if files_at.elapsed() > Duration::from_millis(FILE_POLL_MS) {
-            let deeply = deep.swap(false, Ordering::SeqCst);
+        let deeply = deep.swap(false, Ordering::SeqCst);
+        if deeply || files_at.elapsed() > Duration::from_millis(FILE_POLL_MS) {
             look_at_files(dir, deeply, notes);
             files_at = Instant::now();
         }
@@ -191,7 +195,6 @@ fn look_at_files(dir: &Path, deeply: bool, notes: &Mutex<Notes>) {
         }
     }
     notes.file_scans += 1;
-    notes.deep_scans += u32::from(deeply);
     let finders: Vec<(memmem::Finder<'static>, String)> = notes
         .secrets
         .iter()
@@ -215,6 +218,7 @@ fn look_at_files(dir: &Path, deeply: bool, notes: &Mutex<Notes>) {
             }
         }
     }
+    notes.deep_scans += u32::from(deeply);
 }
 
 /// Most of a data directory is preallocated: empty blocks are passed over.
