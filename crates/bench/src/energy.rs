@@ -13,7 +13,7 @@ const NAME: &str = "package";
 
 /// The counters of all packages.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Meter {
+struct Meter {
     packages: Vec<Package>,
 }
 
@@ -24,18 +24,40 @@ struct Package {
     range_uj: u64,
 }
 
-/// What the counters stood at.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reading {
-    uj: Vec<u64>,
+/// What was taken since it began.
+#[derive(Debug)]
+pub struct Energy {
+    meter: Meter,
+    /// What the counters stood at.
+    last_uj: Vec<u64>,
+    sum_uj: u64,
+}
+
+impl Energy {
+    /// `None` where there are no counters that may be read.
+    pub fn begin() -> Option<Self> {
+        Self::of(Meter::of(Path::new(ZONES))?)
+    }
+
+    fn of(meter: Meter) -> Option<Self> {
+        let last_uj = meter.read()?;
+        Some(Self { meter, last_uj, sum_uj: 0 })
+    }
+
+    /// To be called every few seconds: a counter of 32 bits may begin again within minutes, and twice would be once too few.
+    pub fn look(&mut self) {
+        let Some(now_uj) = self.meter.read() else { return };
+        self.sum_uj += self.meter.between_uj(&self.last_uj, &now_uj);
+        self.last_uj = now_uj;
+    }
+
+    pub fn joules(&mut self) -> f64 {
+        self.look();
+        self.sum_uj as f64 / 1e6
+    }
 }
 
 impl Meter {
-    /// `None` where there are no counters that may be read.
-    pub fn of_this_machine() -> Option<Self> {
-        Self::of(Path::new(ZONES))
-    }
-
     fn of(zones: &Path) -> Option<Self> {
         let mut packages = Vec::new();
         for entry in fs::read_dir(zones).ok()?.flatten() {
@@ -54,20 +76,18 @@ impl Meter {
         (!meter.packages.is_empty() && meter.read().is_some()).then_some(meter)
     }
 
-    pub fn read(&self) -> Option<Reading> {
+    fn read(&self) -> Option<Vec<u64>> {
         let uj = self.packages.iter().map(|package| number_in(&package.dir.join("energy_uj")));
-        uj.collect::<Option<Vec<u64>>>().map(|uj| Reading { uj })
+        uj.collect()
     }
 
-    /// In between, in joules. A counter begins again at most once: at 300 W it takes a quarter of an hour and more.
-    pub fn between(&self, from: &Reading, to: &Reading) -> f64 {
-        let each = self.packages.iter().zip(from.uj.iter().zip(&to.uj));
-        let uj: u64 = each
-            .map(|(package, (from, to))| {
-                to.checked_sub(*from).unwrap_or_else(|| package.range_uj.saturating_sub(*from) + to)
-            })
-            .sum();
-        uj as f64 / 1e6
+    /// Where a counter began again at most once.
+    fn between_uj(&self, from: &[u64], to: &[u64]) -> u64 {
+        let each = self.packages.iter().zip(from.iter().zip(to));
+        each.map(|(package, (from, to))| {
+            to.checked_sub(*from).unwrap_or_else(|| package.range_uj.saturating_sub(*from) + to)
+        })
+        .sum()
     }
 }
 
@@ -103,14 +123,14 @@ mod tests {
     fn all_packages_count_once_and_a_counter_may_begin_again() {
         let zones = machine();
         let meter = Meter::of(zones.path()).expect("two packages");
-        let from = meter.read().expect("counters");
+        let mut energy = Energy::of(meter).expect("counters");
         fs::write(zones.path().join("intel-rapl:0/energy_uj"), "1671150\n").expect("it can be written");
         fs::write(zones.path().join("intel-rapl:1/energy_uj"), "9000000\n").expect("it can be written");
         fs::write(zones.path().join("intel-rapl:2/energy_uj"), "900000000\n").expect("it can be written");
-        let to = meter.read().expect("counters");
         // 0.32885 J to where it begins again, 1.67115 J after it; and 4 J.
-        assert!((meter.between(&from, &to) - 6.0).abs() < 1e-9, "{}", meter.between(&from, &to));
-        assert!(meter.between(&to, &to).abs() < 1e-9);
+        assert!((energy.joules() - 6.0).abs() < 1e-9, "{energy:?}");
+        fs::write(zones.path().join("intel-rapl:1/energy_uj"), "9500000\n").expect("it can be written");
+        assert!((energy.joules() - 6.5).abs() < 1e-9, "{energy:?}");
     }
 
     #[test]

@@ -541,8 +541,8 @@ pub const EXPERIMENTS: &[Experiment] = &[
         workload: "connect",
         measure: Measure::EventsPerS,
         arms: &[
-            arm("10.11, clear text", ArmTls::OFF),
-            arm("10.11, OpenSSL 3.0", ArmTls::group("X25519")),
+            arm("10.11, clear text", ArmTls::OFF).at(keyed(Made::PLAIN.key)),
+            arm("10.11, OpenSSL 3.0", ArmTls::group("X25519")).at(keyed(Made::PLAIN.key)),
             newer("11.8, clear text", ArmTls::OFF),
             newer("11.8, OpenSSL 3.5", ArmTls::group("X25519")),
             newer("11.8, ML-KEM-768 beside it", ArmTls::group("X25519MLKEM768")).against("11.8, OpenSSL 3.5"),

@@ -28,6 +28,8 @@ const PIECE_OF_RATE: Duration = Duration::from_millis(1);
 const PIECE_BYTES_MIN: usize = 1460;
 /// Of one direction, on their way through a delay: whoever sends more has to wait, as before a long line.
 const ON_THE_WAY_MAX: usize = 256;
+/// The same of a line that has a rate, however long it is.
+const ON_THE_WAY_MOST: usize = 16 * 1024;
 
 /// What a listener does with a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -190,6 +192,13 @@ impl Shared {
         }
     }
 
+    /// Pieces: all that a line of this rate and length holds at once, or the delay would make it a thinner one.
+    fn on_the_way_max(&self) -> usize {
+        let held = u128::from(self.bytes_per_s()) * self.delay().as_micros() / 1_000_000;
+        let pieces = held / self.piece_bytes() as u128 + ON_THE_WAY_MAX as u128;
+        usize::try_from(pieces).unwrap_or(usize::MAX).min(ON_THE_WAY_MOST)
+    }
+
     /// From when to when so many bytes are on the line, after those that came before.
     fn on_the_line(&self, way: Way, bytes: usize) -> (Instant, Instant) {
         let now = Instant::now();
@@ -238,7 +247,7 @@ impl Shared {
                 self.segment(source, destination, sequence, mark, piece);
                 sequence = sequence.wrapping_add(u32::try_from(n).unwrap_or(u32::MAX));
                 if line.is_none() && (!self.delay().is_zero() || self.bytes_per_s() > 0) {
-                    let (send, take) = sync_channel(ON_THE_WAY_MAX);
+                    let (send, take) = sync_channel(self.on_the_way_max());
                     line = Some(send);
                     scope.spawn(move || arrive(&take, to));
                 }

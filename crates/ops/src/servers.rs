@@ -128,6 +128,17 @@ impl Server {
         Ok(())
     }
 
+    /// The first column of its answer's only row.
+    ///
+    /// # Errors
+    /// What it refuses.
+    pub fn asked(&self, sql: &str) -> Result<String, OpsError> {
+        let failed = |error| OpsError::internal(format!("{} does not answer", self.name), error);
+        let mut session = self.session().map_err(failed)?;
+        let answer = session.query(sql).map_err(failed)?;
+        Ok(wire::printable(&answer.scalar().unwrap_or_default()))
+    }
+
     pub fn ca(&self) -> PathBuf {
         self.dir.join("cert.pem")
     }

@@ -10,9 +10,8 @@ use net::{ConnectOptions, ConnectTimings, Connector, NetError, Traffic};
 
 use super::measure::{Tally, ThreadCpu, ns};
 use super::workload::Kind;
-use super::{Interim, LoadError, Outcome, TlsShape};
+use super::{Costs, Interim, LoadError, Outcome, TlsShape};
 use crate::cpu;
-use crate::energy::Meter;
 
 /// What is connected to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -137,20 +136,20 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
         }
         tally
     };
-    let meter = Meter::of_this_machine();
-    let costs = || (cpu::processes_us(&spec.server_pids), meter.as_ref().and_then(Meter::read));
+    let server_us = || cpu::processes_us(&spec.server_pids);
     let (tally, (server_cpu_us, energy_j)) = thread::scope(|scope| {
         let one = &one;
         let running: Vec<_> = (0..spec.threads).map(|number| scope.spawn(move || one(number))).collect();
-        let mut before = None;
+        let mut costs = Costs::default();
         let mut told = Instant::now();
         while running.iter().any(|thread| !thread.is_finished()) {
             let now = Instant::now();
-            if before.is_none() && now >= measure_at {
-                before = Some(costs());
+            if now >= measure_at {
+                costs.begin(&server_us);
             }
             if now.duration_since(told) >= Duration::from_secs(1) {
                 told = now;
+                costs.look();
                 let events = events.load(Ordering::Relaxed);
                 progress(Interim {
                     elapsed: now.duration_since(started),
@@ -160,12 +159,12 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
                     errors: errors.load(Ordering::Relaxed),
                     event_ns: event_ns.load(Ordering::Relaxed),
                     client_cpu_us: cpu::own_us(),
-                    server_cpu_us: cpu::processes_us(&spec.server_pids),
+                    server_cpu_us: server_us(),
                 });
             }
             thread::sleep(Duration::from_millis(10));
         }
-        let after = costs();
+        costs.end(&server_us);
         let mut tally = Tally::default();
         for thread in running {
             match thread.join() {
@@ -173,7 +172,7 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }
-        (tally, super::between(meter.as_ref(), before, after))
+        (tally, costs.told())
     });
     let failed: u64 = tally.lost + tally.errors.values().map(|error| error.count).sum::<u64>();
     let partial = if failed > 0 {

@@ -66,8 +66,8 @@ impl<L: AsFd> Handover<L> {
         self.seats.get(worker).map(|seat| &seat.bell)
     }
 
-    /// Where the connection should be, if not with this worker. Nobody ends up with two more than another: answers may all arrive
-    /// on one processor for a while, and the others would stand idle.
+    /// Where the connection should be, if not with this worker. Who has more already gets no other: answers may all arrive on one
+    /// processor for a while, and the rest would stand idle.
     pub fn better_for(&self, lane: &L, worker: usize) -> Option<Place<'_, L>> {
         let arrives = usize::try_from(socket_incoming_cpu(lane).ok()?).ok()?;
         let from = self.seats.get(worker)?;
@@ -75,12 +75,10 @@ impl<L: AsFd> Handover<L> {
             return None;
         }
         let to = self.seats.iter().find(|seat| seat.processor == arrives)?;
-        let has = from.lanes.load(Ordering::Relaxed);
-        if has < 2 || to.lanes.load(Ordering::Relaxed) > has {
-            return None;
-        }
         let inbox = to.inbox.lock().unwrap_or_else(PoisonError::into_inner);
-        inbox.is_some().then_some(Place { inbox, from, to })
+        let has = from.lanes.load(Ordering::Relaxed);
+        let is_fair = has > 1 && to.lanes.load(Ordering::Relaxed) <= has;
+        (is_fair && inbox.is_some()).then_some(Place { inbox, from, to })
     }
 
     /// What others gave; the bell is silent again.
@@ -89,6 +87,17 @@ impl<L: AsFd> Handover<L> {
         let _ = rustix::io::read(&seat.bell, &mut [0_u8; 8]);
         let mut inbox = seat.inbox.lock().unwrap_or_else(PoisonError::into_inner);
         inbox.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Of a worker that has no connection: what is on its way to it, or, where nothing is, nothing comes any more.
+    pub fn take_or_leave(&self, worker: usize) -> Vec<L> {
+        let Some(seat) = self.seats.get(worker) else { return Vec::new() };
+        let mut inbox = seat.inbox.lock().unwrap_or_else(PoisonError::into_inner);
+        let came = inbox.take().unwrap_or_default();
+        if !came.is_empty() {
+            *inbox = Some(Vec::new());
+        }
+        came
     }
 
     /// One connection less: the server ended it.
@@ -124,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_goes_where_its_answers_arrive_and_nobody_has_two_more_than_another() {
+    fn a_connection_goes_where_its_answers_arrive_but_not_to_who_has_more() {
         let (lane, arrives, _there) = lane();
         let elsewhere = arrives + 1;
         let of = |from, to| {
@@ -145,6 +154,19 @@ mod tests {
         assert_eq!(handover.take(0).len(), 0);
         assert_eq!(handover.take(1).len(), 1);
         assert_eq!(handover.take(1).len(), 0);
+    }
+
+    #[test]
+    fn who_gave_all_away_goes_on_with_what_is_on_its_way_to_him() {
+        let (given, arrives, _there) = lane();
+        let handover = Handover::new(&[Some(arrives), Some(arrives + 1)], &[1, 2]).expect("a processor each");
+        handover.better_for(&given, 1).expect("that worker's").put(given.try_clone().expect("a descriptor"));
+        // The first has two by the count, and may give away the only one that it holds: it must not leave then.
+        assert_eq!(handover.take_or_leave(0).len(), 1);
+        handover.seats.iter().for_each(|seat| seat.lanes.store(2, Ordering::Relaxed));
+        assert!(handover.better_for(&given, 1).is_some(), "it is still there");
+        assert_eq!(handover.take_or_leave(0).len(), 0);
+        assert!(handover.better_for(&given, 1).is_none(), "it has left");
     }
 
     #[test]

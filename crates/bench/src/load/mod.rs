@@ -26,7 +26,7 @@ use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
 use wire::prepared::Cell;
 
 use crate::cpu;
-use crate::energy::{Meter, Reading};
+use crate::energy::Energy;
 use arrivals::Arrivals;
 use clock::moment;
 use handover::Handover;
@@ -181,8 +181,7 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
         errors,
         event_ns,
     };
-    let meter = Meter::of_this_machine();
-    let costs = || (cpu::processes_us(&spec.server_pids), meter.as_ref().and_then(Meter::read));
+    let server_us = || cpu::processes_us(&spec.server_pids);
     let connections = shares.iter().map(Vec::len).sum();
     let (tally, is_whole, elapsed, (server_cpu_us, energy_j)) = thread::scope(|scope| {
         let running: Vec<_> = shares
@@ -197,18 +196,19 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
                 })
             })
             .collect();
-        let (mut before, mut after) = (None, None);
+        let mut costs = Costs::default();
         let mut told = Instant::now();
         while running.iter().any(|worker| !worker.is_finished()) {
             let now = Instant::now();
-            if before.is_none() && now >= measure_at {
-                before = Some(costs());
+            if now >= measure_at {
+                costs.begin(&server_us);
             }
-            if after.is_none() && times.end_at.is_some_and(|end| now >= end) {
-                after = Some(costs());
+            if times.end_at.is_some_and(|end| now >= end) {
+                costs.end(&server_us);
             }
             if now.duration_since(told) >= Duration::from_secs(1) {
                 told = now;
+                costs.look();
                 let count = |of: &AtomicU64| of.load(Ordering::Relaxed);
                 progress(Interim {
                     elapsed: now.duration_since(started),
@@ -218,7 +218,7 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
                     errors: count(errors),
                     event_ns: count(event_ns),
                     client_cpu_us: cpu::own_us(),
-                    server_cpu_us: cpu::processes_us(&spec.server_pids),
+                    server_cpu_us: server_us(),
                 });
             }
             // As exactly as a sleep goes.
@@ -228,7 +228,7 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
             let poll = Duration::from_millis(if spec.events.is_some() { 1 } else { 20 });
             thread::sleep(left.min(poll));
         }
-        let after = after.unwrap_or_else(costs);
+        costs.end(&server_us);
         let (mut tally, mut is_whole, mut ended) = (Tally::default(), true, 0);
         for worker in running {
             match worker.join() {
@@ -246,7 +246,7 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
         }
         // Waiting for last answers is not of it.
         let elapsed = Duration::from_nanos(ended.saturating_sub(moment(measure_at)));
-        Ok((tally, is_whole, elapsed, between(meter.as_ref(), before, after)))
+        Ok((tally, is_whole, elapsed, costs.told()))
     })?;
     let partial = if failed.load(Ordering::Relaxed) {
         let error = tally.errors.iter().find(|(code, _)| !worker::RETRIED.contains(code));
@@ -282,15 +282,47 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
     })
 }
 
-/// CPU time of the servers, and what the processors' counters stand at.
-type Costs = (Option<u64>, Option<Reading>);
+/// What the servers and the machine spend while it is measured.
+#[derive(Default)]
+struct Costs {
+    has_begun: bool,
+    has_ended: bool,
+    /// CPU time of the servers; `None`: it cannot be read.
+    from_us: Option<u64>,
+    to_us: Option<u64>,
+    energy: Option<Energy>,
+    energy_j: Option<f64>,
+}
 
-fn between(meter: Option<&Meter>, before: Option<Costs>, after: Costs) -> (Option<u64>, Option<f64>) {
-    let Some((from_us, from)) = before else { return (None, None) };
-    let (to_us, to) = after;
-    let server_us = from_us.zip(to_us).map(|(from, to)| to.saturating_sub(from));
-    let energy_j = meter.zip(from.zip(to)).map(|(meter, (from, to))| meter.between(&from, &to));
-    (server_us, energy_j)
+impl Costs {
+    /// Once; later it changes nothing.
+    fn begin(&mut self, server_us: &dyn Fn() -> Option<u64>) {
+        if !std::mem::replace(&mut self.has_begun, true) {
+            self.from_us = server_us();
+            self.energy = Energy::begin();
+        }
+    }
+
+    /// Every second or so.
+    fn look(&mut self) {
+        if let Some(energy) = &mut self.energy {
+            energy.look();
+        }
+    }
+
+    /// Once; later it changes nothing.
+    fn end(&mut self, server_us: &dyn Fn() -> Option<u64>) {
+        if !std::mem::replace(&mut self.has_ended, true) {
+            self.to_us = server_us();
+            self.energy_j = self.energy.take().map(|mut energy| energy.joules());
+        }
+    }
+
+    /// Microseconds and joules.
+    fn told(&self) -> (Option<u64>, Option<f64>) {
+        let spent = self.from_us.zip(self.to_us);
+        (spent.map(|(from, to)| to.saturating_sub(from)), self.energy_j)
+    }
 }
 
 /// Of a server that was silent at the end.

@@ -247,7 +247,16 @@ impl<'c> Worker<'c> {
                 break;
             }
             if self.busy == 0 && self.idle.is_empty() {
-                break; // All are lost, or elsewhere.
+                // All are lost, or elsewhere: unless others come.
+                let came = self.common.handover.map(|handover| handover.take_or_leave(self.number));
+                let came = came.unwrap_or_default();
+                if came.is_empty() {
+                    break;
+                }
+                for lane in came {
+                    self.adopt(lane)?;
+                }
+                continue;
             }
             let count = match epoll::wait(&self.epoll, &mut events, Some(&self.timeout())) {
                 Ok(count) => count,
@@ -529,7 +538,7 @@ impl<'c> Worker<'c> {
             self.tally.query(kind, answer, self.now.saturating_sub(lane.query_since));
         }
         self.untold.queries += 1;
-        lane.statements += 1;
+        lane.statements = lane.statements.saturating_add(1);
         lane.action += 1;
         if lane.action < self.common.script.actions.len() {
             return self.say(at);

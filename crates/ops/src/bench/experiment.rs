@@ -1,9 +1,10 @@
 //! `sealion bench run`: blocks of trials in random order, and what can be said of them.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use ::bench::experiments::{Arm, ArmTls, Checks, Experiment, Measure, bases};
+use ::bench::experiments::{self, Arm, ArmTls, Checks, Experiment, Measure, bases};
 use ::bench::histogram;
 use ::bench::load::echo::Pair;
 use ::bench::load::measure::Latencies;
@@ -81,11 +82,12 @@ pub fn run(
     let mut noise = Noise::default();
     let mut imprecise: Vec<String> = Vec::new();
     let (wished, mut left_out) = possible(rig, experiment);
+    let is_ready = experiments::experiment(experiment.name).is_some();
     let mut arms: Vec<Arm> = Vec::new();
     // All of them before the first trial: what starts takes time from what runs.
     for arm in wished {
         match rig.reach(&arm, stop, say) {
-            Ok(reached) => match refused(&arm, reached) {
+            Ok(reached) => match refused(&arm, reached, is_ready) {
                 None => arms.push(arm),
                 Some(why) => left_out.push(format!("{}: {why}", arm.name)),
             },
@@ -104,7 +106,7 @@ pub fn run(
         ));
     }
     let mut rows = Vec::new();
-    let (mut server_version, mut is_same_machine) = (String::new(), false);
+    let (mut server_versions, mut is_same_machine) = (BTreeSet::new(), false);
     let (mut trials_done, mut is_broken) = (0, false);
     for &connections in &levels {
         let mut blocks = Blocks::default();
@@ -181,7 +183,7 @@ pub fn run(
             let Some(whole) = whole else { continue };
             if blocks.push(whole.iter().map(|report| figure(experiment.measure, report)).collect()) {
                 for (list, report) in seen.iter_mut().zip(whole) {
-                    server_version.clone_from(&report.server_version);
+                    server_versions.insert(report.server_version.clone());
                     is_same_machine |= report.server_cpu_us_per_query.is_some();
                     list.push(report);
                 }
@@ -231,7 +233,7 @@ pub fn run(
             Measure::EventsPerS => "events/s".into(),
         },
         targets: rig.told(),
-        server_version,
+        server_version: Vec::from_iter(server_versions).join(" and "),
         is_same_machine,
         processors: Ticks::now().map_or(1, Ticks::processors),
         machine: crate::machine::machine(),
@@ -270,7 +272,7 @@ pub fn run(
 
 /// Why the server does not take what the arm chooses of TLS, if it does not: a suite, a version, a group that it has not. Of an
 /// arm that chooses nothing it is told by its trial.
-fn refused(arm: &Arm, reached: Reached) -> Option<String> {
+fn refused(arm: &Arm, reached: Reached, is_ready: bool) -> Option<String> {
     // What a tunnel lets through is seen when it is made.
     if reached.is_echo || arm.via.is_tunnel() {
         return None;
@@ -282,8 +284,9 @@ fn refused(arm: &Arm, reached: Reached) -> Option<String> {
                 let _ = client.quit();
                 None
             }
-            // The server does not take it, or the TLS library here has no such thing.
-            Err(error @ (net::NetError::Tls { .. } | net::NetError::Usage { .. })) => {
+            Err(error @ net::NetError::Tls { .. }) => Some(error.in_one_line()),
+            // The TLS library here has no such group. In a file of somebody's own it is rather a mistake, and ends the run.
+            Err(error @ net::NetError::Usage { .. }) if is_ready && arm.tls.groups.is_some() => {
                 Some(error.in_one_line())
             }
             // Whatever else it is, it is not of this arm alone.

@@ -18,6 +18,8 @@ const LEVELS_MAX: usize = 64;
 const CONNECTIONS_MAX: u32 = 100_000;
 const DELAY_MS_MAX: u16 = 10_000;
 const MBIT_PER_S_MAX: u32 = 100_000;
+/// What a line may hold at once, by its rate and its delay: it is kept in memory.
+const LINE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 const ISSUERS_MAX: u8 = 4;
 /// Longer ones take minutes to make.
 const RSA_BITS: std::ops::RangeInclusive<u32> = 1024..=4096;
@@ -345,7 +347,17 @@ fn via(row: &Row) -> Result<Via, String> {
             return Err(format!("mbit-per-s = {rate}: 1 to {MBIT_PER_S_MAX} are taken"));
         }
         (ms, rate) => {
-            Some(Via::Line { one_way_ms: delay("delay-ms", ms.unwrap_or(0))?, mbit_per_s: rate.unwrap_or(0) })
+            let one_way_ms = delay("delay-ms", ms.unwrap_or(0))?;
+            let mbit_per_s = rate.unwrap_or(0);
+            let holds_bytes = u64::from(mbit_per_s) * u64::from(one_way_ms) * 125;
+            if holds_bytes > LINE_BYTES_MAX {
+                return Err(format!(
+                    "a line of {mbit_per_s} Mbit/s and {one_way_ms} ms holds {} MiB at once: {} are the most",
+                    holds_bytes >> 20,
+                    LINE_BYTES_MAX >> 20
+                ));
+            }
+            Some(Via::Line { one_way_ms, mbit_per_s })
         }
     };
     match (line, row.tunnel) {
@@ -480,6 +492,7 @@ mod tests {
             (arms("key = \"RSA 1024\"\ngalera = \"tls\"\n"), "2048 are the least"),
             (arms("server = \"mysql-5.5\"\n"), "mariadb-11.8"),
             (arms("mbit-per-s = 0\n"), "1 to 100000"),
+            (arms("mbit-per-s = 10000\ndelay-ms = 1000\n"), "holds 1192 MiB"),
             (arms("mbit-per-s = 9\ntunnel = \"ssh\"\n"), "not both"),
             (arms("between-nodes-ms = 5\n"), "takes galera"),
             (arms("delay-ms = 5\ntunnel = \"ssh\"\n"), "not both"),

@@ -378,6 +378,7 @@ impl Lab {
         if is_at_rest {
             lies_as_wished(&server, at_rest)?;
         }
+        is_linked_with(&server, made.release)?;
         self.singles.push((place, server));
         Ok(reached)
     }
@@ -615,6 +616,23 @@ fn lies_as_wished(server: &Server, at_rest: AtRest) -> Result<(), OpsError> {
         }
     }
     server.run(&["DROP DATABASE sealion_bench_word"])
+}
+
+/// The OpenSSL that arms are named for.
+fn is_linked_with(server: &Server, release: Release) -> Result<(), OpsError> {
+    let wanted = match release {
+        Release::MariaDb1011 => "OpenSSL 3.0.",
+        Release::MariaDb118 => "OpenSSL 3.5.",
+    };
+    let found = server.asked("SELECT @@version_ssl_library")?;
+    if found.starts_with(wanted) {
+        return Ok(());
+    }
+    Err(OpsError::cannot_look(
+        format!("a {} of the lab is linked with {found}", bundle_of(release)),
+        format!("what is measured is {wanted}x"),
+        format!("sealion lab fetch {}", bundle_of(release)),
+    ))
 }
 
 /// What the ports of Galera speak, and not what an option says.
