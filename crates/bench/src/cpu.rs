@@ -36,6 +36,19 @@ pub fn processes_us(pids: &[i32]) -> Option<u64> {
     pids.iter().map(|pid| process_us(*pid)).sum()
 }
 
+/// User and system time of another process, and of the children that it has waited for, with theirs: these in steps of 10 ms.
+///
+/// # Source
+/// proc(5): fields 16 and 17 of /proc/PID/stat, in ticks of the clock that sysconf(3) tells.
+pub fn with_children_us(pid: i32) -> Option<u64> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The second field is a name that may have spaces; the next is the third.
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(13);
+    let ticks: u64 = fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?;
+    let per_s = nix::unistd::sysconf(nix::unistd::SysconfVar::CLK_TCK).ok()??;
+    Some(process_us(pid)? + ticks * 1_000_000 / u64::try_from(per_s).ok()?.max(1))
+}
+
 /// A process, and all that it has started and that have started others. Field 4 of /proc/PID/stat is the parent.
 pub fn family_of(pid: i32) -> Vec<i32> {
     let parents: Vec<(i32, i32)> = std::fs::read_dir("/proc")
@@ -128,6 +141,22 @@ fn holders_of(inodes: &[String]) -> Vec<i32> {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn children_that_ended_count() {
+        let own = i32::try_from(std::process::id()).expect("a pid");
+        let spent = || super::with_children_us(own).expect("it is there");
+        let (before, own_before) = (spent(), super::process_us(own).expect("it is there"));
+        let ended = std::process::Command::new("sh")
+            .args(["-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"])
+            .status()
+            .expect("a shell");
+        assert!(ended.success());
+        let grown = spent() - before;
+        let by_itself = super::process_us(own).expect("it is there") - own_before;
+        // Counting to 200,000 takes a shell more than a tick.
+        assert!(grown >= by_itself + 10_000, "{grown} us, {by_itself} of them by itself");
+    }
+
     #[test]
     fn who_listens_at_a_socket_is_known() {
         let place = tempfile::tempdir().expect("a directory");

@@ -104,6 +104,13 @@ impl Made {
         Self { key: Key::Rsa(2048), issuers: 1, aes_ni: true, release: Release::MariaDb1011 };
 }
 
+/// How a donor gives a joiner everything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sst {
+    Rsync,
+    Mariabackup,
+}
+
 /// What a server of the lab keeps encrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AtRest {
@@ -129,6 +136,11 @@ pub enum Place {
     Wan {
         tls: Option<Key>,
         one_way_ms: u16,
+    },
+    /// Two nodes of the lab, of which one takes everything from the other, again and again.
+    Sst {
+        method: Sst,
+        tls: bool,
     },
     /// No MySQL at all: the same TLS, or none, and bytes that come back.
     Echo {
@@ -306,6 +318,10 @@ const GALERA: &[Arm] = &[
 
 const fn wan(name: &'static str, tls: Option<Key>, one_way_ms: u16) -> Arm {
     arm(name, ArmTls::OFF).at(Place::Wan { tls, one_way_ms })
+}
+
+const fn sst(name: &'static str, method: Sst, tls: bool) -> Arm {
+    arm(name, ArmTls::OFF).at(Place::Sst { method, tls })
 }
 
 const fn at_rest(name: &'static str, tables: bool, redo: bool, binlog: bool) -> Arm {
@@ -650,6 +666,20 @@ pub const EXPERIMENTS: &[Experiment] = &[
             wan("20 ms, TLS, RSA 4096", Some(Key::Rsa(4096)), 20).against("20 ms"),
         ],
         connections: &[32],
+        published: None,
+    },
+    Experiment {
+        name: "sst",
+        question: "What does TLS cost a node that takes everything from its donor, by rsync and by mariabackup?",
+        workload: "sst",
+        measure: Measure::EventsPerS,
+        arms: &[
+            sst("rsync", Sst::Rsync, false),
+            sst("rsync, TLS", Sst::Rsync, true),
+            sst("mariabackup", Sst::Mariabackup, false).against("mariabackup"),
+            sst("mariabackup, TLS", Sst::Mariabackup, true).against("mariabackup"),
+        ],
+        connections: &[1],
         published: None,
     },
     Experiment {

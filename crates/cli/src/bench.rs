@@ -436,13 +436,16 @@ pub(crate) fn run_text(report: &RunReport) -> String {
         let place = if report.is_same_machine { "on this machine" } else { "elsewhere" };
         format!("{}, {place}", report.server_version)
     };
+    let trials = if report.trial_s > 0.0 {
+        format!("trials of {} s after {} s of warm-up", report.trial_s, report.warm_up_s)
+    } else {
+        "a trial is an event".to_owned()
+    };
     let about = format!(
-        "{} on {} ({server}); {} processors; trials of {} s after {} s of warm-up, in blocks in random order",
+        "{} on {} ({server}); {} processors; {trials}, in blocks in random order",
         report.workload,
         report.targets.join(", "),
         report.processors,
-        report.trial_s,
-        report.warm_up_s
     );
     let _ = writeln!(out, "{}\n", show::wrapped("", &about));
     let published = |arm: &str, connections: u32| {

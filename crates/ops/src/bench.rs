@@ -10,6 +10,7 @@ pub mod kept;
 mod keys;
 pub mod ramp;
 pub mod rig;
+pub mod transfer;
 mod vpn;
 
 use std::net::IpAddr;
@@ -55,6 +56,7 @@ pub fn workloads() -> impl Iterator<Item = (&'static str, &'static str)> {
 pub fn counts(workload: &str) -> &'static str {
     match workload {
         CONNECT => "connections",
+        transfer::SST => "transfers",
         "stream" => "tables",
         _ => QUERIES,
     }

@@ -273,6 +273,48 @@ fn a_server_without_the_processors_help_spends_more_on_aes() {
 }
 
 #[test]
+fn a_thin_line_carries_no_more_than_it_says() {
+    let report = run("bandwidth");
+    for (name, mbit) in [("1000 Mbit/s, TLS", 1000.0), ("100 Mbit/s", 100.0), ("100 Mbit/s, TLS", 100.0)] {
+        for trial in arm(&report, name)["samples"].as_array().unwrap() {
+            let of = |field: &str| trial[field].as_f64().unwrap();
+            let per_s = of("received_bytes") / of("measured_s");
+            // What was on the line when it began comes on top: some of the server's and the relay's buffers.
+            assert!(per_s < mbit * 1e6 / 8.0 * 1.5, "{name}: {per_s} B/s");
+        }
+    }
+}
+
+#[test]
+fn a_server_with_another_openssl_stands_beside_the_first() {
+    let report = run("openssl");
+    for name in ["10.11, OpenSSL 3.0", "11.8, OpenSSL 3.5"] {
+        assert_eq!(arm(&report, name)["tls"]["version"], "TLSv1.3", "{report:#}");
+    }
+    let versions = report["server_version"].as_str().unwrap();
+    assert!(versions.contains("10.11.") && versions.contains("11.8."), "{versions}");
+    // Whether the library here has ML-KEM is how it was built; if not, it says so.
+    let left_out = report["left_out"].as_array().unwrap();
+    assert!(left_out.iter().all(|why| why.as_str().unwrap().contains("X25519MLKEM768")), "{report:#}");
+}
+
+#[test]
+fn state_transfers_are_watched_and_measured() {
+    let home = tempfile::tempdir().unwrap();
+    let report = measured(&command(home.path(), &["sst", "--lab", "--blocks", "1"]).output().unwrap());
+    nothing_is_left(home.path());
+    assert!(report["left_out"].as_array().unwrap().is_empty(), "{report:#}");
+    for name in ["rsync", "rsync, TLS", "mariabackup", "mariabackup, TLS"] {
+        let [trial] = arm(&report, name)["samples"].as_array().unwrap().as_slice() else {
+            panic!("{report:#}")
+        };
+        assert_eq!((&trial["events"], &trial["errors"]), (&Value::from(1), &Value::from(0)), "{report:#}");
+        // A server's start alone takes longer.
+        assert!(trial["server_cpu_us_per_query"].as_f64().unwrap() > 100_000.0, "{report:#}");
+    }
+}
+
+#[test]
 fn an_experiment_of_ones_own_is_run_from_a_file() {
     let place = tempfile::tempdir().unwrap();
     let file = place.path().join("mine.toml");
@@ -363,6 +405,9 @@ fn every_experiment_runs_in_one_command() {
         "floor",
         "galera-mixed",
         "wan",
+        "sst",
+        "openssl",
+        "bandwidth",
         "at-rest-scan",
     ] {
         assert!(names.contains(&wanted), "{names:?}");

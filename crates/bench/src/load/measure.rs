@@ -42,6 +42,8 @@ pub struct Tally {
     pub checksum: u64,
     pub event_ns: Latencies,
     pub query_ns: Latencies,
+    /// Of events that are one statement: they stand for both until [`Tally::settle`].
+    pub both_ns: Latencies,
     pub errors: BTreeMap<u16, ErrorCount>,
     /// Events that were begun again after an error that says so.
     pub retries: u64,
@@ -76,6 +78,7 @@ impl Default for Tally {
             checksum: 0,
             event_ns: histogram(),
             query_ns: histogram(),
+            both_ns: histogram(),
             errors: BTreeMap::new(),
             retries: 0,
             resumed: 0,
@@ -95,6 +98,26 @@ impl Default for Tally {
 
 impl Tally {
     pub fn query(&mut self, kind: Kind, answer: &Answer, took_ns: u64) {
+        self.answer(kind, answer);
+        self.query_ns.saturating_record(took_ns);
+    }
+
+    /// An event of one statement, which began with it.
+    pub fn query_and_event(&mut self, kind: Kind, answer: &Answer, took_ns: u64) {
+        self.answer(kind, answer);
+        self.events += 1;
+        self.both_ns.saturating_record(took_ns);
+    }
+
+    /// Nothing more is counted.
+    pub fn settle(&mut self) {
+        // All have the same bounds.
+        let _ = self.event_ns.add(&self.both_ns);
+        let _ = self.query_ns.add(&self.both_ns);
+        self.both_ns.reset();
+    }
+
+    fn answer(&mut self, kind: Kind, answer: &Answer) {
         if let Some(count) = self.queries.get_mut(kind as usize) {
             *count += 1;
         }
@@ -102,7 +125,6 @@ impl Tally {
         self.written_rows += answer.affected_rows;
         self.answer_bytes += answer.bytes;
         self.checksum = self.checksum.wrapping_add(answer.checksum);
-        self.query_ns.saturating_record(took_ns);
     }
 
     pub fn event(&mut self, took_ns: u64) {

@@ -295,6 +295,7 @@ impl<'c> Worker<'c> {
                 self.tally.event_ns.saturating_record(self.now.saturating_sub(lane.event_since));
             }
         }
+        self.tally.settle();
         for (_, lane) in &mut self.lanes {
             lane.quit();
         }
@@ -533,9 +534,15 @@ impl<'c> Worker<'c> {
             self.common.failed.store(true, Ordering::Relaxed);
             return self.rest(at);
         }
+        let is_an_event = self.common.script.actions.len() == 1 && lane.query_since == lane.event_since;
         if self.is_measuring {
             let kind = self.common.script.kind(action, lane.statement);
-            self.tally.query(kind, answer, self.now.saturating_sub(lane.query_since));
+            let took_ns = self.now.saturating_sub(lane.query_since);
+            if is_an_event {
+                self.tally.query_and_event(kind, answer, took_ns);
+            } else {
+                self.tally.query(kind, answer, took_ns);
+            }
         }
         self.untold.queries += 1;
         lane.statements = lane.statements.saturating_add(1);
@@ -545,7 +552,9 @@ impl<'c> Worker<'c> {
         }
         let took_ns = self.now.saturating_sub(lane.event_since);
         if self.is_measuring {
-            self.tally.event(took_ns);
+            if !is_an_event {
+                self.tally.event(took_ns);
+            }
         } else if self.ended.is_some() && self.common.arrivals.is_some() {
             // It came while it was measured: what it waited for counts, that it ended does not.
             self.tally.event_ns.saturating_record(took_ns);

@@ -18,6 +18,7 @@ use report::shape::{
 };
 
 use super::rig::{Reached, Rig};
+use super::transfer;
 use super::{Load, load, settings};
 use crate::OpsError;
 
@@ -82,6 +83,8 @@ pub fn run(
     let mut noise = Noise::default();
     let mut imprecise: Vec<String> = Vec::new();
     let (wished, mut left_out) = possible(rig, experiment);
+    // It takes as long as it takes.
+    let is_transfer = experiment.workload == transfer::SST;
     let is_ready = experiments::experiment(experiment.name).is_some();
     let mut arms: Vec<Arm> = Vec::new();
     // All of them before the first trial: what starts takes time from what runs.
@@ -140,10 +143,14 @@ pub fn run(
                     is_echo,
                     ..method.load.clone()
                 };
+                // What it takes to make ready is not of it.
+                let transfer = rig.transfer(one.place);
                 let before = Ticks::now();
-                let measured = match &way {
-                    None => load(&targets, &trial, stop, &mut |_| {}),
-                    Some(way) => way.load(&targets, &trial, stop),
+                let measured = match (transfer, &way) {
+                    (Err(error), _) => Err(error),
+                    (Ok(Some(transfer)), _) => transfer.load(&targets, &trial, stop),
+                    (Ok(None), None) => load(&targets, &trial, stop, &mut |_| {}),
+                    (Ok(None), Some(way)) => way.load(&targets, &trial, stop),
                 };
                 let report = match measured {
                     Ok(report) => report,
@@ -244,8 +251,8 @@ pub fn run(
         .into_iter()
         .chain([described(experiment)])
         .collect(),
-        trial_s: method.load.time.unwrap_or_default().as_secs_f64(),
-        warm_up_s: method.load.warm_up.as_secs_f64(),
+        trial_s: method.load.time.filter(|_| !is_transfer).unwrap_or_default().as_secs_f64(),
+        warm_up_s: if is_transfer { 0.0 } else { method.load.warm_up.as_secs_f64() },
         seed: method.load.seed,
         is_usable: why_not.is_empty(),
         why_not,

@@ -12,9 +12,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use ::bench::experiments::{Arm, AtRest, Checks, Experiment, Key, Made, Place, Release, Via};
+use ::bench::experiments::{Arm, AtRest, Checks, Experiment, Key, Made, Place, Release, Sst, Via};
 use ::bench::load::echo::Pair;
 use ::bench::load::tables::Plan;
+use capture::Canary;
 use capture::relay::{Relays, Route};
 use lab::bundle::{Servers, bundle};
 use lab::{LabOptions, SstMethod, Wait};
@@ -22,6 +23,7 @@ use net::{ConnectOptions, Endpoint};
 use nix::fcntl::{FcntlArg, FdFlag, Flock, FlockArg, OFlag, fcntl};
 
 use super::keys;
+use super::transfer::{self, Transfer};
 use super::vpn::{Vpn, Way};
 use crate::labs::{self, Up};
 use crate::machine::program;
@@ -44,6 +46,8 @@ const LAB_NUMBERS: u8 = 20;
 /// Keeps AES-NI and PCLMULQDQ (bits 57 and 33), VAES and VPCLMULQDQ (41 and 42 of the second word) from OpenSSL, and nothing else:
 /// without a second word all of it would be off, and with it AVX2 and SHA (OPENSSL_ia32cap(3)).
 const NO_AES_NI: (&str, &str) = ("OPENSSL_ia32cap", "~0x200000200000000:~0x60000000000");
+/// Of certificates for transfers, in the lab's directory.
+const SST_KEYS: &str = "sst";
 /// All experiments together need some twenty.
 const SERVERS_MAX: u8 = 100;
 
@@ -94,6 +98,10 @@ struct Lab {
     echoes: Vec<(bool, Ended, SocketAddr)>,
     singles: Vec<(Place, Server)>,
     clusters: Vec<(Place, Up)>,
+    /// What lies in donors, and is looked for in what passes.
+    words: Vec<(Place, Canary)>,
+    /// Transfers that were watched, and went as they are to.
+    proven: Vec<Place>,
     /// Of directories and clusters; none is used twice.
     made: u8,
     home: Home,
@@ -114,6 +122,8 @@ impl Rig {
             echoes: vec![],
             singles: vec![],
             clusters: vec![],
+            words: vec![],
+            proven: vec![],
             made: 0,
             home,
         };
@@ -245,6 +255,17 @@ impl Rig {
         Ok(Reached { targets, beside_pids, ..direct })
     }
 
+    /// A joiner that is about to take everything, where that is what the place is for.
+    ///
+    /// # Errors
+    /// It does not stand still.
+    pub fn transfer(&self, place: Place) -> Result<Option<Transfer<'_>>, OpsError> {
+        match (&self.lab, place) {
+            (Some(lab), Place::Sst { tls, .. }) => lab.transfer(place, tls).map(Some),
+            _ => Ok(None),
+        }
+    }
+
     /// Ends what none of these needs.
     pub fn keep_for(&mut self, experiments: &[&Experiment]) {
         let needs = |place: Place| {
@@ -267,6 +288,8 @@ fn moved(mut target: ConnectOptions, at: SocketAddr) -> ConnectOptions {
 fn cluster_of(place: Place) -> Place {
     match place {
         Place::Wan { tls, .. } => Place::Wan { tls, one_way_ms: 0 },
+        // And one both ways to send: option files are read anew by every transfer.
+        Place::Sst { method, .. } => Place::Sst { method, tls: false },
         other => other,
     }
 }
@@ -291,6 +314,7 @@ impl Lab {
                 }
                 Ok(reached)
             }
+            Place::Sst { method, tls } => self.donor(method, tls, stop, say),
             Place::Echo { tls } => self.echo(tls),
         }
     }
@@ -448,6 +472,72 @@ impl Lab {
             fill(first, &self.plan.tables, stop, say)?;
         }
         Ok(Reached::at(targets))
+    }
+
+    /// A donor and its joiner, with tables in the donor that take a while.
+    fn donor(
+        &mut self,
+        method: Sst,
+        tls: bool,
+        stop: &AtomicBool,
+        say: &mut dyn FnMut(&str),
+    ) -> Result<Reached, OpsError> {
+        let place = Place::Sst { method, tls };
+        let cluster = cluster_of(place);
+        if !self.clusters.iter().any(|(known, _)| *known == cluster) {
+            let number = LAB_NUMBERS + self.next()?;
+            let dir = self.home.path().join(format!("g{number}"));
+            self.plain_keys(SST_KEYS)?;
+            let options = LabOptions {
+                name: format!("bench{number}"),
+                dir: dir.clone(),
+                servers: Servers::find(false)?,
+                sst_method: method_of(method),
+                nodes: transfer::NODES,
+                galera: true,
+                number,
+                namespace: self.plan.namespace,
+                relay: false,
+                provider_options: String::new(),
+                keep: false,
+            };
+            say(&format!("starting a donor, {}", told(cluster)));
+            let up = labs::first_node(&options, &dir.join("operator"))?;
+            let tables = Plan {
+                table_size: self.plan.tables.table_size.max(transfer::ROWS_MIN),
+                ..self.plan.tables.clone()
+            };
+            if let Some(donor) = self.nodes(&up).first() {
+                fill(donor, &tables, stop, say)?;
+                let word = transfer::plant(donor)?;
+                self.clusters.push((cluster, up));
+                self.words.push((cluster, word));
+            }
+        }
+        if !self.proven.contains(&place) {
+            say(&format!("watching a transfer, {}", told(place)));
+            if let Some((_, word)) = self.words.iter().find(|(known, _)| *known == cluster) {
+                self.transfer(place, tls)?.proves(word, tls, stop)?;
+            }
+            if stop.load(Ordering::Relaxed) {
+                return Err(ended());
+            }
+            self.proven.push(place);
+        }
+        let up = self.up(cluster)?;
+        Ok(Reached::at(self.nodes(up).into_iter().take(1).collect()))
+    }
+
+    fn transfer(&self, place: Place, tls: bool) -> Result<Transfer<'_>, OpsError> {
+        let files = keys::Files::of(&self.home.path().join(SST_KEYS));
+        Transfer::prepare(self.up(cluster_of(place))?, tls.then_some(&files))
+    }
+
+    fn up(&self, cluster: Place) -> Result<&Up, OpsError> {
+        let found = self.clusters.iter().find(|(known, _)| *known == cluster);
+        found
+            .map(|(_, up)| up)
+            .ok_or_else(|| OpsError::internal("a cluster of the lab is gone", "it was just made"))
     }
 
     /// Past the relays: what is delayed is what nodes say to each other.
@@ -673,12 +763,23 @@ fn told(place: Place) -> String {
         }
         Place::Galera { tls } => format!("{} between them", between(tls)),
         Place::Wan { tls, .. } => format!("{} and relays between them", between(tls)),
+        Place::Sst { method, tls } => {
+            let (by, how) = (method_of(method).as_str(), if tls { "TLS" } else { "clear text" });
+            format!("{by}, {how}")
+        }
         Place::Echo { .. } => "no database".into(),
     }
 }
 
 fn between(tls: Option<Key>) -> String {
     tls.map_or_else(|| "clear text".into(), |key| format!("TLS with {}", keys::name(key)))
+}
+
+fn method_of(method: Sst) -> SstMethod {
+    match method {
+        Sst::Rsync => SstMethod::Rsync,
+        Sst::Mariabackup => SstMethod::Mariabackup,
+    }
 }
 
 fn bundle_of(release: Release) -> &'static str {
