@@ -165,6 +165,12 @@ impl Rig {
             let name = bundle_of(release);
             return Some(format!("its bundle was not fetched: sealion lab fetch {name}"));
         }
+        if matches!(arm.place, Place::Sst { .. })
+            && let Err(why) = capture::can_capture()
+        {
+            let why: Vec<&str> = why.lines().map(str::trim).collect();
+            return Some(format!("a transfer cannot be watched: {}", why.join("; ")));
+        }
         if cfg!(not(target_arch = "x86_64")) && matches!(arm.place, Place::Made(Made { aes_ni: false, .. })) {
             return Some("only of an x86 processor can they be kept from a server".into());
         }
