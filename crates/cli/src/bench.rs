@@ -509,7 +509,13 @@ pub(crate) fn run_text(report: &RunReport) -> String {
 }
 
 fn with_deviation(mean: f64, deviation: Option<f64>) -> String {
-    let digits = if mean < 100.0 { 2 } else { 0 };
+    let digits = if mean < 1.0 {
+        4
+    } else if mean < 100.0 {
+        2
+    } else {
+        0
+    };
     match deviation {
         Some(deviation) => format!("{mean:.digits$} ({deviation:.digits$})"),
         None => format!("{mean:.digits$}"),

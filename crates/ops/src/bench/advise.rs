@@ -12,6 +12,7 @@ use report::shape::{
 use super::compare::as_run;
 use super::counts;
 use super::kept::{Kept, Measured};
+use super::transfer::SST;
 use crate::OpsError;
 
 /// Of the resampling: the same run gives the same interval.
@@ -243,6 +244,10 @@ fn mean(values: Option<Vec<f64>>) -> Option<f64> {
 fn capacity(name: &str, run: &RunReport, level: &LevelRow, arm: &ArmRow) -> Option<CapacityRow> {
     let measured: Vec<f64> = arm.samples.iter().map(|trial| trial.queries_per_s).collect();
     let (measured_per_s, _) = mean_and_deviation(&measured)?;
+    // A donor and its joiner serve nobody meanwhile.
+    if run.workload == SST {
+        return None;
+    }
     let (client, server) = (mean(client_us(arm)), mean(server_us(arm)));
     let limit = |us: f64| (us > 0.0).then(|| run.processors as f64 * 1e6 / us);
     let server_alone_per_s = server.and_then(limit);

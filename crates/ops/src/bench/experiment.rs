@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use ::bench::experiments::{self, Arm, ArmTls, Checks, Experiment, Measure, bases};
+use ::bench::experiments::{self, Arm, ArmTls, Checks, Experiment, Measure, Place, bases};
 use ::bench::histogram;
 use ::bench::load::echo::Pair;
 use ::bench::load::measure::Latencies;
@@ -94,8 +94,8 @@ pub fn run(
                 None => arms.push(arm),
                 Some(why) => left_out.push(format!("{}: {why}", arm.name)),
             },
-            // A tunnel that this machine has not is no reason to have no answer.
-            Err(error) if arm.via.is_tunnel() => {
+            // A tunnel or a transfer that this machine has not is no reason to have no answer.
+            Err(error) if is_spared(&arm) && !stop.load(Ordering::Relaxed) => {
                 left_out.push(format!("{}: {}", arm.name, in_one_line(&error)));
             }
             Err(error) => return Err(error),
@@ -275,6 +275,10 @@ pub fn run(
                 .collect(),
         }),
     })
+}
+
+fn is_spared(arm: &Arm) -> bool {
+    arm.via.is_tunnel() || matches!(arm.place, Place::Sst { .. })
 }
 
 /// Why the server does not take what the arm chooses of TLS, if it does not: a suite, a version, a group that it has not. Of an

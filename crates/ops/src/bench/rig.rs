@@ -510,7 +510,11 @@ impl Lab {
             say(&format!("starting a donor, {}", told(cluster)));
             let up = labs::first_node(&options, &dir.join("operator"))?;
             let tables = Plan {
-                table_size: self.plan.tables.table_size.max(transfer::ROWS_MIN),
+                table_size: self
+                    .plan
+                    .tables
+                    .table_size
+                    .max(transfer::ROWS_MIN.div_ceil(self.plan.tables.tables.max(1))),
                 ..self.plan.tables.clone()
             };
             if let Some(donor) = self.nodes(&up).first() {
