@@ -129,8 +129,8 @@ impl<'u> Transfer<'u> {
         servers.chain([Some(self.up.lab.file.supervisor_pid)]).map(|pid| cpu::with_children_us(pid?)).sum()
     }
 
-    /// A transfer that is watched: a word that lies in the donor's tables must pass in clear text, or must not be seen, and the
-    /// joiner has it afterwards.
+    /// A transfer that is watched: a word that lies in the donor's tables must pass in clear text, or must not be seen. That it does
+    /// pass is shown by the clear arm of the same cluster, which comes first.
     ///
     /// # Errors
     /// It is not as it was to be; packets may not be captured here.
