@@ -15,7 +15,7 @@ use capture::Canary;
 use lab::layout::SST_PORT;
 use lab::{NodeSpec, SstMethod, Wait};
 use model::{Clock, SystemClock};
-use net::{Client, ConnectOptions};
+use net::{Client, ConnectOptions, Endpoint};
 use report::shape::LoadReport;
 
 use super::{Load, cannot_begin, keys, report};
@@ -122,6 +122,15 @@ impl<'u> Transfer<'u> {
         Ok(report(targets, load, &outcome, started_unix_ms))
     }
 
+    /// Rows with the word that the joiner has. Its root is let in over the unix socket, without a password.
+    fn arrived(&self, word: &Canary) -> Result<String, OpsError> {
+        let socket = Endpoint::unix(self.up.lab.node(JOINER)?.socket());
+        let mut client = Client::connect(&ConnectOptions::new(socket, "root")).map_err(cannot_begin)?;
+        let sql = format!("SELECT COUNT(*) FROM sealion_bench_word.word WHERE word = '{}'", word.token());
+        let counted = client.query(&sql).map_err(cannot_begin)?;
+        Ok(counted.scalar().unwrap_or_default().into_owned())
+    }
+
     /// CPU time of these servers, of all that they have started, and of what was left of it to the lab's supervisor.
     fn spent_us(&self, names: &[&str]) -> Option<u64> {
         let pids = labs::pids(self.up);
@@ -129,8 +138,8 @@ impl<'u> Transfer<'u> {
         servers.chain([Some(self.up.lab.file.supervisor_pid)]).map(|pid| cpu::with_children_us(pid?)).sum()
     }
 
-    /// A transfer that is watched: a word that lies in the donor's tables must pass in clear text, or must not be seen. That it does
-    /// pass is shown by the clear arm of the same cluster, which comes first.
+    /// A transfer that is watched: a word that lies in the donor's tables must pass in clear text, or must not be seen, and the
+    /// joiner has it afterwards.
     ///
     /// # Errors
     /// It is not as it was to be; packets may not be captured here.
@@ -145,16 +154,17 @@ impl<'u> Transfer<'u> {
         let both = || seen.flows.iter().flat_map(|flow| [&flow.ab, &flow.ba]);
         let words: u64 = both().filter_map(|way| way.canaries.get(word.tag())).sum();
         let bytes: u64 = both().map(|way| way.bytes).sum();
+        let arrived = self.arrived(word)?;
         let is_seen =
             seen.failed.is_none() && seen.packets > 10 * seen.kernel_drops && bytes > u64::from(WORDS);
-        if is_seen && (words == 0) == is_tls {
+        if is_seen && arrived == WORDS.to_string() && (words == 0) == is_tls {
             return Ok(());
         }
         let (is, be) = if is_tls { ("in clear text", "TLS") } else { ("by TLS", "clear text") };
         Err(OpsError::internal(
             format!("a transfer by {} may be {is}", self.up.lab.file.sst_method.as_str()),
             format!(
-                "it was to be {be}, and a word that was sent was seen {words} times in {bytes} bytes of {} packets; {} more were missed",
+                "it was to be {be}, and a word that was sent was seen {words} times in {bytes} bytes of {} packets; {} more were missed, and {arrived} of {WORDS} rows with it arrived",
                 seen.packets, seen.kernel_drops
             ),
         ))
