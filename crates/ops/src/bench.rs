@@ -496,6 +496,7 @@ fn report(targets: &[ConnectOptions], load: &Load, outcome: &Outcome, started_un
         server_cpu_us_per_query: outcome.server_cpu_us.filter(|_| queries > 0).map(per_query),
         machine_energy_j: outcome.energy_j,
         client_context_switches: tally.context_switches,
+        handed_over: tally.handed_over,
         retries: tally.retries,
         resumed: tally.resumed,
         late_at_end: tally.late_at_end,

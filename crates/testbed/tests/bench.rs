@@ -1,6 +1,7 @@
 //! `sealion bench` on real servers: what it counts, and what it says when something goes wrong.
 #![allow(clippy::unwrap_used)]
 
+use std::collections::HashMap;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -14,6 +15,9 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 use testbed::real::sealion;
+use wire::answers::Rows;
+use wire::prepared::{Cell, PrepareOk};
+use wire::{AnswerReader, Capabilities};
 
 /// Initialising MySQL takes 5 s on two busy cores.
 const UP_S_MAX: u64 = 90;
@@ -1067,12 +1071,17 @@ fn a_sysbench_command_line_does_what_it_says() {
     assert_eq!(said.status.code(), Some(2), "{said:?}");
 }
 
+/// What a client said, and what came back.
+type Turns = Vec<[Vec<u8>; 2]>;
+
 /// A relay that holds back the end of every answer, and looks whether the client speaks meanwhile.
 #[derive(Clone, Default)]
 struct Hold {
     /// What was said out of turn.
     faults: Arc<Mutex<Vec<String>>>,
     turns: Arc<Mutex<u64>>,
+    /// Of each connection, its packets and their answers in turn.
+    heard: Arc<Mutex<Vec<Turns>>>,
 }
 
 /// A server that is silent for so long has mostly said all. If it has not, the last byte that is held back is not the last
@@ -1102,8 +1111,15 @@ impl Hold {
 
     /// The server speaks first; then they take turns. Nothing here knows what an answer looks like.
     fn relay(&self, mut client: TcpStream, mut server: TcpStream) {
+        let number = {
+            let mut heard = self.heard.lock().unwrap();
+            heard.push(Vec::new());
+            heard.len() - 1
+        };
+        let mut said = Vec::new();
         loop {
             let Some(answer) = everything(&mut server) else { return };
+            self.heard.lock().unwrap()[number].push([std::mem::take(&mut said), answer.clone()]);
             let (last, most) = answer.split_last().unwrap();
             if client.write_all(most).is_err() {
                 return;
@@ -1119,7 +1135,6 @@ impl Hold {
                 return;
             }
             // One packet, and no more until there is an answer.
-            let mut said = Vec::new();
             loop {
                 match within(&mut client, Duration::from_secs(60)) {
                     Some(rest) if !rest.is_empty() => said.extend(rest),
@@ -1177,6 +1192,102 @@ fn packets(mut bytes: &[u8]) -> Option<usize> {
         bytes = &rest[length..];
     }
     bytes.is_empty().then_some(count)
+}
+
+fn payloads(mut bytes: &[u8]) -> Vec<&[u8]> {
+    let mut all = Vec::new();
+    while let [a, b, c, _, rest @ ..] = bytes {
+        let (payload, more) = rest.split_at(usize::from(*a) | usize::from(*b) << 8 | usize::from(*c) << 16);
+        all.push(payload);
+        bytes = more;
+    }
+    all
+}
+
+/// Rows of all prepared statements of a connection, and their sum, by what went over the wire.
+fn rows_of(heard: &[[Vec<u8>; 2]]) -> (u64, u64) {
+    // Its greeting, and its login with what it can do.
+    let login = payloads(&heard[1][0])[0];
+    let number = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().unwrap());
+    let flags = Capabilities(number(&login[..4]));
+    let extended = if flags.contains(Capabilities::LONG_PASSWORD) { 0 } else { number(&login[28..32]) };
+    let [extends_metadata, caches_metadata] = [3, 4].map(|bit| extended & (1 << bit) != 0);
+    // Behind six texts, or seven, and a length: character set, length, type. All are short here.
+    let cell = |column: &&[u8]| {
+        let mut rest = *column;
+        for _text in 0..6 + usize::from(extends_metadata) {
+            rest = &rest[1 + usize::from(rest[0])..];
+        }
+        Cell::of(rest[7]).unwrap()
+    };
+    let mut cells: HashMap<u32, Vec<Cell>> = HashMap::new();
+    let (mut rows, mut checksum) = (0, 0_u64);
+    for [said, answer] in &heard[2..] {
+        match *payloads(said).last().unwrap() {
+            [0x16, ..] => {
+                let answer = payloads(answer);
+                let head = PrepareOk::parse(answer[0]).unwrap();
+                let ends = usize::from(!flags.contains(Capabilities::DEPRECATE_EOF) && head.parameters > 0);
+                let columns = answer.iter().skip(1 + usize::from(head.parameters) + ends);
+                let columns = columns.take(usize::from(head.columns));
+                cells.insert(head.statement_id, columns.map(cell).collect());
+            }
+            [0x17, a, b, c, d, ..] => {
+                let mut reader = AnswerReader::new(flags, caches_metadata);
+                reader.begin();
+                let cells = &cells[&u32::from_le_bytes([*a, *b, *c, *d])];
+                let answer = reader.feed(answer, Rows::Binary(cells)).unwrap().expect("all of it");
+                rows += answer.rows;
+                checksum = checksum.wrapping_add(answer.checksum);
+            }
+            _ => {}
+        }
+    }
+    (rows, checksum)
+}
+
+/// All ids are the same one: whoever sends the same statements gets the same rows.
+#[test]
+fn the_rows_and_their_sum_are_those_that_sysbench_gets() {
+    const ONE: [&str; 8] = ["--database", "one", "--tables", "1", "--table-size", "1", "--range-size", "1"];
+    let server = Real::start("galera-10.11", &[]);
+    let said = server.bench(&[&["prepare"], &ONE[..6]].concat());
+    assert!(said.status.success(), "{said:?}");
+    for (workload, rows) in [("oltp_point_select", 1), ("oltp_read_only", 14)] {
+        let hold = Hold::default();
+        let port = hold.before(server.port).to_string();
+        let said = Command::new("sysbench")
+            .args([workload, "--db-driver=mysql", "--mysql-host=127.0.0.1", "--mysql-user=root", "--time=0"])
+            .args([&format!("--mysql-port={port}"), "--mysql-db=one", "--tables=1", "--table-size=1"])
+            .args(["--range-size=1", "--events=5", "run"])
+            .stdin(Stdio::null())
+            .output()
+            .expect("sysbench is not here: scripts/setup.sh tools");
+        assert!(said.status.success(), "{said:?}");
+        let theirs: Vec<(u64, u64)> = hold.heard.lock().unwrap().iter().map(|heard| rows_of(heard)).collect();
+        let words = [workload, "--events", "5", "--warm-up", "0", "--ssl-mode", "DISABLED"];
+        let ours = server.load(&[&words[..], &ONE].concat(), 0);
+        assert_eq!(number(&ours, "rows"), 5 * rows, "{workload}");
+        let checksum = u64::from_str_radix(ours["rows_checksum"].as_str().unwrap(), 16).unwrap();
+        assert_eq!(theirs, [(5 * rows, checksum)], "{workload}");
+    }
+}
+
+#[test]
+fn connections_go_where_their_answers_arrive() {
+    if std::thread::available_parallelism().unwrap().get() < 2 {
+        // One processor: there is nowhere to go, and the threads keep none.
+        return;
+    }
+    let server = Real::start("galera-10.11", &[]);
+    server.prepare();
+    let run = |workers: &str| {
+        let words = ["oltp_point_select", "-c", "8", "--workers", workers, "--time", "2", "--warm-up", "0"];
+        let report = server.load(&[&words[..], &TABLES].concat(), 0);
+        number(&report, "handed_over")
+    };
+    assert!(run("2") > 0);
+    assert_eq!(run("1"), 0);
 }
 
 #[test]

@@ -150,24 +150,42 @@ impl Cell {
 }
 
 /// Reads a binary row to its end: each cell must lie in it, and nothing may follow.
+#[inline]
 pub fn check_binary_row(payload: &[u8], cells: &[Cell]) -> Result<(), WireError> {
-    let mut reader = Reader::new("binary row", payload);
-    if reader.u8()? != 0 {
-        return Err(reader.malformed("it does not begin with 0x00"));
-    }
+    const WHAT: &str = "binary row";
+    let truncated = |needed: usize, have: &[u8]| WireError::Truncated {
+        what: WHAT,
+        needed_bytes: needed as u64,
+        have_bytes: have.len() as u64,
+    };
+    let Some((0, rest)) = payload.split_first() else {
+        return Err(WireError::Malformed { what: WHAT, reason: "it does not begin with 0x00" });
+    };
     // The first two bits are not used.
-    let nulls = reader.take((cells.len() + 9) / 8)?;
+    let nulls_bytes = (cells.len() + 9) / 8;
+    let (nulls, mut rest) = rest.split_at_checked(nulls_bytes).ok_or_else(|| truncated(nulls_bytes, rest))?;
     for (number, cell) in cells.iter().enumerate() {
         let bit = number + 2;
         if nulls.get(bit / 8).is_some_and(|byte| byte & (1 << (bit % 8)) != 0) {
             continue;
         }
-        match cell {
-            Cell::Fixed { bytes } => reader.take(usize::from(*bytes))?,
-            Cell::Counted => reader.lenenc_bytes()?,
+        let length = match (cell, rest.split_first()) {
+            (Cell::Fixed { bytes }, _) => usize::from(*bytes),
+            // Nearly all are so short.
+            (Cell::Counted, Some((short @ ..=0xfa, after))) => {
+                rest = after;
+                usize::from(*short)
+            }
+            (Cell::Counted, _) => {
+                let mut reader = Reader::new(WHAT, rest);
+                let length = reader.lenenc_int()?;
+                rest = reader.rest();
+                usize::try_from(length).unwrap_or(usize::MAX)
+            }
         };
+        rest = rest.get(length..).ok_or_else(|| truncated(length, rest))?;
     }
-    reader.end()
+    Reader::new(WHAT, rest).end()
 }
 
 /// Reads a text row of so many cells to its end.

@@ -64,6 +64,8 @@ pub struct Tally {
     pub user_us: u64,
     pub system_us: u64,
     pub context_switches: u64,
+    /// Connections that went to another worker, as often as they did.
+    pub handed_over: u64,
 }
 
 impl Default for Tally {
@@ -92,6 +94,7 @@ impl Default for Tally {
             user_us: 0,
             system_us: 0,
             context_switches: 0,
+            handed_over: 0,
         }
     }
 }
@@ -190,6 +193,7 @@ impl Tally {
         self.user_us += other.user_us;
         self.system_us += other.system_us;
         self.context_switches += other.context_switches;
+        self.handed_over += other.handed_over;
     }
 }
 

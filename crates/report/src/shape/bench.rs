@@ -68,6 +68,9 @@ pub struct LoadReport {
     #[serde(default)]
     pub machine_energy_j: Option<f64>,
     pub client_context_switches: u64,
+    /// How often a connection went to the thread on whose processor its answers arrive.
+    #[serde(default)]
+    pub handed_over: u64,
     pub retries: u64,
     /// Of the connections that `connect` made, with a TLS session from before.
     pub resumed: u64,
