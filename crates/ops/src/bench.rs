@@ -377,6 +377,11 @@ pub(crate) fn settings(tls: Option<&net::TlsOptions>, load: &Load) -> Vec<Settin
         return rows;
     }
     put("database", load.schema.clone());
+    // Nor where a joiner takes all of them.
+    if load.workload == transfer::SST {
+        put("tables", load.options.tables.to_string());
+        return rows;
+    }
     if let Some(Own::Script(all) | Own::Mix(all)) = &load.own {
         // Two files of the same statements are the same, wherever they lie.
         let mut sha = openssl::sha::Sha256::new();

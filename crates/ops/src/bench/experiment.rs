@@ -249,6 +249,10 @@ pub fn run(
             &Load { workload: experiment.workload.into(), ..method.load.clone() },
         )
         .into_iter()
+        .chain(
+            rig.more_rows(experiment)
+                .map(|rows| SettingRow { name: "rows-of-a-table".into(), value: rows.to_string() }),
+        )
         .chain([described(experiment)])
         .collect(),
         trial_s: method.load.time.filter(|_| !is_transfer).unwrap_or_default().as_secs_f64(),

@@ -148,6 +148,13 @@ impl Rig {
         of_lab.or_else(|| self.named.first().map(|target| &target.tls))
     }
 
+    /// Rows of each table where they are more than was asked for: so many that what is measured shows.
+    pub fn more_rows(&self, experiment: &Experiment) -> Option<u32> {
+        let asked = &self.lab.as_ref()?.plan.tables;
+        let rows = experiment.arms.iter().map(|arm| tables_of(asked, arm.place).table_size).max()?;
+        (rows > asked.table_size).then_some(rows)
+    }
+
     /// Why an arm cannot be measured here, if it cannot.
     pub fn lacks(&self, arm: &Arm) -> Option<String> {
         if !self.is_lab() && arm.needs_lab() {
@@ -398,12 +405,8 @@ impl Lab {
             server.run(&["CREATE USER root@'%'", "GRANT ALL ON *.* TO root@'%' WITH GRANT OPTION"])?;
         }
         let reached = self.reached(&server, made);
-        let mut tables = self.plan.tables.clone();
-        if is_at_rest {
-            tables.table_size = tables.table_size.max(AT_REST_ROWS_MIN);
-        }
         if let Some(target) = reached.targets.first() {
-            fill(target, &tables, stop, say)?;
+            fill(target, &tables_of(&self.plan.tables, place), stop, say)?;
         }
         if is_at_rest {
             lies_as_wished(&server, at_rest)?;
@@ -509,16 +512,8 @@ impl Lab {
             };
             say(&format!("starting a donor, {}", told(cluster)));
             let up = labs::first_node(&options, &dir.join("operator"))?;
-            let tables = Plan {
-                table_size: self
-                    .plan
-                    .tables
-                    .table_size
-                    .max(transfer::ROWS_MIN.div_ceil(self.plan.tables.tables.max(1))),
-                ..self.plan.tables.clone()
-            };
             if let Some(donor) = self.nodes(&up).first() {
-                fill(donor, &tables, stop, say)?;
+                fill(donor, &tables_of(&self.plan.tables, place), stop, say)?;
                 let word = transfer::plant(donor)?;
                 self.clusters.push((cluster, up));
                 self.words.push((cluster, word));
@@ -648,6 +643,16 @@ fn with_families(mut pids: Vec<i32>, others: impl Iterator<Item = i32>) -> Vec<i
     pids.sort_unstable();
     pids.dedup();
     pids
+}
+
+/// The tables of a server.
+fn tables_of(asked: &Plan, place: Place) -> Plan {
+    let rows_min = match place {
+        Place::AtRest(_) => AT_REST_ROWS_MIN,
+        Place::Sst { .. } => transfer::ROWS_MIN.div_ceil(asked.tables.max(1)),
+        _ => 0,
+    };
+    Plan { table_size: asked.table_size.max(rows_min), ..asked.clone() }
 }
 
 fn fill(
