@@ -114,7 +114,7 @@ const OPTIONS: &[(&str, Fate)] = &[
     // The OLTP scripts have nothing to validate.
     ("validate", LeftOut),
     ("db-driver", Only(&["mysql"])),
-    ("db-ps-mode", Only(&["auto"])),
+    ("db-ps-mode", Meant),
     ("auto-inc", Only(ON)),
     ("secondary", Only(OFF)),
     ("reconnect", Only(&["0"])),
@@ -447,6 +447,17 @@ impl Out<'_> {
         if self.is_on("skip-trx", false)? {
             self.words.push("--skip-trx".into());
         }
+        match self.given("db-ps-mode") {
+            None | Some("auto") => {}
+            Some("disable") => self.words.push("--text-protocol".into()),
+            Some(other) => {
+                return refuse(
+                    format!("--db-ps-mode={other} is no way to send statements"),
+                    "sysbench knows auto (they are prepared) and disable (they go as text)",
+                    "one of these two",
+                );
+            }
+        }
         self.pass("threads", "--connections");
         let (time, events) = (self.number("time", 10.0)?, self.number("events", 0.0)?);
         if time == 0.0 && events == 0.0 {
@@ -614,7 +625,7 @@ mod tests {
     #[test]
     fn what_would_mean_something_else_is_refused() {
         for (options, about) in [
-            ("--db-ps-mode=disable run", "--db-ps-mode=disable"),
+            ("--db-ps-mode=perhaps run", "--db-ps-mode=perhaps"),
             ("--db-driver=pgsql run", "--db-driver=pgsql"),
             ("--reconnect=5 run", "--reconnect=5"),
             ("--secondary run", "--secondary=on"),

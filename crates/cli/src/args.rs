@@ -753,6 +753,9 @@ pub struct BenchTrial {
     /// No BEGIN and COMMIT
     #[arg(long)]
     pub skip_trx: bool,
+    /// All statements go as text, where the workloads of sysbench have them prepared: its --db-ps-mode=disable
+    #[arg(long)]
+    pub text_protocol: bool,
     /// The schema may be written to, although sealion has not made it
     #[arg(long)]
     pub own_tables: bool,

@@ -251,6 +251,7 @@ pub(crate) fn trial(args: &BenchTrial, workload: &str) -> Load {
             delete_inserts: args.delete_inserts,
             range_selects: !args.no_range_selects,
             skip_trx: args.skip_trx,
+            is_text: args.text_protocol,
             distribution: args.rand_type,
         },
         schema: args.tables.database.clone(),

@@ -412,6 +412,10 @@ pub(crate) fn settings(tls: Option<&net::TlsOptions>, load: &Load) -> Vec<Settin
     }
     put("range-selects", of.range_selects.to_string());
     put("skip-trx", of.skip_trx.to_string());
+    // Runs from before there was a choice prepared them.
+    if of.is_text {
+        put("text-protocol", "true".to_owned());
+    }
     put("rand-type", of.distribution.to_string());
     rows
 }

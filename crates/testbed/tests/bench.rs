@@ -929,18 +929,61 @@ fn what_a_server_has_counted_is_replayed_as_often_as_it_came() {
     }
 }
 
-/// The statements that the server was given, and how large it says they were.
-fn bulk_statements(server: &Real, run: &dyn Fn()) -> Vec<String> {
+/// The statements that the server was given while this ran, of those that are asked for, as `column` shows them.
+fn logged(server: &Real, column: &str, of: &str, run: &dyn Fn()) -> Vec<String> {
     let mut client = server.client();
     for sql in ["SET GLOBAL log_output='TABLE'", "TRUNCATE mysql.general_log", "SET GLOBAL general_log=1"] {
         client.execute(sql).unwrap();
     }
     run();
     client.execute("SET GLOBAL general_log=0").unwrap();
-    let sql = "SELECT CONCAT(LENGTH(argument), ' ', MD5(argument), ' ', LEFT(argument, 30)) FROM mysql.general_log \
-               WHERE argument LIKE 'INSERT INTO sbtest%' OR argument LIKE 'COMMIT%' ORDER BY event_time";
-    let rows = client.query(sql).unwrap().rows;
+    let sql = format!("SELECT {column} FROM mysql.general_log WHERE {of} ORDER BY event_time");
+    let rows = client.query(&sql).unwrap().rows;
     rows.iter().map(|row| String::from_utf8_lossy(row[0].as_deref().unwrap()).into_owned()).collect()
+}
+
+/// And how large it says they were.
+fn bulk_statements(server: &Real, run: &dyn Fn()) -> Vec<String> {
+    let column = "CONCAT(LENGTH(argument), ' ', MD5(argument), ' ', LEFT(argument, 30))";
+    logged(server, column, "argument LIKE 'INSERT INTO sbtest%' OR argument LIKE 'COMMIT%'", run)
+}
+
+#[test]
+fn in_text_sysbench_s_statements_are_sent_byte_for_byte() {
+    let server = Real::start("galera-10.11", &[]);
+    // All ids are the same one; the digits of texts are not.
+    let size = ["--tables", "1", "--table-size", "1"];
+    let said = server.bench(&[&["prepare", "--database", "sbtest"], &size[..]].concat());
+    assert!(said.status.success(), "{said:?}");
+    let theirs = [
+        "--mysql-user=root",
+        "--table-size=1",
+        "--range-size=1",
+        "--events=3",
+        "--time=0",
+        "--db-ps-mode=disable",
+    ];
+    let address = ["--mysql-host=127.0.0.1".to_owned(), format!("--mysql-port={}", server.port)];
+    for workload in ["oltp_read_write", "oltp_read_only", "oltp_point_select", "oltp_update_non_index"] {
+        let by = |program: &dyn Fn() -> Command| {
+            let column = "CONCAT(command_type, ': ', REGEXP_REPLACE(argument, '[0-9]{11}', 'D'))";
+            let of = "argument REGEXP '^(BEGIN|COMMIT|SELECT .* FROM sbtest1 WHERE|UPDATE|DELETE|INSERT)'";
+            logged(&server, column, of, &|| {
+                let mut command = program();
+                command.arg(workload).args(theirs).args(&address).arg("run").stdin(Stdio::null());
+                let said = command.output().expect("scripts/setup.sh tools");
+                assert!(said.status.success(), "{said:?}");
+            })
+        };
+        let ours = by(&|| {
+            let mut command = Command::new(sealion());
+            command.args(["bench", "sysbench", "--own-tables", "--"]);
+            command
+        });
+        let sysbench = by(&|| Command::new("sysbench"));
+        assert_eq!(ours, sysbench, "{workload}");
+        assert!(ours.len() >= 3 && ours.iter().all(|one| one.starts_with("Query: ")), "{ours:?}");
+    }
 }
 
 #[test]
@@ -1067,7 +1110,7 @@ fn a_sysbench_command_line_does_what_it_says() {
             assert!(report(&said, 0)["tls"].is_object(), "{said:?}");
         }
     }
-    let said = ours(&[], &["oltp_read_only", "--db-ps-mode=disable", "run"]);
+    let said = ours(&[], &["oltp_read_only", "--reconnect=5", "run"]);
     assert_eq!(said.status.code(), Some(2), "{said:?}");
 }
 

@@ -384,6 +384,11 @@ fn connect(spec: &Spec, stop: &AtomicBool) -> Result<Connected, LoadError> {
         let mut client = connector.connect().map_err(made)?;
         let (mut ids, mut cells) = (Vec::new(), Vec::new());
         for sql in &spec.script.statements {
+            if !spec.script.prepares() {
+                ids.push(Slot { id: None, is_typed: false });
+                cells.push(vec![]);
+                continue;
+            }
             match client.prepare(sql) {
                 Ok(prepared) => {
                     ids.push(Slot { id: Some(prepared.statement_id), is_typed: false });

@@ -504,7 +504,7 @@ impl<'c> Worker<'c> {
             };
             let action = self.common.script.actions.get(lane.action).copied();
             let rows = match action {
-                Some(action) if action.is_prepared() => {
+                Some(action) if self.common.script.is_prepared(action) => {
                     Rows::Binary(self.common.cells.get(lane.statement).map_or(&[], Vec::as_slice))
                 }
                 _ => Rows::Text,

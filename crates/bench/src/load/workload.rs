@@ -30,6 +30,8 @@ pub struct Options {
     pub delete_inserts: u32,
     pub range_selects: bool,
     pub skip_trx: bool,
+    /// All statements go as text (`COM_QUERY`): sysbench's `--db-ps-mode=disable`.
+    pub is_text: bool,
     pub distribution: Distribution,
 }
 
@@ -49,6 +51,7 @@ impl Default for Options {
             delete_inserts: 1,
             range_selects: true,
             skip_trx: false,
+            is_text: false,
             distribution: Distribution::default(),
         }
     }
@@ -233,16 +236,10 @@ pub struct Action {
     statement: u32,
 }
 
-impl Action {
-    pub fn is_prepared(&self) -> bool {
-        self.family.is_prepared()
-    }
-}
-
 /// A workload with its options: what to prepare, and what an event is.
 #[derive(Debug, Clone)]
 pub struct Script {
-    /// What each session prepares, in the order of their numbers.
+    /// What each session prepares, in the order of their numbers; or what it sends, where [`Options::is_text`] says so.
     pub statements: Vec<String>,
     /// What is sent in text, one for each table.
     texts: Vec<String>,
@@ -380,6 +377,16 @@ impl Script {
         }
     }
 
+    /// Does the server prepare what such an action sends, if it can?
+    pub fn is_prepared(&self, action: Action) -> bool {
+        !self.options.is_text && action.family.is_prepared()
+    }
+
+    /// Each session prepares these; none where all goes as text.
+    pub fn prepares(&self) -> bool {
+        !self.options.is_text
+    }
+
     /// Somebody else has written its statements.
     pub fn is_own(&self) -> bool {
         !self.own.is_empty()
@@ -433,12 +440,12 @@ impl Script {
         let table = if action.family.is_of_a_table() { event.table } else { 0 };
         let mut number = (action.statement + table) as usize;
         let mut execute = |parameters: &[Parameter<'_>], out: &mut Vec<u8>| {
-            // Each session has prepared all of them.
+            // Each session has one for all of them.
             let Some(slot) = slots.get_mut(number) else { return Ok(()) };
             match slot.id {
                 Some(id) => append_execute(out, id, parameters, !std::mem::replace(&mut slot.is_typed, true)),
                 None => append_query(out, |out| {
-                    out.extend_from_slice(self.statements.get(number).map_or(&[], |sql| sql.as_bytes()));
+                    write_text(out, self.statements.get(number).map_or("", String::as_str), parameters);
                 }),
             }
         };
@@ -495,6 +502,26 @@ impl Script {
             Family::Stream => append_query(out, |out| out.extend_from_slice(self.text(number)))?,
         }
         Ok(number)
+    }
+}
+
+/// A statement with its parameters in their places, as sysbench writes it where nothing is prepared.
+fn write_text(out: &mut Vec<u8>, sql: &str, parameters: &[Parameter<'_>]) {
+    let mut parameters = parameters.iter();
+    for (place, part) in sql.split('?').enumerate() {
+        if place > 0 {
+            // Writing into a Vec cannot fail. Texts are digits and hyphens: there is nothing to escape.
+            match parameters.next() {
+                Some(Parameter::Int(value)) => _ = write!(out, "{value}"),
+                Some(Parameter::Text(text)) => {
+                    out.push(b'\'');
+                    out.extend_from_slice(text);
+                    out.push(b'\'');
+                }
+                None => {}
+            }
+        }
+        out.extend_from_slice(part.as_bytes());
     }
 }
 
