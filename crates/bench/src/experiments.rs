@@ -142,6 +142,10 @@ pub enum Place {
         method: Sst,
         tls: bool,
     },
+    /// A source and a replica of the lab, which reads the source's binary log from the beginning, again and again.
+    Replica {
+        tls: bool,
+    },
     /// No MySQL at all: the same TLS, or none, and bytes that come back.
     Echo {
         tls: bool,
@@ -322,6 +326,10 @@ const fn wan(name: &'static str, tls: Option<Key>, one_way_ms: u16) -> Arm {
 
 const fn sst(name: &'static str, method: Sst, tls: bool) -> Arm {
     arm(name, ArmTls::OFF).at(Place::Sst { method, tls })
+}
+
+const fn replica(name: &'static str, tls: bool) -> Arm {
+    arm(name, ArmTls::OFF).at(Place::Replica { tls })
 }
 
 const fn at_rest(name: &'static str, tables: bool, redo: bool, binlog: bool) -> Arm {
@@ -679,6 +687,15 @@ pub const EXPERIMENTS: &[Experiment] = &[
             sst("mariabackup", Sst::Mariabackup, false).against("mariabackup"),
             sst("mariabackup, TLS", Sst::Mariabackup, true).against("mariabackup"),
         ],
+        connections: &[1],
+        published: None,
+    },
+    Experiment {
+        name: "replication",
+        question: "What does TLS cost a replica that reads the binary log of its source?",
+        workload: "replication",
+        measure: Measure::EventsPerS,
+        arms: &[replica("clear text", false), replica("TLS", true)],
         connections: &[1],
         published: None,
     },

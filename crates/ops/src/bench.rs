@@ -6,11 +6,13 @@ pub mod compare;
 pub mod digests;
 pub mod experiment;
 pub mod file;
+mod joiner;
 pub mod kept;
 mod keys;
 pub mod ramp;
+mod replica;
 pub mod rig;
-pub mod transfer;
+mod transfer;
 mod vpn;
 
 use std::net::IpAddr;
@@ -56,7 +58,7 @@ pub fn workloads() -> impl Iterator<Item = (&'static str, &'static str)> {
 pub fn counts(workload: &str) -> &'static str {
     match workload {
         CONNECT => "connections",
-        transfer::SST => "transfers",
+        joiner::SST | replica::REPLICATION => "transfers",
         "stream" => "tables",
         _ => QUERIES,
     }
@@ -376,9 +378,13 @@ pub(crate) fn settings(tls: Option<&net::TlsOptions>, load: &Load) -> Vec<Settin
     if load.workload == CONNECT {
         return rows;
     }
+    // Nor where all is the binary log.
+    if load.workload == replica::REPLICATION {
+        return rows;
+    }
     put("database", load.schema.clone());
-    // Nor where a joiner takes all of them.
-    if load.workload == transfer::SST {
+    // Where a joiner takes all of them, there are no statements.
+    if load.workload == joiner::SST {
         put("tables", load.options.tables.to_string());
         return rows;
     }

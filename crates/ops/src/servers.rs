@@ -108,7 +108,10 @@ impl Server {
     }
 
     /// Over the unix socket, where nobody listens. `root` of such a server has no password.
-    fn session(&self) -> Result<Client, net::NetError> {
+    ///
+    /// # Errors
+    /// It does not answer.
+    pub(crate) fn session(&self) -> Result<Client, net::NetError> {
         Client::connect(&ConnectOptions {
             connect_timeout: Duration::from_secs(3),
             io_timeout: STATEMENT_MAX,
@@ -143,6 +146,10 @@ impl Server {
         self.dir.join("cert.pem")
     }
 
+    pub fn pid(&self) -> Option<i32> {
+        i32::try_from(self.child.id()).ok()
+    }
+
     pub fn address(&self) -> SocketAddr {
         ([127, 0, 0, 1], self.port).into()
     }
@@ -159,7 +166,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        if let Ok(pid) = i32::try_from(self.child.id()) {
+        if let Some(pid) = self.pid() {
             let _ = kill(Pid::from_raw(pid), Signal::SIGTERM);
         }
         let deadline = Instant::now() + DOWN_MAX;

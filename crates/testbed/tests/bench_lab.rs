@@ -314,6 +314,24 @@ fn state_transfers_are_watched_and_measured() {
     }
 }
 
+/// What passes is watched before anything is measured: a word of the source in clear text, or not at all, and then in the replica.
+#[test]
+fn replication_is_watched_and_measured() {
+    let home = tempfile::tempdir().unwrap();
+    let report =
+        measured(&command(home.path(), &["replication", "--lab", "--blocks", "2"]).output().unwrap());
+    nothing_is_left(home.path());
+    assert!(report["left_out"].as_array().unwrap().is_empty(), "{report:#}");
+    let cpu_us = |name: &str| -> Vec<f64> {
+        let samples = arm(&report, name)["samples"].as_array().unwrap();
+        samples.iter().map(|trial| trial["server_cpu_us_per_query"].as_f64().unwrap()).collect()
+    };
+    let (plain, tls) = (cpu_us("clear text"), cpu_us("TLS"));
+    assert_eq!((plain.len(), tls.len()), (2, 2), "{report:#}");
+    // The whole log passed each time, at less than 100 GB a second of a processor.
+    assert!(plain.iter().chain(&tls).all(|us| *us > 4_000.0), "{report:#}");
+}
+
 #[test]
 fn an_experiment_of_ones_own_is_run_from_a_file() {
     let place = tempfile::tempdir().unwrap();
@@ -406,6 +424,7 @@ fn every_experiment_runs_in_one_command() {
         "galera-mixed",
         "wan",
         "sst",
+        "replication",
         "openssl",
         "bandwidth",
         "at-rest-scan",

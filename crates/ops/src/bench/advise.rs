@@ -12,7 +12,7 @@ use report::shape::{
 use super::compare::as_run;
 use super::counts;
 use super::kept::{Kept, Measured};
-use super::transfer::SST;
+use super::transfer;
 use crate::OpsError;
 
 /// Of the resampling: the same run gives the same interval.
@@ -245,7 +245,7 @@ fn capacity(name: &str, run: &RunReport, level: &LevelRow, arm: &ArmRow) -> Opti
     let measured: Vec<f64> = arm.samples.iter().map(|trial| trial.queries_per_s).collect();
     let (measured_per_s, _) = mean_and_deviation(&measured)?;
     // A donor and its joiner serve nobody meanwhile.
-    if run.workload == SST {
+    if transfer::is_one(&run.workload) {
         return None;
     }
     let (client, server) = (mean(client_us(arm)), mean(server_us(arm)));

@@ -84,7 +84,7 @@ pub fn run(
     let mut imprecise: Vec<String> = Vec::new();
     let (wished, mut left_out) = possible(rig, experiment);
     // It takes as long as it takes.
-    let is_transfer = experiment.workload == transfer::SST;
+    let is_transfer = transfer::is_one(experiment.workload);
     let is_ready = experiments::experiment(experiment.name).is_some();
     let mut arms: Vec<Arm> = Vec::new();
     // All of them before the first trial: what starts takes time from what runs.
@@ -144,11 +144,11 @@ pub fn run(
                     ..method.load.clone()
                 };
                 // What it takes to make ready is not of it.
-                let transfer = rig.transfer(one.place);
+                let receiver = rig.receiver(one.place);
                 let before = Ticks::now();
-                let measured = match (transfer, &way) {
+                let measured = match (receiver, &way) {
                     (Err(error), _) => Err(error),
-                    (Ok(Some(transfer)), _) => transfer.load(&targets, &trial, stop),
+                    (Ok(Some(receiver)), _) => transfer::load(&*receiver, &targets, &trial, stop),
                     (Ok(None), None) => load(&targets, &trial, stop, &mut |_| {}),
                     (Ok(None), Some(way)) => way.load(&targets, &trial, stop),
                 };
@@ -282,7 +282,7 @@ pub fn run(
 }
 
 fn is_spared(arm: &Arm) -> bool {
-    arm.via.is_tunnel() || matches!(arm.place, Place::Sst { .. })
+    arm.via.is_tunnel() || matches!(arm.place, Place::Sst { .. } | Place::Replica { .. })
 }
 
 /// Why the server does not take what the arm chooses of TLS, if it does not: a suite, a version, a group that it has not. Of an

@@ -22,8 +22,10 @@ use lab::{LabOptions, SstMethod, Wait};
 use net::{ConnectOptions, Endpoint};
 use nix::fcntl::{FcntlArg, FdFlag, Flock, FlockArg, OFlag, fcntl};
 
+use super::joiner::{self, Joiner};
 use super::keys;
-use super::transfer::{self, Transfer};
+use super::replica::Replicas;
+use super::transfer::{self, Receiver};
 use super::vpn::{Vpn, Way};
 use crate::labs::{self, Up};
 use crate::machine::program;
@@ -98,6 +100,8 @@ struct Lab {
     echoes: Vec<(bool, Ended, SocketAddr)>,
     singles: Vec<(Place, Server)>,
     clusters: Vec<(Place, Up)>,
+    /// One serves both arms.
+    replicas: Option<Replicas>,
     /// What lies in donors, and is looked for in what passes.
     words: Vec<(Place, Canary)>,
     /// Transfers that were watched, and went as they are to.
@@ -122,6 +126,7 @@ impl Rig {
             echoes: vec![],
             singles: vec![],
             clusters: vec![],
+            replicas: None,
             words: vec![],
             proven: vec![],
             made: 0,
@@ -172,7 +177,7 @@ impl Rig {
             let name = bundle_of(release);
             return Some(format!("its bundle was not fetched: sealion lab fetch {name}"));
         }
-        if matches!(arm.place, Place::Sst { .. })
+        if matches!(arm.place, Place::Sst { .. } | Place::Replica { .. })
             && let Err(why) = capture::can_capture()
         {
             let why: Vec<&str> = why.lines().map(str::trim).collect();
@@ -268,13 +273,16 @@ impl Rig {
         Ok(Reached { targets, beside_pids, ..direct })
     }
 
-    /// A joiner that is about to take everything, where that is what the place is for.
+    /// Who is about to take everything, where that is what the place is for.
     ///
     /// # Errors
     /// It does not stand still.
-    pub fn transfer(&self, place: Place) -> Result<Option<Transfer<'_>>, OpsError> {
+    pub fn receiver(&self, place: Place) -> Result<Option<Box<dyn Receiver + '_>>, OpsError> {
         match (&self.lab, place) {
-            (Some(lab), Place::Sst { tls, .. }) => lab.transfer(place, tls).map(Some),
+            (Some(lab), Place::Sst { tls, .. }) => Ok(Some(Box::new(lab.joiner(place, tls)?))),
+            (Some(Lab { replicas: Some(replicas), .. }), Place::Replica { tls }) => {
+                Ok(Some(Box::new(replicas.prepare(tls)?)))
+            }
             _ => Ok(None),
         }
     }
@@ -288,6 +296,7 @@ impl Rig {
         if let Some(lab) = &mut self.lab {
             lab.singles.retain(|(place, _)| needs(*place));
             lab.clusters.retain(|(place, _)| needs(*place));
+            lab.replicas.take_if(|_| !needs(Place::Replica { tls: false }));
         }
     }
 }
@@ -303,6 +312,7 @@ fn cluster_of(place: Place) -> Place {
         Place::Wan { tls, .. } => Place::Wan { tls, one_way_ms: 0 },
         // And one both ways to send: option files are read anew by every transfer.
         Place::Sst { method, .. } => Place::Sst { method, tls: false },
+        Place::Replica { .. } => Place::Replica { tls: false },
         other => other,
     }
 }
@@ -328,6 +338,7 @@ impl Lab {
                 Ok(reached)
             }
             Place::Sst { method, tls } => self.donor(method, tls, stop, say),
+            Place::Replica { .. } => self.replica(stop, say),
             Place::Echo { tls } => self.echo(tls),
         }
     }
@@ -502,7 +513,7 @@ impl Lab {
                 dir: dir.clone(),
                 servers: Servers::find(false)?,
                 sst_method: method_of(method),
-                nodes: transfer::NODES,
+                nodes: joiner::NODES,
                 galera: true,
                 number,
                 namespace: self.plan.namespace,
@@ -522,7 +533,7 @@ impl Lab {
         if !self.proven.contains(&place) {
             say(&format!("watching a transfer, {}", told(place)));
             if let Some((_, word)) = self.words.iter().find(|(known, _)| *known == cluster) {
-                self.transfer(place, tls)?.proves(word, tls, stop)?;
+                transfer::proves(&self.joiner(place, tls)?, word, tls, stop)?;
             }
             if stop.load(Ordering::Relaxed) {
                 return Err(ended());
@@ -533,9 +544,35 @@ impl Lab {
         Ok(Reached::at(self.nodes(up).into_iter().take(1).collect()))
     }
 
-    fn transfer(&self, place: Place, tls: bool) -> Result<Transfer<'_>, OpsError> {
+    fn joiner(&self, place: Place, tls: bool) -> Result<Joiner<'_>, OpsError> {
         let files = keys::Files::of(&self.home.path().join(SST_KEYS));
-        Transfer::prepare(self.up(cluster_of(place))?, tls.then_some(&files))
+        Joiner::prepare(self.up(cluster_of(place))?, tls.then_some(&files))
+    }
+
+    /// A source with its log, and a replica that has nothing. Both ways to read it are watched while the log is short: of a long one
+    /// packets would be missed.
+    fn replica(&mut self, stop: &AtomicBool, say: &mut dyn FnMut(&str)) -> Result<Reached, OpsError> {
+        if self.replicas.is_none() {
+            let number = self.next()?;
+            let dir = self.home.path().join(format!("r{number}"));
+            say("starting a source and its replica");
+            let files = keys::make(&dir.join("keys"), Made::PLAIN.key, Made::PLAIN.issuers)?;
+            let common = [BUFFER_POOL, "--performance-schema=OFF"];
+            let pair = Replicas::start(&dir, &files, [free_port()?, free_port()?], &common)?;
+            let word = transfer::plant(&self.options(pair.source().address()))?;
+            for tls in [false, true] {
+                say(&format!("watching {}", told(Place::Replica { tls })));
+                transfer::proves(&pair.prepare(tls)?, &word, tls, stop)?;
+            }
+            say("filling the source's binary log");
+            pair.fill(stop)?;
+            if stop.load(Ordering::Relaxed) {
+                return Err(ended());
+            }
+            self.replicas = Some(pair);
+        }
+        let source = self.replicas.iter().map(|pair| self.options(pair.source().address()));
+        Ok(Reached::at(source.collect()))
     }
 
     fn up(&self, cluster: Place) -> Result<&Up, OpsError> {
@@ -649,7 +686,7 @@ fn with_families(mut pids: Vec<i32>, others: impl Iterator<Item = i32>) -> Vec<i
 fn tables_of(asked: &Plan, place: Place) -> Plan {
     let rows_min = match place {
         Place::AtRest(_) => AT_REST_ROWS_MIN,
-        Place::Sst { .. } => transfer::ROWS_MIN.div_ceil(asked.tables.max(1)),
+        Place::Sst { .. } => joiner::ROWS_MIN.div_ceil(asked.tables.max(1)),
         _ => 0,
     };
     Plan { table_size: asked.table_size.max(rows_min), ..asked.clone() }
@@ -782,6 +819,7 @@ fn told(place: Place) -> String {
             let (by, how) = (method_of(method).as_str(), if tls { "TLS" } else { "clear text" });
             format!("{by}, {how}")
         }
+        Place::Replica { tls } => format!("replication, {}", if tls { "TLS" } else { "clear text" }),
         Place::Echo { .. } => "no database".into(),
     }
 }
