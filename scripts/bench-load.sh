@@ -9,7 +9,7 @@
 #
 #   BENCH_LOAD_BLOCKS (5: fewer give no interval)   BENCH_LOAD_SECONDS of a trial (5)
 #   BENCH_LOAD_CONNECTIONS ("1 2 4 8 16 32")        BENCH_LOAD_PORT (21790)
-#   BENCH_LOAD_LONG ("8 32"): with so many connections a trial takes BENCH_LOAD_LONG_SECONDS (28), so that user and system time
+#   BENCH_LOAD_LONG ("8 32"): with so many connections a trial takes BENCH_LOAD_LONG_SECONDS (34), so that user and system time
 #                             are split of a minute of CPU time in all blocks together
 #
 # The server is ended by its own pid.
@@ -28,7 +28,7 @@ blocks=${BENCH_LOAD_BLOCKS:-5}
 seconds=${BENCH_LOAD_SECONDS:-5}
 read -ra levels <<<"${BENCH_LOAD_CONNECTIONS:-1 2 4 8 16 32}"
 long=${BENCH_LOAD_LONG-8 32}
-long_seconds=${BENCH_LOAD_LONG_SECONDS:-28}
+long_seconds=${BENCH_LOAD_LONG_SECONDS:-34}
 port=${BENCH_LOAD_PORT:-21790}
 readonly tables=4 table_size=10000
 readonly begin='<!-- bench-load.sh: from here -->' end='<!-- bench-load.sh: to here -->'
@@ -52,29 +52,35 @@ cp server/cert.pem cacert.pem
 cp server/cert.pem client-cert.pem
 cp server/key.pem client-key.pem
 
-# run TOOL WORKLOAD TLS CONNECTIONS LIMIT: LIMIT is "time N" or "events N". `under` is what it runs under.
-under=()
-run() {
+# words_of TOOL WORKLOAD TLS CONNECTIONS LIMIT: its command is in `words`. LIMIT is "time N" or "events N".
+words_of() {
     local tool=$1 workload=$2 tls=$3 connections=$4 limit
     read -ra limit <<<"$5"
-    local words=()
     case $tool in
     sysbench)
-        words=(--time=0 "--${limit[0]}=${limit[1]}")
+        words=(sysbench "$workload" --db-driver=mysql --mysql-host=127.0.0.1 "--mysql-port=$port" --mysql-user=root
+            --mysql-db=sealion_bench --tables=$tables --table-size=$table_size "--threads=$connections" --time=0
+            "--${limit[0]}=${limit[1]}")
         [ "$tls" = plain ] || words+=(--mysql-ssl=on)
-        "${under[@]}" sysbench "$workload" --db-driver=mysql --mysql-host=127.0.0.1 --mysql-port="$port" --mysql-user=root \
-            --mysql-db=sealion_bench --tables=$tables --table-size=$table_size --threads="$connections" "${words[@]}" run
+        words+=(run)
         ;;
     sealion)
-        words=(--warm-up 0 "--${limit[0]}" "${limit[1]}")
+        words=("$sealion" --format json bench load "$workload" --no-store -h 127.0.0.1 -P "$port" -u root --tables $tables
+            --table-size $table_size -c "$connections" --warm-up 0 "--${limit[0]}" "${limit[1]}")
         case $tls in
         plain) words+=(--ssl-mode DISABLED) ;;
         tls) words+=(--ssl-mode VERIFY_CA --ssl-ca cacert.pem --ssl-cert client-cert.pem --ssl-key client-key.pem) ;;
         esac
-        "${under[@]}" "$sealion" --format json bench load "$workload" --no-store -h 127.0.0.1 -P "$port" -u root --tables $tables \
-            --table-size $table_size -c "$connections" "${words[@]}"
         ;;
     esac
+}
+
+# The same, run. `under` is what it runs under.
+under=()
+run() {
+    local words
+    words_of "$@"
+    "${under[@]}" "${words[@]}"
 }
 
 # measure TOOL WORKLOAD TLS CONNECTIONS LIMIT: queries, queries/s, user seconds, system seconds.
@@ -182,11 +188,14 @@ server=$(run sealion oltp_point_select plain 1 "events 1" | awk -F '"' '/"server
         printf 'OpenSSL uses where it is there.\n\n| workload | TLS | sysbench | sealion | ratio |\n|---|---|---|---|---|\n'
         awk '{ printf "| %s | %s | %d | %d | %.3f |\n", $1, $2, $3, $4, $4 / $3 }' counted
     fi
-    printf '\nThe commands, with 8 connections over TLS:\n\n```\n'
-    printf 'sysbench oltp_point_select --db-driver=mysql --mysql-host=127.0.0.1 --mysql-port=%s --mysql-user=root \\\n' "$port"
-    printf '    --mysql-db=sealion_bench --tables=%s --table-size=%s --threads=8 --time=%s --mysql-ssl=on run\n' $tables $table_size "$seconds"
-    printf 'sealion bench load oltp_point_select -h 127.0.0.1 -P %s -u root --tables %s --table-size %s -c 8 --time %s \\\n' "$port" \
-        $tables $table_size "$seconds"
-    printf '    --warm-up 0 --ssl-mode VERIFY_CA --ssl-ca cacert.pem --ssl-cert client-cert.pem --ssl-key client-key.pem\n```\n%s\n' "$end"
+    printf '\nThe commands of a trial with 8 connections over TLS:\n\n```\n'
+    time=$seconds
+    case " $long " in *" 8 "*) time=$long_seconds ;; esac
+    for tool in sysbench sealion; do
+        words_of $tool oltp_point_select tls 8 "time $time"
+        printf '%s\n' "${words[*]/#$sealion/sealion}" | fold -s -w 120 | sed 's/ $/ \\/; 2,$s/^/    /'
+    done
+    printf '```\n\nAll of it: `BENCH_LOAD_BLOCKS=%s BENCH_LOAD_SECONDS=%s BENCH_LOAD_CONNECTIONS="%s" BENCH_LOAD_LONG="%s" BENCH_LOAD_LONG_SECONDS=%s make bench`\n%s\n' \
+        "$blocks" "$seconds" "${levels[*]}" "$long" "$long_seconds" "$end"
 } >page
 replace_section "$begin" "$end" "$work/page" "$out"
