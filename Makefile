@@ -68,6 +68,7 @@ bench: ## the demo once more, with what TLS cost (descriptive, no causal claim);
 	@$(CARGO) build --release --locked -p bench --example ratio
 	@scripts/bench-load.sh "$(sealion)" "$(target_dir)/release/examples/ratio" docs/benchmarks.md
 	@scripts/bench-storm.sh "$(sealion)" "$(target_dir)/release/examples/ratio" docs/benchmarks.md
+	@scripts/bench-agree.sh "$(sealion)" "$(target_dir)/release/examples/ratio" docs/benchmarks.md
 	@scripts/bench-aa.sh "$(sealion)" "$(target_dir)/release/examples/ratio" docs/benchmarks.md
 
 fuzz: ## a minute of noise for each parser (scripts/fuzz.sh takes seconds and names)

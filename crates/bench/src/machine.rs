@@ -62,6 +62,20 @@ impl Ticks {
     }
 }
 
+/// How often processors have slowed themselves down for heat since the machine began; `None` where the kernel does not say, as in
+/// most virtual machines.
+///
+/// # Source
+/// Linux, Documentation/ABI/testing/sysfs-devices-system-cpu: `thermal_throttle/core_throttle_count`.
+pub fn slowed_for_heat() -> Option<u64> {
+    let counts = std::fs::read_dir("/sys/devices/system/cpu").ok()?.flatten().filter_map(|entry| {
+        let count =
+            std::fs::read_to_string(entry.path().join("thermal_throttle/core_throttle_count")).ok()?;
+        count.trim().parse::<u64>().ok()
+    });
+    counts.reduce(u64::saturating_add)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

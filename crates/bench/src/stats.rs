@@ -323,6 +323,30 @@ mod tests {
         assert!(slower >= 18, "only {slower} of 20 find 5 %");
     }
 
+    /// `--precision` looks after every block, from the tenth on, and stops when it likes what it sees.
+    #[test]
+    fn going_on_until_it_is_narrow_enough_still_covers_the_truth() {
+        let mut random = Rng::with_seed(17);
+        let covers = (0..300)
+            .filter(|seed| {
+                let all = experiment(60, 0.04, 1.0, &mut random);
+                let mut seen = Blocks::default();
+                for (number, block) in all.blocks.iter().enumerate() {
+                    assert!(seen.push(block.clone()));
+                    if number + 1 >= 10 {
+                        let ratio = seen.ratio(0, 1, *seed).expect("blocks");
+                        if ratio.precision().is_some_and(|precision| precision <= 0.025) {
+                            let (low, high) = ratio.interval.expect("enough of them");
+                            return low <= 1.0 && 1.0 <= high;
+                        }
+                    }
+                }
+                panic!("sixty blocks are enough at this noise");
+            })
+            .count();
+        assert!((270..=294).contains(&covers), "{covers} of 300");
+    }
+
     /// What somebody does who takes queries for trials: each trial's luck counts a hundred times.
     #[test]
     fn queries_taken_for_trials_make_an_interval_that_lies() {

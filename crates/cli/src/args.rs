@@ -505,20 +505,22 @@ pub struct ProveSniffArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum BenchCommand {
-    /// The workloads
+    /// The workloads and the experiments
     List,
     /// Make and fill the tables of the workloads, in a schema of their own
     Prepare(Box<BenchPrepareArgs>),
     /// One measurement of one workload
     #[command(
         after_help = "Exit codes: 7 when the figures are not those of the whole measurement (connections were lost, a \
-                            statement was refused, Ctrl-C); they are printed all the same, and why."
+                            statement was refused, Ctrl-C); they are printed all the same, and why. 2: the command line cannot be done, or what was \
+                            measured could not be kept. 3: nothing could be measured. 6: it would write where sealion has not made the \
+                            tables."
     )]
     Load(Box<BenchLoadArgs>),
     /// An experiment: blocks of trials in random order, and what can be said of them
     #[command(
         after_help = "Exit codes: 7 when the figures are not usable (the machine did something else, they drift, a trial \
-                            broke off); they are printed all the same, and why."
+                            broke off); they are printed all the same, and why. 2, 3 and 6: as those of load."
     )]
     Run(Box<BenchRunArgs>),
     /// What a sysbench command line says, by our own generator
@@ -782,6 +784,14 @@ pub struct BenchTrial {
     pub resume: bool,
 }
 
+/// What is not measured yet.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum WarmUp {
+    Seconds(f64),
+    /// It ends by what is seen.
+    Auto,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum TlsLibrary {
     Openssl,
@@ -807,11 +817,12 @@ pub struct BenchLoadArgs {
     #[command(flatten)]
     pub trial: BenchTrial,
     /// Measure for so long: 10 when left out, without end with --events
-    #[arg(long, value_name = "S", value_parser = seconds)]
+    #[arg(long, value_name = "S", value_parser = some_seconds)]
     pub time: Option<f64>,
-    /// Before anything counts: 2 when left out, and none with --events
-    #[arg(long, value_name = "S", value_parser = seconds)]
-    pub warm_up: Option<f64>,
+    /// Before anything counts: 2 when left out, and none with --events; auto: until the throughput does not change any more, for a
+    /// minute at most
+    #[arg(long, value_name = "S", value_parser = warm_up)]
+    pub warm_up: Option<WarmUp>,
     /// End after so many events, or when --time is over if that is given and comes first
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub events: Option<u64>,
@@ -868,7 +879,7 @@ pub struct BenchRunArgs {
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub precision: Option<f64>,
     /// Length of a trial
-    #[arg(long, value_name = "S", default_value_t = 5.0, value_parser = seconds)]
+    #[arg(long, value_name = "S", default_value_t = 5.0, value_parser = some_seconds)]
     pub trial_time: f64,
     /// Before a trial counts
     #[arg(long, value_name = "S", default_value_t = 1.0, value_parser = seconds)]
@@ -895,6 +906,19 @@ fn seconds(text: &str) -> Result<f64, String> {
         Ok(number) if (0.0..=86_400.0).contains(&number) => Ok(number),
         _ => Err("a number of seconds from 0 to 86400 is wanted".into()),
     }
+}
+
+fn warm_up(text: &str) -> Result<WarmUp, String> {
+    if text == "auto" {
+        return Ok(WarmUp::Auto);
+    }
+    seconds(text).map(WarmUp::Seconds).map_err(|why| format!("{why}, or auto"))
+}
+
+fn some_seconds(text: &str) -> Result<f64, String> {
+    seconds(text).and_then(|number| {
+        if number > 0.0 { Ok(number) } else { Err("nothing can be measured in no time".into()) }
+    })
 }
 
 fn rate(text: &str) -> Result<f64, String> {

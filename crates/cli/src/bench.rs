@@ -23,7 +23,7 @@ use report::shape::{LatencyRow, LoadReport, RunReport};
 
 use crate::args::{
     BenchCommand, BenchLoadArgs, BenchPrepareArgs, BenchRunArgs, BenchSysbenchArgs, BenchTables, BenchTrial,
-    Cli, Command, Connect, Format, Global, TlsLibrary,
+    Cli, Command, Connect, Format, Global, TlsLibrary, WarmUp,
 };
 use crate::{bench_kept, connect, interrupt, scan, show};
 
@@ -35,6 +35,8 @@ const NOT_KEPT: u8 = 2;
 const TIME_S: f64 = 10.0;
 /// Before it, where nothing else is said.
 const WARM_UP_S: f64 = 2.0;
+/// Where its end is looked for.
+const WARM_UP_S_MAX: f64 = 60.0;
 
 pub fn bench(global: &Global, command: &BenchCommand) -> Result<u8, OpsError> {
     match command {
@@ -232,6 +234,42 @@ pub(crate) fn targets(cluster: &Cluster, args: &BenchTrial) -> Result<Vec<net::C
     Ok(targets)
 }
 
+/// What was chosen of TLS must be able to be so: it would stand among the settings of what was measured without it.
+fn has_effect(args: &BenchTrial, targets: &[net::ConnectOptions]) -> Result<(), OpsError> {
+    let is_clear = targets.iter().any(|target| target.tls.mode == net::SslMode::Disabled);
+    let older = args.tls_max.is_some_and(|version| version < net::TlsVersion::Tls13);
+    let newer = args.tls_min.is_some_and(|version| version >= net::TlsVersion::Tls13);
+    for (option, is_given, is_without_effect, why) in [
+        (
+            "--tls-ciphersuites",
+            args.tls_ciphersuites.is_some(),
+            older,
+            "only TLS 1.3 has these, and --tls-max ends before it",
+        ),
+        (
+            "--ssl-cipher",
+            args.ssl_cipher.is_some(),
+            newer,
+            "TLS 1.3 has others, and --tls-min begins with it",
+        ),
+        ("--tls-ciphersuites", args.tls_ciphersuites.is_some(), is_clear, "it is to be clear text"),
+        ("--ssl-cipher", args.ssl_cipher.is_some(), is_clear, "it is to be clear text"),
+        ("--tls-groups", args.tls_groups.is_some(), is_clear, "it is to be clear text"),
+        ("--tls-min", args.tls_min.is_some(), is_clear, "it is to be clear text"),
+        ("--tls-max", args.tls_max.is_some(), is_clear, "it is to be clear text"),
+        ("--tls-library rustls", args.tls_library == TlsLibrary::Rustls, is_clear, "it is to be clear text"),
+    ] {
+        if is_given && is_without_effect {
+            return Err(OpsError::usage(
+                format!("{option} would have no effect"),
+                why,
+                format!("leave out {option}, or what contradicts it"),
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// A trial of ten seconds; the caller says of what, and how long.
 pub(crate) fn trial(args: &BenchTrial, workload: &str) -> Load {
     Load {
@@ -258,6 +296,8 @@ pub(crate) fn trial(args: &BenchTrial, workload: &str) -> Load {
         connections: args.connections as usize,
         workers: args.workers.map(|workers| workers as usize),
         warm_up: Duration::from_secs(1),
+        detects_warm_up: false,
+        watches_network: false,
         time: Some(Duration::from_secs(10)),
         events: None,
         rate_per_s: None,
@@ -452,7 +492,10 @@ pub(crate) fn run_text(report: &RunReport) -> String {
     let published = |arm: &str, connections: u32| {
         let rows = report.published.iter().flat_map(|table| &table.rows);
         let mut fits = rows.filter(|row| row.arm == arm && row.connections == Some(connections));
-        fits.next().map_or("-".into(), |row| with_deviation(row.per_s, row.deviation))
+        fits.next().map_or("-".into(), |row| {
+            let p95 = row.p95_ms.map(|ms| format!("; {} ms", with_deviation(ms, row.p95_deviation_ms)));
+            with_deviation(row.per_s, row.deviation) + p95.as_deref().unwrap_or_default()
+        })
     };
     let figure = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.2}"));
     let rows = report
@@ -464,7 +507,7 @@ pub(crate) fn run_text(report: &RunReport) -> String {
                 level.connections.to_string(),
                 arm.name.clone(),
                 if arm.trials.is_empty() { "-".into() } else { with_deviation(arm.mean, arm.deviation) },
-                figure(arm.p95_ms),
+                arm.p95_ms.map_or("-".into(), |ms| with_deviation(ms, arm.p95_deviation_ms)),
                 figure(arm.client_cpu_us_per_query),
                 figure(arm.server_cpu_us_per_query),
             ];
@@ -475,7 +518,7 @@ pub(crate) fn run_text(report: &RunReport) -> String {
         })
         .collect();
     let unit = format!("{} (sd)", report.unit);
-    let mut header = vec!["conns", "arm", unit.as_str(), "p95 ms", "client us", "server us"];
+    let mut header = vec!["conns", "arm", unit.as_str(), "p95 ms (sd)", "client us", "server us"];
     if report.published.is_some() {
         header.push("published");
     }
@@ -492,6 +535,16 @@ pub(crate) fn run_text(report: &RunReport) -> String {
             );
             let _ = writeln!(out, "{}", show::wrapped(&mark, &comparison.text));
         }
+    }
+    if report.workload == ops::bench::CONNECT {
+        let arms = report.levels.first().map(|level| level.arms.as_slice()).unwrap_or_default();
+        let trips = |arm: &report::shape::ArmRow| {
+            let sum = |of: fn(&report::shape::TrialRow) -> u64| arm.samples.iter().map(of).sum::<u64>();
+            let (trips, events) = (sum(|trial| trial.round_trips), sum(|trial| trial.events));
+            (events > 0).then(|| format!("{} {:.1}", arm.name, trips as f64 / events as f64))
+        };
+        let text = arms.iter().filter_map(trips).collect::<Vec<_>>().join(", ");
+        let _ = writeln!(out, "{}", show::wrapped("round trips a connection: ", &text));
     }
     if let Some(table) = &report.published {
         let text = format!("{}. Another machine: it stands beside, and is not compared", table.source);
@@ -543,6 +596,7 @@ fn counted(targets: &[net::ConnectOptions], schema: &str) -> Result<Own, OpsErro
 fn load(global: &Global, args: &BenchLoadArgs) -> Result<u8, OpsError> {
     let cluster = connect::cluster(global, &args.trial.connect)?;
     let targets = targets(&cluster, &args.trial)?;
+    has_effect(&args.trial, &targets)?;
     let (workload, own) = match (&args.workload, &args.script, &args.replay) {
         (_, Some(path), _) => (SCRIPT, Some(Own::script(path)?)),
         (_, _, Some(path)) => {
@@ -560,14 +614,20 @@ fn load(global: &Global, args: &BenchLoadArgs) -> Result<u8, OpsError> {
         }
         (name, None, None) => (name.as_deref().unwrap_or_default(), None),
     };
+    let warm_up_s = match args.warm_up {
+        Some(WarmUp::Seconds(seconds)) => seconds,
+        Some(WarmUp::Auto) => {
+            can_be_detected(args, workload)?;
+            WARM_UP_S_MAX
+        }
+        // Events of a warm-up are of their number.
+        None if args.events.is_some() => 0.0,
+        None => WARM_UP_S,
+    };
     let wish = Load {
         own,
-        // Events of a warm-up are of their number.
-        warm_up: Duration::from_secs_f64(args.warm_up.unwrap_or(if args.events.is_some() {
-            0.0
-        } else {
-            WARM_UP_S
-        })),
+        warm_up: Duration::from_secs_f64(warm_up_s),
+        detects_warm_up: args.warm_up == Some(WarmUp::Auto),
         time: args.time.or(args.events.is_none().then_some(TIME_S)).map(Duration::from_secs_f64),
         events: args.events,
         rate_per_s: args.rate,
@@ -597,6 +657,24 @@ fn load(global: &Global, args: &BenchLoadArgs) -> Result<u8, OpsError> {
     let is_complete = report.is_complete;
     let is_kept = bench_kept::keep(Some(&cluster), &args.keep, &Measured::Load(Box::new(report)));
     Ok(code(is_complete, is_kept))
+}
+
+/// The end of a warm-up is seen by the throughput, where the server decides about that.
+fn can_be_detected(args: &BenchLoadArgs, workload: &str) -> Result<(), OpsError> {
+    let why = if args.rate.is_some() || args.rate_ramp.is_some() {
+        "with a rate the throughput is that rate from the beginning"
+    } else if args.events.is_some() {
+        "a number of events may be over before it"
+    } else if workload == ops::bench::CONNECT {
+        "who connects has nothing to warm up"
+    } else {
+        return Ok(());
+    };
+    Err(OpsError::usage(
+        "the end of the warm-up cannot be looked for",
+        why,
+        "say how long it is: --warm-up S",
+    ))
 }
 
 /// Each rate is a measurement of its own, and kept as one.
@@ -703,7 +781,15 @@ pub(crate) fn text(report: &LoadReport) -> String {
     line("TLS", tls);
     let threads = if report.workers == 1 { "thread" } else { "threads" };
     line("connections", format!("{} by {} {threads}", report.connections, report.workers));
-    line("measured", format!("{:.2} s after {:.1} s of warm-up", report.measured_s, report.warm_up_s));
+    let warmth = match report.was_warm {
+        None => "",
+        Some(true) => ", when the throughput did not change any more",
+        Some(false) => "; the throughput changed until then",
+    };
+    line(
+        "measured",
+        format!("{:.2} s after {:.1} s of warm-up{warmth}", report.measured_s, report.warm_up_s),
+    );
     line(
         "queries/s",
         format!(
@@ -720,9 +806,10 @@ pub(crate) fn text(report: &LoadReport) -> String {
     if report.queries > 0 {
         let each = |bytes: u64| bytes as f64 / report.queries as f64;
         let text = format!(
-            "{:.0} B sent and {:.0} B received a query, with what TLS adds",
+            "{:.0} B sent and {:.0} B received a query, with what TLS adds, in {:.1} round trips",
             each(report.sent_bytes),
-            each(report.received_bytes)
+            each(report.received_bytes),
+            each(report.round_trips)
         );
         line("traffic", text);
     }
@@ -795,6 +882,7 @@ mod tests {
         let now = Interim {
             elapsed: Duration::from_secs(101),
             is_warm: true,
+            is_over: false,
             events: 1_040_000,
             queries: 20_800_000,
             event_ns: 57_000_000_000,

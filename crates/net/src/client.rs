@@ -178,7 +178,8 @@ impl Connector {
         let deadline = started + options.connect_timeout;
         let endpoint = options.endpoint.to_string();
         let about = Doing { endpoint: &endpoint, step: DOING, after: options.connect_timeout };
-        let socket = Socket::connect(&options.endpoint, deadline).map_err(|error| about.io(&error))?;
+        let mut socket = Socket::connect(&options.endpoint, deadline).map_err(|error| about.io(&error))?;
+        socket.give_up_with(options.given_up.clone());
         let mut timings = ConnectTimings { dial: started.elapsed(), ..ConnectTimings::default() };
         let since = Instant::now();
         let (mut stream, info) = match &self.context {
@@ -239,7 +240,8 @@ impl Client {
         let deadline = started + options.connect_timeout;
         let endpoint: Arc<str> = options.endpoint.to_string().into();
         let dialling = Doing { endpoint: &endpoint, step: "connecting", after: options.connect_timeout };
-        let socket = Socket::connect(&options.endpoint, deadline).map_err(|error| dialling.io(&error))?;
+        let mut socket = Socket::connect(&options.endpoint, deadline).map_err(|error| dialling.io(&error))?;
+        socket.give_up_with(options.given_up.clone());
         let mut timings = ConnectTimings { dial: started.elapsed(), ..ConnectTimings::default() };
         let mut channel = Channelled {
             stream: Stream::Plain(socket),

@@ -4,6 +4,8 @@ use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
@@ -15,6 +17,9 @@ use nix::sys::socket::{
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
 use crate::options::Endpoint;
+
+/// Whoever may give up is asked so often.
+const LOOK_MS: u128 = 100;
 
 #[derive(Debug)]
 enum Kind {
@@ -29,6 +34,9 @@ pub(crate) struct Socket {
     deadline: Option<Instant>,
     first_record: FirstRecord,
     traffic: Traffic,
+    /// Nothing has come since this end spoke.
+    has_spoken: bool,
+    given_up: Option<Arc<AtomicBool>>,
 }
 
 /// What went over a connection, below TLS: handshakes and records count, headers of IP and TCP do not.
@@ -36,6 +44,8 @@ pub(crate) struct Socket {
 pub struct Traffic {
     pub sent_bytes: u64,
     pub received_bytes: u64,
+    /// How often this end spoke, or dialled, and the other end answered. The kernel's own, of a TCP connection, is one of them.
+    pub round_trips: u64,
 }
 
 /// Are the next bytes to be read the first of a TLS session, and did they look like it?
@@ -78,8 +88,20 @@ impl Socket {
     }
 
     fn of(kind: Kind, deadline: Instant) -> Self {
-        let first_record = FirstRecord::NotWatched;
-        Self { kind, deadline: Some(deadline), first_record, traffic: Traffic::default() }
+        let round_trips = u64::from(matches!(kind, Kind::Tcp(_)));
+        Self {
+            kind,
+            deadline: Some(deadline),
+            first_record: FirstRecord::NotWatched,
+            traffic: Traffic { round_trips, ..Traffic::default() },
+            has_spoken: true,
+            given_up: None,
+        }
+    }
+
+    /// Until the deadline is taken away, waiting ends when somebody sets this.
+    pub(crate) fn give_up_with(&mut self, given_up: Option<Arc<AtomicBool>>) {
+        self.given_up = given_up;
     }
 
     pub(crate) fn traffic(&self) -> Traffic {
@@ -148,7 +170,7 @@ impl Socket {
     #[inline]
     fn wait(&self, for_what: PollFlags) -> io::Result<()> {
         let Some(deadline) = self.deadline else { return Ok(()) };
-        wait_for(self.as_fd(), for_what, deadline)
+        wait_for(self.as_fd(), for_what, deadline, self.given_up.as_deref())
     }
 }
 
@@ -166,6 +188,7 @@ impl Read for Socket {
         self.wait(PollFlags::POLLIN)?;
         let (_, count) = recv(self.as_fd(), &mut *buffer, RecvFlags::empty())?;
         self.traffic.received_bytes += count as u64;
+        self.traffic.round_trips += u64::from(std::mem::take(&mut self.has_spoken));
         if self.first_record == FirstRecord::Watched && count > 0 {
             let seen = buffer.get(..count).unwrap_or_default();
             let looks_like_tls = match seen.first_chunk() {
@@ -187,6 +210,7 @@ impl Write for Socket {
         self.wait(PollFlags::POLLOUT)?;
         let count = send(self.as_fd(), bytes, SendFlags::NOSIGNAL)?;
         self.traffic.sent_bytes += count as u64;
+        self.has_spoken = true;
         Ok(count)
     }
 
@@ -203,10 +227,21 @@ pub(crate) fn remaining(deadline: Instant) -> io::Result<Duration> {
     }
 }
 
-fn wait_for(fd: BorrowedFd<'_>, for_what: PollFlags, deadline: Instant) -> io::Result<()> {
+fn wait_for(
+    fd: BorrowedFd<'_>,
+    for_what: PollFlags,
+    deadline: Instant,
+    given_up: Option<&AtomicBool>,
+) -> io::Result<()> {
     loop {
+        if given_up.is_some_and(|given_up| given_up.load(Ordering::Relaxed)) {
+            return Err(io::Error::new(io::ErrorKind::ConnectionAborted, "it was given up here"));
+        }
         // Rounded up, so that the last millisecond is waited for and not spun through.
-        let left_ms = remaining(deadline)?.as_millis().saturating_add(1);
+        let mut left_ms = remaining(deadline)?.as_millis().saturating_add(1);
+        if given_up.is_some() {
+            left_ms = left_ms.min(LOOK_MS);
+        }
         let timeout = PollTimeout::try_from(left_ms).unwrap_or(PollTimeout::MAX);
         match poll(&mut [PollFd::new(fd, for_what)], timeout) {
             Ok(0) | Err(Errno::EINTR) => {}
@@ -235,7 +270,7 @@ fn tcp_from(address: SocketAddr, from: IpAddr, timeout: Duration) -> io::Result<
     match connect(fd.as_raw_fd(), &SockaddrStorage::from(address)) {
         Ok(()) => {}
         Err(Errno::EINPROGRESS) => {
-            wait_for(fd.as_fd(), PollFlags::POLLOUT, deadline)?;
+            wait_for(fd.as_fd(), PollFlags::POLLOUT, deadline, None)?;
             let error = getsockopt(&fd, sockopt::SocketError)?;
             if error != 0 {
                 return Err(io::Error::from_raw_os_error(error));

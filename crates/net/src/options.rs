@@ -4,6 +4,8 @@ use std::fmt;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use openssl::ssl::SslVersion;
@@ -221,6 +223,8 @@ pub struct ConnectOptions {
     pub cache_metadata: bool,
     /// What the server shows as `program_name` of this connection.
     pub program_name: String,
+    /// Set by somebody else while a login waits for the server: it is given up.
+    pub given_up: Option<Arc<AtomicBool>>,
 }
 
 impl Default for ConnectOptions {
@@ -237,6 +241,7 @@ impl Default for ConnectOptions {
             allow_public_key_retrieval: false,
             cache_metadata: false,
             program_name: "sealion".to_owned(),
+            given_up: None,
         }
     }
 }

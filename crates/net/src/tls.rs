@@ -194,7 +194,11 @@ pub(crate) fn key_pem(path: &Path) -> Result<zeroize::Zeroizing<Vec<u8>>, NetErr
 fn list_error(what: &str, list: &str, error: &openssl::error::ErrorStack) -> NetError {
     usage(
         format!("OpenSSL takes none of the {what} \"{}\": {}", wire::printable(list), reason_of(error)),
-        "give names as `openssl ciphers` spells them, with `:` between",
+        if what == "groups" {
+            "give names as OpenSSL spells them, with `:` between: X25519:P-256, and from 3.5 on X25519MLKEM768"
+        } else {
+            "give names as `openssl ciphers` spells them, with `:` between"
+        },
     )
 }
 

@@ -12,6 +12,7 @@ mod keys;
 pub mod ramp;
 mod replica;
 pub mod rig;
+mod seconds;
 mod transfer;
 mod vpn;
 
@@ -36,6 +37,7 @@ use crate::{Cluster, OpsError};
 pub use ::bench::experiments::{self, EXPERIMENTS, Experiment};
 pub use ::bench::load::tables::SCHEMA;
 pub use ::bench::load::{random::Distribution, workload};
+use seconds::Seconds;
 
 /// Connections and goodbyes: no statement, so no script.
 pub const CONNECT: &str = "connect";
@@ -134,6 +136,10 @@ pub struct Load {
     /// `None`: one for four processors.
     pub workers: Option<usize>,
     pub warm_up: Duration,
+    /// It ends earlier, once the throughput does not change any more.
+    pub detects_warm_up: bool,
+    /// It runs in a network of its own: whatever passes there is of the measurement.
+    pub watches_network: bool,
     pub time: Option<Duration>,
     pub events: Option<u64>,
     pub rate_per_s: Option<f64>,
@@ -197,7 +203,7 @@ pub fn prepare(
 /// # Errors
 /// It is somebody else's; what the server refuses.
 pub fn cleanup(target: &ConnectOptions, schema: &str) -> Result<bool, OpsError> {
-    let mut client = Client::connect(target).map_err(cannot_begin)?;
+    let mut client = Client::connect(target).map_err(cannot_connect)?;
     tables::cleanup(&mut client, schema).map_err(of_tables)
 }
 
@@ -208,6 +214,16 @@ fn cannot_begin(error: impl std::fmt::Display) -> OpsError {
     let why = lines.next().unwrap_or_default().trim_start_matches("why:").trim().to_owned();
     let next = lines.next().unwrap_or_default().trim_start_matches("next:").trim().to_owned();
     OpsError::cannot_look(what, why, next)
+}
+
+/// What the command line wants of a connection may be what is wrong.
+fn cannot_connect(error: net::NetError) -> OpsError {
+    match error {
+        net::NetError::Usage { why, next } => {
+            OpsError::usage("no connection can be made as it was asked for", why, next)
+        }
+        other => cannot_begin(other),
+    }
 }
 
 fn of_tables(error: TablesError) -> OpsError {
@@ -227,7 +243,7 @@ pub fn schema_is_ours(target: &ConnectOptions, schema: &str) -> Result<bool, Ops
 
 /// `bulk`: for so many connections of `bulk_insert`, each with a table of its own.
 fn has_tables(target: &ConnectOptions, schema: &str, bulk: Option<usize>) -> Result<bool, OpsError> {
-    let mut client = Client::connect(target).map_err(cannot_begin)?;
+    let mut client = Client::connect(target).map_err(cannot_connect)?;
     let is_ours = tables::is_ours(&mut client, schema).map_err(of_tables)?;
     let _ = client.quit();
     is_ours.ok_or_else(|| {
@@ -263,6 +279,7 @@ pub fn load(
     server_pids.sort_unstable();
     server_pids.dedup();
     let fail = |error: LoadError| match error {
+        LoadError::Connect { error: error @ net::NetError::Usage { .. }, .. } => cannot_connect(error),
         // The very first one: then it is no matter of how many.
         LoadError::Connect { made: 0, error, .. }
             if !matches!(error, net::NetError::Refused { code: 1040, .. }) =>
@@ -278,6 +295,11 @@ pub fn load(
             "say how many at once (-c) and how long (--time)",
         ));
     }
+    let mut seconds = Seconds::new(load.watches_network);
+    let progress: &mut dyn FnMut(Interim) = &mut |now| {
+        seconds.note(now);
+        progress(now);
+    };
     let outcome = if load.workload == CONNECT {
         let spec = connects::Spec {
             peer: if load.is_echo { connects::Peer::Echo } else { connects::Peer::Mysql },
@@ -323,7 +345,7 @@ pub fn load(
                 )));
             }
             false if script.writes() && !load.has_own_tables => {
-                return Err(of_tables(TablesError::NotOurs { schema: load.schema.clone() }));
+                return Err(of_tables(TablesError::NotOurs { schema: load.schema.clone(), is_load: true }));
             }
             _ => {}
         }
@@ -337,6 +359,7 @@ pub fn load(
             connections: load.connections,
             workers: load.workers.unwrap_or_else(|| default_workers(load.connections)),
             warm_up: load.warm_up,
+            detects_warm_up: load.detects_warm_up,
             time: load.time,
             events: load.events,
             rate_per_s: load.rate_per_s,
@@ -348,6 +371,7 @@ pub fn load(
         load::run(&spec, stop, progress).map_err(fail)?
     };
     let mut report = report(targets, load, &outcome, started_unix_ms);
+    report.seconds = seconds.into_rows();
     report.kept_up = ramp::keeps_up(&report);
     Ok(report)
 }
@@ -386,6 +410,7 @@ pub(crate) fn settings(tls: Option<&net::TlsOptions>, load: &Load) -> Vec<Settin
     // Where a joiner takes all of them, there are no statements.
     if load.workload == joiner::SST {
         put("tables", load.options.tables.to_string());
+        put("table-size", load.options.table_size.to_string());
         return rows;
     }
     if let Some(Own::Script(all) | Own::Mix(all)) = &load.own {
@@ -483,7 +508,8 @@ fn report(targets: &[ConnectOptions], load: &Load, outcome: &Outcome, started_un
         rate_per_s: load.rate_per_s,
         seed: load.seed,
         connecting_s: outcome.connecting.as_secs_f64(),
-        warm_up_s: load.warm_up.as_secs_f64(),
+        warm_up_s: outcome.warm_up.as_secs_f64(),
+        was_warm: outcome.was_warm,
         measured_s: seconds,
         is_complete: outcome.partial.is_none(),
         partial: outcome.partial.clone(),
@@ -499,6 +525,7 @@ fn report(targets: &[ConnectOptions], load: &Load, outcome: &Outcome, started_un
         answer_bytes: tally.answer_bytes,
         sent_bytes: tally.traffic.sent_bytes,
         received_bytes: tally.traffic.received_bytes,
+        round_trips: tally.traffic.round_trips,
         rows_checksum: format!("{:016x}", tally.checksum),
         latency_ms: latency(&tally.event_ns),
         query_latency_ms: latency(&tally.query_ns),
@@ -529,6 +556,7 @@ fn report(targets: &[ConnectOptions], load: &Load, outcome: &Outcome, started_un
             })
             .collect(),
         lost_connections: tally.lost,
+        seconds: vec![],
     }
 }
 

@@ -125,7 +125,7 @@ fn a_page_has_every_arm_and_no_text_of_a_server_becomes_markup() {
         "not usable",
         "Published",
         "Each trial",
-        "CPU time of a query",
+        "CPU time of a connection",
     ] {
         assert!(page.contains(word), "{word}");
     }

@@ -28,7 +28,8 @@ pub struct Answer {
     pub checksum: u64,
     /// Server status flags of the last packet.
     pub status: u16,
-    pub error: Option<ErrPacket>,
+    /// In a box: an answer without one is handed on for every statement.
+    pub error: Option<Box<ErrPacket>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -197,7 +198,7 @@ impl AnswerReader {
         self.sequence = sequence.wrapping_add(1);
         self.answer.bytes += (payload.len() + HEADER_BYTES) as u64;
         if first == 0xff {
-            self.answer.error = Some(ErrPacket::parse(payload)?);
+            self.answer.error = Some(Box::new(ErrPacket::parse(payload)?));
             self.state = State::Idle;
             return Ok(true);
         }
@@ -417,7 +418,72 @@ mod tests {
         assert_eq!(got.error.map(|error| error.code), Some(1317));
     }
 
+    #[test]
+    fn every_byte_of_a_row_is_in_the_sum() {
+        for length in 0..70_u8 {
+            let row: Vec<u8> = (0..length).collect();
+            let mut seen = vec![hash(&row)];
+            for at in 0..row.len() {
+                let mut other = row.clone();
+                other[at] ^= 0x20;
+                seen.push(hash(&other));
+            }
+            // And how many there are.
+            seen.push(hash(&[&row[..], &[0]].concat()));
+            seen.sort_unstable();
+            seen.dedup();
+            assert_eq!(seen.len(), row.len() + 2, "{length} bytes");
+        }
+    }
+
+    #[test]
+    fn rows_of_text_begin_with_anything_but_an_error() {
+        // NULL first; a text of 300 bytes first; and one that begins as an EOF does, and is longer.
+        let long = [&[0xfc, 44, 1][..], &[b'x'; 300], &[0xfb]].concat();
+        let huge = [&[0xfe, 44, 1, 0, 0, 0, 0, 0, 0][..], &[b'y'; 300], &[1, b'z']].concat();
+        let rows: [&[u8]; 3] = [&[0xfb, 1, b'a'], &long, &huge];
+        let read = |rows: &[&[u8]], eof: bool| {
+            let bytes = answer(rows, eof, None);
+            reader(eof, false).feed(&bytes, Rows::Text).expect("an answer").expect("all of it").rows
+        };
+        assert_eq!((read(&rows, false), read(&rows[..2], false), read(&rows[..2], true)), (3, 2, 2));
+    }
+
     proptest! {
+        /// Rows are read in a loop where they lie whole, and one by one where they do not.
+        #[test]
+        fn rows_are_the_same_in_whatever_pieces_they_come(
+            lengths in prop::collection::vec(0u8..200, 0..600), pieces in prop::collection::vec(1usize..3000, 1..40), eof: bool, refused: bool,
+        ) {
+            let row = |(length, number): (&u8, u32)| {
+                let number = number.to_le_bytes();
+                let text: Vec<u8> = (0..*length).map(|byte| byte.wrapping_mul(7).wrapping_add(number[0])).collect();
+                [&[0, 0][..], &number, &[*length], &text].concat()
+            };
+            let rows: Vec<Vec<u8>> = lengths.iter().zip(0..).map(row).collect();
+            let slices: Vec<&[u8]> = rows.iter().map(Vec::as_slice).collect();
+            let mut bytes = answer(&slices, eof, None);
+            if refused {
+                // In the place of the end, whose length is known.
+                bytes.truncate(bytes.len() - if eof { 11 } else { 9 });
+                bytes.extend_from_slice(&[9, 0, 0, 0, 0xff, 0x25, 0x05]);
+                bytes.extend_from_slice(b"#70100");
+            }
+            let mut reader = reader(eof, false);
+            let (mut rest, mut got, mut sizes) = (bytes.as_slice(), None, pieces.iter().cycle());
+            while !rest.is_empty() {
+                prop_assert!(got.is_none());
+                let size = sizes.next().copied().unwrap_or(1).min(rest.len());
+                let (piece, after) = rest.split_at(size);
+                got = reader.feed(piece, Rows::Binary(&TWO)).expect("an answer");
+                rest = after;
+            }
+            let got = got.expect("all of it");
+            let sum = rows.iter().fold(0_u64, |sum, row| sum.wrapping_add(hash(row)));
+            prop_assert_eq!((got.rows, got.checksum, got.bytes), (rows.len() as u64, sum, bytes.len() as u64));
+            prop_assert_eq!(got.error.is_some(), refused);
+        }
+
         #[test]
         fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..300), cut in 0usize..300, eof: bool, cache: bool) {
             let _ = read(reader(eof, cache), &bytes, cut);

@@ -68,10 +68,9 @@ pub fn append_execute(
     with_types: bool,
 ) -> Result<(), WireError> {
     let start = out.len();
-    out.extend_from_slice(&[0, 0, 0, 0, COM_STMT_EXECUTE]);
-    out.extend_from_slice(&statement_id.to_le_bytes());
+    let [a, b, c, d] = statement_id.to_le_bytes();
     // No cursor; one iteration.
-    out.extend_from_slice(&[0, 1, 0, 0, 0]);
+    out.extend_from_slice(&[0, 0, 0, 0, COM_STMT_EXECUTE, a, b, c, d, 0, 1, 0, 0, 0]);
     if !parameters.is_empty() {
         // None of them is NULL.
         out.resize(out.len() + parameters.len().div_ceil(8), 0);
@@ -153,6 +152,13 @@ impl Cell {
 #[inline]
 pub fn check_binary_row(payload: &[u8], cells: &[Cell]) -> Result<(), WireError> {
     const WHAT: &str = "binary row";
+    // Of one text that is not NULL, and short: most rows of most workloads.
+    if let ([Cell::Counted], [0, nulls, length @ ..=0xfa, text @ ..]) = (cells, payload)
+        && nulls & 0b100 == 0
+        && text.len() == usize::from(*length)
+    {
+        return Ok(());
+    }
     let truncated = |needed: usize, have: &[u8]| WireError::Truncated {
         what: WHAT,
         needed_bytes: needed as u64,

@@ -2,13 +2,14 @@
 //!
 //! [`Peer::Echo`] is the floor under that: the same TLS to something that is no database.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use net::{ConnectOptions, ConnectTimings, Connector, NetError, Traffic};
 
-use super::measure::{Tally, ThreadCpu, ns};
+use super::measure::{Cpu, Tally, ns};
 use super::workload::Kind;
 use super::{Costs, Interim, LoadError, Outcome, TlsShape};
 use crate::cpu;
@@ -45,10 +46,13 @@ const FAILURES_MAX: u32 = 20;
 pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) -> Result<Outcome, LoadError> {
     let wished = spec.threads;
     let refuse = |error| LoadError::Connect { made: 0, wished, error };
+    let given_up = Arc::new(AtomicBool::new(false));
     let connectors = spec
         .targets
         .iter()
-        .map(|options| Connector::new(options.clone()))
+        .map(|options| {
+            Connector::new(ConnectOptions { given_up: Some(Arc::clone(&given_up)), ..options.clone() })
+        })
         .collect::<Result<Vec<_>, _>>()
         .map_err(refuse)?;
     let began = Instant::now();
@@ -77,15 +81,10 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
     let [events, errors, event_ns] = &counts;
     let is_over = || Instant::now() >= end_at || stop.load(Ordering::Relaxed);
     let one = |first: usize| {
-        let (mut tally, mut cpu, mut failures) = (Tally::default(), None, 0);
+        let (mut tally, mut is_measuring, mut failures) = (Tally::default(), false, 0);
         let mut number = first;
         while !is_over() {
             let now = Instant::now();
-            if cpu.is_none() && now >= measure_at {
-                let Tally { errors, lost, lost_why, .. } = tally;
-                tally = Tally { errors, lost, lost_why, ..Tally::default() };
-                cpu = Some(ThreadCpu::now());
-            }
             let Some(connector) = connectors.get(number % connectors.len()) else { break };
             number += 1;
             let made: Result<(ConnectTimings, bool, Traffic), NetError> = match spec.peer {
@@ -100,13 +99,21 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
                 }),
             };
             let done = Instant::now();
-            if cpu.is_some() && done > end_at {
+            if !is_measuring && done >= measure_at {
+                // What ends from here on counts, whenever it began, as does its CPU time: as much of it is missing at the beginning as
+                // of others at the end.
+                is_measuring = true;
+                // What could not be connected before counts all the same.
+                let Tally { errors, lost, lost_why, .. } = tally;
+                tally = Tally { errors, lost, lost_why, ..Tally::default() };
+            }
+            if done > end_at {
                 tally.under_way(ns(end_at.saturating_duration_since(now)));
             }
             match made {
                 Ok((timings, is_resumed, traffic)) => {
                     failures = 0;
-                    if cpu.is_some() && done <= end_at {
+                    if is_measuring && done <= end_at && !stop.load(Ordering::Relaxed) {
                         tally.event(ns(done.duration_since(now)));
                         tally.resumed += u64::from(is_resumed);
                         tally.traffic(traffic);
@@ -116,6 +123,8 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
                     events.fetch_add(1, Ordering::Relaxed);
                     event_ns.fetch_add(ns(done.duration_since(now)), Ordering::Relaxed);
                 }
+                // Not the server's fault.
+                Err(_) if stop.load(Ordering::Relaxed) || done > end_at => break,
                 Err(error) => {
                     errors.fetch_add(1, Ordering::Relaxed);
                     failures += 1;
@@ -131,21 +140,29 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
                 }
             }
         }
-        if let Some(cpu) = cpu {
-            cpu.add_to(&mut tally);
-        }
         tally
     };
     let server_us = || cpu::processes_us(&spec.server_pids);
-    let (tally, (server_cpu_us, energy_j)) = thread::scope(|scope| {
+    let (tally, elapsed, (server_cpu_us, energy_j)) = thread::scope(|scope| {
         let one = &one;
         let running: Vec<_> = (0..spec.threads).map(|number| scope.spawn(move || one(number))).collect();
         let mut costs = Costs::default();
+        let (mut tally, mut cpu, mut ended) = (Tally::default(), None, None);
         let mut told = Instant::now();
         while running.iter().any(|thread| !thread.is_finished()) {
             let now = Instant::now();
-            if now >= measure_at {
+            if cpu.is_none() && now >= measure_at {
                 costs.begin(&server_us);
+                cpu = Some(Cpu::of_process());
+            }
+            given_up.store(stop.load(Ordering::Relaxed), Ordering::Relaxed);
+            // Connections that are under way then may take their time: it is not measured.
+            if ended.is_none() && is_over() {
+                ended = Some(now.min(end_at));
+                costs.end(&server_us);
+                if let Some(cpu) = &cpu {
+                    Cpu::add_to(cpu, &mut tally);
+                }
             }
             if now.duration_since(told) >= Duration::from_secs(1) {
                 told = now;
@@ -154,6 +171,7 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
                 progress(Interim {
                     elapsed: now.duration_since(started),
                     is_warm: now >= measure_at,
+                    is_over: now >= end_at,
                     events,
                     queries: events,
                     errors: errors.load(Ordering::Relaxed),
@@ -162,25 +180,31 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
                     server_cpu_us: server_us(),
                 });
             }
-            thread::sleep(Duration::from_millis(10));
+            // As exactly as a sleep goes.
+            let next = [measure_at, end_at].into_iter().filter(|at| *at > now).min();
+            let left = next.map_or(Duration::MAX, |at| at.duration_since(now));
+            thread::sleep(left.min(Duration::from_millis(10)));
         }
-        costs.end(&server_us);
-        let mut tally = Tally::default();
+        if ended.is_none() {
+            costs.end(&server_us);
+            if let Some(cpu) = &cpu {
+                Cpu::add_to(cpu, &mut tally);
+            }
+        }
         for thread in running {
             match thread.join() {
                 Ok(one) => tally.add(&one),
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }
-        (tally, costs.told())
+        let ended = ended.unwrap_or_else(|| Instant::now().min(end_at));
+        (tally, ended.saturating_duration_since(measure_at), costs.told())
     });
     let failed: u64 = tally.lost + tally.errors.values().map(|error| error.count).sum::<u64>();
-    let partial = if failed > 0 {
+    let why = if failed > 0 {
         let why = tally.lost_why.clone();
         let why = why.or_else(|| tally.errors.values().next().map(|error| error.message.clone()));
         Some(format!("{failed} connections could not be made: {}", why.unwrap_or_default()))
-    } else if stop.load(Ordering::Relaxed) {
-        Some("it was ended early".to_owned())
     } else if tally.is_stalled_at_end() {
         Some(super::stalled(&tally, spec.threads))
     } else if tally.events == 0 {
@@ -190,7 +214,9 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
     };
     Ok(Outcome {
         tally,
-        elapsed: Instant::now().min(end_at).saturating_duration_since(measure_at),
+        elapsed,
+        warm_up: spec.warm_up,
+        was_warm: None,
         connections: spec.threads,
         workers: spec.threads,
         connecting,
@@ -198,6 +224,6 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
         server_version,
         server_cpu_us,
         energy_j,
-        partial,
+        partial: super::partial(stop, why),
     })
 }

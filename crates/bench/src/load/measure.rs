@@ -10,8 +10,8 @@ use wire::Answer;
 
 use super::workload::Kind;
 
-/// A minute: whoever waits longer is counted as a minute.
-const LATENCY_NS_MAX: u64 = 60_000_000_000;
+/// A day: whoever waits longer is counted as a day.
+const LATENCY_NS_MAX: u64 = 86_400_000_000_000;
 
 /// Latencies in ns, to three digits.
 pub type Latencies = Histogram<u64>;
@@ -150,6 +150,7 @@ impl Tally {
     pub fn traffic(&mut self, more: net::Traffic) {
         self.traffic.sent_bytes += more.sent_bytes;
         self.traffic.received_bytes += more.received_bytes;
+        self.traffic.round_trips += more.round_trips;
     }
 
     pub fn error(&mut self, code: u16, message: &str) {
@@ -201,20 +202,31 @@ pub fn ns(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// CPU time of the thread that asks, between two moments.
+/// CPU time between two moments.
 #[derive(Debug)]
-pub struct ThreadCpu {
+pub struct Cpu {
+    who: UsageWho,
     since: Option<Usage>,
 }
 
-impl ThreadCpu {
-    pub fn now() -> Self {
-        Self { since: getrusage(UsageWho::RUSAGE_THREAD).ok() }
+impl Cpu {
+    /// From now on, of the thread that asks.
+    pub fn of_thread() -> Self {
+        Self::of(UsageWho::RUSAGE_THREAD)
+    }
+
+    /// From now on, of all threads together.
+    pub fn of_process() -> Self {
+        Self::of(UsageWho::RUSAGE_SELF)
+    }
+
+    fn of(who: UsageWho) -> Self {
+        Self { who, since: getrusage(who).ok() }
     }
 
     /// Adds what was used since then.
     pub fn add_to(&self, tally: &mut Tally) {
-        let (Some(then), Ok(now)) = (&self.since, getrusage(UsageWho::RUSAGE_THREAD)) else { return };
+        let (Some(then), Ok(now)) = (&self.since, getrusage(self.who)) else { return };
         tally.user_us += us(now.user_time()).saturating_sub(us(then.user_time()));
         tally.system_us += us(now.system_time()).saturating_sub(us(then.system_time()));
         let switches =

@@ -13,11 +13,12 @@ pub mod own;
 mod placement;
 pub mod random;
 pub mod tables;
+mod warmth;
 mod worker;
 pub mod workload;
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -31,6 +32,7 @@ use arrivals::Arrivals;
 use clock::moment;
 use handover::Handover;
 use measure::Tally;
+use warmth::Warmth;
 use worker::{Common, Lane, Times, Worker};
 use workload::{Bulk, Script, Slot};
 
@@ -38,6 +40,8 @@ use workload::{Bulk, Script, Slot};
 const LOGINS_AT_ONCE: usize = 16;
 /// That a process has open beside its connections.
 const OTHER_FILES: rlim_t = 200;
+/// So that all threads know that the warm-up ends before it does.
+const SOON: Duration = Duration::from_millis(200);
 /// ER_UNSUPPORTED_PS.
 const NOT_PREPARED: u16 = 1295;
 
@@ -52,6 +56,8 @@ pub struct Spec {
     pub workers: usize,
     /// Before anything counts.
     pub warm_up: Duration,
+    /// It ends earlier, once the throughput does not change any more. Not with a rate or a number of events.
+    pub detects_warm_up: bool,
     /// `None`: until `events` are done.
     pub time: Option<Duration>,
     /// `None`: until `time` is over.
@@ -72,6 +78,8 @@ pub struct Interim {
     /// Since the warm-up began.
     pub elapsed: Duration,
     pub is_warm: bool,
+    /// Only last answers are waited for.
+    pub is_over: bool,
     pub events: u64,
     pub queries: u64,
     pub errors: u64,
@@ -95,6 +103,9 @@ pub struct Outcome {
     pub tally: Tally,
     /// That was measured.
     pub elapsed: Duration,
+    pub warm_up: Duration,
+    /// Where that was looked for: the throughput did not change any more when it ended.
+    pub was_warm: Option<bool>,
     pub connections: usize,
     pub workers: usize,
     /// What they took before the warm-up.
@@ -118,10 +129,17 @@ pub enum LoadError {
     )]
     Connect { made: usize, wished: usize, error: NetError },
     #[error(
-        "a statement cannot be prepared: {sql}\n  why:  {}\n  next: make the tables: sealion bench prepare",
-        error.in_one_line()
+        "a statement cannot be prepared: {sql}\n  why:  {}\n  next: {}",
+        error.in_one_line(),
+        for_prepare(error)
     )]
     Prepare { sql: String, error: NetError },
+    #[error(
+        "ids up to {table_size} are asked for, and those of {table} end at {last_id}\n  why:  a select of what is not there has no \
+         row, and costs less\n  next: say how large the tables are (--table-size), or make them so: sealion bench prepare \
+         --table-size {table_size}"
+    )]
+    Small { table: String, table_size: u32, last_id: u64 },
     #[error(
         "sbtest{table} is no table of bulk_insert\n  why:  {why}\n  next: make one for each connection: sealion bench prepare \
          --bulk --tables N (it makes sbtest1 to sbtestN anew; --database NAME keeps others)"
@@ -135,6 +153,21 @@ pub enum LoadError {
         "the load cannot be made\n  why:  {0}\n  next: see whether file descriptors are left (ulimit -n)"
     )]
     Io(#[from] std::io::Error),
+}
+
+/// What helps against the server's refusal to prepare a statement.
+fn for_prepare(error: &NetError) -> &'static str {
+    match error {
+        NetError::Refused { code: 1046 | 1049 | 1054 | 1146, .. } => "make the tables: sealion bench prepare",
+        NetError::Refused { code: 1142..=1143, .. } => {
+            "the account needs SELECT, and for what writes INSERT, UPDATE and DELETE"
+        }
+        NetError::Refused { code: 1461, .. } => {
+            "every connection prepares each statement once for each table: raise max_prepared_stmt_count, or take fewer tables or \
+             connections, or --text-protocol"
+        }
+        _ => "see what the server says; --text-protocol prepares nothing",
+    }
 }
 
 /// Connects, warms up, measures. Errors of the server while it is measured are in the outcome, not here.
@@ -153,8 +186,18 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
         }
     }
     let started = Instant::now();
-    let measure_at = started + spec.warm_up;
-    let times = Times { measure_at, end_at: spec.time.map(|time| measure_at + time) };
+    let mut measure_at = started + spec.warm_up;
+    let end_of = |measure_at: Instant| spec.time.map(|time| measure_at + time);
+    let as_moments =
+        |measure_at: Instant| (moment(measure_at), end_of(measure_at).map_or(Times::NEVER, moment));
+    let mut warmth = (spec.detects_warm_up && spec.time.is_some()).then(Warmth::default);
+    let mut was_warm = warmth.as_ref().map(|_| false);
+    let times = if warmth.is_some() {
+        Times::new(Times::NEVER, Times::NEVER)
+    } else {
+        let (measure_at, end_at) = as_moments(measure_at);
+        Times::new(measure_at, end_at)
+    };
     let failed = AtomicBool::new(false);
     let left = spec.events.map(|events| AtomicI64::new(i64::try_from(events).unwrap_or(i64::MAX)));
     let counts: [AtomicU64; 4] = Default::default();
@@ -169,7 +212,7 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
     let common = Common {
         script: &spec.script,
         cells: &connected.cells,
-        times,
+        times: &times,
         stop,
         failed: &failed,
         events_left: left.as_ref(),
@@ -200,10 +243,21 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
         let mut told = Instant::now();
         while running.iter().any(|worker| !worker.is_finished()) {
             let now = Instant::now();
-            if now >= measure_at {
+            if let Some(seen) = &mut warmth {
+                let is_steady = seen.is_steady(now, queries.load(Ordering::Relaxed));
+                if is_steady || now + SOON >= measure_at {
+                    was_warm = Some(is_steady);
+                    measure_at = now + SOON;
+                    let (measure_at, end_at) = as_moments(measure_at);
+                    times.set(measure_at, end_at);
+                    warmth = None;
+                }
+            }
+            let end_at = end_of(measure_at).filter(|_| warmth.is_none());
+            if warmth.is_none() && now >= measure_at {
                 costs.begin(&server_us);
             }
-            if times.end_at.is_some_and(|end| now >= end) {
+            if end_at.is_some_and(|end| now >= end) {
                 costs.end(&server_us);
             }
             if now.duration_since(told) >= Duration::from_secs(1) {
@@ -212,7 +266,8 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
                 let count = |of: &AtomicU64| of.load(Ordering::Relaxed);
                 progress(Interim {
                     elapsed: now.duration_since(started),
-                    is_warm: now >= measure_at,
+                    is_warm: warmth.is_none() && now >= measure_at,
+                    is_over: end_at.is_some_and(|end| now >= end),
                     events: count(events),
                     queries: count(queries),
                     errors: count(errors),
@@ -222,7 +277,7 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
                 });
             }
             // As exactly as a sleep goes.
-            let next = [Some(measure_at), times.end_at].into_iter().flatten().filter(|at| *at > now).min();
+            let next = [Some(measure_at), end_at].into_iter().flatten().filter(|at| *at > now).min();
             let left = next.map_or(Duration::from_millis(20), |at| at.duration_since(now));
             // A number of events ends when it ends: the rate is counted until then.
             let poll = Duration::from_millis(if spec.events.is_some() { 1 } else { 20 });
@@ -248,21 +303,25 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
         let elapsed = Duration::from_nanos(ended.saturating_sub(moment(measure_at)));
         Ok((tally, is_whole, elapsed, costs.told()))
     })?;
-    let partial = if failed.load(Ordering::Relaxed) {
+    let ended_after = started.elapsed();
+    let why = if failed.load(Ordering::Relaxed) {
         let error = tally.errors.iter().find(|(code, _)| !worker::RETRIED.contains(code));
         let text = error.map(|(code, error)| format!("error {code}: {}", error.message));
         Some(format!("the server refused a statement: {}", text.unwrap_or_default()))
     } else if tally.lost > 0 {
         let why = tally.lost_why.clone().unwrap_or_default();
         Some(format!("{} of {connections} connections were lost: {why}", tally.lost))
-    } else if stop.load(Ordering::Relaxed) {
-        Some("it was ended early".to_owned())
     } else if !is_whole {
         Some("statements had no answer five seconds after the end".to_owned())
     } else if tally.is_stalled_at_end() {
         Some(stalled(&tally, connections))
     } else if tally.turned_away > 0 {
         Some("events came so much faster than they were done that a million waited".to_owned())
+    } else if tally.events == 0 && spec.events.is_some() && !spec.warm_up.is_zero() {
+        Some(
+            "all events were over before the warm-up was: ask for more of them, or leave --warm-up out"
+                .to_owned(),
+        )
     } else if tally.events == 0 {
         Some("no event ended while it was measured".to_owned())
     } else {
@@ -271,6 +330,9 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
     Ok(Outcome {
         tally,
         elapsed,
+        // Whoever ends it before it is warm has measured nothing.
+        warm_up: measure_at.saturating_duration_since(started).min(ended_after),
+        was_warm: was_warm.filter(|_| warmth.is_none()),
         connections,
         workers,
         connecting,
@@ -278,8 +340,16 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
         server_version: connected.server_version,
         server_cpu_us,
         energy_j,
-        partial,
+        partial: partial(stop, why),
     })
+}
+
+/// Why the figures are not those of the whole measurement, if they are not.
+fn partial(stop: &AtomicBool, why: Option<String>) -> Option<String> {
+    if !stop.load(Ordering::Relaxed) {
+        return why;
+    }
+    Some(why.map_or("it was ended early".to_owned(), |why| format!("it was ended early, and {why}")))
 }
 
 /// What the servers and the machine spend while it is measured.
@@ -366,12 +436,28 @@ fn bulk_of(client: &mut Client, connection: usize) -> Result<Bulk, LoadError> {
     Ok(Bulk { connection: u32::try_from(connection).unwrap_or(u32::MAX), next_id: last_id.saturating_add(1) })
 }
 
+/// Ids that are drawn are to be there. Those of a table that rows were deleted from may end a little earlier.
+fn is_filled(client: &mut Client, script: &Script) -> Result<(), LoadError> {
+    let Some(table_size) = script.draws_ids_to() else { return Ok(()) };
+    let table = "sbtest1";
+    // What cannot be asked is told by the first statement.
+    let Ok(last) = client.query(&format!("SELECT MAX(id) FROM {table}")) else { return Ok(()) };
+    let last_id = last.scalar().and_then(|id| id.parse::<u64>().ok()).unwrap_or(0);
+    if last_id * 10 < u64::from(table_size) * 9 {
+        return Err(LoadError::Small { table: table.to_owned(), table_size, last_id });
+    }
+    Ok(())
+}
+
 fn connect(spec: &Spec, stop: &AtomicBool) -> Result<Connected, LoadError> {
     raise_open_files(spec.connections);
+    let given_up = Arc::new(AtomicBool::new(false));
     let connectors = spec
         .targets
         .iter()
-        .map(|options| Connector::new(options.clone()))
+        .map(|options| {
+            Connector::new(ConnectOptions { given_up: Some(Arc::clone(&given_up)), ..options.clone() })
+        })
         .collect::<Result<Vec<_>, _>>()
         .map_err(|error| LoadError::Connect { made: 0, wished: spec.connections, error })?;
     let next = AtomicU64::new(0);
@@ -405,6 +491,9 @@ fn connect(spec: &Spec, stop: &AtomicBool) -> Result<Connected, LoadError> {
         let tls =
             client.tls().map(|tls| TlsShape { version: tls.version.clone(), cipher: tls.cipher.clone() });
         let version = client.server_version().to_owned();
+        if number == 0 {
+            is_filled(&mut client, &spec.script)?;
+        }
         let bulk = if spec.script.is_bulk() { bulk_of(&mut client, number)? } else { Bulk::default() };
         let lane = Lane::new(client.into_session().map_err(made)?, ids, bulk);
         let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
@@ -421,7 +510,7 @@ fn connect(spec: &Spec, stop: &AtomicBool) -> Result<Connected, LoadError> {
         Ok(())
     };
     thread::scope(|scope| {
-        for _ in 0..LOGINS_AT_ONCE.min(spec.connections) {
+        let logins = (0..LOGINS_AT_ONCE.min(spec.connections)).map(|_| {
             scope.spawn(|| {
                 loop {
                     let number = usize::try_from(next.fetch_add(1, Ordering::Relaxed)).unwrap_or(usize::MAX);
@@ -430,11 +519,19 @@ fn connect(spec: &Spec, stop: &AtomicBool) -> Result<Connected, LoadError> {
                         return;
                     }
                     if let Err(error) = one(number) {
-                        failed().get_or_insert(error);
+                        // Whoever was told to give up has not failed.
+                        if !stop.load(Ordering::Relaxed) {
+                            failed().get_or_insert(error);
+                        }
                         return;
                     }
                 }
-            });
+            })
+        });
+        let logins: Vec<_> = logins.collect();
+        while logins.iter().any(|login| !login.is_finished()) {
+            given_up.store(stop.load(Ordering::Relaxed), Ordering::Relaxed);
+            thread::sleep(Duration::from_millis(2));
         }
     });
     let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);

@@ -19,11 +19,17 @@ const INSERT_BYTES: usize = 512 * 1024;
 #[derive(Debug, thiserror::Error)]
 pub enum TablesError {
     #[error(
-        "the schema {schema} was not made by sealion, so nothing is written to it\n  why:  it has no table {MARK}; tables that \
-         somebody else made, sysbench too, are only read\n  next: let sealion make one: sealion bench prepare --database \
-         sealion_bench; or say that a load may write to it: --own-tables (sealion bench sysbench --own-tables -- …)"
+        "the schema {schema} was not made by sealion, so {} it\n  why:  it has no table {MARK}; tables that somebody else made, sysbench \
+         too, are only read\n  next: {}",
+        if *is_load { "nothing is written to" } else { "sealion neither fills nor drops" },
+        if *is_load {
+            "let sealion make one: sealion bench prepare --database sealion_bench; or say that a load may write to it: \
+             --own-tables (sealion bench sysbench --own-tables -- …)"
+        } else {
+            "take a schema of another name (--database sealion_bench), or drop this one yourself"
+        }
     )]
-    NotOurs { schema: String },
+    NotOurs { schema: String, is_load: bool },
     #[error(
         "{schema:?} is no name for a schema\n  why:  letters, digits and _ are taken\n  next: choose another"
     )]
@@ -127,7 +133,7 @@ pub fn prepare(
     let mut client = connect()?;
     match is_ours(&mut client, schema)? {
         Some(true) => {}
-        Some(false) => return Err(TablesError::NotOurs { schema: schema.clone() }),
+        Some(false) => return Err(TablesError::NotOurs { schema: schema.clone(), is_load: false }),
         None => {
             run(&mut client, "the schema cannot be made", &format!("CREATE DATABASE {schema}"))?;
             run(
@@ -234,7 +240,7 @@ fn table_of(
 pub fn cleanup(client: &mut Client, schema: &str) -> Result<bool, TablesError> {
     match is_ours(client, schema)? {
         None => Ok(false),
-        Some(false) => Err(TablesError::NotOurs { schema: schema.to_owned() }),
+        Some(false) => Err(TablesError::NotOurs { schema: schema.to_owned(), is_load: false }),
         Some(true) => {
             run(client, "the schema cannot be dropped", &format!("DROP DATABASE {schema}")).map(|()| true)
         }

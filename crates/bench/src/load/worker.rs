@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use net::Session;
 use nix::sys::time::TimeSpec;
@@ -16,12 +16,12 @@ use rustix::io::Errno;
 use slab::Slab;
 use wire::answers::Rows;
 use wire::prepared::Cell;
-use wire::{Answer, AnswerReader};
+use wire::{Answer, AnswerReader, ErrPacket};
 
 use super::arrivals::Arrivals;
-use super::clock::{Moment, moment, now};
+use super::clock::{Moment, now};
 use super::handover::Handover;
-use super::measure::{Tally, ThreadCpu};
+use super::measure::{Cpu, Tally};
 use super::workload::{Action, Bulk, Event, Script, Slot};
 
 /// A range of a hundred rows has 13 KiB.
@@ -39,16 +39,24 @@ const AWAITED: EventFlags = EventFlags::IN.union(EventFlags::ET).union(EventFlag
 /// Deadlock, lock wait timeout, record changed: sysbench's default for `--mysql-ignore-errors`. The event begins again.
 pub const RETRIED: [u16; 3] = [1213, 1205, 1020];
 
-/// ER_PARSE_ERROR and ER_SYNTAX_ERROR: they repeat the statement from where it was not understood, in quotes, in every language.
-const REPEATS_STATEMENT: [u16; 2] = [1064, 1149];
+/// Accounts, schemas, tables, columns and routines that are missing or refused: what they quote is a name.
+const NAMES_OBJECTS: [u16; 9] = [1044, 1045, 1049, 1051, 1054, 1142, 1143, 1146, 1305];
 
+/// Of somebody's own statements, what an error quotes may be a part of theirs, and a password: it is quoted in every language, and
+/// quotes may be in it.
 fn shown(code: u16, message: &str, hides_statements: bool) -> Cow<'_, str> {
     match message.split_once('\'') {
-        Some((before, _)) if hides_statements && REPEATS_STATEMENT.contains(&code) => {
-            Cow::Owned(format!("{before}… (the statement is not shown)"))
+        Some((before, _)) if hides_statements && !NAMES_OBJECTS.contains(&code) => {
+            Cow::Owned(format!("{before}'…' (what it quotes is not shown)"))
         }
         _ => Cow::Borrowed(message),
     }
+}
+
+/// With the number of somebody's own statement.
+fn worded(error: &ErrPacket, statement: usize, hides_statements: bool) -> String {
+    let text = shown(error.code, &error.message, hides_statements);
+    if hides_statements { format!("statement {}: {text}", statement + 1) } else { text.into_owned() }
 }
 
 /// A connection, and where its event is.
@@ -100,6 +108,7 @@ impl Lane {
         net::Traffic {
             sent_bytes: now.sent_bytes - self.uncounted.sent_bytes,
             received_bytes: now.received_bytes - self.uncounted.received_bytes,
+            round_trips: now.round_trips - self.uncounted.round_trips,
         }
     }
 
@@ -121,12 +130,32 @@ impl AsFd for Lane {
     }
 }
 
-/// When everything is.
-#[derive(Debug, Clone, Copy)]
+/// When everything is. Where the warm-up ends by what is seen, nobody knows at first: then it is never.
+#[derive(Debug)]
 pub struct Times {
-    pub measure_at: Instant,
-    /// `None`: until the events are used up.
-    pub end_at: Option<Instant>,
+    measure_at: AtomicU64,
+    /// Never: until the events are used up.
+    end_at: AtomicU64,
+}
+
+impl Times {
+    pub const NEVER: Moment = Moment::MAX;
+
+    pub fn new(measure_at: Moment, end_at: Moment) -> Self {
+        Self { measure_at: measure_at.into(), end_at: end_at.into() }
+    }
+
+    pub fn set(&self, measure_at: Moment, end_at: Moment) {
+        self.end_at.store(end_at, Ordering::Relaxed);
+        // Whoever sees this one sees the other.
+        self.measure_at.store(measure_at, Ordering::Release);
+    }
+
+    /// From when to when.
+    fn read(&self) -> (Moment, Moment) {
+        let measure_at = self.measure_at.load(Ordering::Acquire);
+        (measure_at, self.end_at.load(Ordering::Relaxed))
+    }
 }
 
 /// What all workers share.
@@ -134,7 +163,7 @@ pub struct Common<'c> {
     pub script: &'c Script,
     /// Of each statement's rows.
     pub cells: &'c [Vec<Cell>],
-    pub times: Times,
+    pub times: &'c Times,
     pub stop: &'c AtomicBool,
     /// Somebody met an error that ends it all.
     pub failed: &'c AtomicBool,
@@ -177,7 +206,7 @@ pub struct Worker<'c> {
     epoll: OwnedFd,
     random: fastrand::Rng,
     tally: Tally,
-    cpu: Option<ThreadCpu>,
+    cpu: Option<Cpu>,
     /// Where events arrive: when the next does.
     timer: Option<TimerFd>,
     idle: Vec<usize>,
@@ -208,6 +237,7 @@ impl<'c> Worker<'c> {
         } else {
             None
         };
+        let (measure_at, end_at) = common.times.read();
         let mut worker = Self {
             common,
             number,
@@ -218,8 +248,8 @@ impl<'c> Worker<'c> {
             tally: Tally::default(),
             cpu: None,
             timer,
-            measure_at: moment(common.times.measure_at),
-            end_at: common.times.end_at.map_or(Moment::MAX, moment),
+            measure_at,
+            end_at,
             now: now(),
             is_measuring: false,
             is_ending: false,
@@ -263,7 +293,11 @@ impl<'c> Worker<'c> {
             }
             let count = match epoll::wait(&self.epoll, &mut events, Some(&self.timeout())) {
                 Ok(count) => count,
-                Err(Errno::INTR) => continue,
+                // It may have stood still for long.
+                Err(Errno::INTR) => {
+                    is_fresh = false;
+                    continue;
+                }
                 Err(errno) => return Err(errno.into()),
             };
             let before = self.now;
@@ -309,17 +343,20 @@ impl<'c> Worker<'c> {
     }
 
     fn boundaries(&mut self) {
-        if !self.is_measuring && self.now >= self.measure_at && !self.is_ending {
-            // What ended a connection before counts all the same.
+        if self.measure_at == Times::NEVER {
+            (self.measure_at, self.end_at) = self.common.times.read();
+        }
+        if !self.is_measuring && self.ended.is_none() && self.now >= self.measure_at && !self.is_ending {
+            // What ended a connection before counts all the same; what an event was begun again for does not.
             let warm_up = std::mem::take(&mut self.tally);
             self.tally.errors = warm_up.errors;
-            self.tally.retries = warm_up.retries;
+            self.tally.errors.retain(|code, _| !RETRIED.contains(code));
             (self.tally.lost, self.tally.lost_why) = (warm_up.lost, warm_up.lost_why);
             self.is_measuring = true;
             for (_, lane) in &mut self.lanes {
                 lane.uncounted = lane.session.traffic();
             }
-            self.cpu = Some(ThreadCpu::now());
+            self.cpu = Some(Cpu::of_thread());
         }
         let is_cut = self.now >= self.end_at
             || self.common.stop.load(Ordering::Relaxed)
@@ -355,7 +392,7 @@ impl<'c> Worker<'c> {
     /// Whoever was asked to end waits no longer than that for an answer, whatever was planned.
     fn is_overdue(&self) -> bool {
         // The last of a number of events may take as long as it takes, unless somebody wants the end.
-        let is_asked = self.end_at != Moment::MAX
+        let is_asked = self.end_at != Times::NEVER
             || self.common.stop.load(Ordering::Relaxed)
             || self.common.failed.load(Ordering::Relaxed);
         is_asked && self.ending_since.is_some_and(|since| self.now >= since + GRACE_NS)
@@ -470,8 +507,8 @@ impl<'c> Worker<'c> {
             match lane.reader.feed(came, Rows::Text) {
                 Ok(None) => {}
                 Ok(Some(Answer { error: Some(error), .. })) => {
-                    self.tally
-                        .error(error.code, &shown(error.code, &error.message, self.common.hides_statements));
+                    let text = worded(&error, lane.statement, self.common.hides_statements);
+                    self.tally.error(error.code, &text);
                     self.common.failed.store(true, Ordering::Relaxed);
                     break;
                 }
@@ -526,9 +563,16 @@ impl<'c> Worker<'c> {
 
     fn answered(&mut self, at: usize, action: Action, answer: &Answer) {
         self.now = now();
+        if self.is_measuring && self.now > self.end_at {
+            // It was under way at the end, as others still are.
+            let since = self.lanes.get(at).map_or(self.end_at, |lane| lane.event_since);
+            self.tally.under_way(self.end_at.saturating_sub(since));
+            self.end_measuring();
+        }
         let Some(lane) = self.lanes.get_mut(at) else { return };
         if let Some(error) = &answer.error {
-            self.tally.error(error.code, &shown(error.code, &error.message, self.common.hides_statements));
+            let text = worded(error, lane.statement, self.common.hides_statements);
+            self.tally.error(error.code, &text);
             self.common.errors.fetch_add(1, Ordering::Relaxed);
             if RETRIED.contains(&error.code) {
                 self.tally.retries += 1;
@@ -568,7 +612,8 @@ impl<'c> Worker<'c> {
         self.untold.events += 1;
         self.untold.event_ns += took_ns;
         let is_over = self.is_ending || self.now >= self.end_at;
-        if !is_over && self.is_handed_over(at) {
+        let is_looked_at = lane.statements >= STATEMENTS_A_LOOK;
+        if is_looked_at && !is_over && self.is_handed_over(at) {
             return;
         }
         if !is_over && self.common.arrivals.is_none() && self.take_event() {
@@ -592,9 +637,6 @@ impl<'c> Worker<'c> {
     fn is_handed_over(&mut self, at: usize) -> bool {
         let Some(handover) = self.common.handover else { return false };
         let Some(lane) = self.lanes.get_mut(at) else { return false };
-        if lane.statements < STATEMENTS_A_LOOK {
-            return false;
-        }
         lane.statements = 0;
         let Some(place) = handover.better_for(lane, self.number) else { return false };
         if epoll::delete(&self.epoll, &*lane).is_err() {
@@ -645,6 +687,12 @@ mod tests {
         assert!(!shown(1064, message, true).contains("IDENTIFIED"));
         assert!(shown(1064, message, true).contains("SQL syntax"));
         assert!(!shown(1064, "Fehler bei 'IDENTIFIED BY 'x'' in Zeile 1", true).contains("IDENTIFIED"));
+        assert_eq!(
+            shown(1062, "Duplicate entry 'geheim' for key", true),
+            "Duplicate entry '…' (what it quotes is not shown)"
+        );
+        assert!(!shown(1525, "Incorrect DATE value: 'ge'heim'", true).contains("heim"));
+        assert!(!shown(1366, "Incorrect value: 'geheim", true).contains("geheim"));
         assert_eq!(shown(1064, message, false), message);
         assert_eq!(shown(1146, "Table 'a.b' doesn't exist", true), "Table 'a.b' doesn't exist");
         assert_eq!(shown(1213, "Deadlock found", true), "Deadlock found");

@@ -387,6 +387,26 @@ impl Script {
         !self.options.is_text
     }
 
+    /// The largest id that its statements look for; `None` where they look for none.
+    pub fn draws_ids_to(&self) -> Option<u32> {
+        let draws = |action: &Action| {
+            !matches!(
+                action.family,
+                Family::Begin
+                    | Family::Commit
+                    // What it deletes is not there the next time.
+                    | Family::Delete
+                    | Family::Insert
+                    | Family::InsertText
+                    | Family::Bulk
+                    | Family::Stream
+                    | Family::Own
+                    | Family::OwnByChance
+            )
+        };
+        self.actions.iter().any(draws).then_some(self.options.table_size)
+    }
+
     /// Somebody else has written its statements.
     pub fn is_own(&self) -> bool {
         !self.own.is_empty()

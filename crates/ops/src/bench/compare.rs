@@ -10,6 +10,7 @@ use report::shape::{
     EffectRow, LevelRow, LoadReport, LoadTlsRow, RunReport, SettingRow, SideRow,
 };
 
+use super::experiment::ARMS;
 use super::kept::{Kept, Measured};
 use super::{QUERIES, counts};
 use crate::OpsError;
@@ -236,7 +237,9 @@ fn differences(one: &RunReport, other: &RunReport) -> Vec<DifferenceRow> {
         }
     }
     for name in names {
-        look(&format!("--{name}"), value(one, name), value(other, name));
+        // A digest of the arms is no option.
+        let what = if name == ARMS { name.to_owned() } else { format!("--{name}") };
+        look(&what, value(one, name), value(other, name));
     }
     found
 }

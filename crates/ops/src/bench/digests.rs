@@ -64,7 +64,7 @@ struct Digest {
 pub fn read(target: &ConnectOptions, schema: &str) -> Result<Digests, OpsError> {
     ::bench::load::tables::check_name(schema).map_err(super::of_tables)?;
     let mut client = Client::connect(target).map_err(cannot_begin)?;
-    let found = digests(&mut client, schema).map_err(|error| {
+    let (found, together) = digests(&mut client, schema).map_err(|error| {
         OpsError::cannot_look(
             "what the server has counted cannot be read",
             error.in_one_line(),
@@ -72,7 +72,14 @@ pub fn read(target: &ConnectOptions, schema: &str) -> Result<Digests, OpsError> 
         )
     })?;
     let _ = client.quit();
-    mix(&found, schema)
+    let mut mix = mix(&found, schema)?;
+    if together > 0 {
+        mix.left_out.push(format!(
+            "{together} statements of all schemas that are counted as one, because there was no room for their digests \
+             (performance_schema_digests_size)"
+        ));
+    }
+    Ok(mix)
 }
 
 fn text(cell: Option<&Option<Vec<u8>>>) -> Option<String> {
@@ -80,7 +87,8 @@ fn text(cell: Option<&Option<Vec<u8>>>) -> Option<String> {
     cell.and_then(Option::as_ref).map(|bytes| own::text_of(bytes))
 }
 
-fn digests(client: &mut Client, schema: &str) -> Result<Vec<Digest>, NetError> {
+/// And how many the server has counted without a digest of their own.
+fn digests(client: &mut Client, schema: &str) -> Result<(Vec<Digest>, u64), NetError> {
     const TABLE: &str = "performance_schema.events_statements_summary_by_digest";
     let has_samples =
         !client.query(&format!("SHOW COLUMNS FROM {TABLE} LIKE 'QUERY_SAMPLE_TEXT'"))?.is_empty();
@@ -90,6 +98,8 @@ fn digests(client: &mut Client, schema: &str) -> Result<Vec<Digest>, NetError> {
          ORDER BY COUNT_STAR DESC LIMIT {DIGESTS_MAX}"
     );
     let rows = client.query(&sql)?.rows;
+    let together = client.query(&format!("SELECT SUM(COUNT_STAR) FROM {TABLE} WHERE DIGEST IS NULL"))?;
+    let together = together.scalar().and_then(|count| count.parse().ok()).unwrap_or(0);
     let mut samples = HashMap::new();
     if !has_samples {
         for history in ["events_statements_history_long", "events_statements_history"] {
@@ -108,7 +118,7 @@ fn digests(client: &mut Client, schema: &str) -> Result<Vec<Digest>, NetError> {
         text: text(row.get(1)).unwrap_or_default(),
         sample: text(row.get(2)).or_else(|| samples.get(&text(row.get(3))?).cloned()),
     };
-    Ok(rows.iter().map(of).collect())
+    Ok((rows.iter().map(of).collect(), together))
 }
 
 fn sample_of(digest: &Digest) -> Result<Template, Without> {

@@ -8,7 +8,7 @@ use ::bench::experiments::{self, Arm, ArmTls, Checks, Experiment, Measure, Place
 use ::bench::histogram;
 use ::bench::load::echo::Pair;
 use ::bench::load::measure::Latencies;
-use ::bench::machine::Ticks;
+use ::bench::machine::{Ticks, slowed_for_heat};
 use ::bench::stats::{BLOCKS_MIN, Blocks, Ratio, mean_and_deviation, mean_interval, order};
 use model::{Clock, SystemClock};
 use net::{ConnectOptions, SslMode, TlsLibrary};
@@ -77,9 +77,13 @@ pub fn run(
 ) -> Result<RunReport, OpsError> {
     let started_unix_ms = SystemClock.unix_ms();
     let mut random = fastrand::Rng::with_seed(method.load.seed);
+    let mut asked = method.load.clone();
+    asked.watches_network = rig.is_lab();
+    asked.options.table_size = rig.table_size(asked.options.table_size, experiment);
     let own = [u32::try_from(method.load.connections).unwrap_or(u32::MAX)];
     let levels = if experiment.connections.is_empty() { own.to_vec() } else { chosen(experiment, method) };
     let mut why_not: Vec<String> = Vec::new();
+    let heat = slowed_for_heat();
     let mut noise = Noise::default();
     let mut imprecise: Vec<String> = Vec::new();
     let (wished, mut left_out) = possible(rig, experiment);
@@ -141,7 +145,7 @@ pub fn run(
                     seed: method.load.seed.wrapping_add(tries as u64),
                     beside_pids,
                     is_echo,
-                    ..method.load.clone()
+                    ..asked.clone()
                 };
                 // What it takes to make ready is not of it.
                 let receiver = rig.receiver(one.place);
@@ -217,6 +221,14 @@ pub fn run(
     }
     why_not.extend(noise.complaints());
     let mut not_looked_at = noise.unknown();
+    match heat.zip(slowed_for_heat()).map(|(before, after)| after.saturating_sub(before)) {
+        Some(0) => {}
+        Some(times) => {
+            why_not.push(format!("processors were too hot, and slowed themselves down {times} times"));
+        }
+        None => not_looked_at
+            .push("whether a processor slowed itself down for heat: the kernel does not say".into()),
+    }
     not_looked_at.extend(imprecise);
     if rows.iter().any(|level: &LevelRow| level.blocks < BLOCKS_MIN) {
         not_looked_at.push(format!(
@@ -226,7 +238,8 @@ pub fn run(
     if stop.load(Ordering::Relaxed) {
         why_not.push("it was ended early".into());
     }
-    why_not.dedup();
+    let mut said = BTreeSet::new();
+    why_not.retain(|why| said.insert(why.clone()));
     Ok(RunReport {
         schema: BENCH_RUN_SCHEMA_ID.into(),
         sealion_version: env!("CARGO_PKG_VERSION").into(),
@@ -244,17 +257,10 @@ pub fn run(
         is_same_machine,
         processors: Ticks::now().map_or(1, Ticks::processors),
         machine: crate::machine::machine(),
-        settings: settings(
-            rig.asked_tls(),
-            &Load { workload: experiment.workload.into(), ..method.load.clone() },
-        )
-        .into_iter()
-        .chain(
-            rig.more_rows(experiment)
-                .map(|rows| SettingRow { name: "rows-of-a-table".into(), value: rows.to_string() }),
-        )
-        .chain([described(experiment)])
-        .collect(),
+        settings: settings(rig.asked_tls(), &Load { workload: experiment.workload.into(), ..asked })
+            .into_iter()
+            .chain([described(experiment)])
+            .collect(),
         trial_s: method.load.time.filter(|_| !is_transfer).unwrap_or_default().as_secs_f64(),
         warm_up_s: if is_transfer { 0.0 } else { method.load.warm_up.as_secs_f64() },
         seed: method.load.seed,
@@ -329,10 +335,13 @@ fn possible(rig: &Rig, experiment: &Experiment) -> (Vec<Arm>, Vec<String>) {
     (arms, left_out)
 }
 
+/// The setting that is no option: which arms there are.
+pub const ARMS: &str = "arms";
+
 /// What the arms are, so that two runs of arms that are only called alike are told apart.
 fn described(experiment: &Experiment) -> SettingRow {
     let digest = change::journal::hex(&openssl::sha::sha256(format!("{:?}", experiment.arms).as_bytes()));
-    SettingRow { name: "arms".into(), value: format!("SHA-256 {}", digest.get(..16).unwrap_or_default()) }
+    SettingRow { name: ARMS.into(), value: format!("SHA-256 {}", digest.get(..16).unwrap_or_default()) }
 }
 
 /// All levels, or three of them where it must be quick.
@@ -565,6 +574,7 @@ pub(crate) fn trial_row(block: usize, report: &LoadReport) -> TrialRow {
         answer_bytes: report.answer_bytes,
         sent_bytes: report.sent_bytes,
         received_bytes: report.received_bytes,
+        round_trips: report.round_trips,
         latency_ms: report.latency_ms.clone(),
         query_latency_ms: report.query_latency_ms.clone(),
         client_cpu_us_per_query: report.client_cpu_us_per_query.clone(),
@@ -574,6 +584,7 @@ pub(crate) fn trial_row(block: usize, report: &LoadReport) -> TrialRow {
         resumed: report.resumed,
         late_at_end: report.late_at_end,
         errors: report.errors.iter().map(|error| error.count).sum(),
+        seconds: report.seconds.clone(),
     }
 }
 

@@ -195,6 +195,14 @@ fn parse(text: &str, stem: &str) -> Result<&'static Experiment, String> {
             return Err(format!("arm \"{}\": against = \"{}\" is no arm", one.name, wire::printable(base)));
         }
     }
+    let is_at_rest = |arm: &Arm| matches!(arm.place, Place::AtRest(_));
+    if let Some(other) = arms.iter().find(|arm| !is_at_rest(arm)).filter(|_| arms.iter().any(is_at_rest)) {
+        return Err(format!(
+            "arm \"{}\" has no at-rest, and others have: their servers have more rows, a small buffer pool and a binary log; at-rest = [] is \
+             such a one with nothing encrypted",
+            other.name
+        ));
+    }
     if experiments::bases(&arms).iter().all(Option::is_none) {
         return Err("every arm is compared with itself".into());
     }
@@ -506,6 +514,7 @@ mod tests {
             (arms("against = \"\\u001b[31m\"\n"), "\\u{1b}"),
             (arms("\"\\u001b[31m\" = 3\n"), "\\u{1b}"),
             (arms("at-rest = [\"nothing\"]\n"), "line 6"),
+            (arms("at-rest = [\"tables\"]\n"), "arm \"a\" has no at-rest"),
         ] {
             let why = parse(&text, "mine").expect_err("it is none");
             assert!(why.contains(word), "{text}: {why}");

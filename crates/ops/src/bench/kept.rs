@@ -99,21 +99,28 @@ pub fn read(places: &[PathBuf], name: &str) -> Result<Kept, OpsError> {
     if path.is_file() {
         return from_file(path, name);
     }
+    for place in places.iter().filter(|place| place.exists()) {
+        let store = Store::open(place).map_err(|error| told(&error.to_string()))?;
+        for kind in [LOAD, RUN] {
+            if let Some(json) = store.report(name, kind).map_err(|error| told(&error.to_string()))? {
+                return parse(&json, name);
+            }
+        }
+    }
     let kept = newest(places, SEARCHED_MAX)?;
     let fits: Vec<&Raw> = kept.iter().filter(|one| one.id.starts_with(name)).collect();
-    let exact = fits.iter().find(|one| one.id == name);
-    match (exact, fits.as_slice()) {
-        (Some(one), _) | (None, [one]) => one.parsed(),
-        (None, []) => Err(OpsError::usage(
+    match fits.as_slice() {
+        [one] => one.parsed(),
+        [] => Err(OpsError::usage(
             format!("there is no measurement \"{name}\""),
             if kept.is_empty() {
                 "none is kept here, and there is no file of this name".to_owned()
             } else {
-                "no file and no kept run is called so".to_owned()
+                format!("no file and no kept run is called so, nor do the newest {SEARCHED_MAX} begin so")
             },
             "sealion bench runs     lists those that are kept",
         )),
-        (None, [first, second, ..]) => Err(OpsError::usage(
+        [first, second, ..] => Err(OpsError::usage(
             format!("\"{name}\" is not one measurement"),
             format!("{} of them begin so, as {} and {}", fits.len(), first.id, second.id),
             "write more of the id: sealion bench runs",

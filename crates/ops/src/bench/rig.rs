@@ -153,11 +153,11 @@ impl Rig {
         of_lab.or_else(|| self.named.first().map(|target| &target.tls))
     }
 
-    /// Rows of each table where they are more than was asked for: so many that what is measured shows.
-    pub fn more_rows(&self, experiment: &Experiment) -> Option<u32> {
-        let asked = &self.lab.as_ref()?.plan.tables;
-        let rows = experiment.arms.iter().map(|arm| tables_of(asked, arm.place).table_size).max()?;
-        (rows > asked.table_size).then_some(rows)
+    /// Rows of each table; in a lab they may be more than was asked for, so many that what is measured shows. All arms have as many.
+    pub fn table_size(&self, asked: u32, experiment: &Experiment) -> u32 {
+        let Some(Lab { plan, .. }) = &self.lab else { return asked };
+        let rows = experiment.arms.iter().map(|arm| tables_of(&plan.tables, arm.place).table_size);
+        rows.max().unwrap_or(asked)
     }
 
     /// Why an arm cannot be measured here, if it cannot.

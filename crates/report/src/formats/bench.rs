@@ -56,6 +56,7 @@ const COLUMNS: &[(&str, Cell)] = &[
     ("answer_bytes", Count(|of| of.trial.answer_bytes)),
     ("sent_bytes", Count(|of| of.trial.sent_bytes)),
     ("received_bytes", Count(|of| of.trial.received_bytes)),
+    ("round_trips", Count(|of| of.trial.round_trips)),
     ("latency_min_ms", Real(|of| of.trial.latency_ms.min)),
     ("latency_mean_ms", Real(|of| of.trial.latency_ms.mean)),
     ("latency_p50_ms", Real(|of| of.trial.latency_ms.p50)),

@@ -50,17 +50,28 @@ pub fn render_bench_html(report: &RunReport) -> String {
                 throughput_keys => keys(report, true),
                 throughput => safe(bench_plots::throughput(report)),
                 latency => panels(bench_plots::latency(report)),
+                each => each(report),
                 cpu => picture(bench_plots::cpu(report)),
                 cpu_keys => bench_plots::cpu_keys()
                     .into_iter()
                     .map(|(svg, words)| context! { svg => safe(svg), words => words })
                     .collect::<Value>(),
                 knee => picture(bench_plots::knee(report)),
+                over_time => panels(bench_plots::over_time(report)),
                 order => panels(bench_plots::order(report)),
             })
         })
         // Only a mistake in the template can fail here, and the tests of this crate render it.
         .expect("the template is compiled in and speaks of fields that exist")
+}
+
+/// What costs are of.
+fn each(report: &RunReport) -> &'static str {
+    match report.workload.as_str() {
+        "connect" => "connection",
+        "sst" | "replication" => "transfer",
+        _ => "query",
+    }
 }
 
 /// What is said first: the comparison at the most connections. Where there are several, none of them is the answer.
@@ -119,13 +130,16 @@ fn rows(report: &RunReport) -> Vec<Row<'_>> {
         mean: if arm.trials.is_empty() { "–".into() } else { real(arm.mean) },
         deviation: arm.deviation.map(real),
         interval: arm.low.zip(arm.high).map(|(low, high)| format!("{} to {}", real(low), real(high))),
-        p95_ms: arm.p95_ms.map(real),
+        p95_ms: arm.p95_ms.map(|ms| with_sd(ms, arm.p95_deviation_ms)),
         client_us: arm.client_cpu_us_per_query.map(real),
         server_us: arm.server_cpu_us_per_query.map(real),
         published: published
             .iter()
             .find(|row| row.arm == arm.name && row.connections == Some(level.connections))
-            .map(|row| with_sd(row.per_s, row.deviation)),
+            .map(|row| {
+                let p95 = row.p95_ms.map(|ms| format!("; p95 {} ms", with_sd(ms, row.p95_deviation_ms)));
+                with_sd(row.per_s, row.deviation) + p95.as_deref().unwrap_or_default()
+            }),
     })
     .collect()
 }

@@ -6,7 +6,7 @@
 use super::marks::Mark;
 use super::svg::{Axis, Svg, escape, short};
 use crate::figures::{self, real};
-use crate::shape::{ArmRow, LevelRow, PublishedFigure, RunReport};
+use crate::shape::{ArmRow, LevelRow, PublishedFigure, RunReport, SecondRow};
 
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 380.0;
@@ -406,7 +406,7 @@ pub fn cpu(report: &RunReport) -> Option<String> {
         svg.text((at, top + bar / 2.0 + 6.0), "tick strong halo", anchor, &end);
         about.push(format!("{} connections, {}: {}", level.connections, arm.name, words.join(", ")));
     }
-    Some(svg.close((WIDTH, top + 48.0), "chart", "CPU time of a query", &about.join("; ")))
+    Some(svg.close((WIDTH, top + 48.0), "chart", "CPU time", &about.join("; ")))
 }
 
 fn parts(arm: &ArmRow) -> [Option<f64>; 3] {
@@ -457,6 +457,74 @@ pub fn knee(report: &RunReport) -> Option<String> {
         }
     }
     Some(svg.close((WIDTH, HEIGHT), "chart", "Throughput and latency together", &about.join("; ")))
+}
+
+/// A figure of a second, where it is known.
+type OfSecond = fn(&SecondRow) -> Option<f64>;
+
+/// Throughput, the servers' CPU time and what passed in the lab's network, second by second: the mean of an arm's trials.
+pub fn over_time(report: &RunReport) -> Vec<Panel> {
+    let panels: [(&str, &str, OfSecond); 3] = [
+        ("throughput", "queries/s", |second| Some(second.queries_per_s)),
+        ("CPU time of the servers", "processors", |second| second.server_cpu_s_per_s),
+        ("network", "MB/s", |second| second.network_bytes_per_s.map(|bytes| bytes / 1e6)),
+    ];
+    let of = |level: &LevelRow| {
+        panels.map(|(what, unit, of)| {
+            let svg = seconds(level, what, unit, of)?;
+            Some(Panel { caption: format!("{what}, {}", connections(level)), svg })
+        })
+    };
+    report.levels.iter().flat_map(of).flatten().collect()
+}
+
+/// The mean over trials of each second that all of them have; its end is the mean of theirs.
+fn means(arm: &ArmRow, of: OfSecond) -> Vec<(f64, f64)> {
+    let all = arm.samples.iter().map(|trial| trial.seconds.len()).min().unwrap_or(0);
+    let mean = |at: usize, of: &dyn Fn(&SecondRow) -> Option<f64>| {
+        let values = arm.samples.iter().map(|trial| trial.seconds.get(at).and_then(of));
+        let values: Vec<f64> = values.collect::<Option<_>>()?;
+        Some(values.iter().sum::<f64>() / values.len() as f64)
+    };
+    (0..all).filter_map(|at| Some((mean(at, &|second| Some(second.at_s))?, mean(at, &of)?))).collect()
+}
+
+/// `None`: no arm has two seconds that are known.
+fn seconds(level: &LevelRow, what: &str, unit: &str, of: OfSecond) -> Option<String> {
+    let arms: Vec<Vec<(f64, f64)>> = level.arms.iter().map(|arm| means(arm, of)).collect();
+    if arms.iter().all(|points| points.len() < 2) {
+        return None;
+    }
+    let all = || arms.iter().flatten();
+    let across = Axis::to(all().map(|(at, _)| *at).fold(0.0, f64::max), 6.0);
+    let up = Axis::to(all().map(|(_, value)| *value).fold(0.0, f64::max), 5.0);
+    let (left, right, top) = (58.0, HALF - 16.0, 30.0);
+    let x = |at: f64| left + across.place(at) * (right - left);
+    let y = |value: f64| HALF_BASE - up.place(value) * (HALF_BASE - top);
+    let mut svg = Svg::default();
+    vertical_grid(&mut svg, &up, &y, (left, right), unit);
+    horizontal_grid(&mut svg, &across, &x, (top, HALF_BASE), "s, since the measurement began");
+    for (place, (arm, points)) in level.arms.iter().zip(&arms).enumerate() {
+        let mark = Mark::of(place);
+        let line: Vec<(f64, f64)> = points.iter().map(|(at, value)| (x(*at), y(*value))).collect();
+        mark.line(&mut svg, &line, "run");
+        for ((at, value), place) in points.iter().zip(line) {
+            mark.put(
+                &mut svg,
+                place,
+                3.4,
+                false,
+                &format!("{}, {at:.0} s: {} {unit}", arm.name, real(*value)),
+            );
+        }
+    }
+    let title = format!("{what} over time, {}", connections(level));
+    Some(svg.close(
+        (HALF, HALF_HEIGHT),
+        "chart",
+        &title,
+        "the mean of all trials of an arm, second by second",
+    ))
 }
 
 /// Each trial by the mean of its arm, in the order of blocks: what drifts is seen.

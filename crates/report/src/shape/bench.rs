@@ -30,6 +30,9 @@ pub struct LoadReport {
     pub seed: u64,
     pub connecting_s: f64,
     pub warm_up_s: f64,
+    /// Of a warm-up whose end was looked for: the throughput did not change any more.
+    #[serde(default)]
+    pub was_warm: Option<bool>,
     pub measured_s: f64,
     /// False: the figures are not those of the whole measurement, and `partial` says why.
     pub is_complete: bool,
@@ -51,6 +54,9 @@ pub struct LoadReport {
     pub sent_bytes: u64,
     #[serde(default)]
     pub received_bytes: u64,
+    /// How often the client spoke, or dialled, and the server answered.
+    #[serde(default)]
+    pub round_trips: u64,
     /// Of all rows, whatever their order.
     pub rows_checksum: String,
     /// Of events: from when one was to begin to its last answer.
@@ -89,6 +95,23 @@ pub struct LoadReport {
     pub oldest_under_way_ms: f64,
     pub errors: Vec<LoadErrorRow>,
     pub lost_connections: u64,
+    /// In their order, without the warm-up.
+    #[serde(default)]
+    pub seconds: Vec<SecondRow>,
+}
+
+/// A second of a measurement, or several of a long one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SecondRow {
+    /// When it ended, since the measurement began.
+    pub at_s: f64,
+    pub queries_per_s: f64,
+    /// Processors that the generator used: 1 is a whole one.
+    pub client_cpu_s_per_s: f64,
+    /// `null` where the server is not on this machine, or cannot be seen.
+    pub server_cpu_s_per_s: Option<f64>,
+    /// What passed in the network of a lab, client and nodes together; `null` elsewhere.
+    pub network_bytes_per_s: Option<f64>,
 }
 
 /// One setting of a measurement, by its name on the command line.

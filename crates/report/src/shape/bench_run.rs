@@ -111,6 +111,9 @@ pub struct TrialRow {
     pub sent_bytes: u64,
     #[serde(default)]
     pub received_bytes: u64,
+    /// How often the client spoke, or dialled, and the server answered.
+    #[serde(default)]
+    pub round_trips: u64,
     pub latency_ms: LatencyRow,
     pub query_latency_ms: LatencyRow,
     pub client_cpu_us_per_query: Option<CpuRow>,
@@ -122,6 +125,9 @@ pub struct TrialRow {
     pub late_at_end: u64,
     /// That servers gave, and were not fatal.
     pub errors: u64,
+    /// In their order, without the warm-up.
+    #[serde(default)]
+    pub seconds: Vec<super::SecondRow>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -20,7 +20,9 @@ mod words;
 
 use serde::{Deserialize, Serialize};
 
-pub use bench::{BENCH_LOAD_SCHEMA_ID, CpuRow, LatencyRow, LoadErrorRow, LoadReport, LoadTlsRow, SettingRow};
+pub use bench::{
+    BENCH_LOAD_SCHEMA_ID, CpuRow, LatencyRow, LoadErrorRow, LoadReport, LoadTlsRow, SecondRow, SettingRow,
+};
 pub use bench_advise::{AdviceRow, AdviseReport, AdvisedRun, BENCH_ADVISE_SCHEMA_ID, CapacityRow};
 pub use bench_compare::{
     BENCH_COMPARE_SCHEMA_ID, CompareReport, CompareRow, DifferenceRow, EffectRow, SideRow,
