@@ -3,11 +3,11 @@
 #
 #   bench-agree.sh SEALION RATIO [OUT]
 #
-# Starts MariaDB 10.11 on loopback. An event is one SUM over nearly all rows of a table: milliseconds of the server, and one short
-# row. Trials of both in turn; RATIO is the example `ratio` of the crate bench. Writes the section "Agreement" of OUT
+# Starts MariaDB 10.11 on loopback, on one processor; the tools run on another, so that what they cost takes nothing from the
+# server. An event is one SUM over nearly all rows of a table: milliseconds of the server, and one short row. Trials of both in turn; RATIO is the example `ratio` of the crate bench. Writes the section "Agreement" of OUT
 # (docs/benchmarks.md), between two marks, and the raw numbers to BENCH_AGREE_CSV when that is set.
 #
-#   BENCH_AGREE_BLOCKS (10)   BENCH_AGREE_SECONDS of a trial (2)   BENCH_AGREE_CONNECTIONS ("1 2 8 32")   BENCH_AGREE_PORT (21788)
+#   BENCH_AGREE_BLOCKS (8)   BENCH_AGREE_SECONDS of a trial (3)   BENCH_AGREE_CONNECTIONS ("1 8 32")   BENCH_AGREE_PORT (21788)
 set -euo pipefail
 export LC_ALL=C
 
@@ -19,13 +19,26 @@ here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=scripts/bench-common.sh
 . "$here/bench-common.sh"
 sealion=$(absolute "$1") ratio=$(absolute "$2") out=$(absolute "${3:-docs/benchmarks.md}")
-blocks=${BENCH_AGREE_BLOCKS:-10}
-seconds=${BENCH_AGREE_SECONDS:-2}
-read -ra levels <<<"${BENCH_AGREE_CONNECTIONS:-1 2 8 32}"
+blocks=${BENCH_AGREE_BLOCKS:-8}
+seconds=${BENCH_AGREE_SECONDS:-3}
+read -ra levels <<<"${BENCH_AGREE_CONNECTIONS:-1 8 32}"
 port=${BENCH_AGREE_PORT:-21788}
 readonly sums=(--point-selects=0 --simple-ranges=0 --sum-ranges=1 --order-ranges=0 --distinct-ranges=0 --range-size=9000)
 readonly begin='<!-- bench-agree.sh: from here -->' end='<!-- bench-agree.sh: to here -->'
 
+# Two of the processors that this may run on.
+read -r servers tools <<<"$(taskset -cp $$ | awk -F ': ' '{
+    count = split($2, parts, ",")
+    for (part = 1; part <= count; part++) {
+        split(parts[part], ends, "-")
+        for (cpu = ends[1]; cpu <= (ends[2] == "" ? ends[1] : ends[2]); cpu++) all = all " " cpu
+    }
+    print all }')"
+tools=${tools%% *}
+[ -n "$tools" ] || {
+    say "two processors are wanted: one for the server, one for the tools"
+    exit 2
+}
 command -v sysbench >/dev/null || {
     say "sysbench is not here: scripts/setup.sh tools"
     exit 2
@@ -37,6 +50,7 @@ trap 'exit 130' INT TERM
 
 load=$(cut -d ' ' -f 1-3 /proc/loadavg)
 start_mariadb "$work/server" "$port"
+taskset -acp "$servers" "$pid" >/dev/null
 cd "$work"
 "$sealion" bench prepare -h 127.0.0.1 -P "$port" -u root --tables 1 --table-size 10000
 
@@ -70,7 +84,7 @@ for block in $(seq "$blocks"); do
         for connections in "${levels[@]}"; do
             for tool in "${order[@]}"; do
                 words_of "$tool" $tls "$connections"
-                "${words[@]}" >said 2>errors || {
+                taskset -c "$tools" "${words[@]}" >said 2>errors || {
                     say "${words[*]} failed:"
                     cat said errors >&2
                     exit 1
@@ -90,7 +104,7 @@ done
 {
     printf '%s\n# Agreement\n\n' "$begin"
     printf 'Where the server is what limits, two generators must measure the same. An event is one `SUM` over 9,000 rows: milliseconds of\n'
-    printf 'the server, and one short row. By `make bench` (scripts/bench-agree.sh).\n'
+    printf 'the server, which has one processor; the tools have another. By `make bench` (scripts/bench-agree.sh).\n'
     machine "$load"
     printf '\nsealion %s, sysbench %s; blocks: %s, trials of %s s, the order alternates; ratios are sealion by sysbench within blocks, with\n' \
         "$("$sealion" --version | awk '{ print $2 }')" "$(sysbench --version | awk '{ print $2 }')" "$blocks" "$seconds"

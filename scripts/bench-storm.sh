@@ -60,8 +60,10 @@ run() {
     case $tool in
     sealion | openssl)
         local words=(--ssl-mode DISABLED)
-        [ "$tls" = plain ] || words=(--ssl-mode VERIFY_IDENTITY "--ssl-ca=$ca")
-        [ "$tool" = openssl ] || words+=(--tls-library rustls)
+        if [ "$tls" = tls ]; then
+            words=(--ssl-mode VERIFY_IDENTITY "--ssl-ca=$ca")
+            [ "$tool" = openssl ] || words+=(--tls-library rustls)
+        fi
         "$sealion" --format json bench load connect --no-store -h 127.0.0.1 -P "$port" -u root -c "$threads" --warm-up 0 \
             --time "$seconds" "${words[@]}" | awk '/^  "(events|measured_s)":/ { gsub(/,/, ""); printf "%s ", $2 }
                 /^  "server_cpu_us_per_query":/ { gsub(/,/, ""); server = $2 } END { print server }' |
@@ -137,6 +139,17 @@ done
     done
     printf '\nWithout --ssl-ca nothing is checked, and yet the library of mariadb-slap reads the whole store of the system'\''s CAs for\n'
     printf 'every connection (%s certificates here): that is its last row.\n' "$(grep -c BEGIN /etc/ssl/certs/ca-certificates.crt 2>/dev/null || echo unknown)"
+    printf '\nsealion %s' "$("$sealion" --version | awk '{ print $2 }')"
+    if [ "${tools[2]}" = go ]; then
+        printf ', %s with go-sql-driver/mysql %s' "$(go env GOVERSION)" \
+            "$(awk '/go-sql-driver\/mysql / { print $NF; exit }' "$here/storm/go/go.mod")"
+    fi
+    printf ', mysql_async %s, %s. The command of ours, over TLS:\n\n```\n' \
+        "$(awk -F '"' '/^name = "mysql_async"/ { getline; print $2 }' "$here/storm/rust/Cargo.lock")" \
+        "$(env "LD_LIBRARY_PATH=$lib/usr/lib/x86_64-linux-gnu:$lib/lib/x86_64-linux-gnu" "$lib/usr/bin/mariadb-slap" --version | awk '{ print $1, $5 }' | sed 's#.*/##; s/,$//')"
+    printf 'sealion bench load connect --no-store -h 127.0.0.1 -P %s -u root -c 8 --warm-up 0 --time %s --ssl-mode VERIFY_IDENTITY \\\n' "$port" "$seconds"
+    printf '    --ssl-ca=ca.pem --tls-library rustls\n```\n\nAll of it: `BENCH_STORM_BLOCKS=%s BENCH_STORM_SECONDS=%s BENCH_STORM_THREADS="%s" make bench`\n' \
+        "$blocks" "$seconds" "${levels[*]}"
     printf '%s\n' "$end"
 } >page
 replace_section "$begin" "$end" "$work/page" "$out"
