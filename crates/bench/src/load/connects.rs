@@ -147,7 +147,8 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
         let one = &one;
         let running: Vec<_> = (0..spec.threads).map(|number| scope.spawn(move || one(number))).collect();
         let mut costs = Costs::default();
-        let (mut tally, mut cpu, mut ended) = (Tally::default(), None, None);
+        let (mut tally, mut ended) = (Tally::default(), None);
+        let mut cpu: Option<Cpu> = None;
         let mut told = Instant::now();
         while running.iter().any(|thread| !thread.is_finished()) {
             let now = Instant::now();
@@ -161,7 +162,7 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
                 ended = Some(now.min(end_at));
                 costs.end(&server_us);
                 if let Some(cpu) = &cpu {
-                    Cpu::add_to(cpu, &mut tally);
+                    cpu.add_to(&mut tally);
                 }
             }
             if now.duration_since(told) >= Duration::from_secs(1) {
@@ -188,12 +189,12 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
         if ended.is_none() {
             costs.end(&server_us);
             if let Some(cpu) = &cpu {
-                Cpu::add_to(cpu, &mut tally);
+                cpu.add_to(&mut tally);
             }
         }
         for thread in running {
             match thread.join() {
-                Ok(one) => tally.add(&one),
+                Ok(one) => tally.add(one),
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }

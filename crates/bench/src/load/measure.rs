@@ -21,6 +21,32 @@ fn histogram() -> Latencies {
     Histogram::new_with_bounds(1, LATENCY_NS_MAX, 3).unwrap_or_else(|_| unreachable!("the bounds are good"))
 }
 
+/// So many are counted at once: where a histogram's counts have to come from far away, they all come at the same time.
+const TOGETHER: usize = 256;
+
+/// Latencies that are not counted yet.
+#[derive(Debug, Default)]
+pub(super) struct Waiting {
+    event: Vec<u64>,
+    query: Vec<u64>,
+    both: Vec<u64>,
+}
+
+#[inline]
+fn note(waiting: &mut Vec<u64>, histogram: &mut Latencies, took_ns: u64) {
+    waiting.push(took_ns);
+    if waiting.len() >= TOGETHER {
+        count(waiting, histogram);
+    }
+}
+
+#[inline(never)]
+fn count(waiting: &mut Vec<u64>, histogram: &mut Latencies) {
+    for took_ns in waiting.drain(..) {
+        histogram.saturating_record(took_ns);
+    }
+}
+
 /// An error that servers gave, and how often.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ErrorCount {
@@ -43,7 +69,8 @@ pub struct Tally {
     pub event_ns: Latencies,
     pub query_ns: Latencies,
     /// Of events that are one statement: they stand for both until [`Tally::settle`].
-    pub both_ns: Latencies,
+    pub(super) both_ns: Latencies,
+    pub(super) waiting: Waiting,
     pub errors: BTreeMap<u16, ErrorCount>,
     /// Events that were begun again after an error that says so.
     pub retries: u64,
@@ -81,6 +108,7 @@ impl Default for Tally {
             event_ns: histogram(),
             query_ns: histogram(),
             both_ns: histogram(),
+            waiting: Waiting::default(),
             errors: BTreeMap::new(),
             retries: 0,
             resumed: 0,
@@ -102,18 +130,21 @@ impl Default for Tally {
 impl Tally {
     pub fn query(&mut self, kind: Kind, answer: &Answer, took_ns: u64) {
         self.answer(kind, answer);
-        self.query_ns.saturating_record(took_ns);
+        note(&mut self.waiting.query, &mut self.query_ns, took_ns);
     }
 
     /// An event of one statement, which began with it.
     pub fn query_and_event(&mut self, kind: Kind, answer: &Answer, took_ns: u64) {
         self.answer(kind, answer);
         self.events += 1;
-        self.both_ns.saturating_record(took_ns);
+        note(&mut self.waiting.both, &mut self.both_ns, took_ns);
     }
 
     /// Nothing more is counted.
     pub fn settle(&mut self) {
+        count(&mut self.waiting.event, &mut self.event_ns);
+        count(&mut self.waiting.query, &mut self.query_ns);
+        count(&mut self.waiting.both, &mut self.both_ns);
         // All have the same bounds.
         let _ = self.event_ns.add(&self.both_ns);
         let _ = self.query_ns.add(&self.both_ns);
@@ -132,7 +163,7 @@ impl Tally {
 
     pub fn event(&mut self, took_ns: u64) {
         self.events += 1;
-        self.event_ns.saturating_record(took_ns);
+        note(&mut self.waiting.event, &mut self.event_ns, took_ns);
     }
 
     /// An event that was under way when it ended.
@@ -163,7 +194,9 @@ impl Tally {
         self.lost_why.get_or_insert_with(|| why.to_string());
     }
 
-    pub fn add(&mut self, other: &Self) {
+    /// What another one counted, to its end.
+    pub fn add(&mut self, mut other: Self) {
+        other.settle();
         self.events += other.events;
         self.resumed += other.resumed;
         for (sum, count) in self.queries.iter_mut().zip(other.queries) {

@@ -288,7 +288,7 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
         for worker in running {
             match worker.join() {
                 Ok(Ok(done)) => {
-                    tally.add(&done.tally);
+                    tally.add(done.tally);
                     is_whole &= done.is_whole;
                     ended = ended.max(done.ended);
                 }

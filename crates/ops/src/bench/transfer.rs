@@ -74,6 +74,7 @@ pub fn load(
         tally.user_us = cpu::own_us().saturating_sub(own_us);
         tally.event(ns(took));
         tally.query(Kind::Other, &wire::Answer::default(), ns(took));
+        tally.settle();
     }
     let outcome = Outcome {
         tally,
