@@ -437,7 +437,9 @@ fn thousands_of_tls_connections_need_one_process_and_little_memory() {
         format!("--max-connections={}", connections + 100),
         format!("--open-files-limit={}", connections * 2),
     ];
-    let server = Real::start("galera-10.11", &["--thread-handling=pool-of-threads", &more[0], &more[1]]);
+    // Each of them prepares a statement for each table.
+    let all = ["--thread-handling=pool-of-threads", "--max-prepared-stmt-count=100000", &more[0], &more[1]];
+    let server = Real::start("galera-10.11", &all);
     server.prepare();
     // As in a shell that allows fewer files than connections: the limit is raised, not met.
     let shell = format!(
