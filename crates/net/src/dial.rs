@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,24 +13,20 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{
     AddressFamily, SockFlag, SockType, SockaddrStorage, bind, connect, getsockopt, socket, sockopt,
 };
-
-use rustix::net::{RecvFlags, SendFlags, recv, send};
+use rustix::io::ioctl_fionbio;
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
+use rustix::net::{RecvFlags, SendFlags, getpeername, getsockname, recv, send};
 
 use crate::options::Endpoint;
 
 /// Whoever may give up is asked so often.
 const LOOK_MS: u128 = 100;
 
-#[derive(Debug)]
-enum Kind {
-    Tcp(TcpStream),
-    Unix(UnixStream),
-}
-
 /// A connected socket. Before the login a deadline covers all steps together; later a timeout covers each.
 #[derive(Debug)]
 pub(crate) struct Socket {
-    kind: Kind,
+    /// Of TCP, or of a Unix socket: from here on both are the same.
+    fd: OwnedFd,
     deadline: Option<Instant>,
     first_record: FirstRecord,
     traffic: Traffic,
@@ -59,8 +55,8 @@ enum FirstRecord {
 impl Socket {
     /// Connects; a name with several addresses is tried address by address.
     pub(crate) fn connect(endpoint: &Endpoint, deadline: Instant) -> io::Result<Self> {
-        let kind = match endpoint {
-            Endpoint::Unix { path } => Kind::Unix(UnixStream::connect(path)?),
+        Ok(match endpoint {
+            Endpoint::Unix { path } => Self::of(UnixStream::connect(path)?.into(), 0, deadline),
             Endpoint::Tcp { host, port, bind } => {
                 let mut last =
                     io::Error::new(io::ErrorKind::NotFound, "the name has no address of this kind");
@@ -77,20 +73,19 @@ impl Socket {
                         Err(error) => last = error,
                     }
                 }
-                Kind::Tcp(connected.ok_or(last)?)
+                Self::from_tcp(connected.ok_or(last)?, deadline)
             }
-        };
-        Ok(Self::of(kind, deadline))
+        })
     }
 
     pub(crate) fn from_tcp(stream: TcpStream, deadline: Instant) -> Self {
-        Self::of(Kind::Tcp(stream), deadline)
+        Self::of(stream.into(), 1, deadline)
     }
 
-    fn of(kind: Kind, deadline: Instant) -> Self {
-        let round_trips = u64::from(matches!(kind, Kind::Tcp(_)));
+    /// `round_trips` are those of dialling.
+    fn of(fd: OwnedFd, round_trips: u64, deadline: Instant) -> Self {
         Self {
-            kind,
+            fd,
             deadline: Some(deadline),
             first_record: FirstRecord::NotWatched,
             traffic: Traffic { round_trips, ..Traffic::default() },
@@ -112,16 +107,8 @@ impl Socket {
     pub(crate) fn set_io_timeout(&mut self, timeout: Duration) -> io::Result<()> {
         self.deadline = None;
         let timeout = (!timeout.is_zero()).then_some(timeout);
-        match &self.kind {
-            Kind::Tcp(stream) => {
-                stream.set_read_timeout(timeout)?;
-                stream.set_write_timeout(timeout)
-            }
-            Kind::Unix(stream) => {
-                stream.set_read_timeout(timeout)?;
-                stream.set_write_timeout(timeout)
-            }
-        }
+        set_socket_timeout(&self.fd, Timeout::Recv, timeout)?;
+        Ok(set_socket_timeout(&self.fd, Timeout::Send, timeout)?)
     }
 
     pub(crate) fn set_deadline(&mut self, deadline: Instant) {
@@ -129,24 +116,17 @@ impl Socket {
     }
 
     pub(crate) fn set_nonblocking(&self) -> io::Result<()> {
-        match &self.kind {
-            Kind::Tcp(stream) => stream.set_nonblocking(true),
-            Kind::Unix(stream) => stream.set_nonblocking(true),
-        }
+        Ok(ioctl_fionbio(&self.fd, true)?)
     }
 
+    /// Of TCP.
     pub(crate) fn local_addr(&self) -> Option<SocketAddr> {
-        match &self.kind {
-            Kind::Tcp(stream) => stream.local_addr().ok(),
-            Kind::Unix(_) => None,
-        }
+        getsockname(&self.fd).ok()?.try_into().ok()
     }
 
+    /// Of TCP.
     pub(crate) fn peer_addr(&self) -> Option<SocketAddr> {
-        match &self.kind {
-            Kind::Tcp(stream) => stream.peer_addr().ok(),
-            Kind::Unix(_) => None,
-        }
+        getpeername(&self.fd).ok()??.try_into().ok()
     }
 
     /// Has the peer sent something that nobody has read?
@@ -176,10 +156,7 @@ impl Socket {
 
 impl AsFd for Socket {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        match &self.kind {
-            Kind::Tcp(stream) => stream.as_fd(),
-            Kind::Unix(stream) => stream.as_fd(),
-        }
+        self.fd.as_fd()
     }
 }
 

@@ -35,6 +35,12 @@ const TIMER: u64 = u64::MAX;
 const BELL: u64 = u64::MAX - 1;
 /// On which processor a connection's answers arrive is asked so often: a system call for as many statements.
 const STATEMENTS_A_LOOK: u32 = 64;
+/// Answers that were there at one moment have it in common, so many of them (one of many bytes stands for several): what is behind
+/// them has waited for them, and the clock is asked again.
+const ANSWERS_A_MOMENT: u64 = 4;
+const BYTES_AN_ANSWER: u64 = 4096;
+/// Others are told so often what was done: to write where they read costs both.
+const TELL_EVERY_NS: u64 = 1_000_000;
 const AWAITED: EventFlags = EventFlags::IN.union(EventFlags::ET).union(EventFlags::RDHUP);
 /// Deadlock, lock wait timeout, record changed: sysbench's default for `--mysql-ignore-errors`. The event begins again.
 pub const RETRIED: [u16; 3] = [1213, 1205, 1020];
@@ -214,13 +220,18 @@ pub struct Worker<'c> {
     /// Never: the last moment there is.
     end_at: Moment,
     now: Moment,
+    /// Answers that may still have this moment.
+    fresh: u64,
     is_measuring: bool,
     is_ending: bool,
     ending_since: Option<Moment>,
     /// When what it counts ended.
     ended: Option<Moment>,
     busy: usize,
+    /// Connections whose statement is written, and not sent.
+    outbox: Vec<usize>,
     untold: Untold,
+    told_at: Moment,
     buffer: Vec<u8>,
 }
 
@@ -251,12 +262,15 @@ impl<'c> Worker<'c> {
             measure_at,
             end_at,
             now: now(),
+            fresh: 0,
             is_measuring: false,
             is_ending: false,
             ending_since: None,
             ended: None,
             busy: 0,
+            outbox: Vec::new(),
             untold: Untold::default(),
+            told_at: 0,
             buffer: vec![0; READ_BYTES],
         };
         for lane in lanes {
@@ -269,13 +283,14 @@ impl<'c> Worker<'c> {
     pub fn run(mut self) -> io::Result<Done> {
         let nothing = epoll::Event { flags: EventFlags::empty(), data: EventData::new_u64(0) };
         let mut events = [nothing; EVENTS];
-        let mut is_fresh = false;
+        self.look();
         loop {
-            if !is_fresh {
-                self.now = now();
+            if self.common.arrivals.is_some() {
+                self.look();
             }
             self.boundaries();
             self.begin_events()?;
+            self.send();
             if self.is_ending && (self.busy == 0 || self.is_overdue()) {
                 break;
             }
@@ -294,13 +309,10 @@ impl<'c> Worker<'c> {
             let count = match epoll::wait(&self.epoll, &mut events, Some(&self.timeout())) {
                 Ok(count) => count,
                 // It may have stood still for long.
-                Err(Errno::INTR) => {
-                    is_fresh = false;
-                    continue;
-                }
+                Err(Errno::INTR) => 0,
                 Err(errno) => return Err(errno.into()),
             };
-            let before = self.now;
+            self.look();
             for event in events.iter().take(count) {
                 match event.data.u64() {
                     TIMER => {
@@ -317,13 +329,11 @@ impl<'c> Worker<'c> {
                     at => self.turn(usize::try_from(at).unwrap_or(usize::MAX)),
                 }
             }
-            // The moment of the last answer will do, unless events come by the clock.
-            is_fresh = self.now != before && self.common.arrivals.is_none();
-            let Untold { queries, events, event_ns } = std::mem::take(&mut self.untold);
-            self.common.queries.fetch_add(queries, Ordering::Relaxed);
-            self.common.events.fetch_add(events, Ordering::Relaxed);
-            self.common.event_ns.fetch_add(event_ns, Ordering::Relaxed);
+            if self.now.saturating_sub(self.told_at) >= TELL_EVERY_NS {
+                self.tell();
+            }
         }
+        self.tell();
         let last = self.common.handover.map(|handover| handover.leave(self.number));
         for lane in last.into_iter().flatten() {
             self.adopt(lane)?;
@@ -340,6 +350,19 @@ impl<'c> Worker<'c> {
             lane.quit();
         }
         Ok(Done { tally: self.tally, is_whole: self.busy == 0, ended: self.ended.unwrap_or(self.now) })
+    }
+
+    fn look(&mut self) {
+        self.now = now();
+        self.fresh = ANSWERS_A_MOMENT;
+    }
+
+    fn tell(&mut self) {
+        self.told_at = self.now;
+        let Untold { queries, events, event_ns } = std::mem::take(&mut self.untold);
+        self.common.queries.fetch_add(queries, Ordering::Relaxed);
+        self.common.events.fetch_add(events, Ordering::Relaxed);
+        self.common.event_ns.fetch_add(event_ns, Ordering::Relaxed);
     }
 
     fn boundaries(&mut self) {
@@ -457,7 +480,8 @@ impl<'c> Worker<'c> {
         }
     }
 
-    /// Sends the statement whose turn it is.
+    /// Writes the statement whose turn it is: [`Worker::send`] sends it, with those of other connections. A processor that reads
+    /// and writes by turns has less of either in its caches.
     fn say(&mut self, at: usize) {
         let script = self.common.script;
         let Some(lane) = self.lanes.get_mut(at) else { return };
@@ -470,7 +494,15 @@ impl<'c> Worker<'c> {
         }
         lane.reader.begin();
         lane.query_since = self.now;
-        self.push(at);
+        self.outbox.push(at);
+    }
+
+    fn send(&mut self) {
+        let mut outbox = std::mem::take(&mut self.outbox);
+        for at in outbox.drain(..) {
+            self.push(at);
+        }
+        self.outbox = outbox;
     }
 
     fn push(&mut self, at: usize) {
@@ -548,7 +580,8 @@ impl<'c> Worker<'c> {
             };
             let came = self.buffer.get(..count).unwrap_or_default();
             match lane.reader.feed(came, rows) {
-                Ok(None) => {}
+                // The rest is waited for, or read: that may take long.
+                Ok(None) => self.fresh = 0,
                 Ok(Some(answer)) => {
                     if let Some(action) = action {
                         self.answered(at, action, &answer);
@@ -562,7 +595,10 @@ impl<'c> Worker<'c> {
     }
 
     fn answered(&mut self, at: usize, action: Action, answer: &Answer) {
-        self.now = now();
+        if self.fresh == 0 {
+            self.look();
+        }
+        self.fresh = self.fresh.saturating_sub(1 + answer.bytes / BYTES_AN_ANSWER);
         if self.is_measuring && self.now > self.end_at {
             // It was under way at the end, as others still are.
             let since = self.lanes.get(at).map_or(self.end_at, |lane| lane.event_since);
