@@ -273,7 +273,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__bench__subcmd__advise)
-            opts="-h -P -u -p -S -? -c -v --host --port --user --password --password-file --password-fd --socket --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl --skip-ssl --ssl-verify-server-cert --ssl-ca --ssl-crl --ssl-cert --ssl-key --database --tables --table-size --seed --help --threads --connections --workers --rand-type --range-size --point-selects --simple-ranges --sum-ranges --order-ranges --distinct-ranges --index-updates --non-index-updates --delete-inserts --no-range-selects --skip-trx --text-protocol --own-tables --tls-min --tls-max --ssl-cipher --tls-ciphersuites --tls-groups --tls-library --resume --store --no-store --inventory --format --color --verbose"
+            opts="-h -P -u -p -S -? -c -v --host --port --user --password --password-file --password-fd --socket --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl --skip-ssl --ssl-verify-server-cert --ssl-ca --ssl-crl --ssl-cert --ssl-key --database --tables --table-size --seed --help --threads --connections --workers --rand-type --range-size --point-selects --simple-ranges --sum-ranges --order-ranges --distinct-ranges --index-updates --non-index-updates --delete-inserts --no-range-selects --skip-trx --text-protocol --own-tables --tls-min --tls-max --ssl-cipher --tls-ciphersuites --tls-groups --tls-sigalgs --tls-record-bytes --tls-library --resume --store --no-store --inventory --format --color --verbose"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -447,8 +447,20 @@ _sealion() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --tls-sigalgs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tls-record-bytes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --tls-library)
                     COMPREPLY=($(compgen -W "openssl rustls" -- "${cur}"))
+                    return 0
+                    ;;
+                --resume)
+                    COMPREPLY=($(compgen -W "any session-id" -- "${cur}"))
                     return 0
                     ;;
                 --store)
@@ -671,7 +683,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__bench__subcmd__load)
-            opts="-h -P -u -p -S -? -c -v --script --replay --replay-digests --host --port --user --password --password-file --password-fd --socket --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl --skip-ssl --ssl-verify-server-cert --ssl-ca --ssl-crl --ssl-cert --ssl-key --database --tables --table-size --seed --help --threads --connections --workers --rand-type --range-size --point-selects --simple-ranges --sum-ranges --order-ranges --distinct-ranges --index-updates --non-index-updates --delete-inserts --no-range-selects --skip-trx --text-protocol --own-tables --tls-min --tls-max --ssl-cipher --tls-ciphersuites --tls-groups --tls-library --resume --time --warm-up --events --rate --rate-ramp --store --no-store --inventory --format --color --verbose"
+            opts="-h -P -u -p -S -? -c -v --script --replay --replay-digests --host --port --user --password --password-file --password-fd --socket --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl --skip-ssl --ssl-verify-server-cert --ssl-ca --ssl-crl --ssl-cert --ssl-key --database --tables --table-size --seed --help --threads --connections --workers --rand-type --range-size --point-selects --simple-ranges --sum-ranges --order-ranges --distinct-ranges --index-updates --non-index-updates --delete-inserts --no-range-selects --skip-trx --text-protocol --own-tables --tls-min --tls-max --ssl-cipher --tls-ciphersuites --tls-groups --tls-sigalgs --tls-record-bytes --tls-library --resume --time --warm-up --events --rate --rate-ramp --store --no-store --inventory --format --color --verbose"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -853,8 +865,20 @@ _sealion() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --tls-sigalgs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tls-record-bytes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --tls-library)
                     COMPREPLY=($(compgen -W "openssl rustls" -- "${cur}"))
+                    return 0
+                    ;;
+                --resume)
+                    COMPREPLY=($(compgen -W "any session-id" -- "${cur}"))
                     return 0
                     ;;
                 --time)
@@ -1027,7 +1051,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__bench__subcmd__run)
-            opts="-h -P -u -p -S -? -c -v --lab --host --port --user --password --password-file --password-fd --socket --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl --skip-ssl --ssl-verify-server-cert --ssl-ca --ssl-crl --ssl-cert --ssl-key --database --tables --table-size --seed --help --threads --connections --workers --rand-type --range-size --point-selects --simple-ranges --sum-ranges --order-ranges --distinct-ranges --index-updates --non-index-updates --delete-inserts --no-range-selects --skip-trx --text-protocol --own-tables --tls-min --tls-max --ssl-cipher --tls-ciphersuites --tls-groups --tls-library --resume --blocks --precision --trial-time --warm-up --quick --html --store --no-store --inventory --format --color --verbose"
+            opts="-h -P -u -p -S -? -c -v --lab --host --port --user --password --password-file --password-fd --socket --defaults-file --defaults-extra-file --defaults-group-suffix --login-path --ssl-mode --ssl --skip-ssl --ssl-verify-server-cert --ssl-ca --ssl-crl --ssl-cert --ssl-key --database --tables --table-size --seed --help --threads --connections --workers --rand-type --range-size --point-selects --simple-ranges --sum-ranges --order-ranges --distinct-ranges --index-updates --non-index-updates --delete-inserts --no-range-selects --skip-trx --text-protocol --own-tables --tls-min --tls-max --ssl-cipher --tls-ciphersuites --tls-groups --tls-sigalgs --tls-record-bytes --tls-library --resume --blocks --precision --trial-time --warm-up --quick --html --store --no-store --inventory --format --color --verbose"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1201,8 +1225,20 @@ _sealion() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --tls-sigalgs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tls-record-bytes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --tls-library)
                     COMPREPLY=($(compgen -W "openssl rustls" -- "${cur}"))
+                    return 0
+                    ;;
+                --resume)
+                    COMPREPLY=($(compgen -W "any session-id" -- "${cur}"))
                     return 0
                     ;;
                 --blocks)

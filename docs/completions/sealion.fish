@@ -683,8 +683,12 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l ssl-cipher -d 'Cipher suites up to TLS 1.2, in OpenSSL\'s spelling' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l tls-ciphersuites -d 'Cipher suites of TLS 1.3' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l tls-groups -d 'Groups of the key exchange, best first (X25519MLKEM768:X25519)' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l tls-sigalgs -d 'What the server may sign its handshake with, best first (ECDSA+SHA256:rsa_pss_rsae_sha256)' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l tls-record-bytes -d 'No TLS record that is sent holds more: 32 to 16384' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l tls-library -d 'Who does TLS here' -r -f -a "openssl\t''
 rustls\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l resume -d 'Go on with a TLS session that the server gave before, where it gave one; =session-id: of TLS 1.2, and not by a ticket. With --tls-library rustls' -r -f -a "any\t''
+session-id\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l time -d 'Measure for so long: 10 when left out, without end with --events' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l warm-up -d 'Before anything counts: 2 when left out, and none with --events; auto: until the throughput does not change any more, for a minute at most' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l events -d 'End after so many events, or when --time is over if that is given and comes first' -r
@@ -716,7 +720,6 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l skip-trx -d 'No BEGIN and COMMIT'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l text-protocol -d 'All statements go as text, where the workloads of sysbench have them prepared: its --db-ps-mode=disable'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l own-tables -d 'The schema may be written to, although sealion has not made it'
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l resume -d 'Go on with a TLS session that the server gave before, where it gave one; with --tls-library rustls'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l no-store -d 'Do not keep the measurement'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -s h -l host -d 'Name or address' -r
@@ -755,8 +758,12 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l ssl-cipher -d 'Cipher suites up to TLS 1.2, in OpenSSL\'s spelling' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l tls-ciphersuites -d 'Cipher suites of TLS 1.3' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l tls-groups -d 'Groups of the key exchange, best first (X25519MLKEM768:X25519)' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l tls-sigalgs -d 'What the server may sign its handshake with, best first (ECDSA+SHA256:rsa_pss_rsae_sha256)' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l tls-record-bytes -d 'No TLS record that is sent holds more: 32 to 16384' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l tls-library -d 'Who does TLS here' -r -f -a "openssl\t''
 rustls\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l resume -d 'Go on with a TLS session that the server gave before, where it gave one; =session-id: of TLS 1.2, and not by a ticket. With --tls-library rustls' -r -f -a "any\t''
+session-id\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l blocks -d 'Blocks: in each of them every arm runs once' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l precision -d 'Go on until every interval is as narrow as this, in percent of the ratio; 60 blocks at most' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l trial-time -d 'Length of a trial' -r
@@ -788,7 +795,6 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l skip-trx -d 'No BEGIN and COMMIT'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l text-protocol -d 'All statements go as text, where the workloads of sysbench have them prepared: its --db-ps-mode=disable'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l own-tables -d 'The schema may be written to, although sealion has not made it'
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l resume -d 'Go on with a TLS session that the server gave before, where it gave one; with --tls-library rustls'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l quick -d 'Three trials of less than a second an arm, at three levels at most: points and no interval'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l no-store -d 'Do not keep the measurement'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -s v -l verbose -d 'Say more; twice says everything'
@@ -964,8 +970,12 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l ssl-cipher -d 'Cipher suites up to TLS 1.2, in OpenSSL\'s spelling' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l tls-ciphersuites -d 'Cipher suites of TLS 1.3' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l tls-groups -d 'Groups of the key exchange, best first (X25519MLKEM768:X25519)' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l tls-sigalgs -d 'What the server may sign its handshake with, best first (ECDSA+SHA256:rsa_pss_rsae_sha256)' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l tls-record-bytes -d 'No TLS record that is sent holds more: 32 to 16384' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l tls-library -d 'Who does TLS here' -r -f -a "openssl\t''
 rustls\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l resume -d 'Go on with a TLS session that the server gave before, where it gave one; =session-id: of TLS 1.2, and not by a ticket. With --tls-library rustls' -r -f -a "any\t''
+session-id\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l store -d 'Keep the measurement in this file; that of the inventory\'s cluster, or your own, when left out' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l inventory -d 'The inventory of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
@@ -991,7 +1001,6 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l skip-trx -d 'No BEGIN and COMMIT'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l text-protocol -d 'All statements go as text, where the workloads of sysbench have them prepared: its --db-ps-mode=disable'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l own-tables -d 'The schema may be written to, although sealion has not made it'
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l resume -d 'Go on with a TLS session that the server gave before, where it gave one; with --tls-library rustls'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l no-store -d 'Do not keep the measurement'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen_subcommand_from up exec status down fetch start stop kill alive" -l inventory -d 'The inventory of the cluster' -r -F

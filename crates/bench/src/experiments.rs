@@ -24,6 +24,10 @@ pub struct ArmTls {
     /// Suites of TLS 1.3.
     pub ciphersuites: Option<&'static str>,
     pub groups: Option<&'static str>,
+    /// What the server may sign its handshake with.
+    pub signature_algorithms: Option<&'static str>,
+    /// That a record which is sent may hold.
+    pub record_bytes: Option<u16>,
     pub library: Option<net::TlsLibrary>,
     /// The client has one too, and the server checks it.
     pub has_certificate: bool,
@@ -36,6 +40,8 @@ impl ArmTls {
         ciphers: None,
         ciphersuites: None,
         groups: None,
+        signature_algorithms: None,
+        record_bytes: None,
         library: None,
         has_certificate: false,
     };
@@ -62,9 +68,13 @@ impl ArmTls {
         Self { groups: Some(group), ..Self::version(net::TlsVersion::Tls13) }
     }
 
-    /// `resumes`: with the session of the connection before, where the server gave one.
-    const fn rustls(resumes: bool) -> Self {
+    const fn rustls(resumes: net::Resumes) -> Self {
         Self { library: Some(net::TlsLibrary::Rustls { resumes }), ..Self::ON }
+    }
+
+    /// A server that gives tickets is not asked by an id where both will do.
+    const fn rustls12(resumes: net::Resumes) -> Self {
+        Self { version: Some(net::TlsVersion::Tls12), ..Self::rustls(resumes) }
     }
 }
 
@@ -276,6 +286,13 @@ pub struct Experiment {
     pub published: Option<Published>,
 }
 
+const SUITES: &[Arm] = &[
+    arm("clear text", ArmTls::OFF),
+    arm("AES-128-GCM", ArmTls::suite13("TLS_AES_128_GCM_SHA256")),
+    arm("AES-256-GCM", ArmTls::suite13("TLS_AES_256_GCM_SHA384")),
+    arm("ChaCha20-Poly1305", ArmTls::suite13("TLS_CHACHA20_POLY1305_SHA256")),
+    arm("AES-256-CBC, TLS 1.2", ArmTls::suite12("ECDHE-RSA-AES256-SHA384")),
+];
 const OFF_AND_ON: &[Arm] = &[arm("clear text", ArmTls::OFF), arm("TLS", ArmTls::ON)];
 const RSA_1024: Arm = arm("TLS, RSA 1024", ArmTls::ON).at(keyed(Key::Rsa(1024)));
 const RSA_4096: Arm = arm("TLS, RSA 4096", ArmTls::ON).at(keyed(Key::Rsa(4096)));
@@ -438,12 +455,15 @@ pub const EXPERIMENTS: &[Experiment] = &[
         arms: &[
             arm("clear text", ArmTls::OFF),
             arm("TLS, OpenSSL", ArmTls::ON),
-            arm("TLS, rustls", ArmTls::rustls(false)),
-            arm("resumed, rustls", ArmTls::rustls(true)),
+            arm("TLS, rustls", ArmTls::rustls(net::Resumes::No)),
+            arm("resumed, rustls", ArmTls::rustls(net::Resumes::Any)),
+            arm("TLS 1.2, rustls", ArmTls::rustls12(net::Resumes::No)),
+            arm("TLS 1.2 by ticket, rustls", ArmTls::rustls12(net::Resumes::Any)).against("TLS 1.2, rustls"),
+            arm("TLS 1.2 by id, rustls", ArmTls::rustls12(net::Resumes::ById)).against("TLS 1.2, rustls"),
             five_ms("5 ms: clear text", ArmTls::OFF),
             five_ms("5 ms: TLS, OpenSSL", ArmTls::ON),
-            five_ms("5 ms: TLS, rustls", ArmTls::rustls(false)),
-            five_ms("5 ms: resumed, rustls", ArmTls::rustls(true)),
+            five_ms("5 ms: TLS, rustls", ArmTls::rustls(net::Resumes::No)),
+            five_ms("5 ms: resumed, rustls", ArmTls::rustls(net::Resumes::Any)),
         ],
         connections: &[1],
         published: Some(Published {
@@ -472,14 +492,17 @@ pub const EXPERIMENTS: &[Experiment] = &[
         question: "Which cipher suite costs least where much is read?",
         workload: "stream",
         measure: Measure::EventsPerS,
-        arms: &[
-            arm("clear text", ArmTls::OFF),
-            arm("AES-128-GCM", ArmTls::suite13("TLS_AES_128_GCM_SHA256")),
-            arm("AES-256-GCM", ArmTls::suite13("TLS_AES_256_GCM_SHA384")),
-            arm("ChaCha20-Poly1305", ArmTls::suite13("TLS_CHACHA20_POLY1305_SHA256")),
-            arm("AES-256-CBC, TLS 1.2", ArmTls::suite12("ECDHE-RSA-AES256-SHA384")),
-        ],
+        arms: SUITES,
         connections: &[],
+        published: None,
+    },
+    Experiment {
+        name: "bulk-dump",
+        question: "And where mysqldump reads it?",
+        workload: "dump",
+        measure: Measure::EventsPerS,
+        arms: SUITES,
+        connections: &[1],
         published: None,
     },
     Experiment {
@@ -528,7 +551,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
         question: "Does it matter to a pool of connections which TLS library the client has?",
         workload: "oltp_read_only",
         measure: Measure::QueriesPerS,
-        arms: &[arm("OpenSSL", ArmTls::ON), arm("rustls", ArmTls::rustls(false))],
+        arms: &[arm("OpenSSL", ArmTls::ON), arm("rustls", ArmTls::rustls(net::Resumes::No))],
         connections: &[],
         published: None,
     },

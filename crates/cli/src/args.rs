@@ -776,12 +776,26 @@ pub struct BenchTrial {
     /// Groups of the key exchange, best first (X25519MLKEM768:X25519)
     #[arg(long, value_name = "LIST")]
     pub tls_groups: Option<String>,
+    /// What the server may sign its handshake with, best first (ECDSA+SHA256:rsa_pss_rsae_sha256)
+    #[arg(long, value_name = "LIST")]
+    pub tls_sigalgs: Option<String>,
+    /// No TLS record that is sent holds more: 32 to 16384
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(32..=16_384))]
+    pub tls_record_bytes: Option<u16>,
     /// Who does TLS here
     #[arg(long, value_name = "NAME", value_enum, default_value_t = TlsLibrary::Openssl)]
     pub tls_library: TlsLibrary,
-    /// Go on with a TLS session that the server gave before, where it gave one; with --tls-library rustls
-    #[arg(long)]
-    pub resume: bool,
+    /// Go on with a TLS session that the server gave before, where it gave one; =session-id: of TLS 1.2, and not by a ticket. With
+    /// --tls-library rustls
+    #[arg(long, value_name = "HOW", value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "any")]
+    pub resume: Option<Resume>,
+}
+
+/// What a TLS session of before is found by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Resume {
+    Any,
+    SessionId,
 }
 
 /// What is not measured yet.

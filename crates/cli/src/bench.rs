@@ -23,7 +23,7 @@ use report::shape::{LatencyRow, LoadReport, RunReport};
 
 use crate::args::{
     BenchCommand, BenchLoadArgs, BenchPrepareArgs, BenchRunArgs, BenchSysbenchArgs, BenchTables, BenchTrial,
-    Cli, Command, Connect, Format, Global, TlsLibrary, WarmUp,
+    Cli, Command, Connect, Format, Global, Resume, TlsLibrary, WarmUp,
 };
 use crate::{bench_kept, connect, interrupt, scan, show};
 
@@ -203,9 +203,22 @@ fn prepare(global: &Global, args: &BenchPrepareArgs) -> Result<u8, OpsError> {
 
 fn library(args: &BenchTrial) -> Result<net::TlsLibrary, OpsError> {
     match (args.tls_library, args.resume) {
-        (TlsLibrary::Rustls, resumes) => Ok(net::TlsLibrary::Rustls { resumes }),
-        (TlsLibrary::Openssl, false) => Ok(net::TlsLibrary::OpenSsl),
-        (TlsLibrary::Openssl, true) => Err(OpsError::usage(
+        (TlsLibrary::Rustls, Some(Resume::SessionId)) if args.tls_max != Some(net::TlsVersion::Tls12) => {
+            Err(OpsError::usage(
+                "--resume=session-id would have no effect",
+                "TLS 1.3 has no sessions that the server remembers by an id",
+                "add --tls-max 1.2",
+            ))
+        }
+        (TlsLibrary::Rustls, resumes) => Ok(net::TlsLibrary::Rustls {
+            resumes: match resumes {
+                None => net::Resumes::No,
+                Some(Resume::Any) => net::Resumes::Any,
+                Some(Resume::SessionId) => net::Resumes::ById,
+            },
+        }),
+        (TlsLibrary::Openssl, None) => Ok(net::TlsLibrary::OpenSsl),
+        (TlsLibrary::Openssl, Some(_)) => Err(OpsError::usage(
             "sessions are not resumed with OpenSSL here",
             "its Rust binding has no safe way to give it a session",
             "add --tls-library rustls",
@@ -220,11 +233,13 @@ pub(crate) fn targets(cluster: &Cluster, args: &BenchTrial) -> Result<Vec<net::C
         ciphers: args.ssl_cipher.clone(),
         ciphersuites: args.tls_ciphersuites.clone(),
         groups: args.tls_groups.clone(),
+        signature_algorithms: args.tls_sigalgs.clone(),
+        record_bytes: args.tls_record_bytes,
         library: library(args)?,
     };
     let targets = reached(cluster, &args.connect, &tls);
     // Wherever it was said: on the command line, or in an option file.
-    if args.resume && targets.iter().any(|target| target.tls.mode == net::SslMode::Disabled) {
+    if args.resume.is_some() && targets.iter().any(|target| target.tls.mode == net::SslMode::Disabled) {
         return Err(OpsError::usage(
             "there is no TLS session to resume",
             "it is to be clear text",
@@ -255,6 +270,8 @@ fn has_effect(args: &BenchTrial, targets: &[net::ConnectOptions]) -> Result<(), 
         ("--tls-ciphersuites", args.tls_ciphersuites.is_some(), is_clear, "it is to be clear text"),
         ("--ssl-cipher", args.ssl_cipher.is_some(), is_clear, "it is to be clear text"),
         ("--tls-groups", args.tls_groups.is_some(), is_clear, "it is to be clear text"),
+        ("--tls-sigalgs", args.tls_sigalgs.is_some(), is_clear, "it is to be clear text"),
+        ("--tls-record-bytes", args.tls_record_bytes.is_some(), is_clear, "it is to be clear text"),
         ("--tls-min", args.tls_min.is_some(), is_clear, "it is to be clear text"),
         ("--tls-max", args.tls_max.is_some(), is_clear, "it is to be clear text"),
         ("--tls-library rustls", args.tls_library == TlsLibrary::Rustls, is_clear, "it is to be clear text"),
@@ -324,6 +341,8 @@ fn rig(global: &Global, args: &BenchRunArgs) -> Result<(Rig, Option<Cluster>), O
         ciphers: args.trial.ssl_cipher.clone(),
         ciphersuites: args.trial.tls_ciphersuites.clone(),
         groups: args.trial.tls_groups.clone(),
+        signature_algorithms: args.trial.tls_sigalgs.clone(),
+        record_bytes: args.trial.tls_record_bytes,
         library: library(&args.trial)?,
         ..net::TlsOptions::default()
     };
@@ -498,6 +517,8 @@ pub(crate) fn run_text(report: &RunReport) -> String {
         })
     };
     let figure = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.2}"));
+    // A statement that reads a table has no price of its own.
+    let reads_much = [ops::bench::STREAM, ops::bench::DUMP].contains(&report.workload.as_str());
     let rows = report
         .levels
         .iter()
@@ -508,8 +529,8 @@ pub(crate) fn run_text(report: &RunReport) -> String {
                 arm.name.clone(),
                 if arm.trials.is_empty() { "-".into() } else { with_deviation(arm.mean, arm.deviation) },
                 arm.p95_ms.map_or("-".into(), |ms| with_deviation(ms, arm.p95_deviation_ms)),
-                figure(arm.client_cpu_us_per_query),
-                figure(arm.server_cpu_us_per_query),
+                figure(if reads_much { arm.client_cpu_s_per_gb } else { arm.client_cpu_us_per_query }),
+                figure(if reads_much { arm.server_cpu_s_per_gb } else { arm.server_cpu_us_per_query }),
             ];
             if report.published.is_some() {
                 row.push(published(&arm.name, level.connections));
@@ -518,7 +539,9 @@ pub(crate) fn run_text(report: &RunReport) -> String {
         })
         .collect();
     let unit = format!("{} (sd)", report.unit);
-    let mut header = vec!["conns", "arm", unit.as_str(), "p95 ms (sd)", "client us", "server us"];
+    let [client, server] =
+        if reads_much { ["client s/GB", "server s/GB"] } else { ["client us", "server us"] };
+    let mut header = vec!["conns", "arm", unit.as_str(), "p95 ms (sd)", client, server];
     if report.published.is_some() {
         header.push("published");
     }
@@ -817,13 +840,14 @@ pub(crate) fn text(report: &LoadReport) -> String {
     // A connection has no query: what is timed in it is what the server does before anybody logs in.
     let part = if report.workload == ops::bench::CONNECT { "  greeting and TLS" } else { "  of a query" };
     line(part, latencies(&report.query_latency_ms));
+    let a_gb = |cpu_s: Option<f64>| cpu_s.map(|cpu_s| format!("; {cpu_s:.2} s a GB")).unwrap_or_default();
     if let Some(cpu) = &report.client_cpu_us_per_query {
         let text = format!("{:.2} us a query ({:.2} user, {:.2} system)", cpu.total, cpu.user, cpu.system);
-        line("client CPU", text);
+        line("client CPU", text + &a_gb(report.client_cpu_s_per_gb));
     }
     let server =
         report.server_cpu_us_per_query.map_or("not known".into(), |us| format!("{us:.2} us a query"));
-    line("server CPU", server);
+    line("server CPU", server + &a_gb(report.server_cpu_s_per_gb));
     if let Some(joules) = report.machine_energy_j.filter(|_| report.queries > 0) {
         let each_uj = joules * 1e6 / report.queries as f64;
         line("energy", format!("{each_uj:.1} uJ a query, {joules:.1} J of all processors of this machine"));

@@ -18,7 +18,7 @@ mod tls_rustls;
 pub use client::{Client, ConnectTimings, Connector, Done, Echoed, Prepared, Session};
 pub use dial::Traffic;
 pub use error::{NetError, TlsFault};
-pub use options::{ConnectOptions, Endpoint, SslMode, TlsLibrary, TlsOptions, TlsVersion};
+pub use options::{ConnectOptions, Endpoint, Resumes, SslMode, TlsLibrary, TlsOptions, TlsVersion};
 pub use probe::{Outcome, TlsProbe, tls_probe};
 pub use rows::{RowRef, Rows};
 pub use secrecy::{ExposeSecret, SecretString};

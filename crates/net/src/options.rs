@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::net::IpAddr;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -165,8 +166,20 @@ impl FromStr for TlsVersion {
 pub enum TlsLibrary {
     #[default]
     OpenSsl,
-    /// `resumes`: with sessions that the server gave before, where it gave some.
-    Rustls { resumes: bool },
+    Rustls {
+        resumes: Resumes,
+    },
+}
+
+/// Whether a handshake may go on with a session of before, where the server gave one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Resumes {
+    #[default]
+    No,
+    /// TLS 1.3: the pre-shared key. TLS 1.2: the ticket, or the session's id where there is none.
+    Any,
+    /// TLS 1.2 by the session's id alone, which the server has to remember (RFC 5246 7.3), and not by a ticket (RFC 5077).
+    ById,
 }
 
 /// TLS as the servers' clients let one choose it.
@@ -191,6 +204,10 @@ pub struct TlsOptions {
     pub ciphersuites: Option<String>,
     /// Groups for the key exchange, best first (`X25519MLKEM768:X25519`).
     pub groups: Option<String>,
+    /// What the server may sign its handshake with, best first (`ECDSA+SHA256:rsa_pss_rsae_sha256`). With OpenSSL.
+    pub signature_algorithms: Option<String>,
+    /// No record that is sent holds more; `None` is 16 KiB, TLS's own limit.
+    pub record_bytes: Option<u16>,
     /// One read of the socket for a whole record: for loads, at 16 KiB more a connection.
     pub read_ahead: bool,
     /// rustls takes TLS 1.2 and 1.3, no CRL, and of suites and groups those that it has.
@@ -198,6 +215,9 @@ pub struct TlsOptions {
 }
 
 impl TlsOptions {
+    /// What a record may be limited to: less is refused by rustls, more by TLS (RFC 8446 5.1).
+    pub const RECORD_BYTES: RangeInclusive<u16> = 32..=16_384;
+
     pub fn with_mode(mode: SslMode) -> Self {
         Self { mode, ..Self::default() }
     }

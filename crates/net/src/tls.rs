@@ -114,6 +114,12 @@ pub(crate) fn context(options: &TlsOptions) -> Result<SslContext, NetError> {
     };
     set(&mut builder)
         .map_err(|error| usage(format!("OpenSSL refuses these TLS versions: {error}"), "choose others"))?;
+    for list in [&options.ciphers, &options.ciphersuites, &options.groups, &options.signature_algorithms] {
+        // The binding takes no such text, and ends the program.
+        if list.as_ref().is_some_and(|list| list.contains('\0')) {
+            return Err(usage("a list of TLS has a NUL in it".to_owned(), "take it out"));
+        }
+    }
     if let Some(ciphers) = &options.ciphers {
         builder.set_cipher_list(ciphers).map_err(|error| list_error("ciphers", ciphers, &error))?;
     }
@@ -125,6 +131,12 @@ pub(crate) fn context(options: &TlsOptions) -> Result<SslContext, NetError> {
     if let Some(groups) = &options.groups {
         builder.set_groups_list(groups).map_err(|error| list_error("groups", groups, &error))?;
     }
+    if let Some(algorithms) = &options.signature_algorithms {
+        builder
+            .set_sigalgs_list(algorithms)
+            .map_err(|error| list_error("signature algorithms", algorithms, &error))?;
+    }
+    record_bytes(options)?;
     builder.set_read_ahead(options.read_ahead);
     if let Some(ca) = &options.ca {
         builder.set_ca_file(ca).map_err(|error| file_error("CA", ca, &error))?;
@@ -193,13 +205,29 @@ pub(crate) fn key_pem(path: &Path) -> Result<zeroize::Zeroizing<Vec<u8>>, NetErr
 
 fn list_error(what: &str, list: &str, error: &openssl::error::ErrorStack) -> NetError {
     usage(
-        format!("OpenSSL takes none of the {what} \"{}\": {}", wire::printable(list), reason_of(error)),
-        if what == "groups" {
-            "give names as OpenSSL spells them, with `:` between: X25519:P-256, and from 3.5 on X25519MLKEM768"
-        } else {
-            "give names as `openssl ciphers` spells them, with `:` between"
+        format!("OpenSSL does not take the {what} \"{}\": {}", wire::printable(list), reason_of(error)),
+        match what {
+            "groups" => {
+                "give names as OpenSSL spells them, with `:` between: X25519:P-256, and from 3.5 on X25519MLKEM768"
+            }
+            "signature algorithms" => {
+                "give names as OpenSSL spells them, with `:` between: ECDSA+SHA256:rsa_pss_rsae_sha256:RSA+SHA256"
+            }
+            _ => "give names as `openssl ciphers` spells them, with `:` between",
         },
     )
+}
+
+/// How much a record that is sent may hold, where that was chosen.
+pub(crate) fn record_bytes(options: &TlsOptions) -> Result<Option<usize>, NetError> {
+    let range = TlsOptions::RECORD_BYTES;
+    if options.record_bytes.is_some_and(|bytes| !range.contains(&bytes)) {
+        return Err(usage(
+            format!("a record of TLS holds {} to {} bytes here", range.start(), range.end()),
+            "give a number between them, or none",
+        ));
+    }
+    Ok(options.record_bytes.map(usize::from))
 }
 
 fn file_error(what: &str, path: &Path, error: &openssl::error::ErrorStack) -> NetError {
@@ -236,7 +264,8 @@ impl Context {
 /// A session, of either library.
 #[derive(Debug)]
 pub(crate) enum Session {
-    OpenSsl(Box<SslStream<Socket>>),
+    /// Each write is a record of its own, of so many bytes at most.
+    OpenSsl(Box<SslStream<Socket>>, usize),
     Rustls(Box<tls_rustls::Stream>),
 }
 
@@ -250,8 +279,12 @@ impl Session {
         doing: &Doing<'_>,
     ) -> Result<(Self, TlsInfo), NetError> {
         match context {
-            Context::OpenSsl(context) => handshake(context, options, name, socket, doing)
-                .map(|(stream, info)| (Self::OpenSsl(Box::new(stream)), info)),
+            Context::OpenSsl(context) => {
+                handshake(context, options, name, socket, doing).map(|(stream, info)| {
+                    let record_bytes = options.record_bytes.map_or(usize::MAX, usize::from);
+                    (Self::OpenSsl(Box::new(stream), record_bytes), info)
+                })
+            }
             Context::Rustls(config) => tls_rustls::handshake(config, options, name, socket, doing)
                 .map(|(stream, info)| (Self::Rustls(Box::new(stream)), info)),
         }
@@ -260,7 +293,7 @@ impl Session {
     /// Says that nothing more comes. The peer may be gone, and nobody waits for its answer.
     pub(crate) fn shutdown(&mut self) {
         match self {
-            Self::OpenSsl(stream) => {
+            Self::OpenSsl(stream, _) => {
                 let _ = stream.shutdown();
             }
             Self::Rustls(stream) => {
@@ -272,14 +305,14 @@ impl Session {
 
     pub(crate) fn socket(&self) -> &Socket {
         match self {
-            Self::OpenSsl(stream) => stream.get_ref(),
+            Self::OpenSsl(stream, _) => stream.get_ref(),
             Self::Rustls(stream) => stream.get_ref(),
         }
     }
 
     pub(crate) fn socket_mut(&mut self) -> &mut Socket {
         match self {
-            Self::OpenSsl(stream) => stream.get_mut(),
+            Self::OpenSsl(stream, _) => stream.get_mut(),
             Self::Rustls(stream) => stream.get_mut(),
         }
     }
@@ -288,7 +321,7 @@ impl Session {
 impl Read for Session {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
-            Self::OpenSsl(stream) => stream.read(buffer),
+            Self::OpenSsl(stream, _) => stream.read(buffer),
             Self::Rustls(stream) => stream.read(buffer),
         }
     }
@@ -298,14 +331,14 @@ impl Write for Session {
     /// rustls takes what the socket has no room for into its own buffer, and sends it with the next call.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Self::OpenSsl(stream) => stream.write(bytes),
+            Self::OpenSsl(stream, record_bytes) => stream.write(bytes.get(..*record_bytes).unwrap_or(bytes)),
             Self::Rustls(stream) => stream.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Self::OpenSsl(stream) => stream.flush(),
+            Self::OpenSsl(stream, _) => stream.flush(),
             Self::Rustls(stream) => stream.flush(),
         }
     }

@@ -6,7 +6,9 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::client::{Resumption, WebPkiServerVerifier, verify_server_cert_signed_by_trust_anchor};
+use rustls::client::{
+    Resumption, Tls12Resumption, WebPkiServerVerifier, verify_server_cert_signed_by_trust_anchor,
+};
 use rustls::crypto::{
     CryptoProvider, WebPkiSupportedAlgorithms, ring, verify_tls12_signature, verify_tls13_signature,
 };
@@ -21,19 +23,23 @@ use wire::tls::registry;
 
 use crate::dial::Socket;
 use crate::error::{Doing, NetError, TlsFault};
-use crate::options::{SslMode, TlsOptions, TlsVersion};
-use crate::tls::{TlsInfo, Verified, key_pem, usage};
+use crate::options::{Resumes, SslMode, TlsOptions, TlsVersion};
+use crate::tls::{TlsInfo, Verified, key_pem, record_bytes, usage};
 
 /// Sessions that are remembered, of all servers together.
 const SESSIONS_MAX: usize = 256;
+const RECORD_HEADER_BYTES: usize = 5;
 
-/// A configuration as the options want it; `resumes`: with sessions that the server gave before.
-pub(crate) fn config(options: &TlsOptions, resumes: bool) -> Result<Arc<ClientConfig>, NetError> {
+/// A configuration as the options want it.
+pub(crate) fn config(options: &TlsOptions, resumes: Resumes) -> Result<Arc<ClientConfig>, NetError> {
     let absent = |what: &str| {
         usage(format!("{what} cannot be chosen with rustls"), "leave it out, or let OpenSSL do TLS")
     };
     if options.crl.is_some() {
         return Err(absent("a CRL"));
+    }
+    if options.signature_algorithms.is_some() {
+        return Err(absent("signature algorithms"));
     }
     let min = options.min_version.unwrap_or(TlsVersion::Tls12);
     let versions: Vec<&SupportedProtocolVersion> =
@@ -88,8 +94,14 @@ pub(crate) fn config(options: &TlsOptions, resumes: bool) -> Result<Arc<ClientCo
             ));
         }
     };
-    config.resumption =
-        if resumes { Resumption::in_memory_sessions(SESSIONS_MAX) } else { Resumption::disabled() };
+    let remembered = |of_tls12| Resumption::in_memory_sessions(SESSIONS_MAX).tls12_resumption(of_tls12);
+    config.resumption = match resumes {
+        Resumes::No => Resumption::disabled(),
+        Resumes::Any => remembered(Tls12Resumption::SessionIdOrTickets),
+        Resumes::ById => remembered(Tls12Resumption::SessionIdOnly),
+    };
+    // It counts a header along.
+    config.max_fragment_size = record_bytes(options)?.map(|bytes| bytes + RECORD_HEADER_BYTES);
     Ok(Arc::new(config))
 }
 

@@ -14,7 +14,7 @@ use openssl::ec::{EcGroup, EcKey};
 use openssl::hash::MessageDigest;
 use openssl::nid::Nid;
 use openssl::pkey::{PKey, Private};
-use openssl::ssl::{SslAcceptor, SslMethod, SslStream, SslVerifyMode};
+use openssl::ssl::{SslAcceptor, SslMethod, SslSessionCacheMode, SslStream, SslVerifyMode};
 use openssl::x509::extension::{BasicConstraints, SubjectAlternativeName};
 use openssl::x509::{X509, X509NameBuilder};
 use wire::packet::write_payload;
@@ -25,7 +25,7 @@ use wire::{
 
 const NONCE: &[u8] = b"abcdefghijklmnopqrst";
 const PASSWORD: &str = "s3cret";
-const LIBRARIES: [TlsLibrary; 2] = [TlsLibrary::OpenSsl, TlsLibrary::Rustls { resumes: false }];
+const LIBRARIES: [TlsLibrary; 2] = [TlsLibrary::OpenSsl, TlsLibrary::Rustls { resumes: Resumes::No }];
 const OK: OkPacket = OkPacket { affected_rows: 0, last_insert_id: 0, status: 2, warnings: 0 };
 
 /// A server's side of one connection.
@@ -144,6 +144,10 @@ impl Pki {
     }
 
     fn acceptor(&self, wants_client_certificate: bool) -> SslAcceptor {
+        self.acceptor_with(wants_client_certificate, SslSessionCacheMode::SERVER)
+    }
+
+    fn acceptor_with(&self, wants_client_certificate: bool, remembers: SslSessionCacheMode) -> SslAcceptor {
         let mut builder = SslAcceptor::mozilla_intermediate_v5(SslMethod::tls_server()).unwrap();
         builder.set_certificate(&self.leaf.0).unwrap();
         builder.set_private_key(&self.leaf.1).unwrap();
@@ -151,6 +155,7 @@ impl Pki {
             builder.cert_store_mut().add_cert(self.ca.0.clone()).unwrap();
             builder.set_verify(SslVerifyMode::PEER | SslVerifyMode::FAIL_IF_NO_PEER_CERT);
         }
+        builder.set_session_cache_mode(remembers);
         builder.build()
     }
 }
@@ -385,9 +390,19 @@ fn bytes_slipped_in_before_tls_end_the_connection() {
 
 #[test]
 fn a_session_is_resumed_only_where_that_was_asked_for() {
-    for resumes in [false, true] {
+    const REMEMBERS: SslSessionCacheMode = SslSessionCacheMode::SERVER;
+    const FORGETS: SslSessionCacheMode = SslSessionCacheMode::OFF;
+    for (resumes, version, server, is_resumed) in [
+        (Resumes::No, TlsVersion::Tls13, REMEMBERS, false),
+        (Resumes::Any, TlsVersion::Tls13, REMEMBERS, true),
+        (Resumes::Any, TlsVersion::Tls12, REMEMBERS, true),
+        (Resumes::ById, TlsVersion::Tls12, REMEMBERS, true),
+        // A ticket needs no memory, an id does.
+        (Resumes::Any, TlsVersion::Tls12, FORGETS, true),
+        (Resumes::ById, TlsVersion::Tls12, FORGETS, false),
+    ] {
         let pki = Pki::new("127.0.0.1");
-        let acceptor = pki.acceptor(false);
+        let acceptor = pki.acceptor_with(false, server);
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let thread = thread::spawn(move || {
@@ -396,27 +411,121 @@ fn a_session_is_resumed_only_where_that_was_asked_for() {
                 let mut fake = greet_and_tls(stream, &acceptor, "mysql_native_password").unwrap();
                 fake.receive();
                 fake.send(&OK.encode(0));
-                // The goodbye.
+                // The goodbye. A session of TLS that is not ended in order is forgotten.
                 fake.receive();
+                let _ = fake.stream.shutdown();
             }
         });
         let mut options = options(address, SslMode::VerifyCa);
         options.tls.ca = Some(pki.path("ca.pem"));
         options.tls.library = TlsLibrary::Rustls { resumes };
+        options.tls.max_version = Some(version);
         let connector = Connector::new(options).unwrap();
         let reused: Vec<bool> = (0..2)
             .map(|_| {
                 let client = connector.connect().unwrap();
                 let tls = client.tls().unwrap();
-                assert_eq!((tls.version.as_str(), tls.verified), ("TLSv1.3", Verified::Chain));
+                assert_eq!((tls.version.clone(), tls.verified), (version.to_string(), Verified::Chain));
                 assert_eq!(tls.leaf_der().unwrap(), pki.leaf.0.to_der().unwrap());
                 let is_reused = tls.session_reused;
                 client.quit().unwrap();
                 is_reused
             })
             .collect();
-        assert_eq!(reused, [false, resumes]);
+        assert_eq!(reused, [false, is_resumed], "{resumes:?}, {version}, {server:?}");
         thread.join().unwrap();
+    }
+}
+
+#[test]
+fn a_record_that_is_sent_holds_no_more_than_was_asked_for() {
+    const ASKED_BYTES: u16 = 512;
+    // AES-GCM's tag, and the type inside.
+    const AROUND_BYTES: usize = 17;
+    for library in LIBRARIES {
+        let pki = Pki::new("127.0.0.1");
+        let acceptor = pki.acceptor(false);
+        let (server, thread) = serve(move |stream| {
+            let mut fake = greet_and_tls(stream, &acceptor, "mysql_native_password").unwrap();
+            fake.receive();
+            fake.send(&OK.encode(0));
+            assert_eq!(fake.receive().len(), 5001);
+            fake.send(&OK.encode(0));
+            fake.receive();
+        });
+        let (address, relay) = serve(move |mut client| {
+            let mut there = TcpStream::connect(server).unwrap();
+            let (mut from, mut to) = (there.try_clone().unwrap(), client.try_clone().unwrap());
+            let back = thread::spawn(move || std::io::copy(&mut from, &mut to).unwrap_or(0));
+            let (mut sent, mut buffer) = (Vec::new(), [0; 4096]);
+            while let Ok(count @ 1..) = client.read(&mut buffer) {
+                sent.extend_from_slice(&buffer[..count]);
+                there.write_all(&buffer[..count]).unwrap();
+            }
+            drop(there);
+            back.join().unwrap();
+            // Behind the SSLRequest all is records.
+            let mut rest = &sent[36..];
+            let mut lengths = Vec::new();
+            while let [kind, _, _, a, b, after @ ..] = rest {
+                let length = usize::from(u16::from_be_bytes([*a, *b]));
+                if *kind == 23 {
+                    lengths.push(length);
+                }
+                rest = &after[length..];
+            }
+            let most = usize::from(ASKED_BYTES) + AROUND_BYTES;
+            assert!(lengths.iter().all(|length| *length <= most), "{library:?}: {lengths:?}");
+            assert!(
+                lengths.iter().filter(|length| **length == most).count() >= 9,
+                "{library:?}: {lengths:?}"
+            );
+        });
+        let mut options = options(address, SslMode::Required);
+        options.tls.library = library;
+        options.tls.record_bytes = Some(ASKED_BYTES);
+        let mut client = Client::connect(&options).unwrap();
+        client.execute(&"x".repeat(5000)).unwrap();
+        client.quit().unwrap();
+        thread.join().unwrap();
+        relay.join().unwrap();
+    }
+    let mut options = options("127.0.0.1:1".parse().unwrap(), SslMode::Required);
+    for (library, bytes) in LIBRARIES.into_iter().flat_map(|library| [(library, 31), (library, 16_385)]) {
+        (options.tls.library, options.tls.record_bytes) = (library, Some(bytes));
+        let error = Connector::new(options.clone()).unwrap_err();
+        assert!(matches!(error, NetError::Usage { .. }), "{library:?}, {bytes}: {error}");
+    }
+}
+
+#[test]
+fn a_server_signs_with_what_was_asked_for_or_not_at_all() {
+    // Its key is of P-256.
+    for (algorithms, signs) in [("ECDSA+SHA256:RSA+SHA256", true), ("rsa_pss_rsae_sha256", false)] {
+        let pki = Pki::new("127.0.0.1");
+        let acceptor = pki.acceptor(false);
+        let (address, thread) = serve(move |stream| {
+            let Some(mut fake) = greet_and_tls(stream, &acceptor, "mysql_native_password") else { return };
+            fake.receive();
+            fake.send(&OK.encode(0));
+            fake.receive();
+        });
+        let mut options = options(address, SslMode::Required);
+        options.tls.signature_algorithms = Some(algorithms.into());
+        match Client::connect(&options) {
+            Ok(client) => {
+                assert!(signs, "{algorithms}");
+                client.quit().unwrap();
+            }
+            Err(error) => assert!(!signs && matches!(error, NetError::Tls { .. }), "{algorithms}: {error}"),
+        }
+        thread.join().unwrap();
+    }
+    for algorithms in ["nonsense", "ECDSA+SHA256\0"] {
+        let mut options = options("127.0.0.1:1".parse().unwrap(), SslMode::Required);
+        options.tls.signature_algorithms = Some(algorithms.into());
+        let error = Connector::new(options).unwrap_err();
+        assert!(matches!(error, NetError::Usage { .. }), "{algorithms:?}: {error}");
     }
 }
 
@@ -424,7 +533,7 @@ fn a_session_is_resumed_only_where_that_was_asked_for() {
 fn rustls_takes_what_it_has_and_says_what_it_has_not() {
     let with = |change: &dyn Fn(&mut TlsOptions)| {
         let mut options = options("127.0.0.1:1".parse().unwrap(), SslMode::Required);
-        options.tls.library = TlsLibrary::Rustls { resumes: false };
+        options.tls.library = TlsLibrary::Rustls { resumes: Resumes::No };
         change(&mut options.tls);
         Connector::new(options).map(|_| ()).map_err(|error| error.to_string())
     };
@@ -435,6 +544,7 @@ fn rustls_takes_what_it_has_and_says_what_it_has_not() {
         &(|tls: &mut TlsOptions| tls.ciphers = Some("AES128-SHA".into())) as &dyn Fn(&mut TlsOptions),
         &|tls| tls.groups = Some("X25519MLKEM768".into()),
         &|tls| tls.crl = Some("crl.pem".into()),
+        &|tls| tls.signature_algorithms = Some("ECDSA+SHA256".into()),
         &|tls| tls.max_version = Some(TlsVersion::Tls11),
         &|tls| tls.ca = Some("/nonexistent/ca.pem".into()),
         &|tls| tls.mode = SslMode::VerifyCa,

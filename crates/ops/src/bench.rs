@@ -45,6 +45,8 @@ pub const CONNECT: &str = "connect";
 pub const QUERIES: &str = "queries";
 /// A whole schema as mysqldump reads it.
 pub const DUMP: &str = "dump";
+/// Whole tables, one after the other (crate `bench`).
+pub const STREAM: &str = "stream";
 /// What a measurement of statements of the user's own is called.
 pub const SCRIPT: &str = "script";
 pub const REPLAY: &str = "replay";
@@ -160,6 +162,8 @@ pub struct TlsWish {
     pub ciphers: Option<String>,
     pub ciphersuites: Option<String>,
     pub groups: Option<String>,
+    pub signature_algorithms: Option<String>,
+    pub record_bytes: Option<u16>,
     pub library: net::TlsLibrary,
 }
 
@@ -175,6 +179,8 @@ pub fn targets(cluster: &Cluster, tls: &TlsWish) -> Vec<ConnectOptions> {
         options.tls.ciphers.clone_from(&tls.ciphers);
         options.tls.ciphersuites.clone_from(&tls.ciphersuites);
         options.tls.groups.clone_from(&tls.groups);
+        options.tls.signature_algorithms.clone_from(&tls.signature_algorithms);
+        options.tls.record_bytes = tls.record_bytes;
         options.tls.library = tls.library;
         options.tls.read_ahead = true;
         options.cache_metadata = true;
@@ -383,7 +389,12 @@ pub(crate) fn settings(tls: Option<&net::TlsOptions>, load: &Load) -> Vec<Settin
     if let Some(tls) = tls {
         if let net::TlsLibrary::Rustls { resumes } = tls.library {
             put("tls-library", "rustls".into());
-            put("resume", resumes.to_string());
+            let how = match resumes {
+                net::Resumes::No => "false",
+                net::Resumes::Any => "true",
+                net::Resumes::ById => "session-id",
+            };
+            put("resume", how.into());
         }
         put("ssl-mode", tls.mode.to_string());
         for (name, value) in [
@@ -392,6 +403,8 @@ pub(crate) fn settings(tls: Option<&net::TlsOptions>, load: &Load) -> Vec<Settin
             ("ssl-cipher", tls.ciphers.clone()),
             ("tls-ciphersuites", tls.ciphersuites.clone()),
             ("tls-groups", tls.groups.clone()),
+            ("tls-sigalgs", tls.signature_algorithms.clone()),
+            ("tls-record-bytes", tls.record_bytes.map(|bytes| bytes.to_string())),
         ] {
             if let Some(value) = value {
                 put(name, value);
@@ -490,6 +503,7 @@ fn report(targets: &[ConnectOptions], load: &Load, outcome: &Outcome, started_un
     let queries: u64 = tally.queries.iter().sum();
     let per_query = |us: u64| us as f64 / queries as f64;
     let [reads, writes, others] = tally.queries;
+    let wire_bytes = tally.traffic.sent_bytes + tally.traffic.received_bytes;
     LoadReport {
         schema: BENCH_LOAD_SCHEMA_ID.into(),
         sealion_version: env!("CARGO_PKG_VERSION").into(),
@@ -536,6 +550,8 @@ fn report(targets: &[ConnectOptions], load: &Load, outcome: &Outcome, started_un
             total: per_query(tally.user_us + tally.system_us),
         }),
         server_cpu_us_per_query: outcome.server_cpu_us.filter(|_| queries > 0).map(per_query),
+        client_cpu_s_per_gb: per_gb((tally.user_us + tally.system_us) as f64, wire_bytes),
+        server_cpu_s_per_gb: outcome.server_cpu_us.and_then(|us| per_gb(us as f64, wire_bytes)),
         machine_energy_j: outcome.energy_j,
         client_context_switches: tally.context_switches,
         handed_over: tally.handed_over,
@@ -558,6 +574,11 @@ fn report(targets: &[ConnectOptions], load: &Load, outcome: &Outcome, started_un
         lost_connections: tally.lost,
         seconds: vec![],
     }
+}
+
+/// us of CPU time for so many bytes, in seconds for 10^9 of them.
+fn per_gb(cpu_us: f64, bytes: u64) -> Option<f64> {
+    (bytes > 0).then(|| cpu_us * 1e3 / bytes as f64)
 }
 
 fn latency(ns: &load::measure::Latencies) -> LatencyRow {

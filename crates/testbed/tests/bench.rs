@@ -1383,6 +1383,13 @@ fn what_would_measure_something_else_is_refused() {
     };
     refused(&["--table-size", "10000"], "those of sbtest1 end at 1000", 3);
     refused(&["--table-size", "1000", "--ssl-mode", "DISABLED", "--tls-groups", "X25519"], "no effect", 2);
+    refused(&["--table-size", "1000", "--ssl-mode", "DISABLED", "--tls-record-bytes", "64"], "no effect", 2);
+    refused(&["--table-size", "1000", "--tls-library", "rustls", "--resume=session-id"], "no effect", 2);
+    refused(
+        &["--table-size", "1000", "--ssl-mode", "REQUIRED", "--tls-sigalgs", "nonsense"],
+        "ECDSA+SHA256",
+        2,
+    );
     refused(
         &["--table-size", "1000", "--ssl-mode", "REQUIRED", "--tls-groups", "NOSUCH"],
         "as OpenSSL spells them",

@@ -106,6 +106,12 @@ fn sessions_are_resumed_and_a_delay_is_kept() {
     };
     assert!(resumed("resumed, rustls").iter().all(|count| *count > 0), "{report:#}");
     assert!(resumed("TLS, rustls").iter().all(|count| *count == 0), "{report:#}");
+    for by in ["ticket", "id"] {
+        let name = format!("TLS 1.2 by {by}, rustls");
+        assert_eq!(arm(&report, &name)["tls"]["version"], "TLSv1.2");
+        assert!(resumed(&name).iter().all(|count| *count > 0), "{report:#}");
+    }
+    assert!(resumed("TLS 1.2, rustls").iter().all(|count| *count == 0), "{report:#}");
     // SYN, SYN-ACK, ACK, greeting, login and its answer: six times 5 ms, and one round trip more for TLS 1.3.
     for (name, ms) in
         [("5 ms: clear text", 30.0), ("5 ms: TLS, OpenSSL", 40.0), ("5 ms: resumed, rustls", 40.0)]

@@ -58,20 +58,34 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
     let began = Instant::now();
     let (mut tls, mut server_version) = (None, String::new());
     let shape = |tls: &net::TlsInfo| TlsShape { version: tls.version.clone(), cipher: tls.cipher.clone() };
-    for connector in &connectors {
+    let mut first = |connector: &Connector| -> Result<(), NetError> {
         match spec.peer {
             Peer::Mysql => {
-                let client = connector.connect().map_err(refuse)?;
+                let client = connector.connect()?;
                 tls = client.tls().map(shape);
                 client.server_version().clone_into(&mut server_version);
-                client.quit().map_err(refuse)?;
+                client.quit()
             }
             Peer::Echo => {
-                let echoed = connector.echo().map_err(refuse)?;
+                let echoed = connector.echo()?;
                 tls = echoed.tls.as_ref().map(shape);
                 "an echo".clone_into(&mut server_version);
+                Ok(())
             }
         }
+    };
+    let seen = thread::scope(|scope| {
+        let seeing = scope.spawn(|| connectors.iter().try_for_each(&mut first));
+        while !seeing.is_finished() {
+            given_up.store(stop.load(Ordering::Relaxed), Ordering::Relaxed);
+            thread::sleep(Duration::from_millis(2));
+        }
+        seeing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    });
+    match seen {
+        // Whoever was told to give up has not failed.
+        Err(error) if !stop.load(Ordering::Relaxed) => return Err(refuse(error)),
+        _ => {}
     }
     let connecting = began.elapsed();
     let started = Instant::now();

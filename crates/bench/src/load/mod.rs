@@ -439,12 +439,13 @@ fn bulk_of(client: &mut Client, connection: usize) -> Result<Bulk, LoadError> {
 /// Ids that are drawn are to be there. Those of a table that rows were deleted from may end a little earlier.
 fn is_filled(client: &mut Client, script: &Script) -> Result<(), LoadError> {
     let Some(table_size) = script.draws_ids_to() else { return Ok(()) };
-    let table = "sbtest1";
-    // What cannot be asked is told by the first statement.
-    let Ok(last) = client.query(&format!("SELECT MAX(id) FROM {table}")) else { return Ok(()) };
-    let last_id = last.scalar().and_then(|id| id.parse::<u64>().ok()).unwrap_or(0);
-    if last_id * 10 < u64::from(table_size) * 9 {
-        return Err(LoadError::Small { table: table.to_owned(), table_size, last_id });
+    for table in (1..=script.tables()).map(|number| format!("sbtest{number}")) {
+        // What cannot be asked is told by the first statement.
+        let Ok(last) = client.query(&format!("SELECT MAX(id) FROM {table}")) else { return Ok(()) };
+        let last_id = last.scalar().and_then(|id| id.parse::<u64>().ok()).unwrap_or(0);
+        if last_id * 10 < u64::from(table_size) * 9 {
+            return Err(LoadError::Small { table, table_size, last_id });
+        }
     }
     Ok(())
 }

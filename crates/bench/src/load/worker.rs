@@ -39,6 +39,8 @@ const STATEMENTS_A_LOOK: u32 = 64;
 /// them has waited for them, and the clock is asked again.
 const ANSWERS_A_MOMENT: u64 = 4;
 const BYTES_AN_ANSWER: u64 = 4096;
+/// No statement waits for more others to be written: the server has nothing to do meanwhile.
+const SENT_TOGETHER: usize = 8;
 /// Others are told so often what was done: to write where they read costs both.
 const TELL_EVERY_NS: u64 = 1_000_000;
 const AWAITED: EventFlags = EventFlags::IN.union(EventFlags::ET).union(EventFlags::RDHUP);
@@ -327,6 +329,9 @@ impl<'c> Worker<'c> {
                         }
                     }
                     at => self.turn(usize::try_from(at).unwrap_or(usize::MAX)),
+                }
+                if self.outbox.len() >= SENT_TOGETHER {
+                    self.send();
                 }
             }
             if self.now.saturating_sub(self.told_at) >= TELL_EVERY_NS {

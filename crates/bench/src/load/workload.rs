@@ -387,6 +387,11 @@ impl Script {
         !self.options.is_text
     }
 
+    /// That its statements draw one of.
+    pub fn tables(&self) -> u32 {
+        self.options.tables.max(1)
+    }
+
     /// The largest id that its statements look for; `None` where they look for none.
     pub fn draws_ids_to(&self) -> Option<u32> {
         let draws = |action: &Action| {

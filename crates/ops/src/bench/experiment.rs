@@ -11,7 +11,7 @@ use ::bench::load::measure::Latencies;
 use ::bench::machine::{Ticks, slowed_for_heat};
 use ::bench::stats::{BLOCKS_MIN, Blocks, Ratio, mean_and_deviation, mean_interval, order};
 use model::{Clock, SystemClock};
-use net::{ConnectOptions, SslMode, TlsLibrary};
+use net::{ConnectOptions, Resumes, SslMode, TlsLibrary};
 use report::shape::{
     ArmRow, BENCH_RUN_SCHEMA_ID, ComparisonRow, CpuRow, LevelRow, LoadReport, PercentileRow, PublishedFigure,
     PublishedTable, RunReport, SettingRow, TrialRow,
@@ -307,7 +307,9 @@ fn refused(arm: &Arm, reached: Reached, is_ready: bool) -> Option<String> {
             }
             Err(error @ net::NetError::Tls { .. }) => Some(error.in_one_line()),
             // The TLS library here has no such group. In a file of somebody's own it is rather a mistake, and ends the run.
-            Err(error @ net::NetError::Usage { .. }) if is_ready && arm.tls.groups.is_some() => {
+            Err(error @ net::NetError::Usage { .. })
+                if is_ready && (arm.tls.groups.is_some() || arm.tls.signature_algorithms.is_some()) =>
+            {
                 Some(error.in_one_line())
             }
             // Whatever else it is, it is not of this arm alone.
@@ -355,7 +357,8 @@ fn chosen(experiment: &Experiment, method: &Method) -> Vec<u32> {
 
 /// In percent, where an arm that resumes did so too seldom for its name.
 fn not_resumed(arm: &Arm, report: &LoadReport) -> Option<f64> {
-    if arm.tls.library != Some(TlsLibrary::Rustls { resumes: true }) || report.events == 0 {
+    let resumes = matches!(arm.tls.library, Some(TlsLibrary::Rustls { resumes }) if resumes != Resumes::No);
+    if !resumes || report.events == 0 {
         return None;
     }
     let share = 1.0 - report.resumed as f64 / report.events as f64;
@@ -409,6 +412,8 @@ fn with_tls(target: &ConnectOptions, tls: ArmTls, client: Option<&Pair>) -> Conn
     replace(&mut of.ciphers, tls.ciphers);
     replace(&mut of.ciphersuites, tls.ciphersuites);
     replace(&mut of.groups, tls.groups);
+    replace(&mut of.signature_algorithms, tls.signature_algorithms);
+    of.record_bytes = tls.record_bytes.or(of.record_bytes);
     if let Some(library) = tls.library {
         of.library = library;
     }
@@ -518,6 +523,8 @@ fn level(all: &[Arm], connections: u32, blocks: &Blocks, seen: &[Vec<LoadReport>
                 client_user_cpu_us_per_query: client_cpu(|cpu| cpu.user),
                 client_system_cpu_us_per_query: client_cpu(|cpu| cpu.system),
                 server_cpu_us_per_query: mean_of(list, &|report| report.server_cpu_us_per_query),
+                client_cpu_s_per_gb: mean_of(list, &|report| report.client_cpu_s_per_gb),
+                server_cpu_s_per_gb: mean_of(list, &|report| report.server_cpu_s_per_gb),
                 latency_percentiles: curve(latencies.as_ref()),
                 latency_histogram: latencies.as_ref().and_then(histogram::encode),
                 samples: list

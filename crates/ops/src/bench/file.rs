@@ -6,7 +6,7 @@ use std::str::FromStr;
 use ::bench::experiments::{
     self, Arm, ArmTls, AtRest, Checks, Experiment, Key, Made, Measure, Place, Release, Via,
 };
-use net::{SslMode, TlsLibrary, TlsVersion};
+use net::{Resumes, SslMode, TlsLibrary, TlsOptions, TlsVersion};
 use serde::Deserialize;
 
 use super::{QUERIES, counts, workloads};
@@ -59,9 +59,10 @@ struct Row {
     ssl_cipher: Option<String>,
     tls_ciphersuites: Option<String>,
     tls_groups: Option<String>,
+    tls_sigalgs: Option<String>,
+    tls_record_bytes: Option<u16>,
     tls_library: Option<Library>,
-    #[serde(default)]
-    resume: bool,
+    resume: Option<Resume>,
     #[serde(default)]
     client_certificate: bool,
     key: Option<String>,
@@ -81,6 +82,19 @@ struct Row {
 enum Library {
     Openssl,
     Rustls,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(untagged, expecting = "true, false or \"session-id\"")]
+enum Resume {
+    Any(bool),
+    Only(By),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum By {
+    SessionId,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -248,6 +262,8 @@ fn arm(row: &Row) -> Result<Arm, String> {
         || row.ssl_cipher.is_some()
         || row.tls_ciphersuites.is_some()
         || row.tls_groups.is_some()
+        || row.tls_sigalgs.is_some()
+        || row.tls_record_bytes.is_some()
         || row.tls_library.is_some()
         || row.client_certificate;
     let checks = match &row.ssl_mode {
@@ -268,21 +284,39 @@ fn arm(row: &Row) -> Result<Arm, String> {
     if is_clear && has_tls_word {
         return Err("ssl-mode = \"DISABLED\" is clear text, and has no TLS to choose".into());
     }
-    let library = match (row.tls_library, row.resume) {
-        (Some(Library::Rustls), resumes) => Some(TlsLibrary::Rustls { resumes }),
-        (_, true) => return Err("resume = true takes tls-library = \"rustls\"".into()),
-        (Some(Library::Openssl), false) => Some(TlsLibrary::OpenSsl),
-        (None, false) => None,
+    let resumes = match row.resume {
+        None | Some(Resume::Any(false)) => Resumes::No,
+        Some(Resume::Any(true)) => Resumes::Any,
+        Some(Resume::Only(By::SessionId)) => Resumes::ById,
     };
+    let version = row.tls_version.as_deref().map(TlsVersion::from_str).transpose()?;
+    let library = match (row.tls_library, resumes) {
+        (Some(Library::Rustls), Resumes::ById) if version != Some(TlsVersion::Tls12) => {
+            return Err("resume = \"session-id\" takes tls-version = \"1.2\": TLS 1.3 has none".into());
+        }
+        (Some(Library::Rustls), resumes) => Some(TlsLibrary::Rustls { resumes }),
+        (Some(Library::Openssl), Resumes::No) => Some(TlsLibrary::OpenSsl),
+        (None, Resumes::No) => None,
+        _ => return Err("resume takes tls-library = \"rustls\"".into()),
+    };
+    if row.tls_sigalgs.is_some() && row.tls_library == Some(Library::Rustls) {
+        return Err("tls-sigalgs cannot be chosen with tls-library = \"rustls\"".into());
+    }
+    let range = TlsOptions::RECORD_BYTES;
+    if row.tls_record_bytes.is_some_and(|bytes| !range.contains(&bytes)) {
+        return Err(format!("tls-record-bytes takes {} to {}", range.start(), range.end()));
+    }
     let text = |of: &Option<String>| of.as_deref().map(kept);
     Ok(Arm {
         name: kept(&name),
         tls: ArmTls {
             checks,
-            version: row.tls_version.as_deref().map(TlsVersion::from_str).transpose()?,
+            version,
             ciphers: text(&row.ssl_cipher),
             ciphersuites: text(&row.tls_ciphersuites),
             groups: text(&row.tls_groups),
+            signature_algorithms: text(&row.tls_sigalgs),
+            record_bytes: row.tls_record_bytes,
             library,
             has_certificate: row.client_certificate,
         },
@@ -439,6 +473,12 @@ mod tests {
         let text = format!("{HEAD}{TWO}tls-version = \"TLSv1.2\"\n");
         let [_, second] = parse(&text, "mine").expect("it is one").arms else { panic!("two arms") };
         assert_eq!(second.tls.checks, Checks::On);
+        let words = "tls-version = \"1.2\"\ntls-library = \"rustls\"\nresume = \"session-id\"\ntls-record-bytes = 512\n";
+        let [_, second] = parse(&format!("{HEAD}{TWO}{words}"), "mine").expect("it is one").arms else {
+            panic!("two arms")
+        };
+        assert_eq!(second.tls.library, Some(TlsLibrary::Rustls { resumes: Resumes::ById }));
+        assert_eq!((second.tls.record_bytes, second.tls.checks), (Some(512), Checks::On));
     }
 
     #[test]
@@ -494,6 +534,10 @@ mod tests {
             (arms("ssl-mode = \"DISABLED\"\ntls-version = \"TLSv1.3\"\n"), "clear text"),
             (arms("tls-version = \"1.9\"\n"), "1.9"),
             (arms("resume = true\n"), "rustls"),
+            (arms("resume = \"session-id\"\ntls-library = \"rustls\"\n"), "tls-version = \"1.2\""),
+            (arms("resume = \"ticket\"\n"), "session-id"),
+            (arms("tls-sigalgs = \"RSA+SHA256\"\ntls-library = \"rustls\"\n"), "cannot be chosen"),
+            (arms("tls-record-bytes = 31\n"), "32 to 16384"),
             (arms("key = \"RSA 512\"\n"), "RSA 1024"),
             (arms("issuers = 2\ngalera = \"tls\"\n"), "not by two"),
             (arms("key = \"P-256\"\ngalera = \"clear-text\"\n"), "takes no key"),

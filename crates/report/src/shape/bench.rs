@@ -69,6 +69,11 @@ pub struct LoadReport {
     pub client_cpu_us_per_query: Option<CpuRow>,
     /// `null` where the server is not on this machine, or cannot be seen.
     pub server_cpu_us_per_query: Option<f64>,
+    /// CPU seconds for 10^9 bytes that went over the wire, in both directions; `null` where none did.
+    #[serde(default)]
+    pub client_cpu_s_per_gb: Option<f64>,
+    #[serde(default)]
+    pub server_cpu_s_per_gb: Option<f64>,
     /// That all processors of the generator's machine took while it was measured, for whatever ran there; `null` where the kernel
     /// does not tell it, or not this account.
     #[serde(default)]

@@ -74,6 +74,11 @@ pub struct ArmRow {
     pub client_user_cpu_us_per_query: Option<f64>,
     pub client_system_cpu_us_per_query: Option<f64>,
     pub server_cpu_us_per_query: Option<f64>,
+    /// CPU seconds for 10^9 bytes that went over the wire, in both directions.
+    #[serde(default)]
+    pub client_cpu_s_per_gb: Option<f64>,
+    #[serde(default)]
+    pub server_cpu_s_per_gb: Option<f64>,
     /// Of all its trials, as one: a curve of event latencies.
     pub latency_percentiles: Vec<PercentileRow>,
     /// The same as it was counted, in ns: HdrHistogram V2, zlib, base64; `null` without a whole trial.
