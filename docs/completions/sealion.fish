@@ -683,8 +683,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l ssl-cipher -d 'Cipher suites up to TLS 1.2, in OpenSSL\'s spelling' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l tls-ciphersuites -d 'Cipher suites of TLS 1.3' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l tls-groups -d 'Groups of the key exchange, best first (X25519MLKEM768:X25519)' -r
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l tls-sigalgs -d 'What the server may sign its handshake with, best first (ECDSA+SHA256:rsa_pss_rsae_sha256)' -r
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l tls-record-bytes -d 'No TLS record that is sent holds more: 32 to 16384' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l tls-sigalgs -d 'What the server may sign its handshake with (and the client, with --ssl-cert), best first: ECDSA+SHA256:rsa_pss_rsae_sha256' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l tls-record-bytes -d 'No TLS record of data that is sent holds more: 32 to 16384' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l tls-library -d 'Who does TLS here' -r -f -a "openssl\t''
 rustls\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from load" -l resume -d 'Go on with a TLS session that the server gave before, where it gave one; =session-id: of TLS 1.2, and not by a ticket. With --tls-library rustls' -r -f -a "any\t''
@@ -758,8 +758,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l ssl-cipher -d 'Cipher suites up to TLS 1.2, in OpenSSL\'s spelling' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l tls-ciphersuites -d 'Cipher suites of TLS 1.3' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l tls-groups -d 'Groups of the key exchange, best first (X25519MLKEM768:X25519)' -r
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l tls-sigalgs -d 'What the server may sign its handshake with, best first (ECDSA+SHA256:rsa_pss_rsae_sha256)' -r
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l tls-record-bytes -d 'No TLS record that is sent holds more: 32 to 16384' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l tls-sigalgs -d 'What the server may sign its handshake with (and the client, with --ssl-cert), best first: ECDSA+SHA256:rsa_pss_rsae_sha256' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l tls-record-bytes -d 'No TLS record of data that is sent holds more: 32 to 16384' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l tls-library -d 'Who does TLS here' -r -f -a "openssl\t''
 rustls\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l resume -d 'Go on with a TLS session that the server gave before, where it gave one; =session-id: of TLS 1.2, and not by a ticket. With --tls-library rustls' -r -f -a "any\t''
@@ -970,8 +970,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l ssl-cipher -d 'Cipher suites up to TLS 1.2, in OpenSSL\'s spelling' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l tls-ciphersuites -d 'Cipher suites of TLS 1.3' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l tls-groups -d 'Groups of the key exchange, best first (X25519MLKEM768:X25519)' -r
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l tls-sigalgs -d 'What the server may sign its handshake with, best first (ECDSA+SHA256:rsa_pss_rsae_sha256)' -r
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l tls-record-bytes -d 'No TLS record that is sent holds more: 32 to 16384' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l tls-sigalgs -d 'What the server may sign its handshake with (and the client, with --ssl-cert), best first: ECDSA+SHA256:rsa_pss_rsae_sha256' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l tls-record-bytes -d 'No TLS record of data that is sent holds more: 32 to 16384' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l tls-library -d 'Who does TLS here' -r -f -a "openssl\t''
 rustls\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from advise" -l resume -d 'Go on with a TLS session that the server gave before, where it gave one; =session-id: of TLS 1.2, and not by a ticket. With --tls-library rustls' -r -f -a "any\t''

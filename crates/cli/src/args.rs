@@ -776,10 +776,11 @@ pub struct BenchTrial {
     /// Groups of the key exchange, best first (X25519MLKEM768:X25519)
     #[arg(long, value_name = "LIST")]
     pub tls_groups: Option<String>,
-    /// What the server may sign its handshake with, best first (ECDSA+SHA256:rsa_pss_rsae_sha256)
+    /// What the server may sign its handshake with (and the client, with --ssl-cert), best first:
+    /// ECDSA+SHA256:rsa_pss_rsae_sha256
     #[arg(long, value_name = "LIST")]
     pub tls_sigalgs: Option<String>,
-    /// No TLS record that is sent holds more: 32 to 16384
+    /// No TLS record of data that is sent holds more: 32 to 16384
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(32..=16_384))]
     pub tls_record_bytes: Option<u16>,
     /// Who does TLS here

@@ -178,8 +178,8 @@ impl Connector {
         let deadline = started + options.connect_timeout;
         let endpoint = options.endpoint.to_string();
         let about = Doing { endpoint: &endpoint, step: DOING, after: options.connect_timeout };
-        let mut socket = Socket::connect(&options.endpoint, deadline).map_err(|error| about.io(&error))?;
-        socket.give_up_with(options.given_up.clone());
+        let socket = Socket::connect(&options.endpoint, deadline, options.given_up.clone())
+            .map_err(|error| about.io(&error))?;
         let mut timings = ConnectTimings { dial: started.elapsed(), ..ConnectTimings::default() };
         let since = Instant::now();
         let (mut stream, info) = match &self.context {
@@ -240,8 +240,8 @@ impl Client {
         let deadline = started + options.connect_timeout;
         let endpoint: Arc<str> = options.endpoint.to_string().into();
         let dialling = Doing { endpoint: &endpoint, step: "connecting", after: options.connect_timeout };
-        let mut socket = Socket::connect(&options.endpoint, deadline).map_err(|error| dialling.io(&error))?;
-        socket.give_up_with(options.given_up.clone());
+        let socket = Socket::connect(&options.endpoint, deadline, options.given_up.clone())
+            .map_err(|error| dialling.io(&error))?;
         let mut timings = ConnectTimings { dial: started.elapsed(), ..ConnectTimings::default() };
         let mut channel = Channelled {
             stream: Stream::Plain(socket),
@@ -664,6 +664,11 @@ impl Session {
     /// Since the connection was dialled.
     pub fn traffic(&self) -> Traffic {
         self.stream.socket().traffic()
+    }
+
+    /// Something was taken that the socket had no room for yet: the next read sends it.
+    pub fn holds_back(&self) -> bool {
+        matches!(&self.stream, Stream::Tls(stream) if stream.holds_back())
     }
 }
 

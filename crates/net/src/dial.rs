@@ -21,6 +21,8 @@ use crate::options::Endpoint;
 
 /// Whoever may give up is asked so often.
 const LOOK_MS: u128 = 100;
+/// No server is the reason.
+const GIVEN_UP: io::ErrorKind = io::ErrorKind::ConnectionAborted;
 
 /// A connected socket. Before the login a deadline covers all steps together; later a timeout covers each.
 #[derive(Debug)]
@@ -53,9 +55,14 @@ enum FirstRecord {
 }
 
 impl Socket {
-    /// Connects; a name with several addresses is tried address by address.
-    pub(crate) fn connect(endpoint: &Endpoint, deadline: Instant) -> io::Result<Self> {
-        Ok(match endpoint {
+    /// Connects; a name with several addresses is tried address by address. Until the deadline is taken away, waiting ends when
+    /// somebody sets `given_up`.
+    pub(crate) fn connect(
+        endpoint: &Endpoint,
+        deadline: Instant,
+        given_up: Option<Arc<AtomicBool>>,
+    ) -> io::Result<Self> {
+        let mut socket = match endpoint {
             Endpoint::Unix { path } => Self::of(UnixStream::connect(path)?.into(), 0, deadline),
             Endpoint::Tcp { host, port, bind } => {
                 let mut last =
@@ -65,17 +72,20 @@ impl Socket {
                     if bind.is_some_and(|from| from.is_ipv4() != address.is_ipv4()) {
                         continue;
                     }
-                    match tcp(address, *bind, remaining(deadline)?) {
+                    match tcp(address, *bind, remaining(deadline)?, given_up.as_deref()) {
                         Ok(stream) => {
                             connected = Some(stream);
                             break;
                         }
+                        Err(error) if error.kind() == GIVEN_UP => return Err(error),
                         Err(error) => last = error,
                     }
                 }
                 Self::from_tcp(connected.ok_or(last)?, deadline)
             }
-        })
+        };
+        socket.given_up = given_up;
+        Ok(socket)
     }
 
     pub(crate) fn from_tcp(stream: TcpStream, deadline: Instant) -> Self {
@@ -92,11 +102,6 @@ impl Socket {
             has_spoken: true,
             given_up: None,
         }
-    }
-
-    /// Until the deadline is taken away, waiting ends when somebody sets this.
-    pub(crate) fn give_up_with(&mut self, given_up: Option<Arc<AtomicBool>>) {
-        self.given_up = given_up;
     }
 
     pub(crate) fn traffic(&self) -> Traffic {
@@ -212,7 +217,7 @@ fn wait_for(
 ) -> io::Result<()> {
     loop {
         if given_up.is_some_and(|given_up| given_up.load(Ordering::Relaxed)) {
-            return Err(io::Error::new(io::ErrorKind::ConnectionAborted, "it was given up here"));
+            return Err(io::Error::new(GIVEN_UP, "it was given up here"));
         }
         // Rounded up, so that the last millisecond is waited for and not spun through.
         let mut left_ms = remaining(deadline)?.as_millis().saturating_add(1);
@@ -229,25 +234,22 @@ fn wait_for(
 }
 
 /// A TCP connection, from a given local address if one is given.
-pub(crate) fn tcp(address: SocketAddr, from: Option<IpAddr>, timeout: Duration) -> io::Result<TcpStream> {
-    let stream = match from {
-        None => TcpStream::connect_timeout(&address, timeout)?,
-        Some(from) => tcp_from(address, from, timeout)?,
-    };
-    // A login is many small turns; Nagle's algorithm would add 40 ms to some of them.
-    stream.set_nodelay(true)?;
-    Ok(stream)
-}
-
-fn tcp_from(address: SocketAddr, from: IpAddr, timeout: Duration) -> io::Result<TcpStream> {
+pub(crate) fn tcp(
+    address: SocketAddr,
+    from: Option<IpAddr>,
+    timeout: Duration,
+    given_up: Option<&AtomicBool>,
+) -> io::Result<TcpStream> {
     let family = if address.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
     let fd = socket(family, SockType::Stream, SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK, None)?;
-    bind(fd.as_raw_fd(), &SockaddrStorage::from(SocketAddr::new(from, 0)))?;
+    if let Some(from) = from {
+        bind(fd.as_raw_fd(), &SockaddrStorage::from(SocketAddr::new(from, 0)))?;
+    }
     let deadline = Instant::now() + timeout;
     match connect(fd.as_raw_fd(), &SockaddrStorage::from(address)) {
         Ok(()) => {}
         Err(Errno::EINPROGRESS) => {
-            wait_for(fd.as_fd(), PollFlags::POLLOUT, deadline, None)?;
+            wait_for(fd.as_fd(), PollFlags::POLLOUT, deadline, given_up)?;
             let error = getsockopt(&fd, sockopt::SocketError)?;
             if error != 0 {
                 return Err(io::Error::from_raw_os_error(error));
@@ -257,5 +259,7 @@ fn tcp_from(address: SocketAddr, from: IpAddr, timeout: Duration) -> io::Result<
     }
     let stream = TcpStream::from(fd);
     stream.set_nonblocking(false)?;
+    // A login is many small turns; Nagle's algorithm would add 40 ms to some of them.
+    stream.set_nodelay(true)?;
     Ok(stream)
 }

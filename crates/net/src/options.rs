@@ -204,9 +204,10 @@ pub struct TlsOptions {
     pub ciphersuites: Option<String>,
     /// Groups for the key exchange, best first (`X25519MLKEM768:X25519`).
     pub groups: Option<String>,
-    /// What the server may sign its handshake with, best first (`ECDSA+SHA256:rsa_pss_rsae_sha256`). With OpenSSL.
+    /// What the server may sign its handshake with, best first (`ECDSA+SHA256:rsa_pss_rsae_sha256`), and we where we have a
+    /// certificate. With OpenSSL.
     pub signature_algorithms: Option<String>,
-    /// No record that is sent holds more; `None` is 16 KiB, TLS's own limit.
+    /// No record of data that is sent holds more; `None` is 16 KiB, TLS's own limit. rustls cuts its handshake too.
     pub record_bytes: Option<u16>,
     /// One read of the socket for a whole record: for loads, at 16 KiB more a connection.
     pub read_ahead: bool,

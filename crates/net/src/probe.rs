@@ -49,7 +49,7 @@ pub fn tls_probe(
     let endpoint = address.to_string();
     let doing = |doing| Doing { endpoint: &endpoint, step: doing, after: timeout };
     let deadline = Instant::now() + timeout;
-    let stream = dial::tcp(address, bind, timeout).map_err(|error| doing("connecting").io(&error))?;
+    let stream = dial::tcp(address, bind, timeout, None).map_err(|error| doing("connecting").io(&error))?;
     let mut socket = Socket::from_tcp(stream, deadline);
     socket.expect_tls_record();
     let name = address.ip().to_string();

@@ -303,6 +303,13 @@ impl Session {
         }
     }
 
+    pub(crate) fn holds_back(&self) -> bool {
+        match self {
+            Self::OpenSsl(..) => false,
+            Self::Rustls(stream) => stream.conn.wants_write(),
+        }
+    }
+
     pub(crate) fn socket(&self) -> &Socket {
         match self {
             Self::OpenSsl(stream, _) => stream.get_ref(),

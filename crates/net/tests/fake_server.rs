@@ -499,6 +499,36 @@ fn a_record_that_is_sent_holds_no_more_than_was_asked_for() {
 }
 
 #[test]
+fn what_rustls_keeps_for_later_is_told_and_sent_by_the_next_read() {
+    let pki = Pki::new("127.0.0.1");
+    let acceptor = pki.acceptor(false);
+    let (reads, may_read) = std::sync::mpsc::channel::<usize>();
+    let (address, thread) = serve(move |stream| {
+        let mut fake = greet_and_tls(stream, &acceptor, "mysql_native_password").unwrap();
+        fake.receive();
+        fake.send(&OK.encode(0));
+        let mut all = vec![0; may_read.recv().unwrap()];
+        fake.stream.read_exact(&mut all).unwrap();
+        assert!(all.iter().all(|byte| *byte == b'x'));
+    });
+    let mut options = options(address, SslMode::Required);
+    options.tls.library = LIBRARIES[1];
+    let mut session = Client::connect(&options).unwrap().into_session().unwrap();
+    let mut taken = 0;
+    while !session.holds_back() {
+        taken += session.write(&[b'x'; 50_000]).unwrap();
+    }
+    reads.send(taken).unwrap();
+    let began = Instant::now();
+    while session.holds_back() {
+        assert!(began.elapsed() < Duration::from_secs(10), "the rest is never sent");
+        let error = session.read(&mut [0; 10]).unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::WouldBlock);
+    }
+    thread.join().unwrap();
+}
+
+#[test]
 fn a_server_signs_with_what_was_asked_for_or_not_at_all() {
     // Its key is of P-256.
     for (algorithms, signs) in [("ECDSA+SHA256:RSA+SHA256", true), ("rsa_pss_rsae_sha256", false)] {

@@ -1382,6 +1382,8 @@ fn what_would_measure_something_else_is_refused() {
         assert!(said.status.code() == Some(code) && text.contains(what), "{said:?}");
     };
     refused(&["--table-size", "10000"], "those of sbtest1 end at 1000", 3);
+    server.client().execute("DELETE FROM sealion_bench.sbtest2 WHERE id > 500").unwrap();
+    refused(&["--table-size", "1000", "--tables", "2"], "those of sbtest2 end at 500", 3);
     refused(&["--table-size", "1000", "--ssl-mode", "DISABLED", "--tls-groups", "X25519"], "no effect", 2);
     refused(&["--table-size", "1000", "--ssl-mode", "DISABLED", "--tls-record-bytes", "64"], "no effect", 2);
     refused(&["--table-size", "1000", "--tls-library", "rustls", "--resume=session-id"], "no effect", 2);

@@ -6,7 +6,7 @@ use nix::time::{ClockId, clock_gettime};
 
 use super::measure::ns;
 
-/// ns on the clock that `Instant` has too, as a number: it is asked for and subtracted for every statement.
+/// ns on the clock that `Instant` has too, as a number: it is subtracted for every statement.
 pub type Moment = u64;
 
 pub fn now() -> Moment {

@@ -39,8 +39,9 @@ const STATEMENTS_A_LOOK: u32 = 64;
 /// them has waited for them, and the clock is asked again.
 const ANSWERS_A_MOMENT: u64 = 4;
 const BYTES_AN_ANSWER: u64 = 4096;
-/// No statement waits for more others to be written: the server has nothing to do meanwhile.
+/// No statement waits for more others to be written, nor for a long one: the server has nothing to do meanwhile.
 const SENT_TOGETHER: usize = 8;
+const LONG_BYTES: usize = 16 * 1024;
 /// Others are told so often what was done: to write where they read costs both.
 const TELL_EVERY_NS: u64 = 1_000_000;
 const AWAITED: EventFlags = EventFlags::IN.union(EventFlags::ET).union(EventFlags::RDHUP);
@@ -330,9 +331,6 @@ impl<'c> Worker<'c> {
                     }
                     at => self.turn(usize::try_from(at).unwrap_or(usize::MAX)),
                 }
-                if self.outbox.len() >= SENT_TOGETHER {
-                    self.send();
-                }
             }
             if self.now.saturating_sub(self.told_at) >= TELL_EVERY_NS {
                 self.tell();
@@ -499,15 +497,24 @@ impl<'c> Worker<'c> {
         }
         lane.reader.begin();
         lane.query_since = self.now;
+        let is_long = lane.out.len() >= LONG_BYTES;
         self.outbox.push(at);
+        if is_long || self.outbox.len() >= SENT_TOGETHER {
+            self.send();
+        }
     }
 
     fn send(&mut self) {
+        if self.outbox.is_empty() {
+            return;
+        }
         let mut outbox = std::mem::take(&mut self.outbox);
         for at in outbox.drain(..) {
             self.push(at);
         }
         self.outbox = outbox;
+        // That took its time.
+        self.fresh = 0;
     }
 
     fn push(&mut self, at: usize) {
@@ -515,24 +522,32 @@ impl<'c> Worker<'c> {
         loop {
             let rest = lane.out.get(lane.written..).unwrap_or_default();
             if rest.is_empty() {
-                break;
+                if lane.session.holds_back() {
+                    self.wait_for_room(at);
+                }
+                return;
             }
             match lane.session.write(rest) {
                 Ok(count) => lane.written += count,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    if !std::mem::replace(&mut lane.waits_for_room, true) {
-                        // From here on also told when there is room; once is enough for all statements.
-                        let data = EventData::new_u64(at as u64);
-                        if let Err(errno) = epoll::modify(&self.epoll, &*lane, data, lane.awaited()) {
-                            return self.lose(at, &errno);
-                        }
-                    }
-                    return;
+                    return self.wait_for_room(at);
                 }
                 // A server that refuses what is still being sent says why, and closes.
                 Err(error) => return self.hear_out(at, &error),
             }
+        }
+    }
+
+    /// From here on also told when there is room; once is enough for all statements.
+    fn wait_for_room(&mut self, at: usize) {
+        let Some(lane) = self.lanes.get_mut(at) else { return };
+        if std::mem::replace(&mut lane.waits_for_room, true) {
+            return;
+        }
+        let data = EventData::new_u64(at as u64);
+        if let Err(errno) = epoll::modify(&self.epoll, &*lane, data, lane.awaited()) {
+            self.lose(at, &errno);
         }
     }
 
@@ -563,6 +578,7 @@ impl<'c> Worker<'c> {
         }
         if lane.written < lane.out.len() {
             self.push(at);
+            self.fresh = 0;
         }
         loop {
             let Some(lane) = self.lanes.get_mut(at) else { return };
@@ -585,8 +601,11 @@ impl<'c> Worker<'c> {
             };
             let came = self.buffer.get(..count).unwrap_or_default();
             match lane.reader.feed(came, rows) {
-                // The rest is waited for, or read: that may take long.
-                Ok(None) => self.fresh = 0,
+                // The rest is waited for, or read: that may take long, and others do not wait for it.
+                Ok(None) => {
+                    self.fresh = 0;
+                    self.send();
+                }
                 Ok(Some(answer)) => {
                     if let Some(action) = action {
                         self.answered(at, action, &answer);
@@ -600,10 +619,14 @@ impl<'c> Worker<'c> {
     }
 
     fn answered(&mut self, at: usize, action: Action, answer: &Answer) {
-        if self.fresh == 0 {
+        // Events that come by the clock are late by what was not looked at: with others it evens out.
+        if self.fresh == 0 || self.common.arrivals.is_some() {
             self.look();
         }
         self.fresh = self.fresh.saturating_sub(1 + answer.bytes / BYTES_AN_ANSWER);
+        if !self.is_measuring && self.ended.is_none() && self.now >= self.measure_at {
+            self.boundaries();
+        }
         if self.is_measuring && self.now > self.end_at {
             // It was under way at the end, as others still are.
             let since = self.lanes.get(at).map_or(self.end_at, |lane| lane.event_since);
