@@ -514,9 +514,9 @@ fn what_rustls_keeps_for_later_is_told_and_sent_by_the_next_read() {
     let mut options = options(address, SslMode::Required);
     options.tls.library = LIBRARIES[1];
     let mut session = Client::connect(&options).unwrap().into_session().unwrap();
-    let mut taken = 0;
+    let (mut taken, much) = (0, vec![b'x'; 50_000]);
     while !session.holds_back() {
-        taken += session.write(&[b'x'; 50_000]).unwrap();
+        taken += session.write(&much).unwrap();
     }
     reads.send(taken).unwrap();
     let began = Instant::now();
