@@ -72,7 +72,6 @@ impl ArmTls {
         Self { library: Some(net::TlsLibrary::Rustls { resumes }), ..Self::ON }
     }
 
-    /// A server that gives tickets is not asked by an id where both will do.
     const fn rustls12(resumes: net::Resumes) -> Self {
         Self { version: Some(net::TlsVersion::Tls12), ..Self::rustls(resumes) }
     }
@@ -458,8 +457,9 @@ pub const EXPERIMENTS: &[Experiment] = &[
             arm("TLS, rustls", ArmTls::rustls(net::Resumes::No)),
             arm("resumed, rustls", ArmTls::rustls(net::Resumes::Any)),
             arm("TLS 1.2, rustls", ArmTls::rustls12(net::Resumes::No)),
-            arm("TLS 1.2 by ticket, rustls", ArmTls::rustls12(net::Resumes::Any)).against("TLS 1.2, rustls"),
-            arm("TLS 1.2 by id, rustls", ArmTls::rustls12(net::Resumes::ById)).against("TLS 1.2, rustls"),
+            arm("TLS 1.2 resumed, rustls", ArmTls::rustls12(net::Resumes::Any)).against("TLS 1.2, rustls"),
+            arm("TLS 1.2 resumed by id, rustls", ArmTls::rustls12(net::Resumes::ById))
+                .against("TLS 1.2, rustls"),
             five_ms("5 ms: clear text", ArmTls::OFF),
             five_ms("5 ms: TLS, OpenSSL", ArmTls::ON),
             five_ms("5 ms: TLS, rustls", ArmTls::rustls(net::Resumes::No)),

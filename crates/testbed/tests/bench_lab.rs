@@ -106,8 +106,8 @@ fn sessions_are_resumed_and_a_delay_is_kept() {
     };
     assert!(resumed("resumed, rustls").iter().all(|count| *count > 0), "{report:#}");
     assert!(resumed("TLS, rustls").iter().all(|count| *count == 0), "{report:#}");
-    for by in ["ticket", "id"] {
-        let name = format!("TLS 1.2 by {by}, rustls");
+    for how in ["resumed", "resumed by id"] {
+        let name = format!("TLS 1.2 {how}, rustls");
         assert_eq!(arm(&report, &name)["tls"]["version"], "TLSv1.2");
         assert!(resumed(&name).iter().all(|count| *count > 0), "{report:#}");
     }
