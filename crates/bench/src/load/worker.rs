@@ -19,7 +19,7 @@ use wire::prepared::Cell;
 use wire::{Answer, AnswerReader, ErrPacket};
 
 use super::arrivals::Arrivals;
-use super::clock::{Moment, now};
+use super::clock::{Moment, Ticker, now};
 use super::handover::Handover;
 use super::measure::{Cpu, Tally};
 use super::workload::{Action, Bulk, Event, Script, Slot};
@@ -222,6 +222,7 @@ pub struct Worker<'c> {
     measure_at: Moment,
     /// Never: the last moment there is.
     end_at: Moment,
+    ticker: Ticker,
     now: Moment,
     /// Answers that may still have this moment.
     fresh: u64,
@@ -252,6 +253,7 @@ impl<'c> Worker<'c> {
             None
         };
         let (measure_at, end_at) = common.times.read();
+        let ticker = Ticker::start();
         let mut worker = Self {
             common,
             number,
@@ -264,7 +266,8 @@ impl<'c> Worker<'c> {
             timer,
             measure_at,
             end_at,
-            now: now(),
+            now: ticker.now(),
+            ticker,
             fresh: 0,
             is_measuring: false,
             is_ending: false,
@@ -356,12 +359,13 @@ impl<'c> Worker<'c> {
     }
 
     fn look(&mut self) {
-        self.now = now();
+        self.now = self.ticker.now();
         self.fresh = ANSWERS_A_MOMENT;
     }
 
     fn tell(&mut self) {
         self.told_at = self.now;
+        self.ticker.settle();
         let Untold { queries, events, event_ns } = std::mem::take(&mut self.untold);
         self.common.queries.fetch_add(queries, Ordering::Relaxed);
         self.common.events.fetch_add(events, Ordering::Relaxed);
