@@ -9,8 +9,9 @@
 #
 #   BENCH_LOAD_BLOCKS (5: fewer give no interval)   BENCH_LOAD_SECONDS of a trial (5)
 #   BENCH_LOAD_CONNECTIONS ("1 2 4 8 16 32")        BENCH_LOAD_PORT (21790)
-#   BENCH_LOAD_LONG ("8 32"): with so many connections a trial takes BENCH_LOAD_LONG_SECONDS (34), so that user and system time
-#                             are split of a minute of CPU time in all blocks together
+#   BENCH_LOAD_LONG ("8 32"): with so many connections a trial takes as long as it takes for BENCH_LOAD_CPU_SECONDS (60) of
+#                             each tool in all blocks together, by a short trial before, so that user and system time are
+#                             split of so much
 #
 # The server is ended by its own pid.
 set -euo pipefail
@@ -28,7 +29,7 @@ blocks=${BENCH_LOAD_BLOCKS:-5}
 seconds=${BENCH_LOAD_SECONDS:-5}
 read -ra levels <<<"${BENCH_LOAD_CONNECTIONS:-1 2 4 8 16 32}"
 long=${BENCH_LOAD_LONG-8 32}
-long_seconds=${BENCH_LOAD_LONG_SECONDS:-34}
+cpu_seconds=${BENCH_LOAD_CPU_SECONDS:-60}
 port=${BENCH_LOAD_PORT:-21790}
 readonly tables=4 table_size=10000
 readonly begin='<!-- bench-load.sh: from here -->' end='<!-- bench-load.sh: to here -->'
@@ -98,13 +99,31 @@ measure() {
     printf '%s\n' "$took"
 }
 
+# How long a trial of WORKLOAD/TLS/CONNECTIONS takes, in s.
+declare -A lengths
+is_long() { case " $long " in *" $1 "*) true ;; *) false ;; esac }
+set_length() { # set_length WORKLOAD TLS CONNECTIONS
+    local tool took seen=() rate least=2
+    lengths[$1/$2/$3]=$seconds
+    is_long "$3" || return 0
+    for tool in sysbench sealion; do
+        took=$(measure $tool "$@" "time 3")
+        read -ra seen <<<"$took"
+        rate=$(awk -v user="${seen[2]}" -v kernel="${seen[3]}" 'BEGIN { print (user + kernel) / 3 }')
+        least=$(awk -v a="$least" -v b="$rate" 'BEGIN { print a < b ? a : b }')
+    done
+    # A tenth more: the short trial is not exact.
+    lengths[$1/$2/$3]=$(awk -v all="$cpu_seconds" -v blocks="$blocks" -v rate="$least" \
+        'BEGIN { time = 1.1 * all / blocks / (rate > 0.01 ? rate : 0.01); printf "%d", time + 1 }')
+}
+
 trial() { # trial BLOCK TOOL WORKLOAD TLS CONNECTIONS
-    local block=$1 start whole time=$seconds
+    local block=$1 start whole time
     shift
-    case " $long " in *" $4 "*) time=$long_seconds ;; esac
+    time=${lengths[$2/$3/$4]}
     start=$(measure "$@" "events 1")
     whole=$(measure "$@" "time $time")
-    printf '%s\n' "$whole" | awk -v key="$2/$3/$4/$1" -v time="$time" '{ print key, time, $3 + $4 }' >>cpu_s
+    printf '%s\n' "$whole" | awk -v key="$2/$3/$4/$1" -v long="$(is_long "$4" && echo 1 || echo 0)" '{ print key, long, $3 + $4 }' >>cpu_s
     printf '%s %s\n' "$start" "$whole" | awk -v name="$2/$3/$4" -v block="$block" -v tool="$1" '{
         user = ($7 - $3) * 1e6 / ($5 - $1); kernel = ($8 - $4) * 1e6 / ($5 - $1)
         printf "%s/qps,%d,%s,%.3f\n%s/cpu_us,%d,%s,%.4f\n%s/user_us,%d,%s,%.4f\n", name, block, tool, $6, name, block, tool,
@@ -127,10 +146,21 @@ instructions() {
 }
 
 workloads=(oltp_point_select oltp_read_only)
-say "$(("$blocks" * ${#workloads[@]} * 2 * ${#levels[@]} * 2)) trials of $seconds s, with ${long:-no} connections $long_seconds s"
 for connections in "${levels[@]}"; do # The pages come into the pool.
     for tool in sysbench sealion; do measure $tool oltp_read_only tls "$connections" "time 1" >/dev/null; done
 done
+whole_s=0 longest_s=0
+for workload in "${workloads[@]}"; do
+    for tls in plain tls; do
+        for connections in "${levels[@]}"; do
+            set_length "$workload" $tls "$connections"
+            length=${lengths[$workload/$tls/$connections]}
+            whole_s=$((whole_s + 2 * blocks * length))
+            [ "$length" -le "$longest_s" ] || longest_s=$length
+        done
+    done
+done
+say "$((blocks * ${#workloads[@]} * 2 * ${#levels[@]} * 2)) trials of $seconds to $longest_s s: $((whole_s / 60)) minutes"
 for block in $(seq "$blocks"); do
     order=(sysbench sealion)
     [ $((block % 2)) = 1 ] || order=(sealion sysbench)
@@ -165,13 +195,15 @@ server=$(run sealion oltp_point_select plain 1 "events 1" | awk -F '"' '/"server
         "$(sysbench --version | awk '{ print $2 }')" "$library" "$server"
     printf 'TLS is %swith RSA-2048, and both check the chain.\n' "$suite"
     printf '%s tables of %s rows, defaults otherwise; blocks: %s, trials of %s s' $tables $table_size "$blocks" "$seconds"
-    [ -z "$long" ] || printf ' (with %s connections %s s)' "${long// / or }" "$long_seconds"
+    [ -z "$long" ] || printf ' (with %s connections up to %s s,\nfor %s CPU seconds of each tool in a row)' "${long// / or }" "$longest_s" "$cpu_seconds"
     printf ',\nthe order alternates. Ratios are sealion by\n'
     printf 'sysbench within blocks, with their 95 %% interval. CPU is user and system time of the whole process by its queries,\n'
     printf 'without the start (the same command for one event); user is the part of it in user space.\n'
     awk '{ sum[$1] += $3; of[$1] = $2 } END {
         for (key in sum) if (!(of[key] in least) || sum[key] < least[of[key]]) least[of[key]] = sum[key]
-        for (time in least) printf "A row of trials of %s s is of %.0f CPU seconds of each tool at least.\n", time, least[time] }' cpu_s
+        if (1 in least) printf "The rows of long trials are of %.0f CPU seconds of each tool at least", least[1]
+        if (0 in least) printf "%s %.0f CPU seconds", 1 in least ? ", the others of" : "Each row is of at least", least[0]
+        printf ".\n" }' cpu_s
     for workload in "${workloads[@]}"; do
         printf '\n## %s\n\n' "$workload"
         printf '| TLS | connections | sysbench queries/s | sealion queries/s | ratio | sysbench CPU us/query | sealion CPU us/query | ratio | user: sysbench, sealion us | ratio |\n'
@@ -189,13 +221,12 @@ server=$(run sealion oltp_point_select plain 1 "events 1" | awk -F '"' '/"server
         awk '{ printf "| %s | %s | %d | %d | %.3f |\n", $1, $2, $3, $4, $4 / $3 }' counted
     fi
     printf '\nThe commands of a trial with 8 connections over TLS:\n\n```\n'
-    time=$seconds
-    case " $long " in *" 8 "*) time=$long_seconds ;; esac
+    time=${lengths[oltp_point_select/tls/8]:-$seconds}
     for tool in sysbench sealion; do
         words_of $tool oltp_point_select tls 8 "time $time"
         printf '%s\n' "${words[*]/#$sealion/sealion}" | fold -s -w 120 | sed 's/ $/ \\/; 2,$s/^/    /'
     done
-    printf '```\n\nAll of it: `BENCH_LOAD_BLOCKS=%s BENCH_LOAD_SECONDS=%s BENCH_LOAD_CONNECTIONS="%s" BENCH_LOAD_LONG="%s" BENCH_LOAD_LONG_SECONDS=%s make bench`\n%s\n' \
-        "$blocks" "$seconds" "${levels[*]}" "$long" "$long_seconds" "$end"
+    printf '```\n\nAll of it: `BENCH_LOAD_BLOCKS=%s BENCH_LOAD_SECONDS=%s BENCH_LOAD_CONNECTIONS="%s" BENCH_LOAD_LONG="%s" BENCH_LOAD_CPU_SECONDS=%s make bench`\n%s\n' \
+        "$blocks" "$seconds" "${levels[*]}" "$long" "$cpu_seconds" "$end"
 } >page
 replace_section "$begin" "$end" "$work/page" "$out"
