@@ -86,18 +86,25 @@ run() {
     esac
 }
 
+# CPU time of the server so far, in us.
+server_us() { awk -v hz="$(getconf CLK_TCK)" '{ sub(/.*[)] /, ""); printf "%.0f", ($12 + $13) * 1e6 / hz }' "/proc/$pid/stat"; }
+
 trial() { # trial BLOCK TOOL TLS THREADS
-    local block=$1 TIMEFORMAT='%U %S' took
+    local block=$1 TIMEFORMAT='%U %S' took before after
     shift
     case $2/$1 in plain/openssl | plain/slap-store) return ;; esac
+    before=$(server_us)
     took=$({ time run "$@" >"$work/said" 2>"$work/errors"; } 2>&1) || {
         say "$* failed:"
         cat "$work/said" "$work/errors" >&2
         exit 1
     }
+    after=$(server_us)
     printf '%s %s\n' "$(cut -d ' ' -f 1-2 "$work/said")" "$took" |
-        awk -v name="$2/$3" -v block="$block" -v tool="$1" '{
-            printf "%s/per_s,%d,%s,%.4f\n%s/cpu_us,%d,%s,%.3f\n", name, block, tool, $1 / $2, name, block, tool, ($3 + $4) * 1e6 / $1 }' >>raw.csv
+        awk -v name="$2/$3" -v block="$block" -v tool="$1" -v server=$((after - before)) '{
+            client = ($3 + $4) * 1e6 / $1
+            printf "%s/per_s,%d,%s,%.4f\n%s/cpu_us,%d,%s,%.3f\n", name, block, tool, $1 / $2, name, block, tool, client
+            printf "%s/both_us,%d,%s,%.3f\n", name, block, tool, client + server / $1 }' >>raw.csv
     if [ "$1" = sealion ]; then awk -v key="$2/$3" '{ print key, $3 }' "$work/said" >>shares; fi
 }
 
@@ -118,21 +125,23 @@ done
     printf '\n'
     printf 'MariaDB 10.11 with RSA-2048; over TLS everybody checks the chain and the name. Connect and say goodbye, nothing else\n'
     printf '(mariadb-slap: one `DO 1`); sealion is `--tls-library rustls`, and what OpenSSL makes of it is beside. Blocks: %s, trials of %s s, the order rotates. Ratios are sealion by the other within\n' "$blocks" "$seconds"
-    printf 'blocks, with their 95 %% interval. CPU is user and system time of the whole client process by its connections.\n'
+    printf 'blocks, with their 95 %% interval. CPU is user and system time of the whole client process by its connections, and of client and\n'
+    printf 'server together: what the kernel does for a connection is booked on whichever of the two was running.\n'
     for tls in plain tls; do
         for threads in "${levels[@]}"; do
             printf '\n## %s, %s at once\n\n' "$([ $tls = plain ] && echo 'Clear text' || echo TLS)" "$threads"
-            printf '| client | connections/s | ratio | CPU us a connection | ratio |\n|---|---|---|---|---|\n'
+            printf '| client | connections/s | ratio | CPU us a connection | ratio | with the server | ratio |\n|---|---|---|---|---|---|---|\n'
             for tool in "${tools[@]:1}"; do
                 case $tls/$tool in plain/openssl | plain/slap-store) continue ;; esac # In clear text they are the same as another.
                 grep "^$tls/$threads/" raw.csv | grep -E ",(sealion|$tool)," | "$ratio" "$tool" sealion | awk -F , -v tool="$tool" '
                     BEGIN { if (tool == "openssl") tool = "sealion by OpenSSL"; if (tool == "slap") tool = "mariadb-slap"; if (tool == "slap-store") tool = "mariadb-slap without --ssl-ca" }
                     { between = $5 == "" ? $4 : $4 " (" $5 " to " $6 ")" }
                     $1 ~ /per_s$/ { printf "| %s | %.1f | %s ", tool, $2, between; ours = $3 }
-                    $1 ~ /cpu_us$/ { printf "| %.0f | %s |\n", $2, between; cpu = $3 }
-                    END { printf "%.1f %.0f\n", ours, cpu > "ours" }'
+                    $1 ~ /cpu_us$/ { printf "| %.0f | %s ", $2, between; cpu = $3 }
+                    $1 ~ /both_us$/ { printf "| %.0f | %s |\n", $2, between; both = $3 }
+                    END { printf "%.1f %.0f %.0f\n", ours, cpu, both > "ours" }'
             done
-            awk '{ printf "| **sealion** | %s | | %s | |\n", $1, $2 }' ours
+            awk '{ printf "| **sealion** | %s | | %s | | %s | |\n", $1, $2, $3 }' ours
             awk -v key="$tls/$threads" -v cores="$(nproc)" '$1 == key && $2 > 0 { sum += $2; n++ }
                 END { if (n) printf "\nThe server spends %.0f us of CPU on each of ours: with %s cores of its own it would take %.0f a second.\n", sum / n, cores, cores * 1e6 * n / sum }' shares
         done

@@ -139,6 +139,7 @@ tools() {
     has openssl || missing+=(openssl)
     has patch || missing+=(patch)
     has sysbench || missing+=(sysbench)
+    [ -s /etc/ssl/certs/ca-certificates.crt ] || missing+=(ca-certificates)
     has openvpn || [ -x /usr/sbin/openvpn ] || missing+=(openvpn)
     has wireguard-go || missing+=(wireguard-go)
     [ ${#missing[@]} -eq 0 ] || install "the tests" "${missing[@]}"

@@ -582,7 +582,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and not __fish_se
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and not __fish_seen_subcommand_from list prepare load run sysbench cleanup runs show compare export advise" -f -a "runs" -d 'Measurements that were kept, the newest first'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and not __fish_seen_subcommand_from list prepare load run sysbench cleanup runs show compare export advise" -f -a "show" -d 'A kept measurement as it was printed, and its page with pictures'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and not __fish_seen_subcommand_from list prepare load run sysbench cleanup runs show compare export advise" -f -a "compare" -d 'Two runs of the same experiment: each arm with itself, and each effect with itself'
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and not __fish_seen_subcommand_from list prepare load run sysbench cleanup runs show compare export advise" -f -a "export" -d 'Every trial of a measurement with all its figures: CSV, or the whole of it as JSON'
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and not __fish_seen_subcommand_from list prepare load run sysbench cleanup runs show compare export advise" -f -a "export" -d 'Every trial of a measurement with all its figures: CSV, --format parquet, or the whole of it as --format json'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and not __fish_seen_subcommand_from list prepare load run sysbench cleanup runs show compare export advise" -f -a "advise" -d 'What a machine carries with each setting, and what another one would save, by measured CPU costs'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from list" -l inventory -d 'The inventory of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from list" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
@@ -765,7 +765,7 @@ rustls\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l resume -d 'Go on with a TLS session that the server gave before, where it gave one; =session-id: of TLS 1.2, and not by a ticket. With --tls-library rustls' -r -f -a "any\t''
 session-id\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l blocks -d 'Blocks: in each of them every arm runs once' -r
-complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l precision -d 'Go on until every interval is as narrow as this, in percent of the ratio; 60 blocks at most' -r
+complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l precision -d 'Go on until every ratio is known to so many percent of it, up and down; 60 blocks at most' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l trial-time -d 'Length of a trial' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l warm-up -d 'Before a trial counts' -r
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from run" -l html -d 'Write a page with pictures here' -r -F

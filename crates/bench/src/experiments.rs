@@ -29,6 +29,8 @@ pub struct ArmTls {
     /// That a record which is sent may hold.
     pub record_bytes: Option<u16>,
     pub library: Option<net::TlsLibrary>,
+    /// The client reads the system's CAs for each connection.
+    pub reads_system_cas: bool,
     /// The client has one too, and the server checks it.
     pub has_certificate: bool,
 }
@@ -43,9 +45,12 @@ impl ArmTls {
         signature_algorithms: None,
         record_bytes: None,
         library: None,
+        reads_system_cas: false,
         has_certificate: false,
     };
     pub const OFF: Self = Self::checking(net::SslMode::Disabled);
+    /// By this library, whatever was asked for.
+    const OPENSSL: Self = Self { library: Some(net::TlsLibrary::OpenSsl), ..Self::ON };
     pub const ON: Self = Self { checks: Checks::On, ..Self::AS_ASKED };
 
     pub const fn checking(mode: net::SslMode) -> Self {
@@ -209,7 +214,7 @@ impl Arm {
     }
 
     /// It checks the server's chain, whatever was asked for.
-    pub fn needs_ca(&self) -> bool {
+    pub fn checks_chain(&self) -> bool {
         matches!(self.tls.checks, Checks::Exactly(mode) if mode.verifies_chain())
     }
 
@@ -453,7 +458,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
         measure: Measure::EventsPerS,
         arms: &[
             arm("clear text", ArmTls::OFF),
-            arm("TLS, OpenSSL", ArmTls::ON),
+            arm("TLS, OpenSSL", ArmTls::OPENSSL),
             arm("TLS, rustls", ArmTls::rustls(net::Resumes::No)),
             arm("resumed, rustls", ArmTls::rustls(net::Resumes::Any)),
             arm("TLS 1.2, rustls", ArmTls::rustls12(net::Resumes::No)),
@@ -461,7 +466,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
             arm("TLS 1.2 resumed by id, rustls", ArmTls::rustls12(net::Resumes::ById))
                 .against("TLS 1.2, rustls"),
             five_ms("5 ms: clear text", ArmTls::OFF),
-            five_ms("5 ms: TLS, OpenSSL", ArmTls::ON),
+            five_ms("5 ms: TLS, OpenSSL", ArmTls::OPENSSL),
             five_ms("5 ms: TLS, rustls", ArmTls::rustls(net::Resumes::No)),
             five_ms("5 ms: resumed, rustls", ArmTls::rustls(net::Resumes::Any)),
         ],
@@ -533,6 +538,10 @@ pub const EXPERIMENTS: &[Experiment] = &[
                 "and a client's certificate",
                 ArmTls { has_certificate: true, ..ArmTls::checking(net::SslMode::VerifyIdentity) },
             ),
+            arm(
+                "nothing, but the system's CAs are read",
+                ArmTls { reads_system_cas: true, ..ArmTls::checking(net::SslMode::Required) },
+            ),
         ],
         connections: &[],
         published: None,
@@ -551,7 +560,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
         question: "Does it matter to a pool of connections which TLS library the client has?",
         workload: "oltp_read_only",
         measure: Measure::QueriesPerS,
-        arms: &[arm("OpenSSL", ArmTls::ON), arm("rustls", ArmTls::rustls(net::Resumes::No))],
+        arms: &[arm("OpenSSL", ArmTls::OPENSSL), arm("rustls", ArmTls::rustls(net::Resumes::No))],
         connections: &[],
         published: None,
     },

@@ -539,16 +539,22 @@ pub enum BenchCommand {
     #[command(after_help = MEASUREMENT)]
     Show(BenchShowArgs),
     /// Two runs of the same experiment: each arm with itself, and each effect with itself
-    #[command(after_help = MEASUREMENT)]
+    #[command(
+        after_help = "RUN is an id of `sealion bench runs`, or a beginning of it that no other has, or a file that `bench run` or \
+                            `bench load` wrote with --format json.\n\nExit codes: 7 when one of the two is not usable; they are compared all \
+                            the same. 2: they are of different experiments or units, or one of them is not there."
+    )]
     Compare(BenchCompareArgs),
-    /// Every trial of a measurement with all its figures: CSV, or the whole of it as JSON
+    /// Every trial of a measurement with all its figures: CSV, --format parquet, or the whole of it as --format json
     #[command(after_help = MEASUREMENT)]
     Export(BenchExportArgs),
     /// What a machine carries with each setting, and what another one would save, by measured CPU costs
     #[command(
         after_help = "Without RUN and without a server: the newest usable run of each experiment that is kept, or the newest where none is usable. With a server \
                             (-h HOST): connect, tls and bulk are measured first, in short trials, and kept; their tables come \
-                            from `sealion bench prepare`."
+                            from `sealion bench prepare`. The options of a measurement (-c, --ssl-mode, --seed, ...) count only then. --store \
+                            FILE is where runs are looked for, and where those are kept that are measured.\n\nExit codes: 7 when a run \
+                            that it goes by is not usable. 2: there is no run, or it could not be kept. 3: nothing could be measured."
     )]
     Advise(Box<BenchAdviseArgs>),
 }
@@ -890,7 +896,7 @@ pub struct BenchRunArgs {
     /// Blocks: in each of them every arm runs once
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=60))]
     pub blocks: u32,
-    /// Go on until every interval is as narrow as this, in percent of the ratio; 60 blocks at most
+    /// Go on until every ratio is known to so many percent of it, up and down; 60 blocks at most
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub precision: Option<f64>,
     /// Length of a trial

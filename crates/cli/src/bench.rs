@@ -11,6 +11,7 @@ use ::bench::load::Interim;
 use ::bench::load::tables::{Kind, Plan};
 use ::bench::sysbench::{shown, translate};
 use clap::Parser as _;
+use ops::bench::effect::{self, WithoutEffect};
 use ops::bench::experiment::{At, Method};
 use ops::bench::file;
 use ops::bench::kept::Measured;
@@ -118,21 +119,29 @@ fn translation_measures(words: &[OsString]) -> bool {
 }
 
 fn list(global: &Global) {
+    // On a server that is named nothing would be left to compare.
+    let named = Rig::named(vec![]);
+    let needs_lab = |one: &Experiment| !ops::bench::experiment::is_possible(&named, one);
     if global.format == Format::Json {
         let workloads: Vec<serde_json::Value> = ops::bench::workloads()
             .map(|(name, about)| serde_json::json!({ "workload": name, "an_event_is": about }))
             .collect();
         let experiments: Vec<serde_json::Value> = EXPERIMENTS
             .iter()
-            .map(|one| serde_json::json!({ "experiment": one.name, "question": one.question }))
+            .map(|one| {
+                serde_json::json!({ "experiment": one.name, "question": one.question, "needs_lab": needs_lab(one) })
+            })
             .collect();
         let all = serde_json::json!({ "workloads": workloads, "experiments": experiments });
         show::out(&format!("{all:#}"));
     } else {
         let rows = ops::bench::workloads().map(|(name, about)| vec![name.into(), about.into()]).collect();
         show::out(&show::table(&["workload", "an event is"], rows));
-        let rows = EXPERIMENTS.iter().map(|one| vec![one.name.into(), one.question.into()]).collect();
-        show::out(&format!("\n{}", show::table(&["experiment", "what it answers"], rows)));
+        let row = |one: &Experiment| {
+            vec![one.name.into(), one.question.into(), if needs_lab(one) { "needed" } else { "" }.into()]
+        };
+        let rows = EXPERIMENTS.iter().map(row).collect();
+        show::out(&format!("\n{}", show::table(&["experiment", "what it answers", "--lab"], rows)));
     }
 }
 
@@ -226,8 +235,12 @@ fn library(args: &BenchTrial) -> Result<net::TlsLibrary, OpsError> {
     }
 }
 
-pub(crate) fn targets(cluster: &Cluster, args: &BenchTrial) -> Result<Vec<net::ConnectOptions>, OpsError> {
-    let tls = TlsWish {
+/// The name of all experiments together.
+const ALL: &str = "all";
+
+/// What the command line chooses of TLS.
+pub(crate) fn wish(args: &BenchTrial) -> Result<TlsWish, OpsError> {
+    Ok(TlsWish {
         min_version: args.tls_min,
         max_version: args.tls_max,
         ciphers: args.ssl_cipher.clone(),
@@ -236,8 +249,11 @@ pub(crate) fn targets(cluster: &Cluster, args: &BenchTrial) -> Result<Vec<net::C
         signature_algorithms: args.tls_sigalgs.clone(),
         record_bytes: args.tls_record_bytes,
         library: library(args)?,
-    };
-    let targets = reached(cluster, &args.connect, &tls);
+    })
+}
+
+pub(crate) fn targets(cluster: &Cluster, args: &BenchTrial) -> Result<Vec<net::ConnectOptions>, OpsError> {
+    let targets = reached(cluster, &args.connect, &wish(args)?);
     // Wherever it was said: on the command line, or in an option file.
     if args.resume.is_some() && targets.iter().any(|target| target.tls.mode == net::SslMode::Disabled) {
         return Err(OpsError::usage(
@@ -249,42 +265,14 @@ pub(crate) fn targets(cluster: &Cluster, args: &BenchTrial) -> Result<Vec<net::C
     Ok(targets)
 }
 
-/// What was chosen of TLS must be able to be so: it would stand among the settings of what was measured without it.
-fn has_effect(args: &BenchTrial, targets: &[net::ConnectOptions]) -> Result<(), OpsError> {
-    let is_clear = targets.iter().any(|target| target.tls.mode == net::SslMode::Disabled);
-    let older = args.tls_max.is_some_and(|version| version < net::TlsVersion::Tls13);
-    let newer = args.tls_min.is_some_and(|version| version >= net::TlsVersion::Tls13);
-    for (option, is_given, is_without_effect, why) in [
-        (
-            "--tls-ciphersuites",
-            args.tls_ciphersuites.is_some(),
-            older,
-            "only TLS 1.3 has these, and --tls-max ends before it",
-        ),
-        (
-            "--ssl-cipher",
-            args.ssl_cipher.is_some(),
-            newer,
-            "TLS 1.3 has others, and --tls-min begins with it",
-        ),
-        ("--tls-ciphersuites", args.tls_ciphersuites.is_some(), is_clear, "it is to be clear text"),
-        ("--ssl-cipher", args.ssl_cipher.is_some(), is_clear, "it is to be clear text"),
-        ("--tls-groups", args.tls_groups.is_some(), is_clear, "it is to be clear text"),
-        ("--tls-sigalgs", args.tls_sigalgs.is_some(), is_clear, "it is to be clear text"),
-        ("--tls-record-bytes", args.tls_record_bytes.is_some(), is_clear, "it is to be clear text"),
-        ("--tls-min", args.tls_min.is_some(), is_clear, "it is to be clear text"),
-        ("--tls-max", args.tls_max.is_some(), is_clear, "it is to be clear text"),
-        ("--tls-library rustls", args.tls_library == TlsLibrary::Rustls, is_clear, "it is to be clear text"),
-    ] {
-        if is_given && is_without_effect {
-            return Err(OpsError::usage(
-                format!("{option} would have no effect"),
-                why,
-                format!("leave out {option}, or what contradicts it"),
-            ));
-        }
-    }
-    Ok(())
+/// Options that change nothing are not taken.
+pub(crate) fn none_without_effect(found: Option<WithoutEffect>) -> Result<(), OpsError> {
+    let Some(WithoutEffect { option, why }) = found else { return Ok(()) };
+    Err(OpsError::usage(
+        format!("{option} would have no effect"),
+        why,
+        format!("leave out {option}, or what contradicts it"),
+    ))
 }
 
 /// A trial of ten seconds; the caller says of what, and how long.
@@ -326,40 +314,39 @@ pub(crate) fn trial(args: &BenchTrial, workload: &str) -> Load {
 }
 
 /// Where it is measured. A namespace is entered by the whole process, so nothing may run beside this yet.
-fn rig(global: &Global, args: &BenchRunArgs) -> Result<(Rig, Option<Cluster>), OpsError> {
+fn rig(
+    global: &Global,
+    args: &BenchRunArgs,
+    chosen: &[&Experiment],
+) -> Result<(Rig, Option<Cluster>), OpsError> {
+    let wish = wish(&args.trial)?;
     if !args.lab {
         let cluster = connect::cluster(global, &args.trial.connect)?;
-        return Ok((Rig::named(targets(&cluster, &args.trial)?), Some(cluster)));
+        let targets = targets(&cluster, &args.trial)?;
+        none_without_effect(effect::of_experiments(&wish, &targets, chosen))?;
+        return Ok((Rig::named(targets), Some(cluster)));
     }
+    let mut tls = net::TlsOptions::default();
+    wish.put_into(&mut tls);
+    let asked = net::ConnectOptions::default().tls(tls.clone());
+    none_without_effect(effect::of_experiments(&wish, &[asked], chosen))?;
     ops::bench::rig::is_possible()?;
     let home = ops::bench::rig::Home::make()?;
     let namespace = crate::labs::namespace_by(false, || lab::namespace::enter_new_with_account(home.path()))?;
     let tables = Plan { threads: 4, ..plan(&args.trial.tables) };
-    let tls = net::TlsOptions {
-        min_version: args.trial.tls_min,
-        max_version: args.trial.tls_max,
-        ciphers: args.trial.ssl_cipher.clone(),
-        ciphersuites: args.trial.tls_ciphersuites.clone(),
-        groups: args.trial.tls_groups.clone(),
-        signature_algorithms: args.trial.tls_sigalgs.clone(),
-        record_bytes: args.trial.tls_record_bytes,
-        library: library(&args.trial)?,
-        ..net::TlsOptions::default()
-    };
     Ok((Rig::lab(LabPlan { tables, tls, namespace }, home), None))
 }
 
-/// The one that was named, or all that can be measured where it is to be.
-fn wanted(name: &str, rig: &Rig) -> Result<Vec<&'static Experiment>, OpsError> {
-    if name == "all" {
-        let here = |one: &&Experiment| ops::bench::experiment::is_possible(rig, one);
-        return Ok(EXPERIMENTS.iter().filter(here).collect());
+/// The one that was named, or all.
+fn named(name: &str) -> Result<Vec<&'static Experiment>, OpsError> {
+    if name == ALL {
+        return Ok(EXPERIMENTS.iter().collect());
     }
     let found = ops::bench::experiments::experiment(name).ok_or_else(|| {
         let names: Vec<&str> = EXPERIMENTS.iter().map(|one| one.name).collect();
         OpsError::usage(
             format!("\"{name}\" is no experiment"),
-            format!("there are all, {}; a file of your own ends with .toml", names.join(", ")),
+            format!("there are {ALL}, {}; a file of your own ends with .toml", names.join(", ")),
             "sealion bench list",
         )
     })?;
@@ -370,14 +357,17 @@ fn experiment(global: &Global, args: &BenchRunArgs) -> Result<u8, OpsError> {
     if let Some(path) = &args.html {
         scan::writable(path)?;
     }
-    // What is wrong with a file is said before anything is asked for or started.
-    let own =
-        if file::is_file(&args.experiment) { Some(file::read(Path::new(&args.experiment))?) } else { None };
-    let (mut rig, cluster) = rig(global, args)?;
-    let experiments = match own {
-        Some(own) => vec![own],
-        None => wanted(&args.experiment, &rig)?,
+    // What is wrong with a name or a file is said before anything is asked for or started.
+    let mut experiments = if file::is_file(&args.experiment) {
+        vec![file::read(Path::new(&args.experiment))?]
+    } else {
+        named(&args.experiment)?
     };
+    let (mut rig, cluster) = rig(global, args, &experiments)?;
+    if args.experiment == ALL {
+        // Those that can be measured there.
+        experiments.retain(|one| ops::bench::experiment::is_possible(&rig, one));
+    }
     if args.html.is_some() && experiments.len() > 1 {
         return Err(OpsError::usage(
             "--html is of one experiment",
@@ -619,7 +609,7 @@ fn counted(targets: &[net::ConnectOptions], schema: &str) -> Result<Own, OpsErro
 fn load(global: &Global, args: &BenchLoadArgs) -> Result<u8, OpsError> {
     let cluster = connect::cluster(global, &args.trial.connect)?;
     let targets = targets(&cluster, &args.trial)?;
-    has_effect(&args.trial, &targets)?;
+    none_without_effect(effect::of_load(&wish(&args.trial)?, &targets))?;
     let (workload, own) = match (&args.workload, &args.script, &args.replay) {
         (_, Some(path), _) => (SCRIPT, Some(Own::script(path)?)),
         (_, _, Some(path)) => {

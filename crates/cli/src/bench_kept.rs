@@ -5,19 +5,22 @@ use std::io::{ErrorKind, IsTerminal, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use ops::bench::effect;
 use ops::bench::experiment::Method;
 use ops::bench::kept::{self, Kept, Measured};
 use ops::bench::rig::Rig;
 use ops::bench::{Load, advise as advice, compare as comparison};
 use ops::{Cluster, OpsError};
 use report::formats::bench::{trials_csv, trials_parquet};
-use report::shape::{AdviseReport, CompareReport, RunReport};
+use report::shape::{AdviseReport, BENCH_RUNS_SCHEMA_ID, CompareReport, KeptRow, RunReport, RunsReport};
 
 use crate::args::{
     BenchAdviseArgs, BenchCompareArgs, BenchExportArgs, BenchKeep, BenchRunsArgs, BenchShowArgs, Format,
     Global,
 };
-use crate::bench::{NOT_USABLE, code, json, measure, run_text, targets, text, trial};
+use crate::bench::{
+    NOT_USABLE, code, json, measure, none_without_effect, run_text, targets, text, trial, wish,
+};
 use crate::{connect, interrupt, scan, show};
 
 /// Of `advise`, when it measures: an interval of the ratio takes five blocks.
@@ -84,17 +87,22 @@ pub fn runs(global: &Global, args: &BenchRunsArgs) -> Result<u8, OpsError> {
         })
         .collect();
     if global.format == Format::Json {
-        let rows: Vec<serde_json::Value> = runs
-            .iter()
-            .map(|(id, kind, run)| {
-                serde_json::json!({
-                    "run": id, "kind": kind, "experiment": run.experiment, "workload": run.workload,
-                    "started_unix_ms": run.started_unix_ms, "targets": run.targets,
-                    "server_version": run.server_version, "is_usable": run.is_usable,
-                })
-            })
-            .collect();
-        show::out(&json(&serde_json::json!({ "schema": "sealion/bench-runs/1", "runs": rows }))?);
+        let row = |(id, kind, run): (&str, &str, RunReport)| KeptRow {
+            run: id.into(),
+            kind: kind.into(),
+            experiment: run.experiment,
+            workload: run.workload,
+            started_unix_ms: run.started_unix_ms,
+            targets: run.targets,
+            server_version: run.server_version,
+            is_usable: run.is_usable,
+        };
+        show::out(&json(&RunsReport {
+            schema: BENCH_RUNS_SCHEMA_ID.into(),
+            sealion_version: env!("CARGO_PKG_VERSION").into(),
+            runs: runs.into_iter().map(row).collect(),
+            unread,
+        })?);
     } else {
         let rows = runs
             .iter()
@@ -276,11 +284,14 @@ fn measured(global: &Global, args: &BenchAdviseArgs) -> Result<(Vec<Kept>, bool)
     if let Some(first) = targets.first() {
         ops::bench::schema_is_ours(first, &args.trial.tables.database)?;
     }
+    let experiments: Vec<_> =
+        advice::MEASURED.iter().filter_map(|name| ops::bench::experiments::experiment(name)).collect();
+    none_without_effect(effect::of_experiments(&wish(&args.trial)?, &targets, &experiments))?;
     let mut rig = Rig::named(targets);
     let stop = interrupt::flag()?;
     let (mut found, mut all_kept) = (Vec::new(), true);
-    for name in advice::MEASURED {
-        let Some(experiment) = ops::bench::experiments::experiment(name) else { continue };
+    for experiment in experiments {
+        let name = experiment.name;
         if stop.load(std::sync::atomic::Ordering::Relaxed) {
             break;
         }

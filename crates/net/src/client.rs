@@ -18,12 +18,14 @@ use zeroize::{Zeroize, Zeroizing};
 use crate::auth::{AuthStop, Channel, Exchange, Turn};
 use crate::dial::{Socket, Traffic};
 use crate::error::{Doing, NetError, TlsFault};
-use crate::options::{ConnectOptions, Endpoint, SslMode};
+use crate::options::{ConnectOptions, Endpoint};
 use crate::rows::Rows;
 use crate::tls::{self, TlsInfo, Verified};
 
 /// One read of the socket takes up to this much; a TLS record fits once.
 const READ_BYTES: usize = 32 * 1024;
+/// And before the login is over, where packets are short: the room is cleared before each read.
+const LOGIN_READ_BYTES: usize = 2 * 1024;
 /// A login has at most a switch, a key and two more turns; a server that goes on longer plays games.
 const AUTH_TURNS_MAX: usize = 8;
 /// [`Client::query`] keeps no more than this in memory; [`Client::query_each`] has no limit.
@@ -72,6 +74,8 @@ impl Stream {
 struct Channelled {
     stream: Stream,
     incoming: PacketBuffer,
+    /// Room that a read is given.
+    read_bytes: usize,
     outgoing: Vec<u8>,
     /// The number that the next packet, ours or theirs, must carry.
     sequence: u8,
@@ -99,7 +103,7 @@ impl Channelled {
             let stream = &mut self.stream;
             let count = self
                 .incoming
-                .push_with(READ_BYTES, |room| stream.read(room))
+                .push_with(self.read_bytes, |room| stream.read(room))
                 .map_err(|error| about.io(&error))?;
             if count == 0 {
                 return Err(about.closed());
@@ -153,7 +157,7 @@ pub struct Connector {
 
 impl Connector {
     pub fn new(options: ConnectOptions) -> Result<Self, NetError> {
-        let context = may_use_tls(&options).then(|| tls::Context::new(&options.tls)).transpose()?;
+        let context = options.may_use_tls().then(|| tls::Context::new(&options.tls)).transpose()?;
         Ok(Self { options, context })
     }
 
@@ -162,6 +166,10 @@ impl Connector {
     }
 
     pub fn connect(&self) -> Result<Client, NetError> {
+        if self.options.tls.reads_system_cas && self.context.is_some() {
+            let own = tls::Context::new(&self.options.tls)?;
+            return Client::open(&self.options, Some(&own));
+        }
         Client::open(&self.options, self.context.as_ref())
     }
 
@@ -205,14 +213,6 @@ impl Connector {
     }
 }
 
-/// Over a unix socket nothing leaves the machine: TLS only where it is required.
-fn may_use_tls(options: &ConnectOptions) -> bool {
-    match options.endpoint {
-        Endpoint::Tcp { .. } => options.tls.mode != SslMode::Disabled,
-        Endpoint::Unix { .. } => options.tls.mode.requires_tls(),
-    }
-}
-
 /// A session that is logged in. Dropping it closes the socket; [`Client::quit`] says goodbye first.
 #[derive(Debug)]
 pub struct Client {
@@ -231,7 +231,7 @@ pub struct Client {
 impl Client {
     /// Dials, does TLS as asked for, logs in.
     pub fn connect(options: &ConnectOptions) -> Result<Self, NetError> {
-        let context = may_use_tls(options).then(|| tls::Context::new(&options.tls)).transpose()?;
+        let context = options.may_use_tls().then(|| tls::Context::new(&options.tls)).transpose()?;
         Self::open(options, context.as_ref())
     }
 
@@ -246,6 +246,7 @@ impl Client {
         let mut channel = Channelled {
             stream: Stream::Plain(socket),
             incoming: PacketBuffer::new(BEFORE_LOGIN_BYTES_MAX),
+            read_bytes: LOGIN_READ_BYTES,
             outgoing: Vec::new(),
             sequence: 0,
             endpoint: Arc::clone(&endpoint),
@@ -298,6 +299,7 @@ impl Client {
         timings.login = since.elapsed();
 
         channel.incoming.set_payload_bytes_max(PAYLOAD_BYTES_MAX);
+        channel.read_bytes = READ_BYTES;
         let caches_metadata = mariadb_capabilities != 0;
         let (broken, scratch) = (false, Vec::new());
         let mut client =
@@ -763,7 +765,7 @@ fn start_tls(
     let mut payload = Vec::with_capacity(32);
     head.encode(&mut payload);
     channel.send(&payload, DOING)?;
-    let Channelled { stream, incoming, outgoing, sequence, endpoint, timeout } = channel;
+    let Channelled { stream, incoming, read_bytes, outgoing, sequence, endpoint, timeout } = channel;
     let about = Doing { endpoint: &endpoint, step: DOING, after: timeout };
     let Stream::Plain(mut socket) = stream else {
         return Err(about.misbehaved("TLS was to be started inside TLS"));
@@ -781,7 +783,7 @@ fn start_tls(
     let stream = Stream::Tls(stream);
     // A fresh buffer: nothing from before TLS can be in it.
     let incoming = PacketBuffer::new(BEFORE_LOGIN_BYTES_MAX);
-    Ok((Channelled { stream, incoming, outgoing, sequence, endpoint, timeout }, info))
+    Ok((Channelled { stream, incoming, read_bytes, outgoing, sequence, endpoint, timeout }, info))
 }
 
 fn log_in(

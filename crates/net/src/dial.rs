@@ -30,6 +30,8 @@ pub(crate) struct Socket {
     /// Of TCP, or of a Unix socket: from here on both are the same.
     fd: OwnedFd,
     deadline: Option<Instant>,
+    /// The kernel has one for reads and writes.
+    has_timeout: bool,
     first_record: FirstRecord,
     traffic: Traffic,
     /// Nothing has come since this end spoke.
@@ -97,6 +99,7 @@ impl Socket {
         Self {
             fd,
             deadline: Some(deadline),
+            has_timeout: false,
             first_record: FirstRecord::NotWatched,
             traffic: Traffic { round_trips, ..Traffic::default() },
             has_spoken: true,
@@ -112,6 +115,10 @@ impl Socket {
     pub(crate) fn set_io_timeout(&mut self, timeout: Duration) -> io::Result<()> {
         self.deadline = None;
         let timeout = (!timeout.is_zero()).then_some(timeout);
+        if timeout.is_none() && !self.has_timeout {
+            return Ok(());
+        }
+        self.has_timeout = timeout.is_some();
         set_socket_timeout(&self.fd, Timeout::Recv, timeout)?;
         Ok(set_socket_timeout(&self.fd, Timeout::Send, timeout)?)
     }
@@ -189,8 +196,15 @@ impl Read for Socket {
 
 impl Write for Socket {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.wait(PollFlags::POLLOUT)?;
-        let count = send(self.as_fd(), bytes, SendFlags::NOSIGNAL)?;
+        let mut flags = SendFlags::NOSIGNAL;
+        // There is room nearly always: nobody asks before.
+        flags.set(SendFlags::DONTWAIT, self.deadline.is_some());
+        let count = loop {
+            match send(self.as_fd(), bytes, flags) {
+                Err(rustix::io::Errno::AGAIN) if self.deadline.is_some() => self.wait(PollFlags::POLLOUT)?,
+                sent => break sent?,
+            }
+        };
         self.traffic.sent_bytes += count as u64;
         self.has_spoken = true;
         Ok(count)
@@ -262,4 +276,20 @@ pub(crate) fn tcp(
     // A login is many small turns; Nagle's algorithm would add 40 ms to some of them.
     stream.set_nodelay(true)?;
     Ok(stream)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_peer_that_reads_nothing_is_waited_for_until_the_deadline() {
+        let (near, far) = UnixStream::pair().expect("a pair of sockets");
+        let mut socket = Socket::of(near.into(), 0, Instant::now() + Duration::from_millis(50));
+        // More than a socket holds.
+        let bytes = vec![0; 64 << 20];
+        assert_eq!(socket.write_all(&bytes).map_err(|error| error.kind()), Err(io::ErrorKind::TimedOut));
+        drop(far);
+        assert_eq!(socket.write_all(&[0]).map_err(|error| error.kind()), Err(io::ErrorKind::BrokenPipe));
+    }
 }

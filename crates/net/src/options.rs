@@ -209,6 +209,9 @@ pub struct TlsOptions {
     pub signature_algorithms: Option<String>,
     /// No record of data that is sent holds more; `None` is 16 KiB, TLS's own limit. rustls cuts its handshake too.
     pub record_bytes: Option<u16>,
+    /// Every connection reads the system's CAs anew, and makes its own context: what some clients do that were given no CA, to
+    /// measure it. They are trusted as well. With OpenSSL.
+    pub reads_system_cas: bool,
     /// One read of the socket for a whole record: for loads, at 16 KiB more a connection.
     pub read_ahead: bool,
     /// rustls takes TLS 1.2 and 1.3, no CRL, and of suites and groups those that it has.
@@ -270,6 +273,14 @@ impl Default for ConnectOptions {
 impl ConnectOptions {
     pub fn new(endpoint: Endpoint, user: impl Into<String>) -> Self {
         Self { endpoint, user: user.into(), ..Self::default() }
+    }
+
+    /// Over a unix socket nothing leaves the machine: TLS only where it is required.
+    pub fn may_use_tls(&self) -> bool {
+        match self.endpoint {
+            Endpoint::Tcp { .. } => self.tls.mode != SslMode::Disabled,
+            Endpoint::Unix { .. } => self.tls.mode.requires_tls(),
+        }
     }
 
     #[must_use]

@@ -138,9 +138,18 @@ pub(crate) fn context(options: &TlsOptions) -> Result<SslContext, NetError> {
     }
     record_bytes(options)?;
     builder.set_read_ahead(options.read_ahead);
+    if options.reads_system_cas {
+        let file = openssl_probe::probe().cert_file.ok_or_else(|| {
+            usage(
+                "the file of the system's CAs was not found".to_owned(),
+                "install ca-certificates, or say where it is with SSL_CERT_FILE",
+            )
+        })?;
+        builder.set_ca_file(&file).map_err(|error| file_error("CA", &file, &error))?;
+    }
     if let Some(ca) = &options.ca {
         builder.set_ca_file(ca).map_err(|error| file_error("CA", ca, &error))?;
-    } else if options.mode.verifies_chain() {
+    } else if options.mode.verifies_chain() && !options.reads_system_cas {
         return Err(usage(
             format!("ssl-mode {} needs to know whom to trust", options.mode),
             "give the CA certificate with --ssl-ca, or ask for ssl-mode REQUIRED",

@@ -41,6 +41,9 @@ pub(crate) fn config(options: &TlsOptions, resumes: Resumes) -> Result<Arc<Clien
     if options.signature_algorithms.is_some() {
         return Err(absent("signature algorithms"));
     }
+    if options.reads_system_cas {
+        return Err(absent("reading the system's CAs for each connection"));
+    }
     let min = options.min_version.unwrap_or(TlsVersion::Tls12);
     let versions: Vec<&SupportedProtocolVersion> =
         [(TlsVersion::Tls12, &version::TLS12), (TlsVersion::Tls13, &version::TLS13)]

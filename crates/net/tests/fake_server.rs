@@ -575,6 +575,7 @@ fn rustls_takes_what_it_has_and_says_what_it_has_not() {
         &|tls| tls.groups = Some("X25519MLKEM768".into()),
         &|tls| tls.crl = Some("crl.pem".into()),
         &|tls| tls.signature_algorithms = Some("ECDSA+SHA256".into()),
+        &|tls| tls.reads_system_cas = true,
         &|tls| tls.max_version = Some(TlsVersion::Tls11),
         &|tls| tls.ca = Some("/nonexistent/ca.pem".into()),
         &|tls| tls.mode = SslMode::VerifyCa,

@@ -4,6 +4,7 @@
 pub mod advise;
 pub mod compare;
 pub mod digests;
+pub mod effect;
 pub mod experiment;
 pub mod file;
 mod joiner;
@@ -167,6 +168,20 @@ pub struct TlsWish {
     pub library: net::TlsLibrary,
 }
 
+impl TlsWish {
+    /// Versions that are not chosen stay as they were.
+    pub fn put_into(&self, tls: &mut net::TlsOptions) {
+        tls.min_version = self.min_version.or(tls.min_version);
+        tls.max_version = self.max_version.or(tls.max_version);
+        tls.ciphers.clone_from(&self.ciphers);
+        tls.ciphersuites.clone_from(&self.ciphersuites);
+        tls.groups.clone_from(&self.groups);
+        tls.signature_algorithms.clone_from(&self.signature_algorithms);
+        tls.record_bytes = self.record_bytes;
+        tls.library = self.library;
+    }
+}
+
 /// How each node of the cluster is reached, over TCP where it has an address: a socket would have no TLS to price.
 pub fn targets(cluster: &Cluster, tls: &TlsWish) -> Vec<ConnectOptions> {
     let of = |node: &server::NodeSpec| {
@@ -174,14 +189,7 @@ pub fn targets(cluster: &Cluster, tls: &TlsWish) -> Vec<ConnectOptions> {
         if !node.address.is_empty() {
             options.endpoint = Endpoint::tcp(node.address.clone(), node.port);
         }
-        options.tls.min_version = tls.min_version.or(options.tls.min_version);
-        options.tls.max_version = tls.max_version.or(options.tls.max_version);
-        options.tls.ciphers.clone_from(&tls.ciphers);
-        options.tls.ciphersuites.clone_from(&tls.ciphersuites);
-        options.tls.groups.clone_from(&tls.groups);
-        options.tls.signature_algorithms.clone_from(&tls.signature_algorithms);
-        options.tls.record_bytes = tls.record_bytes;
-        options.tls.library = tls.library;
+        tls.put_into(&mut options.tls);
         options.tls.read_ahead = true;
         options.cache_metadata = true;
         options.connect_timeout = Duration::from_secs(30);
@@ -235,6 +243,11 @@ fn cannot_connect(error: net::NetError) -> OpsError {
 fn of_tables(error: TablesError) -> OpsError {
     match error {
         TablesError::NotOurs { .. } => OpsError::Refused(error.to_string()),
+        TablesError::Name { schema } => OpsError::usage(
+            format!("\"{}\" is no name for a schema", wire::printable(&schema)),
+            "1 to 64 letters, digits and _ are taken",
+            "choose another with --database",
+        ),
         other => cannot_begin(other),
     }
 }

@@ -47,6 +47,9 @@ pub const BENCH_LOAD_SCHEMA: &str = include_str!("../../../docs/schema/bench-loa
 /// The same of `sealion bench run --format json`.
 pub const BENCH_RUN_SCHEMA: &str = include_str!("../../../docs/schema/bench-run-1.json");
 
+/// The same of `sealion bench runs --format json`.
+pub const BENCH_RUNS_SCHEMA: &str = include_str!("../../../docs/schema/bench-runs-1.json");
+
 /// The same of `sealion bench compare --format json`.
 pub const BENCH_COMPARE_SCHEMA: &str = include_str!("../../../docs/schema/bench-compare-1.json");
 

@@ -8,8 +8,10 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use report::formats::bench::{trials_csv, trials_parquet};
 use report::html::render_bench_html;
-use report::shape::{AdviseReport, CompareReport, LoadReport, RunReport};
-use report::{BENCH_ADVISE_SCHEMA, BENCH_COMPARE_SCHEMA, BENCH_LOAD_SCHEMA, BENCH_RUN_SCHEMA};
+use report::shape::{AdviseReport, CompareReport, LoadReport, RunReport, RunsReport};
+use report::{
+    BENCH_ADVISE_SCHEMA, BENCH_COMPARE_SCHEMA, BENCH_LOAD_SCHEMA, BENCH_RUN_SCHEMA, BENCH_RUNS_SCHEMA,
+};
 use support::json::{check, errors};
 
 #[test]
@@ -27,6 +29,15 @@ fn the_shape_of_an_experiment_is_the_published_one() {
     let (schema, mut broken) = check::<RunReport>(BENCH_RUN_SCHEMA, sample, |_| {});
     broken["levels"][0]["comparisons"][0]["ratio"] = "much".into();
     broken["unit"] = "miles".into();
+    assert_eq!(errors(&schema, &broken).len(), 2);
+}
+
+#[test]
+fn the_shape_of_what_is_kept_is_the_published_one() {
+    let sample = include_str!("../testdata/bench-runs.json");
+    let (schema, mut broken) = check::<RunsReport>(BENCH_RUNS_SCHEMA, sample, |_| {});
+    broken["runs"][0]["kind"] = "walk".into();
+    broken.as_object_mut().expect("an object").remove("unread").expect("it is there");
     assert_eq!(errors(&schema, &broken).len(), 2);
 }
 

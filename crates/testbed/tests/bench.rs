@@ -229,6 +229,19 @@ fn what_goes_wrong_is_counted_and_said_and_ends() {
         assert_eq!(said.status.code(), Some(6), "{words:?} {said:?}");
         assert!(String::from_utf8_lossy(&said.stderr).contains("not made by sealion"), "{said:?}");
     }
+    let said = server.bench(&["prepare", "--database", "no`name"]);
+    assert_eq!(said.status.code(), Some(2), "{said:?}");
+    // What would stand among the settings, and nobody took.
+    for words in [
+        &["load", "oltp_point_select", "--ssl-mode", "DISABLED", "--tls-groups", "X25519"][..],
+        &["run", "galera-write", "--tls-groups", "X25519"],
+        &["run", "aa", "--ssl-mode", "DISABLED", "--tls-min", "1.2"],
+        &["advise", "-h", "127.0.0.1", "--tls-max", "1.2", "--tls-ciphersuites", "TLS_AES_128_GCM_SHA256"],
+    ] {
+        let said = server.bench(words);
+        assert_eq!((said.status.code(), said.stdout.len()), (Some(2), 0), "{words:?} {said:?}");
+        assert!(String::from_utf8_lossy(&said.stderr).contains("would have no effect"), "{said:?}");
+    }
     // More connections than the server takes: nothing is measured.
     let said = server.bench(&[&["load", "oltp_point_select", "-c", "12"], &TABLES[..]].concat());
     let text = String::from_utf8_lossy(&said.stderr).into_owned();

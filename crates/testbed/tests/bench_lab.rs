@@ -265,6 +265,10 @@ fn chains_are_sent_and_checked_and_a_client_may_have_a_certificate() {
     for name in ["nothing checked", "chain", "chain and name", "and a client's certificate"] {
         assert_eq!(arm(&report, name)["tls"]["version"], "TLSv1.3", "{name}");
     }
+    let client = |name: &str| arm(&report, name)["client_cpu_us_per_query"].as_f64().unwrap();
+    let store = "nothing, but the system's CAs are read";
+    assert_eq!(report["left_out"], serde_json::json!([]), "scripts/setup.sh tools brings ca-certificates");
+    assert!(client(store) > 2.0 * client("nothing checked"), "{report:#}");
 }
 
 #[test]

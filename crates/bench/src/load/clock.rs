@@ -26,21 +26,33 @@ pub fn moment(at: Instant) -> Moment {
 /// How far the counter may be from the kernel's clock: of the time since they were the same, and on top of it.
 const OFF_SHARE: u64 = 100;
 const OFF_NS: u64 = 2_000;
+/// A processor is taken away now and then; where each look takes so long, it is the kernel's clock that is slow.
+const MISSES_MAX: u8 = 100;
+
+/// Learns how fast the processor's counter goes, once for the process: that takes up to 0.2 s of it, and is to be over before
+/// anything is measured.
+pub fn learn() {
+    let _ = Ticker::start();
+}
 
 /// The clock of a thread that asks for every wake: the processor's counter where it is steady, which is one instruction and not
-/// three functions, put right by the kernel's clock whenever somebody has a moment. Where the two do not agree, the kernel's
-/// clock is used from then on.
+/// three functions, put right by the kernel's clock whenever somebody has a moment. Where the two do not agree, or cannot be held
+/// against each other, the kernel's clock is used from then on.
 #[derive(Debug)]
 pub struct Ticker {
     counter: Option<quanta::Clock>,
     since: Moment,
     since_ticks: u64,
+    /// Looks, one after the other, that found them too far apart in time.
+    misses: u8,
 }
 
 impl Ticker {
     pub fn start() -> Self {
         let counter = quanta::Clock::new();
-        Self { since: now(), since_ticks: counter.raw(), counter: Some(counter) }
+        let seen = (0..MISSES_MAX).find_map(|_| both(&counter));
+        let (since, since_ticks) = seen.unwrap_or_default();
+        Self { since, since_ticks, counter: seen.map(|_| counter), misses: 0 }
     }
 
     #[inline]
@@ -54,20 +66,29 @@ impl Ticker {
     /// Puts the counter right; now and then, at most a second apart.
     pub fn settle(&mut self) {
         let Some(counter) = &self.counter else { return };
-        let before = counter.raw();
-        let is = now();
-        let after = counter.raw();
-        if counter.delta_as_nanos(before, after) > OFF_NS {
-            // The processor did something else in between: the next time will do.
+        let Some((is, ticks)) = both(counter) else {
+            self.misses += 1;
+            if self.misses == MISSES_MAX {
+                self.counter = None;
+            }
             return;
-        }
-        let said = self.since + counter.delta_as_nanos(self.since_ticks, after);
+        };
+        self.misses = 0;
+        let said = self.since + counter.delta_as_nanos(self.since_ticks, ticks);
         if is_off(is.saturating_sub(self.since), said.abs_diff(is)) {
             self.counter = None;
             return;
         }
-        (self.since, self.since_ticks) = (is, after);
+        (self.since, self.since_ticks) = (is, ticks);
     }
+}
+
+/// Both at the same time; `None` when the processor did something else in between, or the kernel's clock is a slow one.
+fn both(counter: &quanta::Clock) -> Option<(Moment, u64)> {
+    let before = counter.raw();
+    let is = now();
+    let after = counter.raw();
+    (counter.delta_as_nanos(before, after) <= OFF_NS).then_some((is, after))
 }
 
 fn is_off(passed_ns: u64, off_ns: u64) -> bool {
@@ -100,9 +121,10 @@ mod tests {
         ticker.since_ticks = ticker.since_ticks.saturating_sub(u64::from(u32::MAX) * 1000);
         let (was, is_counting) = (ticker.now(), ticker.counter.is_some());
         assert!(is_counting && was > now() + 1_000_000_000);
-        while ticker.counter.is_some() {
+        for _ in 0..MISSES_MAX {
             ticker.settle();
         }
+        assert!(ticker.counter.is_none());
         assert!(ticker.now() <= now());
     }
 

@@ -51,7 +51,13 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
         .targets
         .iter()
         .map(|options| {
-            Connector::new(ConnectOptions { given_up: Some(Arc::clone(&given_up)), ..options.clone() })
+            // Nothing is waited for behind the login.
+            let io_timeout = Duration::ZERO;
+            Connector::new(ConnectOptions {
+                given_up: Some(Arc::clone(&given_up)),
+                io_timeout,
+                ..options.clone()
+            })
         })
         .collect::<Result<Vec<_>, _>>()
         .map_err(refuse)?;
@@ -215,6 +221,7 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
         let ended = ended.unwrap_or_else(|| Instant::now().min(end_at));
         (tally, ended.saturating_duration_since(measure_at), costs.told())
     });
+    let ended_after = started.elapsed();
     let failed: u64 = tally.lost + tally.errors.values().map(|error| error.count).sum::<u64>();
     let why = if failed > 0 {
         let why = tally.lost_why.clone();
@@ -230,7 +237,8 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
     Ok(Outcome {
         tally,
         elapsed,
-        warm_up: spec.warm_up,
+        // Whoever ends before it is warm has measured nothing.
+        warm_up: spec.warm_up.min(ended_after),
         was_warm: None,
         connections: spec.threads,
         workers: spec.threads,

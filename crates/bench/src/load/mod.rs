@@ -175,6 +175,7 @@ fn for_prepare(error: &NetError) -> &'static str {
 /// # Errors
 /// When it could not be begun.
 pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) -> Result<Outcome, LoadError> {
+    clock::learn();
     let began = Instant::now();
     let connected = connect(spec, stop)?;
     let connecting = began.elapsed();

@@ -31,7 +31,7 @@ pub enum TablesError {
     )]
     NotOurs { schema: String, is_load: bool },
     #[error(
-        "{schema:?} is no name for a schema\n  why:  letters, digits and _ are taken\n  next: choose another"
+        "{schema:?} is no name for a schema\n  why:  1 to 64 letters, digits and _ are taken\n  next: choose another with --database"
     )]
     Name { schema: String },
     #[error(transparent)]

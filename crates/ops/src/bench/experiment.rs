@@ -306,9 +306,13 @@ fn refused(arm: &Arm, reached: Reached, is_ready: bool) -> Option<String> {
                 None
             }
             Err(error @ net::NetError::Tls { .. }) => Some(error.in_one_line()),
-            // The TLS library here has no such group. In a file of somebody's own it is rather a mistake, and ends the run.
+            // The TLS library here has no such group, or the system no such file. In a file of somebody's own it is rather a
+            // mistake, and ends the run.
             Err(error @ net::NetError::Usage { .. })
-                if is_ready && (arm.tls.groups.is_some() || arm.tls.signature_algorithms.is_some()) =>
+                if is_ready
+                    && (arm.tls.groups.is_some()
+                        || arm.tls.signature_algorithms.is_some()
+                        || arm.tls.reads_system_cas) =>
             {
                 Some(error.in_one_line())
             }
@@ -392,7 +396,7 @@ fn figure(measure: Measure, report: &LoadReport) -> f64 {
 }
 
 /// `client`: the certificate of an arm that has one.
-fn with_tls(target: &ConnectOptions, tls: ArmTls, client: Option<&Pair>) -> ConnectOptions {
+pub(super) fn with_tls(target: &ConnectOptions, tls: ArmTls, client: Option<&Pair>) -> ConnectOptions {
     let mut options = target.clone();
     let of = &mut options.tls;
     match tls.checks {
@@ -414,6 +418,7 @@ fn with_tls(target: &ConnectOptions, tls: ArmTls, client: Option<&Pair>) -> Conn
     replace(&mut of.groups, tls.groups);
     replace(&mut of.signature_algorithms, tls.signature_algorithms);
     of.record_bytes = tls.record_bytes.or(of.record_bytes);
+    of.reads_system_cas = tls.reads_system_cas;
     if let Some(library) = tls.library {
         of.library = library;
     }
@@ -689,8 +694,8 @@ mod tests {
         assert_eq!(here("connect", None), (true, 2));
         // Two arms are left, and neither is that which they are compared with.
         assert_eq!(here("floor", None), (false, 2));
-        assert_eq!(here("verify", None), (false, 1));
-        assert_eq!(here("verify", Some("ca.pem")), (true, 3));
+        assert_eq!(here("verify", None), (true, 2));
+        assert_eq!(here("verify", Some("ca.pem")), (true, 4));
         assert_eq!(here("galera-write", None), (false, 0));
     }
 

@@ -64,6 +64,8 @@ struct Row {
     tls_library: Option<Library>,
     resume: Option<Resume>,
     #[serde(default)]
+    system_cas: bool,
+    #[serde(default)]
     client_certificate: bool,
     key: Option<String>,
     issuers: Option<u8>,
@@ -265,6 +267,7 @@ fn arm(row: &Row) -> Result<Arm, String> {
         || row.tls_sigalgs.is_some()
         || row.tls_record_bytes.is_some()
         || row.tls_library.is_some()
+        || row.system_cas
         || row.client_certificate;
     let checks = match &row.ssl_mode {
         Some(mode) => Checks::Exactly(SslMode::from_str(mode)?),
@@ -302,6 +305,11 @@ fn arm(row: &Row) -> Result<Arm, String> {
     if row.tls_sigalgs.is_some() && row.tls_library == Some(Library::Rustls) {
         return Err("tls-sigalgs cannot be chosen with tls-library = \"rustls\"".into());
     }
+    if row.system_cas && row.tls_library == Some(Library::Rustls) {
+        return Err(
+            "system-cas is with OpenSSL: tls-library = \"rustls\" reads no CAs for each connection".into()
+        );
+    }
     let range = TlsOptions::RECORD_BYTES;
     if row.tls_record_bytes.is_some_and(|bytes| !range.contains(&bytes)) {
         return Err(format!("tls-record-bytes takes {} to {}", range.start(), range.end()));
@@ -318,6 +326,7 @@ fn arm(row: &Row) -> Result<Arm, String> {
             signature_algorithms: text(&row.tls_sigalgs),
             record_bytes: row.tls_record_bytes,
             library,
+            reads_system_cas: row.system_cas,
             has_certificate: row.client_certificate,
         },
         place: place(row)?,
@@ -479,6 +488,10 @@ mod tests {
         };
         assert_eq!(second.tls.library, Some(TlsLibrary::Rustls { resumes: Resumes::ById }));
         assert_eq!((second.tls.record_bytes, second.tls.checks), (Some(512), Checks::On));
+        let text = format!("{HEAD}{TWO}system-cas = true\n");
+        let [first, second] = parse(&text, "mine").expect("it is one").arms else { panic!("two arms") };
+        assert_eq!((first.tls.reads_system_cas, second.tls.reads_system_cas), (false, true));
+        assert_eq!(second.tls.checks, Checks::On);
     }
 
     #[test]
@@ -536,6 +549,8 @@ mod tests {
             (arms("resume = true\n"), "rustls"),
             (arms("resume = \"session-id\"\ntls-library = \"rustls\"\n"), "tls-version = \"1.2\""),
             (arms("resume = \"ticket\"\n"), "session-id"),
+            (arms("system-cas = true\ntls-library = \"rustls\"\n"), "system-cas is with OpenSSL"),
+            (arms("system-cas = true\nssl-mode = \"DISABLED\"\n"), "clear text"),
             (arms("tls-sigalgs = \"RSA+SHA256\"\ntls-library = \"rustls\"\n"), "cannot be chosen"),
             (arms("tls-record-bytes = 31\n"), "32 to 16384"),
             (arms("key = \"RSA 512\"\n"), "RSA 1024"),

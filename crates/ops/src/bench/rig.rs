@@ -165,7 +165,8 @@ impl Rig {
         if !self.is_lab() && arm.needs_lab() {
             return Some("it needs a server of its own: --lab".into());
         }
-        if !self.is_lab() && arm.needs_ca() && self.asked_tls().is_none_or(|tls| tls.ca.is_none()) {
+        let needs_ca = arm.checks_chain() && !arm.tls.reads_system_cas;
+        if !self.is_lab() && needs_ca && self.asked_tls().is_none_or(|tls| tls.ca.is_none()) {
             return Some("it needs to know whom to trust: --ssl-ca".into());
         }
         if let Some(lack) = self.lacks_for_rustls(arm) {
@@ -199,7 +200,7 @@ impl Rig {
         if keys::ciphers(made.key).is_some() {
             return Some("rustls takes no RSA key of less than 2048 bits");
         }
-        let is_checked = arm.needs_ca() || self.asked_tls().is_some_and(|tls| tls.mode.verifies_chain());
+        let is_checked = arm.checks_chain() || self.asked_tls().is_some_and(|tls| tls.mode.verifies_chain());
         (is_checked && made.issuers == 0).then_some("rustls takes no self-signed certificate for a server's")
     }
 

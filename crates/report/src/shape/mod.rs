@@ -5,6 +5,7 @@ mod bench;
 mod bench_advise;
 mod bench_compare;
 mod bench_run;
+mod bench_runs;
 mod finding;
 mod price;
 mod prove;
@@ -31,6 +32,7 @@ pub use bench_run::{
     ArmRow, BENCH_RUN_SCHEMA_ID, ComparisonRow, LevelRow, PercentileRow, PublishedFigure, PublishedTable,
     RunReport, TrialRow,
 };
+pub use bench_runs::{BENCH_RUNS_SCHEMA_ID, KeptRow, RunsReport};
 pub use finding::{EvidenceRow, FindingRow};
 pub use price::{Block, Price};
 pub use prove::{
