@@ -78,16 +78,13 @@ fn targets(result: &Value) -> Vec<String> {
 fn ctrl_c_leaves_a_result_that_resume_completes() {
     let directory = tempfile::tempdir().unwrap();
     let (came, who) = channel();
-    let (go, leave) = channel();
-    let addresses = [
-        server(came.clone(), None),
-        server(came.clone(), Some(leave)),
-        server(came.clone(), None),
-        server(came, None),
-    ];
+    let gates: [_; 4] = std::array::from_fn(|_| channel());
+    let (go, leave): (Vec<_>, Vec<_>) = gates.into_iter().unzip();
+    let mut leave = leave.into_iter();
+    let addresses: [_; 4] = std::array::from_fn(|_| server(came.clone(), leave.next()));
     let words = addresses.map(|address| address.to_string());
     std::fs::write(directory.path().join("targets"), words.join("\n")).unwrap();
-    // One at a time: the second one is held until the signal is sent.
+    // One at a time, in whatever order their names were looked up: the second one is held until the signal is sent.
     let mut child: Child = sealion(
         directory.path(),
         &[
@@ -104,7 +101,11 @@ fn ctrl_c_leaves_a_result_that_resume_completes() {
     )
     .spawn()
     .unwrap();
-    while who.recv().unwrap() != addresses[1] {}
+    let gate = |of: SocketAddr| &go[addresses.iter().position(|address| *address == of).unwrap()];
+    let first = who.recv().unwrap();
+    gate(first).send(()).unwrap();
+    let second = who.recv().unwrap();
+    assert_ne!(first, second);
     kill(Pid::from_raw(i32::try_from(child.id()).unwrap()), Signal::SIGINT).unwrap();
     // The handler speaks after it has set its flag.
     let mut errors = BufReader::new(child.stderr.take().unwrap());
@@ -112,7 +113,7 @@ fn ctrl_c_leaves_a_result_that_resume_completes() {
     while !said.contains("once more ends at once") {
         assert!(errors.read_line(&mut said).unwrap() > 0, "it ended without a word: {said}");
     }
-    go.send(()).unwrap();
+    gate(second).send(()).unwrap();
     errors.read_to_string(&mut said).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(3), "{said}");
     assert!(said.contains("--resume r.json"), "{said}");
@@ -122,7 +123,7 @@ fn ctrl_c_leaves_a_result_that_resume_completes() {
     assert!((1..4).contains(&seen.len()), "{seen:?}");
     // From here on nobody is held.
     for _ in 0..8 {
-        let _ = go.send(());
+        go.iter().for_each(|gate| gate.send(()).unwrap());
     }
     let (code, said) = run(directory.path(), &["--resume", "r.json", "--out", "r.json", "--html", "r.html"]);
     assert_eq!(code, Some(0), "{said}");
