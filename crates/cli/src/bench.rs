@@ -394,7 +394,7 @@ fn experiment(global: &Global, args: &BenchRunArgs) -> Result<u8, OpsError> {
     }
     if global.format == Format::Json {
         show::out(&match reports.as_slice() {
-            [report] if args.experiment != "all" => json(report)?,
+            [report] if args.experiment != ALL => json(report)?,
             all => json(&all)?,
         });
     }

@@ -166,11 +166,14 @@ impl Connector {
     }
 
     pub fn connect(&self) -> Result<Client, NetError> {
-        if self.options.tls.reads_system_cas && self.context.is_some() {
-            let own = tls::Context::new(&self.options.tls)?;
-            return Client::open(&self.options, Some(&own));
-        }
-        Client::open(&self.options, self.context.as_ref())
+        let own = self.own_context()?;
+        Client::open(&self.options, own.as_ref().or(self.context.as_ref()))
+    }
+
+    /// For those whose every connection makes one.
+    fn own_context(&self) -> Result<Option<tls::Context>, NetError> {
+        let makes_one = self.options.tls.reads_system_cas && self.context.is_some();
+        makes_one.then(|| tls::Context::new(&self.options.tls)).transpose()
     }
 
     /// Dials something that is no database, does TLS at once unless it is switched off, and has one byte given back: what the
@@ -190,7 +193,8 @@ impl Connector {
             .map_err(|error| about.io(&error))?;
         let mut timings = ConnectTimings { dial: started.elapsed(), ..ConnectTimings::default() };
         let since = Instant::now();
-        let (mut stream, info) = match &self.context {
+        let own = self.own_context()?;
+        let (mut stream, info) = match own.as_ref().or(self.context.as_ref()) {
             None => (Stream::Plain(socket), None),
             Some(context) => {
                 let name = options.endpoint.verified_name();

@@ -286,10 +286,17 @@ mod tests {
     fn a_peer_that_reads_nothing_is_waited_for_until_the_deadline() {
         let (near, far) = UnixStream::pair().expect("a pair of sockets");
         let mut socket = Socket::of(near.into(), 0, Instant::now() + Duration::from_millis(50));
+        let (over, is_over) = std::sync::mpsc::channel();
+        // Whoever waits for room and looks at no clock meets another end.
+        let peer = std::thread::spawn(move || {
+            let _: Result<(), _> = is_over.recv_timeout(Duration::from_secs(10));
+            drop(far);
+        });
         // More than a socket holds.
         let bytes = vec![0; 64 << 20];
         assert_eq!(socket.write_all(&bytes).map_err(|error| error.kind()), Err(io::ErrorKind::TimedOut));
-        drop(far);
+        over.send(()).expect("it waits");
+        peer.join().expect("it ends");
         assert_eq!(socket.write_all(&[0]).map_err(|error| error.kind()), Err(io::ErrorKind::BrokenPipe));
     }
 }

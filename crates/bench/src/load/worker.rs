@@ -253,7 +253,7 @@ impl<'c> Worker<'c> {
             None
         };
         let (measure_at, end_at) = common.times.read();
-        let ticker = Ticker::start();
+        let mut ticker = Ticker::start();
         let mut worker = Self {
             common,
             number,
@@ -365,7 +365,6 @@ impl<'c> Worker<'c> {
 
     fn tell(&mut self) {
         self.told_at = self.now;
-        self.ticker.settle();
         let Untold { queries, events, event_ns } = std::mem::take(&mut self.untold);
         self.common.queries.fetch_add(queries, Ordering::Relaxed);
         self.common.events.fetch_add(events, Ordering::Relaxed);

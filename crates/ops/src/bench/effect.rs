@@ -1,4 +1,5 @@
-//! Whether what was chosen of TLS is in force anywhere: else it would stand among the settings of what was measured without it.
+//! Whether what was chosen of TLS can be in force anywhere: else it would stand among the settings of what was measured without
+//! it. This is what the command line and the arms say; what is spoken in the end is the server's choice too.
 
 use ::bench::experiments::{ArmTls, Experiment};
 use net::{ConnectOptions, TlsLibrary, TlsVersion};
@@ -15,8 +16,8 @@ pub struct WithoutEffect {
 
 const CLEAR: &str = "it is to be clear text";
 const CLEAR_OVER_A_SOCKET: &str = "over a unix socket TLS is used only where it is required";
-const OLDER: &str = "only TLS 1.3 has these, and --tls-max ends before it";
-const NEWER: &str = "TLS 1.3 has others, and --tls-min begins with it";
+const OLDER: &str = "only TLS 1.3 has these, and the newest that may be spoken (--tls-max) is older";
+const NEWER: &str = "TLS 1.3 has others, and nothing older may be spoken (--tls-min)";
 const REPLACED: &str = "each arm is in clear text, or has its own";
 
 /// What no connection of a load takes.

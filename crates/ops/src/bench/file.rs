@@ -273,6 +273,8 @@ fn arm(row: &Row) -> Result<Arm, String> {
         Some(mode) => Checks::Exactly(SslMode::from_str(mode)?),
         // Who chooses something of TLS wants TLS.
         None if has_tls_word => Checks::On,
+        // Its nodes speak clear text with clients.
+        None if row.galera.is_some() => Checks::Exactly(SslMode::Disabled),
         None => Checks::AsAsked,
     };
     let is_clear = checks == Checks::Exactly(SslMode::Disabled);
