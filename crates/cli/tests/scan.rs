@@ -123,7 +123,9 @@ fn ctrl_c_leaves_a_result_that_resume_completes() {
     assert!((1..4).contains(&seen.len()), "{seen:?}");
     // From here on nobody is held.
     for _ in 0..8 {
-        go.iter().for_each(|gate| gate.send(()).unwrap());
+        for gate in &go {
+            gate.send(()).unwrap();
+        }
     }
     let (code, said) = run(directory.path(), &["--resume", "r.json", "--out", "r.json", "--html", "r.html"]);
     assert_eq!(code, Some(0), "{said}");
