@@ -3,10 +3,13 @@
 say() { printf 'bench: %s\n' "$*" >&2; }
 absolute() { printf '%s/%s' "$(cd "$(dirname "$1")" && pwd)" "$(basename "$1")"; }
 
+# Set to (setsid), the server is in a session of its own, as one that a service manager starts: sched(7), autogroup.
+session=()
+
 # start_mariadb DIR PORT [option ...]: MariaDB 10.11 in the background; its pid is in `pid`, and it listens.
 start_mariadb() {
     local dir=$1
-    "$here/start-server.sh" galera-10.11 "$@" &
+    "${session[@]}" "$here/start-server.sh" galera-10.11 "$@" &
     pid=$!
     for _ in $(seq 300); do
         if grep -q 'ready for connections' "$dir/log" 2>/dev/null; then return; fi

@@ -12,6 +12,8 @@
 #   BENCH_LOAD_LONG ("8 32"): with so many connections a trial takes as long as it takes for BENCH_LOAD_CPU_SECONDS (60) of
 #                             each tool in all blocks together, by a short trial before, so that user and system time are
 #                             split of so much
+#   BENCH_LOAD_WORKLOADS ("oltp_point_select oltp_read_only")
+#   BENCH_LOAD_SESSION ("shared": the server is in the session of the tools; "own")
 #
 # The server is ended by its own pid.
 set -euo pipefail
@@ -31,6 +33,14 @@ read -ra levels <<<"${BENCH_LOAD_CONNECTIONS:-1 2 4 8 16 32}"
 long=${BENCH_LOAD_LONG-8 32}
 cpu_seconds=${BENCH_LOAD_CPU_SECONDS:-60}
 port=${BENCH_LOAD_PORT:-21790}
+case ${BENCH_LOAD_SESSION:=shared} in
+shared) ;;
+own) session=(setsid) ;;
+*)
+    say "BENCH_LOAD_SESSION is shared or own, not $BENCH_LOAD_SESSION"
+    exit 2
+    ;;
+esac
 readonly tables=4 table_size=10000
 readonly begin='<!-- bench-load.sh: from here -->' end='<!-- bench-load.sh: to here -->'
 
@@ -149,7 +159,7 @@ instructions() {
     awk -v a="${counts[0]}" -v b="${counts[1]}" -v c="${counts[2]}" -v d="${counts[3]}" 'BEGIN { printf "%.0f", (d - b) / (c - a) }'
 }
 
-workloads=(oltp_point_select oltp_read_only)
+read -ra workloads <<<"${BENCH_LOAD_WORKLOADS:-oltp_point_select oltp_read_only}"
 for connections in "${levels[@]}"; do # The pages come into the pool.
     for tool in sysbench sealion; do measure $tool oltp_read_only tls "$connections" "time 1" >/dev/null; done
 done
@@ -198,6 +208,8 @@ server=$(run sealion oltp_point_select plain 1 "events 1" | awk -F '"' '/"server
     printf 'sealion %s, sysbench %s with %s, %s;\n' "$("$sealion" --version | awk '{ print $2 }')" \
         "$(sysbench --version | awk '{ print $2 }')" "$library" "$server"
     printf 'TLS is %swith RSA-2048, and both check the chain.\n' "$suite"
+    printf 'The server is in %s (sched(7), autogroup).\n' \
+        "$([ "$BENCH_LOAD_SESSION" = own ] && echo "a session of its own" || echo "the session of the tools")"
     printf '%s tables of %s rows, defaults otherwise; blocks: %s, trials of %s s' $tables $table_size "$blocks" "$seconds"
     [ -z "$long" ] || printf ' (with %s connections up to %s s,\nfor %s CPU seconds of each tool in a row)' "${long// / or }" "$longest_s" "$cpu_seconds"
     printf ',\nthe order alternates. Ratios are sealion by\n'
@@ -230,7 +242,7 @@ server=$(run sealion oltp_point_select plain 1 "events 1" | awk -F '"' '/"server
         words_of $tool oltp_point_select tls 8 "time $time"
         printf '%s\n' "${words[*]/#$sealion/sealion}" | fold -s -w 120 | sed 's/ $/ \\/; 2,$s/^/    /'
     done
-    printf '```\n\nAll of it: `BENCH_LOAD_BLOCKS=%s BENCH_LOAD_SECONDS=%s BENCH_LOAD_CONNECTIONS="%s" BENCH_LOAD_LONG="%s" BENCH_LOAD_CPU_SECONDS=%s make bench`\n%s\n' \
-        "$blocks" "$seconds" "${levels[*]}" "$long" "$cpu_seconds" "$end"
+    printf '```\n\nAll of it: `BENCH_LOAD_BLOCKS=%s BENCH_LOAD_SECONDS=%s BENCH_LOAD_CONNECTIONS="%s" BENCH_LOAD_LONG="%s" BENCH_LOAD_CPU_SECONDS=%s BENCH_LOAD_SESSION=%s make bench`\n%s\n' \
+        "$blocks" "$seconds" "${levels[*]}" "$long" "$cpu_seconds" "$BENCH_LOAD_SESSION" "$end"
 } >page
 replace_section "$begin" "$end" "$work/page" "$out"

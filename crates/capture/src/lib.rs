@@ -1,6 +1,6 @@
 //! Sniffing on one interface of this machine: which flows carry TLS, and does a canary pass in clear?
 //!
-//! [`start`] opens a packet ring ([`ring`], the one module with `unsafe`) and reads it on a thread of its own. What
+//! [`start`] opens a packet ring ([`ring`], one of the two modules with `unsafe`) and reads it on a thread of its own. What
 //! the bytes mean is decided without I/O: [`segment`] (IP and TCP headers), [`order`] (gaps), [`stream`] (TLS records),
 //! [`canary`] (the search), [`flow`] (who talks to whom). Which flow is which link is for the caller to say.
 //! Where packets may not be captured, a [`relay`] in front of a port feeds the same table.

@@ -672,6 +672,20 @@ impl Session {
         self.stream.socket().traffic()
     }
 
+    /// Where its bytes go as they are, for who sends those of several sessions by one call; [`Session::was_sent`] is told of them.
+    /// `None` inside TLS.
+    pub fn clear_text_socket(&self) -> Option<BorrowedFd<'_>> {
+        match &self.stream {
+            Stream::Plain(socket) => Some(socket.as_fd()),
+            Stream::Tls(_) => None,
+        }
+    }
+
+    /// So many bytes were sent on its clear-text socket.
+    pub fn was_sent(&mut self, bytes: usize) {
+        self.stream.socket_mut().was_sent(bytes);
+    }
+
     /// Something was taken that the socket had no room for yet: the next read sends it.
     pub fn holds_back(&self) -> bool {
         matches!(&self.stream, Stream::Tls(stream) if stream.holds_back())

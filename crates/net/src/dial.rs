@@ -111,6 +111,11 @@ impl Socket {
         self.traffic
     }
 
+    pub(crate) fn was_sent(&mut self, bytes: usize) {
+        self.traffic.sent_bytes += bytes as u64;
+        self.has_spoken = true;
+    }
+
     /// From now on each read and write may take this long; zero is for ever.
     pub(crate) fn set_io_timeout(&mut self, timeout: Duration) -> io::Result<()> {
         self.deadline = None;
@@ -205,8 +210,7 @@ impl Write for Socket {
                 sent => break sent?,
             }
         };
-        self.traffic.sent_bytes += count as u64;
-        self.has_spoken = true;
+        self.was_sent(count);
         Ok(count)
     }
 

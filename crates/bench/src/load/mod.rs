@@ -13,6 +13,7 @@ pub mod own;
 mod placement;
 pub mod random;
 pub mod tables;
+mod together;
 mod warmth;
 mod worker;
 pub mod workload;

@@ -22,6 +22,7 @@ use super::arrivals::Arrivals;
 use super::clock::{Moment, Ticker, now};
 use super::handover::Handover;
 use super::measure::{Cpu, Tally};
+use super::together::{SHORT_BYTES, TOGETHER, Together};
 use super::workload::{Action, Bulk, Event, Script, Slot};
 
 /// A range of a hundred rows has 13 KiB.
@@ -40,7 +41,7 @@ const STATEMENTS_A_LOOK: u32 = 64;
 const ANSWERS_A_MOMENT: u64 = 4;
 const BYTES_AN_ANSWER: u64 = 4096;
 /// No statement waits for more others to be written, nor for a long one: the server has nothing to do meanwhile.
-const SENT_TOGETHER: usize = 8;
+const SENT_TOGETHER: usize = TOGETHER;
 const LONG_BYTES: usize = 16 * 1024;
 /// Others are told so often what was done: to write where they read costs both.
 const TELL_EVERY_NS: u64 = 1_000_000;
@@ -234,6 +235,8 @@ pub struct Worker<'c> {
     busy: usize,
     /// Connections whose statement is written, and not sent.
     outbox: Vec<usize>,
+    /// `None` where statements go one by one.
+    together: Option<Box<Together>>,
     untold: Untold,
     told_at: Moment,
     buffer: Vec<u8>,
@@ -275,6 +278,7 @@ impl<'c> Worker<'c> {
             ended: None,
             busy: 0,
             outbox: Vec::new(),
+            together: Together::new().map(Box::new),
             untold: Untold::default(),
             told_at: 0,
             buffer: vec![0; READ_BYTES],
@@ -512,6 +516,10 @@ impl<'c> Worker<'c> {
             return;
         }
         let mut outbox = std::mem::take(&mut self.outbox);
+        if outbox.len() > 1 {
+            self.send_together(&outbox);
+        }
+        // What had no room, or goes inside TLS.
         for at in outbox.drain(..) {
             self.push(at);
         }
@@ -520,8 +528,36 @@ impl<'c> Worker<'c> {
         self.fresh = 0;
     }
 
+    /// What is short and in clear text, as far as there is room for it.
+    fn send_together(&mut self, outbox: &[usize]) {
+        let Some(mut together) = self.together.take() else { return };
+        let lanes = &self.lanes;
+        let ready = outbox.iter().filter_map(|at| {
+            let lane = lanes.get(*at)?;
+            let socket = lane.session.clear_text_socket()?;
+            (lane.written == 0 && lane.out.len() <= SHORT_BYTES).then_some((*at, socket, lane.out.as_slice()))
+        });
+        let mut sent = together.send(ready);
+        for (at, sent) in &mut sent {
+            let Some(lane) = self.lanes.get_mut(at) else { continue };
+            match sent {
+                Ok(count) => {
+                    lane.session.was_sent(count);
+                    lane.written = count;
+                }
+                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
+                Err(error) => self.hear_out(at, &error),
+            }
+        }
+        drop(sent);
+        self.together = (!together.is_broken()).then_some(together);
+    }
+
     fn push(&mut self, at: usize) {
         let Some(lane) = self.lanes.get_mut(at) else { return };
+        if !lane.is_alive {
+            return;
+        }
         loop {
             let rest = lane.out.get(lane.written..).unwrap_or_default();
             if rest.is_empty() {

@@ -1,0 +1,214 @@
+//! Short statements of several connections, sent by one call of io_uring. With `capture::ring` the only module with `unsafe`.
+//!
+//! A server's thread that a send wakes up is switched to when the send returns, where both are on one processor: sent one by one,
+//! each statement interrupts the worker. What is sent here is copied into room that the ring owns, so that nothing outside this
+//! module has to outlive a request; a send does not wait (`MSG_DONTWAIT`), so it has ended when the call returns. Kernels before
+//! 5.6, and containers, refuse the ring: then there is none, and statements go one by one as ever.
+//! Source: io_uring_setup(2), io_uring_enter(2), `IORING_OP_SEND` in io_uring(7).
+#![allow(unsafe_code)]
+
+use std::io::{self, ErrorKind};
+use std::mem;
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::vec::Drain;
+
+use io_uring::{IoUring, Probe, opcode, types};
+
+/// Statements that go by one call, at most.
+pub const TOGETHER: usize = 8;
+/// A longer one goes alone: to copy it costs more than it saves.
+pub const SHORT_BYTES: usize = 2048;
+/// `MSG_DONTWAIT` and `MSG_NOSIGNAL` (linux/socket.h): no waiting, and no signal where the other end is gone.
+const FLAGS: i32 = 0x40 | 0x4000;
+
+/// What became of a statement: the bytes that were taken, or why none was.
+pub type Sent = io::Result<usize>;
+
+/// A ring, and room for what it sends.
+pub struct Together {
+    ring: IoUring,
+    /// Of [`TOGETHER`] statements.
+    room: Vec<[u8; SHORT_BYTES]>,
+    /// Whose statement each of them is, as long as it has no result: empty but while [`Together::send`] runs.
+    under_way: Vec<Option<usize>>,
+    sent: Vec<(usize, Sent)>,
+    is_broken: bool,
+}
+
+impl Together {
+    /// `None` where the kernel, or who guards it, has no such ring.
+    pub fn new() -> Option<Self> {
+        let ring = IoUring::new(u32::try_from(TOGETHER).ok()?).ok()?;
+        let mut probe = Probe::new();
+        ring.submitter().register_probe(&mut probe).ok()?;
+        probe.is_supported(opcode::Send::CODE).then(|| Self {
+            ring,
+            room: vec![[0; SHORT_BYTES]; TOGETHER],
+            under_way: Vec::with_capacity(TOGETHER),
+            sent: Vec::with_capacity(TOGETHER),
+            is_broken: false,
+        })
+    }
+
+    /// A ring that failed once is not used again.
+    pub fn is_broken(&self) -> bool {
+        self.is_broken
+    }
+
+    /// Sends the first [`TOGETHER`] of it (whose, where, what), each cut to [`SHORT_BYTES`], and says in no order what became of
+    /// them. Of whom nothing is said, nothing was sent.
+    pub fn send<'a>(
+        &mut self,
+        what: impl Iterator<Item = (usize, BorrowedFd<'a>, &'a [u8])>,
+    ) -> Drain<'_, (usize, Sent)> {
+        self.sent.clear();
+        if !self.is_broken {
+            for (room, (whose, socket, bytes)) in self.room.iter_mut().zip(what) {
+                let count = bytes.len().min(SHORT_BYTES);
+                let (Some(room), Some(bytes)) = (room.get_mut(..count), bytes.get(..count)) else { break };
+                room.copy_from_slice(bytes);
+                let Ok(length) = u32::try_from(count) else { break };
+                let entry = opcode::Send::new(types::Fd(socket.as_raw_fd()), room.as_ptr(), length)
+                    .flags(FLAGS)
+                    .build()
+                    .user_data(self.under_way.len() as u64);
+                // SAFETY: until the result is there, the kernel reads `count` bytes of `room`. They are on the heap, and stay as
+                // they are: `wait` leaves only when every result is there, or with a ring that is never used again, whose room
+                // is then not freed (`drop`). The socket is borrowed for as long as this function runs, and a request that was
+                // taken has a hold on it of its own (io_uring_enter(2)).
+                if unsafe { self.ring.submission().push(&entry) }.is_err() {
+                    break;
+                }
+                self.under_way.push(Some(whose));
+            }
+            self.wait();
+        }
+        self.sent.drain(..)
+    }
+
+    /// Until every request has its result.
+    fn wait(&mut self) {
+        let mut left = self.under_way.len();
+        while left > 0 {
+            let entered = self.ring.submit_and_wait(left);
+            for result in self.ring.completion() {
+                let number = usize::try_from(result.user_data()).unwrap_or(usize::MAX);
+                if let Some(whose) = self.under_way.get_mut(number).and_then(Option::take) {
+                    let sent = usize::try_from(result.result())
+                        .map_err(|_| io::Error::from_raw_os_error(result.result().saturating_neg()));
+                    self.sent.push((whose, sent));
+                    left -= 1;
+                }
+            }
+            match entered {
+                Err(error) if left > 0 && error.kind() != ErrorKind::Interrupted => {
+                    return self.give_up(&error);
+                }
+                _ => {}
+            }
+        }
+        self.under_way.clear();
+    }
+
+    /// The last requests, which the kernel has not taken, were not tried and never will be. Of others without a result nobody knows.
+    fn give_up(&mut self, error: &io::Error) {
+        self.is_broken = true;
+        let taken = self.under_way.len().saturating_sub(self.ring.submission().len());
+        self.under_way.truncate(taken);
+        for whose in self.under_way.iter().flatten() {
+            let text = format!("io_uring gave no result of a send: {error}");
+            self.sent.push((*whose, Err(io::Error::other(text))));
+        }
+    }
+}
+
+impl Drop for Together {
+    fn drop(&mut self) {
+        if self.under_way.iter().any(Option::is_some) {
+            // The kernel may still read it.
+            mem::forget(mem::take(&mut self.room));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::os::fd::AsFd;
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+
+    /// As ordinary sends would have it: only where the ring is refused is nothing to be seen.
+    fn ring() -> Together {
+        Together::new().expect("this machine has io_uring, as the kernel's setting io_uring_disabled says")
+    }
+
+    #[test]
+    fn each_gets_its_own() {
+        let mut together = ring();
+        let pairs: Vec<_> = (0..=TOGETHER).map(|_| UnixStream::pair().expect("a pair")).collect();
+        for turn in 0..3 {
+            let texts: Vec<_> = (0..pairs.len()).map(|at| format!("{turn} {at}").repeat(at + 1)).collect();
+            let what = pairs.iter().zip(&texts).enumerate();
+            let what = what.map(|(at, ((socket, _), text))| (at * 10, socket.as_fd(), text.as_bytes()));
+            let mut sent: Vec<_> =
+                together.send(what).map(|(whose, sent)| (whose, sent.expect("it was sent"))).collect();
+            sent.sort_unstable();
+            let expected: Vec<_> = (0..TOGETHER).map(|at| (at * 10, texts[at].len())).collect();
+            assert_eq!(sent, expected, "the ninth is not sent, and not spoken of");
+            for ((_, other), text) in pairs.iter().zip(&texts).take(TOGETHER) {
+                let mut buffer = [0; 100];
+                let count = (&*other).read(&mut buffer).expect("it came");
+                assert_eq!(&buffer[..count], text.as_bytes());
+            }
+        }
+        let (_, ninth) = &pairs[TOGETHER];
+        ninth.set_nonblocking(true).expect("is set");
+        assert_eq!((&*ninth).read(&mut [0]).expect_err("nothing came").kind(), ErrorKind::WouldBlock);
+    }
+
+    #[test]
+    fn a_full_socket_and_a_gone_one_do_not_hold_up_another() {
+        let mut together = ring();
+        let (full, _kept) = UnixStream::pair().expect("a pair");
+        let (gone, end) = UnixStream::pair().expect("a pair");
+        let (good, mut other) = UnixStream::pair().expect("a pair");
+        drop(end);
+        let long = [7; SHORT_BYTES + 1];
+        // The socket waits, as it was made: it is the request that does not.
+        let mut taken = 0;
+        loop {
+            match together.send([(1, full.as_fd(), &long[..])].into_iter()).next() {
+                Some((1, Ok(count))) => {
+                    assert!(count <= SHORT_BYTES);
+                    taken += count;
+                }
+                Some((1, Err(error))) => break assert_eq!(error.kind(), ErrorKind::WouldBlock),
+                what => panic!("{what:?}"),
+            }
+        }
+        assert!(taken > 0);
+        let sockets = [&full, &gone, &good];
+        let what = sockets.into_iter().enumerate().map(|(at, socket)| (at, socket.as_fd(), &b"one"[..]));
+        let mut sent: Vec<_> = together.send(what).collect();
+        sent.sort_unstable_by_key(|(whose, _)| *whose);
+        assert!(matches!(&sent[0], (0, Err(error)) if error.kind() == ErrorKind::WouldBlock), "{sent:?}");
+        assert!(matches!(&sent[1], (1, Err(error)) if error.kind() == ErrorKind::BrokenPipe), "{sent:?}");
+        assert!(matches!(&sent[2], (2, Ok(3))), "{sent:?}");
+        let mut buffer = [0; 3];
+        other.read_exact(&mut buffer).expect("it came");
+        assert_eq!(&buffer, b"one");
+        assert!(!together.is_broken());
+    }
+
+    #[test]
+    fn a_broken_ring_sends_nothing_and_says_nothing() {
+        let mut together = ring();
+        let (here, there) = UnixStream::pair().expect("a pair");
+        there.set_nonblocking(true).expect("is set");
+        together.is_broken = true;
+        assert_eq!(together.send([(1, here.as_fd(), &b"one"[..])].into_iter()).count(), 0);
+        assert_eq!((&there).read(&mut [0]).expect_err("nothing came").kind(), ErrorKind::WouldBlock);
+    }
+}
