@@ -568,6 +568,7 @@ fn report(targets: &[ConnectOptions], load: &Load, outcome: &Outcome, started_un
         machine_energy_j: outcome.energy_j,
         client_context_switches: tally.context_switches,
         handed_over: tally.handed_over,
+        sent_together: tally.sent_together,
         retries: tally.retries,
         resumed: tally.resumed,
         late_at_end: tally.late_at_end,

@@ -1453,6 +1453,19 @@ fn connections_go_where_their_answers_arrive() {
 }
 
 #[test]
+fn statements_in_clear_text_go_together_and_inside_tls_one_by_one() {
+    let server = Real::start("galera-10.11", &[]);
+    server.prepare();
+    for (mode, is_tls) in [("DISABLED", false), ("REQUIRED", true)] {
+        let words =
+            ["oltp_point_select", "-c", "16", "--events", "20000", "--warm-up", "0", "--ssl-mode", mode];
+        let report = server.load(&[&words[..], &TABLES].concat(), 0);
+        assert_eq!(number(&report, "queries"), 20000, "{report:#}");
+        assert_eq!(number(&report, "sent_together") == 0, is_tls, "{report:#}");
+    }
+}
+
+#[test]
 fn a_connection_never_has_two_statements_outstanding() {
     let server = Real::start("galera-10.11", &[]);
     server.prepare();

@@ -93,6 +93,8 @@ pub struct Tally {
     pub context_switches: u64,
     /// Connections that went to another worker, as often as they did.
     pub handed_over: u64,
+    /// Statements that went out by one call with those of other connections.
+    pub sent_together: u64,
 }
 
 impl Default for Tally {
@@ -123,6 +125,7 @@ impl Default for Tally {
             system_us: 0,
             context_switches: 0,
             handed_over: 0,
+            sent_together: 0,
         }
     }
 }
@@ -229,6 +232,7 @@ impl Tally {
         self.system_us += other.system_us;
         self.context_switches += other.context_switches;
         self.handed_over += other.handed_over;
+        self.sent_together += other.sent_together;
     }
 }
 

@@ -33,6 +33,7 @@ use arrivals::Arrivals;
 use clock::moment;
 use handover::Handover;
 use measure::Tally;
+use together::Together;
 use warmth::Warmth;
 use worker::{Common, Lane, Times, Worker};
 use workload::{Bulk, Script, Slot};
@@ -211,6 +212,9 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
         .map(|rate| Arrivals::new(rate, measure_at, spec.arrivals_seed));
     let processors = placement::processors(workers);
     let handover = Handover::new(&processors, &shares.iter().map(Vec::len).collect::<Vec<_>>());
+    // All workers alike: some may have one of their own only because others have used up what this account may lock in memory.
+    let rings: Option<Vec<_>> = (0..workers).map(|_| Together::new()).collect();
+    let mut rings = rings.into_iter().flatten();
     let common = Common {
         script: &spec.script,
         cells: &connected.cells,
@@ -234,10 +238,10 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
             .zip(processors)
             .enumerate()
             .map(|(worker, (lanes, processor))| {
-                let (common, seed) = (&common, seeds.u64(..));
+                let (common, ring, seed) = (&common, rings.next(), seeds.u64(..));
                 scope.spawn(move || {
                     placement::settle(processor);
-                    Worker::new(common, worker, lanes, seed)?.run()
+                    Worker::new(common, worker, lanes, ring, seed)?.run()
                 })
             })
             .collect();

@@ -1,5 +1,5 @@
 //! One thread with many connections: an edge-triggered epoll loop in which each connection has at most one statement
-//! outstanding, and one write and one read are one statement.
+//! outstanding. A statement is one write, of itself or together with those of other connections, and one read.
 
 use std::borrow::Cow;
 use std::io::{self, ErrorKind, Read, Write};
@@ -243,7 +243,13 @@ pub struct Worker<'c> {
 }
 
 impl<'c> Worker<'c> {
-    pub fn new(common: &'c Common<'c>, number: usize, lanes: Vec<Lane>, seed: u64) -> io::Result<Self> {
+    pub fn new(
+        common: &'c Common<'c>,
+        number: usize,
+        lanes: Vec<Lane>,
+        together: Option<Together>,
+        seed: u64,
+    ) -> io::Result<Self> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         if let Some(bell) = common.handover.and_then(|handover| handover.bell(number)) {
             epoll::add(&epoll, bell, EventData::new_u64(BELL), EventFlags::IN)?;
@@ -278,7 +284,7 @@ impl<'c> Worker<'c> {
             ended: None,
             busy: 0,
             outbox: Vec::new(),
-            together: Together::new().map(Box::new),
+            together: together.map(Box::new),
             untold: Untold::default(),
             told_at: 0,
             buffer: vec![0; READ_BYTES],
@@ -535,21 +541,26 @@ impl<'c> Worker<'c> {
         let ready = outbox.iter().filter_map(|at| {
             let lane = lanes.get(*at)?;
             let socket = lane.session.clear_text_socket()?;
-            (lane.written == 0 && lane.out.len() <= SHORT_BYTES).then_some((*at, socket, lane.out.as_slice()))
+            (lane.is_alive && lane.written == 0 && lane.out.len() <= SHORT_BYTES).then_some((
+                *at,
+                socket,
+                lane.out.as_slice(),
+            ))
         });
-        let mut sent = together.send(ready);
-        for (at, sent) in &mut sent {
+        for (at, sent) in together.send(ready) {
             let Some(lane) = self.lanes.get_mut(at) else { continue };
             match sent {
                 Ok(count) => {
                     lane.session.was_sent(count);
                     lane.written = count;
+                    if self.is_measuring {
+                        self.tally.sent_together += 1;
+                    }
                 }
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
                 Err(error) => self.hear_out(at, &error),
             }
         }
-        drop(sent);
         self.together = (!together.is_broken()).then_some(together);
     }
 

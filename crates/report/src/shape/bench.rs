@@ -82,6 +82,9 @@ pub struct LoadReport {
     /// How often a connection went to the thread on whose processor its answers arrive.
     #[serde(default)]
     pub handed_over: u64,
+    /// Statements that went out by one call with those of other connections.
+    #[serde(default)]
+    pub sent_together: u64,
     pub retries: u64,
     /// Of the connections that `connect` made, with a TLS session from before.
     pub resumed: u64,
