@@ -10,7 +10,6 @@
 use std::io::{self, ErrorKind};
 use std::mem;
 use std::os::fd::{AsRawFd, BorrowedFd};
-use std::vec::Drain;
 
 use io_uring::{Builder, IoUring, Probe, opcode, types};
 
@@ -20,19 +19,24 @@ pub const TOGETHER: usize = 8;
 pub const SHORT_BYTES: usize = 2048;
 /// `MSG_DONTWAIT` and `MSG_NOSIGNAL` (linux/socket.h): no waiting, and no signal where the other end is gone.
 const FLAGS: i32 = 0x40 | 0x4000;
+/// No result of the kernel's: those are bytes, or the negative number of an error.
+const NOT_KNOWN: i32 = i32::MIN;
 
 /// What became of a statement: the bytes that were taken, or why none was, or that nobody knows.
 pub type Sent = io::Result<usize>;
 
-/// A ring, and room for what it sends.
+/// A ring, room for what it sends, and what is known of it. Few pages, side by side: after each switch to the server and back
+/// the first touch of a page costs.
 pub struct Together {
     ring: IoUring,
-    /// Of [`TOGETHER`] statements.
-    room: Vec<[u8; SHORT_BYTES]>,
-    /// Whose statement each of them is, as long as it has no result. Between two calls of [`Together::send`] there is none, but in a
-    /// ring that is not used again.
-    under_way: Vec<Option<usize>>,
-    sent: Vec<(usize, Sent)>,
+    /// Of [`TOGETHER`] statements, one behind the other.
+    room: Box<[u8]>,
+    /// Whose statement each request is, as long as it has no result. Between two calls of [`Together::send`] there is none, but in
+    /// a ring that is not used again.
+    under_way: [Option<usize>; TOGETHER],
+    /// Whose it was, and the result, of the first so many.
+    results: [(usize, i32); TOGETHER],
+    known: usize,
     is_broken: bool,
 }
 
@@ -48,83 +52,105 @@ impl Together {
         ring.submitter().register_probe(&mut probe).ok()?;
         probe.is_supported(opcode::Send::CODE).then(|| Self {
             ring,
-            room: vec![[0; SHORT_BYTES]; TOGETHER],
-            under_way: Vec::with_capacity(TOGETHER),
-            sent: Vec::with_capacity(TOGETHER),
+            room: vec![0; TOGETHER * SHORT_BYTES].into_boxed_slice(),
+            under_way: [None; TOGETHER],
+            results: [(0, 0); TOGETHER],
+            known: 0,
             is_broken: false,
         })
     }
 
     /// It failed once, or was left in the middle (`what` panicked), and is not used again.
     pub fn is_broken(&self) -> bool {
-        self.is_broken || !self.under_way.is_empty()
+        self.is_broken || self.under_way.iter().any(Option::is_some)
     }
 
-    /// Sends the first [`TOGETHER`] of it (whose, where, what), each cut to [`SHORT_BYTES`], and says in no order what became of
-    /// them. Of whom nothing is said, nothing was sent.
-    pub fn send<'a>(
-        &mut self,
-        what: impl Iterator<Item = (usize, BorrowedFd<'a>, &'a [u8])>,
-    ) -> Drain<'_, (usize, Sent)> {
-        self.sent.clear();
+    /// Sends the first [`TOGETHER`] of it (whose, where, what), each cut to [`SHORT_BYTES`]; [`Together::results`] has what became
+    /// of them.
+    pub fn send<'a>(&mut self, what: impl Iterator<Item = (usize, BorrowedFd<'a>, &'a [u8])>) {
+        self.known = 0;
         if !self.is_broken() {
-            for (room, (whose, socket, bytes)) in self.room.iter_mut().zip(what) {
-                let count = bytes.len().min(SHORT_BYTES);
-                let (Some(room), Some(bytes)) = (room.get_mut(..count), bytes.get(..count)) else { break };
-                room.copy_from_slice(bytes);
-                let Ok(length) = u32::try_from(count) else { break };
-                let entry = opcode::Send::new(types::Fd(socket.as_raw_fd()), room.as_ptr(), length)
-                    .flags(FLAGS)
-                    .build()
-                    .user_data(self.under_way.len() as u64);
-                // SAFETY: until the result is there, the kernel reads `count` bytes of `room`. They are on the heap, and stay as
-                // they are: `wait` leaves only when every result is there, or with a ring that is never used again, whose room
-                // is then not freed (`drop`). The socket is borrowed for as long as this function runs; a number that the kernel
-                // has not looked up by then it never will, since nothing enters the ring again.
-                if unsafe { self.ring.submission().push(&entry) }.is_err() {
-                    break;
-                }
-                self.under_way.push(Some(whose));
-            }
-            self.wait();
+            let asked = self.ask(what);
+            self.wait(asked);
         }
-        self.sent.drain(..)
+    }
+
+    /// Of the last [`Together::send`], in no order. Of whom nothing is said, nothing was sent.
+    pub fn results(&self) -> impl Iterator<Item = (usize, Sent)> {
+        self.results.iter().take(self.known).map(|(whose, result)| (*whose, sent(*result)))
+    }
+
+    /// Puts a request for each before the kernel, which looks at none yet; how many.
+    fn ask<'a>(&mut self, what: impl Iterator<Item = (usize, BorrowedFd<'a>, &'a [u8])>) -> usize {
+        let mut queue = self.ring.submission();
+        let mut free = &mut *self.room;
+        let mut asked = 0;
+        for (under_way, (whose, socket, bytes)) in self.under_way.iter_mut().zip(what) {
+            let bytes = bytes.get(..SHORT_BYTES).unwrap_or(bytes);
+            let Ok(length) = u32::try_from(bytes.len()) else { break };
+            let Some((room, rest)) = free.split_at_mut_checked(bytes.len()) else { break };
+            room.copy_from_slice(bytes);
+            free = rest;
+            let entry = opcode::Send::new(types::Fd(socket.as_raw_fd()), room.as_ptr(), length)
+                .flags(FLAGS)
+                .build()
+                .user_data(asked as u64);
+            // SAFETY: until the result is there, the kernel reads `length` bytes of `room`. They are on the heap, and stay as they
+            // are: `wait` leaves only when every result is there, or with a ring that is never used again, whose room is then not
+            // freed (`drop`). The socket is borrowed for as long as `send` runs; a number that the kernel has not looked up by
+            // then it never will, since nothing enters the ring again.
+            if unsafe { queue.push(&entry) }.is_err() {
+                break;
+            }
+            *under_way = Some(whose);
+            asked += 1;
+        }
+        asked
     }
 
     /// Until every request has its result.
-    fn wait(&mut self) {
-        let mut left = self.under_way.len();
-        while left > 0 {
-            let entered = self.ring.submit_and_wait(left);
+    fn wait(&mut self, asked: usize) {
+        while self.known < asked {
+            let entered = self.ring.submit_and_wait(asked - self.known);
             for result in self.ring.completion() {
                 let number = usize::try_from(result.user_data()).unwrap_or(usize::MAX);
-                if let Some(whose) = self.under_way.get_mut(number).and_then(Option::take) {
-                    let sent = usize::try_from(result.result())
-                        .map_err(|_| io::Error::from_raw_os_error(result.result().saturating_neg()));
-                    self.sent.push((whose, sent));
-                    left -= 1;
+                let whose = self.under_way.get_mut(number).and_then(Option::take);
+                if let (Some(whose), Some(place)) = (whose, self.results.get_mut(self.known)) {
+                    *place = (whose, result.result());
+                    self.known += 1;
                 }
             }
             match entered {
-                Err(error) if left > 0 && error.kind() != ErrorKind::Interrupted => {
-                    return self.give_up(&error);
+                Err(error) if self.known < asked && error.kind() != ErrorKind::Interrupted => {
+                    return self.give_up(asked);
                 }
                 _ => {}
             }
         }
-        self.under_way.clear();
     }
 
-    /// The last requests, which the kernel has not taken, were not tried and never will be. Of others without a result nobody knows.
-    fn give_up(&mut self, error: &io::Error) {
+    /// The last requests, which the kernel has not taken, were not tried and never will be. Of others without a result nobody
+    /// knows: `under_way` keeps them.
+    fn give_up(&mut self, asked: usize) {
         self.is_broken = true;
-        let taken = self.under_way.len().saturating_sub(self.ring.submission().len());
-        self.under_way.truncate(taken);
-        for whose in self.under_way.iter().flatten() {
-            let text = format!("io_uring gave no result of a send: {error}");
-            self.sent.push((*whose, Err(io::Error::other(text))));
+        let taken = asked.saturating_sub(self.ring.submission().len());
+        for (number, under_way) in self.under_way.iter_mut().enumerate() {
+            if number >= taken {
+                *under_way = None;
+            } else if let (Some(whose), Some(place)) = (*under_way, self.results.get_mut(self.known)) {
+                *place = (whose, NOT_KNOWN);
+                self.known += 1;
+            }
         }
     }
+}
+
+/// As send(2) would have it.
+fn sent(result: i32) -> Sent {
+    usize::try_from(result).map_err(|_| match result {
+        NOT_KNOWN => io::Error::other("io_uring does not say whether the statement was sent"),
+        result => io::Error::from_raw_os_error(result.saturating_neg()),
+    })
 }
 
 impl Drop for Together {
@@ -159,8 +185,9 @@ mod tests {
             let texts: Vec<_> = (0..pairs.len()).map(|at| format!("{turn} {at}").repeat(at + 1)).collect();
             let what = pairs.iter().zip(&texts).enumerate();
             let what = what.map(|(at, ((socket, _), text))| (at * 10, socket.as_fd(), text.as_bytes()));
+            together.send(what);
             let mut sent: Vec<_> =
-                together.send(what).map(|(whose, sent)| (whose, sent.expect("it was sent"))).collect();
+                together.results().map(|(whose, sent)| (whose, sent.expect("it was sent"))).collect();
             sent.sort_unstable();
             let expected: Vec<_> = (0..TOGETHER).map(|at| (at * 10, texts[at].len())).collect();
             assert_eq!(sent, expected, "the ninth is not sent, and not spoken of");
@@ -186,7 +213,8 @@ mod tests {
         // The socket waits, as it was made: it is the request that does not.
         let mut taken = 0;
         loop {
-            match together.send([(1, full.as_fd(), &long[..])].into_iter()).next() {
+            together.send([(1, full.as_fd(), &long[..])].into_iter());
+            match together.results().next() {
                 Some((1, Ok(count))) => {
                     assert!(count <= SHORT_BYTES);
                     taken += count;
@@ -198,7 +226,8 @@ mod tests {
         assert!(taken > 0);
         let sockets = [&full, &gone, &good];
         let what = sockets.into_iter().enumerate().map(|(at, socket)| (at, socket.as_fd(), &b"one"[..]));
-        let mut sent: Vec<_> = together.send(what).collect();
+        together.send(what);
+        let mut sent: Vec<_> = together.results().collect();
         sent.sort_unstable_by_key(|(whose, _)| *whose);
         assert!(matches!(&sent[0], (0, Err(error)) if error.kind() == ErrorKind::WouldBlock), "{sent:?}");
         assert!(matches!(&sent[1], (1, Err(error)) if error.kind() == ErrorKind::BrokenPipe), "{sent:?}");
@@ -217,7 +246,8 @@ mod tests {
         there.set_nonblocking(true).expect("is set");
         for _ in 0..2 {
             let what = [(1, here.as_fd(), &b"one"[..]), (2, here.as_fd(), &b"two"[..])];
-            assert_eq!(together.send(what.into_iter()).count(), 0);
+            together.send(what.into_iter());
+            assert_eq!(together.results().count(), 0);
             assert!(together.is_broken());
         }
         drop(together);

@@ -547,7 +547,8 @@ impl<'c> Worker<'c> {
                 lane.out.as_slice(),
             ))
         });
-        for (at, sent) in together.send(ready) {
+        together.send(ready);
+        for (at, sent) in together.results() {
             let Some(lane) = self.lanes.get_mut(at) else { continue };
             match sent {
                 Ok(count) => {
