@@ -275,7 +275,11 @@ fn a_plain_node_that_restarts_beside_a_strict_one_can_put_all_nodes_in_non_prima
         if one.min(other) > OUTAGE_MIN {
             return;
         }
-        assert_eq!(lab.letters(), "SDP");
+        // It may also wait in vain and give up while the others stay Primary; then the next restart starts it anew.
+        match lab.end_of("n3") {
+            Some(how) => eprintln!("    n3 gave up ({how})"),
+            None => assert_eq!(lab.letters(), "SDP"),
+        }
     }
     panic!("{RESTARTS_MAX} restarts passed without an outage");
 }
