@@ -118,6 +118,15 @@ impl Made {
         Self { key: Key::Rsa(2048), issuers: 1, aes_ni: true, release: Release::MariaDb1011 };
 }
 
+/// What nodes of Galera speak with each other, and of which key their certificates are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Between {
+    ClearText,
+    Tls(Key),
+    /// `socket.dynamic`: either, and for each link chance decides.
+    Dynamic(Key),
+}
+
 /// How a donor gives a joiner everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sst {
@@ -142,11 +151,11 @@ pub enum Place {
     /// A MariaDB of the lab.
     Made(Made),
     AtRest(AtRest),
-    /// Three nodes of the lab, used in turn; between them is TLS with certificates of this key, or clear text.
+    /// Three nodes of the lab, used in turn; what they speak with each other.
     Galera {
-        tls: Option<Key>,
+        between: Between,
     },
-    /// The same, with so much delay between them.
+    /// The same, with so much delay between them; TLS with certificates of this key, or clear text.
     Wan {
         tls: Option<Key>,
         one_way_ms: u16,
@@ -336,9 +345,13 @@ const TUNNELS: &[Arm] = &[
     arm("WireGuard", ArmTls::OFF).via(Via::WireGuard),
 ];
 
+const fn galera(name: &'static str, between: Between) -> Arm {
+    arm(name, ArmTls::OFF).at(Place::Galera { between })
+}
+
 const GALERA: &[Arm] = &[
-    arm("replication in clear text", ArmTls::OFF).at(Place::Galera { tls: None }),
-    arm("replication by TLS", ArmTls::OFF).at(Place::Galera { tls: Some(Made::PLAIN.key) }),
+    galera("replication in clear text", Between::ClearText),
+    galera("replication by TLS", Between::Tls(Made::PLAIN.key)),
 ];
 
 const fn wan(name: &'static str, tls: Option<Key>, one_way_ms: u16) -> Arm {
@@ -689,6 +702,19 @@ pub const EXPERIMENTS: &[Experiment] = &[
             source: GALERA_2014,
             rows: &[single("replication in clear text", 32, 392.3), single("replication by TLS", 32, 354.1)],
         }),
+    },
+    Experiment {
+        name: "galera-dynamic",
+        question: "What does a Galera cluster cost in the midst of a change to TLS, when its nodes speak both?",
+        workload: "oltp_write_only",
+        measure: Measure::EventsPerS,
+        arms: &[
+            galera("replication in clear text", Between::ClearText),
+            galera("replication by TLS", Between::Tls(Made::PLAIN.key)),
+            galera("socket.dynamic", Between::Dynamic(Made::PLAIN.key)),
+        ],
+        connections: &[32],
+        published: None,
     },
     Experiment {
         name: "wan",

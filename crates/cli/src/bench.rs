@@ -306,6 +306,7 @@ pub(crate) fn trial(args: &BenchTrial, workload: &str) -> Load {
         time: Some(Duration::from_secs(10)),
         events: None,
         rate_per_s: None,
+        sends_together: true,
         seed: args.tables.seed,
         has_own_tables: args.own_tables,
         is_echo: false,
@@ -564,6 +565,7 @@ pub(crate) fn run_text(report: &RunReport) -> String {
         let _ = writeln!(out, "\n{}", show::wrapped("published: ", &text));
     }
     for (mark, texts) in [
+        ("links: ", &report.links),
         ("left out: ", &report.left_out),
         ("NOT USABLE: ", &report.why_not),
         ("not looked at: ", &report.not_looked_at),

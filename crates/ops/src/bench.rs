@@ -146,6 +146,8 @@ pub struct Load {
     pub time: Option<Duration>,
     pub events: Option<u64>,
     pub rate_per_s: Option<f64>,
+    /// Of several connections by one call: in clear text alone, so that it would be a part of what TLS is said to cost.
+    pub sends_together: bool,
     pub seed: u64,
     /// Somebody has said that the schema may be written to, whoever made it.
     pub has_own_tables: bool,
@@ -382,6 +384,7 @@ pub fn load(
             time: load.time,
             events: load.events,
             rate_per_s: load.rate_per_s,
+            sends_together: load.sends_together,
             seed: load.seed,
             // Others each time: chance that is always the same looks like precision.
             arrivals_seed: started_unix_ms.rotate_left(32) ^ u64::from(std::process::id()),

@@ -136,6 +136,23 @@ fn galera_is_measured_with_and_without_tls_between_its_nodes() {
     assert!(report["published"]["source"].as_str().unwrap().contains("2014"));
 }
 
+/// No option, status or log says what a link of theirs is.
+#[test]
+fn what_chance_made_of_the_links_of_dynamic_nodes_is_seen_and_told() {
+    let report = run("galera-dynamic");
+    assert_eq!(report["levels"][0]["arms"].as_array().unwrap().len(), 3);
+    let told: Vec<&str> =
+        report["links"].as_array().unwrap().iter().map(|one| one.as_str().unwrap()).collect();
+    let [told] = told[..] else { panic!("{report:#}") };
+    let links: Vec<&str> =
+        told.strip_prefix("socket.dynamic: ").unwrap_or_else(|| panic!("{told}")).split(", ").collect();
+    for (link, ends) in links.iter().zip(["n1-n2 ", "n1-n3 ", "n2-n3 "]) {
+        let what = link.strip_prefix(ends).unwrap_or_else(|| panic!("{told}"));
+        assert!(["TLS", "clear text"].contains(&what), "{told}");
+    }
+    assert_eq!(links.len(), 3, "{told}");
+}
+
 #[test]
 fn a_tunnel_and_a_floor_are_measured() {
     let report = run("tunnels-connect");
@@ -432,6 +449,7 @@ fn every_experiment_runs_in_one_command() {
         "tunnels",
         "floor",
         "galera-mixed",
+        "galera-dynamic",
         "wan",
         "sst",
         "replication",

@@ -67,6 +67,8 @@ pub struct Spec {
     /// Events that begin in a second, whether or not others have ended; `None`: each connection begins the next when it has
     /// ended one.
     pub rate_per_s: Option<f64>,
+    /// What a thread has for several clear-text connections goes by one call, where the kernel has one for it.
+    pub sends_together: bool,
     pub seed: u64,
     /// Of the moments at which events arrive, where there is a rate.
     pub arrivals_seed: u64,
@@ -213,7 +215,8 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
     let processors = placement::processors(workers);
     let handover = Handover::new(&processors, &shares.iter().map(Vec::len).collect::<Vec<_>>());
     // All workers alike: some may have one of their own only because others have used up what this account may lock in memory.
-    let rings: Option<Vec<_>> = (0..workers).map(|_| Together::new()).collect();
+    let rings: Option<Vec<_>> =
+        spec.sends_together.then(|| (0..workers).map(|_| Together::new()).collect()).flatten();
     let mut rings = rings.into_iter().flatten();
     let common = Common {
         script: &spec.script,

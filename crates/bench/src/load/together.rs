@@ -9,7 +9,8 @@
 
 use std::io::{self, ErrorKind};
 use std::mem;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
 
 use io_uring::{Builder, IoUring, Probe, opcode, types};
 
@@ -41,9 +42,13 @@ pub struct Together {
 }
 
 impl Together {
-    /// `None` where the kernel, or who guards it, has no such ring.
+    /// `None` where the kernel, or who guards it, has no such ring, or lets it send nothing.
     pub fn new() -> Option<Self> {
-        Self::of(&IoUring::builder())
+        let mut together = Self::of(&IoUring::builder())?;
+        let (here, _there) = UnixStream::pair().ok()?;
+        together.send([(0, here.as_fd(), &b"?"[..])].into_iter());
+        let is_sent = matches!(together.results().next(), Some((0, Ok(1))));
+        is_sent.then_some(together)
     }
 
     fn of(builder: &Builder) -> Option<Self> {
@@ -145,6 +150,18 @@ impl Together {
     }
 }
 
+/// A word of who guards the kernel (filters of a ring's requests, Linux 7.0), or of a kernel short of memory for them: then
+/// nothing was sent, and send(2) may have an other answer.
+pub fn may_be_refused(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::PermissionDenied
+            | ErrorKind::OutOfMemory
+            | ErrorKind::InvalidInput
+            | ErrorKind::Unsupported
+    )
+}
+
 /// As send(2) would have it.
 fn sent(result: i32) -> Sent {
     usize::try_from(result).map_err(|_| match result {
@@ -165,8 +182,9 @@ impl Drop for Together {
 #[cfg(test)]
 mod tests {
     use std::io::Read;
-    use std::os::fd::AsFd;
-    use std::os::unix::net::UnixStream;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use io_uring::register::Restriction;
 
     use super::*;
 
@@ -252,5 +270,56 @@ mod tests {
         }
         drop(together);
         assert_eq!((&there).read(&mut [0]).expect_err("nothing came").kind(), ErrorKind::WouldBlock);
+    }
+
+    #[test]
+    fn a_ring_that_may_not_send_says_so_of_each_and_sends_nothing() {
+        let mut together = Together::of(IoUring::builder().setup_r_disabled()).expect("as `ring` above");
+        let submitter = together.ring.submitter();
+        // From Linux 5.10 on. Each refused request ends the kernel's batch: this is also a batch that is taken in parts.
+        submitter.register_restrictions(&mut [Restriction::sqe_op(opcode::Nop::CODE)]).expect("restricted");
+        submitter.register_enable_rings().expect("enabled");
+        let (here, there) = UnixStream::pair().expect("a pair");
+        there.set_nonblocking(true).expect("is set");
+        together.send((0..TOGETHER).map(|whose| (whose, here.as_fd(), &b"one"[..])));
+        let mut whose: Vec<usize> = together
+            .results()
+            .map(|(whose, sent)| {
+                assert!(may_be_refused(&sent.expect_err("refused")));
+                whose
+            })
+            .collect();
+        whose.sort_unstable();
+        assert!(whose.into_iter().eq(0..TOGETHER));
+        assert!(!together.is_broken());
+        assert_eq!((&there).read(&mut [0]).expect_err("nothing came").kind(), ErrorKind::WouldBlock);
+    }
+
+    #[test]
+    fn who_panics_while_the_ring_is_filled_sends_nothing_and_spoils_it() {
+        let mut together = ring();
+        let (here, there) = UnixStream::pair().expect("a pair");
+        there.set_nonblocking(true).expect("is set");
+        let what = (0..3).map(|whose| {
+            assert!(whose < 2, "it panics");
+            (whose, here.as_fd(), &b"one"[..])
+        });
+        catch_unwind(AssertUnwindSafe(|| together.send(what))).expect_err("it panics");
+        assert!(together.is_broken());
+        together.send([(3, here.as_fd(), &b"one"[..])].into_iter());
+        assert_eq!(together.results().count(), 0);
+        drop(together);
+        assert_eq!((&there).read(&mut [0]).expect_err("nothing came").kind(), ErrorKind::WouldBlock);
+    }
+
+    #[test]
+    fn what_the_kernel_took_and_never_answered_is_not_known() {
+        let mut together = Together::of(&IoUring::builder()).expect("as `ring` above");
+        together.under_way[0] = Some(7);
+        together.give_up(1);
+        let results: Vec<_> = together.results().collect();
+        let [(7, Err(error))] = &results[..] else { panic!("{results:?}") };
+        assert!(error.kind() == ErrorKind::Other && !may_be_refused(error), "{error}");
+        assert!(together.is_broken());
     }
 }

@@ -22,7 +22,7 @@ use super::arrivals::Arrivals;
 use super::clock::{Moment, Ticker, now};
 use super::handover::Handover;
 use super::measure::{Cpu, Tally};
-use super::together::{SHORT_BYTES, TOGETHER, Together};
+use super::together::{self, SHORT_BYTES, TOGETHER, Together};
 use super::workload::{Action, Bulk, Event, Script, Slot};
 
 /// A range of a hundred rows has 13 KiB.
@@ -40,7 +40,7 @@ const STATEMENTS_A_LOOK: u32 = 64;
 /// them has waited for them, and the clock is asked again.
 const ANSWERS_A_MOMENT: u64 = 4;
 const BYTES_AN_ANSWER: u64 = 4096;
-/// No statement waits for more others to be written, nor for a long one: the server has nothing to do meanwhile.
+/// No statement waits for more others to be written, nor for a long one to be sent: the server has nothing to do meanwhile.
 const SENT_TOGETHER: usize = TOGETHER;
 const LONG_BYTES: usize = 16 * 1024;
 /// Others are told so often what was done: to write where they read costs both.
@@ -548,21 +548,25 @@ impl<'c> Worker<'c> {
             ))
         });
         together.send(ready);
+        let is_alone = together.results().nth(1).is_none();
+        let mut is_refused = false;
         for (at, sent) in together.results() {
             let Some(lane) = self.lanes.get_mut(at) else { continue };
             match sent {
                 Ok(count) => {
                     lane.session.was_sent(count);
                     lane.written = count;
-                    if self.is_measuring {
+                    if self.is_measuring && !is_alone {
                         self.tally.sent_together += 1;
                     }
                 }
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
+                // Nothing was sent: of the socket or of the ring, which send(2) will tell.
+                Err(error) if together::may_be_refused(&error) => is_refused = true,
                 Err(error) => self.hear_out(at, &error),
             }
         }
-        self.together = (!together.is_broken()).then_some(together);
+        self.together = (!together.is_broken() && !is_refused).then_some(together);
     }
 
     fn push(&mut self, at: usize) {

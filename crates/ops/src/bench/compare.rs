@@ -61,6 +61,7 @@ fn of_load(report: &LoadReport) -> RunReport {
         is_usable: report.is_complete,
         why_not: report.partial.clone().into_iter().collect(),
         left_out: vec![],
+        links: vec![],
         not_looked_at: vec!["what varies from trial to trial: this is one measurement".into()],
         levels: vec![LevelRow {
             connections,
@@ -115,6 +116,16 @@ pub fn compare(first: &Kept, second: &Kept) -> Result<CompareReport, OpsError> {
     let mut only_in_one = only_in(&one, &other, "first");
     only_in_one.extend(only_in(&other, &one, "second"));
     let (mut rows, mut effects, mut differs) = (Vec::new(), Vec::new(), differences(&one, &other));
+    if let (Some(one), Some(other)) = (sends_together(&first.measured), sends_together(&second.measured))
+        && one != other
+    {
+        let word = |yes: bool| if yes { "yes" } else { "no" }.to_owned();
+        differs.push(DifferenceRow {
+            what: "statements sent together".into(),
+            first: word(one),
+            second: word(other),
+        });
+    }
     for (level, pair) in levels(&one, &other) {
         for (arm, again) in arms(level, pair) {
             if arm.tls != again.tls {
@@ -154,6 +165,14 @@ pub fn compare(first: &Kept, second: &Kept) -> Result<CompareReport, OpsError> {
         effects,
         only_in_one,
     })
+}
+
+/// An experiment never does.
+fn sends_together(measured: &Measured) -> Option<bool> {
+    match measured {
+        Measured::Load(report) => Some(report.sent_together > 0),
+        Measured::Run(_) => None,
+    }
 }
 
 fn cannot(why: String, next: &str) -> OpsError {
@@ -221,6 +240,7 @@ fn differences(one: &RunReport, other: &RunReport) -> Vec<DifferenceRow> {
         ("sealion", pair(&|run| run.sealion_version.clone())),
         ("server version", pair(&|run| run.server_version.clone())),
         ("servers", pair(&|run| run.targets.join(", "))),
+        ("links", pair(&|run| run.links.join("; "))),
         ("server on this machine", pair(&|run| if run.is_same_machine { "yes" } else { "no" }.into())),
         ("workload", pair(&|run| run.workload.clone())),
         ("trial (s)", pair(&|run| seconds(run.trial_s))),
@@ -409,6 +429,7 @@ mod tests {
                 set(report, 1, 450.0);
                 report.server_version = "11.8.0".into();
                 report.machine.cpu_model = "another".into();
+                report.links = vec!["socket.dynamic: n1-n2 TLS".into()];
                 report.settings.push(SettingRow { name: "skip-trx".into(), value: "true".into() });
                 report.levels[0].arms[1].tls = None;
             }),
@@ -423,7 +444,7 @@ mod tests {
         assert!((effect.ratio - 1.0).abs() < 1e-9 && effect.differs == Some(false), "{effect:?}");
         assert!(effect.text.contains("-50.0 % in the first run, -50.0 % in the second"), "{effect:?}");
         let what: Vec<&str> = report.differs.iter().map(|row| row.what.as_str()).collect();
-        for name in ["server version", "processor", "--skip-trx", "TLS of TLS, 1 connections"] {
+        for name in ["server version", "processor", "links", "--skip-trx", "TLS of TLS, 1 connections"] {
             assert!(what.contains(&name), "{what:?}");
         }
         assert!(report.warnings.iter().any(|text| text.contains("more than time")), "{report:#?}");
@@ -466,14 +487,20 @@ mod tests {
 
     #[test]
     fn two_single_measurements_have_a_point_and_no_interval() {
-        let load = |factor: f64| {
+        let load = |factor: f64, change: fn(&mut LoadReport)| {
             let mut report: LoadReport = serde_json::from_str(LOAD_SAMPLE).expect("a sample");
             report.queries_per_s *= factor;
+            change(&mut report);
             Kept { name: "l".into(), measured: Measured::Load(Box::new(report)) }
         };
-        let report = compare(&load(1.0), &load(1.25)).expect("the same workload");
+        let report = compare(&load(1.0, |_| {}), &load(1.25, |_| {})).expect("the same workload");
+        assert!(report.differs.is_empty(), "{report:#?}");
         let row = &report.rows[0];
         assert!((row.ratio - 1.25).abs() < 1e-9 && row.low.is_none() && row.differs.is_none(), "{row:?}");
         assert!(report.warnings.iter().any(|text| text.contains("no interval")), "{report:#?}");
+        let alone = load(1.0, |report| report.sent_together = 0);
+        let report = compare(&load(1.0, |_| {}), &alone).expect("the same workload");
+        let what: Vec<&str> = report.differs.iter().map(|row| row.what.as_str()).collect();
+        assert_eq!(what, ["statements sent together"]);
     }
 }

@@ -79,6 +79,8 @@ pub fn run(
     let mut random = fastrand::Rng::with_seed(method.load.seed);
     let mut asked = method.load.clone();
     asked.watches_network = rig.is_lab();
+    // The same generator for all arms, on every kernel.
+    asked.sends_together = false;
     asked.options.table_size = rig.table_size(asked.options.table_size, experiment);
     let own = [u32::try_from(method.load.connections).unwrap_or(u32::MAX)];
     let levels = if experiment.connections.is_empty() { own.to_vec() } else { chosen(experiment, method) };
@@ -220,6 +222,19 @@ pub fn run(
         rows.push(level(&arms, connections, &blocks, &seen, method.load.seed));
     }
     why_not.extend(noise.complaints());
+    let mut links = Vec::new();
+    for arm in &arms {
+        let Some(before) = rig.links_before(arm.place) else { continue };
+        links.push(format!("{}: {before}", arm.name));
+        if stop.load(Ordering::Relaxed) {
+            continue;
+        }
+        match rig.links_now(arm.place) {
+            Ok(now) if now == before => {}
+            Ok(now) => why_not.push(format!("{}: its links changed on the way, to {now}", arm.name)),
+            Err(error) => why_not.push(format!("{}: {}", arm.name, in_one_line(&error))),
+        }
+    }
     let mut not_looked_at = noise.unknown();
     match heat.zip(slowed_for_heat()).map(|(before, after)| after.saturating_sub(before)) {
         Some(0) => {}
@@ -267,6 +282,7 @@ pub fn run(
         is_usable: why_not.is_empty(),
         why_not,
         left_out,
+        links,
         not_looked_at,
         levels: rows,
         published: experiment.published.map(|published| PublishedTable {

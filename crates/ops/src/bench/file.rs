@@ -4,7 +4,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use ::bench::experiments::{
-    self, Arm, ArmTls, AtRest, Checks, Experiment, Key, Made, Measure, Place, Release, Via,
+    self, Arm, ArmTls, AtRest, Between, Checks, Experiment, Key, Made, Measure, Place, Release, Via,
 };
 use net::{Resumes, SslMode, TlsLibrary, TlsOptions, TlsVersion};
 use serde::Deserialize;
@@ -72,7 +72,7 @@ struct Row {
     aes_ni: Option<bool>,
     server: Option<ServerName>,
     at_rest: Option<Vec<Kept>>,
-    galera: Option<Between>,
+    galera: Option<Galera>,
     between_nodes_ms: Option<u16>,
     delay_ms: Option<u16>,
     mbit_per_s: Option<u32>,
@@ -117,9 +117,10 @@ enum Kept {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Between {
+enum Galera {
     ClearText,
     Tls,
+    Dynamic,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -350,22 +351,31 @@ fn place(row: &Row) -> Result<Place, String> {
     if row.between_nodes_ms.is_some() && row.galera.is_none() {
         return Err("between-nodes-ms takes galera = \"clear-text\" or \"tls\"".into());
     }
-    if let Some(between) = row.galera {
+    if let Some(galera) = row.galera {
         let key = row.key.as_deref().map(key).transpose()?;
-        let tls = match (between, key) {
-            (Between::ClearText, Some(_)) => {
+        let between = match (galera, key) {
+            (Galera::ClearText, Some(_)) => {
                 return Err("galera = \"clear-text\" has no certificate, and takes no key".into());
             }
-            (Between::Tls, Some(Key::Rsa(bits))) if bits < 2048 => {
+            (Galera::Tls | Galera::Dynamic, Some(Key::Rsa(bits))) if bits < 2048 => {
                 return Err(format!("nodes of Galera take no RSA key of {bits} bits: 2048 are the least"));
             }
-            (Between::ClearText, None) => None,
-            (Between::Tls, key) => Some(key.unwrap_or(Made::PLAIN.key)),
+            (Galera::ClearText, None) => Between::ClearText,
+            (Galera::Tls, key) => Between::Tls(key.unwrap_or(Made::PLAIN.key)),
+            (Galera::Dynamic, key) => Between::Dynamic(key.unwrap_or(Made::PLAIN.key)),
         };
-        return match row.between_nodes_ms {
-            None => Ok(Place::Galera { tls }),
-            Some(ms) => Ok(Place::Wan { tls, one_way_ms: delay("between-nodes-ms", ms)? }),
+        let Some(ms) = row.between_nodes_ms else { return Ok(Place::Galera { between }) };
+        let tls = match between {
+            Between::ClearText => None,
+            Between::Tls(key) => Some(key),
+            Between::Dynamic(_) => {
+                return Err(
+                    "between-nodes-ms takes galera = \"clear-text\" or \"tls\": with \"dynamic\" the delay would choose"
+                        .into(),
+                );
+            }
         };
+        return Ok(Place::Wan { tls, one_way_ms: delay("between-nodes-ms", ms)? });
     }
     if let Some(wanted) = &row.at_rest {
         let has = |one: Kept| wanted.contains(&one);
@@ -506,8 +516,13 @@ mod tests {
             one("galera = \"tls\"\nkey = \"RSA 4096\"\nbetween-nodes-ms = 5"),
             Place::Wan { tls: Some(Key::Rsa(4096)), one_way_ms: 5 }
         );
-        assert_eq!(one("galera = \"tls\""), Place::Galera { tls: Some(Key::Rsa(2048)) });
-        assert_eq!(one("galera = \"clear-text\""), Place::Galera { tls: None });
+        for (words, between) in [
+            ("galera = \"tls\"", Between::Tls(Key::Rsa(2048))),
+            ("galera = \"clear-text\"", Between::ClearText),
+            ("galera = \"dynamic\"\nkey = \"P-256\"", Between::Dynamic(Key::P256)),
+        ] {
+            assert_eq!(one(words), Place::Galera { between });
+        }
         assert_eq!(
             one("server = \"mariadb-11.8\""),
             Place::Made(Made { release: Release::MariaDb118, ..Made::PLAIN })
@@ -559,6 +574,8 @@ mod tests {
             (arms("issuers = 2\ngalera = \"tls\"\n"), "not by two"),
             (arms("key = \"P-256\"\ngalera = \"clear-text\"\n"), "takes no key"),
             (arms("key = \"RSA 1024\"\ngalera = \"tls\"\n"), "2048 are the least"),
+            (arms("key = \"RSA 1024\"\ngalera = \"dynamic\"\n"), "2048 are the least"),
+            (arms("between-nodes-ms = 5\ngalera = \"dynamic\"\n"), "the delay would choose"),
             (arms("server = \"mysql-5.5\"\n"), "mariadb-11.8"),
             (arms("mbit-per-s = 0\n"), "1 to 100000"),
             (arms("mbit-per-s = 10000\ndelay-ms = 1000\n"), "holds 1192 MiB"),

@@ -12,15 +12,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use ::bench::experiments::{Arm, AtRest, Checks, Experiment, Key, Made, Place, Release, Sst, Via};
+use ::bench::experiments::{Arm, AtRest, Between, Checks, Experiment, Made, Place, Release, Sst, Via};
 use ::bench::load::echo::Pair;
 use ::bench::load::tables::Plan;
 use capture::Canary;
 use capture::relay::{Relays, Route};
 use lab::bundle::{Servers, bundle};
 use lab::{LabOptions, SstMethod, Wait};
+use model::{LinkKind, Seen};
 use net::{ConnectOptions, Endpoint};
 use nix::fcntl::{FcntlArg, FdFlag, Flock, FlockArg, OFlag, fcntl};
+use server::GaleraState;
 
 use super::joiner::{self, Joiner};
 use super::keys;
@@ -30,6 +32,7 @@ use super::vpn::{Vpn, Way};
 use crate::labs::{self, Up};
 use crate::machine::program;
 use crate::servers::{MARIADB, MARIADB_NEWER, Server, encryption_keys, internal};
+use crate::status::{self, NodeStatus};
 use crate::{OpsError, bench};
 
 /// Of servers that the tables fit into, as sysbench's do in the published runs.
@@ -43,6 +46,8 @@ pub(super) const TUNNEL_UP_MAX: Duration = Duration::from_secs(10);
 /// Of a handshake with a node of the lab: one that speaks no TLS says nothing at all.
 const PROBE_MAX: Duration = Duration::from_secs(2);
 pub(super) const POLL: Duration = Duration::from_millis(10);
+/// How long the links of a cluster are looked at, while each node writes something.
+const LOOK_MS: u64 = 1500;
 /// Of the lab's clusters: their addresses are 127.77.N.x, and those of other labs are 1 to 3.
 const LAB_NUMBERS: u8 = 20;
 /// Keeps AES-NI and PCLMULQDQ (bits 57 and 33), VAES and VPCLMULQDQ (41 and 42 of the second word) from OpenSSL, and nothing else:
@@ -104,6 +109,8 @@ struct Lab {
     replicas: Option<Replicas>,
     /// What lies in donors, and is looked for in what passes.
     words: Vec<(Place, Canary)>,
+    /// What the links of clusters were, between whose nodes chance decides.
+    links: Vec<(Place, String)>,
     /// Transfers that were watched, and went as they are to.
     proven: Vec<Place>,
     /// Of directories and clusters; none is used twice.
@@ -128,6 +135,7 @@ impl Rig {
             clusters: vec![],
             replicas: None,
             words: vec![],
+            links: vec![],
             proven: vec![],
             made: 0,
             home,
@@ -145,6 +153,21 @@ impl Rig {
             return vec!["servers of a lab".into()];
         }
         self.named.iter().map(|target| target.endpoint.to_string()).collect()
+    }
+
+    /// What the links of a cluster were when it was made; `None` where no chance decides.
+    pub fn links_before(&self, place: Place) -> Option<&str> {
+        let known = self.lab.iter().flat_map(|lab| &lab.links).find(|(known, _)| *known == place);
+        known.map(|(_, links)| links.as_str())
+    }
+
+    /// What they are by now.
+    ///
+    /// # Errors
+    /// A node is not what it was to be.
+    pub fn links_now(&self, place: Place) -> Result<String, OpsError> {
+        let gone = || OpsError::internal("a cluster of the lab is gone", "there is no lab");
+        links(self.lab.as_ref().ok_or_else(gone)?.up(place)?)
     }
 
     /// What was chosen of TLS, before an arm chooses.
@@ -297,6 +320,7 @@ impl Rig {
         if let Some(lab) = &mut self.lab {
             lab.singles.retain(|(place, _)| needs(*place));
             lab.clusters.retain(|(place, _)| needs(*place));
+            lab.links.retain(|(place, _)| needs(*place));
             lab.replicas.take_if(|_| !needs(Place::Replica { tls: false }));
         }
     }
@@ -329,10 +353,11 @@ impl Lab {
             Place::Given => self.single(place, Made::PLAIN, AtRest::default(), stop, say),
             Place::Made(made) => self.single(place, made, AtRest::default(), stop, say),
             Place::AtRest(at_rest) => self.single(place, Made::PLAIN, at_rest, stop, say),
-            Place::Galera { tls } => self.cluster(place, tls, false, stop, say),
+            Place::Galera { between } => self.cluster(place, between, false, stop, say),
             Place::Wan { tls, one_way_ms } => {
                 let cluster = cluster_of(place);
-                let reached = self.cluster(cluster, tls, true, stop, say)?;
+                let between = tls.map_or(Between::ClearText, Between::Tls);
+                let reached = self.cluster(cluster, between, true, stop, say)?;
                 if let Some((_, up)) = self.clusters.iter().find(|(known, _)| *known == cluster) {
                     up.lab.set_delay(one_way_ms)?;
                 }
@@ -442,7 +467,7 @@ impl Lab {
     fn cluster(
         &mut self,
         place: Place,
-        tls: Option<Key>,
+        between: Between,
         has_relays: bool,
         stop: &AtomicBool,
         say: &mut dyn FnMut(&str),
@@ -452,14 +477,17 @@ impl Lab {
         }
         let number = LAB_NUMBERS + self.next()?;
         let dir = self.home.path().join(format!("g{number}"));
-        let provider_options = if let Some(key) = tls {
+        let mut provider_options = String::new();
+        if let Between::Tls(key) | Between::Dynamic(key) = between {
             let keys::Files { pair, ca } =
                 keys::make(&self.home.path().join(format!("k{number}")), key, Made::PLAIN.issuers)?;
             let (cert, key, ca) = (pair.cert.display(), pair.key.display(), ca.display());
-            format!(";socket.ssl=yes;socket.ssl_cert={cert};socket.ssl_key={key};socket.ssl_ca={ca}")
-        } else {
-            String::new()
-        };
+            provider_options =
+                format!(";socket.ssl=yes;socket.ssl_cert={cert};socket.ssl_key={key};socket.ssl_ca={ca}");
+        }
+        if let Between::Dynamic(_) = between {
+            provider_options.push_str(";socket.dynamic=yes");
+        }
         let options = LabOptions {
             name: format!("bench{number}"),
             dir: dir.clone(),
@@ -486,7 +514,11 @@ impl Lab {
                 return Err(ended());
             }
         }
-        is_between_nodes(&up, tls.is_some())?;
+        is_between_nodes(&up, between != Between::ClearText)?;
+        if let Between::Dynamic(_) = between {
+            say("looking what the links are");
+            self.links.push((place, links(&up)?));
+        }
         let targets = self.nodes(&up);
         self.clusters.push((place, up));
         if let Some(first) = targets.first() {
@@ -792,6 +824,34 @@ fn is_between_nodes(up: &Up, wants_tls: bool) -> Result<(), OpsError> {
     Ok(())
 }
 
+/// What passes between each two nodes: with `socket.dynamic` no option, status or log tells.
+fn links(up: &Up) -> Result<String, OpsError> {
+    let seen = status::status(&up.cluster, LOOK_MS, true);
+    let is_dynamic = |node: &NodeStatus| {
+        node.rows.iter().any(|row| row.what == "galera" && row.effective == GaleraState::Dynamic.to_string())
+    };
+    if let Some(node) = seen.nodes.iter().find(|node| !is_dynamic(node)) {
+        return Err(OpsError::internal(
+            format!("{} does not take clear text and TLS alike", node.node),
+            "it was to have socket.dynamic",
+        ));
+    }
+    let mut sights: Vec<_> = seen.sights.iter().filter(|sight| sight.link.kind == LinkKind::Galera).collect();
+    if sights.is_empty() {
+        return Ok(format!("not seen ({})", seen.not_looked_at.join("; ")));
+    }
+    sights.sort_by(|one, other| one.link.cmp(&other.link));
+    let told = sights.into_iter().map(|sight| {
+        let what = match &sight.seen {
+            Seen::Plain => "clear text".to_owned(),
+            Seen::Sealed => "TLS".to_owned(),
+            Seen::Unknown(why) => format!("not known ({why})"),
+        };
+        format!("{}-{} {what}", sight.link.a, sight.link.b)
+    });
+    Ok(told.collect::<Vec<_>>().join(", "))
+}
+
 fn told(place: Place) -> String {
     match place {
         Place::Given => told(Place::Made(Made::PLAIN)),
@@ -814,8 +874,10 @@ fn told(place: Place) -> String {
                 format!("{MARIADB}, encrypted: {}", kept.join(", "))
             }
         }
-        Place::Galera { tls } => format!("{} between them", between(tls)),
-        Place::Wan { tls, .. } => format!("{} and relays between them", between(tls)),
+        Place::Galera { between } => format!("{} between them", spoken(between)),
+        Place::Wan { tls, .. } => {
+            format!("{} and relays between them", spoken(tls.map_or(Between::ClearText, Between::Tls)))
+        }
         Place::Sst { method, tls } => {
             let (by, how) = (method_of(method).as_str(), if tls { "TLS" } else { "clear text" });
             format!("{by}, {how}")
@@ -825,8 +887,12 @@ fn told(place: Place) -> String {
     }
 }
 
-fn between(tls: Option<Key>) -> String {
-    tls.map_or_else(|| "clear text".into(), |key| format!("TLS with {}", keys::name(key)))
+fn spoken(between: Between) -> String {
+    match between {
+        Between::ClearText => "clear text".into(),
+        Between::Tls(key) => format!("TLS with {}", keys::name(key)),
+        Between::Dynamic(key) => format!("clear text or TLS with {}", keys::name(key)),
+    }
 }
 
 fn method_of(method: Sst) -> SstMethod {

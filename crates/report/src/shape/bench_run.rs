@@ -37,6 +37,9 @@ pub struct RunReport {
     pub why_not: Vec<String>,
     /// Arms of the experiment that could not be measured here, each with why.
     pub left_out: Vec<String>,
+    /// Of nodes that take clear text and TLS alike: what was seen on the links between them.
+    #[serde(default)]
+    pub links: Vec<String>,
     /// What could not be judged: it may speak against the figures, and nobody knows.
     pub not_looked_at: Vec<String>,
     pub levels: Vec<LevelRow>,
