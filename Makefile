@@ -78,7 +78,9 @@ deep: ## the long tests as well (hours)
 	@scripts/setup.sh all drivers
 	@$(build_release)
 	@SEALION_DEEP=1 SEALION_BIN="$(sealion)" $(CARGO) test --workspace --release --locked
-	@SEALION_BIN="$(sealion)" $(CARGO) test --package testbed --release --locked --test prove_drivers -- --ignored
+	@$(sealion) lab fetch mysql-5.5
+	@SEALION_BIN="$(sealion)" $(CARGO) test --package scan --release --locked --test real_servers -- --ignored
+	@SEALION_BIN="$(sealion)" $(CARGO) test --package testbed --release --locked --no-fail-fast --test bench --test bench_lab --test prove_drivers -- --ignored
 
 docs: ## the book, into docs/book
 	@command -v mdbook >/dev/null || { echo 'mdbook is missing: cargo install mdbook --locked' >&2; exit 2; }

@@ -10,6 +10,7 @@ pub mod file;
 mod joiner;
 pub mod kept;
 mod keys;
+pub mod links;
 pub mod ramp;
 mod replica;
 pub mod rig;

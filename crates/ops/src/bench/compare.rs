@@ -167,7 +167,7 @@ pub fn compare(first: &Kept, second: &Kept) -> Result<CompareReport, OpsError> {
     })
 }
 
-/// An experiment never does.
+/// An experiment does not.
 fn sends_together(measured: &Measured) -> Option<bool> {
     match measured {
         Measured::Load(report) => Some(report.sent_together > 0),

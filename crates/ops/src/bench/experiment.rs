@@ -17,6 +17,7 @@ use report::shape::{
     PublishedTable, RunReport, SettingRow, TrialRow,
 };
 
+use super::links::Links;
 use super::rig::{Reached, Rig};
 use super::transfer;
 use super::{Load, load, settings};
@@ -114,6 +115,7 @@ pub fn run(
             "measure it in a lab: the same command with --lab and without a server",
         ));
     }
+    let links = links_of(rig, &arms)?;
     let mut rows = Vec::new();
     let (mut server_versions, mut is_same_machine) = (BTreeSet::new(), false);
     let (mut trials_done, mut is_broken) = (0, false);
@@ -221,20 +223,8 @@ pub fn run(
         }
         rows.push(level(&arms, connections, &blocks, &seen, method.load.seed));
     }
+    let ended_unix_ms = SystemClock.unix_ms();
     why_not.extend(noise.complaints());
-    let mut links = Vec::new();
-    for arm in &arms {
-        let Some(before) = rig.links_before(arm.place) else { continue };
-        links.push(format!("{}: {before}", arm.name));
-        if stop.load(Ordering::Relaxed) {
-            continue;
-        }
-        match rig.links_now(arm.place) {
-            Ok(now) if now == before => {}
-            Ok(now) => why_not.push(format!("{}: its links changed on the way, to {now}", arm.name)),
-            Err(error) => why_not.push(format!("{}: {}", arm.name, in_one_line(&error))),
-        }
-    }
     let mut not_looked_at = noise.unknown();
     match heat.zip(slowed_for_heat()).map(|(before, after)| after.saturating_sub(before)) {
         Some(0) => {}
@@ -245,6 +235,25 @@ pub fn run(
             .push("whether a processor slowed itself down for heat: the kernel does not say".into()),
     }
     not_looked_at.extend(imprecise);
+    not_looked_at.extend(links.iter().filter_map(|(name, before)| {
+        before.unknown().map(|why| format!("what all links of {name} were before the trials: {why}"))
+    }));
+    if !stop.load(Ordering::Relaxed) {
+        match links_of(rig, &arms) {
+            Ok(now) => {
+                for ((name, before), (_, now)) in links.iter().zip(&now) {
+                    why_not.extend(
+                        before.changed(now).map(|what| format!("{name}: on the way a link changed: {what}")),
+                    );
+                    not_looked_at.extend(
+                        now.unknown()
+                            .map(|why| format!("whether all links of {name} stayed as they were: {why}")),
+                    );
+                }
+            }
+            Err(error) => why_not.push(in_one_line(&error)),
+        }
+    }
     if rows.iter().any(|level: &LevelRow| level.blocks < BLOCKS_MIN) {
         not_looked_at.push(format!(
             "whether an arm became faster or slower on the way: that takes {BLOCKS_MIN} whole blocks"
@@ -259,7 +268,7 @@ pub fn run(
         schema: BENCH_RUN_SCHEMA_ID.into(),
         sealion_version: env!("CARGO_PKG_VERSION").into(),
         started_unix_ms,
-        ended_unix_ms: SystemClock.unix_ms(),
+        ended_unix_ms,
         experiment: experiment.name.into(),
         question: experiment.question.into(),
         workload: experiment.workload.into(),
@@ -282,7 +291,7 @@ pub fn run(
         is_usable: why_not.is_empty(),
         why_not,
         left_out,
-        links,
+        links: links.iter().map(|(name, links)| format!("{name}: {}", links.told())).collect(),
         not_looked_at,
         levels: rows,
         published: experiment.published.map(|published| PublishedTable {
@@ -301,6 +310,12 @@ pub fn run(
                 .collect(),
         }),
     })
+}
+
+/// Of the arms whose links are what chance made of them.
+fn links_of(rig: &Rig, arms: &[Arm]) -> Result<Vec<(&'static str, Links)>, OpsError> {
+    let of = |arm: &Arm| rig.links(arm.place).map(|links| links.map(|links| (arm.name, links)));
+    arms.iter().filter_map(|arm| of(arm).transpose()).collect()
 }
 
 fn is_spared(arm: &Arm) -> bool {

@@ -19,20 +19,18 @@ use capture::Canary;
 use capture::relay::{Relays, Route};
 use lab::bundle::{Servers, bundle};
 use lab::{LabOptions, SstMethod, Wait};
-use model::{LinkKind, Seen};
 use net::{ConnectOptions, Endpoint};
 use nix::fcntl::{FcntlArg, FdFlag, Flock, FlockArg, OFlag, fcntl};
-use server::GaleraState;
 
 use super::joiner::{self, Joiner};
 use super::keys;
+use super::links::{self, Links};
 use super::replica::Replicas;
 use super::transfer::{self, Receiver};
 use super::vpn::{Vpn, Way};
 use crate::labs::{self, Up};
 use crate::machine::program;
 use crate::servers::{MARIADB, MARIADB_NEWER, Server, encryption_keys, internal};
-use crate::status::{self, NodeStatus};
 use crate::{OpsError, bench};
 
 /// Of servers that the tables fit into, as sysbench's do in the published runs.
@@ -46,8 +44,6 @@ pub(super) const TUNNEL_UP_MAX: Duration = Duration::from_secs(10);
 /// Of a handshake with a node of the lab: one that speaks no TLS says nothing at all.
 const PROBE_MAX: Duration = Duration::from_secs(2);
 pub(super) const POLL: Duration = Duration::from_millis(10);
-/// How long the links of a cluster are looked at, while each node writes something.
-const LOOK_MS: u64 = 1500;
 /// Of the lab's clusters: their addresses are 127.77.N.x, and those of other labs are 1 to 3.
 const LAB_NUMBERS: u8 = 20;
 /// Keeps AES-NI and PCLMULQDQ (bits 57 and 33), VAES and VPCLMULQDQ (41 and 42 of the second word) from OpenSSL, and nothing else:
@@ -109,8 +105,6 @@ struct Lab {
     replicas: Option<Replicas>,
     /// What lies in donors, and is looked for in what passes.
     words: Vec<(Place, Canary)>,
-    /// What the links of clusters were, between whose nodes chance decides.
-    links: Vec<(Place, String)>,
     /// Transfers that were watched, and went as they are to.
     proven: Vec<Place>,
     /// Of directories and clusters; none is used twice.
@@ -135,7 +129,6 @@ impl Rig {
             clusters: vec![],
             replicas: None,
             words: vec![],
-            links: vec![],
             proven: vec![],
             made: 0,
             home,
@@ -155,19 +148,17 @@ impl Rig {
         self.named.iter().map(|target| target.endpoint.to_string()).collect()
     }
 
-    /// What the links of a cluster were when it was made; `None` where no chance decides.
-    pub fn links_before(&self, place: Place) -> Option<&str> {
-        let known = self.lab.iter().flat_map(|lab| &lab.links).find(|(known, _)| *known == place);
-        known.map(|(_, links)| links.as_str())
-    }
-
-    /// What they are by now.
+    /// What the links of a cluster are at this moment; `None` where no chance decides.
     ///
     /// # Errors
     /// A node is not what it was to be.
-    pub fn links_now(&self, place: Place) -> Result<String, OpsError> {
-        let gone = || OpsError::internal("a cluster of the lab is gone", "there is no lab");
-        links(self.lab.as_ref().ok_or_else(gone)?.up(place)?)
+    pub fn links(&self, place: Place) -> Result<Option<Links>, OpsError> {
+        match (place, &self.lab) {
+            (Place::Galera { between: Between::Dynamic(_) }, Some(lab)) => {
+                links::look(lab.up(place)?).map(Some)
+            }
+            _ => Ok(None),
+        }
     }
 
     /// What was chosen of TLS, before an arm chooses.
@@ -320,7 +311,6 @@ impl Rig {
         if let Some(lab) = &mut self.lab {
             lab.singles.retain(|(place, _)| needs(*place));
             lab.clusters.retain(|(place, _)| needs(*place));
-            lab.links.retain(|(place, _)| needs(*place));
             lab.replicas.take_if(|_| !needs(Place::Replica { tls: false }));
         }
     }
@@ -515,10 +505,6 @@ impl Lab {
             }
         }
         is_between_nodes(&up, between != Between::ClearText)?;
-        if let Between::Dynamic(_) = between {
-            say("looking what the links are");
-            self.links.push((place, links(&up)?));
-        }
         let targets = self.nodes(&up);
         self.clusters.push((place, up));
         if let Some(first) = targets.first() {
@@ -822,34 +808,6 @@ fn is_between_nodes(up: &Up, wants_tls: bool) -> Result<(), OpsError> {
         }
     }
     Ok(())
-}
-
-/// What passes between each two nodes: with `socket.dynamic` no option, status or log tells.
-fn links(up: &Up) -> Result<String, OpsError> {
-    let seen = status::status(&up.cluster, LOOK_MS, true);
-    let is_dynamic = |node: &NodeStatus| {
-        node.rows.iter().any(|row| row.what == "galera" && row.effective == GaleraState::Dynamic.to_string())
-    };
-    if let Some(node) = seen.nodes.iter().find(|node| !is_dynamic(node)) {
-        return Err(OpsError::internal(
-            format!("{} does not take clear text and TLS alike", node.node),
-            "it was to have socket.dynamic",
-        ));
-    }
-    let mut sights: Vec<_> = seen.sights.iter().filter(|sight| sight.link.kind == LinkKind::Galera).collect();
-    if sights.is_empty() {
-        return Ok(format!("not seen ({})", seen.not_looked_at.join("; ")));
-    }
-    sights.sort_by(|one, other| one.link.cmp(&other.link));
-    let told = sights.into_iter().map(|sight| {
-        let what = match &sight.seen {
-            Seen::Plain => "clear text".to_owned(),
-            Seen::Sealed => "TLS".to_owned(),
-            Seen::Unknown(why) => format!("not known ({why})"),
-        };
-        format!("{}-{} {what}", sight.link.a, sight.link.b)
-    });
-    Ok(told.collect::<Vec<_>>().join(", "))
 }
 
 fn told(place: Place) -> String {
