@@ -378,7 +378,7 @@ fn sl1129_an_early_change_of_keys_is_found() {
 #[test]
 fn sl1130_an_oracle_for_paddings_is_found_in_both_ways() {
     let behind = || openssl(&["-tls1_2", "-cipher", "AES128-SHA:AES128-GCM-SHA256"]);
-    for oracle in [Oracle::Always, Oracle::Unfollowed] {
+    for oracle in [Oracle::Always, Oracle::Unfollowed, Oracle::Worded] {
         check_intrusive("SL1130", &oracle_in_front_of(behind(), oracle), &behind());
     }
     check_intrusive("SL1130", &oracle_in_front_of(behind(), Oracle::Always), &weak_openssl(&["-tls1"]));

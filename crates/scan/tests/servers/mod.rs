@@ -381,6 +381,8 @@ pub enum Oracle {
     Always,
     /// The same, only where nothing follows the key exchange for a while.
     Unfollowed,
+    /// The same, and what follows ends every connection with words of MySQL's, outside of TLS, as with yaSSL.
+    Worded,
     /// Something else each time, whatever the padding: no oracle, but a server that is broken.
     Dice,
 }
@@ -405,8 +407,13 @@ pub fn oracle_in_front_of_at(at: &str, tls: Server, oracle: Oracle) -> Server {
         while let Some(record) = read_record(&mut near) {
             if record[0] == 22 && record.get(5) == Some(&16) {
                 let _ = near.set_read_timeout(Some(Duration::from_millis(200)));
-                let next = if oracle == Oracle::Unfollowed { peek(&near) } else { None };
+                let waits = matches!(oracle, Oracle::Unfollowed | Oracle::Worded);
+                let next = if waits { peek(&near) } else { None };
                 let _ = near.set_read_timeout(None);
+                if oracle == Oracle::Worded && next == Some(20) {
+                    let _ = near.write_all(b"\x15\0\0\x03\xff\x13\x04#08S01Bad handshake");
+                    break;
+                }
                 let bad = match oracle {
                     Oracle::Dice => count.fetch_add(1, Ordering::Relaxed) % 3 == 0,
                     Oracle::Unfollowed if next == Some(20) => false,
