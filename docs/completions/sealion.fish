@@ -53,6 +53,7 @@ complete -c sealion -n "__fish_sealion_needs_command" -f -a "disable" -d 'Turn T
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "rotate" -d 'New certificates without a restart'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "resume" -d 'Finish a change that was interrupted'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "undo" -d 'Go back to what was before the newest change'
+complete -c sealion -n "__fish_sealion_needs_command" -f -a "abandon" -d 'Close an open change as it is, and print what is left how'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "bench" -d 'What a server can do, and what encryption costs it'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "lab" -d 'Real servers on loopback'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "report" -d 'Kept runs, or the page of a report.json'
@@ -386,7 +387,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand status" -s v -l verbose 
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l ca-passphrase-file -d 'The file with the passphrase of the CA key (mode 0600)' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -s b -l bits -d 'RSA keys of this size instead of P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l leaf-days -d 'Days until a node\'s certificate expires' -r
-complete -c sealion -n "__fish_sealion_using_subcommand plan" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again' -r
+complete -c sealion -n "__fish_sealion_using_subcommand plan" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again; a running state transfer is waited for' -r
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l inventory -d 'The inventory of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
@@ -405,13 +406,14 @@ always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l allow-untested -d 'Change servers of a version that we have not run ourselves'
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l accept-unknown-clients -d 'Refuse clear text though it could not be seen whether clients still use it'
+complete -c sealion -n "__fish_sealion_using_subcommand plan" -l accept-unproven -d 'Close the change although the last check could not prove it; that stays in `status` and in the journal'
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l yes -d 'Do not ask; HASH is the plan\'s, as `sealion plan` prints it' -r
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l ca-passphrase-file -d 'The file with the passphrase of the CA key (mode 0600)' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -s b -l bits -d 'RSA keys of this size instead of P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l leaf-days -d 'Days until a node\'s certificate expires' -r
-complete -c sealion -n "__fish_sealion_using_subcommand apply" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again' -r
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again; a running state transfer is waited for' -r
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l inventory -d 'The inventory of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
@@ -430,13 +432,14 @@ always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l allow-untested -d 'Change servers of a version that we have not run ourselves'
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l accept-unknown-clients -d 'Refuse clear text though it could not be seen whether clients still use it'
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -l accept-unproven -d 'Close the change although the last check could not prove it; that stays in `status` and in the journal'
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l yes -d 'Do not ask; HASH is the plan\'s, as `sealion plan` prints it' -r
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l ca-passphrase-file -d 'The file with the passphrase of the CA key (mode 0600)' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -s b -l bits -d 'RSA keys of this size instead of P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l leaf-days -d 'Days until a node\'s certificate expires' -r
-complete -c sealion -n "__fish_sealion_using_subcommand enable" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again' -r
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again; a running state transfer is waited for' -r
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l inventory -d 'The inventory of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
@@ -455,13 +458,14 @@ always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l allow-untested -d 'Change servers of a version that we have not run ourselves'
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l accept-unknown-clients -d 'Refuse clear text though it could not be seen whether clients still use it'
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -l accept-unproven -d 'Close the change although the last check could not prove it; that stays in `status` and in the journal'
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l yes -d 'Do not ask; HASH is the plan\'s, as `sealion plan` prints it' -r
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l ca-passphrase-file -d 'The file with the passphrase of the CA key (mode 0600)' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -s b -l bits -d 'RSA keys of this size instead of P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l leaf-days -d 'Days until a node\'s certificate expires' -r
-complete -c sealion -n "__fish_sealion_using_subcommand disable" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again' -r
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again; a running state transfer is waited for' -r
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l inventory -d 'The inventory of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
@@ -480,13 +484,14 @@ always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l allow-untested -d 'Change servers of a version that we have not run ourselves'
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l accept-unknown-clients -d 'Refuse clear text though it could not be seen whether clients still use it'
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -l accept-unproven -d 'Close the change although the last check could not prove it; that stays in `status` and in the journal'
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l yes -d 'Do not ask; HASH is the plan\'s, as `sealion plan` prints it' -r
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l ca-passphrase-file -d 'The file with the passphrase of the CA key (mode 0600)' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -s b -l bits -d 'RSA keys of this size instead of P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l leaf-days -d 'Days until a node\'s certificate expires' -r
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again; a running state transfer is waited for' -r
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l inventory -d 'The inventory of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
@@ -505,12 +510,13 @@ always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l allow-untested -d 'Change servers of a version that we have not run ourselves'
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l accept-unknown-clients -d 'Refuse clear text though it could not be seen whether clients still use it'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l accept-unproven -d 'Close the change although the last check could not prove it; that stays in `status` and in the journal'
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l ca-passphrase-file -d 'The file with the passphrase of the CA key (mode 0600)' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -s b -l bits -d 'RSA keys of this size instead of P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l leaf-days -d 'Days until a node\'s certificate expires' -r
-complete -c sealion -n "__fish_sealion_using_subcommand resume" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again' -r
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again; a running state transfer is waited for' -r
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l inventory -d 'The inventory of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
@@ -529,13 +535,15 @@ always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l allow-untested -d 'Change servers of a version that we have not run ourselves'
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l accept-unknown-clients -d 'Refuse clear text though it could not be seen whether clients still use it'
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -l accept-unproven -d 'Close the change although the last check could not prove it; that stays in `status` and in the journal'
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -l take-over -d 'Continue even though another sealion still holds the lease of this cluster; make sure that it has ended'
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l yes -d 'Do not ask; HASH is the plan\'s, as `sealion plan` prints it' -r
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l ca-passphrase-file -d 'The file with the passphrase of the CA key (mode 0600)' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -s b -l bits -d 'RSA keys of this size instead of P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l leaf-days -d 'Days until a node\'s certificate expires' -r
-complete -c sealion -n "__fish_sealion_using_subcommand undo" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again' -r
+complete -c sealion -n "__fish_sealion_using_subcommand undo" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again; a running state transfer is waited for' -r
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l inventory -d 'The inventory of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
@@ -554,8 +562,29 @@ always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l allow-untested -d 'Change servers of a version that we have not run ourselves'
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l accept-unknown-clients -d 'Refuse clear text though it could not be seen whether clients still use it'
+complete -c sealion -n "__fish_sealion_using_subcommand undo" -l accept-unproven -d 'Close the change although the last check could not prove it; that stays in `status` and in the journal'
+complete -c sealion -n "__fish_sealion_using_subcommand undo" -l take-over -d 'Continue even though another sealion still holds the lease of this cluster; make sure that it has ended'
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -s v -l verbose -d 'Say more; twice says everything'
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -s h -l help -d 'Print help'
+complete -c sealion -n "__fish_sealion_using_subcommand abandon" -l yes -d 'Do not ask; HASH is the plan\'s, as `sealion plan` prints it' -r
+complete -c sealion -n "__fish_sealion_using_subcommand abandon" -l inventory -d 'The inventory of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand abandon" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''
+csv\t''
+parquet\t''
+sarif\t''
+junit\t''
+prometheus\t''
+html\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand abandon" -l color -d 'When to use colour' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand abandon" -l take-over -d 'Continue even though another sealion still holds the lease of this cluster; make sure that it has ended'
+complete -c sealion -n "__fish_sealion_using_subcommand abandon" -s v -l verbose -d 'Say more; twice says everything'
+complete -c sealion -n "__fish_sealion_using_subcommand abandon" -s h -l help -d 'Print help'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and not __fish_seen_subcommand_from list prepare load run sysbench cleanup runs show compare export advise" -l inventory -d 'The inventory of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and not __fish_seen_subcommand_from list prepare load run sysbench cleanup runs show compare export advise" -l format -d 'Table for people, JSON for programs; `plan` also knows diff, sql and shell, `scan` csv, sarif, junit, prometheus and html, `bench export` csv and parquet' -r -f -a "table\t''
 json\t''

@@ -41,6 +41,15 @@ pub struct Direction {
     pub tls_segments: u64,
     /// Bytes in a chain of TLS records that we could follow without a break.
     pub tls_bytes: u64,
+    /// Bytes in front of the first record that could be followed: all bytes, where there is none.
+    #[serde(default)]
+    pub before_tls_bytes: u64,
+    /// Bytes outside of records after a chain of them had begun, and before any gap.
+    #[serde(default)]
+    pub after_tls_bytes: u64,
+    /// Segments that are whole MySQL packets in clear text, by their frames, before any TLS.
+    #[serde(default)]
+    pub mysql_segments: u64,
     pub client_hello: bool,
     /// Bytes that were sent but that we did not see, at least.
     pub missing_bytes: u64,
@@ -230,6 +239,9 @@ fn direction(stream: &Stream) -> Direction {
         segments: stream.seen.segments,
         tls_segments: stream.seen.tls_segments,
         tls_bytes: stream.seen.tls_bytes,
+        before_tls_bytes: stream.seen.before_tls_bytes,
+        after_tls_bytes: stream.seen.after_tls_bytes,
+        mysql_segments: stream.seen.mysql_segments,
         client_hello: stream.seen.client_hello,
         missing_bytes: stream.seen.missing_bytes,
         canaries: stream.seen.scanner.counts().clone(),

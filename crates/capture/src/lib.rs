@@ -44,9 +44,13 @@ const QUIET_MS: Duration = Duration::from_millis(60);
 /// At the end: a link that never pauses must not keep us for ever.
 const DRAIN_MS_MAX: Duration = Duration::from_secs(2);
 
+/// The name that stands for all interfaces at once, as tcpdump has it.
+pub const EVERY_INTERFACE: &str = "any";
+
 /// What to capture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spec {
+    /// A name, or [`EVERY_INTERFACE`].
     pub iface: String,
     /// A segment is looked at when either port is one of these; empty means every TCP port.
     pub ports: Vec<u16>,
@@ -156,7 +160,8 @@ pub fn start(spec: Spec) -> Result<Capture, CaptureError> {
     let (program, exact) = filter::tcp_ports(&ports);
     let ring = Ring::open(&iface, &program, ring_bytes).map_err(|error| open_error(&iface, &error))?;
     let filtered = if exact { "ports filtered in the kernel" } else { "ports filtered by us" };
-    let method = format!("AF_PACKET ring (TPACKET_V3) of {} MiB on {iface}, {filtered}", ring.bytes() >> 20);
+    let place = place(&iface);
+    let method = format!("AF_PACKET ring (TPACKET_V3) of {} MiB on {place}, {filtered}", ring.bytes() >> 20);
     let shared = Arc::new(Shared {
         stop: AtomicBool::new(false),
         seen: Mutex::new(Seen { table: FlowTable::new(ports), kernel_drops: 0, failed: None }),
@@ -174,6 +179,23 @@ pub fn start(spec: Spec) -> Result<Capture, CaptureError> {
             next: "see whether this process may start more threads",
         })?;
     Ok(Capture { shared, reader: Some(reader) })
+}
+
+/// Which interfaces that is, for people.
+fn place(iface: &str) -> String {
+    if iface != EVERY_INTERFACE {
+        return iface.to_owned();
+    }
+    let mut names: Vec<String> = nix::ifaddrs::getifaddrs()
+        .map(|all| {
+            all.filter(|one| one.flags.contains(nix::net::if_::InterfaceFlags::IFF_UP))
+                .map(|one| one.interface_name)
+                .collect()
+        })
+        .unwrap_or_default();
+    names.sort();
+    names.dedup();
+    format!("all interfaces ({})", names.join(", "))
 }
 
 impl Capture {
@@ -226,7 +248,7 @@ pub fn watch(
     let ring_bytes = if *ring_bytes == 0 { RING_BYTES_DEFAULT } else { *ring_bytes };
     let (program, _) = filter::tcp_ports(ports);
     let mut ring = Ring::open(iface, &program, ring_bytes).map_err(|error| open_error(iface, &error))?;
-    let method = format!("AF_PACKET ring (TPACKET_V3) of {} MiB on {iface}", ring.bytes() >> 20);
+    let method = format!("AF_PACKET ring (TPACKET_V3) of {} MiB on {}", ring.bytes() >> 20, place(iface));
     let failed = |step, error: std::io::Error| CaptureError::Failed {
         iface: iface.clone(),
         step,

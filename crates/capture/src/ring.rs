@@ -81,7 +81,11 @@ fn open_socket() -> Result<OwnedFd, OpenError> {
 impl Ring {
     pub(crate) fn open(iface: &str, filter: &[Instruction], ring_bytes: usize) -> Result<Self, OpenError> {
         let socket = open_socket()?;
-        let index = nix::net::if_::if_nametoindex(iface).map_err(at("looking the interface up"))?;
+        // Source: packet(7): a socket that is bound to the index 0 gets the packets of every interface.
+        let index = match iface {
+            crate::EVERY_INTERFACE => 0,
+            name => nix::net::if_::if_nametoindex(name).map_err(at("looking the interface up"))?,
+        };
 
         let version = libc::tpacket_versions::TPACKET_V3 as libc::c_int;
         set_option(&socket, libc::SOL_PACKET, libc::PACKET_VERSION, &version)

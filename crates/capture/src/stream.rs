@@ -1,6 +1,6 @@
 //! One direction of a TCP connection: what passed, how much of it in TLS records, and the canaries in it.
 
-use wire::{SegmentShape, classify_segment, starts_with_client_hello};
+use wire::{SegmentShape, classify_segment, is_mysql_segment, starts_with_client_hello};
 
 use crate::canary::Scanner;
 use crate::order::{Order, Sink};
@@ -22,6 +22,9 @@ pub struct Seen {
     pub segments: u64,
     pub tls_segments: u64,
     pub tls_bytes: u64,
+    pub before_tls_bytes: u64,
+    pub after_tls_bytes: u64,
+    pub mysql_segments: u64,
     pub client_hello: bool,
     pub missing_bytes: u64,
     tls: TlsWalk,
@@ -40,12 +43,22 @@ impl Sink for Counting<'_> {
         if is_whole {
             self.seen.tls_segments += u64::from(classify_segment(payload) != SegmentShape::NotTls);
             self.seen.client_hello |= starts_with_client_hello(after_ssl_request(payload));
+            self.seen.mysql_segments += u64::from(self.seen.tls_bytes == 0 && is_mysql_segment(payload));
         }
     }
 
     fn piece(&mut self, piece: &[u8], stream_offset: u64, starts_segment: bool) {
-        self.seen.bytes += piece.len() as u64;
-        self.seen.tls_bytes += self.seen.tls.feed(piece, starts_segment);
+        let length = piece.len() as u64;
+        let in_records = self.seen.tls.feed(piece, starts_segment);
+        self.seen.bytes += length;
+        let outside = length.saturating_sub(in_records);
+        // The chain begins in this piece, or has not begun: what is outside of it lies before it.
+        if self.seen.tls_bytes == 0 {
+            self.seen.before_tls_bytes += outside;
+        } else if self.seen.missing_bytes == 0 {
+            self.seen.after_tls_bytes += outside;
+        }
+        self.seen.tls_bytes += in_records;
         self.seen.scanner.feed(piece, stream_offset, self.scratch);
     }
 

@@ -29,7 +29,10 @@ pub trait Runner {
     /// Looks anew, over new connections; returns what was seen.
     fn verify(&mut self, step: &Step, direction: Direction) -> Result<String, StepError>;
     /// Copies a journal line to the nodes that the step changes. A node that is down gets it later.
-    fn copy_journal(&mut self, journal: &Path, line: &str);
+    ///
+    /// # Errors
+    /// A copy tells that somebody else goes on with the same change: nothing further is begun.
+    fn copy_journal(&mut self, journal: &Path, line: &str) -> Result<(), StepError>;
 }
 
 /// Where the driver is; called before each command is carried out.
@@ -56,7 +59,7 @@ pub fn moment(machine: &Machine, command: &Command) -> Option<String> {
             Record::Intent { step, .. } => Some(format!("{step}:announcing")),
             Record::Done { step, .. } => Some(format!("{step}:recording")),
             Record::Closed { .. } => Some("closing".into()),
-            Record::Failed { .. } | Record::Turned { .. } => None,
+            Record::Failed { .. } | Record::Turned { .. } | Record::Abandoned { .. } => None,
         },
         Command::Finished(_) => None,
     }
@@ -82,7 +85,9 @@ impl Driver<'_> {
                 Command::Finished(outcome) => return Ok(outcome),
                 Command::Append(record) => {
                     let line = self.journal.append(self.clock.unix_ms(), *record)?;
-                    self.runner.copy_journal(self.journal.path(), &line);
+                    if let Err(StepError(why)) = self.runner.copy_journal(self.journal.path(), &line) {
+                        return Ok(machine.interrupted(why));
+                    }
                     Event::Appended
                 }
                 Command::Check { step, direction } => {

@@ -4,8 +4,9 @@
 //! it would have announced was then not begun (a record is synced before its action starts), so it is dropped. A
 //! line that is whole but does not fit its predecessor is not ours, and nothing is done on its word.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use model::{Plan, StepId};
@@ -25,11 +26,17 @@ pub enum JournalError {
     #[error("{what} {}\n  why:  {source}\n  next: {next}", path.display())]
     Io { what: &'static str, path: PathBuf, source: io::Error, next: &'static str },
     #[error(
-        "the journal {} is damaged at line {line}\n  why:  {why}\n  next: compare it with the copies on the nodes; \
-         nothing was changed",
+        "the journal {} is damaged at line {line}\n  why:  {why}\n  next: nothing was changed. The nodes keep copies of it: move this \
+         file away, and sealion resume (or undo) goes on from the longest copy",
         path.display()
     )]
     Damaged { path: PathBuf, line: usize, why: String },
+    #[error(
+        "the journal {} was written by a newer sealion\n  why:  line {line} holds a record that this one does not know ({why})\n  next: \
+         use that version; nothing was changed",
+        path.display()
+    )]
+    Newer { path: PathBuf, line: usize, why: String },
     #[error(
         "another sealion is at work on this cluster\n  why:  {holder}\n  next: wait for it, or end it and resume"
     )]
@@ -67,6 +74,17 @@ pub enum Record {
     Closed {
         direction: Direction,
     },
+    /// A person closed it as it was, with what was left how. Nobody goes on with it, and nobody takes it back.
+    Abandoned {
+        left: Vec<String>,
+    },
+}
+
+impl Record {
+    /// Nothing follows it.
+    pub fn is_last(&self) -> bool {
+        matches!(self, Self::Closed { .. } | Self::Abandoned { .. })
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -98,13 +116,14 @@ impl ClusterLock {
                 next: "check owner, mode and free space of that directory, then run the same command again",
             }
         };
-        fs::create_dir_all(dir).map_err(fail("cannot make the directory of the journals"))?;
+        make_private_dir(dir).map_err(fail("cannot make the directory of the journals"))?;
         // Not truncated before it is ours: it says who holds it.
         let file = OpenOptions::new()
             .read(true)
             .write(true)
             .create(true)
             .truncate(false)
+            .mode(0o600)
             .open(&path)
             .map_err(fail("cannot open the lock"))?;
         let mut file =
@@ -149,15 +168,19 @@ impl Journal {
             }
         };
         if let Some(parent) = path.parent() {
-            fs::create_dir_all(parent).map_err(fail("cannot make the directory of the journal"))?;
+            make_private_dir(parent).map_err(fail("cannot make the directory of the journal"))?;
         }
         let file = OpenOptions::new()
             .read(true)
             .append(true)
             .create(true)
             .truncate(false)
+            .mode(0o600)
             .open(path)
             .map_err(fail("cannot open the journal"))?;
+        // Older versions left them open to all: a plan shows lines of option files.
+        file.set_permissions(Permissions::from_mode(0o600))
+            .map_err(fail("cannot set the mode of the journal"))?;
         // flock(2) is released by the kernel when the process dies, however it dies.
         let mut file =
             Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, errno)| match errno {
@@ -175,7 +198,9 @@ impl Journal {
                 .map_err(fail("cannot cut the torn line of the journal"))?;
             file.sync_all().map_err(fail("cannot sync the journal"))?;
         }
-        let _ = fs::write(path.with_extension("lock"), format!("pid {}\n", std::process::id()));
+        let mut lock = OpenOptions::new();
+        let lock = lock.write(true).create(true).truncate(true).mode(0o600).open(path.with_extension("lock"));
+        let _ = lock.and_then(|mut lock| lock.write_all(format!("pid {}\n", std::process::id()).as_bytes()));
         Ok(Self {
             path: path.to_owned(),
             file,
@@ -222,6 +247,16 @@ impl Journal {
     }
 }
 
+/// For us only, also where it was made by an older version.
+fn make_private_dir(dir: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+    let seen = fs::metadata(dir)?;
+    if seen.mode() & 0o077 != 0 {
+        fs::set_permissions(dir, Permissions::from_mode(0o700))?;
+    }
+    Ok(())
+}
+
 fn holder(path: &Path) -> String {
     fs::read_to_string(path.with_extension("lock"))
         .map_or_else(|_| "it holds the lock of the journal".into(), |text| format!("held by {}", text.trim()))
@@ -250,6 +285,14 @@ pub fn parse(bytes: &[u8], path: &Path) -> Result<Parsed, JournalError> {
         rest = after.get(1..).unwrap_or_default();
         let line: Line = match serde_json::from_slice(text) {
             Ok(line) => line,
+            // Whole, and of the chain: somebody who knows more wrote it, and it is not ours to cut off.
+            Err(error) if follows(text, &parsed) => {
+                return Err(JournalError::Newer {
+                    path: path.to_owned(),
+                    line: number,
+                    why: error.to_string(),
+                });
+            }
             // Some file systems leave zeros or half a block after a power cut: only ever in the last line.
             Err(_) if rest.is_empty() => {
                 parsed.torn_bytes = text.len() as u64 + 1;
@@ -264,6 +307,17 @@ pub fn parse(bytes: &[u8], path: &Path) -> Result<Parsed, JournalError> {
         parsed.records.push((line.at_unix_ms, line.record));
     }
     Ok(parsed)
+}
+
+/// Whether a line that is not understood is whole and continues the chain.
+fn follows(text: &[u8], before: &Parsed) -> bool {
+    let line: serde_json::Value = match serde_json::from_slice(text) {
+        Ok(line) => line,
+        Err(_) => return false,
+    };
+    line["prev"].as_str() == Some(&before.last_hash)
+        && line["n"].as_u64() == Some(before.records.len() as u64)
+        && line["record"].is_string()
 }
 
 pub fn hex(bytes: &[u8]) -> String {
@@ -321,6 +375,37 @@ mod tests {
         drop(journal);
         let again = Journal::open(&path).expect("whole");
         assert_eq!((again.records().count(), again.torn_bytes), (3, 0));
+    }
+
+    #[test]
+    fn a_record_of_a_newer_version_is_not_cut_off() {
+        let dir = tempfile::tempdir().expect("tmp");
+        let mut whole = three_lines(dir.path());
+        let last = parse(&whole, Path::new("j")).expect("whole").last_hash;
+        let line = format!(r#"{{"n":3,"at_unix_ms":9,"prev":"{last}","record":"rehearsed","step":"E9"}}"#);
+        whole.extend_from_slice(format!("{line}\n").as_bytes());
+        let path = dir.path().join("newer");
+        fs::write(&path, &whole).expect("writable");
+        let error = Journal::open(&path).expect_err("not known").to_string();
+        assert!(error.contains("newer sealion") && error.contains("line 4"), "{error}");
+        assert_eq!(fs::read(&path).expect("there"), whole);
+    }
+
+    #[test]
+    fn others_cannot_read_a_journal_and_an_old_one_is_mended() {
+        let dir = tempfile::tempdir().expect("tmp");
+        let journals = dir.path().join("journals");
+        fs::create_dir(&journals).expect("fresh");
+        fs::set_permissions(&journals, Permissions::from_mode(0o755)).expect("ours");
+        let path = journals.join("j.journal");
+        fs::write(&path, b"").expect("writable");
+        fs::set_permissions(&path, Permissions::from_mode(0o644)).expect("ours");
+        drop(Journal::open(&path).expect("empty"));
+        drop(ClusterLock::take(&journals).expect("free"));
+        let mode = |path: &Path| fs::metadata(path).expect("there").mode() & 0o777;
+        assert_eq!((mode(&journals), mode(&path)), (0o700, 0o600));
+        assert_eq!(mode(&journals.join("cluster.lock")), 0o600);
+        assert_eq!(mode(&path.with_extension("lock")), 0o600);
     }
 
     #[test]

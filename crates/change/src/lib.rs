@@ -10,4 +10,4 @@ pub mod machine;
 
 pub use driver::{Driver, Runner, StepCheck, StepError};
 pub use journal::{ClusterLock, Journal, JournalError, Record};
-pub use machine::{Command, Direction, Event, Machine, Outcome};
+pub use machine::{Command, Direction, Event, Machine, Outcome, Stand};

@@ -140,7 +140,7 @@ impl Machine {
                     let stand = machine.stand(step).map_or(Stand::Undone, |stand| stand.done(*direction));
                     machine.set(step, stand);
                 }
-                (Record::Failed { .. }, Some(_)) => {}
+                (Record::Failed { .. } | Record::Abandoned { .. }, Some(_)) => {}
                 (Record::Turned { direction } | Record::Closed { direction }, Some(machine)) => {
                     machine.direction = *direction;
                 }
@@ -151,8 +151,25 @@ impl Machine {
         if let Some(wish) = wish {
             machine.direction = wish;
         }
+        machine.look_again();
         machine.enter_first();
         Some((machine, turned))
+    }
+
+    /// What a gate saw before the change was interrupted may have been days ago: where a step behind it is still to be done, it
+    /// looks again.
+    fn look_again(&mut self) {
+        if self.direction == Direction::Back {
+            return;
+        }
+        let last = (0..self.stands.len())
+            .rev()
+            .find(|&at| self.pending(at) && self.plan.steps.get(at).is_some_and(|step| !step.only_looks));
+        for (step, stand) in self.plan.steps.iter().zip(&mut self.stands).take(last.unwrap_or(0)) {
+            if step.only_looks {
+                *stand = Stand::Untouched;
+            }
+        }
     }
 
     fn stand(&self, id: &StepId) -> Option<Stand> {
@@ -248,6 +265,13 @@ impl Machine {
                 why: format!("internal fault: {event:?} does not fit {state:?}"),
             }),
         };
+    }
+
+    /// How it ends when it must not go on, here and now.
+    pub fn interrupted(&mut self, why: String) -> Outcome {
+        let outcome = Outcome::Stopped { step: self.here(), why };
+        self.state = State::Finished(outcome.clone());
+        outcome
     }
 
     fn acting_direction(&self) -> Direction {

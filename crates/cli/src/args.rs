@@ -124,6 +124,8 @@ pub enum Command {
     Resume(GoOnArgs),
     /// Go back to what was before the newest change
     Undo(UndoArgs),
+    /// Close an open change as it is, and print what is left how
+    Abandon(AbandonArgs),
     /// What a server can do, and what encryption costs it
     #[command(subcommand)]
     Bench(BenchCommand),
@@ -1105,6 +1107,8 @@ pub struct ChangeArgs {
 pub struct GoOnArgs {
     #[command(flatten)]
     pub how: How,
+    #[command(flatten)]
+    pub over: TakeOver,
 }
 
 #[derive(Debug, Args)]
@@ -1113,6 +1117,21 @@ pub struct UndoArgs {
     pub yes: Yes,
     #[command(flatten)]
     pub go_on: GoOnArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct AbandonArgs {
+    #[command(flatten)]
+    pub yes: Yes,
+    #[command(flatten)]
+    pub over: TakeOver,
+}
+
+#[derive(Debug, Args)]
+pub struct TakeOver {
+    /// Continue even though another sealion still holds the lease of this cluster; make sure that it has ended
+    #[arg(long)]
+    pub take_over: bool,
 }
 
 #[derive(Debug, Args)]
@@ -1140,7 +1159,10 @@ pub struct How {
     /// Refuse clear text though it could not be seen whether clients still use it
     #[arg(long)]
     pub accept_unknown_clients: bool,
-    /// Upper bound for a restarted node to be Synced again
+    /// Close the change although the last check could not prove it; that stays in `status` and in the journal
+    #[arg(long)]
+    pub accept_unproven: bool,
+    /// Upper bound for a restarted node to be Synced again; a running state transfer is waited for
     #[arg(long, value_name = "S", default_value_t = 300)]
     pub sync_s_max: u64,
     /// Upper bound for sessions to leave a drained node

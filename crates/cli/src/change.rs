@@ -9,7 +9,9 @@ use ops::roll::{self, Finished, Progress, Settings};
 use ops::{Cluster, OpsError};
 use trust::KeyKind;
 
-use crate::args::{ApplyArgs, ChangeArgs, Format, Global, GoOnArgs, How, PlanArgs, UndoArgs, VerbArg};
+use crate::args::{
+    AbandonArgs, ApplyArgs, ChangeArgs, Format, Global, GoOnArgs, How, PlanArgs, UndoArgs, VerbArg,
+};
 use crate::show;
 
 fn settings(how: &How) -> Settings {
@@ -18,6 +20,7 @@ fn settings(how: &How) -> Settings {
         leaf_days: how.leaf_days,
         allow_untested: how.allow_untested,
         accept_unknown_clients: how.accept_unknown_clients,
+        accept_unproven: how.accept_unproven,
         ..Settings::default()
     };
     settings.limits.sync_ms_max = how.sync_s_max * 1000;
@@ -144,7 +147,39 @@ pub fn go_on(global: &Global, wish: Option<Direction>, args: &GoOnArgs) -> Resul
     let cluster = Cluster::read(&global.inventory)?;
     let passphrase = cluster.passphrase(args.how.ca_passphrase_file.as_deref())?;
     let command = if wish == Some(Direction::Back) { "undo" } else { "resume" };
-    run(global, &cluster, command, |tell| roll::go_on(&cluster, &settings(&args.how), passphrase, wish, tell))
+    let settings = Settings { takes_over: args.over.take_over, ..settings(&args.how) };
+    run(global, &cluster, command, |tell| roll::go_on(&cluster, &settings, passphrase, wish, tell))
+}
+
+/// Changes nothing but the journals, and cannot be taken back.
+pub fn abandon(global: &Global, args: &AbandonArgs) -> Result<u8, OpsError> {
+    let cluster = Cluster::read(&global.inventory)?;
+    let plan = roll::open_plan(&cluster)?.ok_or_else(|| {
+        OpsError::Refused(
+            "there is nothing to abandon\n  why:  no change is open\n  next: sealion status".into(),
+        )
+    })?;
+    let what = format!(
+        "{} of cluster {} is closed as it is: no server is touched, and neither resume nor undo can go on with it; plan {}",
+        plan.change,
+        plan.cluster,
+        plan.short_hash()
+    );
+    confirm_what("abandon", &plan, &what, args.yes.yes.as_deref())?;
+    let settings = Settings { takes_over: args.over.take_over, ..Settings::default() };
+    let left = roll::abandon(&cluster, &settings)?;
+    if global.format == Format::Json {
+        let json = serde_json::json!({
+            "schema": "sealion.change/1", "plan": plan.id, "outcome": "abandoned", "left": left,
+        });
+        show::out(&json.to_string());
+        return Ok(0);
+    }
+    show::out(&format!("abandoned: {} of cluster {}; this is what is left", plan.change, plan.cluster));
+    for line in left {
+        show::out(&format!("  {line}"));
+    }
+    Ok(0)
 }
 
 /// Undo of a change that is open goes on with what was confirmed; that of a finished one is a change of its own, perhaps of
@@ -161,26 +196,26 @@ pub fn undo(global: &Global, args: &UndoArgs) -> Result<u8, OpsError> {
             made.get(..19).unwrap_or(&made).replace('T', " "),
             plan.short_hash()
         );
-        confirm_undo(&plan, &what, args.yes.yes.as_deref())?;
+        confirm_what("undo", &plan, &what, args.yes.yes.as_deref())?;
     }
     go_on(global, Some(Direction::Back), &args.go_on)
 }
 
-fn confirm_undo(plan: &Plan, what: &str, yes: Option<&str>) -> Result<(), OpsError> {
+fn confirm_what(verb: &str, plan: &Plan, what: &str, yes: Option<&str>) -> Result<(), OpsError> {
     if let Some(hash) = yes {
         if hash.len() >= 8 && plan.state_hash.starts_with(hash) {
             return Ok(());
         }
         return Err(OpsError::Refused(format!(
-            "--yes {hash} is not the change that would be undone, nothing was changed\n  why:  {what}\n  next: sealion undo --yes {}",
+            "--yes {hash} is not the change that {verb} is about, nothing was changed\n  why:  {what}\n  next: sealion {verb} --yes {}",
             plan.short_hash()
         )));
     }
     if !std::io::stdin().is_terminal() {
         return Err(OpsError::usage(
             "nobody is here to be asked",
-            format!("this is an {what}"),
-            format!("if that is what you want: sealion undo --yes {}", plan.short_hash()),
+            format!("this is about: {what}"),
+            format!("if that is what you want: sealion {verb} --yes {}", plan.short_hash()),
         ));
     }
     println!("{what}");

@@ -14,6 +14,8 @@ pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
         eprintln!("note: this run was not kept: {why}");
     }
     let open = if cluster.has_files { ops::roll::open_change(&cluster)? } else { None };
+    let unproven = if cluster.has_files { ops::roll::unproven(&cluster)? } else { None };
+    let lease = if cluster.has_files { ops::lease::holder(&cluster).map(|held| held.holder) } else { None };
     let open = open.and_then(|path| Some(path.file_stem()?.to_string_lossy().into_owned()));
     if global.format == Format::Json {
         let json = serde_json::json!({
@@ -26,6 +28,8 @@ pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
             "observations": status.observations,
             "not_looked_at": status.not_looked_at,
             "open_change": open.as_deref(),
+            "unproven_change": unproven.as_deref(),
+            "lease": lease,
         });
         println!(
             "{}",
@@ -33,13 +37,19 @@ pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
                 .map_err(|error| OpsError::internal("cannot write JSON", error))?
         );
     } else {
-        print_status(&status);
         if let Some(open) = &open {
             println!(
-                "{} {open} is not finished; next: sealion resume, or sealion undo",
+                "{} {open} is not finished; next: sealion resume, sealion undo, or sealion abandon",
                 show::bold("open change:")
             );
         }
+        if let Some(holder) = &lease {
+            println!("{} {holder}", show::bold("at work now:"));
+        }
+        if let Some(unproven) = &unproven {
+            println!("{} {unproven}", show::bold("closed without proof:"));
+        }
+        print_status(&status);
     }
     if status.nodes.iter().all(|node| node.version.is_none()) {
         return Ok(3);

@@ -100,6 +100,7 @@ fn run(cli: Cli) -> Result<u8, OpsError> {
         Command::Rotate(args) => change::change(&global, model::Verb::Rotate, &args),
         Command::Resume(args) => change::go_on(&global, None, &args),
         Command::Undo(args) => change::undo(&global, &args),
+        Command::Abandon(args) => change::abandon(&global, &args),
         Command::Bench(command) => bench::bench(&global, &command),
         Command::Lab(command) => labs::lab(&global, command),
         Command::Report(args) => look::report(&global, &args),

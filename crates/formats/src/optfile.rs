@@ -236,10 +236,84 @@ pub fn is_directive(line: &[u8]) -> bool {
 
 /// True if the option's value is or contains a secret and must not be printed.
 pub fn is_secret_key(key: &str) -> bool {
-    const WORDS: [&str; 6] = ["password", "passwd", "passphrase", "secret", "token", "sst_auth"];
+    const WORDS: [&str; 11] = [
+        "password",
+        "passwd",
+        "passphrase",
+        "pwd",
+        "secret",
+        "token",
+        "credential",
+        "sst_auth",
+        "filekey",
+        "encrypt_key",
+        "encryption_key",
+    ];
+    // Servers and clients take an option by any prefix that is clear: `--passw`, `file_key_management_filek`.
+    const NAMES: [&str; 4] = ["password", "wsrep_sst_auth", "file_key_management_filekey", "encrypt_key"];
     // `wsrep_sst_auth` is `user:password`. A key that only names a file with a secret is hidden too: better once too often.
     let key = normalise_key(key).to_ascii_lowercase();
-    key == "pass" || WORDS.iter().any(|word| key.contains(word))
+    let key = ["loose_", "maximum_"]
+        .iter()
+        .fold(key.as_str(), |key, prefix| key.strip_prefix(prefix).unwrap_or(key));
+    let is_prefix = |name: &&str| name.starts_with(key) && key.len() >= PREFIX_CHARS_MIN.min(name.len() / 2);
+    WORDS.iter().any(|word| key.contains(word)) || NAMES.iter().any(is_prefix)
+}
+
+/// Shorter ones are the beginning of too many names.
+const PREFIX_CHARS_MIN: usize = 20;
+
+/// True if the value itself looks like a secret, whatever its key is called: a statement that sets a password, a URL with one, or
+/// a long run of digits and letters without sense.
+pub fn is_secret_value(value: &str) -> bool {
+    const WORDS: [&str; 5] = ["password", "identified", "passphrase", "secret", "token"];
+    let lower = value.to_ascii_lowercase();
+    let is_url_with_login = lower.split_once("://").is_some_and(|(_, rest)| {
+        rest.split(['/', '?'])
+            .next()
+            .is_some_and(|authority| authority.rsplit_once('@').is_some_and(|(login, _)| login.contains(':')))
+    });
+    is_url_with_login
+        || WORDS.iter().any(|word| lower.contains(word))
+        || value.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '='))).any(is_random)
+}
+
+/// A key of 128 bits or more in hexadecimal or Base64. Names of files and hosts are shorter, or have no such mixture.
+fn is_random(word: &str) -> bool {
+    const CHARS_MIN: usize = 20;
+    let count = |of: fn(&char) -> bool| word.chars().filter(of).count();
+    let digits = count(char::is_ascii_digit);
+    let changes = word
+        .as_bytes()
+        .windows(2)
+        .filter(|pair| matches!(pair, [one, other] if one.is_ascii_digit() != other.is_ascii_digit()))
+        .count();
+    word.len() >= CHARS_MIN && digits > 0 && digits < word.len() && changes >= 4
+}
+
+/// A line of an option file as it may be shown: without the value of an option, or of one that was commented out, that is a
+/// secret.
+pub fn shown_line(line: &str) -> String {
+    const HIDDEN: &str = "********";
+    let text = line.trim_start();
+    let is_comment = text.starts_with(['#', ';']);
+    match line.split_once('=') {
+        Some((key, value)) => {
+            let bare = key.trim().trim_start_matches(['#', ';', ' ', '\t']);
+            let last = bare.rsplit([' ', '\t']).next().unwrap_or(bare);
+            if is_secret_key(bare) || is_secret_key(last) || is_secret_value(value) {
+                format!("{key}={HIDDEN}")
+            } else {
+                line.to_owned()
+            }
+        }
+        // `password hunter2`, where somebody forgot the `=`, or a remark.
+        None if text.split_once([' ', '\t']).is_some() && (is_secret_value(text) || is_secret_key(text)) => {
+            let start = text.split([' ', '\t']).next().unwrap_or_default();
+            format!("{} {HIDDEN}", if is_comment { "#" } else { start })
+        }
+        None => line.to_owned(),
+    }
 }
 
 /// A key for people. Where somebody forgot the `=`, the value is a part of the key, and may be a password.

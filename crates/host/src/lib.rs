@@ -17,8 +17,14 @@ pub use local::Local;
 pub enum HostError {
     #[error("{what} {}: {source}", path.display())]
     File { what: &'static str, path: PathBuf, source: io::Error },
+    /// `code`: what it ended with by itself, not 0. `None`: it could not be run, or not to its end.
     #[error("`{command}` {how}{}", if said.is_empty() { String::new() } else { format!(": {said}") })]
-    Command { command: String, how: String, said: String },
+    Command { command: String, how: String, said: String, code: Option<i32> },
+    /// Somebody else wrote it between the look and the write; it was left as they wrote it.
+    #[error("{} was changed by somebody else a moment ago, and was left so", path.display())]
+    Changed { path: PathBuf },
+    #[error("{what}: {why}")]
+    Process { what: String, why: String },
 }
 
 /// What `stat` says of a file.
@@ -29,6 +35,10 @@ pub struct FileFacts {
     pub mode: u32,
     pub bytes: u64,
     pub is_dir: bool,
+    /// Names that this file has (`st_nlink`). With several, replacing one would leave the others with the old bytes.
+    pub links: u64,
+    /// The path names a symbolic link; the rest is of what it points to.
+    pub is_symlink: bool,
 }
 
 /// What the kernel says of a process.
@@ -36,6 +46,7 @@ pub struct FileFacts {
 pub struct ProcessFacts {
     pub pid: i32,
     pub uid: u32,
+    pub gid: u32,
     pub command_line: Vec<String>,
     /// Clock ticks since boot; with the pid it names one process for good.
     pub start_ticks: u64,
@@ -77,7 +88,13 @@ pub trait ReadHost {
     fn facts(&self, path: &Path) -> Result<Option<FileFacts>, HostError>;
     /// Sorted by name.
     fn list(&self, dir: &Path) -> Result<Vec<PathBuf>, HostError>;
-    fn process(&self, pid: i32) -> Option<ProcessFacts>;
+    /// `None`: there is no such process, or it is a zombie. An error: there may be one.
+    fn process(&self, pid: i32) -> Result<Option<ProcessFacts>, HostError>;
+    /// Every process of this machine.
+    ///
+    /// # Errors
+    /// Those of others are hidden from us (`hidepid`).
+    fn pids(&self) -> Result<Vec<i32>, HostError>;
     /// Bytes that an unprivileged user can still write on the file system of `path`.
     fn free_bytes(&self, path: &Path) -> Result<u64, HostError>;
     /// Whether the file system of `path` takes writes from us.
@@ -85,8 +102,9 @@ pub trait ReadHost {
 }
 
 pub trait WriteHost: ReadHost {
-    /// Temp file beside it, mode before content, fsync, rename, fsync of the directory. Old owner and mode are kept
-    /// when `mode` is `None`.
+    /// Temp file beside it, mode before content, fsync, rename, fsync of the directory. Old owner, mode and extended attributes
+    /// (ACLs are among them) are kept; `mode` and `owner` override. A symbolic link stays one: what it points to is written. A
+    /// file with several names is refused.
     fn write(
         &self,
         path: &Path,
@@ -94,11 +112,21 @@ pub trait WriteHost: ReadHost {
         mode: Option<u32>,
         owner: Option<(u32, u32)>,
     ) -> Result<(), HostError>;
+    /// The same, but only where the file still has the bytes `expected`.
+    ///
+    /// # Errors
+    /// `Changed` where it has others.
+    fn replace(&self, path: &Path, expected: &[u8], bytes: &[u8]) -> Result<(), HostError>;
     fn append(&self, path: &Path, bytes: &[u8]) -> Result<(), HostError>;
+    /// Directories above it get the same mode and owner where they have to be made.
     fn make_dir(&self, dir: &Path, mode: u32, owner: Option<(u32, u32)>) -> Result<(), HostError>;
     /// No error when it is not there.
     fn remove(&self, path: &Path) -> Result<(), HostError>;
     /// Removes the directory if it is empty.
     fn remove_dir(&self, dir: &Path) -> Result<(), HostError>;
+    /// Runs a program to its end, for `timeout` at most; then it is ended with all that it has started.
     fn run(&self, command: &[String], timeout: Duration) -> Result<String, HostError>;
+    /// Runs a program that starts or stops a service. What it leaves behind is the service and is never ended by us; nor is the
+    /// program, when it takes longer.
+    fn run_service(&self, command: &[String], timeout: Duration) -> Result<String, HostError>;
 }

@@ -1,18 +1,33 @@
 //! The machine that sealion runs on.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use nix::unistd::{AccessFlags, Gid, Uid, access, chown};
+use nix::errno::Errno;
+use nix::sys::signal::{Signal, kill, killpg};
+use nix::unistd::{AccessFlags, Gid, Pid, Uid, access, chown};
+use rustix::fs::{CWD, RenameFlags, XattrFlags, getxattr, listxattr, renameat_with, setxattr};
 
 use crate::{FileFacts, HostError, ProcessFacts, ReadHost, WriteHost};
 
 /// Of what a command prints, this much is kept for an error text.
 const SAID_BYTES_MAX: usize = 2000;
+/// What a command prints is kept up to here; what comes after is read and dropped.
+const OUTPUT_BYTES_MAX: usize = 16 << 20;
+/// After a program has ended, a child of it may still hold its output open; what comes in this time is still read.
+const OUTPUT_AFTER_END: Duration = Duration::from_millis(500);
+const POLL: Duration = Duration::from_millis(10);
+/// Names and values of a file's extended attributes together. Linux allows 64 KiB for each list and value.
+const XATTR_BYTES_MAX: usize = 64 * 1024;
 
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Local;
@@ -51,6 +66,8 @@ impl ReadHost for Local {
             mode: seen.mode() & 0o7777,
             bytes: seen.len(),
             is_dir: seen.is_dir(),
+            links: seen.nlink(),
+            is_symlink: fs::symlink_metadata(path).is_ok_and(|seen| seen.is_symlink()),
         }))
     }
 
@@ -64,22 +81,26 @@ impl ReadHost for Local {
         Ok(paths)
     }
 
-    fn process(&self, pid: i32) -> Option<ProcessFacts> {
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // Field 2 is the program's name in parentheses and may hold spaces; 3 is the state, 22 the start time.
-        let rest = stat.rsplit_once(')')?.1;
-        let fields: Vec<&str> = rest.split_whitespace().collect();
-        if matches!(fields.first(), Some(&"Z" | &"X")) {
-            return None;
+    fn process(&self, pid: i32) -> Result<Option<ProcessFacts>, HostError> {
+        match facts_of_process(pid) {
+            Ok(facts) => Ok(facts),
+            // With hidepid, /proc does not show the processes of others: only the kernel's own word counts.
+            Err(why) => match kill(Pid::from_raw(pid), None) {
+                Err(Errno::ESRCH) => Ok(None),
+                _ => Err(HostError::Process {
+                    what: format!("whether process {pid} runs cannot be told"),
+                    why: why.to_string(),
+                }),
+            },
         }
-        let line = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
-        let command_line = line
-            .split(|&byte| byte == 0)
-            .filter(|word| !word.is_empty())
-            .map(|word| String::from_utf8_lossy(word).into_owned())
-            .collect();
-        let uid = fs::metadata(format!("/proc/{pid}")).ok()?.uid();
-        Some(ProcessFacts { pid, uid, command_line, start_ticks: fields.get(19)?.parse().ok()? })
+    }
+
+    fn pids(&self) -> Result<Vec<i32>, HostError> {
+        // The first process is always there, and always somebody else's.
+        self.process(1)?;
+        let proc = Path::new("/proc");
+        let entries = fs::read_dir(proc).map_err(fail("cannot list", proc))?;
+        Ok(entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
     }
 
     fn free_bytes(&self, path: &Path) -> Result<u64, HostError> {
@@ -93,6 +114,241 @@ impl ReadHost for Local {
     }
 }
 
+fn facts_of_process(pid: i32) -> io::Result<Option<ProcessFacts>> {
+    let odd = || io::Error::other(format!("/proc/{pid}/stat is not understood"));
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
+    // Field 2 is the program's name in parentheses and may hold spaces; 3 is the state, 22 the start time.
+    let (_, rest) = stat.rsplit_once(')').ok_or_else(odd)?;
+    let fields: Vec<&str> = rest.split_whitespace().collect();
+    if matches!(fields.first(), Some(&"Z" | &"X")) {
+        return Ok(None);
+    }
+    let line = fs::read(format!("/proc/{pid}/cmdline"))?;
+    let command_line = line
+        .split(|&byte| byte == 0)
+        .filter(|word| !word.is_empty())
+        .map(|word| String::from_utf8_lossy(word).into_owned())
+        .collect();
+    let owner = fs::metadata(format!("/proc/{pid}"))?;
+    let start_ticks = fields.get(19).and_then(|field| field.parse().ok()).ok_or_else(odd)?;
+    Ok(Some(ProcessFacts { pid, uid: owner.uid(), gid: owner.gid(), command_line, start_ticks }))
+}
+
+/// What is really written when `path` is: the end of its symbolic links.
+///
+/// Debian's `/etc/mysql/my.cnf` is a link to `/etc/alternatives/my.cnf`, which is one too.
+fn behind_links(path: &Path) -> io::Result<PathBuf> {
+    match fs::symlink_metadata(path) {
+        Ok(seen) if seen.is_symlink() => fs::canonicalize(path),
+        _ => Ok(path.to_owned()),
+    }
+}
+
+/// The new bytes in a file beside the old one, ready to take its place.
+fn prepare(target: &Path, bytes: &[u8], mode: Option<u32>, owner: Option<(u32, u32)>) -> io::Result<PathBuf> {
+    let before = maybe(fs::metadata(target))?;
+    if let Some(before) = &before
+        && before.nlink() > 1
+    {
+        return Err(io::Error::other(format!(
+            "it has {} names (hard links), and the others would keep the old bytes",
+            before.nlink()
+        )));
+    }
+    let mode = mode.or(before.as_ref().map(|seen| seen.mode() & 0o7777)).unwrap_or(0o600);
+    let owner = owner.or(before.as_ref().map(|seen| (seen.uid(), seen.gid())));
+    let temp = temp_of(target);
+    sweep(target);
+    let written = (|| {
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temp)?;
+        if let Some((uid, gid)) = owner {
+            let same = fs::metadata(&temp)?;
+            if (same.uid(), same.gid()) != (uid, gid) {
+                chown(&temp, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)))?;
+            }
+        }
+        if before.is_some() {
+            copy_attributes(target, &temp)?;
+        }
+        file.set_permissions(Permissions::from_mode(mode))?;
+        file.write_all(bytes)?;
+        file.sync_all()
+    })();
+    match written {
+        Ok(()) => Ok(temp),
+        Err(error) => {
+            let _ = fs::remove_file(&temp);
+            Err(error)
+        }
+    }
+}
+
+/// A dot file: `!includedir` reads *.cnf only, and this name ends otherwise.
+fn temp_of(target: &Path) -> PathBuf {
+    let name = target.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    target.with_file_name(format!(".{name}.sealion-{}", std::process::id()))
+}
+
+/// Removes what a sealion that was killed while it wrote has left beside `target`: it may be half of a private key.
+fn sweep(target: &Path) {
+    let (Some(dir), Some(name)) = (target.parent(), target.file_name()) else { return };
+    let start = format!(".{}.sealion-", name.to_string_lossy());
+    let Ok(entries) = fs::read_dir(dir) else { return };
+    for entry in entries.flatten() {
+        let left = entry.file_name();
+        let pid =
+            left.to_str().and_then(|left| left.strip_prefix(&start)).and_then(|pid| pid.parse::<i32>().ok());
+        let own = i32::try_from(std::process::id()).ok();
+        if pid
+            .is_some_and(|pid| pid == own.unwrap_or(0) || kill(Pid::from_raw(pid), None) == Err(Errno::ESRCH))
+        {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// ACLs, SELinux labels and attributes of users are all extended attributes. One that cannot be set is an error: a file that
+/// lost its ACL may not be readable for whom it was.
+fn copy_attributes(from: &Path, to: &Path) -> io::Result<()> {
+    let mut names = vec![0; XATTR_BYTES_MAX];
+    let length = match listxattr(from, &mut names) {
+        Ok(length) => length,
+        // A file system without them.
+        Err(rustix::io::Errno::NOTSUP) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    let mut value = vec![0; XATTR_BYTES_MAX];
+    for name in
+        names.get(..length).unwrap_or_default().split(|&byte| byte == 0).filter(|name| !name.is_empty())
+    {
+        let name: OsString = OsStr::from_bytes(name).to_owned();
+        let length = getxattr(from, &name, &mut value)?;
+        let value = value.get(..length).unwrap_or_default();
+        let mut has = vec![0; XATTR_BYTES_MAX];
+        let is_so = getxattr(to, &name, &mut has).is_ok_and(|length| has.get(..length) == Some(value));
+        if !is_so {
+            setxattr(to, &name, value, XattrFlags::empty())?;
+        }
+    }
+    Ok(())
+}
+
+fn sync_dir_of(target: &Path) -> io::Result<()> {
+    File::open(target.parent().unwrap_or(Path::new("/")))?.sync_all()
+}
+
+/// Puts `temp` in the place of `target`, if that has the bytes `expected` at that very moment.
+fn exchange(temp: &Path, target: &Path, expected: &[u8]) -> io::Result<bool> {
+    match renameat_with(CWD, temp, CWD, target, RenameFlags::EXCHANGE) {
+        Ok(()) => {}
+        // A file system that cannot exchange: look as late as possible, then rename.
+        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {
+            if fs::read(target)? != expected {
+                return Ok(false);
+            }
+            return fs::rename(temp, target).map(|()| true);
+        }
+        Err(error) => return Err(error.into()),
+    }
+    // What was there lies under the other name now.
+    if fs::read(temp)? == expected {
+        return fs::remove_file(temp).map(|()| true);
+    }
+    renameat_with(CWD, temp, CWD, target, RenameFlags::EXCHANGE)?;
+    Ok(false)
+}
+
+/// A child that runs, with readers that take what it prints.
+struct Running {
+    words: String,
+    child: Child,
+    out: Printed,
+    err: Printed,
+}
+
+/// What one stream has brought so far; its reader may be held up for ever by a process that keeps the stream open.
+struct Printed {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    reader: JoinHandle<()>,
+}
+
+impl Printed {
+    fn of(stream: Option<impl Read + Send + 'static>) -> Self {
+        let bytes = Arc::new(Mutex::new(Vec::new()));
+        let sink = Arc::clone(&bytes);
+        let reader = std::thread::spawn(move || {
+            let Some(mut stream) = stream else { return };
+            let mut chunk = [0; 8192];
+            while let Ok(count) = stream.read(&mut chunk) {
+                if count == 0 {
+                    break;
+                }
+                let mut bytes = sink.lock().unwrap_or_else(PoisonError::into_inner);
+                let room = OUTPUT_BYTES_MAX.saturating_sub(bytes.len()).min(count);
+                bytes.extend_from_slice(chunk.get(..room).unwrap_or_default());
+            }
+        });
+        Self { bytes, reader }
+    }
+
+    /// What has come until `deadline`.
+    fn text(&self, deadline: Instant) -> String {
+        while !self.reader.is_finished() && Instant::now() < deadline {
+            std::thread::sleep(POLL);
+        }
+        let bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+impl Running {
+    fn start(command: &[String]) -> Result<Self, HostError> {
+        let words = command.join(" ");
+        let failed =
+            |how: String| HostError::Command { command: words.clone(), how, said: String::new(), code: None };
+        let (program, args) = command.split_first().ok_or_else(|| failed("is empty".into()))?;
+        let mut child = Command::new(program)
+            .args(args)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            // Of its own, so that it can be ended together with what it starts, and Ctrl-C is ours alone.
+            .process_group(0)
+            .spawn()
+            .map_err(|error| failed(format!("cannot be run ({error})")))?;
+        let (out, err) = (Printed::of(child.stdout.take()), Printed::of(child.stderr.take()));
+        Ok(Self { words, child, out, err })
+    }
+
+    fn failed(&self, how: String, said: &str, code: Option<i32>) -> HostError {
+        let said = said.trim().chars().take(SAID_BYTES_MAX).collect();
+        HostError::Command { command: self.words.clone(), how, said, code }
+    }
+
+    /// `None`: it still runs.
+    fn wait(&mut self, timeout: Duration) -> Result<Option<ExitStatus>, HostError> {
+        let deadline = Instant::now() + timeout;
+        loop {
+            match self.child.try_wait() {
+                Ok(Some(status)) => return Ok(Some(status)),
+                Ok(None) if Instant::now() > deadline => return Ok(None),
+                Ok(None) => std::thread::sleep(POLL),
+                Err(error) => return Err(self.failed(format!("cannot be waited for ({error})"), "", None)),
+            }
+        }
+    }
+
+    fn told(&self, status: ExitStatus) -> Result<String, HostError> {
+        let deadline = Instant::now() + OUTPUT_AFTER_END;
+        let (out, err) = (self.out.text(deadline), self.err.text(deadline));
+        if status.success() {
+            return Ok(out);
+        }
+        // A program that was ended by a signal has no code.
+        Err(self.failed(format!("ended with {status}"), &err, status.code()))
+    }
+}
+
 impl WriteHost for Local {
     fn write(
         &self,
@@ -101,31 +357,34 @@ impl WriteHost for Local {
         mode: Option<u32>,
         owner: Option<(u32, u32)>,
     ) -> Result<(), HostError> {
-        let before = self.facts(path)?;
-        let mode = mode.or(before.map(|facts| facts.mode)).unwrap_or(0o600);
-        let owner = owner.or(before.map(|facts| (facts.uid, facts.gid)));
-        let dir = path.parent().unwrap_or(Path::new("/"));
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        // A dot file: `!includedir` reads *.cnf only, and this name ends otherwise.
-        let temp = dir.join(format!(".{name}.sealion-{}", std::process::id()));
         let written = (|| {
-            let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temp)?;
-            if let Some((uid, gid)) = owner {
-                let same = fs::metadata(&temp)?;
-                if (same.uid(), same.gid()) != (uid, gid) {
-                    chown(&temp, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)))?;
-                }
+            let target = behind_links(path)?;
+            let temp = prepare(&target, bytes, mode, owner)?;
+            if let Err(error) = fs::rename(&temp, &target) {
+                let _ = fs::remove_file(&temp);
+                return Err(error);
             }
-            file.set_permissions(Permissions::from_mode(mode))?;
-            file.write_all(bytes)?;
-            file.sync_all()?;
-            fs::rename(&temp, path)?;
-            File::open(dir)?.sync_all()
+            sync_dir_of(&target)
         })();
-        if written.is_err() {
-            let _ = fs::remove_file(&temp);
-        }
         written.map_err(fail("cannot write", path))
+    }
+
+    fn replace(&self, path: &Path, expected: &[u8], bytes: &[u8]) -> Result<(), HostError> {
+        let replaced = (|| {
+            let target = behind_links(path)?;
+            let temp = prepare(&target, bytes, None, None)?;
+            let done = exchange(&temp, &target, expected);
+            if !matches!(done, Ok(true)) {
+                let _ = fs::remove_file(&temp);
+            }
+            sync_dir_of(&target)?;
+            done
+        })();
+        match replaced {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(HostError::Changed { path: path.to_owned() }),
+            Err(error) => Err(fail("cannot write", path)(error)),
+        }
     }
 
     fn append(&self, path: &Path, bytes: &[u8]) -> Result<(), HostError> {
@@ -139,7 +398,12 @@ impl WriteHost for Local {
         if dir.is_dir() {
             return Ok(());
         }
-        fs::create_dir_all(dir).map_err(fail("cannot make the directory", dir))?;
+        if let Some(above) = dir.parent()
+            && !above.is_dir()
+        {
+            self.make_dir(above, mode, owner)?;
+        }
+        fs::DirBuilder::new().mode(mode).create(dir).map_err(fail("cannot make the directory", dir))?;
         fs::set_permissions(dir, Permissions::from_mode(mode))
             .map_err(fail("cannot set the mode of", dir))?;
         if let Some((uid, gid)) = owner
@@ -167,47 +431,28 @@ impl WriteHost for Local {
     }
 
     fn run(&self, command: &[String], timeout: Duration) -> Result<String, HostError> {
-        let words = command.join(" ");
-        let failed = |how: String, said: &str| HostError::Command {
-            command: words.clone(),
-            how,
-            said: said.trim().chars().take(SAID_BYTES_MAX).collect(),
-        };
-        let (program, args) = command.split_first().ok_or_else(|| failed("is empty".into(), ""))?;
-        let mut child = Command::new(program)
-            .args(args)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(|error| failed(format!("cannot be run ({error})"), ""))?;
-        let (mut out, mut err) = (child.stdout.take(), child.stderr.take());
-        let out = std::thread::spawn(move || slurp(out.as_mut()));
-        let err = std::thread::spawn(move || slurp(err.as_mut()));
-        let deadline = Instant::now() + timeout;
-        let status = loop {
-            match child.try_wait() {
-                Ok(Some(status)) => break status,
-                Ok(None) if Instant::now() > deadline => {
-                    let _ = child.kill();
-                    let _ = child.wait();
-                    return Err(failed(format!("took longer than {} s", timeout.as_secs()), ""));
-                }
-                Ok(None) => std::thread::sleep(Duration::from_millis(10)),
-                Err(error) => return Err(failed(format!("cannot be waited for ({error})"), "")),
-            }
-        };
-        let (out, err) = (out.join().unwrap_or_default(), err.join().unwrap_or_default());
-        if status.success() { Ok(out) } else { Err(failed(format!("ended with {status}"), &err)) }
+        let mut running = Running::start(command)?;
+        if let Some(status) = running.wait(timeout)? {
+            return running.told(status);
+        }
+        if let Ok(group) = i32::try_from(running.child.id()) {
+            let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
+        }
+        let _ = running.child.wait();
+        Err(running.failed(format!("took longer than {} s", timeout.as_secs()), "", None))
     }
-}
 
-fn slurp(from: Option<&mut impl Read>) -> String {
-    let mut bytes = Vec::new();
-    if let Some(from) = from {
-        let _ = from.read_to_end(&mut bytes);
+    fn run_service(&self, command: &[String], timeout: Duration) -> Result<String, HostError> {
+        let mut running = Running::start(command)?;
+        if let Some(status) = running.wait(timeout)? {
+            return running.told(status);
+        }
+        let how = format!("still runs after {} s, and was left alone", timeout.as_secs());
+        let error = running.failed(how, "", None);
+        // Nobody else waits for it: it must not become a zombie of ours.
+        std::thread::spawn(move || running.child.wait());
+        Err(error)
     }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]
@@ -234,8 +479,85 @@ mod tests {
 
     #[test]
     fn the_own_process_is_known_by_start_time_and_a_dead_one_is_not_there() {
-        let me = Local.process(i32::try_from(std::process::id()).expect("pid")).expect("running");
+        let own = i32::try_from(std::process::id()).expect("pid");
+        let me = Local.process(own).expect("readable").expect("running");
         assert!(me.start_ticks > 0 && !me.command_line.is_empty());
-        assert_eq!(Local.process(i32::MAX), None);
+        assert_eq!(Local.process(i32::MAX).expect("it is not there"), None);
+    }
+
+    #[test]
+    fn a_symbolic_link_stays_one_and_what_it_points_to_is_written() {
+        let dir = tempfile::tempdir().expect("tmp");
+        let (real, link) = (dir.path().join("real.cnf"), dir.path().join("my.cnf"));
+        Local.write(&real, b"old", Some(0o640), None).expect("writable");
+        std::os::unix::fs::symlink("real.cnf", &link).expect("a link");
+        Local.write(&link, b"new", None, None).expect("writable");
+        Local.replace(&link, b"new", b"newer").expect("as expected");
+        assert_eq!(fs::read(&real).expect("there"), b"newer");
+        assert!(fs::symlink_metadata(&link).expect("there").is_symlink());
+        let facts = Local.facts(&link).expect("readable").expect("there");
+        assert_eq!((facts.mode, facts.is_symlink, facts.links), (0o640, true, 1));
+    }
+
+    #[test]
+    fn a_file_with_two_names_is_refused_and_left_as_it_is() {
+        let dir = tempfile::tempdir().expect("tmp");
+        let (one, other) = (dir.path().join("one.cnf"), dir.path().join("other.cnf"));
+        fs::write(&one, b"old").expect("writable");
+        fs::hard_link(&one, &other).expect("a second name");
+        let error = Local.write(&one, b"new", None, None).expect_err("two names").to_string();
+        assert!(error.contains("2 names"), "{error}");
+        assert_eq!(fs::read(&other).expect("there"), b"old");
+        assert_eq!(Local.list(dir.path()).expect("readable").len(), 2, "no temp file is left");
+    }
+
+    #[test]
+    fn extended_attributes_are_kept() {
+        let dir = tempfile::tempdir().expect("tmp");
+        let path = dir.path().join("my.cnf");
+        fs::write(&path, b"old").expect("writable");
+        if setxattr(&path, "user.origin", b"puppet", XattrFlags::empty()).is_err() {
+            // tmpfs before Linux 6.6 has none of users; an ACL is one of the system's.
+            return;
+        }
+        Local.write(&path, b"new", None, None).expect("writable");
+        Local.replace(&path, b"new", b"newer").expect("as expected");
+        let mut value = [0; 16];
+        let length = getxattr(&path, "user.origin", &mut value).expect("still there");
+        assert_eq!(value.get(..length), Some(&b"puppet"[..]));
+    }
+
+    #[test]
+    fn a_file_that_somebody_else_wrote_meanwhile_is_left_as_it_is() {
+        let dir = tempfile::tempdir().expect("tmp");
+        let path = dir.path().join("my.cnf");
+        fs::write(&path, b"theirs").expect("writable");
+        let error = Local.replace(&path, b"as planned", b"ours").expect_err("not as planned");
+        assert!(matches!(error, HostError::Changed { .. }), "{error}");
+        assert_eq!(fs::read(&path).expect("there"), b"theirs");
+        assert_eq!(Local.list(dir.path()).expect("readable"), vec![path]);
+    }
+
+    #[test]
+    fn a_program_whose_child_keeps_its_output_open_is_not_waited_for() {
+        let words = ["sh", "-c", "echo started; sleep 300 &"].map(String::from);
+        let printed = Local.run_service(&words, Duration::from_secs(60)).expect("it ended with 0");
+        assert_eq!(printed, "started\n");
+    }
+
+    #[test]
+    fn a_program_that_takes_too_long_is_ended_with_its_children() {
+        let dir = tempfile::tempdir().expect("tmp");
+        let pid_file = dir.path().join("pid");
+        let script = format!("sleep 300 & echo $! > {}; wait", pid_file.display());
+        let words = ["sh".to_owned(), "-c".to_owned(), script];
+        let error = Local.run(&words, Duration::from_secs(2)).expect_err("too long");
+        assert!(matches!(error, HostError::Command { code: None, .. }), "{error}");
+        let pid: i32 = fs::read_to_string(pid_file).expect("written").trim().parse().expect("a pid");
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while Local.process(pid).expect("readable").is_some() {
+            assert!(Instant::now() < deadline, "its child still runs");
+            std::thread::sleep(POLL);
+        }
     }
 }

@@ -105,71 +105,334 @@ pub struct LinkSight {
     pub kernel_drops: u64,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub evidence: Option<Evidence>,
+    /// Of a client link: nobody but sealion itself spoke on it, over TLS.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub only_own_session: bool,
+    /// Of a client link: sessions of others over TCP, as the server lists them. `None`: it could not be asked.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub tcp_sessions: Option<u32>,
+    /// Of a client link: who spoke clear text (`app@10.0.0.5:51234`).
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub cleartext_clients: Vec<String>,
 }
 
-/// What one capture counted on one link; [`judge`] turns it into a verdict.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Counts {
-    pub payload_bytes: u64,
-    pub canaries: u64,
+impl LinkSight {
+    /// Of a client link: nobody was connected over TCP but sealion, so there was nothing that could have been seen.
+    pub fn has_no_clients(&self) -> bool {
+        self.link.kind == LinkKind::Client
+            && self.tcp_sessions == Some(0)
+            && self.cleartext_clients.is_empty()
+            && (self.only_own_session || (self.control_seen && self.payload_bytes == 0))
+    }
+}
+
+/// A capture that begins in the middle of a TLS record sees the rest of it before the first header, once per direction.
+/// Source: RFC 8446 section 5.2: a record is at most 2^14 + 256 bytes and a 5-byte header.
+pub const FIRST_RECORD_BYTES_MAX: u64 = (1 << 14) + 256 + 5;
+/// MySQL says hello in clear text before TLS: a greeting (some 100 bytes) from the server; from the client a header of the
+/// PROXY protocol (up to 232 bytes) and an SSLRequest (36 bytes).
+pub const HELLO_BYTES_MAX: u64 = 512;
+/// Of these, the client's own.
+const SSL_REQUEST_BYTES: u64 = 36;
+
+/// What passed in one direction of one connection.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DirectionCounts {
+    pub bytes: u64,
     /// Bytes inside whole TLS records, followed from record to record.
     pub tls_bytes: u64,
-    /// Bytes outside of TLS records that the protocol does not send before TLS starts.
-    pub clear_bytes: u64,
+    /// Bytes in front of the first record that could be followed.
+    pub before_tls_bytes: u64,
+    /// Bytes outside of records after TLS had begun.
+    pub after_tls_bytes: u64,
+    /// Segments that are whole MySQL packets in clear text.
+    pub mysql_segments: u64,
     /// Bytes that the capture knows it did not see (TCP gaps).
     pub missing_bytes: u64,
+    pub canaries: u64,
 }
 
-/// The one place that says `plain`, `sealed` or `unknown`.
+/// What one capture counted on one TCP connection.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct FlowCounts {
+    /// Both directions were seen from their first byte on.
+    pub saw_start: bool,
+    /// Sealion's own session: what it carries says nothing of others.
+    pub is_own: bool,
+    pub client: DirectionCounts,
+    pub server: DirectionCounts,
+}
+
+/// What can be said of one connection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FlowSeen {
+    Plain,
+    Tls,
+    /// No byte, or nobody who logged in.
+    Silent,
+    Unknown(&'static str),
+}
+
+/// Judges one connection by what passed in it. Which end is the client matters for [`LinkKind::Client`] only.
+pub fn judge_flow(kind: LinkKind, flow: &FlowCounts) -> FlowSeen {
+    let both = [flow.client, flow.server];
+    let sum = |of: fn(&DirectionCounts) -> u64| both.iter().map(of).sum::<u64>();
+    if sum(|way| way.canaries) > 0 || sum(|way| way.after_tls_bytes) > 0 {
+        return FlowSeen::Plain;
+    }
+    let bytes = sum(|way| way.bytes);
+    if bytes == 0 {
+        return FlowSeen::Silent;
+    }
+    // Refused, or left, before anybody logged in: only one side spoke.
+    let only_one_spoke = both.iter().any(|way| way.bytes == 0);
+    if kind == LinkKind::Client && flow.saw_start && only_one_spoke && bytes <= HELLO_BYTES_MAX {
+        return FlowSeen::Silent;
+    }
+    let allowed = match (kind, flow.saw_start) {
+        (LinkKind::Client, true) => HELLO_BYTES_MAX,
+        (_, true) => 0,
+        (_, false) => FIRST_RECORD_BYTES_MAX,
+    };
+    if both.iter().any(|way| way.before_tls_bytes > allowed) {
+        return FlowSeen::Plain;
+    }
+    let speaks_tls = sum(|way| way.tls_bytes) > 0;
+    if kind == LinkKind::Client && flow.saw_start && !speaks_tls {
+        // A whole login and its statements in clear text are shorter than what is allowed before TLS.
+        return if flow.client.bytes <= SSL_REQUEST_BYTES {
+            FlowSeen::Unknown("a connection had said no more than hello")
+        } else {
+            FlowSeen::Plain
+        };
+    }
+    if !flow.saw_start {
+        let without = || both.iter().filter(|way| way.bytes > 0 && way.tls_bytes == 0);
+        // What came before the capture is not known; what came in it is whole packets of MySQL.
+        if kind == LinkKind::Client && without().any(|way| way.mysql_segments > 0) {
+            return FlowSeen::Plain;
+        }
+        if without().next().is_some() {
+            return FlowSeen::Unknown(
+                "a connection was joined in its middle, and no TLS record began in what was seen",
+            );
+        }
+    }
+    if sum(|way| way.missing_bytes) > 0 {
+        return FlowSeen::Unknown("bytes of a connection were not captured");
+    }
+    if speaks_tls {
+        FlowSeen::Tls
+    } else {
+        FlowSeen::Unknown("what flowed was neither TLS nor clear text that we know")
+    }
+}
+
+/// What a server says of the sessions on one client link, beside what was captured.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Witness {
+    /// Why it could not be asked, or does not tell everything.
+    pub cannot_tell: Option<String>,
+    /// Sessions that the server itself calls unencrypted (`app@10.0.0.5:51234`).
+    pub plain: Vec<String>,
+    /// Sessions of which no byte was captured, and of which the server does not say whether they are encrypted.
+    pub silent: Vec<String>,
+}
+
+/// Whether one capture could have seen what it was made for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CaptureState {
+    /// The plain control's canary was found in it.
+    pub control_seen: bool,
+    pub kernel_drops: u64,
+    /// It ended early, or had no room for every connection.
+    pub is_cut: bool,
+}
+
+/// So many sessions are named in a reason.
+const NAMED_MAX: usize = 5;
+
+fn some_of(sessions: &[String]) -> String {
+    let mut text = sessions.iter().take(NAMED_MAX).cloned().collect::<Vec<_>>().join(", ");
+    if sessions.len() > NAMED_MAX {
+        text += &format!(" and {} more", sessions.len() - NAMED_MAX);
+    }
+    text
+}
+
+/// The one place that says `plain`, `sealed` or `unknown`. The worst connection decides.
 ///
-/// `Sealed` needs a positive control in the same capture (else we could not have seen a canary), no kernel
-/// drops and no gaps (else we might have missed one), and traffic on that very link.
-pub fn judge(counts: Counts, control_seen: bool, kernel_drops: u64) -> Seen {
-    if counts.canaries > 0 || counts.clear_bytes > 0 {
+/// `Sealed` needs a positive control in the same capture (else we could not have seen a canary), no kernel drops and no gaps
+/// (else we might have missed one), a connection of somebody other than sealion, every one of them followed as TLS, and
+/// a server that does not say otherwise.
+pub fn judge(kind: LinkKind, flows: &[FlowCounts], witness: Option<&Witness>, capture: CaptureState) -> Seen {
+    let seen: Vec<(FlowSeen, bool)> =
+        flows.iter().map(|flow| (judge_flow(kind, flow), flow.is_own)).collect();
+    // One clear text secret is enough, whatever else is true.
+    if seen.iter().any(|(seen, _)| *seen == FlowSeen::Plain) {
         return Seen::Plain;
     }
-    if counts.payload_bytes == 0 {
-        return Seen::Unknown("no bytes flowed on this link while we looked".into());
+    if witness.is_some_and(|witness| !witness.plain.is_empty()) {
+        return Seen::Plain;
     }
-    if !control_seen {
+    if !capture.control_seen {
         return Seen::Unknown(
-            "the plain control's canary was not seen, so this capture proves nothing".into(),
+            "the plain control was not seen in this capture, so nothing else could have been either".into(),
         );
     }
-    if kernel_drops > 0 {
-        return Seen::Unknown(format!("the kernel dropped {kernel_drops} packets of this capture"));
+    if capture.kernel_drops > 0 {
+        return Seen::Unknown(format!("the kernel dropped {} packets of this capture", capture.kernel_drops));
     }
-    if counts.missing_bytes > 0 {
-        return Seen::Unknown(format!("{} bytes of this link were not captured", counts.missing_bytes));
+    if capture.is_cut {
+        return Seen::Unknown("the capture is not complete".into());
     }
-    if counts.tls_bytes == 0 {
-        return Seen::Unknown("what flowed was neither TLS nor clear text that we know".into());
+    if let Some((FlowSeen::Unknown(why), _)) =
+        seen.iter().find(|(seen, is_own)| !is_own && matches!(seen, FlowSeen::Unknown(_)))
+    {
+        return Seen::Unknown((*why).into());
     }
-    Seen::Sealed
+    let speaks = |own: bool| seen.iter().any(|(seen, is_own)| *is_own == own && *seen == FlowSeen::Tls);
+    if let Some(witness) = witness {
+        if let Some(why) = &witness.cannot_tell {
+            return Seen::Unknown(format!("who else is connected cannot be told: {why}"));
+        }
+        if !witness.silent.is_empty() {
+            return Seen::Unknown(format!(
+                "{} session(s) were silent and may be cleartext: {}",
+                witness.silent.len(),
+                some_of(&witness.silent)
+            ));
+        }
+    }
+    match (speaks(false), speaks(true)) {
+        (true, _) => Seen::Sealed,
+        (false, true) => Seen::Unknown("only our own session spoke here, over TLS".into()),
+        (false, false) => Seen::Unknown("no bytes flowed on this link while we looked".into()),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const SOUND: CaptureState = CaptureState { control_seen: true, kernel_drops: 0, is_cut: false };
+
     #[test]
     fn a_link_is_the_same_from_both_ends() {
         assert_eq!(Link::new(LinkKind::Galera, "n3", "n1"), Link::new(LinkKind::Galera, "n1", "n3"));
     }
 
+    fn tls(before: u64) -> DirectionCounts {
+        DirectionCounts {
+            bytes: 900 + before,
+            tls_bytes: 900,
+            before_tls_bytes: before,
+            ..DirectionCounts::default()
+        }
+    }
+
+    fn clear(bytes: u64, mysql_segments: u64) -> DirectionCounts {
+        DirectionCounts { bytes, before_tls_bytes: bytes, mysql_segments, ..DirectionCounts::default() }
+    }
+
+    fn flow(saw_start: bool, client: DirectionCounts, server: DirectionCounts) -> FlowCounts {
+        FlowCounts { saw_start, is_own: false, client, server }
+    }
+
+    fn word(kind: LinkKind, flows: &[FlowCounts]) -> &'static str {
+        judge(kind, flows, None, SOUND).word()
+    }
+
     #[test]
     fn sealed_needs_control_traffic_tls_and_no_loss() {
-        let tls = Counts { payload_bytes: 900, tls_bytes: 900, ..Counts::default() };
-        let check =
-            |counts, control, drops, word: &str| assert_eq!(judge(counts, control, drops).word(), word);
-        check(tls, true, 0, "sealed");
-        check(tls, false, 0, "unknown");
-        check(tls, true, 1, "unknown");
-        check(Counts { missing_bytes: 1, ..tls }, true, 0, "unknown");
-        check(Counts::default(), true, 0, "unknown");
-        check(Counts { tls_bytes: 0, ..tls }, true, 0, "unknown");
-        check(Counts { clear_bytes: 1, ..tls }, true, 0, "plain");
+        let sealed = flow(true, tls(0), tls(0));
+        let check = |flow: FlowCounts, capture, expected: &str| {
+            assert_eq!(
+                judge(LinkKind::Galera, &[flow], None, capture).word(),
+                expected,
+                "{flow:?} {capture:?}"
+            );
+        };
+        check(sealed, SOUND, "sealed");
+        check(sealed, CaptureState { control_seen: false, ..SOUND }, "unknown");
+        check(sealed, CaptureState { kernel_drops: 1, ..SOUND }, "unknown");
+        check(sealed, CaptureState { is_cut: true, ..SOUND }, "unknown");
+        check(
+            FlowCounts { client: DirectionCounts { missing_bytes: 1, ..tls(0) }, ..sealed },
+            SOUND,
+            "unknown",
+        );
+        check(FlowCounts::default(), SOUND, "unknown");
+        check(FlowCounts { client: tls(1), ..sealed }, SOUND, "plain");
+        check(
+            FlowCounts { server: DirectionCounts { after_tls_bytes: 1, ..tls(0) }, ..sealed },
+            SOUND,
+            "plain",
+        );
         // A canary convicts whatever else is true: one clear text secret is enough.
-        check(Counts { canaries: 1, ..tls }, false, 9, "plain");
+        let canary = FlowCounts { server: DirectionCounts { canaries: 1, ..tls(0) }, ..sealed };
+        check(canary, CaptureState { control_seen: false, kernel_drops: 9, is_cut: true }, "plain");
+    }
+
+    #[test]
+    fn the_worst_connection_of_a_link_decides() {
+        let sealed = flow(true, tls(36), tls(100));
+        assert_eq!(word(LinkKind::Client, &[sealed]), "sealed");
+        // Seen by an outsider: five short statements a second on connections that were open before the capture.
+        let talks = flow(false, clear(200, 5), clear(300, 5));
+        assert_eq!(word(LinkKind::Client, &[talks, sealed, sealed]), "plain");
+        let odd = flow(false, clear(200, 0), tls(0));
+        assert_eq!(word(LinkKind::Client, &[sealed, odd]), "unknown");
+    }
+
+    #[test]
+    fn a_connection_joined_late_is_forgiven_only_what_is_followed_by_tls() {
+        let most = FIRST_RECORD_BYTES_MAX;
+        let check = |flow: FlowCounts, expected: &str| {
+            assert_eq!(word(LinkKind::Client, &[flow]), expected, "{flow:?}");
+        };
+        check(flow(false, tls(most), tls(0)), "sealed");
+        check(flow(false, tls(most + 1), tls(0)), "plain");
+        check(flow(false, clear(most, 0), tls(0)), "unknown");
+        check(flow(false, clear(90, 1), DirectionCounts::default()), "plain");
+        check(flow(false, DirectionCounts::default(), clear(90, 2)), "plain");
+        check(flow(false, clear(90, 0), clear(90, 2)), "plain");
+        check(flow(false, tls(0), DirectionCounts::default()), "sealed");
+    }
+
+    #[test]
+    fn a_login_in_clear_text_is_plain_however_short_and_a_greeting_alone_is_nothing() {
+        let check = |flow: FlowCounts, expected: &str| {
+            assert_eq!(word(LinkKind::Client, &[flow]), expected, "{flow:?}");
+        };
+        check(flow(true, clear(90, 1), clear(110, 1)), "plain");
+        check(flow(true, DirectionCounts::default(), clear(110, 1)), "unknown");
+        check(flow(true, clear(36, 1), clear(110, 1)), "unknown");
+        check(flow(true, tls(HELLO_BYTES_MAX), tls(100)), "sealed");
+        check(flow(true, tls(HELLO_BYTES_MAX + 1), tls(100)), "plain");
+    }
+
+    #[test]
+    fn our_own_session_proves_nothing_of_others_and_convicts_all_the_same() {
+        let own = FlowCounts { is_own: true, ..flow(true, tls(36), tls(100)) };
+        let seen = judge(LinkKind::Client, &[own], None, SOUND);
+        assert_eq!(seen, Seen::Unknown("only our own session spoke here, over TLS".into()));
+        let plain = FlowCounts { is_own: true, ..flow(true, clear(90, 1), clear(110, 1)) };
+        assert_eq!(word(LinkKind::Client, &[plain]), "plain");
+        assert_eq!(word(LinkKind::Client, &[own, flow(true, tls(36), tls(90))]), "sealed");
+    }
+
+    #[test]
+    fn the_server_is_a_second_witness() {
+        let sealed = [flow(true, tls(36), tls(100))];
+        let check = |witness: Witness, expected: &str| {
+            let seen = judge(LinkKind::Client, &sealed, Some(&witness), SOUND);
+            assert_eq!(seen.word(), expected, "{witness:?} {seen:?}");
+        };
+        let who = || vec!["app@10.0.0.5:51234".to_owned()];
+        check(Witness::default(), "sealed");
+        check(Witness { plain: who(), ..Witness::default() }, "plain");
+        check(Witness { silent: who(), ..Witness::default() }, "unknown");
+        check(Witness { cannot_tell: Some("no PROCESS privilege".into()), ..Witness::default() }, "unknown");
     }
 }

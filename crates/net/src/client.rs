@@ -498,6 +498,7 @@ impl Client {
                 endpoint: self.channel.endpoint.to_string(),
                 why: "an earlier statement on this connection broke off, so its answers can no longer be told apart"
                     .to_owned(),
+                is_refused: false,
             });
         }
         self.broken = true;

@@ -3,7 +3,7 @@
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{
-    AddressFamily, SockFlag, SockType, SockaddrStorage, bind, connect, getsockopt, socket, sockopt,
+    AddressFamily, SockFlag, SockType, SockaddrStorage, UnixAddr, bind, connect, getsockopt, socket, sockopt,
 };
 use rustix::io::ioctl_fionbio;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
@@ -65,7 +65,7 @@ impl Socket {
         given_up: Option<Arc<AtomicBool>>,
     ) -> io::Result<Self> {
         let mut socket = match endpoint {
-            Endpoint::Unix { path } => Self::of(UnixStream::connect(path)?.into(), 0, deadline),
+            Endpoint::Unix { path } => Self::of(unix(path, deadline, given_up.as_deref())?, 0, deadline),
             Endpoint::Tcp { host, port, bind } => {
                 let mut last =
                     io::Error::new(io::ErrorKind::NotFound, "the name has no address of this kind");
@@ -251,6 +251,57 @@ fn wait_for(
     }
 }
 
+/// A connection of which nothing is asked: whether the server greets it tells whether it serves.
+///
+/// # Errors
+/// As connect(2); a name with several addresses is tried at its first one.
+pub fn queue(endpoint: &Endpoint, timeout: Duration) -> io::Result<OwnedFd> {
+    let deadline = Instant::now() + timeout;
+    match endpoint {
+        Endpoint::Unix { path } => unix(path, deadline, None),
+        Endpoint::Tcp { host, port, bind } => {
+            let address = (host.as_str(), *port).to_socket_addrs()?.next();
+            let address = address.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
+            Ok(tcp(address, *bind, timeout, None)?.into())
+        }
+    }
+}
+
+/// Whether something came on it (or its end did), within `timeout`.
+pub fn is_greeted(queued: BorrowedFd<'_>, timeout: Duration) -> bool {
+    let timeout = PollTimeout::try_from(timeout).unwrap_or(PollTimeout::MAX);
+    // An error is the end of it, so a new one is to be made.
+    poll(&mut [PollFd::new(queued, PollFlags::POLLIN)], timeout).map_or(true, |count| count > 0)
+}
+
+/// A full listen queue says so at once, and nobody is told when there is room again: it is asked this often.
+const QUEUE_POLL: Duration = Duration::from_millis(20);
+
+/// A connection to a Unix socket.
+///
+/// # Source
+/// connect(2) waits without a limit for room in the listen queue of a server that no longer accepts; on a non-blocking socket
+/// it is EAGAIN, and unix(7) sockets cannot be polled for it.
+fn unix(path: &Path, deadline: Instant, given_up: Option<&AtomicBool>) -> io::Result<OwnedFd> {
+    let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+    let fd = socket(AddressFamily::Unix, SockType::Stream, flags, None)?;
+    let address = UnixAddr::new(path)?;
+    loop {
+        match connect(fd.as_raw_fd(), &address) {
+            Ok(()) => break,
+            Err(Errno::EAGAIN | Errno::EINTR) => {
+                if given_up.is_some_and(|given_up| given_up.load(Ordering::Relaxed)) {
+                    return Err(io::Error::new(GIVEN_UP, "it was given up here"));
+                }
+                std::thread::sleep(remaining(deadline)?.min(QUEUE_POLL));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    ioctl_fionbio(&fd, false)?;
+    Ok(fd)
+}
+
 /// A TCP connection, from a given local address if one is given.
 pub(crate) fn tcp(
     address: SocketAddr,
@@ -284,7 +335,27 @@ pub(crate) fn tcp(
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::net::{UnixListener, UnixStream};
+
     use super::*;
+
+    /// A server that is frozen, and whose queue earlier connections have filled.
+    #[test]
+    fn a_full_listen_queue_is_waited_for_until_the_deadline() {
+        let dir = tempfile::tempdir().expect("tmp");
+        let path = dir.path().join("s");
+        let _frozen = UnixListener::bind(&path).expect("a socket");
+        let endpoint = Endpoint::unix(path);
+        let connect = |ms| Socket::connect(&endpoint, Instant::now() + Duration::from_millis(ms), None);
+        let mut queued = Vec::new();
+        let error = loop {
+            match connect(200) {
+                Ok(socket) => queued.push(socket),
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut, "{error} after {} connections", queued.len());
+    }
 
     #[test]
     fn a_peer_that_reads_nothing_is_waited_for_until_the_deadline() {

@@ -12,7 +12,12 @@ pub enum NetError {
     #[error(
         "cannot reach {endpoint}\n  why:  {why}\n  next: see that the server runs and that address, port and firewall are right"
     )]
-    Unreachable { endpoint: String, why: String },
+    Unreachable {
+        endpoint: String,
+        why: String,
+        /// Nothing listens there: the connection was refused (`ECONNREFUSED`).
+        is_refused: bool,
+    },
     /// The peer went silent.
     #[error(
         "{endpoint} did not answer in time\n  why:  {doing} took longer than {} ms\n  next: try again with a longer timeout, or see what keeps the server busy",
@@ -121,13 +126,15 @@ impl Doing<'_> {
             }
             return NetError::Tls { endpoint, fault: TlsFault::AfterHandshake, why };
         }
-        NetError::Unreachable { endpoint, why: format!("{}: {error}", self.step) }
+        let is_refused = error.kind() == io::ErrorKind::ConnectionRefused;
+        NetError::Unreachable { endpoint, why: format!("{}: {error}", self.step), is_refused }
     }
 
     pub(crate) fn closed(&self) -> NetError {
         NetError::Unreachable {
             endpoint: self.endpoint.to_owned(),
             why: format!("{}: the server closed the connection", self.step),
+            is_refused: false,
         }
     }
 

@@ -16,7 +16,7 @@ pub mod tls;
 mod tls_rustls;
 
 pub use client::{Client, ConnectTimings, Connector, Done, Echoed, Prepared, Session};
-pub use dial::Traffic;
+pub use dial::{Traffic, is_greeted, queue};
 pub use error::{NetError, TlsFault};
 pub use options::{ConnectOptions, Endpoint, Resumes, SslMode, TlsLibrary, TlsOptions, TlsVersion};
 pub use probe::{Outcome, TlsProbe, tls_probe};

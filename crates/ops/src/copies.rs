@@ -25,7 +25,7 @@ pub struct Copy {
 
 impl Copy {
     pub fn is_open(&self) -> bool {
-        !matches!(self.parsed.records.last(), Some((_, Record::Closed { .. })))
+        !self.parsed.records.last().is_some_and(|(_, record)| record.is_last())
     }
 
     /// Whether its change was brought to its end, and not taken back.

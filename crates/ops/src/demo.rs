@@ -183,7 +183,7 @@ fn play(options: &DemoOptions, say: Say<'_>, slot: &mut Option<Up>) -> Result<De
         Ok(())
     })?;
     let before = stage.phase("look: what is configured, effective, seen", |say| {
-        let sights = look(&up.cluster, sniffer)?;
+        let sights = look(up, sniffer)?;
         let status = status::with_sights(
             &up.cluster,
             sights,
@@ -237,7 +237,7 @@ fn play(options: &DemoOptions, say: Say<'_>, slot: &mut Option<Up>) -> Result<De
         Ok((join, intruders))
     })?;
     let after = stage.phase("look again", |say| {
-        let sights = look(&up.cluster, sniffer)?;
+        let sights = look(up, sniffer)?;
         let status = status::with_sights(
             &up.cluster,
             sights,
@@ -378,13 +378,33 @@ fn running(up: &Up) -> Result<usize, OpsError> {
     Ok(view.cluster_size())
 }
 
-fn look(cluster: &Cluster, sniffer: Option<Sniffer>) -> Result<Vec<LinkSight>, OpsError> {
-    let Some(sniffer) = sniffer else { return Ok(vec![]) };
-    sniff::canaries(cluster).map_err(|error| cannot("cannot write canaries")(&error))?;
+fn look(up: &Up, sniffer: Option<Sniffer>) -> Result<Vec<LinkSight>, OpsError> {
+    let Some(mut sniffer) = sniffer else { return Ok(vec![]) };
+    sniffer.write_canaries(&up.cluster).map_err(|error| cannot("cannot write canaries")(&error))?;
+    let clients = application(up)?;
     std::thread::sleep(Duration::from_millis(LOOK_MS));
-    let sights = sniffer.finish(cluster);
-    sniff::remove_canaries(cluster);
+    let sights = sniffer.finish(&up.cluster);
+    drop(clients);
+    sniff::remove_canaries(&up.cluster);
     Ok(sights)
+}
+
+/// The application's sessions, one on each node: what sealion's own ones carry proves nothing of others. They take TLS where it
+/// is offered, as most drivers do.
+fn application(up: &Up) -> Result<Vec<Client>, OpsError> {
+    let fail = |error: net::NetError| OpsError::internal("the application cannot log in", error);
+    let mut clients = Vec::new();
+    for node in &up.cluster.nodes {
+        let mut client = Client::connect(&net::ConnectOptions {
+            endpoint: net::Endpoint::tcp(node.address.clone(), node.port),
+            ..up.app.clone()
+        })
+        .map_err(fail)?;
+        let canary = capture::Canary::new(sniff::random16());
+        client.query(&format!("SELECT '{}'", canary.token())).map_err(fail)?;
+        clients.push(client);
+    }
+    Ok(clients)
 }
 
 fn tell_status(status: &Status, say: Say<'_>) {

@@ -102,8 +102,7 @@ fn text(name: &str, login_file: Option<&Path>, members: &[Member], arbitrators: 
     out += "# On this machine: the cluster's own CA, its key encrypted, and the passphrase of that key (mode 0600):\n\
             #   (umask 077; openssl rand -base64 32 > sealion/ca-passphrase)\n";
     out += "ca_dir = \"sealion/ca\"\nstate_dir = \"sealion/state\"\nca_passphrase_file = \"sealion/ca-passphrase\"\n";
-    out += "# CHECK: the interface that carries the cluster's traffic on this machine; `lo` sees loopback only\n\
-            capture_interface = \"lo\"\n\n[login]\n";
+    out += "\n[login]\n";
     let place = login_file.map_or_else(|| "sealion/login.cnf".to_owned(), |path| path.display().to_string());
     if login_file.is_none() {
         out += "# CHECK: make this file (mode 0600): [client], user=..., password=...\n";

@@ -46,7 +46,7 @@ pub struct ClusterTable {
     pub state_dir: PathBuf,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ca_passphrase_file: Option<PathBuf>,
-    /// Where to capture; `lo` for a cluster on loopback.
+    /// Where to capture: one interface, or `any` for all of them.
     #[serde(default = "default_iface")]
     pub capture_interface: String,
     /// A lab whose relays are looked through instead: its directory.
@@ -54,8 +54,9 @@ pub struct ClusterTable {
     pub capture_relay: Option<PathBuf>,
 }
 
+/// Clients come from wherever the server listens.
 fn default_iface() -> String {
-    "lo".into()
+    capture::EVERY_INTERFACE.into()
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -297,6 +298,11 @@ impl Cluster {
             io_timeout: Duration::from_secs(20),
             ..self.login.clone()
         }
+    }
+
+    /// Whether relays before a lab's ports are looked through.
+    pub fn is_relayed(&self) -> bool {
+        matches!(self.capture, CaptureBy::Relay { .. })
     }
 
     pub fn live(&self) -> Vec<LiveNode> {

@@ -10,6 +10,7 @@ pub mod error;
 pub mod history;
 pub mod inventory;
 pub mod labs;
+pub mod lease;
 mod machine;
 pub mod prove;
 pub mod roll;

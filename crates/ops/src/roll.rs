@@ -13,6 +13,7 @@ use trust::KeyKind;
 use crate::OpsError;
 use crate::copies;
 use crate::inventory::Cluster;
+use crate::lease::{Fenced, Lease};
 use crate::sniff::WireEye;
 
 /// What a person may choose.
@@ -24,6 +25,9 @@ pub struct Settings {
     pub limits: Limits,
     pub allow_untested: bool,
     pub accept_unknown_clients: bool,
+    pub accept_unproven: bool,
+    /// Goes on although somebody else's lease has not lapsed.
+    pub takes_over: bool,
 }
 
 impl Default for Settings {
@@ -35,6 +39,8 @@ impl Default for Settings {
             limits: Limits::default(),
             allow_untested: false,
             accept_unknown_clients: false,
+            accept_unproven: false,
+            takes_over: false,
         }
     }
 }
@@ -85,7 +91,7 @@ pub fn open_change(cluster: &Cluster) -> Result<Option<PathBuf>, OpsError> {
         let bytes = fs::read(&path)
             .map_err(|error| OpsError::internal(format!("cannot read {}", path.display()), error))?;
         let parsed = change::journal::parse(&bytes, &path)?;
-        let closed = matches!(parsed.records.last(), Some((_, Record::Closed { .. })));
+        let closed = parsed.records.last().is_some_and(|(_, record)| record.is_last());
         if !closed && !parsed.records.is_empty() {
             newest = Some(path);
         }
@@ -130,6 +136,8 @@ fn transit<'a>(
         plan_id,
         allow_untested: settings.allow_untested,
         accept_unknown_clients: settings.accept_unknown_clients,
+        accept_unproven: settings.accept_unproven,
+        notes: Vec::new(),
     }
 }
 
@@ -164,7 +172,7 @@ fn nothing_open(cluster: &Cluster) -> Result<(), OpsError> {
     match open_change(cluster)? {
         None => Ok(()),
         Some(open) => Err(OpsError::Refused(format!(
-            "another change of cluster {} is not finished, nothing was changed\n  why:  {} is open\n  next: sealion resume, or sealion undo",
+            "another change of cluster {} is not finished, nothing was changed\n  why:  {} is open\n  next: sealion resume, sealion undo, or sealion abandon",
             cluster.name,
             open.display()
         ))),
@@ -180,6 +188,7 @@ pub fn apply(
     tell: Tell<'_>,
 ) -> Result<Finished, OpsError> {
     let _lock = ClusterLock::take(&journal_dir(cluster)).map_err(before_anything)?;
+    let lease = Lease::take(cluster, &plan.change.to_string(), settings.takes_over)?;
     nothing_open(cluster)?;
     if let Some(copy) = copies::newer(cluster)?.into_iter().find(copies::Copy::is_open) {
         return Err(OpsError::Refused(format!(
@@ -212,7 +221,7 @@ pub fn apply(
     let path = journal_dir(cluster).join(format!("{}.journal", plan.id));
     let mut journal = Journal::open(&path).map_err(before_anything)?;
     let mut machine = Machine::start(plan.clone());
-    let finished = drive(cluster, settings, passphrase, &mut journal, &mut machine, tell);
+    let finished = drive(cluster, settings, passphrase, &lease, &mut journal, &mut machine, tell);
     if matches!(finished, Err(OpsError::Refused(_))) {
         // Only the plan itself was journalled: nothing is open, here or in the copies.
         drop(journal);
@@ -234,18 +243,11 @@ fn before_anything(error: JournalError) -> OpsError {
 /// The plan that `undo` would take back, if no change is open: the newest that went forward to its end, here or in a
 /// node's journal.
 pub fn finished_change(cluster: &Cluster) -> Result<Option<Plan>, OpsError> {
-    let read = |bytes: &[u8], path: &Path| -> Result<Option<Plan>, OpsError> {
-        let records = change::journal::parse(bytes, path)?.records;
-        Ok(records.into_iter().find_map(|(_, record)| match record {
-            Record::Opened { plan } => Some(*plan),
-            _ => None,
-        }))
-    };
     let mut newest = None;
     if let Some(path) = newest_not_undone(cluster)? {
         let bytes = fs::read(&path)
             .map_err(|error| OpsError::internal(format!("cannot read {}", path.display()), error))?;
-        newest = read(&bytes, &path)?;
+        newest = opened(&bytes, &path)?;
     }
     if open_change(cluster)?.is_some() {
         return Ok(None);
@@ -254,7 +256,7 @@ pub fn finished_change(cluster: &Cluster) -> Result<Option<Plan>, OpsError> {
         if copy.is_open() {
             return Ok(None);
         }
-        if let Some(plan) = read(copy.bytes(), &journal_dir(cluster))?
+        if let Some(plan) = opened(copy.bytes(), &journal_dir(cluster))?
             && copy.went_forward()
             && newest.as_ref().is_none_or(|other| other.id < plan.id)
         {
@@ -293,6 +295,8 @@ pub fn go_on(
         return Err(nothing(if wish == Some(Direction::Back) { "undo" } else { "resume" }));
     }
     let _lock = ClusterLock::take(&journal_dir(cluster))?;
+    let command = if wish == Some(Direction::Back) { "undo" } else { "resume" };
+    let lease = Lease::take(cluster, command, settings.takes_over)?;
     for copy in copies::newer(cluster)? {
         tell(Progress::Line(format!("this machine's journal is made from a node's: {}", copy.describe())));
         copy.take_over()?;
@@ -335,7 +339,8 @@ pub fn go_on(
         let sink = std::rc::Rc::clone(&lines);
         transit.tell = Box::new(move |line: &str| sink.borrow_mut().push(line.to_owned()));
         if let Some(line) = &turn {
-            change::Runner::copy_journal(&mut transit, journal.path(), line);
+            change::Runner::copy_journal(&mut transit, journal.path(), line)
+                .map_err(|error| OpsError::Stopped(error.0))?;
         }
         let revived = transit.revive();
         for line in lines.borrow().iter() {
@@ -343,7 +348,7 @@ pub fn go_on(
         }
         revived.map_err(|error| OpsError::Stopped(error.0))?;
     }
-    drive(cluster, settings, passphrase, &mut journal, &mut machine, tell)
+    drive(cluster, settings, passphrase, &lease, &mut journal, &mut machine, tell)
 }
 
 /// The newest change that was not taken back: open ones, and closed ones that went forward.
@@ -353,9 +358,11 @@ fn newest_not_undone(cluster: &Cluster) -> Result<Option<PathBuf>, OpsError> {
         let bytes = fs::read(&path)
             .map_err(|error| OpsError::internal(format!("cannot read {}", path.display()), error))?;
         let parsed = change::journal::parse(&bytes, &path)?;
-        let undone =
-            matches!(parsed.records.last(), Some((_, Record::Closed { direction: Direction::Back })));
-        if !undone && !parsed.records.is_empty() {
+        let is_over = matches!(
+            parsed.records.last(),
+            Some((_, Record::Closed { direction: Direction::Back } | Record::Abandoned { .. }))
+        );
+        if !is_over && !parsed.records.is_empty() {
             newest = Some(path);
         }
     }
@@ -422,6 +429,7 @@ fn drive(
     cluster: &Cluster,
     settings: &Settings,
     passphrase: SecretString,
+    lease: &Lease,
     journal: &mut Journal,
     machine: &mut Machine,
     tell: Tell<'_>,
@@ -429,7 +437,7 @@ fn drive(
     let clock = SystemClock;
     let plan_id = machine.plan().id.clone();
     let shared = std::cell::RefCell::new(tell);
-    let mut runner = transit(
+    let runner = transit(
         cluster,
         settings,
         passphrase,
@@ -437,6 +445,7 @@ fn drive(
         &clock,
         Box::new(|line: &str| (shared.borrow_mut())(Progress::Line(line.to_owned()))),
     );
+    let mut runner = Fenced { runner, lease };
     let mut watcher = Watch {
         tell: &shared,
         hold_at: std::env::var("SEALION_HOLD_AT").ok(),
@@ -449,7 +458,7 @@ fn drive(
     let not_proven = watcher
         .notes
         .iter()
-        .filter(|(_, note)| note.starts_with("NOT PROVEN"))
+        .filter(|(_, note)| note.starts_with(NOT_PROVEN))
         .map(|(step, note)| format!("{step}: {note}"))
         .collect();
     match outcome {
@@ -458,10 +467,78 @@ fn drive(
             Err(OpsError::Refused(format!("step {step} is refused, nothing was changed\n\n{why}")))
         }
         Outcome::Stopped { step, why } => Err(OpsError::Stopped(format!(
-            "the change stopped at step {step}; what was done stays done\n\n{why}\n\n  next: sealion resume (goes on) or sealion undo (goes back)"
+            "the change stopped at step {step}; what was done stays done\n\n{why}\n\n  next: sealion resume (goes on), sealion undo (goes back), or sealion abandon (closes it as it is)"
         ))),
     }
 }
+
+/// The plan of the change that is open, here or on a node.
+pub fn open_plan(cluster: &Cluster) -> Result<Option<Plan>, OpsError> {
+    let mut newest = match open_change(cluster)? {
+        None => None,
+        Some(path) => {
+            let bytes = fs::read(&path)
+                .map_err(|error| OpsError::internal(format!("cannot read {}", path.display()), error))?;
+            opened(&bytes, &path)?
+        }
+    };
+    for copy in copies::newer(cluster)?.into_iter().filter(copies::Copy::is_open) {
+        newest = opened(copy.bytes(), &journal_dir(cluster))?.or(newest);
+    }
+    Ok(newest)
+}
+
+fn opened(bytes: &[u8], path: &Path) -> Result<Option<Plan>, OpsError> {
+    let records = change::journal::parse(bytes, path)?.records;
+    Ok(records.into_iter().find_map(|(_, record)| match record {
+        Record::Opened { plan } => Some(*plan),
+        _ => None,
+    }))
+}
+
+/// Closes the open change as it is: nothing is changed on any node but the journals. Returns what is left how.
+pub fn abandon(cluster: &Cluster, settings: &Settings) -> Result<Vec<String>, OpsError> {
+    let _lock = ClusterLock::take(&journal_dir(cluster))?;
+    let lease = Lease::take(cluster, "abandon", settings.takes_over)?;
+    for copy in copies::newer(cluster)? {
+        copy.take_over()?;
+    }
+    let nothing = || {
+        OpsError::Refused(
+            "there is nothing to abandon\n  why:  no change is open\n  next: sealion status".into(),
+        )
+    };
+    let path = open_change(cluster)?.ok_or_else(nothing)?;
+    let mut journal = Journal::open(&path)?;
+    let records: Vec<Record> = journal.records().cloned().collect();
+    let (machine, _) = Machine::resume(records.iter(), None).ok_or_else(nothing)?;
+    let clock = SystemClock;
+    let nobody = SecretString::from(String::new());
+    let mut transit = transit(cluster, settings, nobody, machine.plan().id.clone(), &clock, Box::new(|_| {}));
+    let left = transit::left_as(&mut transit, &machine);
+    let line = journal.append(SystemClock.unix_ms(), Record::Abandoned { left: left.clone() })?;
+    lease.is_ours().map_err(OpsError::Stopped)?;
+    change::Runner::copy_journal(&mut transit, journal.path(), &line)
+        .map_err(|error| OpsError::Stopped(error.0))?;
+    Ok(left)
+}
+
+/// What the change that was closed last could not show, if it was closed without proof.
+pub fn unproven(cluster: &Cluster) -> Result<Option<String>, OpsError> {
+    let Some(path) = journals(cluster)?.pop() else { return Ok(None) };
+    let bytes = fs::read(&path)
+        .map_err(|error| OpsError::internal(format!("cannot read {}", path.display()), error))?;
+    let records = change::journal::parse(&bytes, &path)?.records;
+    if !matches!(records.last(), Some((_, Record::Closed { direction: Direction::Forward }))) {
+        return Ok(None);
+    }
+    Ok(records.iter().rev().find_map(|(_, record)| match record {
+        Record::Done { step, note, .. } if note.starts_with(NOT_PROVEN) => Some(format!("{step}: {note}")),
+        _ => None,
+    }))
+}
+
+const NOT_PROVEN: &str = "NOT PROVEN";
 
 /// Equips a node that is not started yet, as a sealed cluster expects it.
 pub fn equip(

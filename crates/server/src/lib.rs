@@ -7,10 +7,12 @@ pub mod live;
 pub mod node;
 pub mod options;
 pub mod provider_options;
+pub mod sessions;
 pub mod view;
 
 pub use capability::{Capabilities, Flavour, Trust};
 pub use live::LiveNode;
-pub use node::{NodeError, NodeSpec, ReadNode, Sessions, WriteNode};
+pub use node::{Alive, CleartextLogin, NodeError, NodeSpec, ReadNode, Sessions, WriteNode};
 pub use provider_options::{GaleraState, ProviderOptions};
+pub use sessions::{TcpSession, TcpSessions, tcp_sessions};
 pub use view::NodeView;

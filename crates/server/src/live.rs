@@ -1,14 +1,16 @@
 //! A real server on this machine.
 
 use std::collections::BTreeMap;
+use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
+use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use host::{Local, ProcessFacts, ReadHost, Service, WriteHost};
+use host::{HostError, Local, ProcessFacts, ReadHost, Service, WriteHost};
 use model::{Clock, SystemClock};
 use net::{Client, ConnectOptions, NetError, SslMode, TlsOptions};
 
 use crate::capability::Capabilities;
-use crate::node::{NodeError, NodeSpec, ReadNode, Sessions, WriteNode};
+use crate::node::{Alive, CleartextLogin, NodeError, NodeSpec, ReadNode, Sessions, WriteNode};
 use crate::options::{self, Effective, LocalFiles, Start};
 use crate::view::NodeView;
 
@@ -21,6 +23,10 @@ const ASK_S_MAX: u64 = 5;
 const CONNECTS_MAX: u32 = 3;
 const CONNECT_AGAIN: Duration = Duration::from_millis(200);
 const VERSION_TESTED: &str = "10.11.19-MariaDB";
+/// A connection that was not greeted is looked at for so long before the server is said to be silent still.
+const GREETED_AGAIN: Duration = Duration::from_millis(200);
+/// Among so many words of a command line the server's path is looked for.
+const SERVER_WORDS_MAX: usize = 8;
 const PID_FILE_BYTES_MAX: u64 = 64;
 /// Only the end of a log is read.
 const LOG_BYTES_MAX: u64 = 64 * 1024 * 1024;
@@ -34,14 +40,24 @@ pub struct LiveNode {
     born: Instant,
     /// As it last answered.
     capabilities: Option<Capabilities>,
+    /// A connection that the server has not greeted yet. While it waits, no other is made: polls of a frozen server would fill
+    /// its listen queue.
+    queued: Option<OwnedFd>,
 }
 
 impl LiveNode {
     pub fn new(spec: NodeSpec, login: ConnectOptions) -> Self {
-        Self { spec, login, host: Local, born: Instant::now(), capabilities: None }
+        Self { spec, login, host: Local, born: Instant::now(), capabilities: None, queued: None }
     }
 
-    fn connect(&self) -> Result<Client, NodeError> {
+    fn connect(&mut self) -> Result<Client, NodeError> {
+        if let Some(queued) = &self.queued {
+            if !net::is_greeted(queued.as_fd(), GREETED_AGAIN) {
+                let why = format!("{} has not greeted an earlier connection yet", self.login.endpoint);
+                return Err(self.silent_or_down(why, false));
+            }
+            self.queued = None;
+        }
         let mut tries = 1;
         loop {
             match Client::connect(&self.login) {
@@ -51,16 +67,106 @@ impl LiveNode {
                     tries += 1;
                     std::thread::sleep(CONNECT_AGAIN);
                 }
-                result => return result.map_err(|error| self.error(&error)),
+                Err(error) => {
+                    if matches!(error, NetError::TimedOut { .. }) {
+                        self.queued = net::queue(&self.login.endpoint, GREETED_AGAIN).ok();
+                    }
+                    return Err(self.error(&error));
+                }
+                Ok(client) => return Ok(client),
             }
         }
     }
 
     fn error(&self, error: &NetError) -> NodeError {
-        let (node, why) = (self.spec.name.clone(), error.to_string());
         match error {
-            NetError::Unreachable { .. } | NetError::TimedOut { .. } => NodeError::Down { node, why },
-            _ => NodeError::Refused { node, why },
+            NetError::Unreachable { is_refused, .. } => self.silent_or_down(error.in_one_line(), *is_refused),
+            NetError::TimedOut { .. } => self.silent_or_down(error.in_one_line(), false),
+            _ => NodeError::Refused { node: self.spec.name.clone(), why: error.to_string() },
+        }
+    }
+
+    /// A server that does not answer may be frozen, on its way up, or out of our reach: it is down only where its process is gone.
+    fn silent_or_down(&self, why: String, is_refused: bool) -> NodeError {
+        let node = self.spec.name.clone();
+        match self.life(is_refused) {
+            Alive::No => NodeError::Down { node, why },
+            Alive::Yes => NodeError::Silent { node, why: format!("{why}; its process runs") },
+            Alive::CannotTell(reason) => NodeError::Silent { node, why: format!("{why}; {reason}") },
+        }
+    }
+
+    /// Its manager and its process, taken together; `is_refused`: nothing listens where it should.
+    fn life(&self, is_refused: bool) -> Alive {
+        let process = self.process_of_pid_file();
+        match (self.manager_says(), &process) {
+            (_, Ok(PidFile::Runs(_))) | (Alive::Yes, _) => Alive::Yes,
+            (Alive::No, Ok(_)) => Alive::No,
+            (Alive::No | Alive::CannotTell(_), Err(why)) => Alive::CannotTell(why.clone()),
+            // Nobody listens, or no process could be it.
+            (Alive::CannotTell(_), Ok(_)) if is_refused => Alive::No,
+            (Alive::CannotTell(why), Ok(_)) => match self.has_candidate() {
+                Ok(false) => Alive::No,
+                Ok(true) => Alive::CannotTell(format!("{why}, and a server process is there that may be it")),
+                Err(error) => Alive::CannotTell(error.to_string()),
+            },
+        }
+    }
+
+    /// Whether a server runs on its machine that was started with this option file, or with none that it names.
+    fn has_candidate(&self) -> Result<bool, HostError> {
+        let own = self.spec.defaults_file.to_string_lossy();
+        for pid in self.host.pids()? {
+            // One that ends meanwhile is not it.
+            if let Ok(Some(facts)) = self.host.process(pid)
+                && is_server(&facts)
+            {
+                let words = &facts.command_line;
+                let names_file = words.iter().any(|word| word.starts_with("--defaults-file"));
+                if !names_file || words.iter().any(|word| word.contains(&*own)) {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    fn manager_says(&self) -> Alive {
+        let limit = Duration::from_secs(ASK_S_MAX);
+        match &self.spec.service {
+            // Source: systemctl(1): ActiveState is active, activating, reloading, deactivating, inactive or failed.
+            Service::Systemd { unit } => {
+                let words = ["systemctl", "show", "-p", "ActiveState", "--value", unit].map(str::to_owned);
+                match self.host.run(&words, limit).as_deref().map(str::trim) {
+                    Ok("active" | "activating" | "reloading" | "deactivating") => Alive::Yes,
+                    Ok("inactive" | "failed") => Alive::No,
+                    Ok(other) => Alive::CannotTell(format!("systemd says \"{other}\" of {unit}")),
+                    Err(error) => Alive::CannotTell(error.to_string()),
+                }
+            }
+            Service::Commands { alive: Some(alive), .. } => match self.host.run(alive, limit) {
+                Ok(_) => Alive::Yes,
+                // pgrep says 1, systemctl is-active 3.
+                Err(HostError::Command { code: Some(1 | 3), .. }) => Alive::No,
+                Err(error) => Alive::CannotTell(error.to_string()),
+            },
+            Service::Commands { alive: None, .. } => {
+                Alive::CannotTell("the inventory has no `alive` command for it".into())
+            }
+        }
+    }
+
+    /// A server writes it only when it is up, and it may outlive the server.
+    fn process_of_pid_file(&self) -> Result<PidFile, String> {
+        let Some(path) = self.spec.pid_file.as_ref() else { return Ok(PidFile::NotThere) };
+        let Some(text) = self.host.read(path, PID_FILE_BYTES_MAX).map_err(|error| error.to_string())? else {
+            return Ok(PidFile::NotThere);
+        };
+        let Ok(pid) = String::from_utf8_lossy(&text).trim().parse() else { return Ok(PidFile::NotThere) };
+        match self.host.process(pid).map_err(|error| error.to_string())? {
+            Some(facts) if is_server(&facts) => Ok(PidFile::Runs(facts)),
+            // The number was given to somebody else since.
+            Some(_) | None => Ok(PidFile::Gone),
         }
     }
 
@@ -74,7 +180,7 @@ impl LiveNode {
             .collect())
     }
 
-    fn run(&self, sql: &str) -> Result<(), NodeError> {
+    fn run(&mut self, sql: &str) -> Result<(), NodeError> {
         self.connect()?.execute(sql).map(|_| ()).map_err(|error| self.error(&error))
     }
 
@@ -85,9 +191,13 @@ impl LiveNode {
 
     fn service(&self, command: &[String]) -> Result<(), NodeError> {
         self.host
-            .run(command, Duration::from_secs(SERVICE_S_MAX))
+            .run_service(command, Duration::from_secs(SERVICE_S_MAX))
             .map(|_| ())
             .map_err(|error| NodeError::Host { node: self.spec.name.clone(), why: error.to_string() })
+    }
+
+    fn address(&self, port: u16) -> Option<SocketAddr> {
+        (self.spec.address.as_str(), port).to_socket_addrs().ok()?.next()
     }
 
     fn leaf(&self, probe: Result<net::TlsProbe, NetError>) -> Result<String, NodeError> {
@@ -100,6 +210,23 @@ impl LiveNode {
             why: "the handshake showed no certificate".into(),
         })
     }
+}
+
+/// What the pid file says.
+enum PidFile {
+    Runs(ProcessFacts),
+    /// The process that it names has ended.
+    Gone,
+    NotThere,
+}
+
+/// A bundled server's process is its loader, with the server's path as an argument.
+fn is_server(facts: &ProcessFacts) -> bool {
+    let names = ["mariadbd", "mysqld"];
+    facts.command_line.iter().take(SERVER_WORDS_MAX).any(|word| {
+        let name = word.rsplit('/').next().unwrap_or_default();
+        names.iter().any(|one| name.starts_with(one))
+    })
 }
 
 impl ReadNode for LiveNode {
@@ -131,8 +258,13 @@ impl ReadNode for LiveNode {
             if user == "system user" || user == "event_scheduler" || id == me {
                 continue;
             }
+            let command = row.text("Command").unwrap_or_default();
+            // A replica reads until it is stopped: nobody would ever see it leave, and it comes back by itself.
+            if command.starts_with("Binlog Dump") || command == "Daemon" {
+                continue;
+            }
             seen.users += 1;
-            if row.text("Command").unwrap_or_default() == "Sleep" {
+            if command == "Sleep" {
                 ids.push(id);
             } else {
                 seen.busy += 1;
@@ -151,23 +283,46 @@ impl ReadNode for LiveNode {
     }
 
     fn process(&mut self) -> Option<ProcessFacts> {
-        let path = self.spec.pid_file.as_ref()?;
-        let text = self.host.read(path, PID_FILE_BYTES_MAX).ok()??;
-        let pid = String::from_utf8_lossy(&text).trim().parse().ok()?;
-        self.host.process(pid)
+        match self.process_of_pid_file() {
+            Ok(PidFile::Runs(facts)) => Some(facts),
+            _ => None,
+        }
     }
 
-    fn alive(&mut self) -> Option<bool> {
-        let limit = Duration::from_secs(ASK_S_MAX);
-        match &self.spec.service {
-            // Source: systemctl(1): ActiveState is active, activating, reloading, deactivating, inactive or failed.
-            Service::Systemd { unit } => {
-                let words = ["systemctl", "show", "-p", "ActiveState", "--value", unit].map(str::to_owned);
-                let state = self.host.run(&words, limit).ok()?;
-                Some(matches!(state.trim(), "active" | "activating" | "reloading" | "deactivating"))
+    fn alive(&mut self) -> Alive {
+        self.life(false)
+    }
+
+    fn cleartext_login(&mut self) -> Result<CleartextLogin, NodeError> {
+        let Some(address) = self.address(self.spec.port) else {
+            return Ok(CleartextLogin::CannotTell(format!("{} has no address", self.spec.address)));
+        };
+        // The answer to the server's challenge would be readable on the way.
+        if UdpSocket::bind(SocketAddr::new(address.ip(), 0)).is_err() {
+            return Ok(CleartextLogin::CannotTell(format!(
+                "{} is not an address of this machine",
+                address.ip()
+            )));
+        }
+        let login = |mode| ConnectOptions {
+            endpoint: net::Endpoint::tcp(self.spec.address.clone(), self.spec.port),
+            tls: TlsOptions::with_mode(mode),
+            ..self.login.clone()
+        };
+        if let Err(error) = Client::connect(&login(SslMode::Required)) {
+            return Ok(CleartextLogin::CannotTell(format!(
+                "the inventory's account is not let in over TCP with TLS either: {}",
+                error.in_one_line()
+            )));
+        }
+        match Client::connect(&login(SslMode::Disabled)) {
+            Ok(client) => {
+                let _ = client.quit();
+                Ok(CleartextLogin::LetIn)
             }
-            Service::Commands { alive: Some(alive), .. } => Some(self.host.run(alive, limit).is_ok()),
-            Service::Commands { alive: None, .. } => None,
+            // Seen: MariaDB 10.11.19 answers 1045 as for a wrong password, MySQL 9.7.4 3159.
+            Err(NetError::Refused { code: 1045 | 3159, .. }) => Ok(CleartextLogin::Refused),
+            Err(error) => Ok(CleartextLogin::CannotTell(error.in_one_line())),
         }
     }
 
@@ -190,10 +345,9 @@ impl ReadNode for LiveNode {
     }
 
     fn galera_leaf(&mut self) -> Result<String, NodeError> {
-        let address = format!("{}:{}", self.spec.address, self.spec.galera_port);
-        let address = address.parse().map_err(|_| NodeError::Host {
+        let address = self.address(self.spec.galera_port).ok_or_else(|| NodeError::Host {
             node: self.spec.name.clone(),
-            why: format!("{address} is not an address and a port"),
+            why: format!("{} has no address", self.spec.address),
         })?;
         let tls = TlsOptions {
             mode: SslMode::VerifyCa,

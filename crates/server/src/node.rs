@@ -12,9 +12,12 @@ use crate::view::NodeView;
 
 #[derive(Debug, Error)]
 pub enum NodeError {
-    /// Nothing listens: the server is down or the address is wrong.
+    /// Its process is gone, or nothing listens and there is no process.
     #[error("{node} is down: {why}")]
     Down { node: NodeName, why: String },
+    /// It did not answer, and whether it runs is not known, or it does run: frozen, on its way up, or out of our reach.
+    #[error("{node} does not answer, and is not known to be down: {why}")]
+    Silent { node: NodeName, why: String },
     /// It answers, and does not let us in or does not do what we asked.
     #[error("{node} refused: {why}")]
     Refused { node: NodeName, why: String },
@@ -26,6 +29,25 @@ impl NodeError {
     pub fn is_down(&self) -> bool {
         matches!(self, Self::Down { .. })
     }
+}
+
+/// Whether a server's process runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Alive {
+    /// It runs, or is on its way up or down.
+    Yes,
+    No,
+    /// Nobody can say, with the reason.
+    CannotTell(String),
+}
+
+/// What became of a login without TLS.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CleartextLogin {
+    /// The same login is let in over TLS.
+    Refused,
+    LetIn,
+    CannotTell(String),
 }
 
 /// Where a node is and how it is handled, from the inventory.
@@ -52,10 +74,32 @@ pub struct NodeSpec {
     pub undrain: Option<Vec<String>>,
 }
 
+impl NodeSpec {
+    /// A node of which nothing but its name and address is known, at the usual ports.
+    pub fn new(name: impl Into<String>, address: impl Into<String>) -> Self {
+        Self {
+            name: NodeName::new(name),
+            address: address.into(),
+            names: vec![],
+            port: 3306,
+            galera_port: 4567,
+            socket: None,
+            pid_file: None,
+            error_log: None,
+            defaults_file: PathBuf::new(),
+            tls_dir: PathBuf::new(),
+            state_dir: PathBuf::new(),
+            service: Service::Commands { start: vec![], stop: vec![], alive: None },
+            drain: None,
+            undrain: None,
+        }
+    }
+}
+
 /// Who is connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Sessions {
-    /// Connections of users, ours not counted.
+    /// Connections of users; ours and those of replicas, which never leave by themselves, are not counted.
     pub users: usize,
     /// Of these, with an open transaction or a statement under way.
     pub busy: usize,
@@ -68,15 +112,16 @@ pub trait ReadNode {
         &self.spec().name
     }
     /// # Errors
-    /// `Down` when nobody answers, `Refused` when the login fails.
+    /// `Down` when it does not run, `Silent` when it does not answer and that cannot be said, `Refused` when the login fails.
     fn view(&mut self) -> Result<NodeView, NodeError>;
     fn sessions(&mut self) -> Result<Sessions, NodeError>;
     /// By its pid file, which a server writes only when it is up: `None` is no proof that it does not run.
     fn process(&mut self) -> Option<ProcessFacts>;
-    /// Whether the service runs or is on its way up, as its manager says; `None` when nobody can say.
-    fn alive(&mut self) -> Option<bool> {
-        Some(self.process().is_some())
-    }
+    /// Whether the service runs or is on its way up, as its manager and its process say.
+    fn alive(&mut self) -> Alive;
+    /// Tries to log in over TCP without TLS, with the account that it is asked with. Only on this machine, where nobody else can
+    /// read what the login gives away.
+    fn cleartext_login(&mut self) -> Result<CleartextLogin, NodeError>;
     /// The options that its files give now, whether or not the server has read them.
     fn effective(&mut self) -> Result<Effective, NodeError>;
     /// The groups of `effective` that only SST scripts read.

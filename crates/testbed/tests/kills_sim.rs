@@ -52,6 +52,12 @@ struct Clean {
     instants: Vec<Instant>,
     option_files: BTreeMap<String, Entry>,
     letters: String,
+    requires_tls: Vec<bool>,
+}
+
+/// `require_secure_transport` as it runs, not as it stands in a file.
+fn requires_tls(world: &World) -> Vec<bool> {
+    world.servers.iter().map(|server| server.live.as_ref().is_some_and(|live| live.requires_tls)).collect()
 }
 
 fn rehearse(base: &Rig, change: &Change) -> Clean {
@@ -64,7 +70,12 @@ fn rehearse(base: &Rig, change: &Change) -> Clean {
     assert_eq!(world.violations, Vec::<String>::new());
     assert_eq!(world.app.failed, 0, "a drained roll fails no transaction");
     let instants = world.faults.trace.clone();
-    Clean { instants, option_files: option_files(&world.user_files()), letters: world.letters() }
+    Clean {
+        instants,
+        option_files: option_files(&world.user_files()),
+        letters: world.letters(),
+        requires_tls: requires_tls(&world),
+    }
 }
 
 /// Everything that must hold at the end, as a list of what does not.
@@ -73,8 +84,9 @@ fn broken(
     wish: Direction,
     clean: &Clean,
     before: &BTreeMap<String, Entry>,
-    letters: &str,
+    old: &World,
 ) -> Vec<String> {
+    let letters = old.letters();
     let mut wrong = Vec::new();
     rig.shared.borrow_mut().advance_until(10_000, World::is_whole);
     let world = rig.shared.borrow();
@@ -88,9 +100,18 @@ fn broken(
             .collect();
         wrong.push(format!("the cluster is not whole: {}", states.join(", ")));
     }
-    let wanted = if wish == Direction::Forward { clean.letters.as_str() } else { letters };
+    let wanted = if wish == Direction::Forward { clean.letters.as_str() } else { letters.as_str() };
     if world.letters() != wanted {
         wrong.push(format!("the nodes speak {}, not {wanted}", world.letters()));
+    }
+    let wanted = if wish == Direction::Forward { clean.requires_tls.clone() } else { requires_tls(old) };
+    if requires_tls(&world) != wanted {
+        wrong.push(format!("require_secure_transport is {:?}, not {wanted:?}", requires_tls(&world)));
+    }
+    for (server, was) in world.servers.iter().zip(&old.servers) {
+        if server.disk.links != was.disk.links {
+            wrong.push(format!("{}: symbolic links became {:?}", server.name(), server.disk.links));
+        }
     }
     let files = world.user_files();
     let (now, wanted) = match wish {
@@ -137,7 +158,7 @@ fn scenario(
         let by_itself = at.is_multiple_of(3);
         rig.shared.borrow_mut().servers.iter_mut().for_each(|server| server.restarts_by_itself = by_itself);
     }
-    let (before, letters) = (rig.shared.borrow().user_files(), rig.shared.borrow().letters());
+    let (before, old) = (rig.shared.borrow().user_files(), rig.shared.borrow().clone());
     let plan = rig.plan(change).expect("a plan");
     rig.arm(Some((at, fault)));
     let first = rig.apply(&plan);
@@ -162,7 +183,7 @@ fn scenario(
     if let End::NotRevived(text) = &end {
         return lost_quorum(&rig, text);
     }
-    let mut wrong = broken(&rig, wish, clean, &before, &letters);
+    let mut wrong = broken(&rig, wish, clean, &before, &old);
     if !end.is_complete() {
         wrong.insert(0, format!("it ended {end:?}"));
     }

@@ -225,6 +225,17 @@ fn a_file_that_is_not_what_the_server_runs_with() {
     enable_refuses(|world| world.set_string(1, &string('D')), "n2", &["do not agree", "socket.ssl"]);
 }
 
+/// Seen on a real server: the restart was its end, and what was mended afterwards was refused as foreign.
+#[test]
+fn a_cluster_address_with_which_a_node_would_not_come_back() {
+    let set = |address: &'static str| {
+        move |world: &mut World| world.set_option(1, "galera", "wsrep_cluster_address", address)
+    };
+    enable_refuses(set("gcomm://"), "n2", &["do not agree on wsrep_cluster_address", "gcomm://"]);
+    enable_refuses(set("gcomm://"), "n2", &["names nobody"]);
+    enable_refuses(set("gcomm://10.77.0.2"), "n2", &["names no other member"]);
+}
+
 #[test]
 fn settings_of_the_same_purpose_that_are_not_ours() {
     for (group, key) in
@@ -450,52 +461,96 @@ fn append(rig: &Rig, index: usize, line: &str) {
     world.servers[index].disk.put(GALERA_FILE, format!("{text}{line}\n"), 0, 0o640);
 }
 
+/// A line that is sealion's to write: the provider's string, in place of the one that is there.
+fn rewrite_string(rig: &Rig, index: usize) {
+    rig.shared.borrow_mut().set_string(index, "gcache.size=1G");
+}
+
 #[test]
-fn a_file_that_was_changed_since_the_plan_is_left_alone() {
+fn a_line_of_ours_that_was_changed_since_the_plan_is_left_alone() {
     let rig = Rig::new(7, 3);
     let plan = rig.plan(&change(Verb::Enable)).expect("a plan");
-    append(&rig, 1, "# by hand");
+    rewrite_string(&rig, 1);
     let end = rig.apply(&plan);
     let End::Outcome(Outcome::Stopped { step, why }) = &end else { panic!("{end:?}") };
-    assert_eq!(step.to_string(), "E1.n2");
+    assert_eq!(step.to_string(), "E2.n2");
     assert!(
         why.contains("n2")
             && why.contains("60-galera.cnf was changed by somebody else")
+            && why.contains("[galera] wsrep-provider-options")
+            && why.contains("sealion abandon")
             && why.contains("next:"),
         "{why}"
     );
     let text = rig.shared.borrow().servers[1].disk.text(GALERA_FILE).expect("there");
-    assert!(text.ends_with("# by hand\n") && !text.contains("socket.ssl"), "{text}");
-    assert_eq!(rig.shared.borrow().letters(), "PPP");
+    assert!(text.contains("gcache.size=1G") && !text.contains("socket.ssl"), "{text}");
+    assert_eq!(rig.shared.borrow().letters(), "PPD");
 }
 
 #[test]
-fn a_file_that_was_changed_during_the_roll_stops_it_with_the_difference() {
+fn a_line_of_ours_that_was_changed_during_the_roll_stops_it_with_the_difference_and_the_copies() {
     let rig = Rig::new(7, 3).fork(7);
     apply_until(&rig, &change(Verb::Enable), "E2.n2:checking");
-    append(&rig, 1, "# by hand");
+    let before = rig.shared.borrow().servers[1].disk.text(GALERA_FILE).expect("there");
+    rewrite_string(&rig, 1);
     let end = rig.resume(None);
     let why = end.text();
     assert!(
-        why.contains("+# by hand") && why.contains("changed by somebody else") && why.contains("next:"),
+        why.contains("gcache.size=1G")
+            && why.contains("changed by somebody else")
+            && why.contains("/var/lib/sealion/files/")
+            && why.contains("next:"),
         "{why}"
     );
     assert!(!why.contains("hunter2"), "{why}");
     assert_eq!(rig.shared.borrow().letters(), "PPD");
     assert!(rig.shared.borrow().is_whole());
+    // With the line put back, everything goes on: forward, and back.
+    rig.shared.borrow_mut().servers[1].disk.put(GALERA_FILE, before, 0, 0o640);
+    assert!(rig.resume(None).is_complete());
+    assert!(rig.resume(Some(Direction::Back)).is_complete());
 }
 
 #[test]
-fn a_foreign_edit_before_undo_stops_it_with_the_difference_and_is_kept() {
-    let rig = Rig::new(7, 3);
-    rig.must(&change(Verb::Enable));
-    append(&rig, 1, "max_connections=500");
-    let end = rig.resume(Some(Direction::Back));
+fn lines_of_others_are_kept_whenever_they_came() {
+    for moment in ["E0.n2:checking", "E1.n2:checking", "E2.n2:checking", "E4.n2:acting", "E5.n2:checking"] {
+        let rig = Rig::new(7, 3).fork(7);
+        apply_until(&rig, &change(Verb::Enable), moment);
+        append(&rig, 1, "max_connections=500");
+        let end = rig.resume(None);
+        assert!(end.is_complete(), "{moment}: {end:?}");
+        assert_eq!(rig.shared.borrow().letters(), "SSS", "{moment}");
+        let text = || rig.shared.borrow().servers[1].disk.text(GALERA_FILE).expect("there");
+        assert!(text().contains("max_connections=500") && text().contains("socket.ssl=YES"), "{}", text());
+        assert!(rig.texts().contains("that somebody else changed were kept"), "{moment}: it is journalled");
+
+        // Going back takes out what is ours, and keeps what is theirs.
+        append(&rig, 0, "# a remark");
+        let end = rig.resume(Some(Direction::Back));
+        assert!(end.is_complete(), "{moment}: {end:?}");
+        assert!(text().contains("max_connections=500"), "{}", text());
+        for index in 0..3 {
+            let text = rig.shared.borrow().servers[index].disk.text(GALERA_FILE).expect("there");
+            for ours in ["socket.ssl", "tkey", "ssl_ca", "require_secure_transport"] {
+                assert!(!text.contains(ours), "{moment}: {ours} is left in {text}");
+            }
+        }
+        assert_eq!((rig.shared.borrow().letters().as_str(), rig.shared.borrow().is_whole()), ("PPP", true));
+        assert_eq!(rig.shared.borrow().violations, Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_line_behind_ours_that_wins_is_told_before_any_restart() {
+    let rig = Rig::new(7, 3).fork(7);
+    apply_until(&rig, &change(Verb::Enable), "E2.n2:checking");
+    append(&rig, 1, "# moved here\n[mariadb]\nwsrep_provider_options=gcache.size=1G");
+    let pid = |rig: &Rig| rig.shared.borrow().servers[1].process.as_ref().map(|process| process.pid);
+    let before = pid(&rig);
+    let end = rig.resume(None);
     let why = end.text();
-    assert!(matches!(end, End::Outcome(Outcome::Stopped { .. })), "{end:?}");
-    assert!(why.contains("+max_connections=500") && why.contains("60-galera.cnf"), "{why}");
-    let text = rig.shared.borrow().servers[1].disk.text(GALERA_FILE).expect("there");
-    assert!(text.ends_with("max_connections=500\n"), "{text}");
+    assert!(why.contains("does not count") && why.contains("wins"), "{end:?}");
+    assert_eq!(pid(&rig), before, "it was not restarted");
     assert!(rig.shared.borrow().is_whole());
 }
 
@@ -589,8 +644,26 @@ fn without_the_right_to_capture_clients_are_cut_off_only_by_consent_and_nothing_
     let why = rig.apply(&plan).text();
     assert!(why.contains("cannot be seen here") && why.contains("--accept-unknown-clients"), "{why}");
     rig.accept_unknown_clients = true;
-    assert!(rig.resume(None).is_complete());
-    assert!(rig.texts().contains("NOT PROVEN"));
+    let end = rig.resume(None);
+    let End::Outcome(Outcome::Stopped { step, why }) = &end else { panic!("{end:?}") };
+    assert_eq!(step.to_string(), "E6");
+    assert!(why.contains("NOT PROVEN") && why.contains("--accept-unproven"), "{why}");
+    // Not proven is not done: it is proven later, or a person says that it need not be.
+    assert!(!rig.resume(None).is_complete());
+    rig.blind = false;
+    let end = rig.resume(None);
+    assert!(end.is_complete(), "{end:?}");
+    assert!(!rig.texts().contains("accepted by"));
+}
+
+#[test]
+fn an_unproven_change_is_closed_only_by_consent_and_that_is_written_down() {
+    let mut rig = Rig::new(7, 3);
+    (rig.blind, rig.accept_unknown_clients, rig.accept_unproven) = (true, true, true);
+    let plan = rig.plan(&change(Verb::Enable)).expect("a plan");
+    let end = rig.apply(&plan);
+    assert!(end.is_complete(), "{end:?}");
+    assert!(rig.texts().contains("NOT PROVEN, accepted by --accept-unproven: nothing could be seen"));
 }
 
 #[test]

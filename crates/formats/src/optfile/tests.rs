@@ -259,3 +259,38 @@ proptest! {
         prop_assert_eq!(again.items().count(), file.items().count());
     }
 }
+
+#[test]
+fn lines_are_shown_without_what_is_secret_by_name_or_by_value() {
+    let check = |line: &str, secret: &str| {
+        let shown = shown_line(line);
+        assert!(!shown.contains(secret) && shown.contains("********"), "{line} is shown as {shown}");
+    };
+    check("wsrep_sst_auth=sst:hunter2", "hunter2");
+    check("file_key_management_filekey=hunter2", "hunter2");
+    check("loose-file-key-management-filekey = FILE:/x", "FILE");
+    check("file_key_management_filek=hunter2", "hunter2");
+    check("passw=hunter2", "hunter2");
+    check("#password=hunter2", "hunter2");
+    check("# old: password = hunter2", "hunter2");
+    check("encrypt-key=hunter2", "hunter2");
+    check("init_connect=\"SET PASSWORD FOR x = 'hunter2'\"", "hunter2");
+    check("some_plugin_option=mysql://root:hunter2@db/x", "hunter2");
+    check("some_plugin_option=6d5b1f0aa9c3e2d47f8091b2c3d4e5f6", "6d5b1f");
+    check("some_plugin_option=Zm9v8YmF4yQmF6MTIzNDU2Nzg5", "Zm9v");
+    check("password hunter2", "hunter2");
+    for line in [
+        "[mysqld]",
+        "max_connections = 500",
+        "ssl_key=/etc/mysql/sealion/node-key.pem",
+        "wsrep_provider_options=\"gcache.size=256M; gmcast.segment=0\"",
+        "wsrep_cluster_address=gcomm://10.77.0.1,10.77.0.2,10.77.0.3",
+        "datadir=/var/lib/mysql",
+        "log_bin",
+        "# Galera, since 2021",
+        "sql_mode=STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION",
+        "server_id=3232235777",
+    ] {
+        assert_eq!(shown_line(line), line);
+    }
+}

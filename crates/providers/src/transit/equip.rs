@@ -2,7 +2,7 @@
 //! strict round would leave it.
 
 use model::NodeName;
-use server::ProviderOptions;
+use server::{Alive, ProviderOptions};
 
 use super::edit::{Edit, FileEdit};
 use super::steps::files::{issue, place};
@@ -17,8 +17,14 @@ pub fn equip(transit: &mut Transit<'_>, name: &NodeName) -> Result<(), StepError
     let fail = |error: &dyn std::fmt::Display| StepError(error.to_string());
     let (leaf, ca_pem) = issue(transit, name)?;
     let node = transit.node(name)?;
-    if node.process().is_some() {
-        return Err(StepError(format!("{name} runs; a running node is changed by `sealion enable`")));
+    match node.alive() {
+        Alive::No => {}
+        Alive::Yes => {
+            return Err(StepError(format!("{name} runs; a running node is changed by `sealion enable`")));
+        }
+        Alive::CannotTell(why) => {
+            return Err(StepError(format!("whether {name} runs cannot be told: {why}")));
+        }
     }
     place(node, &leaf, &ca_pem)?;
     let effective = node.effective().map_err(|error| fail(&error))?;
@@ -61,5 +67,5 @@ pub fn equip(transit: &mut Transit<'_>, name: &NodeName) -> Result<(), StepError
         .map_err(|error| fail(&error))?
         .ok_or_else(|| StepError(format!("{} is gone", setting.file.display())))?;
     let (edit, _) = FileEdit::plan(&setting.file, &bytes, edits).map_err(StepError)?;
-    edit.apply(node).map_err(StepError)
+    edit.apply(node).map_err(StepError).map(drop)
 }

@@ -7,6 +7,7 @@
 mod by_hand;
 pub mod edit;
 mod equip;
+mod left;
 mod owner;
 pub mod plan;
 pub mod preflight;
@@ -17,6 +18,7 @@ mod wait;
 mod world;
 
 pub use equip::equip;
+pub use left::left_as;
 pub use plan::{PlanError, plan};
 pub use preflight::{Problem, preflight};
 pub use world::{Authority, Limits, Transit};

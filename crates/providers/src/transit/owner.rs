@@ -9,9 +9,9 @@ use server::WriteNode;
 pub fn of_server(node: &mut dyn WriteNode) -> Option<(u32, u32)> {
     let data = datadir(node).and_then(|dir| node.host().facts(&dir).ok().flatten());
     match (node.process(), data) {
-        (Some(process), Some(data)) if data.uid != process.uid => Some((process.uid, process.uid)),
+        (Some(process), Some(data)) if data.uid != process.uid => Some((process.uid, process.gid)),
         (_, Some(data)) => Some((data.uid, data.gid)),
-        (Some(process), None) => Some((process.uid, process.uid)),
+        (Some(process), None) => Some((process.uid, process.gid)),
         (None, None) => None,
     }
 }

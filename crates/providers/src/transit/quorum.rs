@@ -83,14 +83,12 @@ pub fn may_stop(target: &NodeName, views: &Views, ours: bool, allowed: &str) -> 
     reasons
 }
 
-/// Every reason why `target`, which does not answer, may not be started anew. It is no member, or not for long, so its start
-/// takes nobody's quorum; `runs` says that its process would have to be stopped first.
+/// Every reason why `target`, which is down, may not be started. It is no member, or not for long, so its start takes nobody's
+/// quorum; `runs` says that its process would have to be stopped first.
 pub fn may_start(target: &NodeName, views: &Views, runs: bool, allowed: &str) -> Vec<String> {
-    let up: Vec<(&NodeName, &NodeView)> = views
-        .iter()
-        .filter(|(name, _)| name != target)
-        .filter_map(|(name, view)| view.as_ref().ok().map(|view| (name, view)))
-        .collect();
+    let others = || views.iter().filter(|(name, _)| name != target);
+    let up: Vec<(&NodeName, &NodeView)> =
+        others().filter_map(|(name, view)| view.as_ref().ok().map(|view| (name, view))).collect();
     let mut reasons: Vec<String> = up
         .iter()
         .filter(|(_, view)| !allowed.contains(view.galera_state().letter()))
@@ -98,11 +96,28 @@ pub fn may_start(target: &NodeName, views: &Views, runs: bool, allowed: &str) ->
             format!("{name} speaks {}, which may not stand beside what comes next", view.galera_state())
         })
         .collect();
+    // What it speaks, and whether it is a member, nobody knows.
+    reasons.extend(others().filter_map(|(_, view)| match view {
+        Err(error) if !error.is_down() => Some(first_line(&error.to_string()).to_owned()),
+        _ => None,
+    }));
     // A process that waits for the others may be what they need to be a quorum again.
     if runs && !up.iter().any(|(_, view)| view.is_primary()) {
         reasons.push(format!("{target} is on its way up, and no other node is in a primary component"));
     }
     reasons
+}
+
+/// Whether the other nodes, asked for their membership, know that `target` is none of them: each answers, is in the primary
+/// component, and sees as many members as there are others. A server that does not answer may serve all the same.
+pub fn is_no_member(target: &NodeName, views: &Views) -> bool {
+    let others: Vec<_> = views.iter().filter(|(name, _)| name != target).collect();
+    !others.is_empty()
+        && others.iter().all(|(_, view)| {
+            view.as_ref().is_ok_and(|view| {
+                view.is_primary() && view.cluster_size() == others.len() + view.arbitrators()
+            })
+        })
 }
 
 pub fn first_line(text: &str) -> &str {
@@ -185,6 +200,42 @@ mod tests {
         check(&[("wsrep_cluster_status", "non-Primary")], false, "PD", 0);
         check(&[("wsrep_cluster_status", "non-Primary")], true, "PD", 1);
         check(&[], false, "DS", 1);
+    }
+
+    #[test]
+    fn nobody_is_started_beside_a_node_of_which_nothing_is_known() {
+        let silent = || Err(NodeError::Silent { node: "n2".into(), why: "no answer in 3 s".into() });
+        let down = || Err(NodeError::Down { node: "n1".into(), why: "refused".into() });
+        let views = vec![
+            (NodeName::from("n1"), down()),
+            (NodeName::from("n2"), silent()),
+            (NodeName::from("n3"), Ok(view(&[]))),
+        ];
+        let reasons = may_start(&"n1".into(), &views, false, "PD");
+        assert!(reasons.iter().any(|reason| reason.contains("n2 does not answer")), "{reasons:?}");
+        assert!(may_stop(&"n3".into(), &views, false, "PD").iter().any(|reason| reason.contains("n2")));
+    }
+
+    #[test]
+    fn who_does_not_answer_is_no_member_only_by_the_word_of_all_others() {
+        let check = |others: [Result<NodeView, NodeError>; 2], expected: bool| {
+            let [two, three] = others;
+            let silent = Err(NodeError::Silent { node: "n1".into(), why: "frozen".into() });
+            let views = vec![
+                (NodeName::from("n1"), silent),
+                (NodeName::from("n2"), two),
+                (NodeName::from("n3"), three),
+            ];
+            assert_eq!(is_no_member(&"n1".into(), &views), expected, "{views:?}");
+        };
+        let sees = |size| Ok(view(&[("wsrep_cluster_size", size), ("wsrep_incoming_addresses", "a,b")]));
+        check([sees("2"), sees("2")], true);
+        check([sees("3"), sees("2")], false);
+        check([sees("2"), Err(NodeError::Down { node: "n3".into(), why: "refused".into() })], false);
+        check(
+            [sees("2"), Ok(view(&[("wsrep_cluster_status", "non-Primary"), ("wsrep_cluster_size", "2")]))],
+            false,
+        );
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! Waiting for what a server does by itself, with upper bounds and a reason when it does not happen.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use change::StepError;
 use model::NodeName;
-use server::{NodeView, ReadNode, WriteNode};
+use server::{Alive, NodeError, NodeView, ReadNode, WriteNode};
 
 use super::owner;
 use super::quorum;
@@ -19,13 +19,18 @@ const RECV_QUEUE_MAX: i64 = 10;
 /// A service that is not running for this long after a start has ended; managers take a moment to fork.
 const GONE_MS_MAX: u64 = 2_000;
 
+/// A wait that goes on because a state transfer does says so this often.
+const TOLD_MS: u64 = 30_000;
+
 /// Until `name` is Synced in a primary component with every node that runs. One that went down meanwhile is not waited
-/// for: that is another node's failure, and is told as such.
+/// for: that is another node's failure, and is told as such. Time in which it receives a state transfer has a limit of its own.
 pub fn synced(transit: &mut Transit<'_>, name: &NodeName) -> Result<NodeView, StepError> {
-    let limit = transit.limits.sync_ms_max;
+    let limits = transit.limits;
     let began = transit.node(name)?.now_ms();
     let mut members = transit.nodes.len();
     let (mut good, mut gone_since, mut last) = (0, None, "it did not answer".to_owned());
+    // Since when nothing speaks for a transfer, and when somebody was last told of one.
+    let (mut waited_since, mut told) = (began, began);
     loop {
         let node = transit.node(name)?;
         match node.view() {
@@ -50,35 +55,73 @@ pub fn synced(transit: &mut Transit<'_>, name: &NodeName) -> Result<NodeView, St
                     view.cluster_size()
                 );
             }
-            Err(error) if error.is_down() => {
+            Err(NodeError::Down { .. }) => {
                 good = 0;
-                // The pid file comes late: only the service manager knows whether a silent server is on its way up.
-                if node.alive() == Some(false) {
-                    let since = *gone_since.get_or_insert(node.now_ms());
-                    if node.now_ms() - since > GONE_MS_MAX {
-                        return Err(did_not_come_back(node.reading(), "its process has ended"));
-                    }
-                } else {
-                    gone_since = None;
+                let since = *gone_since.get_or_insert(node.now_ms());
+                if node.now_ms() - since > GONE_MS_MAX {
+                    return Err(did_not_come_back(node.reading(), "its process has ended"));
                 }
+            }
+            // On its way up, or it hangs: the limit below tells.
+            Err(error @ NodeError::Silent { .. }) => {
+                (good, gone_since) = (0, None);
+                quorum::first_line(&error.to_string()).clone_into(&mut last);
             }
             Err(error) => return Err(StepError(error.to_string())),
         }
+        let now = transit.node(name)?.now_ms();
+        if now - waited_since > POLL_TRANSFER_MS
+            && now - began <= limits.transfer_ms_max
+            && let Some(sign) = receives(transit, name)
+        {
+            waited_since = now;
+            if now - told > TOLD_MS {
+                told = now;
+                transit.say(&format!("{name} is not Synced yet after {} s: {sign}", (now - began) / 1000));
+            }
+        }
         let node = transit.node(name)?;
-        if node.now_ms() - began > limit {
-            return Err(did_not_come_back(node.reading(), &format!("{last} after {} s", limit / 1000)));
+        if node.now_ms() - waited_since > limits.sync_ms_max {
+            let why = format!("{last} after {} s", (node.now_ms() - began) / 1000);
+            return Err(did_not_come_back(node.reading(), &why));
         }
         node.wait(Duration::from_millis(POLL_MS));
     }
 }
 
-/// How many nodes answer or are starting.
+/// Whether a state transfer goes on is asked of the others this often.
+const POLL_TRANSFER_MS: u64 = 5_000;
+
+/// What speaks for a state transfer to `name`: its own state, or that the others count it as a member while its process runs and
+/// is not open for clients yet. A donor is Synced again long before a joiner has prepared what it got.
+fn receives(transit: &mut Transit<'_>, name: &NodeName) -> Option<String> {
+    if let Ok(view) = transit.node(name).ok()?.view() {
+        return matches!(view.local_state(), 1 | 3)
+            .then(|| format!("it is {}", view.status("wsrep_local_state_comment").unwrap_or("joining")));
+    }
+    if transit.node(name).ok()?.alive() != Alive::Yes {
+        return None;
+    }
+    let views = transit.views();
+    let up: Vec<_> = views
+        .iter()
+        .filter(|(other, _)| other != name)
+        .filter_map(|(other, view)| view.as_ref().ok().map(|view| (other, view)))
+        .collect();
+    let donor = up.iter().find(|(_, view)| view.local_state() == 2).map(|(other, _)| *other);
+    let counts_it =
+        up.iter().any(|(_, view)| view.is_primary() && view.cluster_size() > up.len() + view.arbitrators());
+    match (donor, counts_it) {
+        (Some(donor), _) => Some(format!("{donor} sends a state transfer")),
+        (None, true) => Some("it is a member, and not open for clients yet".into()),
+        (None, false) => None,
+    }
+}
+
+/// How many nodes answer or may run.
 fn running(transit: &mut Transit<'_>) -> usize {
-    transit
-        .nodes
-        .iter_mut()
-        .filter_map(|node| (node.view().is_ok() || node.alive() == Some(true)).then_some(()))
-        .count()
+    let may_run = |node: &mut Box<dyn WriteNode + '_>| node.view().is_ok() || node.alive() != Alive::No;
+    transit.nodes.iter_mut().map(may_run).filter(|may_run| *may_run).count()
 }
 
 fn did_not_come_back(node: &mut dyn ReadNode, why: &str) -> StepError {
@@ -106,13 +149,41 @@ pub const PASSING_STARTS_MAX: u32 = 8;
 /// What one start writes into its log before it gives up; an older sign is not this start's.
 const START_LOG_LINES: usize = 60;
 
-/// What the last start of a node ended with, if it has ended and that passes by itself.
-pub fn passing_sign(node: &mut dyn WriteNode) -> Option<&'static str> {
-    if node.alive() != Some(false) {
-        return None;
+/// What the last start of a node ended with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sign {
+    /// It passes by itself.
+    Passes(&'static str),
+    /// The same words, and no other node is in a primary component: its old UUID stays in their view until they are one again.
+    /// Seen on Galera 26.4.23: 16 of 16 starts ended so.
+    Lingers,
+}
+
+/// The sign that the last start of a node ended with, if it has ended with one.
+pub fn ended_with_sign(transit: &mut Transit<'_>, name: &NodeName) -> Result<Option<Sign>, StepError> {
+    let node = transit.node(name)?;
+    if node.alive() != Alive::No {
+        return Ok(None);
     }
     let tail = node.log_tail(START_LOG_LINES);
-    PASSING_SIGNS.into_iter().find(|sign| tail.iter().any(|line| line.contains(sign)))
+    let Some(sign) = PASSING_SIGNS.into_iter().find(|sign| tail.iter().any(|line| line.contains(sign)))
+    else {
+        return Ok(None);
+    };
+    let is_primary = transit
+        .views()
+        .iter()
+        .any(|(other, view)| other != name && view.as_ref().is_ok_and(NodeView::is_primary));
+    Ok(Some(if is_primary { Sign::Passes(sign) } else { Sign::Lingers }))
+}
+
+/// What a person can do about [`Sign::Lingers`].
+pub fn lingers(name: &NodeName) -> String {
+    format!(
+        "note: the others are not Primary and still list {name} by its old UUID, so starting it again does not help. First \
+         bring them back to a primary component: see which has the highest seqno (sealion status), and if you are sure that \
+         no other node is Primary, there: SET GLOBAL wsrep_provider_options='pc.bootstrap=YES'     (sealion never does this)"
+    )
 }
 
 /// What is said before start number `start`.
@@ -131,13 +202,13 @@ pub fn drained(transit: &mut Transit<'_>, name: &NodeName) -> Result<String, Ste
         if took >= limits.drain_ms_min && seen.users == 0 {
             return Ok(format!("drained in {took} ms"));
         }
-        if took >= limits.drain_ms_max {
-            if seen.busy == 0 {
-                return Ok(format!(
-                    "{} idle sessions did not leave within {took} ms and will be cut",
-                    seen.users
-                ));
-            }
+        if took >= limits.drain_ms_max && seen.busy == 0 {
+            return Ok(format!(
+                "{} idle sessions did not leave within {took} ms and will be cut",
+                seen.users
+            ));
+        }
+        if took >= limits.drain_ms_max + limits.drain_more_ms_max {
             return Err(StepError(format!(
                 "{name} could not be drained\n  why:  {} sessions still have work under way after {} s, though the node \
                  shows itself as Desynced to health checks\n  next: take it out of the proxy by hand (or set `drain` in \
@@ -153,6 +224,8 @@ pub fn drained(transit: &mut Transit<'_>, name: &NodeName) -> Result<String, Ste
 /// A server that ends at once is started so often; one that gives up on finding the others may find them later.
 const STARTS_MAX: u32 = 3;
 const START_AGAIN_MS: u64 = 10_000;
+/// A server that says nothing for so long is not just stalled. Stalls of a whole machine of 6 s were seen.
+const SILENT_MS_MAX: u64 = 20_000;
 
 /// Starts what is down, waits for the cluster to be whole by itself.
 ///
@@ -164,6 +237,8 @@ pub fn revive(transit: &mut Transit<'_>) -> Result<(), StepError> {
     let now = |transit: &Transit<'_>| transit.nodes.first().map_or(0, |node| node.now_ms());
     let began = now(transit);
     let mut starts: BTreeMap<NodeName, (u32, u64)> = BTreeMap::new();
+    let mut lingering: BTreeSet<NodeName> = BTreeSet::new();
+    let mut silent_since: BTreeMap<NodeName, u64> = BTreeMap::new();
     loop {
         let views = transit.views();
         let whole = views.iter().all(|(_, view)| {
@@ -185,18 +260,19 @@ pub fn revive(transit: &mut Transit<'_>) -> Result<(), StepError> {
             }
             let at = now(transit);
             let (count, last) = starts.get(name).copied().unwrap_or((0, 0));
-            let alive = transit.node(name)?.alive();
-            if alive == Some(true) || (count > 0 && at - last < START_AGAIN_MS) {
+            if count > 0 && at - last < START_AGAIN_MS {
                 continue;
             }
-            let passing = if count > 0 { passing_sign(transit.node(name)?) } else { None };
-            let may = match (alive, passing) {
-                // When nobody can say whether it runs, it is started once and told by the limit below.
-                (None, _) => 1,
-                (Some(_), Some(_)) => PASSING_STARTS_MAX,
-                (Some(_), None) => STARTS_MAX,
+            let sign = if count > 0 { ended_with_sign(transit, name)? } else { None };
+            let passing = match sign {
+                Some(Sign::Passes(sign)) => Some(sign),
+                Some(Sign::Lingers) => {
+                    lingering.insert(name.clone());
+                    None
+                }
+                None => None,
             };
-            if count >= may {
+            if count >= if passing.is_some() { PASSING_STARTS_MAX } else { STARTS_MAX } {
                 hopeless.push(name.clone());
                 continue;
             }
@@ -210,9 +286,31 @@ pub fn revive(transit: &mut Transit<'_>) -> Result<(), StepError> {
             let _ = files::finish_placing(node);
             let _ = node.start();
         }
+        // Somebody of whom nothing is known: the steps that need to know are blocked, each with its reason. Unless it is on its
+        // way up, there is nothing to wait for here.
+        let mut unknown = Vec::new();
+        for (name, view) in &views {
+            if matches!(view, Err(NodeError::Silent { .. })) {
+                let at = now(transit);
+                let since = *silent_since.entry(name.clone()).or_insert(at);
+                if at - since > SILENT_MS_MAX && receives(transit, name).is_none() {
+                    unknown.push(name.clone());
+                }
+            } else {
+                silent_since.remove(name);
+            }
+        }
         let rest_is_well = views.iter().all(|(name, view)| {
-            hopeless.contains(name) || view.as_ref().is_ok_and(|view| view.is_primary() && view.is_ready())
+            hopeless.contains(name)
+                || unknown.contains(name)
+                || view.as_ref().is_ok_and(|view| view.is_primary() && view.is_ready())
         });
+        if !unknown.is_empty() && hopeless.len() + unknown.len() < views.len() && rest_is_well {
+            for name in unknown.iter().chain(&hopeless) {
+                transit.say(&format!("{name} does not answer; the others are a primary component"));
+            }
+            return Ok(());
+        }
         if !hopeless.is_empty() && hopeless.len() < views.len() && rest_is_well {
             for name in &hopeless {
                 transit.say(&format!("{name} does not start; the others are a primary component without it"));
@@ -224,9 +322,15 @@ pub fn revive(transit: &mut Transit<'_>) -> Result<(), StepError> {
                 "the cluster did not come back by itself\n  why:  after {} s:\n        {}\n  next: start what is down. \
                  If no node is Primary, and you are sure that none is left out, bootstrap the one with the highest seqno \
                  by hand:\n        SET GLOBAL wsrep_provider_options='pc.bootstrap=YES'     (sealion never does this)\n        \
-                 then: sealion resume",
+                 then: sealion resume{}",
                 limit / 1000,
-                standings(transit, &views).join("\n        ")
+                standings(transit, &views).join("\n        "),
+                lingering
+                    .iter()
+                    .map(lingers)
+                    .map(|text| ["\n  ", &text].concat())
+                    .collect::<Vec<_>>()
+                    .concat()
             )));
         }
         super::world::sleep(transit, 500);

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use change::journal::JOURNAL_BYTES_MAX;
 use change::{Direction, Runner, StepCheck, StepError};
 use model::{Clock, Look, NodeName, Step};
 use secrecy::SecretString;
@@ -29,9 +30,13 @@ pub struct Limits {
     pub drain_ms_min: u64,
     /// Sessions that have not left by then are cut by the stop, if none has a transaction open.
     pub drain_ms_max: u64,
-    /// From start to Synced. Longer than the 30 to 40 s after which a locked-out node gives up by itself, and long
-    /// enough for an SST of a small database; raise it for large ones.
+    /// A drain that found work under way at its end waits so long for a moment without any: short statements come and go.
+    pub drain_more_ms_max: u64,
+    /// From start to Synced, time in which it receives a state transfer not counted. Longer than the 30 to 40 s after which a
+    /// locked-out node gives up by itself.
     pub sync_ms_max: u64,
+    /// A state transfer may take this long.
+    pub transfer_ms_max: u64,
     /// How long a look on the wire lasts.
     pub look_ms: u64,
     /// How long to wait for a cluster that lost its quorum to come back by itself.
@@ -43,7 +48,9 @@ impl Default for Limits {
         Self {
             drain_ms_min: 1000,
             drain_ms_max: 30_000,
+            drain_more_ms_max: 10_000,
             sync_ms_max: 300_000,
+            transfer_ms_max: 24 * 3_600_000,
             look_ms: 1500,
             recover_ms_max: 120_000,
         }
@@ -65,6 +72,10 @@ pub struct Transit<'a> {
     pub allow_untested: bool,
     /// Clients that were not seen may be cut off by require_secure_transport.
     pub accept_unknown_clients: bool,
+    /// A change whose last look could not see enough may be closed all the same; it stays written that it was not proven.
+    pub accept_unproven: bool,
+    /// What the journal shall say of the step under way, beside what its post-check says.
+    pub notes: Vec<String>,
 }
 
 impl<'a> Transit<'a> {
@@ -114,31 +125,58 @@ impl Runner for Transit<'_> {
     }
 
     fn act(&mut self, step: &Step, direction: Direction) -> Result<(), StepError> {
+        self.notes.clear();
         steps::of(step)?.act(self, step, direction)
     }
 
     fn verify(&mut self, step: &Step, direction: Direction) -> Result<String, StepError> {
-        steps::of(step)?.verify(self, step, direction)
+        let note = steps::of(step)?.verify(self, step, direction)?;
+        let more = std::mem::take(&mut self.notes);
+        Ok([vec![note], more].concat().join("; "))
     }
 
-    fn copy_journal(&mut self, journal: &Path, line: &str) {
+    fn copy_journal(&mut self, journal: &Path, line: &str) -> Result<(), StepError> {
         let name = format!("{}.journal", self.plan_id);
         let whole = fs::read(journal).unwrap_or_default();
-        let before_bytes = (whole.len() as u64).saturating_sub(line.len() as u64);
         for node in &mut self.nodes {
             let dir = node.spec().state_dir.clone();
-            let host = node.write_host();
             let copy = dir.join(&name);
-            let has = host.facts(&copy).ok().flatten().map_or(0, |facts| facts.bytes);
+            let has = node.host().read(&copy, JOURNAL_BYTES_MAX).ok().flatten().unwrap_or_default();
+            if is_of_another(&has, &whole, &copy) {
+                return Err(StepError(format!(
+                    "another sealion goes on with this change: {} on {} tells more than this journal, or something else\n  why:  a \
+                     copy is never made shorter\n  next: see who that is (sealion status names the holder of the lease); when it has \
+                     ended: sealion resume",
+                    copy.display(),
+                    node.name()
+                )));
+            }
+            let host = node.write_host();
             // The operator's journal decides, so a copy that cannot be written stops nothing; and one that missed lines,
             // because its node was down, is written anew.
             let _ = host.make_dir(&dir, 0o700, None).and_then(|()| {
-                if has == before_bytes {
+                if [has.as_slice(), line.as_bytes()].concat() == whole {
                     host.append(&copy, line.as_bytes())
                 } else {
                     host.write(&copy, &whole, Some(0o600), None)
                 }
             });
         }
+        Ok(())
     }
+}
+
+/// Whether a copy has records that `whole` does not begin with: somebody else's. One that is damaged, or has a hole where its
+/// node was down, tells nothing of its own.
+fn is_of_another(copy: &[u8], whole: &[u8], path: &Path) -> bool {
+    if whole.starts_with(copy) {
+        return false;
+    }
+    let (Ok(copy), Ok(whole)) = (change::journal::parse(copy, path), change::journal::parse(whole, path))
+    else {
+        return false;
+    };
+    let is_beginning = copy.records.len() <= whole.records.len()
+        && copy.records.iter().zip(&whole.records).all(|(one, other)| one == other);
+    !is_beginning
 }

@@ -173,6 +173,9 @@ mod tests {
             control_seen: true,
             kernel_drops: 0,
             evidence: None,
+            only_own_session: false,
+            tcp_sessions: None,
+            cleartext_clients: vec![],
         }
     }
 

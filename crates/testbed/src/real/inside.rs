@@ -33,6 +33,7 @@ pub fn run() {
         Some("knock") => knock(&errand),
         Some("record") => record(&errand),
         Some("speak") => speak(&errand),
+        Some("talk") => talk(&errand),
         other => panic!("no errand is called {other:?}"),
     };
     println!("\n{ANSWER}{answer}");
@@ -138,7 +139,109 @@ fn speak(errand: &Value) -> Value {
     Value::Null
 }
 
+/// Sessions in clear text, one on each address, each with a statement every so often; cut off or refused, it dials again. Each
+/// statement that was answered is written down: when, and on which address.
+fn talk(errand: &Value) -> Value {
+    use std::io::Write;
+    let text = |value: &Value| value.as_str().expect("a text").to_owned();
+    let (user, password) = (text(&errand["user"]), text(&errand["password"]));
+    let every = Duration::from_millis(errand["every_ms"].as_u64().expect("a number"));
+    let path = std::path::PathBuf::from(text(&errand["path"]));
+    let is_over = std::sync::Arc::new(AtomicBool::new(false));
+    let talkers: Vec<_> = errand["addresses"]
+        .as_array()
+        .expect("addresses")
+        .iter()
+        .map(|address| {
+            let address: SocketAddr = text(address).parse().expect("an address");
+            let mut options =
+                ConnectOptions::new(Endpoint::tcp(address.ip().to_string(), address.port()), user.clone());
+            options = options.password(password.clone());
+            options.tls = TlsOptions::with_mode(SslMode::Disabled);
+            (options.connect_timeout, options.io_timeout) = (Duration::from_secs(3), Duration::from_secs(5));
+            let (is_over, path) = (std::sync::Arc::clone(&is_over), path.clone());
+            std::thread::spawn(move || {
+                let mut log =
+                    std::fs::OpenOptions::new().append(true).create(true).open(path).expect("writable");
+                while !is_over.load(Ordering::Relaxed) {
+                    let Ok(mut client) = Client::connect(&options) else {
+                        std::thread::sleep(Duration::from_millis(200));
+                        continue;
+                    };
+                    while !is_over.load(Ordering::Relaxed) && client.query("SELECT 'in clear text'").is_ok() {
+                        let at = model::Clock::unix_ms(&model::SystemClock);
+                        log.write_all(format!("{at} {address}\n").as_bytes()).expect("writable");
+                        let mut left = every;
+                        while !left.is_zero() && !is_over.load(Ordering::Relaxed) {
+                            let nap = left.min(Duration::from_millis(100));
+                            std::thread::sleep(nap);
+                            left -= nap;
+                        }
+                    }
+                }
+            })
+        })
+        .collect();
+    eprintln!("talking");
+    let _ = std::io::stdin().read_to_end(&mut Vec::new());
+    is_over.store(true, Ordering::Relaxed);
+    for talker in talkers {
+        talker.join().expect("it ends");
+    }
+    Value::Null
+}
+
+/// Clients that speak clear text, until they are stopped.
+pub struct Talkers {
+    program: Program,
+    path: std::path::PathBuf,
+}
+
+impl Talkers {
+    /// How many statements were answered in clear text since `unix_ms`.
+    pub fn said_since(&self, unix_ms: u64) -> usize {
+        said_since(&self.path, unix_ms)
+    }
+
+    #[track_caller]
+    pub fn stop(self) {
+        answer(self.program);
+    }
+}
+
+fn said_since(path: &Path, unix_ms: u64) -> usize {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    text.lines()
+        .filter_map(|line| line.split(' ').next()?.parse::<u64>().ok())
+        .filter(|at| *at >= unix_ms)
+        .count()
+}
+
 impl RealLab {
+    /// Clients of the application's account in clear text, one on each node.
+    #[track_caller]
+    pub fn talk(&self, every: Duration) -> Talkers {
+        let login = std::fs::read_to_string(self.dir.join("app.cnf")).expect("the lab has an application");
+        let get = |key: &str| {
+            let line = login.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('='));
+            line.unwrap_or_else(|| panic!("app.cnf has no {key}")).to_owned()
+        };
+        let addresses: Vec<String> = self
+            .file()
+            .nodes
+            .iter()
+            .map(|node| SocketAddr::new(node.address, ::lab::layout::SQL_PORT).to_string())
+            .collect();
+        let path = self.home().join("talk.log");
+        let mut program = self.inside(&json!({
+            "what": "talk", "addresses": addresses, "user": get("user"), "password": get("password"),
+            "every_ms": u64::try_from(every.as_millis()).expect("short"), "path": path,
+        }));
+        let begun = program.says("talking", Duration::from_secs(BEGINS_S_MAX));
+        assert!(begun, "they do not begin: {}", program.stderr());
+        Talkers { program, path }
+    }
+
     /// Records what passes on the lab's loopback from now on.
     #[track_caller]
     pub fn record(&self, path: &Path) -> Recording {

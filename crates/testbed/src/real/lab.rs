@@ -244,6 +244,11 @@ impl RealLab {
         let kinds = |kind: &str| links.iter().filter(|link| link["link"]["kind"] == kind).count();
         assert_eq!((kinds("galera"), kinds("client")), (3, 3), "{links:#?}");
         for link in links {
+            // Nobody but sealion is connected over TCP in a lab without an application: that is not called sealed.
+            let has_no_clients = link["link"]["kind"] == "client"
+                && link["only_own_session"] == true
+                && link["tcp_sessions"] == 0;
+            let seen = if has_no_clients && seen == "sealed" { "unknown" } else { seen };
             assert_eq!(link["seen"], seen, "{link:#}");
             assert_eq!((&link["control_seen"], &link["kernel_drops"]), (&true.into(), &0.into()), "{link:#}");
         }

@@ -36,7 +36,13 @@ impl World {
 
     /// What a health check asks: Synced, ready, in the primary component.
     pub fn is_healthy(&self, index: usize) -> bool {
-        self.servers[index].is_up() && self.servers[index].local_state == 4 && self.is_primary(index)
+        let server = &self.servers[index];
+        server.is_up() && !server.is_frozen() && server.local_state == 4 && self.is_primary(index)
+    }
+
+    /// Clients can work there, in service or not.
+    pub fn is_serving(&self, index: usize) -> bool {
+        self.servers[index].is_up() && self.is_primary(index) && self.servers[index].local_state >= 2
     }
 
     pub fn sessions(&self, index: usize) -> Sessions {

@@ -30,21 +30,44 @@ pub struct Disk {
     pub free_bytes: u64,
     /// Everything at and below these takes no writes.
     pub read_only: Vec<PathBuf>,
+    /// Symbolic links, and what they point to. Only the last part of a path is one.
+    pub links: BTreeMap<PathBuf, PathBuf>,
+    /// Everything at and below these cannot be looked at: an I/O error, a mount that hangs.
+    pub unreadable: Vec<PathBuf>,
 }
 
 impl Disk {
     pub fn new() -> Self {
-        Self { entries: BTreeMap::new(), free_bytes: 10 << 30, read_only: vec![] }
+        Self { entries: BTreeMap::new(), free_bytes: 10 << 30, ..Self::default() }
+    }
+
+    /// What a path stands for.
+    pub fn resolve<'p>(&'p self, path: &'p Path) -> &'p Path {
+        self.links.get(path).map_or(path, PathBuf::as_path)
+    }
+
+    /// Moves a file elsewhere and leaves a symbolic link to it, as administrators do.
+    pub fn move_behind_link(&mut self, path: &str, target: &str) {
+        let entry = self.entries.remove(Path::new(path)).expect("a file");
+        if let Some(dir) = Path::new(target).parent() {
+            self.make_dirs(dir, ROOT, 0o755);
+        }
+        self.entries.insert(target.into(), entry);
+        self.links.insert(path.into(), target.into());
+    }
+
+    fn is_unreadable(&self, path: &Path) -> bool {
+        self.unreadable.iter().any(|place| path.starts_with(place))
     }
 
     /// Puts a file there with all directories above it, as an administrator did before sealion came.
     pub fn put(&mut self, path: &str, text: impl AsRef<[u8]>, uid: u32, mode: u32) {
-        let path = Path::new(path);
+        let path = self.resolve(Path::new(path)).to_owned();
         if let Some(dir) = path.parent() {
             self.make_dirs(dir, ROOT, 0o755);
         }
         let entry = Entry { bytes: Some(text.as_ref().to_vec()), uid, gid: uid, mode };
-        self.entries.insert(path.to_owned(), entry);
+        self.entries.insert(path, entry);
     }
 
     pub fn make_dirs(&mut self, dir: &Path, uid: u32, mode: u32) {
@@ -54,7 +77,7 @@ impl Disk {
     }
 
     pub fn text(&self, path: &str) -> Option<String> {
-        let bytes = self.entries.get(Path::new(path))?.bytes.as_ref()?;
+        let bytes = self.entries.get(self.resolve(Path::new(path)))?.bytes.as_ref()?;
         Some(String::from_utf8_lossy(bytes).into_owned())
     }
 
@@ -130,7 +153,7 @@ impl Disk {
 /// Option files as the server finds them.
 impl Source for Disk {
     fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
-        Ok(self.entries.get(path).map(|entry| entry.bytes.clone().unwrap_or_default()))
+        Ok(self.entries.get(self.resolve(path)).map(|entry| entry.bytes.clone().unwrap_or_default()))
     }
 
     fn list_dir(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
@@ -148,7 +171,15 @@ impl Source for Disk {
 
 impl Disk {
     fn children(&self, dir: &Path) -> Vec<PathBuf> {
-        self.entries.keys().filter(|path| path.parent() == Some(dir)).cloned().collect()
+        let mut children: Vec<PathBuf> = self
+            .entries
+            .keys()
+            .chain(self.links.keys())
+            .filter(|path| path.parent() == Some(dir))
+            .cloned()
+            .collect();
+        children.sort();
+        children
     }
 }
 
@@ -173,11 +204,19 @@ impl SimHost {
     fn look<T>(&self, work: impl FnOnce(&Disk) -> T) -> T {
         work(&self.shared.borrow().servers[self.index].disk)
     }
+
+    fn readable(&self, path: &Path) -> Result<PathBuf, HostError> {
+        if self.look(|disk| disk.is_unreadable(path)) {
+            return Err(fail("cannot read", path)(io::Error::other("Input/output error")));
+        }
+        Ok(self.look(|disk| disk.resolve(path).to_owned()))
+    }
 }
 
 impl ReadHost for SimHost {
     fn read(&self, path: &Path, bytes_max: u64) -> Result<Option<Vec<u8>>, HostError> {
-        match self.look(|disk| disk.entries.get(path).cloned()) {
+        let target = self.readable(path)?;
+        match self.look(|disk| disk.entries.get(&target).cloned()) {
             None => Ok(None),
             Some(Entry { bytes: None, .. }) => {
                 Err(fail("cannot read", path)(io::Error::from(io::ErrorKind::IsADirectory)))
@@ -190,8 +229,11 @@ impl ReadHost for SimHost {
     }
 
     fn facts(&self, path: &Path) -> Result<Option<FileFacts>, HostError> {
+        let target = self.readable(path)?;
         Ok(self.look(|disk| {
-            disk.entries.get(path).map(|entry| FileFacts {
+            disk.entries.get(&target).map(|entry| FileFacts {
+                links: 1,
+                is_symlink: target != path,
                 uid: entry.uid,
                 gid: entry.gid,
                 mode: entry.mode,
@@ -205,9 +247,14 @@ impl ReadHost for SimHost {
         self.look(|disk| disk.list_dir(dir)).map_err(fail("cannot list", dir))
     }
 
-    fn process(&self, pid: i32) -> Option<ProcessFacts> {
+    fn process(&self, pid: i32) -> Result<Option<ProcessFacts>, HostError> {
         let world = self.shared.borrow();
-        world.servers[self.index].process_facts().filter(|facts| facts.pid == pid)
+        Ok(world.servers[self.index].process_facts().filter(|facts| facts.pid == pid))
+    }
+
+    fn pids(&self) -> Result<Vec<i32>, HostError> {
+        let world = self.shared.borrow();
+        Ok(world.servers[self.index].process_facts().map(|facts| facts.pid).into_iter().collect())
     }
 
     fn free_bytes(&self, _: &Path) -> Result<u64, HostError> {
@@ -227,8 +274,22 @@ impl WriteHost for SimHost {
         mode: Option<u32>,
         owner: Option<(u32, u32)>,
     ) -> Result<(), HostError> {
-        self.change("write", path, |disk| disk.write(path, bytes, mode, owner))
+        let target = self.readable(path)?;
+        self.change("write", path, |disk| disk.write(&target, bytes, mode, owner))
             .map_err(fail("cannot write", path))
+    }
+
+    fn replace(&self, path: &Path, expected: &[u8], bytes: &[u8]) -> Result<(), HostError> {
+        let target = self.readable(path)?;
+        let replaced = self.change("write", path, |disk| {
+            let is_as_expected =
+                disk.entries.get(&target).is_some_and(|entry| entry.bytes.as_deref() == Some(expected));
+            if is_as_expected { disk.write(&target, bytes, None, None).map(|()| true) } else { Ok(false) }
+        });
+        if replaced.map_err(fail("cannot write", path))? {
+            return Ok(());
+        }
+        Err(HostError::Changed { path: path.to_owned() })
     }
 
     fn append(&self, path: &Path, bytes: &[u8]) -> Result<(), HostError> {
@@ -279,6 +340,10 @@ impl WriteHost for SimHost {
 
     fn run(&self, command: &[String], _: Duration) -> Result<String, HostError> {
         let how = "is not simulated".to_owned();
-        Err(HostError::Command { command: command.join(" "), how, said: String::new() })
+        Err(HostError::Command { command: command.join(" "), how, said: String::new(), code: None })
+    }
+
+    fn run_service(&self, command: &[String], timeout: Duration) -> Result<String, HostError> {
+        self.run(command, timeout)
     }
 }

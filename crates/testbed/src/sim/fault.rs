@@ -21,6 +21,10 @@ pub enum Fault {
     Stumble,
     /// From now on there is no room on any node; the test makes room again.
     DiskFull,
+    /// The step's node does not move for so many milliseconds.
+    Freeze(u64),
+    /// The socket file of the step's node is removed: it serves on, out of sealion's reach.
+    LoseSocket,
 }
 
 /// A place in a run where a fault can be put. The same seed and plan pass through the same instants.
@@ -106,6 +110,8 @@ impl World {
             }
             Fault::LoseLogin => self.servers[node.unwrap_or(0)].refuses_login = true,
             Fault::Stumble => self.servers[node.unwrap_or(0)].stumbles = 1,
+            Fault::Freeze(ms) => self.freeze(node.unwrap_or(1), ms),
+            Fault::LoseSocket => self.servers[node.unwrap_or(1)].is_out_of_reach = true,
             Fault::DiskFull => self.servers.iter_mut().for_each(|server| server.disk.free_bytes = 0),
         }
         false

@@ -10,7 +10,7 @@ use super::process::{Group, Speaks};
 use super::world::World;
 
 /// `evs.suspect_timeout`, PT5S.
-const SUSPECT_MS: u64 = 5_000;
+pub(super) const SUSPECT_MS: u64 = 5_000;
 
 impl World {
     pub fn is_primary(&self, index: usize) -> bool {
@@ -41,7 +41,9 @@ impl World {
     pub(super) fn is_held_up(&self) -> bool {
         self.servers.iter().filter(|server| server.group == Group::Primary).any(|server| {
             server.last_view.as_ref().is_some_and(|(_, members)| {
-                members.iter().any(|&member| self.servers[member].group != Group::Primary)
+                members.iter().any(|&member| {
+                    self.servers[member].group != Group::Primary || self.servers[member].is_frozen()
+                })
             })
         })
     }
@@ -50,7 +52,9 @@ impl World {
     pub(super) fn is_quiet(&self) -> bool {
         !self.is_held_up()
             && self.servers.iter().all(|server| match server.group {
-                Group::Primary => server.transfer.is_none() && server.donates_until_ms.is_none(),
+                Group::Primary => {
+                    server.transfer.is_none() && server.donates_until_ms.is_none() && !server.is_frozen()
+                }
                 Group::Out => server.process.is_none(),
                 Group::Seeking | Group::NonPrimary => false,
             })

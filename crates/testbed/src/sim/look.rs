@@ -24,6 +24,9 @@ fn sight(link: Link, seen: Seen) -> LinkSight {
         control_seen: true,
         kernel_drops: 0,
         evidence: None,
+        only_own_session: false,
+        tcp_sessions: None,
+        cleartext_clients: vec![],
         seen,
     }
 }
@@ -47,12 +50,15 @@ impl World {
                 sights.push(sight(Link::new(LinkKind::Galera, one.name(), other.name()), seen));
             }
             let tls = self.app.takes_tls && one.live.as_ref().is_some_and(|live| live.client_leaf.is_some());
-            let seen = match (one.is_up(), tls) {
+            let seen = match (one.is_up(), tls && one.cleartext_clients == 0) {
                 (false, _) => Seen::Unknown("nobody was connected".into()),
                 (true, true) => Seen::Sealed,
                 (true, false) => Seen::Plain,
             };
-            sights.push(sight(Link::new(LinkKind::Client, "app", one.name()), seen));
+            let mut sight = sight(Link::new(LinkKind::Client, "app", one.name()), seen);
+            sight.cleartext_clients =
+                (0..one.cleartext_clients).map(|n| format!("app@10.0.0.{n}:4711")).collect();
+            sights.push(sight);
         }
         sights
     }

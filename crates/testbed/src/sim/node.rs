@@ -6,7 +6,7 @@ use std::time::Duration;
 use host::{ProcessFacts, ReadHost, WriteHost};
 use model::{Clock, NodeName};
 use server::options::Effective;
-use server::{NodeError, NodeSpec, NodeView, ReadNode, Sessions, WriteNode};
+use server::{Alive, CleartextLogin, NodeError, NodeSpec, NodeView, ReadNode, Sessions, WriteNode};
 
 use super::disk::SimHost;
 use super::process::{Group, Server};
@@ -14,6 +14,10 @@ use super::world::{Shared, World};
 
 /// A question to a server takes this long, so answers of several nodes are never of one moment.
 const ASKING_MS: u64 = 2;
+/// A server that says nothing is waited for so long.
+const SILENT_MS: u64 = 3_000;
+/// A service manager that cannot stop a server gives up after this time.
+const STOP_MS_MAX: u64 = 600_000;
 
 #[derive(Debug)]
 pub struct SimNode {
@@ -31,11 +35,26 @@ impl SimNode {
 
     fn ask<T>(&self, question: impl FnOnce(&mut World) -> Result<T, String>) -> Result<T, NodeError> {
         self.shared.advance(ASKING_MS);
-        let mut world = self.shared.borrow_mut();
         let node = || self.spec.name.clone();
+        let silent = |why: &str| NodeError::Silent { node: node(), why: why.into() };
+        if self.shared.borrow().servers[self.index].is_frozen() {
+            self.shared.advance(SILENT_MS);
+            return Err(silent("it did not answer in time; its process runs"));
+        }
+        let mut world = self.shared.borrow_mut();
         let server = &world.servers[self.index];
+        if server.is_out_of_reach {
+            return Err(silent("Can't connect to local server through socket (2); its process runs"));
+        }
         if !server.is_up() {
-            return Err(NodeError::Down { node: node(), why: "Can't connect to local server (111)".into() });
+            let why = "Can't connect to local server (111)";
+            return Err(match (&server.process, server.manager_is_silent) {
+                (Some(_), _) => silent("Can't connect to local server (111); its process runs"),
+                (None, true) => {
+                    silent("Can't connect to local server (2); the service manager does not answer")
+                }
+                (None, false) => NodeError::Down { node: node(), why: why.into() },
+            });
         }
         if server.refuses_login {
             return Err(NodeError::Refused { node: node(), why: "ERROR 1045 (28000): Access denied".into() });
@@ -78,6 +97,7 @@ fn view_of(world: &World, index: usize) -> NodeView {
         ("wsrep_on", "ON"),
         ("wsrep_provider_options", live.read_back.as_str()),
         ("wsrep_sst_method", live.sst_method.as_str()),
+        ("wsrep_cluster_address", live.cluster_address.as_str()),
         ("wsrep_desync", on(server.desync > 0)),
         ("datadir", "/var/lib/mysql/"),
         ("ssl_ca", ssl_ca.as_str()),
@@ -139,12 +159,25 @@ impl ReadNode for SimNode {
     fn process(&mut self) -> Option<ProcessFacts> {
         let path = self.spec.pid_file.clone()?;
         let text = self.host.read(&path, 64).ok()??;
-        self.host.process(String::from_utf8_lossy(&text).trim().parse().ok()?)
+        self.host.process(String::from_utf8_lossy(&text).trim().parse().ok()?).ok()?
     }
 
-    fn alive(&mut self) -> Option<bool> {
+    fn alive(&mut self) -> Alive {
         self.shared.advance(ASKING_MS);
-        Some(self.shared.borrow().servers[self.index].process.is_some())
+        let world = self.shared.borrow();
+        let server = &world.servers[self.index];
+        match (&server.process, server.manager_is_silent) {
+            (Some(_), _) => Alive::Yes,
+            (None, true) => Alive::CannotTell("the service manager does not answer".into()),
+            (None, false) => Alive::No,
+        }
+    }
+
+    fn cleartext_login(&mut self) -> Result<CleartextLogin, NodeError> {
+        self.ask(|world| {
+            let requires = world.servers[self.index].live.as_ref().is_some_and(|live| live.requires_tls);
+            Ok(if requires { CleartextLogin::Refused } else { CleartextLogin::LetIn })
+        })
     }
 
     fn effective(&mut self) -> Result<Effective, NodeError> {
@@ -209,7 +242,22 @@ impl WriteNode for SimNode {
 
     fn stop(&mut self) -> Result<(), NodeError> {
         self.shared.instant("stop", Some(self.index));
+        let frozen = self.shared.borrow().servers[self.index].frozen_ms;
+        if let Some((_, until)) = frozen {
+            // SIGTERM waits with everything else.
+            let left = until.saturating_sub(self.now_ms());
+            self.shared.advance(left.min(STOP_MS_MAX) + 100);
+            if left > STOP_MS_MAX {
+                return Err(self.host_error("`systemctl stop mariadb` still runs after 600 s".into()));
+            }
+        }
         let mut world = self.shared.borrow_mut();
+        if world.is_serving(self.index) && world.sessions(self.index).busy > 0 {
+            let name = world.servers[self.index].name();
+            let line =
+                format!("{} ms: {name} was stopped while its clients had work under way", world.now_ms);
+            world.violations.push(line);
+        }
         world.stop(self.index);
         let takes = world.rng.between(400, 1_800);
         world.advance(takes);

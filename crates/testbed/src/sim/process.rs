@@ -52,6 +52,7 @@ pub struct Live {
     pub client_leaf: Option<Vec<u8>>,
     pub requires_tls: bool,
     pub sst_method: String,
+    pub cluster_address: String,
     /// Counts reloads.
     pub generation: u32,
 }
@@ -127,6 +128,15 @@ pub struct Server {
     /// `wsrep_sst_donor`.
     pub wants_donor: Option<usize>,
     pub refuses_login: bool,
+    /// It does not run its threads, from when until when (SIGSTOP, a host that stalls). Nobody at a distance can tell that from
+    /// other silence.
+    pub frozen_ms: Option<(u64, u64)>,
+    /// Its socket file was removed: it serves others, and sealion does not reach it.
+    pub is_out_of_reach: bool,
+    /// The service manager does not say whether it runs.
+    pub manager_is_silent: bool,
+    /// Sessions of its clients that do not use TLS whatever is offered.
+    pub cleartext_clients: u32,
 }
 
 impl Server {
@@ -174,7 +184,15 @@ impl Server {
             restarts_by_itself: false,
             wants_donor: None,
             refuses_login: false,
+            frozen_ms: None,
+            is_out_of_reach: false,
+            manager_is_silent: false,
+            cleartext_clients: 0,
         }
+    }
+
+    pub fn is_frozen(&self) -> bool {
+        self.frozen_ms.is_some()
     }
 
     pub fn name(&self) -> String {
@@ -190,7 +208,7 @@ impl Server {
         let mut command_line = vec!["/usr/sbin/mariadbd".to_owned()];
         command_line.extend(self.extra_arguments.iter().cloned());
         let pid = process.pid;
-        Some(ProcessFacts { pid, uid: MYSQL, command_line, start_ticks: process.born_ms / 10 })
+        Some(ProcessFacts { pid, uid: MYSQL, gid: MYSQL, command_line, start_ticks: process.born_ms / 10 })
     }
 
     pub fn effective(&self, groups: &[String]) -> Result<Effective, String> {
@@ -283,6 +301,7 @@ impl Server {
             ssl_paths,
             requires_tls: value("require_secure_transport").eq_ignore_ascii_case("on"),
             sst_method: value("wsrep_sst_method"),
+            cluster_address: value("wsrep_cluster_address"),
             generation: 0,
             options,
         })
@@ -436,8 +455,43 @@ impl World {
         self.kill(index);
     }
 
+    /// Nothing of it moves for so long. A server that is stopped meanwhile ends only after that.
+    pub fn freeze(&mut self, index: usize, ms: u64) {
+        if self.servers[index].process.is_some() {
+            self.servers[index].frozen_ms = Some((self.now_ms, self.now_ms + ms));
+        }
+    }
+
+    /// Frozen members are declared gone after the suspect timeout, as crashed ones are; they join again by themselves.
+    pub(super) fn thaw(&mut self) {
+        let now = self.now_ms;
+        for index in 0..self.servers.len() {
+            let Some((since, until)) = self.servers[index].frozen_ms else { continue };
+            if self.servers[index].group == Group::Primary && now >= since + super::group::SUSPECT_MS {
+                self.cut_sessions(index);
+                let server = &mut self.servers[index];
+                server.group = Group::Out;
+                (server.local_state, server.transfer, server.donates_until_ms) = (0, None, None);
+                if let Some(process) = &mut server.process {
+                    (process.connects_ms, process.gives_up_ms) = (u64::MAX, u64::MAX);
+                }
+                self.links.retain(|(a, b), _| *a != index && *b != index);
+            }
+            if now >= until {
+                let server = &mut self.servers[index];
+                server.frozen_ms = None;
+                if let Some(process) = &mut server.process
+                    && process.connects_ms == u64::MAX
+                {
+                    process.connects_ms = now;
+                }
+            }
+        }
+    }
+
     fn gone(&mut self, index: usize) {
         let server = &mut self.servers[index];
+        (server.frozen_ms, server.is_out_of_reach) = (None, false);
         server.process = None;
         server.live = None;
         server.group = Group::Out;

@@ -63,6 +63,7 @@ pub struct Rig {
     pub leaf_days: u32,
     pub allow_untested: bool,
     pub accept_unknown_clients: bool,
+    pub accept_unproven: bool,
     pub blind: bool,
     clock: SimClock,
     plans: Cell<u32>,
@@ -117,6 +118,7 @@ impl Rig {
             leaf_days: 365,
             allow_untested: false,
             accept_unknown_clients: false,
+            accept_unproven: false,
             blind: false,
             plans: Cell::new(0),
         }
@@ -163,6 +165,8 @@ impl Rig {
             plan_id: plan_id.into(),
             allow_untested: self.allow_untested,
             accept_unknown_clients: self.accept_unknown_clients,
+            accept_unproven: self.accept_unproven,
+            notes: Vec::new(),
         }
     }
 
@@ -208,8 +212,13 @@ impl Rig {
         let mut transit = self.transit(&machine.plan().id);
         if turned {
             let record = Record::Turned { direction: machine.direction() };
-            if let Err(error) = journal.append(model::Clock::unix_ms(&self.clock), record) {
-                return End::Journal(error.to_string());
+            match journal.append(model::Clock::unix_ms(&self.clock), record) {
+                Err(error) => return End::Journal(error.to_string()),
+                Ok(line) => {
+                    if let Err(error) = change::Runner::copy_journal(&mut transit, journal.path(), &line) {
+                        return End::Journal(error.to_string());
+                    }
+                }
             }
         }
         if revives && let Err(error) = transit.revive() {

@@ -57,7 +57,7 @@ impl World {
             return;
         };
         let mut kind = Kind::None;
-        let mut slower = 0;
+        let mut slower = self.transfers_slower_ms;
         if behind {
             kind = if self.servers[joiner].seqno == 0 { Kind::Sst } else { Kind::Ist };
         }
@@ -93,7 +93,7 @@ impl World {
                 self.abort(joiner, "WSREP: Will never receive state. Need to abort.");
                 return;
             }
-            slower = 6_000;
+            slower += 6_000;
             let wire = if joins { Wire::Tls } else { Wire::Plain };
             self.transfers.push(Transfer { joiner, donor, kind, wire });
         }

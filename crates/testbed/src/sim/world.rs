@@ -25,6 +25,8 @@ const TICK_MS: u64 = 100;
 pub const DEFAULTS_FILE: &str = "/etc/mysql/my.cnf";
 pub const SERVER_FILE: &str = "/etc/mysql/mariadb.conf.d/50-server.cnf";
 pub const GALERA_FILE: &str = "/etc/mysql/mariadb.conf.d/60-galera.cnf";
+/// Where the third node's [`GALERA_FILE`] really is: that is a symbolic link.
+pub const LINKED_FILE: &str = "/srv/config/n3/60-galera.cnf";
 pub const TLS_DIR: &str = "/etc/mysql/sealion";
 pub const STATE_DIR: &str = "/var/lib/sealion";
 pub const DATA_DIR: &str = "/var/lib/mysql";
@@ -61,6 +63,8 @@ pub struct World {
     pub arbitrators: usize,
     pub app: App,
     pub transfers: Vec<Transfer>,
+    /// State transfers take so much longer.
+    pub transfers_slower_ms: u64,
     /// So many looks on the wire lose packets from now on, and can say nothing.
     pub spoilt_looks: u32,
     /// Promises that were broken, in words. Must stay empty.
@@ -110,6 +114,7 @@ impl World {
             arbitrators: 0,
             app: App::default(),
             transfers: vec![],
+            transfers_slower_ms: 0,
             spoilt_looks: 0,
             violations: vec![],
             forbids_plain_beside_strict: true,
@@ -121,6 +126,10 @@ impl World {
         let addresses: Vec<String> = world.servers.iter().map(|server| server.spec.address.clone()).collect();
         for (index, server) in world.servers.iter_mut().enumerate() {
             write_option_files(server, index, &addresses.join(","));
+            if index == 2 {
+                // One machine's configuration is kept elsewhere.
+                server.disk.move_behind_link(GALERA_FILE, LINKED_FILE);
+            }
         }
         // What an administrator did long ago: the first node was bootstrapped, the others joined with the same data.
         world.app.writes = false;
@@ -158,6 +167,7 @@ impl World {
 
     fn tick(&mut self) {
         self.restart_crashed();
+        self.thaw();
         if !self.is_quiet() {
             self.settle();
         }
@@ -199,6 +209,13 @@ impl World {
         let mut lines = Vec::new();
         for server in &self.servers {
             let name = server.name();
+            lines.extend(
+                server
+                    .disk
+                    .links
+                    .iter()
+                    .map(|(link, to)| format!("{name} {} -> {}", link.display(), to.display())),
+            );
             for (path, entry) in &server.disk.entries {
                 let hash = entry.bytes.as_ref().map(|bytes| providers::transit::edit::hash(bytes));
                 lines.push(format!(

@@ -33,6 +33,16 @@ pub fn check(transit: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
             ));
             continue;
         };
+        for option in ["--defaults-extra-file", "--defaults-group-suffix"] {
+            if process.command_line.iter().skip(1).any(|word| word.split('=').next() == Some(option)) {
+                problems.push(problem(
+                    name,
+                    format!("{option} is given on the server's command line"),
+                    "it reads files or groups that sealion does not look at, and they may win over what would be written",
+                    "move these options into the file that the inventory names, restart the node without it, plan again",
+                ));
+            }
+        }
         problems.extend(other_file(name, &node.spec().defaults_file, &process.command_line));
         for word in process.command_line.iter().skip(1) {
             let Some(option) = word.strip_prefix("--") else { continue };

@@ -1,6 +1,9 @@
 //! Room and rights for what will be written.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+
+use model::NodeName;
 
 use super::{Problem, Seen, problem};
 use crate::transit::world::Transit;
@@ -14,6 +17,8 @@ fn existing(path: &Path, exists: impl Fn(&Path) -> bool) -> PathBuf {
 
 pub fn check(transit: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
+    // On other machines the same path is another file, and there state_dir is the same too.
+    let mut files: BTreeMap<PathBuf, (NodeName, PathBuf)> = BTreeMap::new();
     for (name, _) in seen.up() {
         let Ok(node) = transit.node(name) else { continue };
         let spec = node.spec().clone();
@@ -25,6 +30,33 @@ pub fn check(transit: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
             && let Some(dir) = setting.file.parent()
         {
             dirs.push(dir.to_owned());
+            let shared = files.insert(setting.file.clone(), (name.clone(), spec.state_dir.clone()));
+            if let Some((other, _)) = shared.filter(|(_, state_dir)| *state_dir != spec.state_dir) {
+                problems.push(problem(
+                    name,
+                    format!("its options stand in the same file as those of {other}"),
+                    format!(
+                        "{} sets them for both, so one node could not be changed without the other",
+                        setting.file.display()
+                    ),
+                    "give each node a file of its own, and name it as defaults_file in the inventory",
+                ));
+            }
+            match node.host().facts(&setting.file) {
+                Ok(Some(facts)) if facts.links > 1 => problems.push(problem(
+                    name,
+                    format!("{} has {} names (hard links)", setting.file.display(), facts.links),
+                    "a new version of it would be seen under one of them only",
+                    "copy it onto itself (cp -p FILE FILE.new && mv FILE.new FILE), or make the others symbolic links; then try again",
+                )),
+                Ok(_) => {}
+                Err(error) => problems.push(problem(
+                    name,
+                    "its option file cannot be looked at",
+                    error.to_string(),
+                    "check the path and the rights of this user",
+                )),
+            }
         }
         let host = node.host();
         for dir in dirs {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use change::{Direction, StepCheck, StepError};
-use model::{LinkKind, LookError, Seen, Step, WireLook};
+use model::{LinkKind, LinkSight, LookError, Seen, Step, WireLook};
 
 use super::StepKind;
 use crate::transit::world::Transit;
@@ -13,6 +13,21 @@ pub const CLIENTS_GATE: ClientsGate = ClientsGate;
 
 /// A dropped packet makes one capture useless; that is no verdict.
 const LOOKS_MAX: usize = 3;
+/// So many clients of a link are named.
+const NAMED_MAX: usize = 8;
+
+/// The link, with those who spoke clear text on it.
+pub fn described(sight: &LinkSight) -> String {
+    match sight.cleartext_clients.as_slice() {
+        [] => format!("{} ({} canaries)", sight.link, sight.canaries),
+        clients => {
+            let some: Vec<&str> = clients.iter().take(NAMED_MAX).map(String::as_str).collect();
+            let more = clients.len().saturating_sub(NAMED_MAX);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            format!("{}: {}{more}", sight.link, some.join(", "))
+        }
+    }
+}
 
 impl StepKind for ClientsGate {
     fn kind(&self) -> &'static str {
@@ -48,10 +63,11 @@ impl StepKind for ClientsGate {
                 }
                 Err(error) => return Err(StepError(error.to_string())),
             };
-            let (mut plain, mut open) = (Vec::new(), Vec::new());
+            let (mut plain, mut open, mut nobody) = (Vec::new(), Vec::new(), Vec::new());
             for sight in sights.iter().filter(|sight| sight.link.kind == LinkKind::Client) {
                 match &sight.seen {
-                    Seen::Plain => plain.push(sight.link.to_string()),
+                    Seen::Plain => plain.push(described(sight)),
+                    Seen::Unknown(_) if sight.has_no_clients() => nobody.push(sight.link.to_string()),
                     Seen::Unknown(why) => open.push(format!("{}: {why}", sight.link)),
                     Seen::Sealed => {}
                 }
@@ -59,15 +75,17 @@ impl StepKind for ClientsGate {
             if !plain.is_empty() {
                 return Ok(StepCheck::Blocked(format!(
                     "some clients still speak clear text and would be cut off\n  why:  seen on {}\n  next: let them \
-                     reconnect (they are offered TLS now) or set ssl-mode=REQUIRED there, then sealion resume",
-                    plain.join(", ")
+                     reconnect (they are offered TLS now) or make them use TLS (MariaDB clients: --ssl, MySQL clients: \
+                     --ssl-mode=REQUIRED), then sealion resume",
+                    plain.join("\n        ")
                 )));
             }
             if open.is_empty() {
-                return Ok(StepCheck::AlreadyDone(
-                    "no clear text was seen on any client link (who was silent meanwhile was not seen)"
-                        .into(),
-                ));
+                let mut note = "every client that was connected spoke TLS".to_owned();
+                if !nobody.is_empty() {
+                    note += &format!("; nobody was connected over TCP: {}", nobody.join(", "));
+                }
+                return Ok(StepCheck::AlreadyDone(note));
             }
             unknown = open.join("; ");
         }

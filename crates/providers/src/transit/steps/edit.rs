@@ -29,23 +29,16 @@ impl StepKind for EditStep {
     ) -> Result<StepCheck, StepError> {
         let EditParams { edit } = params(step)?;
         let node = transit.node(&only_node(step)?)?;
-        Ok(match (edit.stand(node).map_err(StepError)?, direction) {
-            (FileStand::NoOp, _)
-            | (FileStand::After, Direction::Forward)
-            | (FileStand::Before, Direction::Back) => StepCheck::AlreadyDone("the file is so already".into()),
-            (FileStand::Foreign, _) => StepCheck::Blocked(edit.foreign(node)),
+        Ok(match edit.stand(node).map_err(StepError)? {
+            FileStand::Foreign => StepCheck::Blocked(edit.foreign(node)),
+            stand if stand.is_so(direction) => StepCheck::AlreadyDone("the file is so already".into()),
             _ => StepCheck::Ready,
         })
     }
 
     fn act(&self, transit: &mut Transit<'_>, step: &Step, direction: Direction) -> Result<(), StepError> {
         let EditParams { edit } = params(step)?;
-        let node = transit.node(&only_node(step)?)?;
-        match direction {
-            Direction::Forward => edit.apply(node),
-            Direction::Back => edit.revert(node),
-        }
-        .map_err(StepError)
+        super::write(transit, &only_node(step)?, &edit, direction)
     }
 
     fn verify(

@@ -1,15 +1,17 @@
 //! Puts key, certificate and CA on a node, owned by the server's user, before anything refers to them.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
 use change::{Direction, StepCheck, StepError};
 use model::{NodeName, Step};
 use secrecy::ExposeSecret;
-use server::{ProviderOptions, WriteNode};
+use server::{NodeError, ProviderOptions, WriteNode};
 use trust::{Ca, LeafSpec};
 
 use super::{StepKind, fail, only_node};
+use crate::transit::edit::hash;
 use crate::transit::owner;
 use crate::transit::world::Transit;
 use crate::transit::{CA_FILE, CERT_FILE, KEY_FILE};
@@ -62,6 +64,39 @@ const PLACED: [(&str, u32); 3] = [(KEY_FILE, 0o600), (CERT_FILE, 0o644), (CA_FIL
 /// Says that all three files lie complete beside it.
 const READY: &str = "ready";
 
+/// In sealion's own directory: hashes of the files that it placed. Only these are its to remove.
+const PLACED_FILE: &str = "placed.json";
+const PLACED_BYTES_MAX: u64 = 64 * 1024;
+
+type Hashes = BTreeMap<String, String>;
+
+fn placed(node: &dyn WriteNode) -> Result<Hashes, StepError> {
+    let path = node.spec().state_dir.join(PLACED_FILE);
+    match node.host().read(&path, PLACED_BYTES_MAX).map_err(fail)? {
+        None => Ok(Hashes::new()),
+        Some(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
+            fail(format!(
+                "{} is damaged\n  why:  {error}\n  next: move it away; what lies in {} is then not taken for sealion's",
+                path.display(),
+                node.spec().tls_dir.display()
+            ))
+        }),
+    }
+}
+
+/// Which of the three files are there, and whether they are those that sealion placed. `None` as bytes: not there.
+fn in_place(node: &dyn WriteNode) -> Result<Vec<(&'static str, bool)>, StepError> {
+    let hashes = placed(node)?;
+    let dir = &node.spec().tls_dir;
+    let mut found = Vec::new();
+    for (name, _) in PLACED {
+        if let Some(bytes) = node.host().read(&dir.join(name), PEM_BYTES_MAX).map_err(fail)? {
+            found.push((name, hashes.get(name) == Some(&hash(&bytes))));
+        }
+    }
+    Ok(found)
+}
+
 fn incoming(node: &dyn WriteNode) -> PathBuf {
     node.spec().state_dir.join("incoming")
 }
@@ -78,6 +113,10 @@ pub fn place_bytes(node: &mut dyn WriteNode, files: [&[u8]; 3]) -> Result<(), St
     for ((name, _), bytes) in PLACED.iter().zip(files) {
         host.write(&dir.join(name), bytes, Some(0o600), None).map_err(fail)?;
     }
+    let hashes: Hashes =
+        PLACED.iter().zip(files).map(|((name, _), bytes)| ((*name).to_owned(), hash(bytes))).collect();
+    let text = serde_json::to_vec(&hashes).map_err(fail)?;
+    host.write(&node.spec().state_dir.join(PLACED_FILE), &text, Some(0o600), None).map_err(fail)?;
     host.write(&dir.join(READY), b"", Some(0o600), None).map_err(fail)?;
     finish_placing(node)
 }
@@ -106,10 +145,14 @@ pub fn finish_placing(node: &mut dyn WriteNode) -> Result<(), StepError> {
 }
 
 /// Whether a replacement was cut short.
-pub fn is_placing(node: &dyn WriteNode) -> bool {
+pub fn is_placing(node: &dyn WriteNode) -> Result<bool, StepError> {
     let dir = incoming(node);
-    let there = |name: &str| node.host().facts(&dir.join(name)).is_ok_and(|facts| facts.is_some());
-    [READY, KEY_FILE, CERT_FILE, CA_FILE].into_iter().any(there)
+    for name in [READY, KEY_FILE, CERT_FILE, CA_FILE] {
+        if node.host().facts(&dir.join(name)).map_err(fail)?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Leaves no key behind; the mark goes first, so that half of a set is never taken for a whole one.
@@ -137,30 +180,36 @@ pub fn sound(transit: &mut Transit<'_>, name: &NodeName) -> Result<Option<String
 }
 
 /// What still refers to the files: the running server, or what it will read at its next start.
-fn in_use(node: &mut dyn WriteNode) -> Option<String> {
+///
+/// # Errors
+/// That cannot be told: the server runs and does not answer, or its option files cannot be read.
+fn in_use(node: &mut dyn WriteNode) -> Result<Option<String>, StepError> {
     let ours = node.spec().tls_dir.join(KEY_FILE).display().to_string();
-    if let Ok(view) = node.view() {
-        if view.provider_options().get("socket.ssl_key") == Some(ours.as_str()) {
-            return Some("wsrep_provider_options of the running server".into());
+    match node.view() {
+        Ok(view) => {
+            if view.provider_options().get("socket.ssl_key") == Some(ours.as_str()) {
+                return Ok(Some("wsrep_provider_options of the running server".into()));
+            }
+            if view.variable("ssl_key") == Some(ours.as_str()) {
+                return Ok(Some("ssl_key of the running server".into()));
+            }
         }
-        if view.variable("ssl_key") == Some(ours.as_str()) {
-            return Some("ssl_key of the running server".into());
-        }
+        // What does not run refers to nothing.
+        Err(NodeError::Down { .. }) => {}
+        Err(error) => return Err(fail(error)),
     }
-    // Files that cannot be read refer to nothing that a server could use.
-    if let Ok(files) = node.effective() {
-        let options = files.effective("wsrep_provider_options").and_then(|setting| setting.value.clone());
-        let options = ProviderOptions::parse(options.as_deref().unwrap_or(""));
-        if options.get("socket.ssl_key") == Some(ours.as_str()) {
-            return Some("wsrep_provider_options in an option file".into());
-        }
-        if files.effective("ssl_key").is_some_and(|setting| setting.value.as_deref() == Some(ours.as_str())) {
-            return Some("ssl_key in an option file".into());
-        }
+    let files = node.effective().map_err(fail)?;
+    let options = files.effective("wsrep_provider_options").and_then(|setting| setting.value.clone());
+    let options = ProviderOptions::parse(options.as_deref().unwrap_or(""));
+    if options.get("socket.ssl_key") == Some(ours.as_str()) {
+        return Ok(Some("wsrep_provider_options in an option file".into()));
     }
-    let sst = node.effective_sst().ok()?;
-    let setting = sst.effective("tkey")?;
-    (setting.value.as_deref() == Some(ours.as_str())).then(|| "tkey of [sst] in an option file".into())
+    if files.effective("ssl_key").is_some_and(|setting| setting.value.as_deref() == Some(ours.as_str())) {
+        return Ok(Some("ssl_key in an option file".into()));
+    }
+    let sst = node.effective_sst().map_err(fail)?;
+    let is_sst = sst.effective("tkey").is_some_and(|setting| setting.value.as_deref() == Some(ours.as_str()));
+    Ok(is_sst.then(|| "tkey of [sst] in an option file".into()))
 }
 
 impl StepKind for Files {
@@ -178,23 +227,21 @@ impl StepKind for Files {
         if direction == Direction::Back {
             let node = transit.node(&name)?;
             let dir = node.spec().tls_dir.clone();
-            let there = [KEY_FILE, CERT_FILE, CA_FILE]
-                .iter()
-                .any(|file| node.host().facts(&dir.join(file)).is_ok_and(|facts| facts.is_some()));
-            if let Some(user) = in_use(node) {
+            let ours = in_place(node)?.iter().any(|(_, is_ours)| *is_ours);
+            if let Some(user) = in_use(node)? {
                 return Ok(StepCheck::Blocked(format!(
                     "{name}: the files in {} are not removed\n  why:  {user} refers to them, and the server would not start without\n  \
                      next: sealion status; undo or disable what uses them first",
                     dir.display()
                 )));
             }
-            return Ok(if there || is_placing(node) {
+            return Ok(if ours || is_placing(node)? {
                 StepCheck::Ready
             } else {
                 StepCheck::AlreadyDone("no files left".into())
             });
         }
-        if is_placing(transit.node(&name)?) {
+        if is_placing(transit.node(&name)?)? {
             return Ok(StepCheck::Ready);
         }
         // A pair that does not match is what a kill between two renames leaves: it is written again.
@@ -209,12 +256,16 @@ impl StepKind for Files {
         if direction == Direction::Back {
             let node = transit.node(&name)?;
             discard_incoming(node)?;
-            let dir = node.spec().tls_dir.clone();
+            let spec = node.spec().clone();
+            let found = in_place(node)?;
             let host = node.write_host();
-            for file in [KEY_FILE, CERT_FILE, CA_FILE] {
-                host.remove(&dir.join(file)).map_err(fail)?;
+            for (file, _) in found.iter().filter(|(_, is_ours)| *is_ours) {
+                host.remove(&spec.tls_dir.join(file)).map_err(fail)?;
             }
-            return host.remove_dir(&dir).map_err(fail);
+            if found.iter().all(|(_, is_ours)| *is_ours) {
+                host.remove(&spec.state_dir.join(PLACED_FILE)).map_err(fail)?;
+            }
+            return host.remove_dir(&spec.tls_dir).map_err(fail);
         }
         let (leaf, ca_pem) = issue(transit, &name)?;
         place(transit.node(&name)?, &leaf, &ca_pem)
@@ -228,7 +279,16 @@ impl StepKind for Files {
     ) -> Result<String, StepError> {
         let name = only_node(step)?;
         if direction == Direction::Back {
-            return Ok("removed".into());
+            let node = transit.node(&name)?;
+            let left: Vec<String> = in_place(node)?
+                .iter()
+                .map(|(file, _)| node.spec().tls_dir.join(file).display().to_string())
+                .collect();
+            return Ok(if left.is_empty() {
+                "removed".into()
+            } else {
+                format!("left where they are, since sealion did not write them: {}", left.join(", "))
+            });
         }
         let serial = sound(transit, &name)?.ok_or_else(|| fail("the files are not all there"))?;
         let node = transit.node(&name)?;

@@ -9,12 +9,14 @@ mod prove;
 mod require;
 mod retire;
 mod rotate;
-mod round;
+pub mod round;
 
 use change::{Direction, StepCheck, StepError};
 use model::{NodeName, Step};
 use serde::de::DeserializeOwned;
+use server::WriteNode;
 
+use super::edit::{Edit, FileEdit};
 use super::world::Transit;
 
 pub use authority::AuthorityParams;
@@ -73,6 +75,48 @@ fn params<T: DeserializeOwned>(step: &Step) -> Result<T, StepError> {
 
 fn only_node(step: &Step) -> Result<NodeName, StepError> {
     step.nodes.first().cloned().ok_or_else(|| StepError(format!("step {} names no node", step.id)))
+}
+
+/// Brings an option file where the direction wants it, and tells where somebody else's lines were kept.
+fn write(
+    transit: &mut Transit<'_>,
+    name: &NodeName,
+    edit: &FileEdit,
+    direction: Direction,
+) -> Result<(), StepError> {
+    let node = transit.node(name)?;
+    let note = match direction {
+        Direction::Forward => edit.apply(node),
+        Direction::Back => edit.revert(node),
+    };
+    let Some(note) = note.map_err(StepError)? else { return Ok(()) };
+    transit.say(&note);
+    transit.notes.push(note);
+    if direction == Direction::Forward {
+        counts(transit.node(name)?, edit)?;
+    }
+    Ok(())
+}
+
+/// Beside somebody else's lines ours must still be those that count.
+fn counts(node: &mut dyn WriteNode, edit: &FileEdit) -> Result<(), StepError> {
+    let (server, sst) = (node.effective().map_err(fail)?, node.effective_sst().map_err(fail)?);
+    for one in &edit.edits {
+        let Edit::Set { group, key, value } = one else { continue };
+        let all = if group == "sst" { &sst } else { &server };
+        let setting = all.effective(&key.replace('-', "_"));
+        if setting.and_then(|setting| setting.value.as_deref()) != Some(value) {
+            let place = setting.map_or_else(
+                || "no line sets it".to_owned(),
+                |setting| format!("{}:{} wins", setting.file.display(), setting.line),
+            );
+            return Err(StepError(format!(
+                "{}: [{group}] {key} was written and does not count\n  why:  {place}\n  next: take that line out, then sealion resume",
+                node.name()
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Any error with a text becomes a step's failure.

@@ -3,10 +3,13 @@
 use std::time::Duration;
 
 use change::{Direction, StepCheck, StepError};
-use model::{LinkKind, LinkSight, LookError, Seen, Step, WireLook};
+use model::{LinkKind, LookError, Seen, Step, WireLook};
 use serde::{Deserialize, Serialize};
+use server::{CleartextLogin, NodeError};
 
+use super::clients_gate::described;
 use super::{StepKind, params};
+use crate::transit::quorum::first_line;
 use crate::transit::world::Transit;
 
 pub struct Prove;
@@ -39,47 +42,127 @@ impl StepKind for Prove {
 
     fn verify(&self, transit: &mut Transit<'_>, step: &Step, _: Direction) -> Result<String, StepError> {
         let ProveParams { kinds } = params(step)?;
-        let what = WireLook {
-            settle: Duration::from_millis(transit.limits.look_ms),
-            canaries: true,
-            nodes: transit.names().iter().map(ToString::to_string).collect(),
-        };
-        let mut unknown = String::new();
-        for _ in 0..LOOKS_MAX {
-            let sights = match transit.look.wire(&what) {
-                Ok(sights) => sights,
-                Err(LookError::NotPermitted { why, next }) => {
-                    return Ok(format!("NOT PROVEN: nothing could be seen on the wire ({why}); {next}"));
-                }
-                Err(error) => return Err(StepError(error.to_string())),
-            };
-            let ours = |sight: &&LinkSight| kinds.contains(&sight.link.kind);
-            let plain: Vec<String> = sights
-                .iter()
-                .filter(ours)
-                .filter(|sight| sight.seen == Seen::Plain)
-                .map(|sight| format!("{} ({} canaries)", sight.link, sight.canaries))
-                .collect();
-            if !plain.is_empty() {
-                return Err(StepError(format!(
-                    "clear text was seen after the change\n  why:  {}\n  next: sealion status shows each link; sealion undo goes back",
-                    plain.join(", ")
-                )));
+        let attempts = attempts(transit, &kinds)?;
+        let mut unproven = attempts.unproven;
+        match watched(transit, &kinds)? {
+            Watched::Sealed(note) if unproven.is_empty() => {
+                return Ok([vec![note], attempts.proven].concat().join("; "));
             }
-            let open: Vec<String> = sights
-                .iter()
-                .filter(ours)
-                .filter_map(|sight| match &sight.seen {
-                    Seen::Unknown(why) => Some(format!("{}: {why}", sight.link)),
-                    _ => None,
-                })
-                .collect();
-            let sealed = sights.iter().filter(ours).count() - open.len();
-            if open.is_empty() && sealed > 0 {
-                return Ok(format!("{sealed} links carried only TLS while canaries were written"));
-            }
-            unknown = if open.is_empty() { "no link was seen at all".into() } else { open.join("; ") };
+            Watched::Sealed(_) => {}
+            Watched::Unknown(why) => unproven.insert(0, why),
         }
-        Ok(format!("NOT PROVEN: {unknown}"))
+        let why = unproven.join("; ");
+        if transit.accept_unproven {
+            return Ok(format!("NOT PROVEN, accepted by --accept-unproven: {why}"));
+        }
+        Err(StepError(format!(
+            "NOT PROVEN: it is configured, and was not seen to be so\n  why:  {why}\n  next: sealion resume looks again; or \
+             close the change as it is: sealion resume --accept-unproven"
+        )))
     }
+}
+
+/// What was tried on each node, beside the capture.
+struct Attempts {
+    proven: Vec<String>,
+    unproven: Vec<String>,
+}
+
+/// A TLS client must get a handshake on the Galera port, and one without TLS must not get in on the client port.
+fn attempts(transit: &mut Transit<'_>, kinds: &[LinkKind]) -> Result<Attempts, StepError> {
+    let (mut shaken, mut refused, mut unproven) = (0, 0, Vec::new());
+    for name in transit.names() {
+        if kinds.contains(&LinkKind::Galera) {
+            match transit.node(&name)?.galera_leaf() {
+                Ok(_) => shaken += 1,
+                Err(NodeError::Refused { why, .. }) => {
+                    return Err(StepError(format!(
+                        "{name} does not complete a TLS handshake on its Galera port\n  why:  {why}\n  next: sealion status; sealion \
+                         undo goes back"
+                    )));
+                }
+                Err(error) => unproven.push(format!(
+                    "{name}: the Galera port was not tried ({})",
+                    first_line(&error.to_string())
+                )),
+            }
+        }
+        if kinds.contains(&LinkKind::Client) {
+            match transit.node(&name)?.cleartext_login() {
+                Ok(CleartextLogin::Refused) => refused += 1,
+                Ok(CleartextLogin::LetIn) => {
+                    return Err(StepError(format!(
+                        "{name} lets a client in that does not use TLS\n  why:  it was tried over TCP with ssl-mode=DISABLED\n  next: see \
+                         what sets require_secure_transport there: sealion config print; sealion resume"
+                    )));
+                }
+                Ok(CleartextLogin::CannotTell(why)) => {
+                    unproven.push(format!(
+                        "{name}: whether it refuses a client without TLS was not tried ({why})"
+                    ));
+                }
+                Err(error) => unproven.push(first_line(&error.to_string()).to_owned()),
+            }
+        }
+    }
+    let mut proven = Vec::new();
+    if shaken > 0 {
+        proven.push(format!("{shaken} Galera ports completed a TLS handshake"));
+    }
+    if refused > 0 {
+        proven.push(format!("{refused} nodes refused a client without TLS"));
+    }
+    Ok(Attempts { proven, unproven })
+}
+
+enum Watched {
+    Sealed(String),
+    Unknown(String),
+}
+
+fn watched(transit: &mut Transit<'_>, kinds: &[LinkKind]) -> Result<Watched, StepError> {
+    let what = WireLook {
+        settle: Duration::from_millis(transit.limits.look_ms),
+        canaries: true,
+        nodes: transit.names().iter().map(ToString::to_string).collect(),
+    };
+    let mut unknown = String::new();
+    for _ in 0..LOOKS_MAX {
+        let sights = match transit.look.wire(&what) {
+            Ok(sights) => sights,
+            Err(LookError::NotPermitted { why, next }) => {
+                return Ok(Watched::Unknown(format!("nothing could be seen on the wire ({why}); {next}")));
+            }
+            Err(LookError::Failed { why }) => {
+                unknown = why;
+                continue;
+            }
+        };
+        let (mut plain, mut open, mut nobody, mut sealed) = (Vec::new(), Vec::new(), Vec::new(), 0);
+        for sight in sights.iter().filter(|sight| kinds.contains(&sight.link.kind)) {
+            match &sight.seen {
+                Seen::Plain => plain.push(described(sight)),
+                // A client without TLS is refused there, which was tried: nobody can be missing from what was seen.
+                Seen::Unknown(_) if sight.has_no_clients() => nobody.push(sight.link.to_string()),
+                Seen::Unknown(why) => open.push(format!("{}: {why}", sight.link)),
+                Seen::Sealed => sealed += 1,
+            }
+        }
+        if !plain.is_empty() {
+            return Err(StepError(format!(
+                "clear text was seen after the change\n  why:  {}\n  next: sealion status --canaries shows each link; make these \
+                 clients reconnect with TLS, then sealion resume; sealion undo goes back",
+                plain.join("\n        ")
+            )));
+        }
+        if open.is_empty() && sealed + nobody.len() > 0 {
+            let mut note = format!("{sealed} links carried only TLS while canaries were written");
+            if !nobody.is_empty() {
+                note += &format!("; nobody was connected over TCP: {}", nobody.join(", "));
+            }
+            return Ok(Watched::Sealed(note));
+        }
+        unknown = if open.is_empty() { "no link was seen at all".into() } else { open.join("; ") };
+    }
+    Ok(Watched::Unknown(unknown))
 }

@@ -44,13 +44,10 @@ impl StepKind for Require {
         let node = transit.node(&only_node(step)?)?;
         let view = node.view().map_err(fail)?;
         let stand = require.edit.stand(node).map_err(StepError)?;
-        let file_is_so = match (stand, direction) {
-            (FileStand::Foreign, _) => return Ok(StepCheck::Blocked(require.edit.foreign(node))),
-            (FileStand::NoOp, _)
-            | (FileStand::After, Direction::Forward)
-            | (FileStand::Before, Direction::Back) => true,
-            _ => false,
-        };
+        if stand == FileStand::Foreign {
+            return Ok(StepCheck::Blocked(require.edit.foreign(node)));
+        }
+        let file_is_so = stand.is_so(direction);
         let live_is_so = view.requires_secure_transport() == require.wanted(direction);
         if require.wanted(direction) && !view.offers_client_tls() {
             return Ok(StepCheck::Blocked(format!(
@@ -68,13 +65,9 @@ impl StepKind for Require {
 
     fn act(&self, transit: &mut Transit<'_>, step: &Step, direction: Direction) -> Result<(), StepError> {
         let require: RequireParams = params(step)?;
-        let node = transit.node(&only_node(step)?)?;
-        match direction {
-            Direction::Forward => require.edit.apply(node),
-            Direction::Back => require.edit.revert(node),
-        }
-        .map_err(StepError)?;
-        node.set_require_secure_transport(require.wanted(direction)).map_err(fail)
+        let name = only_node(step)?;
+        super::write(transit, &name, &require.edit, direction)?;
+        transit.node(&name)?.set_require_secure_transport(require.wanted(direction)).map_err(fail)
     }
 
     fn verify(

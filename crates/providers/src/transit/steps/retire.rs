@@ -17,8 +17,8 @@ pub const RETIRE: Retire = Retire;
 const PEM_BYTES_MAX: u64 = 1024 * 1024;
 const FILES: [(&str, u32); 3] = [(KEY_FILE, 0o600), (CERT_FILE, 0o644), (CA_FILE, 0o644)];
 
-fn is_there(node: &dyn WriteNode, file: &str) -> bool {
-    node.host().facts(&node.spec().tls_dir.join(file)).is_ok_and(|facts| facts.is_some())
+fn is_there(node: &dyn WriteNode, file: &str) -> Result<bool, StepError> {
+    node.host().facts(&node.spec().tls_dir.join(file)).map(|facts| facts.is_some()).map_err(fail)
 }
 
 impl StepKind for Retire {
@@ -33,7 +33,10 @@ impl StepKind for Retire {
         direction: Direction,
     ) -> Result<StepCheck, StepError> {
         let node = transit.node(&only_node(step)?)?;
-        let there = FILES.iter().filter(|(file, _)| is_there(node, file)).count();
+        let mut there = 0;
+        for (file, _) in FILES {
+            there += usize::from(is_there(node, file)?);
+        }
         let done = if direction == Direction::Forward { there == 0 } else { there == FILES.len() };
         Ok(if done { StepCheck::AlreadyDone("so already".into()) } else { StepCheck::Ready })
     }

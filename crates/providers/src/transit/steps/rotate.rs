@@ -42,7 +42,7 @@ impl StepKind for Rotate {
         let on_disk = sound(transit, &name).ok().flatten();
         let live = served(transit, &name)?;
         let is_old = live == serial_before;
-        let is_whole = !is_placing(transit.node(&name)?);
+        let is_whole = !is_placing(transit.node(&name)?)?;
         let agree = is_whole && on_disk.as_deref() == Some(live.as_str());
         Ok(match direction {
             Direction::Forward if agree && !is_old => StepCheck::AlreadyDone(format!("serves serial {live}")),

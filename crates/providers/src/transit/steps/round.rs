@@ -72,8 +72,58 @@ fn marker(node: &dyn WriteNode) -> PathBuf {
     node.spec().state_dir.join("drained")
 }
 
-fn ours(node: &dyn WriteNode) -> bool {
-    node.host().facts(&marker(node)).is_ok_and(|facts| facts.is_some())
+const MARKER_BYTES_MAX: u64 = 4096;
+/// In the marker, once nobody works there any more.
+const DRAINED: &str = " drained";
+
+fn marked(node: &dyn WriteNode) -> Result<Option<String>, StepError> {
+    let bytes = node.host().read(&marker(node), MARKER_BYTES_MAX).map_err(fail)?;
+    Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+fn mark(node: &mut dyn WriteNode, text: &str) -> Result<(), StepError> {
+    let path = marker(node);
+    let host = node.write_host();
+    host.make_dir(&node.spec().state_dir, 0o700, None)
+        .and_then(|()| host.write(&path, text.as_bytes(), Some(0o600), None))
+        .map_err(fail)
+}
+
+fn ours(node: &dyn WriteNode) -> Result<bool, StepError> {
+    marked(node).map(|text| text.is_some())
+}
+
+/// Whether sealion took the node out of service and has not brought it back; also where that cannot be read.
+pub fn is_out_of_service(node: &dyn WriteNode) -> bool {
+    ours(node).unwrap_or(true)
+}
+
+/// Why a node that does not answer, and is not known to be down, may not be stopped; nothing, if sealion has drained it and
+/// every other node knows that it is no member.
+fn reasons_against_silent(
+    transit: &mut Transit<'_>,
+    name: &NodeName,
+    views: &quorum::Views,
+    round: &RoundParams,
+) -> Result<Vec<String>, StepError> {
+    let was_drained = marked(transit.node(name)?)?.is_some_and(|text| text.ends_with(DRAINED));
+    if was_drained && quorum::is_no_member(name, views) {
+        return Ok(quorum::may_start(name, views, true, round.allowed()));
+    }
+    let mut reasons: Vec<String> = views
+        .iter()
+        .filter(|(other, _)| other == name)
+        .filter_map(|(_, view)| {
+            view.as_ref().err().map(|error| quorum::first_line(&error.to_string()).to_owned())
+        })
+        .collect();
+    for (other, view) in views.iter().filter(|(other, _)| other != name) {
+        reasons.push(match view {
+            Ok(view) => format!("{other} sees {} members, {}", view.cluster_size(), view.cluster_status()),
+            Err(error) => quorum::first_line(&error.to_string()).to_owned(),
+        });
+    }
+    Ok(reasons)
 }
 
 /// Why `name` may not be stopped now. Others are given a while to be in step again: a donor can be back a moment after
@@ -87,13 +137,11 @@ fn reasons_against(
     let began = transit.node(name)?.now_ms();
     loop {
         let views = transit.views();
-        let is_down =
-            views.iter().any(|(other, view)| other == name && view.as_ref().is_err_and(NodeError::is_down));
-        let reasons = if is_down {
-            let runs = transit.node(name)?.alive() != Some(false);
-            quorum::may_start(name, &views, runs, round.allowed())
-        } else {
-            quorum::may_stop(name, &views, is_ours, round.allowed())
+        let target = views.iter().find(|(other, _)| other == name).map(|(_, view)| view);
+        let reasons = match target {
+            Some(Err(NodeError::Down { .. })) => quorum::may_start(name, &views, false, round.allowed()),
+            Some(Err(NodeError::Silent { .. })) => reasons_against_silent(transit, name, &views, round)?,
+            _ => quorum::may_stop(name, &views, is_ours, round.allowed()),
         };
         if reasons.is_empty() || transit.node(name)?.now_ms() - began > SETTLE_MS_MAX {
             return Ok(reasons);
@@ -108,9 +156,13 @@ fn start_patiently(transit: &mut Transit<'_>, name: &NodeName) -> Result<(), Ste
         starts += 1;
         transit.node(name)?.start().map_err(fail)?;
         let Err(error) = wait::synced(transit, name) else { return Ok(()) };
-        let passing = wait::passing_sign(transit.node(name)?).filter(|_| starts < wait::PASSING_STARTS_MAX);
-        let Some(sign) = passing else { return Err(error) };
-        transit.say(&wait::start_again(name, sign, starts + 1));
+        match wait::ended_with_sign(transit, name)? {
+            Some(wait::Sign::Passes(sign)) if starts < wait::PASSING_STARTS_MAX => {
+                transit.say(&wait::start_again(name, sign, starts + 1));
+            }
+            Some(wait::Sign::Lingers) => return Err(fail(format!("{error}\n  {}", wait::lingers(name)))),
+            _ => return Err(error),
+        }
     }
 }
 
@@ -132,11 +184,8 @@ impl StepKind for Round {
         if stand == FileStand::Foreign {
             return Ok(StepCheck::Blocked(round.edit.foreign(node)));
         }
-        let file_is_so = match direction {
-            Direction::Forward => matches!(stand, FileStand::After | FileStand::NoOp),
-            Direction::Back => matches!(stand, FileStand::Before | FileStand::NoOp),
-        };
-        let is_ours = ours(node);
+        let file_is_so = stand.is_so(direction);
+        let is_ours = ours(node)?;
         if let Ok(view) = transit.node(&name)?.view()
             && round.differs(&view, direction).is_none()
         {
@@ -160,31 +209,34 @@ impl StepKind for Round {
     fn act(&self, transit: &mut Transit<'_>, step: &Step, direction: Direction) -> Result<(), StepError> {
         let round: RoundParams = params(step)?;
         let name = only_node(step)?;
+        super::write(transit, &name, &round.edit, direction)?;
         let node = transit.node(&name)?;
-        match direction {
-            Direction::Forward => round.edit.apply(node),
-            Direction::Back => round.edit.revert(node),
-        }
-        .map_err(StepError)?;
-
         let view = node.view();
-        if let Err(error) = &view
-            && !error.is_down()
-        {
+        match &view {
+            Ok(_) | Err(NodeError::Down { .. }) => {}
+            Err(NodeError::Silent { .. }) => {
+                let views = transit.views();
+                let reasons = reasons_against_silent(transit, &name, &views, &round)?;
+                if !reasons.is_empty() {
+                    return Err(fail(format!(
+                        "{name} may serve, and is not stopped\n  why:  {}\n  next: see what keeps it from answering, then sealion resume",
+                        reasons.join("\n        ")
+                    )));
+                }
+                // Drained, and no member of the cluster: its process hangs on its way up or down.
+                transit.node(&name)?.stop().map_err(fail)?;
+            }
             // It serves, and only we are not let in: it must not be stopped undrained.
-            return Err(fail(error));
+            Err(error) => return Err(fail(error)),
         }
+        let node = transit.node(&name)?;
         if let Ok(view) = view {
             if round.differs(&view, direction).is_none() {
                 // Killed after the start, or before the stop: the process runs with what is wished already.
                 back_in_service(node)?;
                 return wait::synced(transit, &name).map(|_| ());
             }
-            let mark = marker(node);
-            let host = node.write_host();
-            host.make_dir(&node.spec().state_dir, 0o700, None)
-                .and_then(|()| host.write(&mark, step.id.0.as_bytes(), Some(0o600), None))
-                .map_err(fail)?;
+            mark(node, &step.id.0)?;
             // Not by wsrep_desync_count: a donor counts there too, and is in service again when it has served.
             if !is_desynced(&view) {
                 node.set_desync(true).map_err(fail)?;
@@ -192,6 +244,7 @@ impl StepKind for Round {
             node.hook(true).map_err(fail)?;
             let note = wait::drained(transit, &name)?;
             transit.say(&format!("{name}: {note}"));
+            mark(transit.node(&name)?, &format!("{}{DRAINED}", step.id))?;
             // Draining takes its time: another node may have failed since the pre-check.
             let reasons = reasons_against(transit, &name, true, &round)?;
             if !reasons.is_empty() {
@@ -201,9 +254,6 @@ impl StepKind for Round {
                 )));
             }
             transit.node(&name)?.stop().map_err(fail)?;
-        } else if node.process().is_some() || node.alive() == Some(true) {
-            // It runs and does not answer: starting or stopping. Only a stopped one is started anew.
-            node.stop().map_err(fail)?;
         }
         start_patiently(transit, &name)?;
         back_in_service(transit.node(&name)?)
@@ -221,19 +271,42 @@ impl StepKind for Round {
         if let Some(why) = round.differs(&view, direction) {
             return Err(fail(format!("{name} came back, but {why}")));
         }
-        // Nobody else may have changed or left.
-        for (other, view) in transit.views() {
-            let view = view.map_err(fail)?;
-            if !view.is_primary() || view.cluster_size() < transit.nodes.len() {
-                return Err(fail(format!(
-                    "{other} is in a {} component of {}",
-                    view.cluster_status(),
-                    view.cluster_size()
-                )));
+        // Nobody else may have changed or left, and all of them must be one cluster.
+        let began = transit.node(&name)?.now_ms();
+        while let Err(why) = is_one_cluster(transit) {
+            if transit.node(&name)?.now_ms() - began > SETTLE_MS_MAX {
+                return Err(why);
             }
+            sleep(transit, SETTLE_POLL_MS);
         }
         Ok(format!("Synced, {}, cluster size {}", word(round.wanted(direction).0), view.cluster_size()))
     }
+}
+
+/// Every node in the primary component, of the whole size, with one history and in one configuration.
+fn is_one_cluster(transit: &mut Transit<'_>) -> Result<(), StepError> {
+    let mut seen: Option<(NodeName, String)> = None;
+    for (name, view) in transit.views() {
+        let view = view.map_err(fail)?;
+        if !view.is_primary() || view.cluster_size() < transit.nodes.len() {
+            return Err(fail(format!(
+                "{name} is in a {} component of {}",
+                view.cluster_status(),
+                view.cluster_size()
+            )));
+        }
+        let of = format!("{} / {}", view.state_uuid(), view.cluster_conf_id());
+        match &seen {
+            Some((first, other)) if *other != of => {
+                return Err(fail(format!(
+                    "{first} and {name} do not agree on state UUID and configuration: {other}, {of}"
+                )));
+            }
+            Some(_) => {}
+            None => seen = Some((name, of)),
+        }
+    }
+    Ok(())
 }
 
 fn is_desynced(view: &NodeView) -> bool {
@@ -241,11 +314,12 @@ fn is_desynced(view: &NodeView) -> bool {
 }
 
 fn back_in_service(node: &mut dyn WriteNode) -> Result<(), StepError> {
-    if node.view().is_ok_and(|view| is_desynced(&view)) && ours(node) {
+    if !ours(node)? {
+        return Ok(());
+    }
+    if is_desynced(&node.view().map_err(fail)?) {
         node.set_desync(false).map_err(fail)?;
     }
-    if ours(node) {
-        node.hook(false).map_err(fail)?;
-    }
+    node.hook(false).map_err(fail)?;
     node.write_host().remove(&marker(node)).map_err(fail)
 }

@@ -1,0 +1,118 @@
+//! Who is connected over TCP, and what the server itself knows of their encryption: the second witness beside a capture.
+
+use std::net::{IpAddr, SocketAddr};
+
+use net::{Client, NetError};
+
+/// One session over TCP, as the server lists it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TcpSession {
+    pub id: u64,
+    pub user: String,
+    /// Address or name, as the server writes it.
+    pub host: String,
+    pub port: u16,
+    /// Whether it is encrypted; `None`: this server keeps no record of that (`performance_schema=OFF`).
+    pub is_tls: Option<bool>,
+}
+
+impl TcpSession {
+    /// Its client's end, where the server writes an address and not a name.
+    pub fn peer(&self) -> Option<SocketAddr> {
+        let host = self.host.trim_start_matches('[').trim_end_matches(']');
+        host.parse::<IpAddr>().ok().map(|ip| SocketAddr::new(ip.to_canonical(), self.port))
+    }
+}
+
+impl std::fmt::Display for TcpSession {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}@{}:{}", self.user, self.host, self.port)
+    }
+}
+
+/// Every session over TCP but that of `client`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TcpSessions {
+    pub list: Vec<TcpSession>,
+    /// Why there may be sessions that are not in the list.
+    pub is_partial: Option<String>,
+}
+
+/// Asks for them.
+///
+/// # Source
+/// HOST is `name:port` over TCP and `localhost` on a socket, on both flavours. Without the PROCESS privilege the list holds
+/// nothing but this account's own sessions, and says so nowhere. `CONNECTION_TYPE` is `SSL/TLS`, `TCP/IP` or `Socket`; NULL is
+/// no client. Tried on MariaDB 10.11.19 and MySQL 9.7.4.
+pub fn tcp_sessions(client: &mut Client) -> Result<TcpSessions, NetError> {
+    let own = client.connection_id();
+    let mut sessions = TcpSessions::default();
+    if !sees_all(client)? {
+        sessions.is_partial =
+            Some("this account lacks the PROCESS privilege, so it sees its own sessions only".into());
+    }
+    // A right that is missing here is an error; no row is what a server with performance_schema=OFF gives.
+    let known = client
+        .query("SELECT PROCESSLIST_ID, CONNECTION_TYPE FROM performance_schema.threads WHERE PROCESSLIST_ID IS NOT NULL")
+        .map(|rows| {
+            rows.iter()
+                .filter_map(|row| {
+                    let id: u64 = row.at(0)?.parse().ok()?;
+                    Some((id, row.at(1)?.into_owned()))
+                })
+                .collect::<std::collections::BTreeMap<_, _>>()
+        })
+        .unwrap_or_default();
+    let rows = client.query("SELECT ID, USER, HOST FROM information_schema.PROCESSLIST")?;
+    for row in rows.iter() {
+        let (Some(id), Some(host)) = (row.at(0).and_then(|id| id.parse().ok()), row.at(2)) else { continue };
+        let Some((name, port)) = host.rsplit_once(':') else { continue };
+        let Ok(port) = port.parse() else { continue };
+        if id == own {
+            continue;
+        }
+        let is_tls = match known.get(&id).map(String::as_str) {
+            Some("SSL/TLS") => Some(true),
+            Some("TCP/IP") => Some(false),
+            _ => None,
+        };
+        let user = row.at(1).unwrap_or_default().into_owned();
+        sessions.list.push(TcpSession { id, user, host: name.to_owned(), port, is_tls });
+    }
+    Ok(sessions)
+}
+
+/// Whether the list of sessions is everybody's.
+fn sees_all(client: &mut Client) -> Result<bool, NetError> {
+    let rows = client.query("SHOW GRANTS")?;
+    // A grant on *.*; a role's own rows are shown once it is active.
+    Ok(rows.iter().filter_map(|row| row.at(0).map(|text| text.to_ascii_uppercase())).any(|text| {
+        let Some((rights, rest)) = text.split_once(" ON ") else { return false };
+        rest.starts_with("*.*")
+            && rights
+                .trim_start_matches("GRANT ")
+                .split(',')
+                .any(|right| matches!(right.trim(), "PROCESS" | "ALL PRIVILEGES" | "ALL"))
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_is_found_by_its_address_and_port() {
+        let session = |host: &str| TcpSession {
+            id: 1,
+            user: "app".into(),
+            host: host.into(),
+            port: 4711,
+            is_tls: None,
+        };
+        assert_eq!(session("10.0.0.5").peer(), "10.0.0.5:4711".parse().ok());
+        assert_eq!(session("::ffff:10.0.0.5").peer(), "10.0.0.5:4711".parse().ok());
+        assert_eq!(session("::1").peer(), "[::1]:4711".parse().ok());
+        assert_eq!(session("db.example").peer(), None);
+        assert_eq!(session("db.example").to_string(), "app@db.example:4711");
+    }
+}
