@@ -125,6 +125,9 @@ pub enum Answer {
 pub enum Fault {
     #[error("no answer within {ms} ms")]
     Silent { ms: u64 },
+    /// The same, and there was not even a connection: nobody may be there.
+    #[error("no answer within {ms} ms")]
+    NotConnected { ms: u64 },
     #[error("the connection was refused")]
     ConnectionRefused,
     #[error("cannot connect: {why}")]
@@ -144,6 +147,8 @@ pub struct Reply {
     /// `None` where TLS was not tried, or did not begin.
     pub answer: Option<Answer>,
     pub fault: Option<Fault>,
+    /// Not one byte came.
+    pub is_mute: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -291,7 +296,7 @@ impl<'k> Conversation<'k> {
 
     pub fn into_reply(self) -> Reply {
         let spoke = self.knock.map_or(self.spoke, |knock| Spoke::Knocked(knock.into_knocked()));
-        Reply { spoke, answer: self.answer, fault: self.fault }
+        Reply { spoke, answer: self.answer, fault: self.fault, is_mute: self.received_bytes == 0 }
     }
 
     pub fn input(&mut self, bytes: &[u8]) {
