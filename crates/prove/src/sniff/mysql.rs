@@ -33,7 +33,7 @@ const MARIADB_CACHE_METADATA: u32 = 1 << 4;
 /// An EOF packet has exactly this length, an OK in its place is longer.
 const EOF_BYTES: u64 = 5;
 
-const COM_QUIT: u8 = 0x01;
+pub const COM_QUIT: u8 = 0x01;
 const COM_INIT_DB: u8 = 0x02;
 const COM_QUERY: u8 = 0x03;
 const COM_FIELD_LIST: u8 = 0x04;
@@ -296,6 +296,8 @@ impl MySql {
         };
         match self.phase {
             Phase::Greeting | Phase::Login => self.login(packet),
+            // It gives up: no answer to the server's question.
+            Phase::Auth if packet.sequence == 0 && packet.head == [COM_QUIT] => Next::Packets,
             Phase::Auth => {
                 self.auth_client(packet.head);
                 Next::Packets
