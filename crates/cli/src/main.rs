@@ -174,7 +174,7 @@ mod tests {
             let error = Cli::try_parse_from(words).expect_err("it is wrong");
             assert!(error.use_stderr(), "{words:?}");
             let text = reason_last(&error.render().to_string());
-            let last = text.rfind("\nerror: ").map(|at| &text[at + 1..]).unwrap_or_else(|| panic!("{text}"));
+            let last = text.rfind("\nerror: ").map_or_else(|| panic!("{text}"), |at| &text[at + 1..]);
             assert!(
                 last.starts_with(reason) && !last.contains("Usage:") && !last.contains("--help"),
                 "{text}"

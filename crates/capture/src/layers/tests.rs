@@ -114,7 +114,7 @@ fn the_segment_is_found_in_each_tunnel_and_no_cut_hides_it() {
         for cut in 0..frame.len() {
             match read(&frame[..cut]) {
                 Content::Segment(seen) => {
-                    assert_eq!(seen.payload.len() + seen.cut_bytes, 5, "{name} cut at {cut}")
+                    assert_eq!(seen.payload.len() + seen.cut_bytes, 5, "{name} cut at {cut}");
                 }
                 Content::Unread(_) => {}
                 other => panic!("{name} cut at {cut}: {other:?}"),

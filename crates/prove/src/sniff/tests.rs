@@ -377,6 +377,9 @@ fn in_ip(protocol: u8, head: &[u8], body: &[u8]) -> Vec<u8> {
     [&[0x0a; 12][..], b"\x08\x00", &ip, head, body].concat()
 }
 
+/// What puts a frame into a tunnel.
+type Wrap<'a> = &'a dyn Fn(&[u8]) -> Vec<u8>;
+
 #[test]
 fn what_is_in_clear_is_read_in_a_tunnel_as_without_one() {
     let plain = frames("query", <[u8]>::to_vec);
@@ -385,7 +388,7 @@ fn what_is_in_clear_is_read_in_a_tunnel_as_without_one() {
         let udp = [40_000_u16, 4789, length, 0].map(u16::to_be_bytes).concat();
         in_ip(17, &[&udp, &b"\x08\0\0\0\0\0\x05\0"[..]].concat(), frame)
     };
-    let ways: [(&str, &dyn Fn(&[u8]) -> Vec<u8>); 5] = [
+    let ways: [(&str, Wrap<'_>); 5] = [
         ("VXLAN", &vxlan),
         ("NVGRE", &|frame| in_ip(47, b"\x20\x00\x65\x58\x00\x00\x05\x00", frame)),
         ("IPIP", &|frame| in_ip(4, b"", &frame[14..])),
