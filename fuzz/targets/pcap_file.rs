@@ -9,7 +9,7 @@ fn read(file: &[u8], step: usize) -> (Vec<(u64, Vec<u8>)>, bool) {
     for piece in file.chunks(step) {
         held.extend_from_slice(piece);
         let used = reader.read(&held, &mut |packet| {
-            let _ = packet.link.ip(packet.bytes);
+            let _ = capture::layers::frame(packet.link, packet.bytes);
             seen.push((packet.unix_ms, packet.bytes.to_vec()));
         });
         match used {

@@ -9,9 +9,8 @@ use prove::sniff::{Kind, Sniffer};
 fuzz_target!(|bytes: &[u8]| {
     let words = Words::new(&[b"SLCA".to_vec(), b"aaaa".to_vec()]).expect("long enough");
     let mut sniffer = Sniffer::with_words(&[40_000], words);
-    let _ = Reader::new().read(bytes, &mut |packet| match packet.link.ip(packet.bytes) {
-        Some(ip) => sniffer.packet(ip, packet.unix_ms),
-        None => sniffer.other_packet(),
+    let _ = Reader::new().read(bytes, &mut |packet| {
+        sniffer.frame(packet.link, packet.bytes, packet.unix_ms);
     });
     let report = sniffer.finish();
     for one in &report.listed {

@@ -32,6 +32,11 @@ fn test(code: u16, value: u32, jump_true: usize, jump_false: usize) -> Instructi
     Instruction { code, jump_true: reach(jump_true), jump_false: reach(jump_false), value }
 }
 
+/// Everything: whoever wants each port also wants to know what else there was.
+pub(crate) fn everything() -> Vec<Instruction> {
+    vec![plain(RETURN, ACCEPT)]
+}
+
 /// The program, and whether it knows the ports (else the caller must look at them itself).
 pub(crate) fn tcp_ports(ports: &[u16]) -> (Vec<Instruction>, bool) {
     let exact = ports.len() <= PORTS_MAX;

@@ -7,7 +7,8 @@
 //!
 //! Packets may also come from a capture [`file`] (their [`link`] header is taken off first) or, with [`watch`], from an
 //! interface, and go to a reader of the caller's own: [`conversations`] keeps one per connection, a bounded number.
-//! Left out: IP reassembly (a fragmented segment shows as missing bytes), VLAN names.
+//! [`layers`] takes tunnels off and names what it cannot look into, [`fragments`] puts IP packets together: for `prove sniff`. The
+//! flows of [`start`] are of this machine's own connections and do without: there a fragmented segment shows as missing bytes.
 #![warn(clippy::indexing_slicing)]
 
 pub mod canary;
@@ -15,6 +16,8 @@ pub mod conversations;
 pub mod file;
 mod filter;
 pub mod flow;
+pub mod fragments;
+pub mod layers;
 pub mod link;
 pub mod order;
 pub mod relay;
@@ -234,19 +237,19 @@ pub struct Watched {
     pub kernel_drops: u64,
 }
 
-/// Gives each packet of an interface (from its IP header on) to `each`, on this thread, until `is_over` says so. It is
-/// asked some fifty times a second.
+/// Gives each packet of an interface, with its ethertype and without its link header, to `each`, on this thread, until `is_over` says
+/// so. It is asked some fifty times a second. Without ports these are all packets, TCP or not.
 ///
 /// # Errors
 /// The interface cannot be captured, or no longer.
 pub fn watch(
     spec: &Spec,
     is_over: &mut dyn FnMut() -> bool,
-    each: &mut dyn FnMut(&[u8], u64),
+    each: &mut dyn FnMut(u16, &[u8], u64),
 ) -> Result<Watched, CaptureError> {
     let Spec { iface, ports, ring_bytes } = spec;
     let ring_bytes = if *ring_bytes == 0 { RING_BYTES_DEFAULT } else { *ring_bytes };
-    let (program, _) = filter::tcp_ports(ports);
+    let program = if ports.is_empty() { filter::everything() } else { filter::tcp_ports(ports).0 };
     let mut ring = Ring::open(iface, &program, ring_bytes).map_err(|error| open_error(iface, &error))?;
     let method = format!("AF_PACKET ring (TPACKET_V3) of {} MiB on {}", ring.bytes() >> 20, place(iface));
     let failed = |step, error: std::io::Error| CaptureError::Failed {
@@ -260,7 +263,7 @@ pub fn watch(
     loop {
         let got_block = ring.next_block(&mut |packet| {
             if !packet.is_outgoing_copy {
-                each(packet.bytes, packet.unix_ms);
+                each(packet.ethertype, packet.bytes, packet.unix_ms);
             }
         });
         if got_block {

@@ -47,8 +47,10 @@ fn at<E: Into<io::Error>>(step: &'static str) -> impl FnOnce(E) -> OpenError {
 /// A packet in the ring.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RawPacket<'a> {
-    /// From the IP header on.
+    /// From the network header on.
     pub bytes: &'a [u8],
+    /// What that is.
+    pub ethertype: u16,
     pub unix_ms: u64,
     /// On a loopback interface each packet passes twice, going out and coming in.
     pub is_outgoing_copy: bool,
@@ -244,10 +246,12 @@ fn packet(block: &[u8], at: usize, see: &mut dyn FnMut(RawPacket<'_>)) -> Option
     let address_at = at + size_of::<libc::tpacket3_hdr>().next_multiple_of(16);
     let hardware = read_u16(block, address_at + offset_of!(libc::sockaddr_ll, sll_hatype))?;
     let direction = *block.get(address_at + offset_of!(libc::sockaddr_ll, sll_pkttype))?;
+    let ethertype = u16::from_be(read_u16(block, address_at + offset_of!(libc::sockaddr_ll, sll_protocol))?);
     let start = at + usize::from(network_at);
     let bytes = block.get(start..start.checked_add(captured_bytes)?)?;
     see(RawPacket {
         bytes,
+        ethertype,
         unix_ms: seconds * 1000 + nanoseconds / 1_000_000,
         is_outgoing_copy: hardware == libc::ARPHRD_LOOPBACK && direction == libc::PACKET_OUTGOING,
     });

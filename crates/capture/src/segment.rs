@@ -2,9 +2,11 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-const PROTOCOL_TCP: u8 = 6;
+pub(crate) const PROTOCOL_TCP: u8 = 6;
+const PROTOCOL_FRAGMENT: u8 = 44;
+const PROTOCOL_AUTHENTICATION: u8 = 51;
 /// Nobody chains more; a packet that does is not read further.
-const IPV6_EXTENSIONS_MAX: usize = 8;
+const EXTENSIONS_MAX: usize = 8;
 
 /// One TCP segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,61 +24,147 @@ pub struct Segment<'a> {
     pub cut_bytes: usize,
 }
 
-/// Reads a packet; `None` for anything that is no TCP, or no whole header.
-pub fn parse(packet: &[u8]) -> Option<Segment<'_>> {
-    match packet.first()? >> 4 {
-        4 => ipv4(packet),
-        6 => ipv6(packet),
-        _ => None,
-    }
+/// What an IP header says, and what follows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IpPacket<'a> {
+    pub source: IpAddr,
+    pub destination: IpAddr,
+    /// Of what follows the extension headers.
+    pub protocol: u8,
+    /// What was captured.
+    pub body: &'a [u8],
+    /// What was sent.
+    pub sent_bytes: usize,
+    /// Set where this is a part of a packet.
+    pub fragment: Option<FragmentHeader>,
 }
 
-fn ipv4(packet: &[u8]) -> Option<Segment<'_>> {
-    let header: &[u8; 20] = packet.first_chunk()?;
-    let &[first, _, l0, l1, _, _, f0, f1, _, protocol, _, _, s0, s1, s2, s3, d0, d1, d2, d3] = header;
-    let header_bytes = usize::from(first & 0x0f) * 4;
-    // A later fragment has no TCP header.
-    if protocol != PROTOCOL_TCP || header_bytes < header.len() || u16::from_be_bytes([f0, f1]) & 0x1fff != 0 {
+/// Which part of a packet it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FragmentHeader {
+    pub id: u32,
+    pub offset_bytes: usize,
+    pub has_more: bool,
+}
+
+/// Why an IP header cannot be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IpFault {
+    /// Too little of it was captured.
+    CutShort,
+    Malformed,
+}
+
+/// Reads a packet; `None` for anything that is no TCP, or no whole header. A first fragment is read as far as it goes.
+pub fn parse(packet: &[u8]) -> Option<Segment<'_>> {
+    of(&ip(packet).ok()?)
+}
+
+/// The segment in a packet.
+pub fn of<'a>(ip: &IpPacket<'a>) -> Option<Segment<'a>> {
+    if ip.protocol != PROTOCOL_TCP || ip.fragment.is_some_and(|part| part.offset_bytes > 0) {
         return None;
+    }
+    tcp(ip.body, ip.sent_bytes, ip.source, ip.destination)
+}
+
+/// Reads IP headers, with the extension headers of IPv6 and authentication headers (their contents are not encrypted).
+///
+/// # Errors
+/// Too little was captured, or it is no IP.
+pub fn ip(packet: &[u8]) -> Result<IpPacket<'_>, IpFault> {
+    let (mut ip, has_extensions) = match packet.first().map(|first| first >> 4) {
+        Some(4) => (ipv4(packet)?, false),
+        Some(6) => (ipv6(packet)?, true),
+        Some(_) => return Err(IpFault::Malformed),
+        None => return Err(IpFault::CutShort),
+    };
+    for _ in 0..EXTENSIONS_MAX {
+        let short = if ip.body.len() < ip.sent_bytes { IpFault::CutShort } else { IpFault::Malformed };
+        let first = || ip.body.first_chunk::<8>().ok_or(short);
+        let extension_bytes = match ip.protocol {
+            // Behind a later fragment's header come bytes of no known layer.
+            _ if ip.fragment.is_some_and(|part| part.offset_bytes > 0) => return Ok(ip),
+            PROTOCOL_FRAGMENT if has_extensions => {
+                let &[next, _, o0, o1, i0, i1, i2, i3] = first()?;
+                let offset = u16::from_be_bytes([o0, o1]);
+                let part = FragmentHeader {
+                    id: u32::from_be_bytes([i0, i1, i2, i3]),
+                    offset_bytes: usize::from(offset & !7),
+                    has_more: offset & 1 == 1,
+                };
+                // A packet may say that it is its only part.
+                ip.fragment = (part.offset_bytes > 0 || part.has_more).then_some(part);
+                ip.protocol = next;
+                ip.body = ip.body.get(8..).ok_or(short)?;
+                ip.sent_bytes = ip.sent_bytes.checked_sub(8).ok_or(IpFault::Malformed)?;
+                if ip.fragment.is_some() {
+                    return Ok(ip);
+                }
+                continue;
+            }
+            // Hop-by-hop, routing, destination options, mobility.
+            0 | 43 | 60 | 135 if has_extensions => (usize::from(first()?[1]) + 1) * 8,
+            // Source: RFC 4302: its length is in words of four bytes, without the first two.
+            PROTOCOL_AUTHENTICATION if ip.fragment.is_none() => (usize::from(first()?[1]) + 2) * 4,
+            _ => return Ok(ip),
+        };
+        ip.protocol = first()?[0];
+        ip.body = ip.body.get(extension_bytes..).ok_or(short)?;
+        ip.sent_bytes = ip.sent_bytes.checked_sub(extension_bytes).ok_or(IpFault::Malformed)?;
+    }
+    Err(IpFault::Malformed)
+}
+
+fn ipv4(packet: &[u8]) -> Result<IpPacket<'_>, IpFault> {
+    let header: &[u8; 20] = packet.first_chunk().ok_or(IpFault::CutShort)?;
+    let &[first, _, l0, l1, i0, i1, f0, f1, _, protocol, _, _, s0, s1, s2, s3, d0, d1, d2, d3] = header;
+    let header_bytes = usize::from(first & 0x0f) * 4;
+    if header_bytes < header.len() {
+        return Err(IpFault::Malformed);
     }
     // Zero where the kernel has joined more than 64 KiB ("BIG TCP"): then the packet is all there is.
     let total_bytes = match u16::from_be_bytes([l0, l1]) {
         0 => packet.len(),
         total => usize::from(total),
     };
-    let source = IpAddr::V4(Ipv4Addr::new(s0, s1, s2, s3));
-    let destination = IpAddr::V4(Ipv4Addr::new(d0, d1, d2, d3));
-    // Ethernet pads short packets: what is beyond the IP length is not payload.
-    let body = packet.get(header_bytes..total_bytes.min(packet.len()))?;
-    tcp(body, total_bytes.checked_sub(header_bytes)?, source, destination)
+    let flags = u16::from_be_bytes([f0, f1]);
+    let (offset_bytes, has_more) = (usize::from(flags & 0x1fff) * 8, flags & 0x2000 != 0);
+    let part = FragmentHeader { id: u32::from(u16::from_be_bytes([i0, i1])), offset_bytes, has_more };
+    if packet.len() < header_bytes {
+        return Err(IpFault::CutShort);
+    }
+    Ok(IpPacket {
+        source: IpAddr::V4(Ipv4Addr::new(s0, s1, s2, s3)),
+        destination: IpAddr::V4(Ipv4Addr::new(d0, d1, d2, d3)),
+        protocol,
+        // Ethernet pads short packets: what is beyond the IP length is not payload.
+        body: packet.get(header_bytes..total_bytes.min(packet.len())).ok_or(IpFault::Malformed)?,
+        sent_bytes: total_bytes.checked_sub(header_bytes).ok_or(IpFault::Malformed)?,
+        fragment: (offset_bytes > 0 || has_more).then_some(part),
+    })
 }
 
-fn ipv6(packet: &[u8]) -> Option<Segment<'_>> {
-    let header: &[u8; 40] = packet.first_chunk()?;
-    let (fixed, addresses) = header.split_first_chunk::<8>()?;
-    let &[_, _, _, _, l0, l1, next_header, _] = fixed;
-    let (source, destination) = addresses.split_first_chunk::<16>()?;
-    let source = IpAddr::V6(Ipv6Addr::from(*source));
-    let destination = IpAddr::V6(Ipv6Addr::from(*destination.first_chunk::<16>()?));
-    let after_header = packet.get(header.len()..)?;
-    let mut sent_bytes = match u16::from_be_bytes([l0, l1]) {
+fn ipv6(packet: &[u8]) -> Result<IpPacket<'_>, IpFault> {
+    let header: &[u8; 40] = packet.first_chunk().ok_or(IpFault::CutShort)?;
+    let &[_, _, _, _, l0, l1, protocol, _, ..] = header;
+    let address = |at: usize| {
+        let bytes = header.get(at..).and_then(<[u8]>::first_chunk::<16>).copied().unwrap_or_default();
+        IpAddr::V6(Ipv6Addr::from(bytes))
+    };
+    let after_header = packet.get(header.len()..).ok_or(IpFault::CutShort)?;
+    let sent_bytes = match u16::from_be_bytes([l0, l1]) {
         0 => after_header.len(),
         length => usize::from(length),
     };
-    let mut body = after_header.get(..sent_bytes.min(after_header.len()))?;
-    let mut next_header = next_header;
-    for _ in 0..IPV6_EXTENSIONS_MAX {
-        let extension_bytes = match next_header {
-            PROTOCOL_TCP => return tcp(body, sent_bytes, source, destination),
-            // Hop-by-hop, routing, destination options.
-            0 | 43 | 60 => (usize::from(*body.get(1)?) + 1) * 8,
-            _ => return None,
-        };
-        next_header = *body.first()?;
-        body = body.get(extension_bytes..)?;
-        sent_bytes = sent_bytes.checked_sub(extension_bytes)?;
-    }
-    None
+    Ok(IpPacket {
+        source: address(8),
+        destination: address(24),
+        protocol,
+        body: after_header.get(..sent_bytes.min(after_header.len())).unwrap_or_default(),
+        sent_bytes,
+        fragment: None,
+    })
 }
 
 fn tcp(body: &[u8], sent_bytes: usize, source: IpAddr, destination: IpAddr) -> Option<Segment<'_>> {

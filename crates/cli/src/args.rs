@@ -1224,11 +1224,13 @@ pub struct LabUpArgs {
     /// How many nodes of a Galera cluster
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=9))]
     pub nodes: u8,
-    /// Encrypt it before it is handed over
+    /// Enable TLS before it is handed over
     #[arg(long)]
     pub tls: bool,
+    /// Use the servers that the system has installed
     #[arg(long)]
     pub system: bool,
+    /// Use the host's loopback, not a namespace of its own
     #[arg(long)]
     pub no_namespace: bool,
     /// Put relays in front of the ports and look through them, as where packets may not be captured

@@ -134,7 +134,9 @@ fn up(_: &Global, args: &LabUpArgs) -> Result<u8, OpsError> {
         eprintln!("n{n} joins by {}", up.lab.file.sst_method.as_str());
         labs::join(&up, &format!("n{n}"), usize::from(n))?;
     }
-    if args.tls {
+    if args.tls && args.kind == LabKind::Mariadb {
+        labs::encrypt_single(&up)?;
+    } else if args.tls {
         let settings = ops::roll::Settings::default();
         let passphrase = up.cluster.passphrase(None)?;
         let change = model::Change::new(model::Verb::Enable, model::Noun::ALL);

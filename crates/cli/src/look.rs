@@ -9,6 +9,10 @@ use crate::show;
 pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
     let cluster = crate::connect::cluster(global, &args.connect)?;
     let started_unix_ms = model::Clock::unix_ms(&model::SystemClock);
+    // Of the nodes of an inventory others may answer; of one server there is nothing else.
+    if !cluster.has_files {
+        ops::status::reach(&cluster)?;
+    }
     let status = ops::status::status(&cluster, args.look_ms, args.canaries);
     if let Some(why) = ops::history::keep_status(&cluster, started_unix_ms, &status) {
         eprintln!("note: this run was not kept: {why}");
@@ -27,6 +31,7 @@ pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
             "findings": status.findings,
             "observations": status.observations,
             "not_looked_at": status.not_looked_at,
+            "not_applicable": status.not_applicable,
             "open_change": open.as_deref(),
             "unproven_change": unproven.as_deref(),
             "lease": lease,
@@ -77,13 +82,24 @@ pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
 
 pub fn print_status(status: &ops::status::Status) {
     let cluster = &status.cluster;
-    println!("{} {}", show::bold("cluster"), cluster.name);
-    println!("  address      {}", cluster.address);
-    println!(
-        "  Galera port  {}   arbitrators {}   members {}",
-        cluster.galera_port, cluster.arbitrators, cluster.size
-    );
-    println!("  system       {}   Galera {}", cluster.os_class, cluster.galera_version);
+    let is_outside = |node: &ops::status::NodeStatus| {
+        !node.rows.is_empty() && node.rows.iter().all(|row| row.what == "client")
+    };
+    if status.nodes.iter().all(is_outside) && !status.not_applicable.is_empty() {
+        println!("{} {}", show::bold("server"), cluster.name);
+        for node in &status.nodes {
+            println!("  version      {}", node.version.as_deref().unwrap_or("not known"));
+        }
+        println!("  system       {}", cluster.os_class);
+    } else {
+        println!("{} {}", show::bold("cluster"), cluster.name);
+        println!("  address      {}", cluster.address);
+        println!(
+            "  Galera port  {}   arbitrators {}   members {}",
+            cluster.galera_port, cluster.arbitrators, cluster.size
+        );
+        println!("  system       {}   Galera {}", cluster.os_class, cluster.galera_version);
+    }
     let mut rows = Vec::new();
     for node in &status.nodes {
         for (at, row) in node.rows.iter().enumerate() {
@@ -96,7 +112,7 @@ pub fn print_status(status: &ops::status::Status) {
                 show::day(row.not_after_unix),
             ]);
         }
-        if !node.state.is_empty() && !node.state.starts_with("Synced, Primary") {
+        if !node.state.is_empty() && !node.state.starts_with("Synced, Primary") && !is_outside(node) {
             rows.push(vec![node.node.clone(), "state".into(), node.state.clone()]);
         }
         if let Some(why) = &node.why_not {
@@ -146,6 +162,9 @@ pub fn print_status(status: &ops::status::Status) {
             })
             .collect();
         println!("{}", show::table(&["rule", "verdict", "subject", "why"], rows));
+    }
+    for line in &status.not_applicable {
+        println!("not applicable: {line}");
     }
     for line in &status.not_looked_at {
         println!("not looked at: {line}");

@@ -51,7 +51,11 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            let _ = error.print();
+            if error.use_stderr() {
+                eprintln!("{}", reason_last(&error.render().to_string()));
+            } else {
+                let _ = error.print();
+            }
             return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
         }
     };
@@ -65,6 +69,22 @@ fn main() -> ExitCode {
             ExitCode::from(error.exit_code())
         }
         Err(_) => ExitCode::from(5),
+    }
+}
+
+/// What is wrong is the last thing that is printed: a usage may be longer than the screen.
+fn reason_last(text: &str) -> String {
+    let text = text.trim_end();
+    match text.split_once("\n\nUsage:") {
+        Some((reason, usage)) if reason.starts_with("error:") => format!("Usage:{usage}\n\n{reason}"),
+        // Without a command clap shows the help, and says nothing else.
+        _ if !text.starts_with("error:") => {
+            format!("{text}\n\nerror: a command is missing, see \"Commands\" above")
+        }
+        _ => match text.split_once("\n\n") {
+            Some((reason, more)) => format!("{more}\n\n{reason}"),
+            None => text.to_owned(),
+        },
     }
 }
 
@@ -129,6 +149,37 @@ fn run(cli: Cli) -> Result<u8, OpsError> {
                 )
             })?;
             Ok(0)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[test]
+    fn a_wrong_command_line_ends_with_its_reason() {
+        for (words, reason) in [
+            (
+                &["sealion", "bench", "prepare", "--rows", "10"][..],
+                "error: unexpected argument '--rows' found",
+            ),
+            (
+                &["sealion", "bench", "prepare", "--tables", "x"],
+                "error: invalid value 'x' for '--tables <N>'",
+            ),
+            (&["sealion", "bench"], "error: a command is missing"),
+            (&["sealion", "nonsense"], "error: unrecognized subcommand 'nonsense'"),
+        ] {
+            let error = Cli::try_parse_from(words).expect_err("it is wrong");
+            assert!(error.use_stderr(), "{words:?}");
+            let text = reason_last(&error.render().to_string());
+            let last = text.rfind("\nerror: ").map_or_else(|| panic!("{text}"), |at| &text[at + 1..]);
+            assert!(
+                last.starts_with(reason) && !last.contains("Usage:") && !last.contains("--help"),
+                "{text}"
+            );
         }
     }
 }

@@ -4,10 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 use ops::OpsError;
-use ops::prove::sniff::{Kind, Listed, Place, Seen, Sniffed, Source, Word, guess, sniff, word_name, words};
+use ops::prove::sniff::{
+    Conclusion, Kind, Listed, Place, Report, Seen, Sniffed, Source, Word, guess, sniff, word_name, words,
+};
 use report::shape::{
     PROVE_SNIFF_SCHEMA_ID, ProveSniffReport, SniffCanary, SniffCanarySum, SniffConnection, SniffErrorCode,
-    SniffFinding, SniffFindingSum, SniffGalera, SniffKindSum, SniffLogin, SniffMySql, SniffSecret,
+    SniffFinding, SniffFindingSum, SniffGalera, SniffKindSum, SniffLogin, SniffMySql, SniffNotLookedAt,
+    SniffSecret,
 };
 
 use crate::args::{Format, Global, ProveSniffArgs};
@@ -54,7 +57,7 @@ pub fn run(global: &Global, args: &ProveSniffArgs, stop: &AtomicBool) -> Result<
     Ok(match args.fail_on_clear {
         true if report.is_readable() => 1,
         // "Nothing was found" is no answer where nobody could look.
-        true if report.not_known() > 0 => 3,
+        true if report.conclusion() == Conclusion::NotKnown => 3,
         _ => 0,
     })
 }
@@ -76,10 +79,43 @@ fn how(one: &Listed) -> &'static str {
     }
 }
 
+/// The first line.
+fn headline(report: &Report) -> String {
+    let (all, tls, clear) = (report.looked_at(), report.tls, report.clear);
+    match report.conclusion() {
+        Conclusion::Readable => {
+            format!("READABLE: {clear} of {all} connections are in clear text, {tls} speak TLS.")
+        }
+        Conclusion::NothingReadable => {
+            format!("Nothing readable was seen: {tls} of {all} connections speak TLS.")
+        }
+        Conclusion::NoConnection => {
+            "No connection of MySQL or Galera was recognised. --port N says where MySQL listens.".into()
+        }
+        Conclusion::NotKnown => {
+            let mut why = vec![];
+            if report.not_known() > 0 {
+                why.push(format!(
+                    "for {} connections it cannot be said whether they are encrypted",
+                    report.not_known()
+                ));
+            }
+            if report.packets_not_looked_at() > 0 {
+                let packets = report.packets_not_looked_at();
+                why.push(format!("{packets} packets could not be looked into (the kinds are listed below)"));
+            }
+            let seen = if all == 0 {
+                "no connection of MySQL or Galera was recognised".to_owned()
+            } else {
+                format!("in what was read nothing is in clear text, and {tls} of {all} connections speak TLS")
+            };
+            format!("NOT KNOWN: {seen}; but {}.", why.join(", and "))
+        }
+    }
+}
+
 fn print(global: &Global, sniffed: &Sniffed, words: usize, limit: usize) {
     let report = &sniffed.report;
-    let all = report.looked_at();
-    let (tls, clear, not_known) = (report.tls, report.clear, report.not_known());
     let kinds: Vec<String> =
         report
             .connections
@@ -92,18 +128,10 @@ fn print(global: &Global, sniffed: &Sniffed, words: usize, limit: usize) {
                 }
             })
             .collect();
-    if all == 0 {
-        show::out("No connection of MySQL or Galera was recognised. --port N says where MySQL listens.");
-    } else if report.is_readable() {
-        show::out(&show::red(&format!(
-            "READABLE: {clear} of {all} connections are in clear text, {tls} speak TLS."
-        )));
-    } else if not_known > 0 {
-        show::out(&show::red(&format!(
-            "NOT KNOWN: nothing was read, {tls} of {all} connections speak TLS; of {not_known} it cannot be told."
-        )));
-    } else {
-        show::out(&format!("Nothing readable was seen: {tls} of {all} connections speak TLS."));
+    let headline = headline(report);
+    match report.conclusion() {
+        Conclusion::Readable | Conclusion::NotKnown => show::out(&show::red(&headline)),
+        Conclusion::NothingReadable | Conclusion::NoConnection => show::out(&headline),
     }
     show::out(&format!(
         "{}: {} segments, {} bytes; {}",
@@ -204,8 +232,8 @@ fn row(one: &Listed) -> Vec<String> {
             let number = version.split('-').next().unwrap_or_default();
             what = format!("{flavour} {number}");
         }
-        if let Some(user) = &mysql.user {
-            what += &format!(" as {user}");
+        if !mysql.users.is_empty() {
+            what += &format!(" as {}", mysql.users.join(", then "));
         }
         if mysql.compressed.is_some() {
             what += ", compressed";
@@ -232,6 +260,18 @@ fn shape(sniffed: &Sniffed) -> ProveSniffReport {
         doubts: sniffed.doubts.clone(),
         segments: report.segments,
         other_packets: report.other_packets,
+        conclusion: report.conclusion().id().into(),
+        packets_not_looked_at: report.packets_not_looked_at(),
+        not_looked_at: report
+            .not_looked_at
+            .iter()
+            .map(|(kind, packets)| SniffNotLookedAt {
+                kind: kind.id().into(),
+                number: kind.number(),
+                text: kind.text(),
+                packets: *packets,
+            })
+            .collect(),
         payload_bytes: report.payload_bytes,
         missing_bytes: report.missing_bytes,
         first_unix_ms: moment(report.first_unix_ms),
@@ -338,6 +378,7 @@ pub fn mysql(seen: &Seen) -> SniffMySql {
         asked_tls: seen.asked_tls,
         joined_in_the_middle: seen.joined_in_the_middle,
         user: seen.user.clone(),
+        users: seen.users.clone(),
         database: seen.database.clone(),
         program: seen.program.clone(),
         compressed: seen.compressed.map(Into::into),

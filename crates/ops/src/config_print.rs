@@ -98,6 +98,29 @@ pub fn print(
 #[cfg(test)]
 mod tests {
     #[test]
+    fn the_beginning_of_a_name_is_the_same_option_and_is_told() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let file = dir.path().join("my.cnf");
+        std::fs::write(
+            &file,
+            "[mysqld]\nmax_connections=100\nmax-connection=77\nwsrep-sst-aut=root:HUNTER2\n",
+        )
+        .expect("written");
+        let printed = super::print(Some(file), None, None, &[]).expect("it is read");
+        let of: Vec<_> = printed.options.iter().filter(|row| row.key.starts_with("max")).collect();
+        let [row] = of.as_slice() else { panic!("{of:?}") };
+        assert_eq!((row.key.as_str(), row.value.as_deref(), row.line), ("max_connections", Some("77"), 3));
+        assert_eq!(row.overrode.len(), 1);
+        assert!(
+            printed
+                .notes
+                .iter()
+                .any(|note| note.contains("max-connection is the beginning of max_connections"))
+        );
+        assert!(!format!("{printed:?}").contains("HUNTER"), "{printed:?}");
+    }
+
+    #[test]
     fn what_stands_where_a_sign_was_forgotten_is_not_shown() {
         let dir = tempfile::tempdir().expect("a directory");
         let file = dir.path().join("my.cnf");

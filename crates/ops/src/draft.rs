@@ -41,6 +41,16 @@ pub fn draft(cluster: &Cluster, login_file: Option<&Path>) -> Result<String, Ops
     let ask = |client: &mut Client, statement: &str| {
         client.query(statement).ok().and_then(|rows| Some(rows.text(0, "Value")?.into_owned()))
     };
+    let wsrep = ask(&mut first, "SHOW GLOBAL VARIABLES LIKE 'wsrep_on'");
+    if wsrep.as_deref() != Some("ON") {
+        let why = wsrep.map_or_else(|| "it has no Galera".to_owned(), |value| format!("wsrep_on is {value}"));
+        let _ = first.quit();
+        return Err(OpsError::cannot_look(
+            format!("{} is not a node of a Galera cluster, and an inventory is of one", node.name),
+            why,
+            "sealion status looks at a single server without an inventory: -h HOST",
+        ));
+    }
     let name = ask(&mut first, "SHOW GLOBAL VARIABLES LIKE 'wsrep_cluster_name'");
     let incoming = ask(&mut first, "SHOW GLOBAL STATUS LIKE 'wsrep_incoming_addresses'").unwrap_or_default();
     let _ = first.quit();

@@ -8,10 +8,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use lab::{Lab, LabOptions, Wait};
-use model::NodeName;
+use model::{Clock, NodeName, SystemClock};
 use net::{Client, ConnectOptions, Endpoint, ExposeSecret, SecretString};
 use openssl::sha::sha1;
 use server::{LiveNode, NodeView, ReadNode};
+use trust::{Ca, CaSpec, KeyKind, LeafSpec};
 
 use crate::OpsError;
 use crate::inventory::{Cluster, ClusterTable, Inventory, LoginTable, NodeTable};
@@ -241,4 +242,63 @@ pub fn pids(up: &Up) -> BTreeMap<String, i32> {
 /// A private directory for a lab: short, because unix sockets have at most 107 bytes of path.
 pub fn default_dir(name: &str) -> PathBuf {
     std::env::temp_dir().join(format!("sealion-{}-{name}", nix::unistd::geteuid().as_raw()))
+}
+
+/// Enables TLS on a lab's only server, which is no node of a Galera cluster: a CA of the lab's own, a certificate, and
+/// `require_secure_transport`. It is restarted, and asked over TLS whether it is so.
+///
+/// # Errors
+/// A file cannot be written, the server does not come up, or does not take a client that verifies its certificate.
+pub fn encrypt_single(up: &Up) -> Result<(), OpsError> {
+    const LAB_DAYS: u32 = 365;
+    let internal = |what: &'static str| move |error: &dyn std::fmt::Display| OpsError::internal(what, error);
+    let node = up
+        .lab
+        .file
+        .nodes
+        .first()
+        .ok_or_else(|| OpsError::internal("the lab has no server", "its file names none"))?;
+    let now_unix = i64::try_from(SystemClock.unix_ms() / 1000).unwrap_or(i64::MAX);
+    let ca = CaSpec { common_name: "the lab's CA".into(), valid_days: LAB_DAYS, key: KeyKind::EcP256 };
+    let ca = Ca::create(&ca, now_unix).map_err(|error| internal("cannot make the lab's CA")(&error))?;
+    let leaf = LeafSpec {
+        common_name: node.name.clone(),
+        dns: vec![node.name.clone(), "localhost".into()],
+        ips: vec![node.address],
+        valid_days: LAB_DAYS,
+        key: KeyKind::EcP256,
+        not_before_unix: None,
+        not_after_unix: None,
+    };
+    let leaf =
+        ca.issue(&leaf, now_unix).map_err(|error| internal("cannot make the lab's certificate")(&error))?;
+    let dir = node.tls_dir();
+    fs::create_dir_all(&dir).map_err(|error| internal("cannot make a directory of the lab")(&error))?;
+    let put = |path: PathBuf, text: &str, mode: u32| {
+        trust::file::write_atomically(&path, text.as_bytes(), mode, None)
+            .map(|()| path)
+            .map_err(|error| internal("cannot write a certificate of the lab")(&error))
+    };
+    let key = put(dir.join("node-key.pem"), leaf.key_pem.expose_secret(), 0o600)?;
+    let certificate = put(dir.join("node-cert.pem"), &leaf.cert_pem, 0o644)?;
+    let ca = put(dir.join("ca.pem"), &ca.cert_pem(), 0o644)?;
+    let options = format!(
+        "[mariadb]\nssl_ca={}\nssl_cert={}\nssl_key={}\nrequire_secure_transport=ON\n",
+        ca.display(),
+        certificate.display(),
+        key.display()
+    );
+    put(node.conf_d().join("tls.cnf"), &options, 0o644)?;
+    up.lab.stop(&node.name)?;
+    up.lab.start(&node.name, &[], Wait::Socket)?;
+    let mut as_client =
+        ConnectOptions::new(Endpoint::tcp(node.address.to_string(), lab::layout::SQL_PORT), "app");
+    as_client.password.clone_from(&up.app.password);
+    as_client.tls.mode = net::SslMode::VerifyIdentity;
+    as_client.tls.ca = Some(ca);
+    let client = Client::connect(&as_client).map_err(|error| {
+        OpsError::internal("the lab's server does not take a client that verifies its certificate", error)
+    })?;
+    let _ = client.quit();
+    Ok(())
 }

@@ -1,17 +1,23 @@
 //! `sealion status`: per node what is configured, what is effective, and what was seen.
 
+use std::collections::BTreeMap;
+use std::net::{IpAddr, TcpStream, ToSocketAddrs};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use model::{Clock, Finding, Look, LookError};
 use model::{LinkKind, LinkSight, Observations, Seen, Source, SystemClock, Value, WireLook};
 use serde::{Deserialize, Serialize};
 use server::{GaleraState, LiveNode, NodeView, ProviderOptions, ReadNode};
 
-use crate::inventory::Cluster;
+use crate::OpsError;
+use crate::inventory::{CaptureBy, Cluster};
 use crate::sniff::WireEye;
 
 const PEM_BYTES_MAX: u64 = 1024 * 1024;
 const SECONDS_PER_DAY: i64 = 86_400;
+/// To see whether a server can be reached at all; on one network it is a few milliseconds.
+const REACH: Duration = Duration::from_secs(1);
 
 /// One line of a node's table: one kind of traffic.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,6 +62,30 @@ pub struct Status {
     pub observations: Observations,
     pub findings: Vec<Finding>,
     pub not_looked_at: Vec<String>,
+    /// Servers for which a part of the rules does not apply, and why.
+    pub not_applicable: Vec<String>,
+}
+
+/// Does the one server answer that somebody named? Without it there is nothing that a table could show.
+///
+/// # Errors
+/// `CannotLook`: what was tried, why it failed, what to do.
+pub fn reach(cluster: &Cluster) -> Result<(), OpsError> {
+    let Some(spec) = cluster.nodes.first() else { return Ok(()) };
+    let Err(error) = LiveNode::new(spec.clone(), cluster.login_at(spec)).view() else { return Ok(()) };
+    let text = error.to_string();
+    let part = |mark: &str| {
+        let from = text.find(mark)? + mark.len();
+        let rest = text.get(from..)?;
+        Some(rest.lines().next().unwrap_or_default().trim().to_owned())
+    };
+    let first = text.lines().next().unwrap_or_default();
+    Err(OpsError::cannot_look(
+        format!("{} cannot be looked at", spec.name),
+        part("why:").map_or_else(|| first.to_owned(), |why| format!("{first}: {why}")),
+        part("next:")
+            .unwrap_or_else(|| "check host, port, user and password, as for mariadb or mysql".into()),
+    ))
 }
 
 /// Looks at every node, and on the wire for `look` (zero: not). Canaries are written only with `canaries`.
@@ -72,7 +102,10 @@ pub fn status(cluster: &Cluster, look_ms: u64, canaries: bool) -> Status {
         };
         not_looked_at.extend(cluster.capture.blind_spot().map(str::to_owned));
         match (WireEye { cluster }).wire(&what) {
-            Ok(sights) => sights,
+            Ok(mut sights) => {
+                name_blindness(cluster, &mut sights);
+                sights
+            }
             Err(LookError::NotPermitted { why, next }) => {
                 not_looked_at.push(format!("the wire: {why}; {next}"));
                 Vec::new()
@@ -94,13 +127,17 @@ pub fn with_sights(cluster: &Cluster, sights: Vec<LinkSight>, not_looked_at: Vec
     status.cluster.name.clone_from(&cluster.name);
     // Of the machine that this runs on: said only where the nodes are here too.
     status.cluster.os_class = if cluster.has_files { os_class() } else { NOT_READ.to_owned() };
-    status.cluster.galera_port = cluster.nodes.first().map_or(0, |node| node.galera_port);
     for spec in &cluster.nodes {
         let mut node = LiveNode::new(spec.clone(), cluster.login_at(spec));
         let name = spec.name.to_string();
         match node.view() {
             Ok(view) => {
-                if status.cluster.address.is_empty() {
+                if let Some(why) = view.not_galera() {
+                    status.not_applicable.push(format!(
+                        "{name} is not a Galera node ({why}): the rules for Galera and SST do not apply to it"
+                    ));
+                } else if status.cluster.address.is_empty() {
+                    status.cluster.galera_port = spec.galera_port;
                     view.variable("wsrep_cluster_address")
                         .unwrap_or("")
                         .clone_into(&mut status.cluster.address);
@@ -165,6 +202,53 @@ pub fn with_sights(cluster: &Cluster, sights: Vec<LinkSight>, not_looked_at: Vec
     status.observations = seen;
     status.sights = sights;
     status
+}
+
+/// Where nothing flowed on a link because the capture cannot see it at all, that is said in place of "no bytes flowed".
+fn name_blindness(cluster: &Cluster, sights: &mut [LinkSight]) {
+    let CaptureBy::Packets { iface } = &cluster.capture else { return };
+    let mut known: BTreeMap<String, Option<String>> = BTreeMap::new();
+    for sight in sights.iter_mut().filter(|sight| sight.payload_bytes == 0) {
+        let Seen::Unknown(why) = &mut sight.seen else { continue };
+        let of_link = |node: &&server::NodeSpec| {
+            [&sight.link.a, &sight.link.b].iter().any(|end| **end == *node.name.as_str())
+        };
+        let Some(node) = cluster.nodes.iter().find(of_link) else { continue };
+        let blind =
+            known.entry(node.name.to_string()).or_insert_with(|| why_unseen(iface, &node.address, node.port));
+        if let Some(blind) = blind {
+            why.clone_from(blind);
+        }
+    }
+}
+
+/// Why a capture on `iface` shows nothing of this server; `None` where it should.
+fn why_unseen(iface: &str, address: &str, port: u16) -> Option<String> {
+    let cannot = |why: String| Some(format!("the capture on {iface} cannot see this traffic: {why}"));
+    let resolved = (address, port).to_socket_addrs().ok().and_then(|mut all| all.next());
+    let Some(resolved) = resolved else { return cannot(format!("the name {address} is unknown here")) };
+    let ours: Vec<_> = nix::ifaddrs::getifaddrs().map(Iterator::collect).unwrap_or_default();
+    let is_loopback = |one: &&nix::ifaddrs::InterfaceAddress| {
+        one.interface_name == iface && one.flags.contains(nix::net::if_::InterfaceFlags::IFF_LOOPBACK)
+    };
+    let is_local = resolved.ip().is_loopback()
+        || ours.iter().any(|one| {
+            let Some(address) = &one.address else { return false };
+            let v4 = address.as_sockaddr_in().map(|v4| IpAddr::V4(v4.ip()));
+            let v6 = address.as_sockaddr_in6().map(|v6| IpAddr::V6(v6.ip()));
+            v4.or(v6) == Some(resolved.ip())
+        });
+    if !is_local && ours.iter().any(|one| is_loopback(&one)) {
+        return cannot(format!(
+            "{address} is another machine. Name the interface on the way to it (capture_interface in the inventory), or run this there"
+        ));
+    }
+    match TcpStream::connect_timeout(&resolved, REACH) {
+        Ok(_) => None,
+        Err(error) => cannot(format!(
+            "{resolved} cannot be reached from here ({error}), so it is in another network. For a lab: sealion lab exec -- sealion status"
+        )),
+    }
 }
 
 pub fn os_class() -> String {
@@ -255,6 +339,7 @@ fn node_status(
         certificate: sst_cert,
     };
 
+    let is_galera = view.not_galera().is_none();
     let client_cert = path(view.variable("ssl_cert"));
     let requires = view.requires_secure_transport();
     let words = |offers: bool, requires: bool| match (offers, requires) {
@@ -272,23 +357,29 @@ fn node_status(
                     .is_some_and(|value| matches!(value.to_ascii_uppercase().as_str(), "ON" | "1")),
             ),
         ),
-        effective: words(view.offers_client_tls(), requires).into(),
+        effective: view.client_tls().map_or("unknown", |offers| words(offers, requires)).into(),
         seen: seen_of(sights, LinkKind::Client, &name),
         key: path(view.variable("ssl_key")),
-        not_after_unix: client_cert.as_deref().and_then(|path| not_after(node, path)),
+        // What the server shows may be older than what stands in the file.
+        not_after_unix: view
+            .client_certificate_not_after_unix()
+            .or_else(|| client_cert.as_deref().and_then(|path| not_after(node, path))),
         certificate: client_cert,
     };
 
     let mut note = |fact: &str, value: Value, source: Source, how: &str| {
         seen.note(name.clone(), fact, value, source, now, how);
     };
-    let word = if let GaleraState::Other(_) = state { state.to_string() } else { galera.effective.clone() };
-    note(
-        "galera.effective",
-        Value::Text(word),
-        Source::Sql,
-        "SHOW GLOBAL VARIABLES LIKE 'wsrep_provider_options'",
-    );
+    if is_galera {
+        let word =
+            if let GaleraState::Other(_) = state { state.to_string() } else { galera.effective.clone() };
+        note(
+            "galera.effective",
+            Value::Text(word),
+            Source::Sql,
+            "SHOW GLOBAL VARIABLES LIKE 'wsrep_provider_options'",
+        );
+    }
     let mut differ = file_options.differences(&live);
     if in_file == "plain" && state != GaleraState::Plain {
         differ.push("socket.ssl".into());
@@ -298,12 +389,18 @@ fn node_status(
     } else {
         Value::Unknown("the option files cannot be read".into())
     };
-    note("galera.file_differs", value, Source::File, "sealion config print");
+    if is_galera {
+        note("galera.file_differs", value, Source::File, "sealion config print");
+    }
     note(
         "client.offered",
-        Value::Bool(view.offers_client_tls()),
+        view.client_tls().map_or_else(|| Value::Unknown("the server does not say".into()), Value::Bool),
         Source::Sql,
-        "SHOW GLOBAL VARIABLES LIKE 'have_ssl'",
+        if view.capabilities().have_ssl {
+            "SHOW GLOBAL VARIABLES LIKE 'have_ssl'"
+        } else {
+            "SHOW GLOBAL STATUS LIKE 'Ssl_server_not_after'"
+        },
     );
     note(
         "client.required",
@@ -316,10 +413,13 @@ fn node_status(
     } else {
         Value::Unknown("its option files were not read".into())
     };
-    note("sst.configured", value, Source::File, "my_print_defaults sst");
+    if is_galera {
+        note("sst.configured", value, Source::File, "my_print_defaults sst");
+    }
+    let rows = if is_galera { vec![galera, sst_row, client.clone()] } else { vec![client.clone()] };
     if has_files {
         let mut missing: Vec<String> = Vec::new();
-        for row in [&galera, &sst_row, &client] {
+        for row in &rows {
             for path in [&row.key, &row.certificate].into_iter().flatten() {
                 if node.host().facts(path).is_ok_and(|facts| facts.is_none()) {
                     missing.push(path.display().to_string());
@@ -335,14 +435,18 @@ fn node_status(
         };
         note("tls.files_missing", value, Source::Host, "ls -l FILE");
     }
-    let nearest = [&galera, &sst_row, &client].iter().filter_map(|row| row.not_after_unix).min();
+    let nearest = rows.iter().filter_map(|row| row.not_after_unix).min();
     if let Some(not_after) = nearest {
         let days = (not_after - i64::try_from(now / 1000).unwrap_or(0)) / SECONDS_PER_DAY;
         note(
             "cert.expires_in_days",
             Value::Number(days),
-            Source::File,
-            "openssl x509 -noout -enddate -in FILE",
+            if has_files { Source::File } else { Source::Sql },
+            if has_files {
+                "openssl x509 -noout -enddate -in FILE"
+            } else {
+                "SHOW GLOBAL STATUS LIKE 'Ssl_server_not_after'"
+            },
         );
     }
     if let Some(key) = galera_key.or_else(|| client.key.clone())
@@ -354,18 +458,22 @@ fn node_status(
             note("key.owner_is_server", Value::Bool(process.uid == facts.uid), Source::Host, "stat FILE");
         }
     }
-    let state = format!(
-        "{}, {} of {}",
-        view.status("wsrep_local_state_comment").unwrap_or("?"),
-        view.cluster_status(),
-        view.cluster_size()
-    );
+    let state = if is_galera {
+        format!(
+            "{}, {} of {}",
+            view.status("wsrep_local_state_comment").unwrap_or("?"),
+            view.cluster_status(),
+            view.cluster_size()
+        )
+    } else {
+        "not a Galera node".into()
+    };
     NodeStatus {
         node: name.clone(),
         address: node.spec().address.clone(),
         version: Some(view.version().to_owned()),
         state,
-        rows: vec![galera, sst_row, client],
+        rows,
         why_not: None,
     }
 }

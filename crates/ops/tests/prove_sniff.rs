@@ -2,13 +2,13 @@
 #![allow(clippy::unwrap_used)]
 
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use ops::prove::sniff::{Sniffed, Source, What, Words, sniff, words};
+use ops::prove::sniff::{Sniffed, Source, What, Word, Words, sniff, words};
 use wire::{Capabilities, Greeting, HandshakeResponse, SslRequest};
 
 const CANARY: &str = "SLCANARY00000000000000b1";
@@ -131,6 +131,42 @@ fn an_interface_is_listened_to_and_a_greeting_is_known_on_any_port() {
     let seen = ours.iter().filter_map(|one| one.told.mysql.as_ref()).find(|seen| seen.queries == 1).unwrap();
     assert_eq!((seen.user.as_deref(), seen.logins.len()), (Some("u"), 1));
     assert!(ours.iter().any(|one| one.findings.iter().any(|finding| finding.what == What::Canary)));
+}
+
+#[test]
+fn a_tunnel_on_an_interface_is_read_and_one_that_cannot_be_is_told() {
+    capture::can_capture().unwrap_or_else(|why| panic!("this test captures on lo:\n{why}"));
+    let mut frames = vec![];
+    let bytes = std::fs::read(recording("query.pcap")).unwrap();
+    let _ = capture::file::Reader::new().read(&bytes, &mut |packet| frames.push(packet.bytes.to_vec()));
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let stop = AtomicBool::new(false);
+    let listening = AtomicBool::new(false);
+    let source = Source::Interface { name: "lo".into(), seconds: Some(60) };
+    let sniffed = thread::scope(|scope| {
+        let sniffing = scope.spawn(|| {
+            sniff(&source, &[], Words::default(), &stop, &mut |word| {
+                if word == Word::Listening {
+                    listening.store(true, Ordering::Release);
+                }
+            })
+        });
+        while !listening.load(Ordering::Acquire) {
+            thread::sleep(Duration::from_millis(1));
+        }
+        for frame in &frames {
+            let vxlan = [b"\x08\0\0\0\0\0\x05\0", frame.as_slice()].concat();
+            socket.send_to(&vxlan, "127.0.0.1:4789").unwrap();
+        }
+        socket.send_to(&[7; 40], "127.0.0.1:1194").unwrap();
+        stop.store(true, Ordering::Relaxed);
+        sniffing.join().unwrap().unwrap()
+    });
+    // Who logs in there; other tests talk on lo meanwhile, as others.
+    let mut inner = sniffed.report.listed.iter().filter_map(|one| one.told.mysql.as_ref());
+    assert!(inner.any(|seen| seen.users == ["app"]), "{:#?}", sniffed.report);
+    let openvpn = sniffed.doubts.iter().find(|doubt| doubt.contains("OpenVPN")).expect("it is told");
+    assert!(openvpn.starts_with("1 packets were not looked at"), "{openvpn}");
 }
 
 #[test]

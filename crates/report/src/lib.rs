@@ -5,7 +5,7 @@
 
 pub mod contradictions;
 mod error;
-mod figures;
+pub mod figures;
 pub mod formats;
 pub mod html;
 pub mod shape;

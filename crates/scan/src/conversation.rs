@@ -125,6 +125,9 @@ pub enum Answer {
 pub enum Fault {
     #[error("no answer within {ms} ms")]
     Silent { ms: u64 },
+    /// The same, and there was not even a connection: nobody may be there.
+    #[error("no answer within {ms} ms")]
+    NotConnected { ms: u64 },
     #[error("the connection was refused")]
     ConnectionRefused,
     #[error("cannot connect: {why}")]
@@ -144,6 +147,8 @@ pub struct Reply {
     /// `None` where TLS was not tried, or did not begin.
     pub answer: Option<Answer>,
     pub fault: Option<Fault>,
+    /// Not one byte came.
+    pub is_mute: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -291,7 +296,7 @@ impl<'k> Conversation<'k> {
 
     pub fn into_reply(self) -> Reply {
         let spoke = self.knock.map_or(self.spoke, |knock| Spoke::Knocked(knock.into_knocked()));
-        Reply { spoke, answer: self.answer, fault: self.fault }
+        Reply { spoke, answer: self.answer, fault: self.fault, is_mute: self.received_bytes == 0 }
     }
 
     pub fn input(&mut self, bytes: &[u8]) {
@@ -321,7 +326,7 @@ impl<'k> Conversation<'k> {
 
     fn first_words(&mut self, bytes: &[u8]) {
         self.first.extend_from_slice(bytes);
-        if matches!(self.opening, Opening::Listen | Opening::Patient) {
+        if matches!(self.opening, Opening::Listen | Opening::Patient) && !is_error(&self.first) {
             match gcomm::parse(&self.first) {
                 Ok(Some(handshake)) => {
                     self.spoke = Spoke::Gcomm(handshake);
@@ -716,6 +721,17 @@ impl<'k> Conversation<'k> {
 }
 
 /// A header that a MySQL packet before a login may have: a short length and sequence number 0.
+/// A whole error in place of a greeting. The length of one may be that of a message between Galera nodes, and then the fifth byte is
+/// of a checksum; text behind it is not.
+fn is_error(first: &[u8]) -> bool {
+    let [a, b, 0, 0, payload @ ..] = first else { return false };
+    let whole = usize::from(u16::from_le_bytes([*a, *b])) == payload.len();
+    let is_text = |text: &str| !text.contains(|one: char| one.is_control());
+    whole
+        && payload.get(3..).and_then(|text| std::str::from_utf8(text).ok()).is_some_and(is_text)
+        && ErrPacket::parse(payload).is_ok_and(|error| error.code >= 1000)
+}
+
 fn could_be_packet(first: &[u8]) -> bool {
     matches!(first, [_, _, high, 0, 0x0a | 0x09 | 0xff, ..] if *high == 0)
 }
@@ -727,6 +743,23 @@ mod tests {
 
     fn keys() -> Keys {
         Keys::generate().unwrap()
+    }
+
+    #[test]
+    fn an_error_in_place_of_a_greeting_is_told_whatever_its_length_and_its_state() {
+        for state in ["#08S01", ""] {
+            for length in 1..120 {
+                let text = format!("{state}{}", "x".repeat(length));
+                let payload = [b"\xff\x1d\x04", text.as_bytes()].concat();
+                let mut bytes = u32::try_from(payload.len()).unwrap().to_le_bytes().to_vec();
+                bytes.extend(payload);
+                let (reply, _) = talk(Opening::Listen, &bytes);
+                assert!(
+                    matches!(&reply.spoke, Spoke::Refused(error) if error.code == 1053),
+                    "{length}: {reply:?}"
+                );
+            }
+        }
     }
 
     fn talk(opening: Opening, bytes: &[u8]) -> (Reply, Vec<u8>) {

@@ -28,6 +28,9 @@ use crate::target::{ProxyVersion, Target};
 
 /// What is read at once.
 const READ_BYTES: usize = 16 * 1024;
+/// So many times as long as others is waited for a port that is open and silent: its greeting may only be slow. By default 15 s:
+/// MySQL and MariaDB end a login after 10 s (connect_timeout), and most resolvers give up within 10 s.
+const PATIENCE: u64 = 3;
 const EVENTS_MAX: usize = 512;
 /// How long to sleep when nothing is due, and when a target may come soon.
 const IDLE: Duration = Duration::from_millis(250);
@@ -195,6 +198,8 @@ struct Link<'k> {
     /// Closed in our direction.
     has_left: bool,
     deadline: Instant,
+    /// How long it is from its beginning to the deadline.
+    allowed_ms: u64,
     silence_at: Option<Instant>,
 }
 
@@ -347,7 +352,9 @@ impl<'k> Engine<'k> {
             Ok(opened) => opened,
             Err(error) => return self.hang_up(at, Some(fault(&error))),
         };
-        let deadline = now + Duration::from_millis(limits.connection_ms);
+        let times = if ask.is_patient { PATIENCE } else { 1 };
+        let allowed_ms = limits.connection_ms.saturating_mul(times);
+        let deadline = now + Duration::from_millis(allowed_ms);
         let conversation = Conversation::new(keys, ask.opening, Some(ask.question), random);
         let unsent = place.job.target.proxy.map_or_else(Vec::new, |version| {
             proxy_header(version, stream.local_addr().ok(), place.job.target.address)
@@ -365,6 +372,7 @@ impl<'k> Engine<'k> {
             writes: true,
             has_left: false,
             deadline,
+            allowed_ms,
             silence_at: None,
         });
         self.deadlines.push(Reverse((deadline, at, place.turn)));
@@ -381,7 +389,7 @@ impl<'k> Engine<'k> {
                 }
                 link.conversation.into_reply()
             }
-            None => Reply { spoke: Spoke::Nothing, answer: None, fault },
+            None => Reply { spoke: Spoke::Nothing, answer: None, fault, is_mute: true },
         };
         place.job.line.answer(reply);
         self.poll(at);
@@ -425,14 +433,16 @@ impl<'k> Engine<'k> {
                 return;
             }
             self.deadlines.pop();
-            let connection_ms = self.limits.connection_ms;
             let Some(place) = self.place(at) else { continue };
             if place.turn != turn {
                 continue;
             }
             let Some(link) = &mut place.link else { continue };
             if link.deadline <= now {
-                self.hang_up(at, Some(Fault::Silent { ms: connection_ms }));
+                let ms = link.allowed_ms;
+                let fault =
+                    if link.is_connecting { Fault::NotConnected { ms } } else { Fault::Silent { ms } };
+                self.hang_up(at, Some(fault));
             } else if link.silence_at.is_some_and(|silence_at| silence_at <= now) {
                 link.silence_at = None;
                 link.conversation.nothing_came();

@@ -125,6 +125,8 @@ pub struct Facts {
     pub public_key: Option<Knocked>,
     /// Why there is less than was asked for.
     pub not_seen: Vec<String>,
+    /// More than one server answered, and how that was seen: what there is may be of either, and is judged of none.
+    pub several_servers: Option<String>,
     pub connections: u32,
     /// Of these, with a ClientHello in them.
     pub handshakes: u32,
@@ -139,6 +141,7 @@ impl Facts {
             tls: None,
             public_key: None,
             not_seen: Vec::new(),
+            several_servers: None,
             connections: 0,
             handshakes: 0,
             elapsed_us: 0,

@@ -9,11 +9,12 @@ use scan::facts::{Found, Service};
 use scan::interrogation::Depth;
 use scan::intrude::Intrusive;
 use scan::{Facts, Limits, Next, Seen, Target};
+use wire::tls::registry::Version;
 
 mod servers;
 
 use servers::{
-    Flights, Server, error_in_place_of_a_greeting, greeting, mysql_in_front_of, openssl, responder,
+    Flights, Server, error_in_place_of_a_greeting, greeting, in_turns, mysql_in_front_of, openssl, responder,
     responder_at,
 };
 
@@ -75,7 +76,70 @@ fn drain(mut stream: TcpStream) {
 fn a_tarpit_that_accepts_and_says_nothing_is_silent() {
     let facts = look(&responder(drain));
     assert_eq!(facts.service, None, "{facts:#?}");
-    says(&facts, "no answer within 600 ms");
+    // It was waited three times as long: a greeting may only be slow. What it waits for itself nobody knows.
+    assert_eq!(facts.connections, 2, "{facts:#?}");
+    says(&facts, "no answer within 1800 ms, though the port is open: what listens there is not known");
+}
+
+#[test]
+fn a_slow_greeting_is_waited_for_and_is_no_proxy_that_waits() {
+    // Later than one connection is given, and sooner than a patient one; the second closes on what came before its greeting.
+    for closes_on_early_bytes in [false, true] {
+        let behind = openssl(&["-tls1_2"]);
+        let address = behind.address;
+        let front = responder(move |mut stream| {
+            let delay = Duration::from_millis(900);
+            if closes_on_early_bytes {
+                stream.set_read_timeout(Some(delay)).unwrap();
+                if stream.read(&mut [0; 1]).is_ok() {
+                    return;
+                }
+                stream.set_read_timeout(None).unwrap();
+            } else {
+                std::thread::sleep(delay);
+            }
+            let _ = stream.write_all(&servers::greeting(true));
+            let mut request = [0; 36];
+            if stream.read_exact(&mut request).is_ok() && request[..4] == [32, 0, 0, 1] {
+                servers::join(&stream, address, &[]);
+            }
+        });
+        let facts = run(vec![target(front.address)], Depth::First, &LIMITS).remove(0).facts;
+        assert!(matches!(facts.service, Some(Service::Mysql { .. })), "{closes_on_early_bytes}: {facts:#?}");
+        let tls = facts.tls.unwrap_or_else(|| panic!("{:?}", facts.not_seen));
+        assert_eq!(tls.versions.get(&Version::TLS12), Some(&Found::Yes), "{closes_on_early_bytes}");
+    }
+}
+
+#[test]
+fn two_servers_behind_one_address_are_told_and_not_mixed() {
+    let leaf = |files: &[&'static str]| openssl(&[&["-tls1_2"], files].concat());
+    // The same greeting, and another certificate with the same kind of key.
+    let one = in_turns(leaf(&[]), leaf(&["-cert", "expired.pem", "-key", "expired.key"]));
+    let facts = look(&mysql_in_front_of(one));
+    let why = facts.several_servers.clone().unwrap_or_else(|| panic!("{facts:#?}"));
+    assert!(why.contains("two certificates") && why.contains("more than one server"), "{why}");
+    // The same certificate, and connection ids of two counters.
+    let count = std::sync::atomic::AtomicU32::new(0);
+    let behind = openssl(&["-tls1_2"]);
+    let address = behind.address;
+    let front = responder(move |mut stream| {
+        let turn = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let mut greeting = servers::greeting(true);
+        let at = greeting.iter().skip(5).position(|byte| *byte == 0).unwrap() + 6;
+        greeting[at..at + 4].copy_from_slice(&([9000, 40][turn as usize % 2] + turn).to_le_bytes());
+        let _ = stream.write_all(&greeting);
+        let mut request = [0; 36];
+        if stream.read_exact(&mut request).is_ok() && request[..4] == [32, 0, 0, 1] {
+            servers::join(&stream, address, &[]);
+        }
+    });
+    let facts = look(&front);
+    let why = facts.several_servers.clone().unwrap_or_else(|| panic!("{facts:#?}"));
+    assert!(why.contains("a server counts upwards"), "{why}");
+    // One server behind it is one.
+    let facts = look(&mysql_in_front_of(openssl(&["-tls1_2"])));
+    assert_eq!(facts.several_servers, None);
 }
 
 #[test]

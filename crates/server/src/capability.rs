@@ -43,6 +43,11 @@ pub struct Capabilities {
     pub galera_tls_roll: Trust,
     /// `FLUSH SSL` reloads the client certificate, and on a Galera node the provider's too.
     pub flush_ssl: bool,
+    /// It may be a node of a Galera cluster: the others have neither the rules nor the status variables of one.
+    pub galera: bool,
+    /// `have_ssl` is there and says whether clients are offered TLS. MySQL 8.4 and newer are without it; there
+    /// `Ssl_server_not_after` is empty without TLS (seen: MySQL 9.7.4).
+    pub have_ssl: bool,
 }
 
 impl Capabilities {
@@ -73,7 +78,14 @@ impl Capabilities {
             Flavour::MySqlWsrep => Trust::Refused("MySQL-wsrep was not tried by us"),
             Flavour::MySql => Trust::Refused("this server has no Galera"),
         };
-        Self { flavour, version, galera_tls_roll, flush_ssl: flavour == Flavour::MariaDb }
+        Self {
+            flavour,
+            version,
+            galera_tls_roll,
+            flush_ssl: flavour == Flavour::MariaDb,
+            galera: flavour != Flavour::MySql,
+            have_ssl: flavour == Flavour::MariaDb || version < (8, 4, 0),
+        }
     }
 
     /// The option-file groups that this server reads.
@@ -100,6 +112,20 @@ mod tests {
         assert!(groups.contains(&"mariadb-11.8".to_owned()) && groups.contains(&"galera".to_owned()));
         assert!(!groups.iter().any(|group| group.contains("10.11")), "{groups:?}");
         assert_eq!(Capabilities::of("8.0.36", "", false).option_groups(), ["mysqld", "server", "mysqld-8.0"]);
+    }
+
+    #[test]
+    fn what_a_flavour_lacks_is_in_its_row() {
+        for (version, galera, have_ssl) in [
+            ("10.11.19-MariaDB", true, true),
+            ("11.8.9-MariaDB", true, true),
+            ("8.0.36", false, true),
+            ("8.4.3", false, false),
+            ("9.7.4", false, false),
+        ] {
+            let row = Capabilities::of(version, "", false);
+            assert_eq!((row.galera, row.have_ssl), (galera, have_ssl), "{version}");
+        }
     }
 
     #[test]

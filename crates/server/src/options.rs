@@ -13,6 +13,8 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+mod names;
+
 use formats::optfile::{
     Item, OPTION_FILE_BYTES_MAX, OptionFile, OptionFileError, OptionItem, groups_equal, is_directive,
     is_secret_key, normalise_key, shown_key,
@@ -445,9 +447,22 @@ impl Reading<'_> {
                 option.key,
             ));
         }
+        let mut key = setting_key(option.key);
+        if names::is_of_a_server(option.group)
+            && let Some(whole) = names::whole_name(&key)
+        {
+            // What stands there may be a value whose sign was forgotten.
+            self.note(format!(
+                "{}:{}: {} is the beginning of {whole}, and the server takes it for that",
+                file.display(),
+                option.line,
+                shown_key(option.key),
+            ));
+            whole.clone_into(&mut key);
+        }
         self.effective.settings.push(Setting {
             group: option.group.to_owned(),
-            key: setting_key(option.key),
+            key,
             key_as_written: option.key.to_owned(),
             value: option.value.map(str::to_owned),
             file: file.to_owned(),

@@ -79,7 +79,10 @@ fn run_as(word: &str, experiment: &str) -> Value {
     nothing_is_left(home.path());
     assert_eq!(report["experiment"], experiment);
     for level in report["levels"].as_array().unwrap() {
-        assert_eq!(level["blocks"], 3, "{report:#}");
+        // On a busy machine a server may be silent at the end of a trial: its block is left out, and that is told.
+        let blocks = level["blocks"].as_u64().unwrap();
+        assert!(blocks <= 3, "{report:#}");
+        assert!(blocks == 3 || !report["why_not"].as_array().unwrap().is_empty(), "{report:#}");
         for comparison in level["comparisons"].as_array().unwrap() {
             // Three short trials say nothing with an interval.
             assert!(comparison["differs"].is_null() && comparison["low"].is_null(), "{comparison:#}");

@@ -202,6 +202,10 @@ pub fn run(
                     is_same_machine |= report.server_cpu_us_per_query.is_some();
                     list.push(report);
                 }
+            } else {
+                why_not.push(format!(
+                    "{connections} connections: a block was left out, an arm of it did nothing"
+                ));
             }
         }
         if let Some(wished) =

@@ -12,7 +12,7 @@ use capture::{CaptureError, Spec};
 use prove::sniff::Sniffer;
 pub use prove::sniff::connection::word_name;
 pub use prove::sniff::mysql::Seen;
-pub use prove::sniff::{Kind, Listed, Place, Report, What, guess};
+pub use prove::sniff::{Conclusion, Kind, Listed, Place, Report, What, guess};
 
 use crate::OpsError;
 
@@ -139,6 +139,13 @@ pub fn sniff(
         report.joined_in_the_middle,
         "connections had begun before the capture: their logins are not in it",
     );
+    for (kind, packets) in &report.not_looked_at {
+        doubts.push(format!("{packets} packets were not looked at: {}", kind.text()));
+    }
+    if report.not_looked_at_of_other_kinds > 0 {
+        let packets = report.not_looked_at_of_other_kinds;
+        doubts.push(format!("{packets} packets of further kinds were not looked at"));
+    }
     Ok(Sniffed { report, method, file_bytes, elapsed: began.elapsed(), doubts })
 }
 
@@ -187,9 +194,8 @@ fn file(
         read_bytes += count as u64;
         let have_bytes = held_bytes + count;
         let bytes = buffer.get(..have_bytes).unwrap_or_default();
-        let used = reader.read(bytes, &mut |packet| match packet.link.ip(packet.bytes) {
-            Some(ip) => sniffer.packet(ip, packet.unix_ms),
-            None => sniffer.other_packet(),
+        let used = reader.read(bytes, &mut |packet| {
+            sniffer.frame(packet.link, packet.bytes, packet.unix_ms);
         });
         let used = match used {
             Ok(used) => used,
@@ -250,10 +256,10 @@ fn interface(
             }
             stop.load(Ordering::Relaxed) || until.is_some_and(|until| Instant::now() >= until)
         },
-        &mut |packet, unix_ms| {
+        &mut |ethertype, packet, unix_ms| {
             let (bytes, packets) = seen.get();
             seen.set((bytes + packet.len() as u64, packets + 1));
-            sniffer.packet(packet, unix_ms);
+            sniffer.behind_link(ethertype, packet, unix_ms);
         },
     )
     .map_err(|error: CaptureError| {

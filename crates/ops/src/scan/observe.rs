@@ -25,6 +25,13 @@ pub fn observe(
     let mut note = |fact: &str, value: Value| {
         seen.note(target.to_string(), fact, value, Source::Wire, now_unix_ms, how.clone());
     };
+    // What one server answered says nothing about the other.
+    if let Some(why) = &facts.several_servers {
+        for fact in ["tls.offered"].into_iter().chain(OF_EVERY_TLS).chain(OF_LEAVES) {
+            note(fact, Value::Unknown(why.clone()));
+        }
+        return seen;
+    }
     match &facts.service {
         Some(Service::Mysql { offers_tls, .. } | Service::XProtocol { offers_tls, .. }) => {
             let answered = !*offers_tls || facts.tls.is_some();
@@ -251,18 +258,21 @@ fn of_leaves(tls: &Tls, target: &Target, now_unix_ms: u64, note: &mut dyn FnMut(
         .iter()
         .filter_map(|chain| Some((*chain, of_leaf(chain.first()?, target, now_unix_ms))))
         .collect();
-    let ends_first = judged.iter().min_by_key(|(_, (days, _))| *days);
-    if let Some((chain, (days, _))) = ends_first {
-        note(
-            OF_LEAVES[0],
-            if judged.len() > 1 && *days < rules::CERTIFICATE_DAYS_MIN {
+    let ends_first = judged.iter().min_by_key(|(_, (life, _))| life.order());
+    if let Some((chain, (life, _))) = ends_first {
+        let value = match life {
+            Life::From(unix) => {
+                let text = format!("not valid until {}", report::figures::day(*unix));
+                Value::Text(named(Some(chain), judged.len(), text))
+            }
+            Life::DaysLeft(days) if judged.len() > 1 && *days < rules::CERTIFICATE_DAYS_MIN => {
                 let text =
                     format!("{days} days are left, at least {} are wanted", rules::CERTIFICATE_DAYS_MIN);
                 Value::Text(named(Some(chain), judged.len(), text))
-            } else {
-                Value::Number(*days)
-            },
-        );
+            }
+            Life::DaysLeft(days) => Value::Number(*days),
+        };
+        note(OF_LEAVES[0], value);
     }
     for (place, fact) in OF_LEAVES.into_iter().skip(1).enumerate() {
         let bad = judged.iter().find_map(|(chain, (_, bad))| Some((*chain, bad.get(place)?.clone()?)));
@@ -273,13 +283,30 @@ fn of_leaves(tls: &Tls, target: &Target, now_unix_ms: u64, note: &mut dyn FnMut(
     }
 }
 
+/// How long a certificate is valid.
+enum Life {
+    /// From this moment on, and not before.
+    From(i64),
+    DaysLeft(i64),
+}
+
+impl Life {
+    /// What ends first comes first, and what has not begun before all of them.
+    fn order(&self) -> i64 {
+        match self {
+            Self::From(_) => i64::MIN,
+            Self::DaysLeft(days) => *days,
+        }
+    }
+}
+
 /// The days that are left, and what is wrong with the rest of [`OF_LEAVES`].
-fn of_leaf(leaf: &CertificateInfo, target: &Target, now_unix_ms: u64) -> (i64, [Option<String>; 4]) {
+fn of_leaf(leaf: &CertificateInfo, target: &Target, now_unix_ms: u64) -> (Life, [Option<String>; 4]) {
     let now_unix = i64::try_from(now_unix_ms / 1000).unwrap_or(i64::MAX);
-    let days = if leaf.not_before_unix > now_unix {
-        -1
+    let life = if leaf.not_before_unix > now_unix {
+        Life::From(leaf.not_before_unix)
     } else {
-        (leaf.not_after_unix - now_unix).div_euclid(SECONDS_PER_DAY)
+        Life::DaysLeft((leaf.not_after_unix - now_unix).div_euclid(SECONDS_PER_DAY))
     };
     let has_modulus = leaf.key.starts_with("RSA") || leaf.key.starts_with("DSA");
     let least = if has_modulus { 2048 } else { 224 };
@@ -287,7 +314,7 @@ fn of_leaf(leaf: &CertificateInfo, target: &Target, now_unix_ms: u64) -> (i64, [
     let is_short = leaf.key_bits < least && (has_modulus || leaf.key_bits > 0);
     let signature = leaf.signature.to_ascii_lowercase();
     (
-        days,
+        life,
         [
             (is_short || leaf.key.contains(", exponent"))
                 .then(|| format!("{} ({} bits)", leaf.key, leaf.key_bits)),
@@ -317,8 +344,11 @@ fn name_mismatch(leaf: &CertificateInfo, target: &Target) -> Option<String> {
         .filter(|family| !family.takes(leaf, &target.host))
         .map(|family| family.name)
         .collect();
-    // Those that keep to the RFC decide: Node's drivers refuse every address, whatever the certificate says.
-    if FAMILIES.iter().filter(|family| family.keeps_to_rfc).all(|family| family.takes(leaf, &target.host)) {
+    let names_localhost = opened_by_another_name(leaf, target);
+    // Those that keep to the RFC decide.
+    if names_localhost.is_none()
+        && FAMILIES.iter().filter(|family| family.keeps_to_rfc).all(|family| family.takes(leaf, &target.host))
+    {
         return None;
     }
     let names: Vec<String> =
@@ -328,16 +358,105 @@ fn name_mismatch(leaf: &CertificateInfo, target: &Target) -> Option<String> {
     } else {
         format!("it names {}", names.join(", "))
     };
-    Some(if refuse.len() == FAMILIES.len() {
-        format!("{says}: nobody who verifies takes it for {}", target.host)
+    let refused = if refuse.is_empty() {
+        None
+    } else if refuse.len() == FAMILIES.len() {
+        Some(format!("nobody who verifies takes it for {}", target.host))
     } else {
-        format!("{says}: for {} it is refused by {}", target.host, refuse.join("; "))
-    })
+        Some(format!("for {} it is refused by {}", target.host, refuse.join("; ")))
+    };
+    let what: Vec<String> = refused.into_iter().chain(names_localhost).collect();
+    Some(format!("{says}: {}", what.join(". ")))
+}
+
+/// Clients that connect to an address, and compare the certificate with a name that is not that machine's. One certificate with that
+/// name then passes as each server that is reached by an address.
+fn opened_by_another_name(leaf: &CertificateInfo, target: &Target) -> Option<String> {
+    let ip: std::net::IpAddr = target.host.parse().ok()?;
+    // There "localhost" is the right name.
+    if ip.is_loopback() {
+        return None;
+    }
+    let family = FAMILIES
+        .iter()
+        .find(|family| family.name_for_addresses.is_some() && family.takes(leaf, &target.host))?;
+    let name = family.name_for_addresses?;
+    Some(format!(
+        "{} accepts it for {ip} because it names {name}: by an address these drivers compare with {name}, so whoever has any \
+         certificate of this CA for {name} can pass as this server. Have them connect by a name",
+        family.name
+    ))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn leaf(dns: &[&str], ips: &[&str]) -> CertificateInfo {
+        CertificateInfo {
+            subject: "CN=x".into(),
+            issuer: "CN=ca".into(),
+            serial_hex: "1".into(),
+            not_before_unix: 0,
+            not_after_unix: 4_000_000_000,
+            dns: dns.iter().map(|&name| name.to_owned()).collect(),
+            ips: ips.iter().map(|ip| ip.parse().expect("an address")).collect(),
+            key: "EC P-256".into(),
+            key_bits: 256,
+            signature: String::new(),
+            sha256_fingerprint: String::new(),
+            key_sha256: String::new(),
+            is_ca: false,
+            server_auth: true,
+            client_auth: true,
+            self_signed: false,
+        }
+    }
+
+    fn of_chain(chain: Vec<CertificateInfo>, host: &str, now_unix_s: u64) -> (Facts, Target, u64) {
+        let mut facts = Facts::new(::scan::Port::Mysql);
+        let mut tls = Tls { chains: vec![chain], ..Tls::default() };
+        tls.versions.insert(Version::TLS13, Found::Yes);
+        facts.tls = Some(tls);
+        (facts, Target::new(host, host.parse().expect("ip"), 3306, true), now_unix_s * 1000)
+    }
+
+    fn verdict(rule: &str, facts: &Facts, target: &Target, now_unix_ms: u64) -> model::Verdict {
+        let findings = rules::judge(&observe(target, facts, &[], true, now_unix_ms));
+        findings.into_iter().find(|finding| finding.rule == rule).expect("it is judged").verdict
+    }
+
+    #[test]
+    fn a_certificate_that_is_not_valid_yet_is_told_with_its_date_and_no_days() {
+        let from = CertificateInfo { not_before_unix: 1_800_000_000, ..leaf(&[], &["192.0.2.1"]) };
+        let (facts, target, now) = of_chain(vec![from], "192.0.2.1", 1_790_000_000);
+        assert_eq!(
+            verdict("SL1121", &facts, &target, now),
+            model::Verdict::Fail("not valid until 2027-01-15".into())
+        );
+    }
+
+    #[test]
+    fn a_certificate_for_localhost_is_a_hole_for_who_connects_to_an_address() {
+        let check = |leaf: CertificateInfo, host: &str| {
+            let (facts, target, now) = of_chain(vec![leaf], host, 1_790_000_000);
+            verdict("SL1125", &facts, &target, now)
+        };
+        let told = check(leaf(&["localhost"], &["192.0.2.1"]), "192.0.2.1");
+        let model::Verdict::Fail(text) = &told else { panic!("{told:?}") };
+        assert!(text.contains("Node accepts it for 192.0.2.1 because it names localhost"), "{text}");
+        assert_eq!(check(leaf(&["db1"], &["192.0.2.1"]), "192.0.2.1"), model::Verdict::Pass);
+        // On the machine itself that is its name.
+        assert_eq!(check(leaf(&["localhost"], &["127.0.0.1"]), "127.0.0.1"), model::Verdict::Pass);
+    }
+
+    #[test]
+    fn of_several_servers_nothing_is_judged() {
+        let (mut facts, target, now) = of_chain(vec![leaf(&["db1"], &[])], "192.0.2.1", 1_790_000_000);
+        facts.several_servers = Some("two".into());
+        let findings = rules::judge(&observe(&target, &facts, &[], true, now));
+        assert!(findings.len() > 10 && findings.iter().all(|finding| finding.verdict.word() == "unknown"));
+    }
 
     #[test]
     fn a_look_that_asked_little_lets_no_rule_pass_for_what_was_not_asked() {

@@ -21,6 +21,9 @@ use super::budget::ALL_DAYS_MAX;
 use super::names::FAMILIES;
 use super::observe::observe;
 
+/// Beside what one of them said of itself.
+const SEVERAL: &str = "one of several servers that answer at this address";
+
 pub fn row(seen: &Seen, roots: &[Roots], now_unix_ms: u64) -> TargetRow {
     let (target, facts) = (&seen.target, &seen.facts);
     let trust = facts.tls.as_ref().map(|tls| trust_rows(tls, roots, now_unix_ms)).unwrap_or_default();
@@ -34,6 +37,7 @@ pub fn row(seen: &Seen, roots: &[Roots], now_unix_ms: u64) -> TargetRow {
         Grade::None { unknown } => (None, format!("not seen, and could lower it: {}", unknown.join(", "))),
     };
     let mut not_seen = facts.not_seen.clone();
+    not_seen.extend(facts.several_servers.clone());
     match &facts.public_key {
         Some(Knocked::Unknown(why)) => not_seen.push(format!("whether an RSA key is offered: {why}")),
         Some(Knocked::NoKey { plugin }) => {
@@ -51,9 +55,15 @@ pub fn row(seen: &Seen, roots: &[Roots], now_unix_ms: u64) -> TargetRow {
     TargetRow {
         service: facts.service.as_ref().map(|seen| ServiceRow {
             public_key: facts.public_key.as_ref().and_then(public_key),
+            note: if facts.several_servers.is_some() { SEVERAL.into() } else { service(seen, target).note },
             ..service(seen, target)
         }),
-        tls: facts.tls.as_ref().map(|seen| TlsRow { trust, names: names(seen, &target.host), ..tls(seen) }),
+        // Of several servers no single picture is drawn.
+        tls: facts.tls.as_ref().filter(|_| facts.several_servers.is_none()).map(|seen| TlsRow {
+            trust,
+            names: names(seen, &target.host),
+            ..tls(seen)
+        }),
         grade: letter,
         grade_why: why,
         findings: findings.iter().map(|finding| FindingRow::new(finding, &observations, &[])).collect(),
@@ -205,7 +215,7 @@ fn service(service: &Service, target: &Target) -> ServiceRow {
                 row.note += "; a management server of NDB is silent until a command comes, and none was sent";
             }
             if target.proxy.is_none() {
-                row.note += "; a server behind a load balancer waits for a PROXY header: --proxy-protocol v2";
+                row.note += "; it may wait for a load balancer's PROXY header (--proxy-protocol v2), or greet too late for us (--timeout-ms)";
             }
             "silent"
         }

@@ -221,6 +221,20 @@ fn a_client_that_knows_the_key_or_asks_for_none_gives_no_password() {
 }
 
 #[test]
+fn a_client_that_gives_up_without_tls_has_not_logged_in() {
+    // Error 2061: the server wants the whole login, the client sends no password without TLS, and leaves with COM_QUIT.
+    let mut relay = relay(strip());
+    server_says(&mut relay, &greeting());
+    client_says(&mut relay, &login());
+    server_says(&mut relay, &framed(2, &[1, 4]));
+    client_says(&mut relay, &framed(0, b"\x01"));
+    let (told, _, outcome) = relay.finish();
+    let seen = told.mysql.unwrap();
+    assert!(!outcome.logged_in && !seen.logged_in, "{seen:?}");
+    assert_eq!((seen.logins.len(), seen.passwords_in_clear), (1, 0));
+}
+
+#[test]
 fn the_nonce_of_a_switch_counts() {
     let mut relay = relay(substitute());
     server_says(&mut relay, &greeting());

@@ -17,7 +17,7 @@ use wire::{HandshakeResponse, SegmentShape, SslRequest, classify_segment, gcomm}
 use super::frames::Frames;
 use super::galera;
 use super::joined::{Chain, Joined, begins_with_hello};
-use super::mysql::{self, MySql, Next};
+use super::mysql::{self, COM_QUIT, MySql, Next};
 use super::place::Place;
 use super::unpack::{Inflater, Method, Unpack, looks_packed};
 
@@ -627,6 +627,8 @@ impl Connection {
         if starts_segment && half.unpack.is_none() {
             let begin = end.saturating_sub(piece.len() as u64);
             let next = match piece {
+                // A client that gives up says so too (error 2061: its plugin wants TLS): that is no login.
+                [1, 0, 0, 0, COM_QUIT, ..] => Next::Packets,
                 // Of the server nothing was seen, and the client goes on to its commands.
                 [_, _, _, 0, ..] if !is_server && mysql.is_in_login() && half.frames.is_between_packets() => {
                     mysql.login_is_over()

@@ -131,8 +131,7 @@ pub fn of(told: &Told) -> Vec<Finding> {
         add(What::ResultRows, seen.rows, format!("of {} results, {} bytes", seen.results, seen.row_bytes));
         add(What::Parameters, seen.executed, format!("{} bytes", seen.parameter_bytes));
         add(What::Statements, seen.queries + seen.prepared, String::new());
-        let detail = seen.user.clone().unwrap_or_default();
-        add(What::LoginWithoutTls, u64::from(seen.user.is_some()), detail);
+        add(What::LoginWithoutTls, seen.users.len() as u64, seen.users.join(", "));
     } else if !told.is_tls && !told.is_undecided && told.bytes_a + told.bytes_b > 0 {
         match told.kind {
             Kind::SstRsync | Kind::SstBackup => add(What::FullTransfer, 1, told.kind.to_string()),

@@ -20,9 +20,13 @@ pub mod unpack;
 use std::collections::BTreeMap;
 
 use capture::conversations::{Conversations, Ends};
-use capture::segment;
+use capture::fragments::Fragments;
+use capture::layers::{self, Content};
+use capture::link::Link;
+use capture::segment::Segment;
 use capture::words::Words;
 
+pub use capture::layers::Unread;
 pub use connection::{Kind, Told};
 pub use finding::{Finding, What};
 pub use place::Place;
@@ -34,6 +38,9 @@ pub const LISTED_MAX: usize = 10_000;
 
 /// Canaries with their places that are listed in the sums; a peer may send names without end.
 pub const CANARY_PLACES_MAX: usize = 10_000;
+
+/// Kinds of packets that could not be read, which are counted one by one: a peer may send protocols without end.
+const UNREAD_KINDS_MAX: usize = 200;
 
 /// One connection that is over, or was open at the end.
 #[derive(Debug, Clone)]
@@ -55,8 +62,12 @@ impl Listed {
 pub struct Report {
     /// TCP segments, with those of other protocols.
     pub segments: u64,
-    /// Packets that are no TCP over IP.
+    /// Packets that are no TCP over IP: harmless ones, and those that were not looked at.
     pub other_packets: u64,
+    /// Packets that may carry a connection of a database, and could not be read: by kind.
+    pub not_looked_at: BTreeMap<Unread, u64>,
+    /// The same, of kinds that are not listed because there are too many.
+    pub not_looked_at_of_other_kinds: u64,
     pub first_unix_ms: u64,
     pub last_unix_ms: u64,
     /// By kind.
@@ -85,6 +96,29 @@ pub struct Report {
     pub payload_bytes: u64,
 }
 
+/// What a capture shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Conclusion {
+    Readable,
+    /// Something passed that could not be read: it may have been anything.
+    NotKnown,
+    NothingReadable,
+    /// Neither MySQL nor Galera was recognised.
+    NoConnection,
+}
+
+impl Conclusion {
+    /// The word for programs.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Readable => "readable",
+            Self::NotKnown => "not-known",
+            Self::NothingReadable => "nothing-readable",
+            Self::NoConnection => "no-connection",
+        }
+    }
+}
+
 impl Report {
     /// Was something readable seen?
     pub fn is_readable(&self) -> bool {
@@ -94,6 +128,24 @@ impl Report {
     /// Connections of which nobody knows what passed: nothing may be concluded from what was not found.
     pub fn not_known(&self) -> u64 {
         self.undecided + self.connections_over_limit
+    }
+
+    /// Packets that could not be read, and may have been such a connection's.
+    pub fn packets_not_looked_at(&self) -> u64 {
+        self.not_looked_at.values().sum::<u64>() + self.not_looked_at_of_other_kinds
+    }
+
+    /// What can be said of the whole capture.
+    pub fn conclusion(&self) -> Conclusion {
+        if self.is_readable() {
+            Conclusion::Readable
+        } else if self.not_known() + self.packets_not_looked_at() > 0 {
+            Conclusion::NotKnown
+        } else if self.looked_at() == 0 {
+            Conclusion::NoConnection
+        } else {
+            Conclusion::NothingReadable
+        }
     }
 
     /// Connections of MySQL, Galera and their transfers.
@@ -145,6 +197,7 @@ impl Report {
 pub struct Sniffer {
     conversations: Conversations<Connection>,
     shared: Shared,
+    fragments: Fragments,
     report: Report,
 }
 
@@ -159,23 +212,67 @@ impl Sniffer {
         Self {
             conversations: Conversations::new(Vec::new()),
             shared: Shared::new(ports, words),
+            fragments: Fragments::default(),
             report: Report { first_unix_ms: u64::MAX, ..Report::default() },
         }
     }
 
     /// Takes a packet that begins with its IP header.
     pub fn packet(&mut self, packet: &[u8], unix_ms: u64) {
-        let Some(segment) = segment::parse(packet) else {
-            self.report.other_packets += 1;
+        self.content(&layers::ip_packet(packet), unix_ms);
+    }
+
+    /// Takes a frame of an interface with this link type.
+    pub fn frame(&mut self, link: Link, frame: &[u8], unix_ms: u64) {
+        self.content(&layers::frame(link, frame), unix_ms);
+    }
+
+    /// Takes a frame without its link header.
+    pub fn behind_link(&mut self, ethertype: u16, packet: &[u8], unix_ms: u64) {
+        self.content(&layers::packet(ethertype, packet), unix_ms);
+    }
+
+    fn content(&mut self, content: &Content<'_>, unix_ms: u64) {
+        match content {
+            Content::Segment(segment) => self.segment(segment, unix_ms),
+            Content::Harmless => self.report.other_packets += 1,
+            Content::Unread(kind) => {
+                self.report.other_packets += 1;
+                self.not_looked_at(*kind, 1);
+            }
+            Content::Fragment(part) => {
+                self.report.other_packets += 1;
+                if let Some(whole) = self.fragments.add(part, unix_ms) {
+                    // Counted again as what it is.
+                    self.report.other_packets -= 1;
+                    let content =
+                        layers::ip_body(whole.source, whole.destination, whole.protocol, &whole.body);
+                    self.content(&content, unix_ms);
+                }
+            }
+        }
+    }
+
+    fn not_looked_at(&mut self, kind: Unread, packets: u64) {
+        let kinds = &mut self.report.not_looked_at;
+        if packets == 0 {
             return;
-        };
+        }
+        if kinds.len() < UNREAD_KINDS_MAX || kinds.contains_key(&kind) {
+            *kinds.entry(kind).or_default() += packets;
+        } else {
+            self.report.not_looked_at_of_other_kinds += packets;
+        }
+    }
+
+    fn segment(&mut self, segment: &Segment<'_>, unix_ms: u64) {
         self.report.segments += 1;
         self.report.first_unix_ms = self.report.first_unix_ms.min(unix_ms);
         self.report.last_unix_ms = self.report.last_unix_ms.max(unix_ms);
         // Connections that end here are taken out of the table while the shared tools are lent to it.
         let mut ended = None;
         self.conversations.segment(
-            &segment,
+            segment,
             unix_ms,
             &mut self.shared,
             Connection::new,
@@ -188,11 +285,6 @@ impl Sniffer {
         }
     }
 
-    /// A packet that is not for us: it has no IP, or its link type is not read.
-    pub fn other_packet(&mut self) {
-        self.report.other_packets += 1;
-    }
-
     /// Packets so far.
     pub fn packets(&self) -> u64 {
         self.report.segments + self.report.other_packets
@@ -200,6 +292,8 @@ impl Sniffer {
 
     /// Nothing more will come.
     pub fn finish(mut self) -> Report {
+        let in_parts = self.fragments.finish();
+        self.not_looked_at(Unread::Fragment, in_parts);
         let mut ended = Vec::new();
         self.conversations.finish(&mut self.shared, &mut |ends, connection| ended.push((ends, connection)));
         for (ends, connection) in ended {

@@ -20,6 +20,8 @@ const SAMPLES_MAX: usize = 3;
 /// Statements that are read for samples: after so many, new shapes are rare.
 const SAMPLED_MAX: u64 = 64;
 const ERROR_CODES_MAX: usize = 8;
+/// Users of one connection that are listed: a pool may log in thousands, one after another.
+const USERS_MAX: usize = 32;
 /// Names of users and databases are shorter; MariaDB allows 128 characters of a user.
 const NAME_CHARS_MAX: usize = 128;
 /// MySQL 8.0.18 and newer.
@@ -31,7 +33,7 @@ const MARIADB_CACHE_METADATA: u32 = 1 << 4;
 /// An EOF packet has exactly this length, an OK in its place is longer.
 const EOF_BYTES: u64 = 5;
 
-const COM_QUIT: u8 = 0x01;
+pub const COM_QUIT: u8 = 0x01;
 const COM_INIT_DB: u8 = 0x02;
 const COM_QUERY: u8 = 0x03;
 const COM_FIELD_LIST: u8 = 0x04;
@@ -64,7 +66,10 @@ pub struct Seen {
     pub offers_tls: bool,
     /// The login had begun before the first packet that we know.
     pub joined_in_the_middle: bool,
+    /// The newest one.
     pub user: Option<String>,
+    /// All of them, the first one first: `COM_CHANGE_USER` logs another one in on the same connection.
+    pub users: Vec<String>,
     pub database: Option<String>,
     pub program: Option<String>,
     /// The client asked for TLS.
@@ -291,6 +296,8 @@ impl MySql {
         };
         match self.phase {
             Phase::Greeting | Phase::Login => self.login(packet),
+            // It gives up: no answer to the server's question.
+            Phase::Auth if packet.sequence == 0 && packet.head == [COM_QUIT] => Next::Packets,
             Phase::Auth => {
                 self.auth_client(packet.head);
                 Next::Packets
@@ -359,7 +366,7 @@ impl MySql {
         self.capabilities = login.head.capabilities;
         self.skips_metadata = !self.capabilities.contains(Capabilities::LONG_PASSWORD)
             && login.head.mariadb_capabilities & MARIADB_CACHE_METADATA != 0;
-        self.seen.user = name(login.user);
+        self.user(login.user);
         self.seen.database = login.database.and_then(name);
         self.seen.program = ["program_name", "_client_name"].iter().find_map(|key| {
             login
@@ -373,6 +380,16 @@ impl MySql {
         }
         self.answered(login.auth_response);
         Next::Packets
+    }
+
+    fn user(&mut self, bytes: &[u8]) {
+        self.seen.user = name(bytes);
+        if let Some(user) = &self.seen.user
+            && self.seen.users.len() < USERS_MAX
+            && !self.seen.users.contains(user)
+        {
+            self.seen.users.push(user.clone());
+        }
     }
 
     /// An answer of the client to a nonce, or the password.
@@ -493,7 +510,7 @@ impl MySql {
             }
             COM_CHANGE_USER => {
                 let (user, rest) = until_nul(body);
-                self.seen.user = name(user);
+                self.user(user);
                 let (length, rest) = rest.split_first().unwrap_or((&0, &[]));
                 let (answer, rest) = rest.split_at_checked(usize::from(*length)).unwrap_or_default();
                 let (database, rest) = until_nul(rest);

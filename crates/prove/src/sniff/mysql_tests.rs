@@ -139,3 +139,19 @@ proptest! {
         prop_assert!(mysql.seen.samples.len() <= SAMPLES_MAX && mysql.seen.logins.len() <= SAMPLES_MAX);
     }
 }
+
+#[test]
+fn both_users_of_a_connection_that_changes_its_user_are_told() {
+    let change = [&b"\x11second\0\x14"[..], &[5; 20], b"db\0\x2d\0mysql_native_password\0"].concat();
+    let ok: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
+    let mut mysql = MySql::default();
+    mysql.from_server(packet(0, &greeting("mysql_native_password")));
+    mysql.from_client(packet(1, &login("mysql_native_password", &[4; 20])));
+    mysql.from_server(packet(2, ok));
+    for _ in 0..3 {
+        mysql.from_client(packet(0, &change));
+        mysql.from_server(packet(1, ok));
+    }
+    assert_eq!(mysql.seen.users, ["u", "second"]);
+    assert_eq!(mysql.seen.user.as_deref(), Some("second"));
+}

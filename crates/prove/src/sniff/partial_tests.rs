@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use super::*;
+use capture::layers::Content;
 use capture::segment::{Segment, encode};
 
 const CLIENT: &str = "10.0.0.1:40000";
@@ -429,10 +430,8 @@ fn tls_with_a_suite_that_encrypts_nothing_is_readable() {
 fn packets(name: &str) -> Vec<(Vec<u8>, bool)> {
     let mut packets = vec![];
     let _ = capture::file::Reader::new().read(&super::tests::recording(name), &mut |packet| {
-        if let Some(ip) = packet.link.ip(packet.bytes)
-            && let Some(segment) = segment::parse(ip)
-        {
-            packets.push((ip.to_vec(), segment.source.port() == 3306));
+        if let Content::Segment(segment) = capture::layers::frame(packet.link, packet.bytes) {
+            packets.push((encode(&segment), segment.source.port() == 3306));
         }
     });
     packets

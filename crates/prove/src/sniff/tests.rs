@@ -3,6 +3,7 @@ use std::path::Path;
 
 use super::*;
 use capture::file::Reader;
+use capture::link::Link;
 use proptest::prelude::*;
 
 pub fn recording(name: &str) -> Vec<u8> {
@@ -18,9 +19,8 @@ fn sniff(file: &[u8]) -> Report {
 fn sniff_for(file: &[u8], words: &[&str]) -> Report {
     let words: Vec<Vec<u8>> = words.iter().map(|word| word.as_bytes().to_vec()).collect();
     let mut sniffer = Sniffer::with_words(&[], Words::new(&words).unwrap());
-    let _ = Reader::new().read(file, &mut |packet| match packet.link.ip(packet.bytes) {
-        Some(ip) => sniffer.packet(ip, packet.unix_ms),
-        None => sniffer.other_packet(),
+    let _ = Reader::new().read(file, &mut |packet| {
+        sniffer.frame(packet.link, packet.bytes, packet.unix_ms);
     });
     sniffer.finish()
 }
@@ -274,7 +274,7 @@ fn a_capture_that_begins_in_the_middle_is_still_read() {
         packets.iter().position(|(_, bytes)| bytes.windows(6).any(|window| window == b"select")).unwrap();
     let mut sniffer = Sniffer::new(&[]);
     for (link, packet) in &packets[login_end..] {
-        sniffer.packet(link.ip(packet).unwrap(), 1);
+        sniffer.frame(*link, packet, 1);
     }
     let report = sniffer.finish();
     let seen = report.listed[0].told.mysql.as_ref().unwrap();
@@ -306,7 +306,7 @@ fn a_lost_packet_is_told_and_what_follows_is_read() {
         let mut sniffer = Sniffer::new(&[]);
         for (number, (link, packet)) in packets.iter().enumerate() {
             if number != without {
-                sniffer.packet(link.ip(packet).unwrap(), 1);
+                sniffer.frame(*link, packet, 1);
             }
         }
         let report = sniffer.finish();
@@ -358,4 +358,119 @@ proptest! {
             }
         }
     }
+}
+
+/// The frames of a recording, each of them changed.
+fn frames(name: &str, change: impl Fn(&[u8]) -> Vec<u8>) -> Report {
+    let mut sniffer = Sniffer::new(&[]);
+    let _ = Reader::new().read(&recording(name), &mut |packet| {
+        assert_eq!(packet.link, Link::Ethernet, "{name}");
+        sniffer.frame(packet.link, &change(packet.bytes), packet.unix_ms);
+    });
+    sniffer.finish()
+}
+
+/// In an IP packet of its own, behind this header.
+fn in_ip(protocol: u8, head: &[u8], body: &[u8]) -> Vec<u8> {
+    let length = u16::try_from(20 + head.len() + body.len()).unwrap().to_be_bytes();
+    let ip = [0x45, 0, length[0], length[1], 0, 0, 0, 0, 64, protocol, 0, 0, 192, 168, 0, 1, 192, 168, 0, 2];
+    [&[0x0a; 12][..], b"\x08\x00", &ip, head, body].concat()
+}
+
+/// What puts a frame into a tunnel.
+type Wrap<'a> = &'a dyn Fn(&[u8]) -> Vec<u8>;
+
+#[test]
+fn what_is_in_clear_is_read_in_a_tunnel_as_without_one() {
+    let plain = frames("query", <[u8]>::to_vec);
+    let vxlan = |frame: &[u8]| {
+        let length = u16::try_from(16 + frame.len()).unwrap();
+        let udp = [40_000_u16, 4789, length, 0].map(u16::to_be_bytes).concat();
+        in_ip(17, &[&udp, &b"\x08\0\0\0\0\0\x05\0"[..]].concat(), frame)
+    };
+    let ways: [(&str, Wrap<'_>); 5] = [
+        ("VXLAN", &vxlan),
+        ("NVGRE", &|frame| in_ip(47, b"\x20\x00\x65\x58\x00\x00\x05\x00", frame)),
+        ("IPIP", &|frame| in_ip(4, b"", &frame[14..])),
+        ("MPLS", &|frame| [&frame[..12], b"\x88\x47\x00\x01\x01\x40", &frame[14..]].concat()),
+        ("QinQ", &|frame| [&frame[..12], b"\x88\xa8\x00\x05\x81\x00\x00\x06\x08\x00", &frame[14..]].concat()),
+    ];
+    for (name, way) in ways {
+        let report = frames("query", way);
+        assert_eq!(report.conclusion(), Conclusion::Readable, "{name}");
+        assert_eq!((report.segments, &report.findings), (plain.segments, &plain.findings), "{name}");
+        assert_eq!(report.packets_not_looked_at(), 0, "{name}");
+    }
+}
+
+#[test]
+fn what_could_not_be_looked_into_is_counted_and_never_reassuring() {
+    let esp = frames("query", |frame| in_ip(50, b"\0\0\0\x01\0\0\0\x01", frame));
+    assert_eq!((esp.conclusion(), esp.segments), (Conclusion::NotKnown, 0));
+    let (kind, packets) = esp.not_looked_at.first_key_value().unwrap();
+    assert_eq!((kind.id(), *packets, esp.not_looked_at.len()), ("encrypted", esp.other_packets, 1));
+    assert!(kind.text().contains("ESP"));
+
+    // A connection under TLS beside something that nobody could read.
+    let mut sniffer = Sniffer::new(&[]);
+    let tls = |sniffer: &mut Sniffer| {
+        let _ = Reader::new().read(&recording("tls"), &mut |packet| {
+            sniffer.frame(packet.link, packet.bytes, packet.unix_ms);
+        });
+    };
+    tls(&mut sniffer);
+    assert_eq!(sniffer.finish().conclusion(), Conclusion::NothingReadable);
+    let mut sniffer = Sniffer::new(&[]);
+    tls(&mut sniffer);
+    sniffer.frame(Link::Other(105), b"802.11", 1);
+    sniffer.frame(Link::Ethernet, &[&[0x0a; 12][..], b"\x88\xe5MACsec"].concat(), 1);
+    let report = sniffer.finish();
+    assert_eq!((report.conclusion(), report.packets_not_looked_at()), (Conclusion::NotKnown, 2));
+    // Kinds without end do not cost memory without end.
+    let mut sniffer = Sniffer::new(&[]);
+    for port in 20_000_u16..21_000 {
+        let udp = [port, port, 8 + 4, 0].map(u16::to_be_bytes).concat();
+        sniffer.frame(Link::Ethernet, &in_ip(17, &udp, b"what"), 1);
+    }
+    let report = sniffer.finish();
+    assert_eq!((report.not_looked_at.len(), report.packets_not_looked_at()), (UNREAD_KINDS_MAX, 1000));
+}
+
+#[test]
+fn parts_of_ip_packets_are_put_together_and_those_without_the_rest_are_counted() {
+    /// Each frame as two, as a router with a small MTU sends it.
+    fn parts(frame: &[u8], id: u16) -> Vec<Vec<u8>> {
+        let (head, body) = frame[14..].split_at(usize::from(frame[14] & 15) * 4);
+        let length = usize::from(u16::from_be_bytes([head[2], head[3]])) - head.len();
+        let body = &body[..length];
+        let cut = body.len() / 2 / 8 * 8;
+        let part = |flags: u16, body: &[u8]| {
+            let mut head = head.to_vec();
+            let length = u16::try_from(head.len() + body.len()).unwrap();
+            head[2..4].copy_from_slice(&length.to_be_bytes());
+            head[4..6].copy_from_slice(&id.to_be_bytes());
+            head[6..8].copy_from_slice(&flags.to_be_bytes());
+            [&frame[..14], &head, body].concat()
+        };
+        let offset = u16::try_from(cut / 8).unwrap();
+        vec![part(offset, &body[cut..]), part(0x2000, &body[..cut])]
+    }
+    let read = |keep: &dyn Fn(usize) -> bool| {
+        let (mut sniffer, mut number) = (Sniffer::new(&[]), 0);
+        let _ = Reader::new().read(&recording("query"), &mut |packet| {
+            number += 1;
+            for (which, part) in parts(packet.bytes, number).iter().enumerate() {
+                if keep(which) {
+                    sniffer.frame(packet.link, part, packet.unix_ms);
+                }
+            }
+        });
+        sniffer.finish()
+    };
+    let (plain, whole) = (frames("query", <[u8]>::to_vec), read(&|_| true));
+    assert_eq!((whole.segments, &whole.findings), (plain.segments, &plain.findings));
+    assert_eq!((whole.packets_not_looked_at(), whole.other_packets), (0, plain.segments));
+    let half = read(&|which| which == 0);
+    assert_eq!(half.not_looked_at.get(&Unread::Fragment), Some(&plain.segments));
+    assert_eq!(half.conclusion(), Conclusion::NotKnown);
 }

@@ -20,6 +20,15 @@ pub struct ProveSniffReport {
     pub doubts: Vec<String>,
     pub segments: u64,
     pub other_packets: u64,
+    /// `readable`, `not-known`, `nothing-readable` or `no-connection`. Empty in documents of older versions.
+    #[serde(default)]
+    pub conclusion: String,
+    /// Packets that may have been a connection's of a database, and could not be read.
+    #[serde(default)]
+    pub packets_not_looked_at: u64,
+    /// The same by kind.
+    #[serde(default)]
+    pub not_looked_at: Vec<SniffNotLookedAt>,
     pub payload_bytes: u64,
     pub missing_bytes: u64,
     /// `null` where no packet was seen.
@@ -51,6 +60,17 @@ impl ProveSniffReport {
         }
         out("]}");
     }
+}
+
+/// Packets of one kind that could not be read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SniffNotLookedAt {
+    /// `link-type`, `ethertype`, `ip-protocol`, `udp`, `encrypted`, `tunnel`, `ip-fragment`, `cut-short`, `malformed`, `too-many-layers`.
+    pub kind: String,
+    /// Of the link type, the ethertype, the IP protocol or the UDP port.
+    pub number: Option<u16>,
+    pub text: String,
+    pub packets: u64,
 }
 
 /// Connections of one kind.
@@ -162,7 +182,11 @@ pub struct SniffMySql {
     pub offers_tls: bool,
     pub asked_tls: bool,
     pub joined_in_the_middle: bool,
+    /// The newest one.
     pub user: Option<String>,
+    /// All that logged in on this connection, the first one first.
+    #[serde(default)]
+    pub users: Vec<String>,
     pub database: Option<String>,
     pub program: Option<String>,
     /// `zlib` or `zstd`.

@@ -12,5 +12,5 @@ pub const OFFERS_TLS: FactRule = FactRule {
     explanation: "Without a certificate the server cannot speak TLS at all, whatever clients ask for. MariaDB before 11.4 has none by default.",
     remedy: "sealion enable clients",
     fact: "client.offered",
-    judge: |value| crate::verdicts::yes(value, "have_ssl is not YES: no certificate is configured"),
+    judge: |value| crate::verdicts::yes(value, "the server has no certificate that it could offer"),
 };

@@ -7,6 +7,7 @@
 mod certificates;
 mod finished;
 mod groups;
+mod identity;
 mod intrusive;
 mod long_lists;
 mod notes;
@@ -28,6 +29,7 @@ use crate::intrude::Intrusive;
 use crate::question::{Question, Then};
 use crate::target::{Port, Target};
 
+use identity::Identity;
 use long_lists::LongLists;
 use refusals::{Refusal, Refusals, outside};
 
@@ -61,6 +63,8 @@ impl Depth {
 pub struct Ask {
     pub opening: Opening,
     pub question: Question,
+    /// This server takes its time: it is given three times as long as others.
+    pub is_patient: bool,
 }
 
 /// Between the one who asks and the one who dials.
@@ -120,6 +124,9 @@ pub async fn interrogate(line: Line, target: Target, depth: Depth, intrusive: In
         refusals: Refusals::of(depth),
         last_taken: None,
         has_asked_nameless: false,
+        is_patient: false,
+        is_nameless: false,
+        identity: None,
     };
     survey.all(depth).await;
     survey.intrude(intrusive, allowed).await;
@@ -154,6 +161,12 @@ struct Survey {
     last_taken: Option<Question>,
     /// A certificate was seen that came without a server name.
     has_asked_nameless: bool,
+    /// The server answered late: each later connection is given more time.
+    is_patient: bool,
+    /// The newest question had no server name, while others have one.
+    is_nameless: bool,
+    /// Who greeted last.
+    identity: Option<Identity>,
 }
 
 /// What a question about TLS brought.
@@ -254,12 +267,18 @@ impl Survey {
     /// The first connection: who is there, and, if TLS can be begun, what it settles.
     async fn open(&mut self) -> Option<Said> {
         let mut reply = self.connect(Question::modern()).await?;
+        // It is connected and says nothing at all. A management server of NDB does so until a command comes.
+        let is_silent = reply.is_mute
+            && reply.answer.is_none()
+            && matches!(reply.fault, Some(Fault::Silent { .. }))
+            && self.facts.port != Port::NdbManagement;
         // It may be a server that greets late, and took our hello for a bad login. Seen: a busy machine; and a server that
         // looks up its clients' names first, at a name server that is slow.
         if reply.spoke == Spoke::Nothing
-            && matches!(reply.answer, Some(Answer::Closed | Answer::NotTls(_) | Answer::Error(_)))
+            && (is_silent
+                || matches!(reply.answer, Some(Answer::Closed | Answer::NotTls(_) | Answer::Error(_))))
         {
-            if matches!(self.facts.port, Port::GroupReplication | Port::Other) {
+            if !is_silent && matches!(self.facts.port, Port::GroupReplication | Port::Other) {
                 self.opening = Opening::Xcom;
                 if let Some(Reply { spoke: Spoke::Xcom(protocol_version), .. }) =
                     self.connect(Question::modern()).await
@@ -269,10 +288,13 @@ impl Survey {
                 }
             }
             self.opening = Opening::Patient;
-            if let Some(again) = self.connect(Question::modern()).await
-                && again.spoke != Spoke::Nothing
-            {
-                reply = again;
+            self.is_patient = true;
+            if let Some(again) = self.connect(Question::modern()).await {
+                // Later connections are as slow as this one.
+                self.is_patient = again.spoke != Spoke::Nothing;
+                if self.is_patient || is_silent {
+                    reply = again;
+                }
             }
             self.opening = Opening::Listen;
         }
@@ -321,6 +343,15 @@ impl Survey {
                     _ => Service::Tls,
                 }
             }
+            Spoke::Nothing if is_silent => {
+                // Open, and silent for as long as we wait: what listens there is not known.
+                let fault = reply.fault.as_ref().map(ToString::to_string).unwrap_or_default();
+                self.facts.not_seen.push(format!(
+                    "{fault}, though the port is open: what listens there is not known. It may wait for a PROXY header \
+                     (--proxy-protocol v2), or greet even later (--timeout-ms)"
+                ));
+                return None;
+            }
             Spoke::Nothing => Service::Silent,
             Spoke::Other(bytes) => Service::Stranger { first_bytes_hex: hex(bytes) },
         };
@@ -360,13 +391,16 @@ impl Survey {
             }
             return None;
         }
+        self.is_nameless = question.is_nameless && self.server_name.is_some();
         if !question.is_nameless {
             question.server_name.clone_from(&self.server_name);
         }
         self.offered_compression = question.offers_compression();
         self.connections_left -= 1;
         self.facts.connections += 1;
-        let reply = self.line.ask(Ask { opening: self.opening, question }).await;
+        let is_patient = self.is_patient;
+        let reply = self.line.ask(Ask { opening: self.opening, question, is_patient }).await;
+        self.notice(&reply);
         self.facts.handshakes += u32::from(reply.answer.is_some());
         self.has_alerted |= matches!(reply.answer, Some(Answer::Alert(_) | Answer::Error(_)));
         Some(reply)
@@ -413,7 +447,8 @@ impl Survey {
                     Some(_) => format!("the rest of a first flight: {fault}"),
                 };
                 self.note_unseen(why);
-                self.silent_in_a_row += u32::from(matches!(fault, Fault::Silent { .. }));
+                self.silent_in_a_row +=
+                    u32::from(matches!(fault, Fault::Silent { .. } | Fault::NotConnected { .. }));
                 if self.silent_in_a_row >= SILENT_IN_A_ROW_MAX && !self.is_stopped {
                     self.is_stopped = true;
                     self.note_unseen(format!("the rest: no answer {SILENT_IN_A_ROW_MAX} times in a row"));

@@ -94,6 +94,7 @@ impl Survey {
                         == infos.first().map(|leaf| &leaf.sha256_fingerprint)
                 };
                 if !self.tls.chains.iter().any(is_known) {
+                    self.compare_leaves(&infos);
                     self.tls.chains.push(infos);
                     self.tls.chains_der.push(chain.to_vec());
                 }

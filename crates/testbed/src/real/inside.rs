@@ -99,7 +99,11 @@ fn record(errand: &Value) -> Value {
             }
             is_over.load(Ordering::Relaxed)
         },
-        &mut |packet, unix_ms| {
+        &mut |ethertype, packet, unix_ms| {
+            // The file says that its packets begin with IP.
+            if ![0x0800, 0x86dd].contains(&ethertype) {
+                return;
+            }
             let part = |number: u64| u32::try_from(number).expect("of this century").to_le_bytes();
             let length = part(packet.len() as u64);
             for field in [part(unix_ms / 1000), part(unix_ms % 1000 * 1000), length, length] {
