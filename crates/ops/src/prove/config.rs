@@ -460,6 +460,7 @@ fn connection(
 ) -> Connection {
     if let (Driver::Unknown { .. }, Some(family)) = (&found.driver, driver) {
         found.driver = Driver::Family(family);
+        config::settle(&mut found);
     }
     let predictions = match &found.driver {
         Driver::Unknown { .. } => vec![],
@@ -610,5 +611,7 @@ pub fn is_typed(style: Style, file: &str) -> bool {
     style == Style::Query && file.starts_with('(')
 }
 
+#[cfg(test)]
+mod soundness;
 #[cfg(test)]
 mod tests;
