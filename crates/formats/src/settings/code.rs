@@ -137,6 +137,17 @@ impl Reader<'_> {
                     self.at += 1;
                     return Ok(());
                 }
+                // `String url = …` of Java.
+                if self.language == Language::CLike
+                    && matches!(
+                        self.tokens.get(self.at + 1),
+                        Some(Token { kind: Kind::Name(_), starts_line: false, .. })
+                    )
+                    && self.is(2, "=")
+                {
+                    self.at += 1;
+                    return Ok(());
+                }
                 let name = name.clone();
                 // `NAME: dict = {…}` of Python, `name: Type = …` of TypeScript are skipped up to the sign.
                 let after = if self.is(1, ":")
@@ -613,6 +624,96 @@ mod tests {
         assert!(read(b"x = ", Language::Python).is_ok());
         let deep = format!("x = {}", "[".repeat(10_000));
         assert!(matches!(read(deep.as_bytes(), Language::Python), Err(SettingsError::TooMany { .. })));
+    }
+
+    /// All that a caller may ask of a source.
+    fn ask(text: &str, language: Language) {
+        let _ = read(format!("<?php {text}").as_bytes(), language).map(|source| {
+            let is_known = source.resolve("a").is_ok() || source.may_differ(0).is_some();
+            (is_known, source.imports().len(), source.uses("a", 0).len())
+        });
+    }
+
+    /// What takes long here has a loop in a loop.
+    #[test]
+    fn a_megabyte_of_brackets_ends() {
+        for sign in ["[", "{", "(", "[{(", "a[", "f(["] {
+            let text = sign.repeat((crate::settings::SETTINGS_BYTES_MAX - 8) / sign.len());
+            for language in [Language::JavaScript, Language::Python, Language::Php] {
+                ask(&text, language);
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_of_nothing_but_signs_ends() {
+        let signs = [
+            "[",
+            "{",
+            "(",
+            "]",
+            "[{",
+            "{[(",
+            "[]",
+            "a[",
+            "a=",
+            "a,",
+            "a=[],",
+            "a = b\n",
+            "f(",
+            "f()\n",
+            "f(a)\n",
+            "'",
+            "\"",
+            "`",
+            "`${",
+            "/*",
+            "#{",
+            "<<A\n",
+            "<<<A\n",
+            "a.b",
+            "a.",
+            "::",
+            "=>",
+            "...",
+            "**",
+            "a||",
+            "\\",
+            "$",
+            "$a",
+            "${",
+            "\n",
+            "\n ",
+            "a:",
+            "a={}\n",
+            "if a:\n ",
+            "\"a\"+",
+            "'a'.",
+            "import a\n",
+            "const {a} = require('b');\n",
+            "a={b:a};\n",
+            "<?",
+            "?>",
+            "=pod\n",
+            "{a:",
+            "{'a':",
+            "f(a=",
+            "'mysql:a;'",
+            "/",
+            "/[",
+            "/a",
+            "=pod\n=end\n",
+            "=begin\n",
+            "<",
+            "<<a",
+            "<<~~",
+        ];
+        for sign in signs {
+            let text = sign.repeat(32 * 1024 / sign.len());
+            for language in ALL {
+                ask(&text, language);
+            }
+        }
     }
 
     const ALL: [Language; 6] = [

@@ -236,6 +236,38 @@ mod tests {
         assert_eq!(unit.files, [("/etc/default/app".to_owned(), 4)]);
     }
 
+    #[test]
+    fn a_file_of_nothing_but_signs_ends() {
+        for sign in [
+            "[",
+            "{",
+            "${",
+            "$(",
+            "\\",
+            "\\\n",
+            "=",
+            "a=",
+            "a=b\n",
+            "'",
+            "\"",
+            "a=\"",
+            "%",
+            "#",
+            "<%",
+            "{{",
+            "Environment=a=",
+            "Environment=\n",
+            "\n",
+        ] {
+            let text = sign.repeat((crate::settings::SETTINGS_BYTES_MAX - 20) / sign.len());
+            let text = format!("Environment={text}");
+            let _ = (env(text.as_bytes()), documents(text.as_bytes()), unit(text.as_bytes()));
+            let _ = (crate::settings::url::url(&text), crate::settings::url::go_dsn(&text));
+            let dsn = format!("mysql:{}", text.replace('=', ";"));
+            let _ = crate::settings::url::dsn(&dsn);
+        }
+    }
+
     proptest! {
         #[test]
         fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {

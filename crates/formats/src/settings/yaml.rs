@@ -237,6 +237,19 @@ mod tests {
         assert!(matches!(read(deep.as_bytes()), Err(SettingsError::TooMany { .. })));
     }
 
+    #[test]
+    fn a_file_of_nothing_but_signs_ends() {
+        for sign in [
+            "[", "{", "(", "]", "}", "[{", "{[", "[]", "[a,", "{a: ", "{a: [", "- ", "-\n", "- - ", "? ",
+            ": ", "a:\n ", "a: &a ", "*a ", "&a ", "!a ", "'", "\"", "\\", "|\n", ">\n", "#", "---\n",
+            "...\n", "%", "<%", "{{", "a: b\n", "<<: ", "\n", " ", "\t", "[a]: ",
+        ] {
+            let text = sign.repeat((crate::settings::SETTINGS_BYTES_MAX - 8) / sign.len());
+            let _ = read(text.as_bytes());
+            let _ = read(format!("a: {text}").as_bytes());
+        }
+    }
+
     proptest! {
         #[test]
         fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {

@@ -316,29 +316,48 @@ fn file(path: &Path, driver: Option<&'static str>, matrix: &Matrix, looked: &mut
         && all.unread.is_empty()
         && all.notes.is_empty()
         && all.environment_files.is_empty();
-    for found in all.found {
-        looked.connections.push(connection(name.clone(), form.name, found, driver, matrix));
-    }
     looked.unread.extend(all.unread.into_iter().map(|one| unread(Some(one.line), one.why)));
     looked.notes.extend(all.notes.into_iter().map(|text| Note { file: name.clone(), text }));
+    // Variables that a file sets again; and the line of one that could not be read, and may set any.
+    let (mut again, mut may_be_any) = (Vec::new(), None);
     for (other, line) in all.environment_files {
         // Of a unit it is absolute; of a compose file it counts from that file. A specifier, a pattern or a variable is neither.
         if other.contains(['%', '*', formats::settings::HOLE]) {
+            may_be_any.get_or_insert(line);
             looked
                 .unread
                 .push(unread(Some(line), "the environment file that it names is no plain path".into()));
             continue;
         }
         let other = path.parent().unwrap_or(Path::new("")).join(other);
-        environment_file(&other, driver, matrix, looked);
+        match environment_file(&other, driver, matrix, looked) {
+            Some(variables) => again.extend(variables),
+            None => _ = may_be_any.get_or_insert(line),
+        }
+    }
+    for mut found in all.found {
+        if all.files_count_more {
+            if again.contains(&found.what) {
+                continue;
+            }
+            if let Some(line) = may_be_any {
+                found.settings.push(config::obstacle(line, "the file that is named there may set it again"));
+            }
+        }
+        looked.connections.push(connection(name.clone(), form.name, found, driver, matrix));
     }
     if is_silent {
         looked.unread.push(unread(None, format!("no connection was found in it (read as {})", form.name)));
     }
 }
 
-/// Whatever it is called, it is an environment.
-fn environment_file(path: &Path, driver: Option<&'static str>, matrix: &Matrix, looked: &mut Looked) {
+/// Whatever it is called, it is an environment. The names of its variables; none where it cannot be read.
+fn environment_file(
+    path: &Path,
+    driver: Option<&'static str>,
+    matrix: &Matrix,
+    looked: &mut Looked,
+) -> Option<Vec<String>> {
     let name = path.display().to_string();
     let read = read(path).and_then(|bytes| config::read(".env", &bytes).map_err(|error| error.to_string()));
     match read {
@@ -346,8 +365,17 @@ fn environment_file(path: &Path, driver: Option<&'static str>, matrix: &Matrix, 
             for found in all.found {
                 looked.connections.push(connection(name.clone(), form.name, found, driver, matrix));
             }
+            looked.unread.extend(all.unread.into_iter().map(|one| Unread {
+                file: name.clone(),
+                line: Some(one.line),
+                why: one.why,
+            }));
+            Some(all.variables)
         }
-        Err(why) => looked.unread.push(Unread { file: name, line: None, why }),
+        Err(why) => {
+            looked.unread.push(Unread { file: name, line: None, why });
+            None
+        }
     }
 }
 

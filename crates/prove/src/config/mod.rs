@@ -30,6 +30,10 @@ pub struct Read {
     pub unread: Vec<Unread>,
     /// Other files that it names, to be read as environment: path and line.
     pub environment_files: Vec<(String, usize)>,
+    /// What those say comes over what this one says (systemd); in a compose file it is the other way round.
+    pub files_count_more: bool,
+    /// Names of the variables that it sets, where it is an environment.
+    pub variables: Vec<String>,
     pub notes: Vec<String>,
     /// Why nothing that was found in it is certain: where, and what is wrong.
     pub doubt: Option<(usize, String)>,
@@ -222,7 +226,8 @@ pub fn is_writable(style: Style, settings: &Settings, spelt: &Spelt) -> bool {
         Style::Env => spelt.settings.iter().all(|(name, _)| *name == forms::LARAVEL_CA),
         // WordPress hands on flags, and has no constant for a CA.
         Style::WordPress => {
-            !spelt.settings.is_empty() && spelt.settings.iter().all(|(name, _)| name.starts_with("MYSQLI_CLIENT_"))
+            !spelt.settings.is_empty()
+                && spelt.settings.iter().all(|(name, _)| name.starts_with("MYSQLI_CLIENT_"))
         }
         _ => true,
     }
@@ -263,7 +268,9 @@ pub fn read(name: &str, bytes: &[u8]) -> Result<(&'static Form, Read), SettingsE
     let mut read = (form.read)(bytes)?;
     for found in &mut read.found {
         if let Some((line, why)) = &read.doubt {
-            found.settings.push(obstacle(*line, &format!("this file cannot be read for certain: line {line}: {why}")));
+            found
+                .settings
+                .push(obstacle(*line, &format!("this file cannot be read for certain: line {line}: {why}")));
         }
         clean(found);
     }

@@ -80,7 +80,8 @@ pub(super) fn replace(key: &str, all: &mut Vec<Setting>) {
     if key == "..." {
         return;
     }
-    let is_inner = |known: &str| known.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    let is_inner =
+        |known: &str| known.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
     all.retain(|setting| setting.key == "..." || !is_inner(&setting.key));
 }
 
@@ -140,7 +141,10 @@ impl Flattening<'_> {
                 continue;
             }
             let Some(own) = self.meaning.key(&entry.key) else {
-                all.push(obstacle(entry.line, "what stands in front of a value here is no option that is known"));
+                all.push(obstacle(
+                    entry.line,
+                    "what stands in front of a value here is no option that is known",
+                ));
                 continue;
             };
             let inner = if key.is_empty() { own } else { format!("{key}.{own}") };

@@ -117,7 +117,11 @@ fn filled_in(text: &str) -> Option<&'static str> {
     let (front, query) = text.split_once('?').map_or((text, None), |(front, query)| (front, Some(query)));
     let query = query.unwrap_or_default();
     let is_key = |part: &str| part.split_once('=').map_or(part, |(key, _)| key).contains(HOLE);
-    if query.split(['&', ';']).any(is_key) {
+    // Behind a part of a value that is written out, a variable may well go on with the next parameter.
+    let is_open = |part: &str| {
+        part.ends_with(HOLE) && !part.split_once('=').is_some_and(|(_, value)| value.chars().count() == 1)
+    };
+    if query.split(['&', ';']).any(|part| is_key(part) || is_open(part)) {
         return Some("a part of its parameters is filled in when the program runs");
     }
     let rest = front.split_once("://").map_or(front, |(_, rest)| rest);
@@ -125,7 +129,8 @@ fn filled_in(text: &str) -> Option<&'static str> {
         None => rest.ends_with(HOLE),
         Some((_, last)) => last.ends_with(HOLE) && last.chars().count() > 1,
     };
-    (is_open && query.is_empty()).then_some("what is filled in at its end when the program runs may hold parameters")
+    (is_open && query.is_empty())
+        .then_some("what is filled in at its end when the program runs may hold parameters")
 }
 
 /// The hosts of a URL.
@@ -260,8 +265,9 @@ fn of_anybody(settings: &[Setting]) -> Driver {
     let knows = |family: &&&str| {
         super::family(family).iter().any(|client| {
             client.settings.is_some_and(|known| {
-                let mut others =
-                    settings.iter().filter(|setting| is_about_tls(&setting.key) && !is_socket_key(&setting.key));
+                let mut others = settings
+                    .iter()
+                    .filter(|setting| is_about_tls(&setting.key) && !is_socket_key(&setting.key));
                 others.all(|setting| known.keys.iter().any(|key| key.name == setting.key))
             })
         })
@@ -313,7 +319,10 @@ fn by_dsn(text: &str, line: usize, what: &str) -> Option<Found> {
     settings.retain(|setting| !is_pdo || is_socket_key(&setting.key));
     if !is_pdo {
         let rest = text.splitn(3, ':').nth(2).unwrap_or_default();
-        if rest.split(';').any(|part| part.split_once('=').map_or(part, |(key, _)| key).contains(HOLE) && part.contains('=') || part.chars().all(|c| c == HOLE) && !part.is_empty()) {
+        if rest.split(';').any(|part| {
+            part.split_once('=').map_or(part, |(key, _)| key).contains(HOLE) && part.contains('=')
+                || part.chars().all(|c| c == HOLE) && !part.is_empty()
+        }) {
             settings.push(obstacle(line, "a part of it is filled in when the program runs"));
         }
         if text.splitn(3, ':').nth(1).is_some_and(|driver| driver.contains('(')) {

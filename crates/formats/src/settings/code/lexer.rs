@@ -44,6 +44,8 @@ struct Lexer<'a> {
     broken: Option<(usize, &'static str)>,
     /// Heredocs that begin on the next line: their last word.
     heredocs: Vec<String>,
+    /// A line on which no regular expression ends any more.
+    no_regex_on: usize,
 }
 
 /// Longest first.
@@ -63,6 +65,7 @@ pub(super) fn tokens(text: &str, language: Language) -> Lexed {
         tokens: Vec::new(),
         broken: None,
         heredocs: Vec::new(),
+        no_regex_on: 0,
     }
     .tokens()
 }
@@ -150,9 +153,7 @@ impl Lexer<'_> {
         let rest = if self.language == Language::Php { rest.trim_start_matches([' ', '\t']) } else { rest };
         let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\'' | '`'));
         let inner = quote.map_or(rest, |quote| rest.get(quote.len_utf8()..).unwrap_or_default());
-        let length = inner
-            .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-            .unwrap_or(inner.len());
+        let length = inner.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(inner.len());
         let word = inner.get(..length).unwrap_or_default();
         let begins_well = word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
         // `x << y`, and `class << self`.
@@ -176,7 +177,9 @@ impl Lexer<'_> {
                 let end = self.rest.find('\n').map_or(self.rest.len(), |at| at + 1);
                 let line = self.rest.get(..end).unwrap_or_default().trim();
                 let is_last = line.strip_prefix(word.as_str()).is_some_and(|after| {
-                    after.is_empty() || (self.language == Language::Php && !after.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+                    after.is_empty()
+                        || (self.language == Language::Php
+                            && !after.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
                 });
                 if is_last {
                     // What stands behind the word belongs to the statement.
@@ -204,9 +207,10 @@ impl Lexer<'_> {
         let has_hash =
             matches!(self.language, Language::Python | Language::Php | Language::Ruby | Language::Perl);
         let has_slashes = matches!(self.language, Language::JavaScript | Language::Php | Language::CLike);
-        let line_end = self.rest.find('\n').unwrap_or(self.rest.len());
         // PHP's attributes are written #[…]; nothing of ours stands in one.
         if (has_hash && self.rest.starts_with('#')) || (has_slashes && self.rest.starts_with("//")) {
+            // Looked for only where it counts: at each word of a line without an end it would be looked for again and again.
+            let line_end = self.rest.find('\n').unwrap_or(self.rest.len());
             self.skip(line_end);
             return true;
         }
@@ -222,7 +226,12 @@ impl Lexer<'_> {
         {
             let word = self.rest.get(1..).unwrap_or_default();
             if ["begin", "pod", "head", "over", "item"].iter().any(|start| word.starts_with(start)) {
-                let end = ["\n=cut", "\n=end"].iter().filter_map(|end| self.rest.find(end)).min();
+                let ends = |at: &usize| {
+                    self.rest
+                        .get(at + 2..)
+                        .is_some_and(|rest| rest.starts_with("cut") || rest.starts_with("end"))
+                };
+                let end = self.rest.match_indices("\n=").map(|(at, _)| at).find(ends);
                 self.skip(end.map_or(self.rest.len(), |at| at + 5));
                 return true;
             }
@@ -267,7 +276,11 @@ impl Lexer<'_> {
             && matches!(self.language, Language::JavaScript | Language::Ruby | Language::Perl)
         {
             // A regular expression: its quotes are none.
-            let end = regex_end(self.rest);
+            // Where none ended on this line, none will.
+            let end = if self.line == self.no_regex_on { 1 } else { regex_end(self.rest) };
+            if end == 1 {
+                self.no_regex_on = self.line;
+            }
             self.skip(end);
             return Some(Kind::Name("/".into()));
         }
@@ -433,7 +446,19 @@ impl Lexer<'_> {
 fn is_word_before_value(name: &str) -> bool {
     matches!(
         name,
-        "return" | "typeof" | "case" | "in" | "of" | "if" | "unless" | "and" | "or" | "not" | "when" | "split" | "else"
+        "return"
+            | "typeof"
+            | "case"
+            | "in"
+            | "of"
+            | "if"
+            | "unless"
+            | "and"
+            | "or"
+            | "not"
+            | "when"
+            | "split"
+            | "else"
     )
 }
 

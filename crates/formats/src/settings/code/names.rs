@@ -17,11 +17,39 @@ const AROUND_MAX: usize = 64;
 
 /// Calls that look at what they are given and keep it for themselves: those of drivers, and of what only prints.
 const HARMLESS_CALLS: [&str; 33] = [
-    "connect", "connect_cached", "Connection", "createConnection", "createPool", "createPoolCluster", "create_pool",
-    "create_engine", "create_async_engine", "MySQLConnectionPool", "MySQLConnection", "Mysql2::Client.new", "PDO", "mysqli",
-    "mysqli_connect", "real_connect", "mysqli_real_connect", "Sequelize", "Sequelize.connect", "sequelize", "knex", "Knex",
-    "DataSource", "establish_connection", "array_filter", "Object.freeze", "defineConfig", "getConnection", "sql.Open",
-    "console.log", "print", "var_dump", "Sequel.connect",
+    "connect",
+    "connect_cached",
+    "Connection",
+    "createConnection",
+    "createPool",
+    "createPoolCluster",
+    "create_pool",
+    "create_engine",
+    "create_async_engine",
+    "MySQLConnectionPool",
+    "MySQLConnection",
+    "Mysql2::Client.new",
+    "PDO",
+    "mysqli",
+    "mysqli_connect",
+    "real_connect",
+    "mysqli_real_connect",
+    "Sequelize",
+    "Sequelize.connect",
+    "sequelize",
+    "knex",
+    "Knex",
+    "DataSource",
+    "establish_connection",
+    "array_filter",
+    "Object.freeze",
+    "defineConfig",
+    "getConnection",
+    "sql.Open",
+    "console.log",
+    "print",
+    "var_dump",
+    "Sequel.connect",
 ];
 
 /// Names of functions that may give any name another value.
@@ -246,7 +274,10 @@ impl Names {
                 },
                 (_, "function" | "fn" | "sub") => return true,
                 (":" | "?" | "|", _) => at = before,
-                (_, name) if !name.is_empty() && !matches!(name, "if" | "while" | "for" | "foreach" | "switch" | "catch") => {
+                (_, name)
+                    if !name.is_empty()
+                        && !matches!(name, "if" | "while" | "for" | "foreach" | "switch" | "catch") =>
+                {
                     at = before;
                 }
                 _ => return false,
@@ -301,7 +332,13 @@ impl Names {
             ["const", "let", "var", "my", "our", "export", "public", "static", "final", "private"];
         let mut first = at;
         while let Some(before) = first.checked_sub(1) {
-            if DECLARING.contains(&word(self.tokens.get(before))) {
+            let before_word = word(self.tokens.get(before));
+            // `String url = …` of Java: a type stands in front.
+            let is_type = self.language == Language::CLike
+                && !self.tokens.get(first).is_some_and(|token| token.starts_line)
+                && before_word.starts_with(char::is_alphabetic)
+                && !matches!(before_word, "else" | "do" | "return" | "case");
+            if DECLARING.contains(&before_word) || is_type {
                 first = before;
             } else {
                 break;
@@ -321,16 +358,31 @@ impl Names {
             // `if (x)` on the line before.
             ")" => {
                 let opening = self.pair.get(before).copied().flatten();
-                let name = opening.and_then(|opening| opening.checked_sub(1)).map(|at| word(self.tokens.get(at)));
+                let name =
+                    opening.and_then(|opening| opening.checked_sub(1)).map(|at| word(self.tokens.get(at)));
                 starts_line
                     && !matches!(
                         name,
-                        None | Some("if" | "while" | "for" | "foreach" | "with" | "switch" | "catch" | "elseif" | "unless" | "until" | "")
+                        None | Some(
+                            "if" | "while"
+                                | "for"
+                                | "foreach"
+                                | "with"
+                                | "switch"
+                                | "catch"
+                                | "elseif"
+                                | "unless"
+                                | "until"
+                                | ""
+                        )
                     )
             }
             "]" => starts_line && self.language == Language::JavaScript,
             "" => {
-                let is_open = matches!(word(self.tokens.get(before)), "else" | "do" | "and" | "or" | "return" | "try" | "case");
+                let is_open = matches!(
+                    word(self.tokens.get(before)),
+                    "else" | "do" | "and" | "or" | "return" | "try" | "case"
+                );
                 starts_line && !is_open
             }
             _ => false,
@@ -348,10 +400,26 @@ impl Names {
         let before_that = opening.checked_sub(2).map_or("", |at| word(self.tokens.get(at)));
         match sign(self.tokens.get(opening)) {
             "(" => {
-                let is_test = matches!(before, "if" | "while" | "switch" | "elsif" | "elseif" | "unless" | "until");
-                matches!(before, "function" | "fn" | "def" | "sub" | "for" | "foreach" | "catch" | "list" | "unset" | "lambda" | "func" | "isset")
-                    || matches!(before_that, "function" | "fn" | "def" | "sub" | "func")
-                    || (matches!(next, "=>" | "->") && self.language != Language::Php && self.language != Language::Perl)
+                let is_test =
+                    matches!(before, "if" | "while" | "switch" | "elsif" | "elseif" | "unless" | "until");
+                matches!(
+                    before,
+                    "function"
+                        | "fn"
+                        | "def"
+                        | "sub"
+                        | "for"
+                        | "foreach"
+                        | "catch"
+                        | "list"
+                        | "unset"
+                        | "lambda"
+                        | "func"
+                        | "isset"
+                ) || matches!(before_that, "function" | "fn" | "def" | "sub" | "func")
+                    || (matches!(next, "=>" | "->")
+                        && self.language != Language::Php
+                        && self.language != Language::Perl)
                     || (next == "{" && !is_test)
                     || (next == "=" && after_next != "=")
             }
@@ -365,7 +433,8 @@ impl Names {
         let token = self.tokens.get(at)?;
         let name = word(Some(token));
         let root = root(name, self.language);
-        let is_whole = name.trim_start_matches(['$', '@', '%', '\\', '&']).len() == root.trim_start_matches(['$', '@']).len();
+        let is_whole = name.trim_start_matches(['$', '@', '%', '\\', '&']).len()
+            == root.trim_start_matches(['$', '@']).len();
         let why = |text: String| Some(Why::new(token.line, text));
         let previous = at.checked_sub(1).and_then(|at| self.tokens.get(at));
         let (next, after) = (sign(self.tokens.get(at + 1)), sign(self.tokens.get(at + 2)));
@@ -383,8 +452,8 @@ impl Names {
         let bound = || why(format!("{root} stands for something else in line {}", token.line));
         if is_whole {
             const BINDING: [&str; 20] = [
-                "for", "as", "import", "global", "nonlocal", "del", "unset", "def", "function", "class", "let", "const", "var",
-                "my", "our", "local", "foreach", "delete", "undef", "func",
+                "for", "as", "import", "global", "nonlocal", "del", "unset", "def", "function", "class",
+                "let", "const", "var", "my", "our", "local", "foreach", "delete", "undef", "func",
             ];
             if BINDING.contains(&word(previous)) || matches!(sign(previous), "&" | "++" | "--") {
                 return bound();
@@ -397,7 +466,10 @@ impl Names {
             }
             let is_outside = self.around.get(at).copied().flatten().is_none();
             let has_comma = next == "," || sign(previous) == ",";
-            if is_outside && has_comma && matches!(self.language, Language::Python | Language::Ruby | Language::CLike) {
+            if is_outside
+                && has_comma
+                && matches!(self.language, Language::Python | Language::Ruby | Language::CLike)
+            {
                 return bound();
             }
             if self.language == Language::Ruby && (next == "|" || sign(previous) == "|") {
@@ -427,7 +499,11 @@ impl Names {
         }
         if end > at + 1 {
             let is_read = is_given && matches!(sign(self.tokens.get(end)), "," | ")" | "]" | "}");
-            return if is_read { None } else { why(format!("a part of {root} may be set in line {}", token.line)) };
+            return if is_read {
+                None
+            } else {
+                why(format!("a part of {root} may be set in line {}", token.line))
+            };
         }
         if next == "(" && !is_whole {
             return why(format!("a method of {root} is called in line {}, which may change it", token.line));
@@ -482,7 +558,9 @@ impl Names {
             Language::Python => next == "=" && after != "=" && around == "(" && is_first && !is_binding,
             Language::JavaScript => next == ":" && around == "{" && is_first && !is_binding,
             Language::Ruby => next == ":" && is_first,
-            Language::Php => next == ":" && around == "(" && is_first && !word(self.tokens.get(at)).starts_with('$'),
+            Language::Php => {
+                next == ":" && around == "(" && is_first && !word(self.tokens.get(at)).starts_with('$')
+            }
             Language::Perl => next == "=>" && !word(self.tokens.get(at)).starts_with(['$', '@', '%']),
             Language::CLike => false,
         }
@@ -497,7 +575,8 @@ impl Names {
                     continue;
                 }
                 let last = name.rsplit(['.', '>', ':', '\\']).next().unwrap_or_default();
-                let is_harmless = HARMLESS_CALLS.contains(&name) || HARMLESS_CALLS.contains(&last) || name == "dict";
+                let is_harmless =
+                    HARMLESS_CALLS.contains(&name) || HARMLESS_CALLS.contains(&last) || name == "dict";
                 if !is_harmless {
                     return false;
                 }
@@ -514,7 +593,8 @@ impl Names {
     /// A brace that begins a body and no map.
     fn is_body(&self, opening: usize) -> bool {
         let before = opening.checked_sub(1).and_then(|at| self.tokens.get(at));
-        matches!(sign(before), ")" | "=>" | ";" | "{" | "}") || matches!(word(before), "else" | "try" | "do" | "finally")
+        matches!(sign(before), ")" | "=>" | ";" | "{" | "}")
+            || matches!(word(before), "else" | "try" | "do" | "finally")
     }
 
     fn is_exported(&self, at: usize) -> bool {
@@ -546,20 +626,28 @@ impl Source {
         let parts = if whole.is_empty() { name.get(root.len()..).unwrap_or_default() } else { "" };
         let definitions = if whole.is_empty() { self.definitions(root) } else { whole };
         let [index] = definitions.as_slice() else {
-            let line = definitions.get(1).and_then(|index| names.assigned.get(*index)).map_or(1, |(at, _)| names.line(*at));
-            let first = names.by_root.get(root).and_then(|all| all.first()).map_or(line, |at| names.line(*at));
+            let line = definitions
+                .get(1)
+                .and_then(|index| names.assigned.get(*index))
+                .map_or(1, |(at, _)| names.line(*at));
+            let first =
+                names.by_root.get(root).and_then(|all| all.first()).map_or(line, |at| names.line(*at));
             return Err(if definitions.is_empty() {
                 Why::new(first, format!("nothing in this file says what {name} is"))
             } else {
                 Why::new(line, format!("{name} is set again in line {line}"))
             });
         };
-        let (Some(entry), Some((defined, ends))) = (self.assigned.get(*index), names.assigned.get(*index)) else {
+        let (Some(entry), Some((defined, ends))) = (self.assigned.get(*index), names.assigned.get(*index))
+        else {
             return Err(Why::new(1, format!("nothing in this file says what {name} is")));
         };
         let line = entry.line;
         if let Some(at) = names.rebinding {
-            return Err(Why::new(names.line(at), format!("the code of line {} may give {name} another value", names.line(at))));
+            return Err(Why::new(
+                names.line(at),
+                format!("the code of line {} may give {name} another value", names.line(at)),
+            ));
         }
         if !names.begins_statement(*defined) {
             return Err(Why::new(line, format!("{name} is set in line {line} under a condition")));
@@ -579,11 +667,17 @@ impl Source {
             let is_seen = names.is_around(own, block) && (at >= *ends || block != own);
             let is_hidden = names.language == Language::Php && names.crosses_function(own, block);
             if !is_seen || is_hidden {
-                return Err(Why::new(line, format!("what {name} is in line {} is not said by line {line}", names.line(at))));
+                return Err(Why::new(
+                    line,
+                    format!("what {name} is in line {} is not said by line {line}", names.line(at)),
+                ));
             }
             if let Some(include) = names.includes.iter().find(|include| (*defined..at).contains(include)) {
                 let include = names.line(*include);
-                return Err(Why::new(include, format!("the file that is included in line {include} may change {name}")));
+                return Err(Why::new(
+                    include,
+                    format!("the file that is included in line {include} may change {name}"),
+                ));
             }
         }
         let mut node = entry.node.clone();
@@ -606,7 +700,9 @@ impl Source {
         if all.len() > 1 {
             return Some(Why::new(line, format!("{key} is set more than once")));
         }
-        if !names.begins_statement(*defined) || (names.block.get(*defined) != Some(&0) && matches!(names.language, Language::Python)) {
+        if !names.begins_statement(*defined)
+            || (names.block.get(*defined) != Some(&0) && matches!(names.language, Language::Python))
+        {
             return Some(Why::new(line, format!("{key} is set in line {line} under a condition")));
         }
         if is_exports {
@@ -618,11 +714,17 @@ impl Source {
                 .map(|part| Why::new(part.line, format!("a part of {key} is set in line {}", part.line)));
         }
         if let Some(at) = names.rebinding {
-            return Some(Why::new(names.line(at), format!("the code of line {} may give {key} another value", names.line(at))));
+            return Some(Why::new(
+                names.line(at),
+                format!("the code of line {} may give {key} another value", names.line(at)),
+            ));
         }
         if let Some(include) = names.includes.iter().find(|include| *include > defined) {
             let include = names.line(*include);
-            return Some(Why::new(include, format!("what line {include} takes from another file may change {key}")));
+            return Some(Why::new(
+                include,
+                format!("what line {include} takes from another file may change {key}"),
+            ));
         }
         let root = root(key, names.language);
         let mut checked = HashSet::from([*defined]);
@@ -674,7 +776,10 @@ impl Source {
                 } else if names.is_given_to_harmless_call(at) && rest.is_empty() {
                     Use::Given
                 } else {
-                    Use::Other(Why::new(names.line(at), format!("{root} is used in line {} in a way that may change it", names.line(at))))
+                    Use::Other(Why::new(
+                        names.line(at),
+                        format!("{root} is used in line {} in a way that may change it", names.line(at)),
+                    ))
                 };
                 Occurrence {
                     line: names.line(at),
@@ -731,7 +836,12 @@ impl Source {
         places
             .iter()
             .filter(|at| word(names.tokens.get(**at)) == name && sign(names.tokens.get(**at + 1)) != "(")
-            .filter(|at| !matches!(word(at.checked_sub(1).and_then(|at| names.tokens.get(at))), "import" | "from"))
+            .filter(|at| {
+                !matches!(
+                    word(at.checked_sub(1).and_then(|at| names.tokens.get(at))),
+                    "import" | "from" | "as"
+                )
+            })
             .map(|at| names.line(*at))
             .next()
     }
@@ -740,7 +850,9 @@ impl Source {
     pub fn has_path_of(&self, name: &str) -> bool {
         let names = &self.names;
         let places = names.by_root.get(name).into_iter().flatten();
-        places.copied().any(|at| word(names.tokens.get(at)).get(name.len()..).is_some_and(|rest| rest.starts_with("::")))
+        places
+            .copied()
+            .any(|at| word(names.tokens.get(at)).get(name.len()..).is_some_and(|rest| rest.starts_with("::")))
     }
 
     /// How many places have this name, or something of it.
@@ -764,7 +876,10 @@ impl Source {
         let names = &self.names;
         names.by_root.get(name).into_iter().flatten().any(|at| {
             word(names.tokens.get(*at)) == name
-                && !matches!(word(at.checked_sub(1).and_then(|at| names.tokens.get(at))), "import" | "as" | "const" | "let" | "var")
+                && !matches!(
+                    word(at.checked_sub(1).and_then(|at| names.tokens.get(at))),
+                    "import" | "as" | "const" | "let" | "var"
+                )
                 && !matches!(sign(at.checked_sub(1).and_then(|at| names.tokens.get(at))), "{" | ",")
                 && names.may_change(*at, false, &mut HashSet::new()).is_some()
         })
@@ -864,9 +979,15 @@ impl Names {
             {
                 self.names_before(at, module, line, true, &mut all);
             }
-            if name == "require" && sign(self.tokens.get(at + 1)) == "(" && sign(self.tokens.get(at + 3)) == ")" {
+            if name == "require"
+                && sign(self.tokens.get(at + 1)) == "("
+                && sign(self.tokens.get(at + 3)) == ")"
+            {
                 let is_whole = matches!(sign(self.tokens.get(at + 4)), "" | ";" | ",")
-                    && self.tokens.get(at + 4).is_none_or(|token| token.starts_line || !sign(Some(token)).is_empty());
+                    && self
+                        .tokens
+                        .get(at + 4)
+                        .is_none_or(|token| token.starts_line || !sign(Some(token)).is_empty());
                 if let (Some(module), true) = (self.text(at + 2), is_whole)
                     && sign(at.checked_sub(1).and_then(|at| self.tokens.get(at))) == "="
                 {
@@ -883,14 +1004,20 @@ impl Names {
         for _ in 0..2 {
             let Some(last) = end.checked_sub(1) else { return };
             let mut add = |name: &str, part: &str| {
-                all.push(Import { name: name.to_owned(), module: module.to_owned(), part: part.to_owned(), line });
+                all.push(Import {
+                    name: name.to_owned(),
+                    module: module.to_owned(),
+                    part: part.to_owned(),
+                    line,
+                });
             };
             if sign(self.tokens.get(last)) == "}" {
                 let Some(opening) = self.pair.get(last).copied().flatten() else { return };
                 let mut inner = opening + 1;
                 while inner < last {
                     let part = word(self.tokens.get(inner));
-                    let has_other = word(self.tokens.get(inner + 1)) == "as" || sign(self.tokens.get(inner + 1)) == ":";
+                    let has_other =
+                        word(self.tokens.get(inner + 1)) == "as" || sign(self.tokens.get(inner + 1)) == ":";
                     let name = if has_other { word(self.tokens.get(inner + 2)) } else { part };
                     if !part.is_empty() && !name.is_empty() {
                         add(name, part);

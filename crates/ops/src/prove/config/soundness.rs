@@ -55,5 +55,10 @@ fn nothing_better_than_unknown_is_said_of_what_was_not_read_whole() {
         assert!(!shown.contains("geheim"), "row {index}: a secret is in what was read");
     }
     assert!(all >= 60);
-    assert!(wrong.is_empty(), "{} of {all} wrong ({unknown} unknown):\n{}", wrong.len(), wrong.join("\n---\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} of {all} wrong ({unknown} unknown):\n{}",
+        wrong.len(),
+        wrong.join("\n---\n")
+    );
 }

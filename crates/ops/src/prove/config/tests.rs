@@ -203,8 +203,8 @@ fn a_text_is_what_its_driver_takes_it_for_or_unknown() {
     for value in ["'false'", "'no'", "0"] {
         check("a.js", &node(value), None, true);
     }
-    check("main.go", "x(\"u:p@tcp(h:3306)/x?tls=skip_verify\")\n", None, true);
-    check("main.go", "x(\"u:p@tcp(h:3306)/x?tls=tRuE\")\n", None, true);
+    check("main.go", "sql.Open(\"mysql\", \"u:p@tcp(h:3306)/x?tls=skip_verify\")\n", None, true);
+    check("main.go", "sql.Open(\"mysql\", \"u:p@tcp(h:3306)/x?tls=tRuE\")\n", None, true);
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn who_goes_through_a_socket_is_accused_of_nothing() {
     is_local("database.yml", "production:\n  adapter: mysql2\n  socket: /run/mysqld.sock\n");
     is_local("a.php", "<?php $c = new PDO('mysql:unix_socket=/run/mysqld.sock;dbname=x', 'u', $p);\n");
     is_local("a.php", "<?php $c = mysqli_connect('localhost', 'u', $p);\n");
-    is_local("main.go", "x(\"u:p@unix(/run/mysqld.sock)/x\")\n");
+    is_local("main.go", "sql.Open(\"mysql\", \"u:p@unix(/run/mysqld.sock)/x\")\n");
     is_local("my.cnf", "[mysqldump]\nprotocol=SOCKET\nsocket=/run/mysqld.sock\n");
     is_local("d.env", "DB_CONNECTION=mysql\nDB_SOCKET=/run/mysqld.sock\n");
     // A word of the file that is not about TLS stays.
@@ -238,7 +238,7 @@ fn who_goes_through_a_socket_is_accused_of_nothing() {
     // Beside another host PHP takes no socket, Go's `localhost` is a network's, and a file's socket is for who names no host.
     for (name, text) in [
         ("a.php", "<?php $c = new PDO('mysql:host=db;unix_socket=/run/mysqld.sock', 'u', $p);\n"),
-        ("main.go", "x(\"u:p@tcp(localhost:3306)/x\")\n"),
+        ("main.go", "sql.Open(\"mysql\", \"u:p@tcp(localhost:3306)/x\")\n"),
         // Words of other drivers, which these pass over.
         (
             "a.js",

@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use formats::settings::pairs::{self, Pair};
 
 use super::{Form, ends};
-use crate::config::{Driver, Found, Given, Read, Setting, SettingsError, Style, Unread, is_about_tls, obstacle, urls};
+use crate::config::{
+    Driver, Found, Given, Read, Setting, SettingsError, Style, Unread, is_about_tls, obstacle, urls,
+};
 
 pub(super) const ENV: Form = Form {
     id: "env",
@@ -22,18 +24,19 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
 
 /// What an environment says, wherever it stands. Of several values for a name the last counts.
 pub(super) fn environment(pairs: &[Pair]) -> Read {
-    let mut read = Read::default();
-    let last: HashMap<&str, usize> = pairs.iter().enumerate().map(|(at, pair)| (pair.key.as_str(), at)).collect();
+    let mut read = Read { variables: pairs.iter().map(|pair| pair.key.clone()).collect(), ..Read::default() };
+    let last: HashMap<&str, usize> =
+        pairs.iter().enumerate().map(|(at, pair)| (pair.key.as_str(), at)).collect();
     let is_last = |at: usize, pair: &Pair| last.get(pair.key.as_str()) == Some(&at);
     let laravel = laravel(pairs);
     // Words about TLS that a program may hand to its driver besides the URL.
-    let beside = pairs.iter().find(|pair| is_beside(&pair.key) && !(laravel.is_some() && pair.key == LARAVEL_CA));
+    let beside =
+        pairs.iter().find(|pair| is_beside(&pair.key) && !(laravel.is_some() && pair.key == LARAVEL_CA));
     let weakens = pairs.iter().find(|pair| pair.key == "NODE_TLS_REJECT_UNAUTHORIZED");
-    for (at, pair) in pairs.iter().enumerate().filter(|(at, pair)| is_last(*at, pair)) {
+    for (_, pair) in pairs.iter().enumerate().filter(|(at, pair)| is_last(*at, pair)) {
         if read.found.len() > crate::config::CONNECTIONS_MAX {
             break;
         }
-        let _ = at;
         match urls::found(&pair.value, pair.line, &pair.key) {
             Some(mut found) => {
                 if let Some(other) = beside.filter(|other| other.key != pair.key) {
@@ -41,7 +44,9 @@ pub(super) fn environment(pairs: &[Pair]) -> Read {
                     found.settings.push(obstacle(other.line, &why));
                 }
                 if let Some(other) = weakens {
-                    found.settings.push(obstacle(other.line, "NODE_TLS_REJECT_UNAUTHORIZED changes how Node verifies"));
+                    found
+                        .settings
+                        .push(obstacle(other.line, "NODE_TLS_REJECT_UNAUTHORIZED changes how Node verifies"));
                 }
                 read.found.push(found);
             }
@@ -97,7 +102,10 @@ fn laravel(pairs: &[Pair]) -> Option<Found> {
     let mut settings = Vec::new();
     if let Some(ca) = of(LARAVEL_CA).filter(|ca| !ca.value.is_empty()) {
         settings.push(Setting::new(&ca.key, Given::Text(ca.value.to_string()), ca.line));
-        settings.push(obstacle(ca.line, "what PDO is given besides stands in config/database.php: look at that file"));
+        settings.push(obstacle(
+            ca.line,
+            "what PDO is given besides stands in config/database.php: look at that file",
+        ));
     }
     if let Some(url) = of("DB_URL").or_else(|| of("DATABASE_URL")).filter(|url| !url.value.is_empty()) {
         settings.push(obstacle(url.line, &format!("{} may say more than the other variables", url.key)));

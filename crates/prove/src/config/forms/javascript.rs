@@ -47,7 +47,8 @@ struct File<'a> {
 fn read(bytes: &[u8], style: Style) -> Result<Read, SettingsError> {
     let source = code::read(bytes, Language::JavaScript)?;
     let file = File { imports: source.imports(), source: &source, style };
-    let mut read = Read { doubt: source.doubt.as_ref().map(|why| (why.line, why.text.clone())), ..Read::default() };
+    let mut read =
+        Read { doubt: source.doubt.as_ref().map(|why| (why.line, why.text.clone())), ..Read::default() };
     // Lines whose texts are part of something that is read.
     let mut told: HashSet<usize> = HashSet::new();
     for call in &source.calls {
@@ -61,12 +62,20 @@ fn read(bytes: &[u8], style: Style) -> Result<Read, SettingsError> {
     loose::add(&source, &told, if let [only] = families[..] { Some(only) } else { None }, &mut read);
     for found in &mut read.found {
         if let Some(line) = file.weakens_all() {
-            found.settings.push(obstacle(line, &format!("line {line} changes how every connection of the program verifies")));
+            found.settings.push(obstacle(
+                line,
+                &format!("line {line} changes how every connection of the program verifies"),
+            ));
         }
     }
     if read.found.is_empty() && read.unread.is_empty() && !families.is_empty() {
-        let line = file.imports.iter().find(|import| family_of_module(&import.module).is_some()).map_or(1, |import| import.line);
-        read.unread.push(Unread { line, why: "it loads a driver, and no connection that can be read".into() });
+        let line = file
+            .imports
+            .iter()
+            .find(|import| family_of_module(&import.module).is_some())
+            .map_or(1, |import| import.line);
+        read.unread
+            .push(Unread { line, why: "it loads a driver, and no connection that can be read".into() });
     }
     Ok(read)
 }
@@ -83,7 +92,8 @@ impl File<'_> {
 
     fn weakens_all(&self) -> Option<usize> {
         const WORD: &str = "NODE_TLS_REJECT_UNAUTHORIZED";
-        let by_text = || self.source.texts.iter().find(|text| text.text() == Some(WORD)).map(|text| text.line);
+        let by_text =
+            || self.source.texts.iter().find(|text| text.text() == Some(WORD)).map(|text| text.line);
         self.source
             .assigned
             .iter()
@@ -113,7 +123,9 @@ impl File<'_> {
                     matches!(import.part.as_str(), "" | "default")
                 };
                 match family {
-                    Some(family) if fits && !self.source.is_bound_otherwise(bound) => Some(Driver::Family(family)),
+                    Some(family) if fits && !self.source.is_bound_otherwise(bound) => {
+                        Some(Driver::Family(family))
+                    }
                     Some(_) => unknown("the name of the driver stands for something else too"),
                     None if bound.contains("mysql") || bound.contains("maria") => {
                         unknown("it comes from a module that is no driver known here")
@@ -213,7 +225,14 @@ impl File<'_> {
         }
     }
 
-    fn tree<'t>(&self, node: &'t Node, keys: &mut Vec<&'t str>, why: Option<&str>, read: &mut Read, told: &mut HashSet<usize>) {
+    fn tree<'t>(
+        &self,
+        node: &'t Node,
+        keys: &mut Vec<&'t str>,
+        why: Option<&str>,
+        read: &mut Read,
+        told: &mut HashSet<usize>,
+    ) {
         match &node.value {
             Value::Map(entries) => {
                 if let Some(mut found) = self.of_object(&keys.join("."), node, told)
@@ -229,7 +248,8 @@ impl File<'_> {
                 for entry in entries {
                     keys.push(&entry.key);
                     let why = why.map(str::to_owned).or_else(|| {
-                        spread.map(|spread| format!("what is spread in line {} may set it again", spread.line))
+                        spread
+                            .map(|spread| format!("what is spread in line {} may set it again", spread.line))
                     });
                     self.tree(&entry.node, keys, why.as_deref(), read, told);
                     keys.pop();
@@ -250,11 +270,18 @@ impl File<'_> {
         let last_node = followed(self.source, last).unwrap_or_else(|_| last.clone());
         let url = before.first().or(Some(last)).filter(|_| before.len() < 2);
         let url = url.and_then(|node| followed(self.source, node).ok());
-        let by_url = url.as_ref().and_then(Node::text).and_then(|text| urls::found(text, call.line, "new Sequelize()"));
+        let by_url = url
+            .as_ref()
+            .and_then(Node::text)
+            .and_then(|text| urls::found(text, call.line, "new Sequelize()"));
         let mut found = match self.of_object("new Sequelize()", &last_node, told) {
             Some(found) => found,
             None => {
-                let scheme = url.as_ref().and_then(Node::text).and_then(|text| text.split_once("://")).map(|(scheme, _)| scheme.to_owned());
+                let scheme = url
+                    .as_ref()
+                    .and_then(Node::text)
+                    .and_then(|text| text.split_once("://"))
+                    .map(|(scheme, _)| scheme.to_owned());
                 let family = match scheme.as_deref() {
                     Some("mysql") => "node-mysql2",
                     Some("mariadb") => "node-mariadb",
@@ -281,7 +308,9 @@ impl File<'_> {
         }
         // What stands behind the question mark of its URL is laid over the options.
         let is_plain = by_url.as_ref().is_some_and(|url| url.settings.is_empty());
-        if (before.len() == 1 && !is_plain) || (before.is_empty() && by_url.is_some_and(|url| !url.settings.is_empty())) {
+        if (before.len() == 1 && !is_plain)
+            || (before.is_empty() && by_url.is_some_and(|url| !url.settings.is_empty()))
+        {
             found.settings.push(obstacle(call.line, "the URL may set TLS besides the options"));
         }
         if !words(call).is_empty() {
@@ -294,9 +323,33 @@ impl File<'_> {
 
     fn sequelize_words(&self, node: &Node, settings: &mut Vec<Setting>) {
         const HARMLESS: [&str; 27] = [
-            "dialect", "username", "password", "database", "host", "port", "pool", "logging", "define", "timezone", "benchmark", "retry",
-            "operatorsAliases", "logQueryParameters", "quoteIdentifiers", "typeValidation", "sync", "query", "set", "omitNull", "isolationLevel",
-            "transactionType", "minifyAliases", "hooks", "models", "seederStorage", "migrationStorage",
+            "dialect",
+            "username",
+            "password",
+            "database",
+            "host",
+            "port",
+            "pool",
+            "logging",
+            "define",
+            "timezone",
+            "benchmark",
+            "retry",
+            "operatorsAliases",
+            "logQueryParameters",
+            "quoteIdentifiers",
+            "typeValidation",
+            "sync",
+            "query",
+            "set",
+            "omitNull",
+            "isolationLevel",
+            "transactionType",
+            "minifyAliases",
+            "hooks",
+            "models",
+            "seederStorage",
+            "migrationStorage",
         ];
         let Value::Map(entries) = &node.value else {
             settings.push(obstacle(node.line, "its options are code"));
@@ -307,9 +360,13 @@ impl File<'_> {
                 "dialectOptions" => {
                     let mut inner = Vec::new();
                     options(&entry.node, &Js { source: self.source }, &mut inner);
-                    *settings = inner;
+                    // The last of two counts; what is in the way of reading stays.
+                    settings.retain(|setting| setting.key == "...");
+                    settings.append(&mut inner);
                 }
-                key if HARMLESS.contains(&key) || key.starts_with("seederStorage") || key.starts_with("migrationStorage") => {}
+                key if HARMLESS.contains(&key)
+                    || key.starts_with("seederStorage")
+                    || key.starts_with("migrationStorage") => {}
                 "..." => settings.push(obstacle(entry.line, "what is spread here is not read")),
                 _ => settings.push(obstacle(entry.line, "this option of Sequelize may touch TLS")),
             }
@@ -321,7 +378,9 @@ impl File<'_> {
         let Value::Map(entries) = &node.value else { return None };
         let word = |key: &str| node.get(key).and_then(Node::text);
         let is_sequelize = self.imports.iter().any(|import| import.module.contains("sequelize"))
-            || ["dialectOptions", "username", "use_env_variable", "logging", "define"].iter().any(|key| node.get(key).is_some());
+            || ["dialectOptions", "username", "use_env_variable", "logging", "define"]
+                .iter()
+                .any(|key| node.get(key).is_some());
         let what = if what.is_empty() { "an object".to_owned() } else { what.to_owned() };
         let mut found = Found {
             line: node.line,
@@ -356,8 +415,19 @@ impl File<'_> {
 
     fn knex(&self, entries: &[Entry], found: &mut Found, told: &mut HashSet<usize>) {
         const HARMLESS: [&str; 13] = [
-            "client", "pool", "migrations", "seeds", "useNullAsDefault", "debug", "log", "version", "asyncStackTraces",
-            "acquireConnectionTimeout", "postProcessResponse", "wrapIdentifier", "compileSqlOnError",
+            "client",
+            "pool",
+            "migrations",
+            "seeds",
+            "useNullAsDefault",
+            "debug",
+            "log",
+            "version",
+            "asyncStackTraces",
+            "acquireConnectionTimeout",
+            "postProcessResponse",
+            "wrapIdentifier",
+            "compileSqlOnError",
         ];
         let mut has_connection = false;
         for entry in entries {

@@ -19,7 +19,8 @@ pub(super) const PERL: Form = Form {
 fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
     let source = code::read(bytes, Language::Perl)?;
     let meaning = Perl { source: &source };
-    let mut read = Read { doubt: source.doubt.as_ref().map(|why| (why.line, why.text.clone())), ..Read::default() };
+    let mut read =
+        Read { doubt: source.doubt.as_ref().map(|why| (why.line, why.text.clone())), ..Read::default() };
     let mut told = HashSet::new();
     for call in
         source.calls.iter().filter(|call| name(call) == "DBI->connect" || name(call) == "DBI->connect_cached")
@@ -58,10 +59,15 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
         }
         // Which of the two counts was not measured.
         let twice = attributes.iter().find(|setting| {
-            setting.key != "..." && is_about_tls(&setting.key) && found.settings.iter().any(|other| other.key == setting.key)
+            setting.key != "..."
+                && is_about_tls(&setting.key)
+                && found.settings.iter().any(|other| other.key == setting.key)
         });
         if let Some(twice) = twice {
-            found.settings.push(obstacle(twice.line, &format!("{} stands in the data source and beside it", twice.key)));
+            found.settings.push(obstacle(
+                twice.line,
+                &format!("{} stands in the data source and beside it", twice.key),
+            ));
         }
         found.settings.extend(attributes);
         read.found.push(found);

@@ -14,7 +14,8 @@ pub(super) const PHP: Form =
 
 fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
     let source = code::read(bytes, Language::Php)?;
-    let mut read = Read { doubt: source.doubt.as_ref().map(|why| (why.line, why.text.clone())), ..Read::default() };
+    let mut read =
+        Read { doubt: source.doubt.as_ref().map(|why| (why.line, why.text.clone())), ..Read::default() };
     let mut told = HashSet::new();
     for (index, call) in source.calls.iter().enumerate() {
         if read.found.len() > crate::config::CONNECTIONS_MAX {
@@ -61,30 +62,40 @@ fn attribute(key: &str) -> Option<String> {
 
 fn of_pdo(call: &Node, source: &Source, read: &mut Read, told: &mut HashSet<usize>) {
     const NAMES: [&str; 4] = ["dsn", "username", "password", "options"];
-    let by_name = |wanted: &str| words(call).iter().find(|entry| entry.key == wanted).map(|entry| &entry.node);
+    let by_name =
+        |wanted: &str| words(call).iter().find(|entry| entry.key == wanted).map(|entry| &entry.node);
     let is_odd = args(call).len() > 4 || words(call).iter().any(|entry| !NAMES.contains(&entry.key.as_str()));
     let dsn_node = args(call).first().or_else(|| by_name("dsn"));
     let Some(dsn_node) = dsn_node else {
-        return read.unread.push(Unread { line: call.line, why: "new PDO(): what it is given is not read".into() });
+        return read
+            .unread
+            .push(Unread { line: call.line, why: "new PDO(): what it is given is not read".into() });
     };
     let dsn = match followed(source, dsn_node) {
         Ok(dsn) => dsn,
-        Err(why) => return read.unread.push(Unread { line: why.line, why: format!("new PDO(): {}", why.text) }),
+        Err(why) => {
+            return read.unread.push(Unread { line: why.line, why: format!("new PDO(): {}", why.text) });
+        }
     };
     told.insert(dsn.line);
     let found = dsn.text().and_then(|text| urls::found(text, call.line, "new PDO()"));
     let Some(mut found) = found else {
         // `sqlite:…`, `pgsql:…`
         let is_other = dsn.text().and_then(|text| text.split_once(':')).is_some_and(|(driver, _)| {
-            !driver.contains(formats::settings::HOLE) && !matches!(driver, "mysql" | "uri") && !driver.is_empty()
+            !driver.contains(formats::settings::HOLE)
+                && !matches!(driver, "mysql" | "uri")
+                && !driver.is_empty()
         });
         if !is_other {
-            read.unread.push(Unread { line: call.line, why: "new PDO(): its data source is not read".into() });
+            read.unread
+                .push(Unread { line: call.line, why: "new PDO(): its data source is not read".into() });
         }
         return;
     };
     if !matches!(found.driver, Driver::Family("php-pdo")) {
-        return read.unread.push(Unread { line: call.line, why: "new PDO(): its data source is none of PDO's".into() });
+        return read
+            .unread
+            .push(Unread { line: call.line, why: "new PDO(): its data source is none of PDO's".into() });
     }
     let mut settings = Vec::new();
     if is_odd {
@@ -107,10 +118,12 @@ struct Places {
 fn of_mysqli(call: &Node, index: usize, places: &Places, object: Option<&str>, source: &Source) -> Found {
     let meaning = Php { source };
     let mut settings = Vec::new();
-    let by_name = |wanted: &str| words(call).iter().find(|entry| entry.key == wanted).map(|entry| &entry.node);
+    let by_name =
+        |wanted: &str| words(call).iter().find(|entry| entry.key == wanted).map(|entry| &entry.node);
     const NAMES: [&str; 9] =
         ["hostname", "username", "password", "database", "port", "socket", "flags", "host", "mysql"];
-    if args(call).len() > places.last || words(call).iter().any(|entry| !NAMES.contains(&entry.key.as_str())) {
+    if args(call).len() > places.last || words(call).iter().any(|entry| !NAMES.contains(&entry.key.as_str()))
+    {
         settings.push(obstacle(call.line, "its arguments are not all read"));
     }
     if let Some(object) = object {
@@ -140,13 +153,21 @@ fn of_link(object: &str, index: usize, meaning: &Php<'_>, settings: &mut Vec<Set
     let mut is_made = false;
     for one in meaning.source.uses(object, index) {
         let line = one.line;
-        let mut unclear = || settings.push(obstacle(line, &format!("what happens to {object} in line {line} is not read")));
+        let mut unclear =
+            || settings.push(obstacle(line, &format!("what happens to {object} in line {line} is not read")));
         match (one.rest, &one.used) {
-            ("", Use::Set(node)) if !is_made && one.is_statement && matches!(name(node), "mysqli_init" | "mysqli") && args(node).is_empty() => {
+            ("", Use::Set(node))
+                if !is_made
+                    && one.is_statement
+                    && matches!(name(node), "mysqli_init" | "mysqli")
+                    && args(node).is_empty() =>
+            {
                 is_made = true;
             }
             ("->real_connect", _) => {}
-            ("->ssl_set" | "->options", Use::Call(call)) if is_made && one.is_statement && words(call).is_empty() => {
+            ("->ssl_set" | "->options", Use::Call(call))
+                if is_made && one.is_statement && words(call).is_empty() =>
+            {
                 set(args(call), one.rest == "->ssl_set", line, meaning, settings);
             }
             ("", Use::Given) => {}
@@ -154,7 +175,13 @@ fn of_link(object: &str, index: usize, meaning: &Php<'_>, settings: &mut Vec<Set
                 // The functions of the old kind: the link is their first argument.
                 Some(call) if is_made && matches!(name(call), "mysqli_ssl_set" | "mysqli_options") => {
                     if meaning.source.is_in_block_of(call, index) && words(call).is_empty() {
-                        set(args(call).get(1..).unwrap_or_default(), name(call) == "mysqli_ssl_set", line, meaning, settings);
+                        set(
+                            args(call).get(1..).unwrap_or_default(),
+                            name(call) == "mysqli_ssl_set",
+                            line,
+                            meaning,
+                            settings,
+                        );
                     } else {
                         unclear();
                     }
@@ -191,8 +218,13 @@ fn set(given: &[Node], is_ssl_set: bool, line: usize, meaning: &Php<'_>, setting
 /// `A | B`, all of them names that are known.
 fn flags(node: &Node, source: &Source, settings: &mut Vec<Setting>) {
     const HARMLESS: [&str; 7] = [
-        "MYSQLI_CLIENT_COMPRESS", "MYSQLI_CLIENT_FOUND_ROWS", "MYSQLI_CLIENT_IGNORE_SPACE", "MYSQLI_CLIENT_INTERACTIVE",
-        "MYSQLI_CLIENT_MULTI_QUERIES", "MYSQLI_CLIENT_NO_SCHEMA", "MYSQLI_CLIENT_CAN_HANDLE_EXPIRED_PASSWORDS",
+        "MYSQLI_CLIENT_COMPRESS",
+        "MYSQLI_CLIENT_FOUND_ROWS",
+        "MYSQLI_CLIENT_IGNORE_SPACE",
+        "MYSQLI_CLIENT_INTERACTIVE",
+        "MYSQLI_CLIENT_MULTI_QUERIES",
+        "MYSQLI_CLIENT_NO_SCHEMA",
+        "MYSQLI_CLIENT_CAN_HANDLE_EXPIRED_PASSWORDS",
     ];
     let node = match &node.value {
         Value::Name(name) if name.starts_with('$') && !name.contains('|') => match followed(source, node) {
@@ -247,7 +279,13 @@ fn laravel(source: &Source, read: &mut Read) {
     }
 }
 
-fn tree_of<'t>(node: &'t Node, keys: &mut Vec<&'t str>, why: Option<&str>, source: &Source, all: &mut Vec<Found>) {
+fn tree_of<'t>(
+    node: &'t Node,
+    keys: &mut Vec<&'t str>,
+    why: Option<&str>,
+    source: &Source,
+    all: &mut Vec<Found>,
+) {
     match &node.value {
         Value::Map(entries) => {
             if matches!(node.get("driver").and_then(Node::text), Some("mysql" | "mariadb")) {
@@ -275,8 +313,22 @@ fn tree_of<'t>(node: &'t Node, keys: &mut Vec<&'t str>, why: Option<&str>, sourc
 
 fn of_laravel(what: &str, node: &Node, entries: &[Entry], source: &Source) -> Found {
     const HARMLESS: [&str; 16] = [
-        "driver", "host", "port", "database", "username", "password", "charset", "collation", "prefix", "prefix_indexes", "strict",
-        "engine", "name", "timezone", "modes", "sticky",
+        "driver",
+        "host",
+        "port",
+        "database",
+        "username",
+        "password",
+        "charset",
+        "collation",
+        "prefix",
+        "prefix_indexes",
+        "strict",
+        "engine",
+        "name",
+        "timezone",
+        "modes",
+        "sticky",
     ];
     let mut settings = Vec::new();
     for entry in entries {
@@ -286,7 +338,8 @@ fn of_laravel(what: &str, node: &Node, entries: &[Entry], source: &Source) -> Fo
                 let mut socket = Vec::new();
                 flatten("unix_socket", &entry.node, &Php { source }, &mut socket);
                 // As the framework writes it: `env('DB_SOCKET', '')`, which is empty where nobody says otherwise.
-                settings.extend(socket.into_iter().filter(|setting| !matches!(setting.given, Given::Unread(_))));
+                settings
+                    .extend(socket.into_iter().filter(|setting| !matches!(setting.given, Given::Unread(_))));
             }
             // `'url' => env('DB_URL')` of Laravel's own file: its parameters are options too.
             "url" if entry.node.value != Value::Null => {
@@ -295,7 +348,8 @@ fn of_laravel(what: &str, node: &Node, entries: &[Entry], source: &Source) -> Fo
             "read" | "write" => {
                 let only_host = entry.node.entries().iter().all(|inner| inner.key == "host");
                 if !only_host || entry.node.entries().is_empty() {
-                    settings.push(obstacle(entry.line, "what is said for reading or writing alone is not read"));
+                    settings
+                        .push(obstacle(entry.line, "what is said for reading or writing alone is not read"));
                 }
             }
             "..." => settings.push(obstacle(entry.line, "what is spread here is not read")),
@@ -319,7 +373,8 @@ fn of_laravel(what: &str, node: &Node, entries: &[Entry], source: &Source) -> Fo
 /// `define('DB_HOST', …)` and `define('MYSQL_CLIENT_FLAGS', …)`.
 fn wordpress(source: &Source, read: &mut Read) {
     let defined = |wanted: &str| {
-        let is_it = |call: &Node| name(call) == "define" && args(call).first().and_then(Node::text) == Some(wanted);
+        let is_it =
+            |call: &Node| name(call) == "define" && args(call).first().and_then(Node::text) == Some(wanted);
         source.calls.iter().enumerate().filter(|(_, call)| is_it(call)).collect::<Vec<_>>()
     };
     let (hosts, names) = (defined("DB_HOST"), defined("DB_NAME"));
@@ -379,11 +434,17 @@ impl Meaning for Php<'_> {
             // A constant for the value of an attribute that has nothing to do with TLS: `PDO::ERRMODE_EXCEPTION`.
             Value::Name(name) => Meant::unread(format!("what {name} is was not measured")),
             // Laravel takes out what is empty.
-            Value::Call { name, args, named } if matches!(name.as_str(), "array_filter" | "array") && key == "..." => match (args.as_slice(), named.as_slice()) {
-                ([only], []) if name == "array_filter" => Meant::Node(only.clone()),
-                ([], _) if name == "array" => Meant::Node(Node::new(node.line, Value::Map(named.clone()))),
-                _ => Meant::unread("the options are code"),
-            },
+            Value::Call { name, args, named }
+                if matches!(name.as_str(), "array_filter" | "array") && key == "..." =>
+            {
+                match (args.as_slice(), named.as_slice()) {
+                    ([only], []) if name == "array_filter" => Meant::Node(only.clone()),
+                    ([], _) if name == "array" => {
+                        Meant::Node(Node::new(node.line, Value::Map(named.clone())))
+                    }
+                    _ => Meant::unread("the options are code"),
+                }
+            }
             Value::Call { name, args, .. } if matches!(name.as_str(), "env" | "getenv") => {
                 let variable = args.first().and_then(Node::text).unwrap_or("a variable");
                 Meant::unread(format!("it is taken from the environment: {variable}"))

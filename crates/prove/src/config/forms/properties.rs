@@ -14,14 +14,77 @@ const HANDED_ON: [&str; 3] = ["datasourceproperties", "additionaljdbcproperties"
 
 /// Words of a data source, or of its pool, that say nothing about TLS.
 const HARMLESS: [&str; 71] = [
-    "url", "jdbcurl", "username", "user", "password", "name", "driverclassname", "driver", "platform", "type", "schema", "data", "initializationmode",
-    "continueonerror", "separator", "sqlscriptencoding", "generateuniquename", "jndiname", "dbkind", "maximumpoolsize", "minimumidle", "idletimeout",
-    "maxlifetime", "connectiontimeout", "validationtimeout", "leakdetectionthreshold", "connectiontestquery", "poolname", "autocommit", "readonly",
-    "transactionisolation", "keepalivetime", "registermbeans", "allowpoolsuspension", "initializationfailtimeout", "isolateinternalqueries", "catalog",
-    "maxactive", "maxidle", "minidle", "initialsize", "maxwait", "maxwaitmillis", "maxtotal", "testonborrow", "testwhileidle", "testonreturn", "validationquery",
-    "validationinterval", "timebetweenevictionrunsmillis", "minevictableidletimemillis", "removeabandoned", "removeabandonedtimeout", "logabandoned",
-    "jmxenabled", "maxage", "defaultautocommit", "defaulttransactionisolation", "maxsize", "minsize", "acquisitiontimeout", "idleremovalinterval",
-    "backgroundvalidationinterval", "pool", "metrics", "metricsenabled", "health", "poolpreparedstatements", "maxopenpreparedstatements", "devservices", "devservicesenabled",
+    "url",
+    "jdbcurl",
+    "username",
+    "user",
+    "password",
+    "name",
+    "driverclassname",
+    "driver",
+    "platform",
+    "type",
+    "schema",
+    "data",
+    "initializationmode",
+    "continueonerror",
+    "separator",
+    "sqlscriptencoding",
+    "generateuniquename",
+    "jndiname",
+    "dbkind",
+    "maximumpoolsize",
+    "minimumidle",
+    "idletimeout",
+    "maxlifetime",
+    "connectiontimeout",
+    "validationtimeout",
+    "leakdetectionthreshold",
+    "connectiontestquery",
+    "poolname",
+    "autocommit",
+    "readonly",
+    "transactionisolation",
+    "keepalivetime",
+    "registermbeans",
+    "allowpoolsuspension",
+    "initializationfailtimeout",
+    "isolateinternalqueries",
+    "catalog",
+    "maxactive",
+    "maxidle",
+    "minidle",
+    "initialsize",
+    "maxwait",
+    "maxwaitmillis",
+    "maxtotal",
+    "testonborrow",
+    "testwhileidle",
+    "testonreturn",
+    "validationquery",
+    "validationinterval",
+    "timebetweenevictionrunsmillis",
+    "minevictableidletimemillis",
+    "removeabandoned",
+    "removeabandonedtimeout",
+    "logabandoned",
+    "jmxenabled",
+    "maxage",
+    "defaultautocommit",
+    "defaulttransactionisolation",
+    "maxsize",
+    "minsize",
+    "acquisitiontimeout",
+    "idleremovalinterval",
+    "backgroundvalidationinterval",
+    "pool",
+    "metrics",
+    "metricsenabled",
+    "health",
+    "poolpreparedstatements",
+    "maxopenpreparedstatements",
+    "devservices",
+    "devservicesenabled",
 ];
 
 /// Pools whose words stand one level further in.
@@ -60,10 +123,14 @@ pub(super) fn java(documents: &[Vec<Pair>], read: &mut Read) {
             let front = front_of(&pair.key);
             beside(pair, &front, pairs, &mut found);
             // A profile's document comes over what others say, or others over it.
-            let is_other = |other: &&Pair| !front.is_empty() && folded(&other.key).starts_with(&folded(&front));
+            let is_other =
+                |other: &&Pair| !front.is_empty() && folded(&other.key).starts_with(&folded(&front));
             let others = documents.iter().enumerate().filter(|(other, _)| *other != index);
             if let Some(other) = others.flat_map(|(_, pairs)| pairs).find(is_other) {
-                found.settings.push(obstacle(other.line, "another document of this file speaks of the same data source"));
+                found.settings.push(obstacle(
+                    other.line,
+                    "another document of this file speaks of the same data source",
+                ));
             }
             read.found.push(found);
         }
@@ -104,7 +171,9 @@ fn beside(url: &Pair, front: &str, pairs: &[Pair], found: &mut Found) {
                 for part in pair.value.split([';', ',']).map(str::trim).filter(|part| !part.is_empty()) {
                     match part.split_once('=') {
                         Some((key, value)) => add(found, key.trim(), value.trim(), pair.line),
-                        None => found.settings.push(obstacle(pair.line, "what the pool hands on is not read")),
+                        None => {
+                            found.settings.push(obstacle(pair.line, "what the pool hands on is not read"))
+                        }
                     }
                 }
             } else {
@@ -112,21 +181,37 @@ fn beside(url: &Pair, front: &str, pairs: &[Pair], found: &mut Found) {
             }
             continue;
         }
-        let is_harmless = HARMLESS.contains(&word.as_str()) && (rest.len() == own.len() || !matches!(word.as_str(), "url" | "jdbcurl"));
+        let is_harmless = HARMLESS.contains(&word.as_str())
+            && (rest.len() == own.len() || !matches!(word.as_str(), "url" | "jdbcurl"));
         if is_known && (!is_harmless || (word == "jdbcurl" && folded(&url.key) != folded(&pair.key))) {
-            found.settings.push(obstacle(pair.line, &format!("whether {} touches TLS is not known", shown(&pair.key))));
+            found
+                .settings
+                .push(obstacle(pair.line, &format!("whether {} touches TLS is not known", shown(&pair.key))));
         } else if !is_known {
             let last = pair.key.rsplit('.').next().unwrap_or_default();
-            let hands_on = ["propert", "param", "option", "args"].iter().any(|part| folded(last).contains(part));
-            if is_about_tls(last) || hands_on || own.iter().any(|part| ["propert", "option", "param"].iter().any(|word| folded(part).contains(word))) {
-                found.settings.push(obstacle(pair.line, &format!("{} may be handed to the driver too", shown(&pair.key))));
+            let hands_on =
+                ["propert", "param", "option", "args"].iter().any(|part| folded(last).contains(part));
+            if is_about_tls(last)
+                || hands_on
+                || own
+                    .iter()
+                    .any(|part| ["propert", "option", "param"].iter().any(|word| folded(part).contains(word)))
+            {
+                found.settings.push(obstacle(
+                    pair.line,
+                    &format!("{} may be handed to the driver too", shown(&pair.key)),
+                ));
             }
         }
     }
 }
 
 fn shown(key: &str) -> &str {
-    if key.len() <= 80 && key.chars().all(|c| c.is_ascii_alphanumeric() || "._-[]".contains(c)) { key } else { "a key beside it" }
+    if key.len() <= 80 && key.chars().all(|c| c.is_ascii_alphanumeric() || "._-[]".contains(c)) {
+        key
+    } else {
+        "a key beside it"
+    }
 }
 
 /// One more property. Whether it or the URL counts is another matter with each driver.
@@ -138,7 +223,8 @@ fn add(found: &mut Found, key: &str, value: &str, line: usize) {
         }
         return;
     }
-    if matches!(found.driver, Driver::Family("connector-j" | "mariadb-connector-j") | Driver::Unknown { .. }) {
+    if matches!(found.driver, Driver::Family("connector-j" | "mariadb-connector-j") | Driver::Unknown { .. })
+    {
         found.settings.push(Setting::new(key, Given::Text(value.to_owned()), line));
     } else {
         found.settings.push(obstacle(line, "properties stand beside a URL of another kind"));

@@ -1,12 +1,15 @@
 //! Python: Django's `DATABASES`, calls of the five drivers, SQLAlchemy's engines.
 
-use std::collections::HashSet;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
 
 use formats::settings::code::{self, Import, Language, Source, Use};
 use formats::settings::{Entry, Node, Value};
 
 use super::{Form, ends, loose};
-use crate::config::nodes::{Meaning, Meant, args, entries, flatten, followed, layer, meant, name, options, text_of, words};
+use crate::config::nodes::{
+    Meaning, Meant, args, entries, flatten, followed, layer, meant, name, options, text_of, words,
+};
 use crate::config::{Driver, Found, Given, Read, Setting, SettingsError, Style, Unread, obstacle, urls};
 
 pub(super) const PYTHON: Form =
@@ -36,12 +39,15 @@ const CALLS: [(&str, &str, usize); 17] = [
 struct File<'a> {
     source: &'a Source,
     imports: Vec<Import>,
+    /// What the first word of a function's name stands for, which is the same for all its calls.
+    fronts: RefCell<HashMap<String, Option<String>>>,
 }
 
 fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
     let source = code::read(bytes, Language::Python)?;
-    let file = File { imports: source.imports(), source: &source };
-    let mut read = Read { doubt: source.doubt.as_ref().map(|why| (why.line, why.text.clone())), ..Read::default() };
+    let file = File { imports: source.imports(), source: &source, fronts: RefCell::default() };
+    let mut read =
+        Read { doubt: source.doubt.as_ref().map(|why| (why.line, why.text.clone())), ..Read::default() };
     let mut told = HashSet::new();
     for (index, call) in source.calls.iter().enumerate() {
         if read.found.len() > crate::config::CONNECTIONS_MAX {
@@ -49,7 +55,8 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
         }
         let full = file.full_name(name(call));
         if let Some((_, family, places)) = CALLS.iter().find(|(known, ..)| Some(*known) == full.as_deref()) {
-            let meaning = Python { source: &source, call: Some(index), file: &file, in_context: false.into() };
+            let meaning =
+                Python { source: &source, call: Some(index), file: &file, in_context: false.into() };
             told.insert(call.line);
             let mut settings = Vec::new();
             if args(call).len() > *places {
@@ -66,7 +73,8 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
                 front: None,
             });
         } else if matches!(name(call).rsplit('.').next(), Some("create_engine" | "create_async_engine")) {
-            let meaning = Python { source: &source, call: Some(index), file: &file, in_context: false.into() };
+            let meaning =
+                Python { source: &source, call: Some(index), file: &file, in_context: false.into() };
             of_engine(call, &meaning, &mut read, &mut told);
         }
     }
@@ -85,7 +93,8 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
             found.settings.push(obstacle(line, &format!("what line {line} says besides is not read")));
         }
     }
-    let changes_ssl = source.assigned.iter().find(|entry| entry.key.starts_with("ssl.")).map(|entry| entry.line);
+    let changes_ssl =
+        source.assigned.iter().find(|entry| entry.key.starts_with("ssl.")).map(|entry| entry.line);
     if let Some(line) = changes_ssl {
         for found in &mut read.found {
             found.settings.push(obstacle(line, &format!("line {line} changes Python's module ssl itself")));
@@ -98,6 +107,19 @@ impl File<'_> {
     /// The name of a function in the module that it comes from; `None` where the name stands for something else.
     fn full_name(&self, called: &str) -> Option<String> {
         let (root, rest) = called.split_once('.').map_or((called, ""), |(root, rest)| (root, rest));
+        let known = self.fronts.borrow().get(root).cloned();
+        let front = match known {
+            Some(front) => front,
+            None => {
+                let front = self.front(root);
+                self.fronts.borrow_mut().insert(root.to_owned(), front.clone());
+                front
+            }
+        }?;
+        Some(if rest.is_empty() { front } else { format!("{front}.{rest}") })
+    }
+
+    fn front(&self, root: &str) -> Option<String> {
         let is_of_root = |import: &&Import| {
             import.name == root || (import.part.is_empty() && import.name.split('.').next() == Some(root))
         };
@@ -113,12 +135,11 @@ impl File<'_> {
             .collect();
         targets.sort();
         targets.dedup();
-        let front = match targets.as_slice() {
-            [] if !self.source.is_bound_otherwise(root) => root.to_owned(),
-            [only] if !self.source.is_bound_otherwise(root) => only.clone(),
-            _ => return None,
-        };
-        Some(if rest.is_empty() { front } else { format!("{front}.{rest}") })
+        match targets.as_slice() {
+            [] if !self.source.is_bound_otherwise(root) => Some(root.to_owned()),
+            [only] if !self.source.is_bound_otherwise(root) => Some(only.clone()),
+            _ => None,
+        }
     }
 
     /// Places where a driver, or its function, is handed on: somebody else connects.
@@ -127,7 +148,11 @@ impl File<'_> {
         let mut names: Vec<(String, &str)> = Vec::new();
         let mut loaded = None;
         for import in &self.imports {
-            let full = if import.part.is_empty() { import.module.clone() } else { format!("{}.{}", import.module, import.part) };
+            let full = if import.part.is_empty() {
+                import.module.clone()
+            } else {
+                format!("{}.{}", import.module, import.part)
+            };
             for module in MODULES {
                 if full == module || full.starts_with(&format!("{module}.")) {
                     loaded.get_or_insert(import.line);
@@ -142,13 +167,17 @@ impl File<'_> {
         }
         let calls = names.clone();
         for (name, _) in &calls {
-            for function in ["connect", "Connect", "create_pool", "Connection", "pooling.MySQLConnectionPool"] {
+            for function in ["connect", "Connect", "create_pool", "Connection", "pooling.MySQLConnectionPool"]
+            {
                 names.push((format!("{name}.{function}"), ""));
             }
         }
         for (name, _) in &names {
             if let Some(line) = self.source.handed_on(name) {
-                read.unread.push(Unread { line, why: format!("{name} is handed on here: what connects with it is not read") });
+                read.unread.push(Unread {
+                    line,
+                    why: format!("{name} is handed on here: what connects with it is not read"),
+                });
             }
         }
         let is_django = self.source.calls.iter().any(|call| name(call) == "pymysql.install_as_MySQLdb");
@@ -157,7 +186,8 @@ impl File<'_> {
             && !is_django
             && let Some(line) = loaded
         {
-            read.unread.push(Unread { line, why: "it loads a driver, and no connection that can be read".into() });
+            read.unread
+                .push(Unread { line, why: "it loads a driver, and no connection that can be read".into() });
         }
     }
 }
@@ -165,14 +195,37 @@ impl File<'_> {
 /// `create_engine(URL, connect_args={…})`: what the driver is told besides the URL.
 fn of_engine(call: &Node, meaning: &Python<'_>, read: &mut Read, told: &mut HashSet<usize>) {
     const HARMLESS: [&str; 24] = [
-        "echo", "echo_pool", "future", "pool_pre_ping", "pool_recycle", "pool_size", "max_overflow", "pool_timeout", "poolclass",
-        "pool_use_lifo", "isolation_level", "encoding", "convert_unicode", "execution_options", "hide_parameters", "logging_name",
-        "pool_logging_name", "label_length", "json_serializer", "json_deserializer", "pool_reset_on_return", "query_cache_size",
-        "insertmanyvalues_page_size", "enable_from_linting",
+        "echo",
+        "echo_pool",
+        "future",
+        "pool_pre_ping",
+        "pool_recycle",
+        "pool_size",
+        "max_overflow",
+        "pool_timeout",
+        "poolclass",
+        "pool_use_lifo",
+        "isolation_level",
+        "encoding",
+        "convert_unicode",
+        "execution_options",
+        "hide_parameters",
+        "logging_name",
+        "pool_logging_name",
+        "label_length",
+        "json_serializer",
+        "json_deserializer",
+        "pool_reset_on_return",
+        "query_cache_size",
+        "insertmanyvalues_page_size",
+        "enable_from_linting",
     ];
     told.insert(call.line);
     let first = args(call).first().or_else(|| {
-        words(call).iter().find(|entry| entry.key == "url" || entry.key == "name_or_url").map(|entry| &entry.node)
+        words(call)
+            .iter()
+            .find(|entry| entry.key == "url" || entry.key == "name_or_url")
+            .map(|entry| &entry.node)
     });
     let Some(first) = first else {
         read.unread.push(Unread { line: call.line, why: "the URL of the engine is not in its call".into() });
@@ -180,7 +233,11 @@ fn of_engine(call: &Node, meaning: &Python<'_>, read: &mut Read, told: &mut Hash
     };
     let url = match followed(meaning.source, first) {
         Ok(url) => url,
-        Err(why) => return read.unread.push(Unread { line: why.line, why: format!("the URL of the engine: {}", why.text) }),
+        Err(why) => {
+            return read
+                .unread
+                .push(Unread { line: why.line, why: format!("the URL of the engine: {}", why.text) });
+        }
     };
     told.insert(url.line);
     let Some(text) = url.text() else {
@@ -189,7 +246,11 @@ fn of_engine(call: &Node, meaning: &Python<'_>, read: &mut Read, told: &mut Hash
     let Some(mut found) = urls::found(text, url.line, &format!("{}()", name(call))) else {
         // Another database, by a scheme that is written here.
         let scheme = text.split_once("://").map(|(scheme, _)| scheme);
-        let is_other = scheme.is_some_and(|scheme| !scheme.contains(formats::settings::HOLE) && !scheme.contains("mysql") && !scheme.contains("maria"));
+        let is_other = scheme.is_some_and(|scheme| {
+            !scheme.contains(formats::settings::HOLE)
+                && !scheme.contains("mysql")
+                && !scheme.contains("maria")
+        });
         if !is_other {
             read.unread.push(Unread { line: url.line, why: "the URL of the engine is not read".into() });
         }
@@ -223,10 +284,15 @@ fn django(file: &File<'_>, read: &mut Read) {
     let meaning = Python { source, call: None, file, in_context: false.into() };
     // PyMySQL under the other's name is a line of code, in a file that may be another one.
     let is_pymysql = source.calls.iter().any(|call| name(call) == "pymysql.install_as_MySQLdb");
-    let mut has_any = false;
-    for (index, databases) in source.assigned.iter().enumerate().filter(|(_, entry)| entry.key == "DATABASES") {
-        has_any = true;
-        let change = source.may_differ(index);
+    let all: Vec<usize> = (0..source.assigned.len())
+        .filter(|index| source.assigned.get(*index).is_some_and(|entry| entry.key == "DATABASES"))
+        .collect();
+    let has_any = !all.is_empty();
+    // Where there are several, none of them counts alone.
+    let change = all.first().and_then(|index| source.may_differ(*index));
+    for databases in
+        all.iter().take(crate::config::CONNECTIONS_MAX).filter_map(|index| source.assigned.get(*index))
+    {
         for alias in databases.node.entries() {
             of_alias(alias, &meaning, is_pymysql, change.as_ref(), read);
         }
@@ -247,8 +313,19 @@ fn of_alias(
     read: &mut Read,
 ) {
     const HARMLESS: [&str; 13] = [
-        "ENGINE", "NAME", "USER", "PASSWORD", "HOST", "PORT", "CONN_MAX_AGE", "CONN_HEALTH_CHECKS", "ATOMIC_REQUESTS", "AUTOCOMMIT",
-        "TIME_ZONE", "TEST", "DISABLE_SERVER_SIDE_CURSORS",
+        "ENGINE",
+        "NAME",
+        "USER",
+        "PASSWORD",
+        "HOST",
+        "PORT",
+        "CONN_MAX_AGE",
+        "CONN_HEALTH_CHECKS",
+        "ATOMIC_REQUESTS",
+        "AUTOCOMMIT",
+        "TIME_ZONE",
+        "TEST",
+        "DISABLE_SERVER_SIDE_CURSORS",
     ];
     let what = format!("DATABASES.{}", alias.key);
     let node = match followed(meaning.source, &alias.node) {
@@ -265,9 +342,18 @@ fn of_alias(
     let mut settings = Vec::new();
     let family = match engine {
         "mysql.connector.django" => "mysql-connector-python",
-        _ if !engine.contains("mysql") && !engine.contains("maria") && !engine.contains(formats::settings::HOLE) => return,
+        _ if !engine.contains("mysql")
+            && !engine.contains("maria")
+            && !engine.contains(formats::settings::HOLE) =>
+        {
+            return;
+        }
         _ => {
-            const KNOWN: [&str; 3] = ["django.db.backends.mysql", "django.contrib.gis.db.backends.mysql", "django_prometheus.db.backends.mysql"];
+            const KNOWN: [&str; 3] = [
+                "django.db.backends.mysql",
+                "django.contrib.gis.db.backends.mysql",
+                "django_prometheus.db.backends.mysql",
+            ];
             if !KNOWN.contains(&engine) {
                 settings.push(obstacle(alias.line, "its ENGINE is none that is known here"));
             }
@@ -328,7 +414,9 @@ impl Meaning for Python<'_> {
                 // `dict(a=1)` is `{"a": 1}`; `Path("/ca")` and `str("/ca")` are their text.
                 match (call.as_str(), args.as_slice()) {
                     ("dict", []) => Meant::Node(Node::new(node.line, Value::Map(named.clone()))),
-                    ("str" | "Path" | "pathlib.Path", [only]) if named.is_empty() => Meant::Node(only.clone()),
+                    ("str" | "Path" | "pathlib.Path", [only]) if named.is_empty() => {
+                        Meant::Node(only.clone())
+                    }
                     _ => Meant::unread(format!("it is what {call}() returns")),
                 }
             }
@@ -358,13 +446,16 @@ impl Python<'_> {
             return None;
         }
         let mut all = vec![Setting::new(key, Given::Text(MADE.into()), node.line)];
-        let is_server = |arg: &Node| name(arg) == "ssl.Purpose.SERVER_AUTH" && matches!(arg.value, Value::Name(_));
+        let is_server =
+            |arg: &Node| name(arg) == "ssl.Purpose.SERVER_AUTH" && matches!(arg.value, Value::Name(_));
         if args(node).iter().any(|arg| !is_server(arg)) {
             all.push(obstacle(node.line, "what the context is made for is not read"));
         }
         for entry in words(node) {
             match entry.key.as_str() {
-                "cafile" | "capath" | "cadata" => flatten(&format!("{key}.{}", entry.key), &entry.node, self, &mut all),
+                "cafile" | "capath" | "cadata" => {
+                    flatten(&format!("{key}.{}", entry.key), &entry.node, self, &mut all)
+                }
                 "purpose" if is_server(&entry.node) => {}
                 _ => all.push(obstacle(entry.line, "what the context is made of is not read")),
             }
@@ -396,7 +487,8 @@ impl Python<'_> {
                     is_there = true;
                     all.extend(self.context(key, node)?);
                 }
-                (_, Use::Given) | (".load_cert_chain" | ".set_ciphers" | ".set_alpn_protocols", Use::Call(_)) => {}
+                (_, Use::Given)
+                | (".load_cert_chain" | ".set_ciphers" | ".set_alpn_protocols", Use::Call(_)) => {}
                 (".minimum_version" | ".maximum_version" | ".options", Use::Set(_)) => {}
                 (".check_hostname", Use::Set(node)) if is_there && one.is_statement => {
                     let inner = format!("{key}.check_hostname");
@@ -423,7 +515,9 @@ impl Python<'_> {
                 (".load_verify_locations", Use::Call(call)) if is_there && one.is_statement => {
                     match (args(call), words(call)) {
                         ([file], []) => flatten(&format!("{key}.cafile"), file, self, &mut all),
-                        ([], [entry]) => flatten(&format!("{key}.{}", entry.key), &entry.node, self, &mut all),
+                        ([], [entry]) => {
+                            flatten(&format!("{key}.{}", entry.key), &entry.node, self, &mut all)
+                        }
                         _ => unclear(&mut all),
                     }
                 }

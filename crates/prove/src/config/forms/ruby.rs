@@ -15,7 +15,8 @@ pub(super) const RUBY: Form =
 fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
     let source = code::read(bytes, Language::Ruby)?;
     let meaning = Ruby { source: &source };
-    let mut read = Read { doubt: source.doubt.as_ref().map(|why| (why.line, why.text.clone())), ..Read::default() };
+    let mut read =
+        Read { doubt: source.doubt.as_ref().map(|why| (why.line, why.text.clone())), ..Read::default() };
     let mut told = HashSet::new();
     for call in &source.calls {
         let is_client = name(call) == "Mysql2::Client.new";
@@ -60,9 +61,11 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
     loose::add(&source, &told, None, &mut read);
     if read.found.is_empty()
         && read.unread.is_empty()
-        && let Some(line) = source.first_line_of("Mysql2::Client.new").or_else(|| source.first_line_of("Mysql2::Client"))
+        && let Some(line) =
+            source.first_line_of("Mysql2::Client.new").or_else(|| source.first_line_of("Mysql2::Client"))
     {
-        read.unread.push(Unread { line, why: "it names a driver, and no connection that can be read".into() });
+        read.unread
+            .push(Unread { line, why: "it names a driver, and no connection that can be read".into() });
     }
     Ok(read)
 }

@@ -45,20 +45,32 @@ const CRATES: [(&str, &str); 3] =
 
 /// What makes a connection of parts, of which nothing is read here.
 const BUILDERS: [&str; 9] = [
-    "mysql.Config", "mysql.NewConfig", "mysql.NewConnector", "mysql.ParseDSN", "MysqlDataSource", "MariaDbDataSource",
-    "MySqlConnectOptions::new", "OptsBuilder::new", "MySqlConnectOptions",
+    "mysql.Config",
+    "mysql.NewConfig",
+    "mysql.NewConnector",
+    "mysql.ParseDSN",
+    "MysqlDataSource",
+    "MariaDbDataSource",
+    "MySqlConnectOptions::new",
+    "OptsBuilder::new",
+    "MySqlConnectOptions",
 ];
 
 fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
     let source = code::read(bytes, Language::CLike)?;
-    let mut read = Read { doubt: source.doubt.as_ref().map(|why| (why.line, why.text.clone())), ..Read::default() };
+    let mut read =
+        Read { doubt: source.doubt.as_ref().map(|why| (why.line, why.text.clone())), ..Read::default() };
     let mut told = HashSet::new();
     let crate_of_file = crates(&source);
     for call in &source.calls {
-        let Some((_, index, counts)) = CALLS.iter().find(|(known, _, _)| *known == name(call)) else { continue };
+        let Some((_, index, counts)) = CALLS.iter().find(|(known, _, _)| *known == name(call)) else {
+            continue;
+        };
         let Some(arg) = args(call).get(*index) else { continue };
         let Ok(node) = followed(&source, arg) else { continue };
-        let Some(mut found) = node.text().and_then(|text| urls::found(text, node.line, "a text")) else { continue };
+        let Some(mut found) = node.text().and_then(|text| urls::found(text, node.line, "a text")) else {
+            continue;
+        };
         told.insert(node.line);
         if !counts.contains(&args(call).len()) || !words(call).is_empty() {
             found.settings.push(obstacle(call.line, "what stands beside it in the call is not read"));
@@ -72,14 +84,22 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
     // A text in a source goes somewhere, and where is not read.
     let line_of = |name: &str| source.first_line_of(name);
     if let Some((line, name)) = BUILDERS.iter().find_map(|name| Some((line_of(name)?, *name))) {
-        read.unread.push(Unread { line, why: format!("{name} makes a connection of parts, which are not read here") });
+        read.unread.push(Unread {
+            line,
+            why: format!("{name} makes a connection of parts, which are not read here"),
+        });
     }
-    let loads_go = source.texts.iter().find(|text| text.text() == Some("github.com/go-sql-driver/mysql")).map(|text| text.line);
+    let loads_go = source
+        .texts
+        .iter()
+        .find(|text| text.text() == Some("github.com/go-sql-driver/mysql"))
+        .map(|text| text.line);
     if read.found.is_empty()
         && read.unread.is_empty()
         && let Some(line) = loads_go
     {
-        read.unread.push(Unread { line, why: "it loads a driver, and no connection that can be read".into() });
+        read.unread
+            .push(Unread { line, why: "it loads a driver, and no connection that can be read".into() });
     }
     Ok(read)
 }

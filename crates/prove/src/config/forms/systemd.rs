@@ -15,15 +15,14 @@ pub(super) const SYSTEMD: Form = Form {
 
 fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
     let unit = pairs::unit(bytes)?;
-    let mut read = Read { environment_files: unit.files, ..environment(&unit.environment) };
-    // systemd.exec(5): what a file says comes over Environment=, and UnsetEnvironment= over both.
-    let file = read.environment_files.first().map(|(_, line)| *line);
-    for found in &mut read.found {
-        if let Some(line) = file {
-            found.settings.push(obstacle(line, "the EnvironmentFile may set it again"));
-        }
-        if let Some(line) = unit.unset {
-            found.settings.push(obstacle(line, "UnsetEnvironment= takes variables away"));
+    let mut read =
+        Read { environment_files: unit.files, files_count_more: true, ..environment(&unit.environment) };
+    // systemd.exec(5): what a file says comes over Environment=, which whoever reads the files sees to, and UnsetEnvironment= over both.
+    if let Some(line) = unit.unset {
+        for found in &mut read.found {
+            found
+                .settings
+                .push(obstacle(line, "UnsetEnvironment= or PassEnvironment= changes what is set here"));
         }
     }
     Ok(read)

@@ -127,10 +127,18 @@ fn of_list(what: &str, items: &[Node], read: &mut Read) {
         .iter()
         .filter_map(|item| {
             if let Some((key, value)) = item.text().and_then(|text| text.split_once('=')) {
-                return Some(Pair { key: format!("{what}.{key}"), value: value.to_owned().into(), line: item.line });
+                return Some(Pair {
+                    key: format!("{what}.{key}"),
+                    value: value.to_owned().into(),
+                    line: item.line,
+                });
             }
             let (name, value) = (item.get("name").and_then(Node::text)?, item.get("value")?);
-            Some(Pair { key: format!("{what}.{name}"), value: value.scalar()?.to_owned().into(), line: value.line })
+            Some(Pair {
+                key: format!("{what}.{name}"),
+                value: value.scalar()?.to_owned().into(),
+                line: value.line,
+            })
         })
         .collect();
     let all = environment(&pairs);
