@@ -506,6 +506,16 @@ fn predict(client: &'static Client, found: &Found, matrix: &Matrix) -> Predictio
         _ if found.is_local() => Said::Local,
         Choice::Unknown(why) => Said::Unknown(why),
         Choice::Mode { mode, provided } => match matrix.row(client, mode) {
+            // A name stands for something that another place says: nothing good is known of it.
+            Some(row)
+                if row.is_controlled
+                    && provided.starts_with(prove::client::NAMED_ELSEWHERE)
+                    && Falls::of(&row.cases, row.broken_by.as_deref()).severity().is_none() =>
+            {
+                Said::Unknown(format!(
+                    "it is only safe provided that {provided}, and that is not in this file"
+                ))
+            }
             Some(row) if row.is_controlled => Said::Row { row: row.clone(), provided },
             Some(_) => Said::Unknown(
                 "with these settings it did not accept the honest server, so nothing is known of attacks"

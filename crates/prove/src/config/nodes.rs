@@ -147,6 +147,11 @@ impl Flattening<'_> {
                 ));
                 continue;
             };
+            // `ssl.ca` is what is written as one word here, and is none of any driver's.
+            if own.contains('.') {
+                all.push(obstacle(entry.line, "a dot stands in the name of an option"));
+                continue;
+            }
             let inner = if key.is_empty() { own } else { format!("{key}.{own}") };
             replace(&inner, all);
             self.node(&inner, &entry.node, all, steps);

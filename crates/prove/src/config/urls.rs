@@ -89,6 +89,13 @@ fn by_url(text: &str, line: usize, what: &str) -> Option<Found> {
     if let Some(why) = filled_in(text) {
         settings.push(obstacle(line, why));
     }
+    if text.contains(char::is_whitespace) {
+        settings
+            .push(obstacle(line, "white space stands in it, and what is behind that may be something else"));
+    }
+    if scheme.contains('+') && !scheme.starts_with("jdbc:") && has_twice(&parts) {
+        settings.push(obstacle(line, "SQLAlchemy makes a list of what stands twice"));
+    }
     let mut unread = |why: &str| settings.push(obstacle(line, why));
     if hosts.have_settings {
         unread("a host has settings of its own");
@@ -110,6 +117,12 @@ fn by_url(text: &str, line: usize, what: &str) -> Option<Found> {
         style: Style::Query,
         front,
     })
+}
+
+fn has_twice(parts: &Parts) -> bool {
+    let mut keys: Vec<&str> = parts.params.iter().map(|(key, _)| key.as_str()).collect();
+    keys.sort_unstable();
+    keys.windows(2).any(|pair| pair.first() == pair.last())
 }
 
 /// Why what is filled in when the program runs may be more than one host, name or value.
@@ -194,6 +207,11 @@ fn place(host: &str) -> String {
 fn settings(parts: &Parts, line: usize) -> Vec<Setting> {
     let mut all = Vec::new();
     for (key, value) in &parts.params {
+        // What is one word here is no key of a map.
+        if key.contains('.') {
+            all.push(obstacle(line, "a dot stands in the name of a parameter"));
+            continue;
+        }
         // `ssl={"rejectUnauthorized":true}` of Node.
         let inner = if value.starts_with('{') { yaml::read(value.as_bytes()).ok() } else { None };
         match inner.as_deref() {

@@ -833,17 +833,25 @@ impl Source {
     pub fn handed_on(&self, name: &str) -> Option<usize> {
         let names = &self.names;
         let places = names.by_root.get(root(name, names.language))?;
+        let is_handed_on = |at: usize| {
+            let before = at.checked_sub(1).and_then(|at| names.tokens.get(at));
+            let is_bound = matches!(word(before), "import" | "from" | "as" | "const" | "let" | "var");
+            let is_in_import = names.brackets(at).next().is_some_and(|opening| names.binds(opening));
+            // `import a, b`, `import a, {b} from 'c'`.
+            let line = names.line(at);
+            let statement = names.tokens.get(..at).unwrap_or_default().iter().rev().take(12);
+            let is_listed = sign(before) == ","
+                && statement
+                    .take_while(|token| token.line == line)
+                    .any(|token| word(Some(token)) == "import");
+            !is_bound && !is_in_import && !is_listed && !names.is_key(at)
+        };
         places
             .iter()
-            .filter(|at| word(names.tokens.get(**at)) == name && sign(names.tokens.get(**at + 1)) != "(")
-            .filter(|at| {
-                !matches!(
-                    word(at.checked_sub(1).and_then(|at| names.tokens.get(at))),
-                    "import" | "from" | "as"
-                )
-            })
-            .map(|at| names.line(*at))
-            .next()
+            .copied()
+            .filter(|at| word(names.tokens.get(*at)) == name && sign(names.tokens.get(*at + 1)) != "(")
+            .find(|at| is_handed_on(*at))
+            .map(|at| names.line(at))
     }
 
     /// Whether a path (`sqlx::MySqlPool`) begins with this name.

@@ -16,6 +16,7 @@ fn rows() -> Vec<Row> {
     all.extend(ruby_and_perl_rows());
     all.extend(java_rows());
     all.extend(other_rows());
+    all.extend(hostile_rows());
     all
 }
 
@@ -285,5 +286,59 @@ fn other_rows() -> Vec<Row> {
         Row { driver: Some("rust-sqlx"), ..row("main.rs", "let p = MySqlPool::connect(\"mysql://u:geheim@db/x?ssl-mode=VERIFY_IDENTITY&ssl-ca=/ca.pem\").await?;\n", "safe") },
         Row { driver: Some("rust-sqlx"), ..row("main.rs", "let p = MySqlConnectOptions::from_str(\"mysql://u:geheim@db/x?ssl-mode=VERIFY_IDENTITY&ssl-ca=/ca.pem\")?.ssl_mode(MySqlSslMode::Disabled);\n", "unknown") },
         row("notes.txt", "u mysql+pymysql://u:geheim@db/x and more\n", "high"),
+    ]
+}
+
+/// What a second, hostile reading of the reader found.
+fn hostile_rows() -> Vec<Row> {
+    let js = |code: &str, want: &'static str| row("db.js", format!("{JS2}{code}\n"), want);
+    let good = GOOD_JS2;
+    vec![
+        js(&format!("mysql.createPool = wrap(mysql.createPool);\nmysql.createPool({{ host: 'db', {good} }});"), "unknown"),
+        js(&format!("const make = mysql.createPool;\nmysql.createPool({{ host: 'db', {good} }});"), "unknown"),
+        js("mysql.createPool({ host: 'db', 'ssl.ca': 'x', 'ssl.verifyIdentity': true });", "unknown"),
+        js(&format!("mysql.createPool({{ host: 'db', {good} }}); // it's fine\nconst re = /'/g;"), "safe"),
+        js(&format!("const s = `a ${{b ? `it's` : ''}} c`;\nmysql.createPool({{ host: 'db', {good} }});"), "safe"),
+        js(&format!("const s = 'it is\nbroken;\nmysql.createPool({{ host: 'db', {good} }});"), "unknown"),
+        js(&format!("mysql.createPool({{ host: 'db', {good} }};"), "unknown"),
+        js(&format!("const {{ ssl }} = config;\nmysql.createPool({{ host: 'db', ssl }});"), "unknown"),
+        js(&format!("for (const ssl of all) {{ mysql.createPool({{ host: 'db', ssl }}); }}"), "unknown"),
+        js("mysql.createPool({ host: 'db', get ssl() { return undefined; } });", "unknown"),
+        js(&format!("mysql.createPool({{ host: 'db', {good} }} && other);"), "unknown"),
+        js(&format!("mysql.createPool(prod ? {{ host: 'db', {good} }} : {{}});"), "unknown"),
+        js(&format!("mysql.createPool({{ host: 'db', stream: open, {good} }});"), "unknown"),
+        js(&format!("mysql.createPool({{ host: 'db', flags: ['-SSL'], {good} }});"), "unknown"),
+        js(&format!("const o = {{ host: 'db', {good} }};\nconst p = {{ o }};\np.o.ssl = false;\nmysql.createPool(o);"), "unknown"),
+        js(&format!("const o = {{ host: 'db', {good} }};\nconst {{ o: q }} = {{ o }};\nq.ssl = 0;\nmysql.createPool(o);"), "unknown"),
+        Row { driver: Some("node-mysql2"), ..row(".env", "URL=mysql://u:geheim@db/x?ssl.ca=/ca&ssl.verifyIdentity=true\n", "unknown") },
+        Row { driver: Some("node-mysql2"), ..row(".env", "URL=mysql://u:geheim@db/x?ssl={\"rejectUnauthorized\":false}\n", "medium") },
+        row("db.py", "try:\n    import pymysql\nexcept ImportError:\n    import MySQLdb as pymysql\nc = pymysql.connect(host='db', ssl_ca='/ca')\n", "unknown"),
+        row("db.py", format!("import pymysql\npymysql.connect = wrap(pymysql.connect)\nc = pymysql.connect(host='db', {GOOD_PY})\n"), "unknown"),
+        row("db.py", format!("import pymysql\npool = PooledDB(pymysql, 5, host='db')\nc = pymysql.connect(host='db', {GOOD_PY})\n"), "unknown"),
+        row("db.py", format!("import pymysql\nOPTIONS = {{'ssl_ca': '/ca'}} | OTHER\nc = pymysql.connect(host='db', **OPTIONS)\n"), "unknown"),
+        row("db.py", format!("import pymysql\nexec(open('x').read())\nO = dict({GOOD_PY})\nc = pymysql.connect(host='db', **O)\n"), "unknown"),
+        row("db.py", format!("import pymysql\nO = dict({GOOD_PY})\nP = O\nP['ssl_ca'] = None\nc = pymysql.connect(host='db', **O)\n"), "unknown"),
+        row("db.py", format!("import pymysql\nO = dict({GOOD_PY})\nfor O in all:\n    c = pymysql.connect(host='db', **O)\n"), "unknown"),
+        row("db.py", format!("import pymysql\nO = dict({GOOD_PY})\ndef f(O):\n    return pymysql.connect(host='db', **O)\n"), "unknown"),
+        row("db.py", format!("import pymysql\nO = dict({GOOD_PY})\nO, x = {{}}, 1\nc = pymysql.connect(host='db', **O)\n"), "unknown"),
+        row("db.py", "import ssl, aiomysql\nctx = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)\naiomysql.connect(host='db', ssl=ctx)\n", "unknown"),
+        row("db.py", "import ssl, asyncmy\nctx = ssl.create_default_context(cafile='/ca.pem')\ndef weaken():\n    ctx.check_hostname = False\n    ctx.verify_mode = ssl.CERT_NONE\nweaken()\nasyncmy.connect(host='db', ssl=ctx)\n", "unknown"),
+        row("db.py", "import ssl, asyncmy\nctx = ssl.create_default_context(cafile='/ca.pem')\ndef go():\n    return asyncmy.connect(host='db', ssl=ctx)\nctx.check_hostname = False\nctx.verify_mode = ssl.CERT_NONE\ngo()\n", "medium"),
+        row("db.php", "<?php\n$c = new PDO('mysql:host=db', 'u', $p, array_filter([PDO::MYSQL_ATTR_SSL_CA => '/ca.pem', PDO::MYSQL_ATTR_SSL_VERIFY_SERVER_CERT => false]));\n", "safe"),
+        row("db.php", "<?php\n$t = <<<EOT\nit's\nEOT;\n$c = new PDO('mysql:host=db', 'u', $p, [PDO::MYSQL_ATTR_SSL_CA => '/ca.pem']);\n?>\n<p>don't</p>\n", "safe"),
+        row("db.php", "<?php\n$o = [PDO::MYSQL_ATTR_SSL_CA => '/ca.pem'];\nforeach ($all as $o) { $c = new PDO('mysql:host=db', 'u', $p, $o); }\n", "unknown"),
+        row("db.php", "<?php\n$o = [PDO::MYSQL_ATTR_SSL_CA => '/ca.pem'];\nextract($_POST);\n$c = new PDO('mysql:host=db', 'u', $p, $o);\n", "unknown"),
+        row("db.php", "<?php\n$o = [PDO::MYSQL_ATTR_SSL_CA => '/ca.pem'];\n[$o, $x] = f();\n$c = new PDO('mysql:host=db', 'u', $p, $o);\n", "unknown"),
+        row("db.rb", "require 'mysql2'\na = Mysql2::Client.new host: 'db'\nc = Mysql2::Client.new(socket: '/run/mysqld.sock')\n", "unknown"),
+        row("application.yml", format!("datasources:\n  - url: jdbc:mariadb://a/x?sslMode=disable\n  - url: jdbc:mariadb://b/x?{GOOD_MJ}\n"), "high"),
+        row("map.yaml", "kind: ConfigMap\ndata:\n  a: mysql2://u@db/x?sslca=/ca\n  application.properties: |\n    spring.datasource.url=jdbc:mysql://db/x\n    a=b\n", "unknown"),
+        row("app.toml", format!("[db]\nurl = \"jdbc:mariadb://db/x?{GOOD_MJ}\"\n[db.properties]\nsslMode = \"disable\"\n"), "unknown"),
+        row("context.xml", format!("<Resource url=\"jdbc:mariadb://db/x?{GOOD_MJ}\" connectionProperties=\"sslMode=disable\"/>\n").replace("&ser", "&amp;ser"), "unknown"),
+        row("main.go", "package main\nimport _ \"github.com/go-sql-driver/mysql\"\nfunc main() {\n\tmysql.RegisterTLSConfig(\"shop\", &tls.Config{InsecureSkipVerify: true})\n\tsql.Open(\"mysql\", \"u:geheim@tcp(db)/x?tls=shop\")\n}\n", "unknown"),
+        row(".env", "DSN=u:geheim@tcp(db)/x?tls=shop\n", "unknown"),
+        row(".env", "DSN=u:geheim@tcp(db)/x?tls=shop&allowFallbackToPlaintext=true\n", "critical"),
+        row(".env", "DSN=u:geheim@tcp(db)/x?tls=true OTHER=1\n", "unknown"),
+        row("a.service", "[Service]\nEnvironment=A=u:geheim@tcp(db)/x?tls=true\nExecStart=/usr/bin/app --dsn 'u:geheim@tcp(db)/x'\n", "unknown"),
+        row("my.cnf", "[mysqldump]\nssl-mode=VERIFY_IDENTITY\nssl-ca=/ca.pem\nenable-cleartext-plugin\n", "unknown"),
     ]
 }

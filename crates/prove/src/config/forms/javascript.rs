@@ -68,6 +68,7 @@ fn read(bytes: &[u8], style: Style) -> Result<Read, SettingsError> {
             ));
         }
     }
+    file.hidden(&mut read);
     if read.found.is_empty() && read.unread.is_empty() && !families.is_empty() {
         let line = file
             .imports
@@ -88,6 +89,25 @@ impl File<'_> {
         all.sort_unstable();
         all.dedup();
         all
+    }
+
+    /// Places where a driver, or its function, is handed on or replaced: somebody else connects.
+    fn hidden(&self, read: &mut Read) {
+        const FUNCTIONS: [&str; 3] = ["createConnection", "createPool", "createPoolCluster"];
+        for import in self.imports.iter().filter(|import| family_of_module(&import.module).is_some()) {
+            let mut names = vec![import.name.clone()];
+            if matches!(import.part.as_str(), "" | "default") {
+                names.extend(FUNCTIONS.map(|function| format!("{}.{function}", import.name)));
+            } else if !FUNCTIONS.contains(&import.part.as_str()) {
+                continue;
+            }
+            for name in names {
+                if let Some(line) = self.source.handed_on(&name) {
+                    let why = format!("{name} is handed on here: what connects with it is not read");
+                    read.unread.push(Unread { line, why });
+                }
+            }
+        }
     }
 
     fn weakens_all(&self) -> Option<usize> {

@@ -72,6 +72,9 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
         found.settings.extend(attributes);
         read.found.push(found);
     }
+    if let Some(line) = source.handed_on("DBI->connect") {
+        read.unread.push(Unread { line, why: "what DBI->connect is given here is not read".into() });
+    }
     loose::add(&source, &told, None, &mut read);
     Ok(read)
 }

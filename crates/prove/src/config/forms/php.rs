@@ -26,6 +26,8 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
                 told.insert(call.line);
                 of_pdo(call, &source, &mut read, &mut told);
             }
+            // Without a value it does not connect yet.
+            "mysqli" if args(call).is_empty() && words(call).is_empty() => {}
             "mysqli" | "mysqli_connect" => {
                 told.insert(call.line);
                 let places = Places { host: 0, flags: None, last: 6 };
@@ -414,6 +416,24 @@ fn wordpress(source: &Source, read: &mut Read) {
     });
 }
 
+/// Without what PHP takes for false: that is what `array_filter` leaves out.
+fn filtered(node: &Node) -> Meant {
+    let is_false = |value: &Value| match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Number(number) => number == "0",
+        Value::Text(text) => text.is_empty() || text.as_str() == "0",
+        _ => false,
+    };
+    match &node.value {
+        Value::Map(entries) => {
+            let left = entries.iter().filter(|entry| !is_false(&entry.node.value)).cloned().collect();
+            Meant::Node(Node::new(node.line, Value::Map(left)))
+        }
+        Value::List(items) if items.is_empty() => Meant::Node(node.clone()),
+        _ => Meant::unread("what is left of the options is not known"),
+    }
+}
+
 struct Php<'a> {
     source: &'a Source,
 }
@@ -438,7 +458,7 @@ impl Meaning for Php<'_> {
                 if matches!(name.as_str(), "array_filter" | "array") && key == "..." =>
             {
                 match (args.as_slice(), named.as_slice()) {
-                    ([only], []) if name == "array_filter" => Meant::Node(only.clone()),
+                    ([only], []) if name == "array_filter" => filtered(only),
                     ([], _) if name == "array" => {
                         Meant::Node(Node::new(node.line, Value::Map(named.clone())))
                     }

@@ -88,7 +88,8 @@ const HARMLESS: [&str; 71] = [
 ];
 
 /// Pools whose words stand one level further in.
-const POOLS: [&str; 7] = ["hikari", "tomcat", "dbcp2", "oracleucp", "jdbc", "agroal", "c3p0"];
+const POOLS: [&str; 8] =
+    ["configuration", "hikari", "tomcat", "dbcp2", "oracleucp", "jdbc", "agroal", "c3p0"];
 
 fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
     let documents = pairs::documents(bytes)?;

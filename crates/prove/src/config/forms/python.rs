@@ -72,6 +72,9 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
                 style: Style::Python,
                 front: None,
             });
+        } else if full.is_none() && file.may_be_driver(name(call)) {
+            let why = format!("what {}() is depends on which module is loaded", name(call));
+            read.unread.push(Unread { line: call.line, why });
         } else if matches!(name(call).rsplit('.').next(), Some("create_engine" | "create_async_engine")) {
             let meaning =
                 Python { source: &source, call: Some(index), file: &file, in_context: false.into() };
@@ -93,11 +96,15 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
             found.settings.push(obstacle(line, &format!("what line {line} says besides is not read")));
         }
     }
-    let changes_ssl =
-        source.assigned.iter().find(|entry| entry.key.starts_with("ssl.")).map(|entry| entry.line);
-    if let Some(line) = changes_ssl {
+    // Somebody puts something of their own in place of a function.
+    let is_patch = |entry: &&Entry| {
+        let root = entry.key.split('.').next().unwrap_or_default();
+        entry.key.contains('.')
+            && (root == "ssl" || CALLS.iter().any(|(known, ..)| known.split('.').next() == Some(root)))
+    };
+    if let Some(line) = source.assigned.iter().find(is_patch).map(|entry| entry.line) {
         for found in &mut read.found {
-            found.settings.push(obstacle(line, &format!("line {line} changes Python's module ssl itself")));
+            found.settings.push(obstacle(line, &format!("line {line} changes a module itself")));
         }
     }
     Ok(read)
@@ -117,6 +124,19 @@ impl File<'_> {
             }
         }?;
         Some(if rest.is_empty() { front } else { format!("{front}.{rest}") })
+    }
+
+    /// Its first word may stand for a driver, among others.
+    fn may_be_driver(&self, called: &str) -> bool {
+        let root = called.split('.').next().unwrap_or_default();
+        let last = called.rsplit('.').next().unwrap_or_default();
+        matches!(
+            last,
+            "connect" | "Connect" | "Connection" | "create_pool" | "MySQLConnectionPool" | "MySQLConnection"
+        ) && self.imports.iter().any(|import| {
+            import.name.split('.').next() == Some(root)
+                && CALLS.iter().any(|(known, ..)| known.split('.').next() == import.module.split('.').next())
+        })
     }
 
     fn front(&self, root: &str) -> Option<String> {

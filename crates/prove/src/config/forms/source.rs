@@ -81,6 +81,16 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
         read.found.push(found);
     }
     loose::add(&source, &told, crate_of_file, &mut read);
+    // What a program registers under the name that `tls=` has.
+    let skips =
+        ["InsecureSkipVerify", "setHostnameVerifier"].iter().find_map(|name| source.first_line_of(name));
+    if let Some(line) = skips {
+        for found in &mut read.found {
+            found
+                .settings
+                .push(obstacle(line, &format!("line {line} may switch certificate verification off")));
+        }
+    }
     // A text in a source goes somewhere, and where is not read.
     let line_of = |name: &str| source.first_line_of(name);
     if let Some((line, name)) = BUILDERS.iter().find_map(|name| Some((line_of(name)?, *name))) {

@@ -32,6 +32,11 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
                     read.found.push(of_rails(&what, node));
                 }
                 Value::Map(_) => of_map(keys, node, &mut read),
+                // Another file inside of this one.
+                Value::Text(text) if text.contains('\n') && may_connect(text) => read.unread.push(Unread {
+                    line: node.line,
+                    why: "a text of several lines may hold a connection, and is not read".into(),
+                }),
                 Value::List(items) if keys.last().is_some_and(|key| ENVIRONMENTS.contains(key)) => {
                     of_list(&what, items, &mut read);
                 }
@@ -74,12 +79,48 @@ fn values(node: &Node, key: &mut String, all: &mut Vec<Pair>) {
                 key.truncate(before);
             }
         }
-        Value::List(items) => items.iter().for_each(|item| values(item, key, all)),
+        Value::List(items) => {
+            for (index, item) in items.iter().enumerate() {
+                let before = key.len();
+                key.push_str(&format!("[{index}]"));
+                // `NAME=url`
+                match item.text().and_then(|text| text.split_once('=')) {
+                    Some((name, value))
+                        if !name.is_empty()
+                            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') =>
+                    {
+                        key.push('.');
+                        key.push_str(name);
+                        all.push(Pair { key: key.clone(), value: value.to_owned().into(), line: item.line });
+                    }
+                    _ => values(item, key, all),
+                }
+                key.truncate(before);
+            }
+        }
         _ => {
             let value = node.scalar().map_or_else(|| String::from(formats::settings::HOLE), str::to_owned);
             all.push(Pair { key: key.clone(), value: value.into(), line: node.line });
         }
     }
+}
+
+/// Whether a text has the look of a connection somewhere.
+fn may_connect(text: &str) -> bool {
+    [
+        "jdbc:m",
+        "mysql:",
+        "mysql+",
+        "mysql2:",
+        "mariadb:",
+        "mariadb+",
+        "@tcp(",
+        "adapter: mysql",
+        "ssl-",
+        "sslmode",
+    ]
+    .iter()
+    .any(|part| text.contains(part))
 }
 
 fn is_rails(node: &Node) -> bool {
