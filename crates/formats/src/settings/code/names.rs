@@ -105,7 +105,7 @@ pub enum Use<'a> {
     Set(&'a Node),
     /// It is called.
     Call(&'a Node),
-    /// It is handed to a call that keeps it for itself.
+    /// It is handed to a call that keeps it for itself, or stands in a map that nothing changes.
     Given,
     /// Anything else, which may change it.
     Other(Why),
@@ -773,7 +773,7 @@ impl Source {
                     Use::Set(&entry.node)
                 } else if let Some(call) = names.calls.get(&at).and_then(|index| self.calls.get(*index)) {
                     Use::Call(call)
-                } else if names.is_given_to_harmless_call(at) && rest.is_empty() {
+                } else if rest.is_empty() && names.may_change(at, true, &mut HashSet::new()).is_none() {
                     Use::Given
                 } else {
                     Use::Other(Why::new(
