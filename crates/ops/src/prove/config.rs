@@ -212,21 +212,21 @@ impl Falls {
     pub fn sentence(self) -> String {
         let mut parts = Vec::new();
         if self.never_encrypts {
-            parts.push("encrypts nothing, whatever the server offers");
+            parts.push("does not use TLS, even where the server offers it");
         } else if self.in_clear {
-            parts.push("goes on in clear text where somebody on the way takes TLS out of the greeting");
+            parts.push("falls back to cleartext if a man in the middle strips TLS");
         }
         if self.to_certificates {
-            parts.push("takes a certificate of anybody");
+            parts.push("accepts any certificate");
         }
         if self.to_names {
-            parts.push("takes a certificate for another host");
+            parts.push("does not verify the host name");
         }
         if self.gives_login {
-            parts.push("sends user name and an answer fit for guessing to anybody before it refuses them");
+            parts.push("sends the user name, and a response that can be cracked offline, before it refuses the server");
         }
         match parts.as_slice() {
-            [] => "withstands all that was measured".into(),
+            [] => "withstood every attack that was measured".into(),
             _ => parts.join("; "),
         }
     }
@@ -248,7 +248,7 @@ impl Prediction {
     /// For people: what it comes to.
     pub fn means(&self) -> Option<String> {
         match self.said {
-            Said::Local => Some("goes through a Unix socket, where no network is in between".into()),
+            Said::Local => Some("connects over a Unix socket, not over a network".into()),
             _ => self.falls().map(Falls::sentence),
         }
     }
@@ -609,6 +609,11 @@ fn fix(client: &'static Client, found: &Found, said: &Said, matrix: &Matrix) -> 
     let mut note = String::new();
     if let Some(severity) = falls.severity() {
         note = format!("the best that was measured; still {severity}: it {}", falls.sentence());
+    }
+    if found.style == Style::WordPress {
+        note += if note.is_empty() { "" } else { "; " };
+        note += "wp-config.php cannot name a CA: certificate verification needs a drop-in (wp-content/db.php) that calls \
+                 mysqli_ssl_set() before it connects";
     }
     if !best.provided.is_empty() {
         note += if note.is_empty() { "" } else { "; " };

@@ -352,7 +352,7 @@ fn a_fix_fits_what_reads_the_file() {
     let said = looked(".env", "A=jdbc:mariadb://db/x?sslMode=verify-ca&serverSslCert=/my/ca.pem\n");
     assert_eq!(
         only(&said).2,
-        "sslMode=verify-full&serverSslCert=/my/ca.pem (the best that was measured; still low: it sends user name and an answer fit for guessing to anybody before it refuses them)"
+        "sslMode=verify-full&serverSslCert=/my/ca.pem (the best that was measured; still low: it sends the user name, and a response that can be cracked offline, before it refuses the server)"
     );
     let said = looked(".env", "A=u:p@tcp(db)/x?tls=shop&allowFallbackToPlaintext=true\n");
     assert!(only(&said).2.starts_with("tls=shop ("), "{}", only(&said).2);
