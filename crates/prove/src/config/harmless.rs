@@ -648,7 +648,7 @@ const OPTION_FILE: &[&str] = &[
 /// Whether this option of this family has nothing to do with TLS.
 pub fn is_harmless(family: &str, key: &str) -> bool {
     let root = key.split('.').next().unwrap_or(key);
-    let is_in = |list: &[&str]| list.iter().any(|known| *known == root);
+    let is_in = |list: &[&str]| list.contains(&root);
     let is_in_any_case = |list: &[&str]| list.iter().any(|known| known.eq_ignore_ascii_case(root));
     let is_place = is_in(PLACE);
     let of_dbi = |front: &str| {

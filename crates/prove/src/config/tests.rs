@@ -359,9 +359,11 @@ fn a_large_file_of_few_words_ends_in_every_form() {
     for name in NAMES {
         for (index, word) in words.iter().enumerate() {
             let bytes = if index < 3 { 1024 * 1024 - 64 } else { 64 * 1024 };
-            let front =
-                if name.ends_with(".js") { "const m = require('mysql2'); const a = {};\n" } else { "" };
-            let front = if name.ends_with(".php") { "<?php $a = 1;\n" } else { front };
+            let front = match name {
+                "a.js" => "const m = require('mysql2'); const a = {};\n",
+                "a.php" => "<?php $a = 1;\n",
+                _ => "",
+            };
             let text = format!("{front}{}", word.repeat((bytes - front.len()) / word.len()));
             let _ = read(name, text.as_bytes());
         }

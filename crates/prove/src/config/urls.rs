@@ -132,7 +132,7 @@ fn filled_in(text: &str) -> Option<&'static str> {
     let is_key = |part: &str| part.split_once('=').map_or(part, |(key, _)| key).contains(HOLE);
     // Behind a part of a value that is written out, a variable may well go on with the next parameter.
     let is_open = |part: &str| {
-        part.ends_with(HOLE) && !part.split_once('=').is_some_and(|(_, value)| value.chars().count() == 1)
+        part.ends_with(HOLE) && part.split_once('=').is_none_or(|(_, value)| value.chars().count() != 1)
     };
     if query.split(['&', ';']).any(|part| is_key(part) || is_open(part)) {
         return Some("a part of its parameters is filled in when the program runs");
@@ -343,7 +343,7 @@ fn by_dsn(text: &str, line: usize, what: &str) -> Option<Found> {
         }) {
             settings.push(obstacle(line, "a part of it is filled in when the program runs"));
         }
-        if text.splitn(3, ':').nth(1).is_some_and(|driver| driver.contains('(')) {
+        if text.split(':').nth(1).is_some_and(|driver| driver.contains('(')) {
             settings.push(obstacle(line, "attributes in front of the database are not read"));
         }
     }

@@ -103,15 +103,13 @@ impl Lexer<'_> {
             }
             let line = self.line;
             let kind = self.token(first);
-            if let Some(kind) = kind {
-                self.previous_is_value = match &kind {
-                    Kind::Sign(sign) => matches!(*sign, ")" | "]" | "}"),
-                    Kind::Name(name) => !is_word_before_value(name),
-                    _ => true,
-                };
-                self.tokens.push(Token { line, kind, starts_line, indent });
-                starts_line = false;
-            }
+            self.previous_is_value = match &kind {
+                Kind::Sign(sign) => matches!(*sign, ")" | "]" | "}"),
+                Kind::Name(name) => !is_word_before_value(name),
+                _ => true,
+            };
+            self.tokens.push(Token { line, kind, starts_line, indent });
+            starts_line = false;
         }
         if !self.heredocs.is_empty() {
             self.breaks("a text that begins here has no end");
@@ -239,14 +237,14 @@ impl Lexer<'_> {
         false
     }
 
-    fn token(&mut self, first: char) -> Option<Kind> {
+    fn token(&mut self, first: char) -> Kind {
         if matches!(first, '"' | '\'' | '`') {
             // A lifetime of Rust or a character: not a text of more than a line.
             if first == '\'' && self.language == Language::CLike {
                 self.rune();
-                return Some(Kind::Sign(STRANGE));
+                return Kind::Sign(STRANGE);
             }
-            return Some(self.quoted("", first));
+            return self.quoted("", first);
         }
         if first.is_ascii_digit() {
             let end = self
@@ -255,7 +253,7 @@ impl Lexer<'_> {
                 .unwrap_or(self.rest.len());
             let number = self.rest.get(..end).unwrap_or_default().to_owned();
             self.skip(end);
-            return Some(Kind::Number(number));
+            return Kind::Number(number);
         }
         let is_symbol = first == ':' && self.language == Language::Ruby && {
             let mut next = self.rest.chars().skip(1);
@@ -266,10 +264,10 @@ impl Lexer<'_> {
             let end = end.map_or(self.rest.len(), |(at, _)| at);
             let symbol = self.rest.get(1..end).unwrap_or_default().to_owned();
             self.skip(end);
-            return Some(Kind::Text(Zeroizing::new(symbol)));
+            return Kind::Text(Zeroizing::new(symbol));
         }
         if first.is_alphabetic() || matches!(first, '_' | '$' | '@' | '%' | '\\') {
-            return Some(self.name(first));
+            return self.name(first);
         }
         if first == '/'
             && !self.previous_is_value
@@ -282,17 +280,17 @@ impl Lexer<'_> {
                 self.no_regex_on = self.line;
             }
             self.skip(end);
-            return Some(Kind::Name("/".into()));
+            return Kind::Name("/".into());
         }
         if first == '<' && self.heredoc() {
-            return Some(Kind::Sign(STRANGE));
+            return Kind::Sign(STRANGE);
         }
         if let Some(sign) = SIGNS.iter().find(|sign| self.rest.starts_with(**sign)) {
             self.skip(sign.len());
-            return Some(Kind::Sign(sign));
+            return Kind::Sign(sign);
         }
         self.skip(first.len_utf8());
-        Some(Kind::Sign(STRANGE))
+        Kind::Sign(STRANGE)
     }
 
     fn rune(&mut self) {

@@ -361,3 +361,28 @@ fn a_fix_fits_what_reads_the_file() {
     let fix = only(&said).0.predictions[0].fix.clone().expect("a fix");
     assert!(fix.remove.is_empty() && fix.set[0].starts_with("ssl: { ca: "), "{fix:?}");
 }
+
+#[test]
+fn the_remedy_for_wordpress_is_a_line_of_its_own_file() {
+    let front = "<?php\ndefine('DB_NAME', 'x');\ndefine('DB_HOST', 'db');\n";
+    let said = looked("wp-config.php", front);
+    let (_, severity, fix) = only(&said);
+    assert_eq!(severity, Some(Severity::High));
+    assert!(fix.starts_with("define('MYSQL_CLIENT_FLAGS', MYSQLI_CLIENT_SSL); (the best"), "{fix}");
+    assert!(fix.contains("accepts any certificate") && fix.contains("wp-content/db.php"), "{fix}");
+    // With it the file is what was said.
+    let said = looked("wp-config.php", &format!("{front}define('MYSQL_CLIENT_FLAGS', MYSQLI_CLIENT_SSL);\n"));
+    assert_eq!(only(&said).1, Some(Severity::Medium));
+}
+
+#[test]
+fn what_was_not_read_is_told_with_its_line_and_why() {
+    let said = looked(
+        "db.py",
+        "import pymysql\nO = dict(ssl_ca='/ca')\nO.pop('ssl_ca')\nc = pymysql.connect(**O)\n",
+    );
+    let (one, severity, _) = only(&said);
+    let Said::Unknown(why) = &one.predictions[0].said else { panic!("{one:#?}") };
+    assert_eq!((severity, one.is_unknown()), (None, true));
+    assert!(why.starts_with("line ") && why.contains("line 3"), "{why}");
+}

@@ -294,33 +294,32 @@ impl File<'_> {
             .as_ref()
             .and_then(Node::text)
             .and_then(|text| urls::found(text, call.line, "new Sequelize()"));
-        let mut found = match self.of_object("new Sequelize()", &last_node, told) {
-            Some(found) => found,
-            None => {
-                let scheme = url
-                    .as_ref()
-                    .and_then(Node::text)
-                    .and_then(|text| text.split_once("://"))
-                    .map(|(scheme, _)| scheme.to_owned());
-                let family = match scheme.as_deref() {
-                    Some("mysql") => "node-mysql2",
-                    Some("mariadb") => "node-mariadb",
-                    _ => return,
-                };
-                let mut found = Found {
-                    line: call.line,
-                    what: "new Sequelize()".into(),
-                    driver: Driver::Family(family),
-                    host: by_url.as_ref().map_or_else(String::new, |url| url.host.clone()),
-                    settings: Vec::new(),
-                    style: self.style,
-                    front: None,
-                };
-                if !before.is_empty() {
-                    self.sequelize_words(&last_node, &mut found.settings);
-                }
-                found
+        let mut found = if let Some(found) = self.of_object("new Sequelize()", &last_node, told) {
+            found
+        } else {
+            let scheme = url
+                .as_ref()
+                .and_then(Node::text)
+                .and_then(|text| text.split_once("://"))
+                .map(|(scheme, _)| scheme.to_owned());
+            let family = match scheme.as_deref() {
+                Some("mysql") => "node-mysql2",
+                Some("mariadb") => "node-mariadb",
+                _ => return,
+            };
+            let mut found = Found {
+                line: call.line,
+                what: "new Sequelize()".into(),
+                driver: Driver::Family(family),
+                host: by_url.as_ref().map_or_else(String::new, |url| url.host.clone()),
+                settings: Vec::new(),
+                style: self.style,
+                front: None,
+            };
+            if !before.is_empty() {
+                self.sequelize_words(&last_node, &mut found.settings);
             }
+            found
         };
         told.insert(call.line);
         if let Some(url) = &url {

@@ -118,12 +118,12 @@ struct Places {
 }
 
 fn of_mysqli(call: &Node, index: usize, places: &Places, object: Option<&str>, source: &Source) -> Found {
+    const NAMES: [&str; 9] =
+        ["hostname", "username", "password", "database", "port", "socket", "flags", "host", "mysql"];
     let meaning = Php { source };
     let mut settings = Vec::new();
     let by_name =
         |wanted: &str| words(call).iter().find(|entry| entry.key == wanted).map(|entry| &entry.node);
-    const NAMES: [&str; 9] =
-        ["hostname", "username", "password", "database", "port", "socket", "flags", "host", "mysql"];
     if args(call).len() > places.last || words(call).iter().any(|entry| !NAMES.contains(&entry.key.as_str()))
     {
         settings.push(obstacle(call.line, "its arguments are not all read"));

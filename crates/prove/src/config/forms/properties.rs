@@ -173,7 +173,7 @@ fn beside(url: &Pair, front: &str, pairs: &[Pair], found: &mut Found) {
                     match part.split_once('=') {
                         Some((key, value)) => add(found, key.trim(), value.trim(), pair.line),
                         None => {
-                            found.settings.push(obstacle(pair.line, "what the pool hands on is not read"))
+                            found.settings.push(obstacle(pair.line, "what the pool hands on is not read"));
                         }
                     }
                 }

@@ -115,13 +115,12 @@ impl File<'_> {
     fn full_name(&self, called: &str) -> Option<String> {
         let (root, rest) = called.split_once('.').map_or((called, ""), |(root, rest)| (root, rest));
         let known = self.fronts.borrow().get(root).cloned();
-        let front = match known {
-            Some(front) => front,
-            None => {
-                let front = self.front(root);
-                self.fronts.borrow_mut().insert(root.to_owned(), front.clone());
-                front
-            }
+        let front = if let Some(front) = known {
+            front
+        } else {
+            let front = self.front(root);
+            self.fronts.borrow_mut().insert(root.to_owned(), front.clone());
+            front
         }?;
         Some(if rest.is_empty() { front } else { format!("{front}.{rest}") })
     }
@@ -474,7 +473,7 @@ impl Python<'_> {
         for entry in words(node) {
             match entry.key.as_str() {
                 "cafile" | "capath" | "cadata" => {
-                    flatten(&format!("{key}.{}", entry.key), &entry.node, self, &mut all)
+                    flatten(&format!("{key}.{}", entry.key), &entry.node, self, &mut all);
                 }
                 "purpose" if is_server(&entry.node) => {}
                 _ => all.push(obstacle(entry.line, "what the context is made of is not read")),
@@ -536,7 +535,7 @@ impl Python<'_> {
                     match (args(call), words(call)) {
                         ([file], []) => flatten(&format!("{key}.cafile"), file, self, &mut all),
                         ([], [entry]) => {
-                            flatten(&format!("{key}.{}", entry.key), &entry.node, self, &mut all)
+                            flatten(&format!("{key}.{}", entry.key), &entry.node, self, &mut all);
                         }
                         _ => unclear(&mut all),
                     }
