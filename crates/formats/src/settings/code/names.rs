@@ -798,6 +798,13 @@ impl Source {
         at.is_none_or(|at| names.block.get(at) != Some(&0) || !names.begins_statement(at))
     }
 
+    /// Where another file is included in front of the call with this index.
+    pub fn included_before(&self, call: usize) -> Option<usize> {
+        let names = &self.names;
+        let at = names.calls_at.get(call).copied()?;
+        names.includes.iter().find(|include| **include < at).map(|include| names.line(*include))
+    }
+
     /// The call whose brackets hold this name on this line, directly.
     pub fn call_around(&self, name: &str, line: usize) -> Option<&Node> {
         let names = &self.names;

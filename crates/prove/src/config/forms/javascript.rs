@@ -184,6 +184,25 @@ impl File<'_> {
                 }
             }
             _ => {
+                // Something that connects by itself, with options that are its own.
+                let is_place = |node: &Node| {
+                    node.get("host").is_some()
+                        && (node.get("user").is_some() || node.get("database").is_some())
+                };
+                let is_ours = |node: &Node| {
+                    let named = node
+                        .get("type")
+                        .or_else(|| node.get("provider"))
+                        .and_then(Node::text)
+                        .unwrap_or(called);
+                    sounds_like_us(named) || sounds_like_us(called)
+                };
+                if args(call).iter().any(|arg| is_place(arg) && is_ours(arg)) {
+                    read.unread.push(Unread {
+                        line: call.line,
+                        why: format!("what {called}() connects with is not read"),
+                    });
+                }
                 for arg in args(call) {
                     let why = format!("it is handed to {called}(), which may change it");
                     self.tree(arg, &mut vec![], Some(&why), read, told);
@@ -395,6 +414,28 @@ impl File<'_> {
     /// Sequelize's `dialect`, Knex' `client`.
     fn of_object(&self, what: &str, node: &Node, told: &mut HashSet<usize>) -> Option<Found> {
         let Value::Map(entries) = &node.value else { return None };
+        let has = |key: &str| node.get(key).is_some();
+        let is_open = |key: &str| {
+            node.get(key)
+                .is_some_and(|node| node.text().is_none_or(|text| text.contains(formats::settings::HOLE)))
+        };
+        // Which database it is only shows when it runs.
+        if (is_open("dialect") && (has("dialectOptions") || has("username")))
+            || (is_open("client") && has("connection"))
+        {
+            return Some(Found {
+                line: node.line,
+                what: if what.is_empty() { "an object".to_owned() } else { what.to_owned() },
+                driver: Driver::Unknown {
+                    why: "which driver it is for is not in the file".into(),
+                    one_of: vec!["node-mysql2", "node-mysql", "node-mariadb"],
+                },
+                host: text_of(node, "host"),
+                settings: vec![obstacle(node.line, "which driver it is for is not in the file")],
+                style: self.style,
+                front: None,
+            });
+        }
         let word = |key: &str| node.get(key).and_then(Node::text);
         let is_sequelize = self.imports.iter().any(|import| import.module.contains("sequelize"))
             || ["dialectOptions", "username", "use_env_variable", "logging", "define"]
@@ -484,6 +525,11 @@ impl File<'_> {
             found.settings.push(obstacle(found.line, "it does not say how it connects"));
         }
     }
+}
+
+fn sounds_like_us(word: &str) -> bool {
+    let word = word.to_ascii_lowercase();
+    word.contains("mysql") || word.contains("maria")
 }
 
 struct Js<'a> {

@@ -274,6 +274,20 @@ fn laravel(source: &Source, read: &mut Read) {
             tree_of(arg, &mut vec![], Some(&why), source, &mut found);
         }
     }
+    // Which database it is only shows when it runs.
+    for tree in source.loose.iter().chain(source.assigned.iter().map(|entry| &entry.node)) {
+        tree.walk(&mut |_, node| {
+            let is_open = node.get("driver").is_some_and(|driver| {
+                driver.text().is_none_or(|text| text.contains(formats::settings::HOLE))
+            });
+            if is_open && node.get("host").is_some() && node.get("database").is_some() {
+                read.unread.push(Unread {
+                    line: node.line,
+                    why: "which driver it is for is not in the file".into(),
+                });
+            }
+        });
+    }
     for one in found {
         if read.found.iter().all(|known| known.line != one.line) {
             read.found.push(one);
@@ -395,7 +409,16 @@ fn wordpress(source: &Source, read: &mut Read) {
             Some(_) if source.is_in_block(*index) => {
                 settings.push(obstacle(call.line, "MYSQL_CLIENT_FLAGS is set under a condition"));
             }
-            Some(node) => flags(node, source, &mut settings),
+            Some(node) => {
+                flags(node, source, &mut settings);
+                // The first of two counts, and behind wp-settings.php it is too late.
+                if let Some(line) = source.included_before(*index) {
+                    settings.push(obstacle(
+                        line,
+                        "the file that is included there may set MYSQL_CLIENT_FLAGS first, or connect",
+                    ));
+                }
+            }
             None => settings.push(obstacle(call.line, "MYSQL_CLIENT_FLAGS is not read")),
         },
         [_, (_, call), ..] => settings.push(obstacle(call.line, "MYSQL_CLIENT_FLAGS is set more than once")),

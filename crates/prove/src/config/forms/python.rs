@@ -72,6 +72,9 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
                 style: Style::Python,
                 front: None,
             });
+        } else if full.as_deref().is_some_and(|full| connects_by_itself(full, call)) {
+            let why = format!("what {}() connects with is not read", name(call));
+            read.unread.push(Unread { line: call.line, why });
         } else if full.is_none() && file.may_be_driver(name(call)) {
             let why = format!("what {}() is depends on which module is loaded", name(call));
             read.unread.push(Unread { line: call.line, why });
@@ -108,6 +111,21 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
         }
     }
     Ok(read)
+}
+
+/// A class of a library that is built on a driver: `MySQLDatabase("x", host=…)`.
+fn connects_by_itself(full: &str, call: &Node) -> bool {
+    let last = full.rsplit('.').next().unwrap_or_default();
+    let is_class = last.starts_with(char::is_uppercase);
+    let sounds = last.to_ascii_lowercase();
+    let is_other =
+        ["error", "warning", "cursor", "converter", "exception"].iter().any(|word| sounds.contains(word));
+    let has_place =
+        words(call).iter().any(|entry| matches!(entry.key.as_str(), "host" | "user" | "url" | "dsn" | "..."));
+    is_class
+        && (sounds.contains("mysql") || sounds.contains("maria"))
+        && !is_other
+        && (has_place || !args(call).is_empty())
 }
 
 impl File<'_> {

@@ -31,6 +31,10 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
                 Value::Map(_) if is_rails(node) && !(rails > 1 && keys == ["default"]) => {
                     read.found.push(of_rails(&what, node));
                 }
+                Value::Map(_) if is_open(node) => read.unread.push(Unread {
+                    line: node.line,
+                    why: "which adapter it is for is filled in when it runs".into(),
+                }),
                 Value::Map(_) => of_map(keys, node, &mut read),
                 // Another file inside of this one.
                 Value::Text(text) if text.contains('\n') && may_connect(text) => read.unread.push(Unread {
@@ -121,6 +125,12 @@ fn may_connect(text: &str) -> bool {
     ]
     .iter()
     .any(|part| text.contains(part))
+}
+
+/// An adapter that only a running program knows.
+fn is_open(node: &Node) -> bool {
+    node.get("adapter")
+        .is_some_and(|adapter| adapter.text().is_none_or(|text| text.contains(formats::settings::HOLE)))
 }
 
 fn is_rails(node: &Node) -> bool {

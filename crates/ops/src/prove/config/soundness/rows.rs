@@ -948,5 +948,39 @@ fn hostile_rows() -> Vec<Row> {
             "[mysqldump]\nssl-mode=VERIFY_IDENTITY\nssl-ca=/ca.pem\nenable-cleartext-plugin\n",
             "unknown",
         ),
+        row(
+            "database.yml",
+            "a:\n  adapter: mysql2\n  socket: /s\nb:\n  adapter: <%= ENV['A'] %>\n  host: db\n",
+            "unknown",
+        ),
+        row(
+            "db.py",
+            format!(
+                "import pymysql\nfrom peewee import MySQLDatabase\na = pymysql.connect(host='db', {GOOD_PY})\nb = MySQLDatabase('x', host='db', ssl_disabled=True)\n"
+            ),
+            "unknown",
+        ),
+        js(
+            &format!(
+                "mysql.createPool({{ host: 'db', {good} }});\nnew MySQLStore({{ host: 'db', user: 'u' }});"
+            ),
+            "unknown",
+        ),
+        js(
+            &format!(
+                "mysql.createPool({{ host: 'db', {good} }});\nmodule.exports = {{ client: process.env.C, connection: {{ host: 'db' }} }};"
+            ),
+            "unknown",
+        ),
+        row(
+            "wp-config.php",
+            "<?php\ndefine('DB_NAME', 'x');\ndefine('DB_HOST', 'db');\nrequire_once ABSPATH . 'wp-settings.php';\ndefine('MYSQL_CLIENT_FLAGS', MYSQLI_CLIENT_SSL);\n",
+            "unknown",
+        ),
+        row(
+            "database.php",
+            "<?php\nreturn ['a' => ['driver' => 'mysql', 'unix_socket' => '/s', 'database' => 'x'], 'b' => ['driver' => env('D'), 'host' => 'db', 'database' => 'x']];\n",
+            "unknown",
+        ),
     ]
 }
