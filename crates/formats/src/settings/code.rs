@@ -709,7 +709,7 @@ mod tests {
             "<<~~",
         ];
         for sign in signs {
-            let text = sign.repeat(32 * 1024 / sign.len());
+            let text = sign.repeat(16 * 1024 / sign.len());
             for language in ALL {
                 ask(&text, language);
             }
