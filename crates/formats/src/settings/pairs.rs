@@ -259,7 +259,7 @@ mod tests {
             "Environment=\n",
             "\n",
         ] {
-            let text = sign.repeat((crate::settings::SETTINGS_BYTES_MAX - 20) / sign.len());
+            let text = sign.repeat(128 * 1024 / sign.len());
             let text = format!("Environment={text}");
             let _ = (env(text.as_bytes()), documents(text.as_bytes()), unit(text.as_bytes()));
             let _ = (crate::settings::url::url(&text), crate::settings::url::go_dsn(&text));
