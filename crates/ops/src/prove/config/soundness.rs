@@ -45,6 +45,8 @@ fn nothing_better_than_unknown_is_said_of_what_was_not_read_whole() {
         }
         assert!(!shown.contains("geheim"), "row {index}: a secret is in what was read");
     }
+    // Traps and common forms that are read, in one table: how many of the rows that are no trap stay unknown is the share that counts.
+    println!("{unknown} of {all} rows are unknown");
     assert!(all >= 60);
     assert!(
         wrong.is_empty(),
