@@ -159,7 +159,7 @@ fn print(global: &Global, looked: &Looked, matrix: &Matrix) {
     let counts = Counts::of(looked);
     let source = if matrix.source == "built in" { String::new() } else { format!(" (by {})", matrix.source) };
     show::out(&format!(
-        "\n{}{source}; {} in clear text where TLS is stripped, {} of a promise that is not kept, {} unknown.",
+        "\n{}{source}; {} in cleartext if TLS is stripped, {} weaker than configured, {} unknown.",
         counted(looked.connections.len(), "connection"),
         counts.in_clear,
         counts.broken,
@@ -197,13 +197,16 @@ fn print_connection(global: &Global, one: &Connection) {
     for setting in &one.found.settings {
         let value = shown(client, setting).map_or_else(String::new, |value| format!(" = {value}"));
         let why = match &setting.given {
+            prove::config::Given::Unread(why) if setting.key == prove::config::ANY => {
+                format!("not read: {}", wire::printable(why))
+            }
             prove::config::Given::Unread(why) => format!(" (not in the file: {})", wire::printable(why)),
             _ => String::new(),
         };
         show::out(&format!(
             "    {:<26} {}{value}{why}",
             if is_typed { String::new() } else { place(&one.file, setting) },
-            wire::printable(&setting.key)
+            if setting.key == prove::config::ANY { String::new() } else { wire::printable(&setting.key) }
         ));
     }
     if let Driver::Unknown { why, one_of } = &one.found.driver {
@@ -232,6 +235,15 @@ fn print_connection(global: &Global, one: &Connection) {
     }
 }
 
+/// What somebody who has set these options counts on, in the manual's words.
+fn expected(promises: &str) -> &str {
+    match promises {
+        "the CA" => "encryption, certificate verification",
+        "the host" => "encryption, certificate and host name verification",
+        other => other,
+    }
+}
+
 fn lines(global: &Global, one: &Connection, prediction: &Prediction) -> Vec<String> {
     let mut lines = Vec::new();
     match &prediction.said {
@@ -241,7 +253,7 @@ fn lines(global: &Global, one: &Connection, prediction: &Prediction) -> Vec<Stri
             let cells: Vec<String> =
                 row.cases.iter().map(|case| format!("{} {}", case.case, case.verdict)).collect();
             if row.promises != "nothing" {
-                lines.push(format!("looks like it promises {}", row.promises));
+                lines.push(format!("expected by whoever reads the settings: {}", expected(&row.promises)));
             }
             if global.verbose > 0 {
                 lines.push(format!("measured: {}", cells.join(", ")));
@@ -285,8 +297,12 @@ fn confirmed_line(confirmed: &Confirmed, said: &Said) -> String {
                 (None, _) if !seen.is_controlled => {
                     format!("run: {seen_as}. It does not accept the honest server, so that says nothing")
                 }
-                (None, _) => format!("run: {seen_as}"),
-                (Some(differs), _) if differs.is_empty() => format!("confirmed: {seen_as}"),
+                (None, _) => format!("run with these settings: {seen_as}"),
+                (Some(differs), _) if differs.is_empty() => {
+                    format!(
+                        "the driver does this with the settings as read (your own code was not run): {seen_as}"
+                    )
+                }
                 (Some(differs), is_measured) => {
                     let predicted = match said {
                         Said::Row { row, .. } => row

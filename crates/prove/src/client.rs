@@ -145,6 +145,9 @@ pub enum Is {
     Named,
 }
 
+/// How what is `provided` begins where a name in the settings stands for something in the program.
+pub const NAMED_ELSEWHERE: &str = "the configuration that the program registers under this name";
+
 impl Is {
     /// As text; the CA is at `ca`.
     pub fn text(self, ca: &str) -> &str {

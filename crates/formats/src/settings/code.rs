@@ -5,15 +5,18 @@
 //! who decides whether one assignment is enough.
 
 mod lexer;
+mod names;
 
 use zeroize::Zeroizing;
 
 use lexer::{Kind, Token};
 
-use super::{DEPTH_MAX, Entry, NODES_MAX, Node, SettingsError, Value, text};
+use super::{DEPTH_MAX, Entry, HOLE, NODES_MAX, Node, SettingsError, Value, text};
+
+pub use names::{Import, Occurrence, Use};
 
 /// Whose source it is: comments, quotes and what is filled into texts differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Language {
     JavaScript,
     Python,
@@ -21,7 +24,22 @@ pub enum Language {
     Ruby,
     Perl,
     /// Any with `//` comments: Go, Rust, Java and their like. Of it only texts and calls are worth something.
+    #[default]
     CLike,
+}
+
+/// Why something cannot be read for certain, and where. Never has a value of the file in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Why {
+    /// The first is 1.
+    pub line: usize,
+    pub text: String,
+}
+
+impl Why {
+    fn new(line: usize, text: impl Into<String>) -> Self {
+        Self { line, text: text.into() }
+    }
 }
 
 /// What stands in a source.
@@ -31,47 +49,13 @@ pub struct Source {
     pub calls: Vec<Node>,
     /// `name = value`, in the order of the file; attributes (`context.check_hostname`) are names with a dot.
     pub assigned: Vec<Entry>,
-    /// Names whose insides are set one by one (`settings["a"] = …`), each with its line.
-    pub changed: Vec<Node>,
     /// Maps and lists that stand by themselves (`module.exports = {…}` is an assignment, `{…}` of a JSON file is not).
     pub loose: Vec<Node>,
     /// Every text.
     pub texts: Vec<Node>,
-}
-
-impl Source {
-    /// Where what a name stands for is changed in place: an item or attribute is set, or a method that changes it is called.
-    pub fn change(&self, name: &str) -> Option<usize> {
-        const METHODS: [&str; 7] = ["update", "setdefault", "merge!", "append", "push", "unshift", "pop"];
-        let inner = |known: &str| known.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
-        let is_changing = |call: &Node| match &call.value {
-            Value::Call { name: called, args, .. } => {
-                called
-                    .strip_prefix(name)
-                    .and_then(|rest| rest.strip_prefix('.'))
-                    .is_some_and(|rest| METHODS.contains(&rest.rsplit('.').next().unwrap_or_default()))
-                    || (called == "Object.assign"
-                        && matches!(args.first().map(|first| &first.value), Some(Value::Name(first)) if first == name))
-            }
-            _ => false,
-        };
-        let by_item = self
-            .changed
-            .iter()
-            .find(|node| matches!(&node.value, Value::Name(known) if known == name || inner(known)));
-        let by_attribute = self.assigned.iter().find(|entry| inner(&entry.key)).map(|entry| entry.line);
-        let by_call = self.calls.iter().find(|call| is_changing(call)).map(|call| call.line);
-        by_item.map(|node| node.line).or(by_attribute).or(by_call)
-    }
-
-    /// The value of a name that has exactly one; `None` where it has none, or more.
-    pub fn value(&self, name: &str) -> Option<&Node> {
-        let mut all = self.assigned.iter().filter(|entry| entry.key == name);
-        match (all.next(), all.next()) {
-            (Some(entry), None) => Some(&entry.node),
-            _ => None,
-        }
-    }
+    /// Why nothing of this file is certain: it was not understood as what it is, somewhere.
+    pub doubt: Option<Why>,
+    names: names::Names,
 }
 
 /// Reads a source.
@@ -80,13 +64,20 @@ impl Source {
 /// A file that is too large, or values that are too many or too deep.
 pub fn read(bytes: &[u8], language: Language) -> Result<Source, SettingsError> {
     let text = text(bytes)?;
-    let tokens = lexer::tokens(&text, language);
+    let lexed = lexer::tokens(&text, language);
     let mut reader =
-        Reader { tokens: &tokens, at: 0, depth: 0, nodes: 0, language, source: Source::default() };
-    while reader.at < tokens.len() {
+        Reader { tokens: &lexed.tokens, at: 0, depth: 0, nodes: 0, language, source: Source::default() };
+    while reader.at < lexed.tokens.len() {
         reader.statement()?;
     }
-    Ok(reader.source)
+    let mut source = reader.source;
+    let spans = std::mem::take(&mut source.names);
+    source.names = names::Names::new(lexed.tokens, language, spans);
+    source.doubt = lexed
+        .broken
+        .map(|(line, why)| Why::new(line, why))
+        .or_else(|| source.names.unbalanced().map(|line| Why::new(line, "its brackets do not match")));
+    Ok(source)
 }
 
 struct Reader<'a> {
@@ -146,8 +137,19 @@ impl Reader<'_> {
                     self.at += 1;
                     return Ok(());
                 }
+                // `String url = …` of Java.
+                if self.language == Language::CLike
+                    && matches!(
+                        self.tokens.get(self.at + 1),
+                        Some(Token { kind: Kind::Name(_), starts_line: false, .. })
+                    )
+                    && self.is(2, "=")
+                {
+                    self.at += 1;
+                    return Ok(());
+                }
                 let name = name.clone();
-                // `NAME: dict = {…}` of Python, `name: Type = …` of TypeScript, `settings["x"] = …` are skipped up to the sign.
+                // `NAME: dict = {…}` of Python, `name: Type = …` of TypeScript are skipped up to the sign.
                 let after = if self.is(1, ":")
                     && matches!(self.language, Language::Python | Language::JavaScript)
                     && matches!(
@@ -157,17 +159,17 @@ impl Reader<'_> {
                     && self.is(3, "=")
                 {
                     3
+                // `name := value` of Go.
+                } else if self.language == Language::CLike && self.is(1, ":") && self.is(2, "=") {
+                    2
                 } else {
                     1
                 };
                 if self.is(after, "=") {
                     self.at += after + 1;
                     let node = self.expression(true)?;
+                    self.source.names.note_assigned(begins, self.at);
                     self.source.assigned.push(Entry { key: name, line, node });
-                } else if self.is(1, "[") && self.sets_a_part() {
-                    // `settings["a"]["b"] = …`: what was in the map before is not all of it.
-                    self.source.changed.push(Node::new(line, Value::Name(name)));
-                    self.expression(true)?;
                 } else {
                     self.expression(true)?;
                 }
@@ -190,22 +192,6 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Whether a `=` stands behind the brackets that follow the name here.
-    fn sets_a_part(&self) -> bool {
-        let mut depth = 0_usize;
-        for token in self.tokens.iter().skip(self.at + 1) {
-            match &token.kind {
-                Kind::Sign("[" | "(" | "{") => depth += 1,
-                Kind::Sign("]" | ")" | "}") if depth > 0 => depth -= 1,
-                Kind::Sign("=" | "||" | "|=" | "??") if depth == 0 => return true,
-                Kind::Sign(";") => return false,
-                _ if depth == 0 => return false,
-                _ => {}
-            }
-        }
-        false
-    }
-
     /// Whether the brace here opens a map: a key stands behind it.
     fn is_map(&self) -> bool {
         matches!(self.kind(1), Some(Kind::Text(_) | Kind::Name(_) | Kind::Number(_)))
@@ -218,10 +204,8 @@ impl Reader<'_> {
         if self.depth >= DEPTH_MAX || self.nodes >= NODES_MAX {
             return Err(SettingsError::TooMany { line });
         }
-        self.depth += 1;
-        let node = self.primary();
-        self.depth -= 1;
-        let mut node = node?;
+        let texts_before = self.source.texts.len();
+        let mut node = self.operand()?;
         self.nodes += 1;
         if self.is_end(is_top) {
             return Ok(node);
@@ -238,6 +222,29 @@ impl Reader<'_> {
         if self.is_end(is_top) {
             return Ok(node);
         }
+        // Texts that are joined are one text, with a hole for each part that is not written here.
+        let joint = match self.language {
+            Language::Php | Language::Perl => ".",
+            _ => "+",
+        };
+        if self.is(0, joint) && matches!(node.value, Value::Text(_)) {
+            while self.is(0, joint) {
+                self.at += 1;
+                let more = self.operand()?;
+                if let Value::Text(whole) = &mut node.value {
+                    match &more.value {
+                        Value::Text(text) => whole.push_str(text),
+                        _ => whole.push(HOLE),
+                    }
+                }
+            }
+            // What a person would call the text of this place is the whole of it.
+            self.source.texts.truncate(texts_before);
+            self.source.texts.push(node.clone());
+            if self.is_end(is_top) {
+                return Ok(node);
+            }
+        }
         // A ternary of Laravel's own files: what it takes where the extension is there, and without it nothing connects.
         if self.is(0, "?") && matches!(&node.value, Value::Call { name, .. } if name == "extension_loaded") {
             self.at += 1;
@@ -249,6 +256,16 @@ impl Reader<'_> {
         self.skip_to_end(is_top)?;
         node.value = Value::Unread;
         Ok(node)
+    }
+
+    fn operand(&mut self) -> Result<Node, SettingsError> {
+        if self.depth >= DEPTH_MAX {
+            return Err(SettingsError::TooMany { line: self.line() });
+        }
+        self.depth += 1;
+        let node = self.primary();
+        self.depth -= 1;
+        node
     }
 
     fn is_end(&self, is_top: bool) -> bool {
@@ -270,13 +287,7 @@ impl Reader<'_> {
                 // A body: its statements are read as such.
                 Kind::Sign("{") if is_top => return Ok(()),
                 Kind::Sign("(" | "[" | "{") | Kind::Name(_) | Kind::Text(_) | Kind::Number(_) => {
-                    if self.depth >= DEPTH_MAX {
-                        return Err(SettingsError::TooMany { line: token.line });
-                    }
-                    self.depth += 1;
-                    let read = self.primary();
-                    self.depth -= 1;
-                    read?;
+                    self.operand()?;
                 }
                 Kind::Sign(_) => self.at += 1,
             }
@@ -287,6 +298,10 @@ impl Reader<'_> {
     fn primary(&mut self) -> Result<Node, SettingsError> {
         let line = self.line();
         let Some(kind) = self.kind(0).cloned() else { return Ok(Node::new(line, Value::Unread)) };
+        // What ends the expression around is not part of it.
+        if matches!(kind, Kind::Sign("," | ")" | "]" | "}" | ";")) {
+            return Ok(Node::new(line, Value::Unread));
+        }
         self.at += 1;
         let value = match kind {
             Kind::Text(text) => self.text(line, text),
@@ -300,6 +315,13 @@ impl Reader<'_> {
             // One value in brackets is that value; several are a tuple.
             Kind::Sign("(") => {
                 let mut inside = self.entries(")")?;
+                // A list of Perl with a key in front of each value makes a hash.
+                if self.language == Language::Perl
+                    && !inside.is_empty()
+                    && inside.iter().all(|entry| !entry.key.is_empty())
+                {
+                    return Ok(Node::new(line, Value::Map(inside)));
+                }
                 match (inside.len(), inside.pop()) {
                     (1, Some(Entry { key, node, .. })) if key.is_empty() => node.value,
                     _ => Value::Unread,
@@ -326,9 +348,12 @@ impl Reader<'_> {
     }
 
     fn named(&mut self, line: usize, name: String) -> Result<Node, SettingsError> {
-        if matches!(name.as_str(), "new" | "await" | "return" | "yield") {
+        if matches!(name.as_str(), "new" | "await" | "return" | "yield")
+            || (self.language == Language::Perl && name == "\\")
+        {
             return self.primary();
         }
+        let begins = self.at.saturating_sub(1);
         let value = match name.as_str() {
             "true" | "True" | "TRUE" => Value::Bool(true),
             "false" | "False" | "FALSE" => Value::Bool(false),
@@ -339,6 +364,7 @@ impl Reader<'_> {
                     self.entries(")")?.into_iter().partition(|entry| !entry.key.is_empty());
                 let args = args.into_iter().map(|entry| entry.node).collect();
                 let call = Value::Call { name: name.trim_start_matches('\\').to_owned(), args, named };
+                self.source.names.note_call(begins, self.source.calls.len());
                 self.source.calls.push(Node::new(line, call.clone()));
                 call
             }
@@ -347,11 +373,16 @@ impl Reader<'_> {
         Ok(Node::new(line, value))
     }
 
-    /// What stands in brackets; an entry without a key is an item.
+    /// What stands in brackets; an entry without a key is an item, and one with the key `...` brings entries of its own.
     fn entries(&mut self, close: &'static str) -> Result<Vec<Entry>, SettingsError> {
         let mut entries = Vec::new();
         loop {
+            // One comma behind each value; a colon or an arrow here means that what stood before was no key that is known.
+            let begins = self.at;
             while self.is(0, ",") || self.is(0, ";") || self.is(0, ":") || self.is(0, "=>") {
+                if !self.is(0, ",") {
+                    entries.push(unread(self.line()));
+                }
                 self.at += 1;
             }
             if self.is(0, close) {
@@ -366,37 +397,35 @@ impl Reader<'_> {
                 // Some other bracket: not ours to close.
                 return Ok(entries);
             }
+            if !entries.is_empty() && self.at == begins {
+                // Two values without a comma.
+                entries.push(unread(line));
+            }
             let before = self.at;
-            if self.is(0, "...") || self.is(0, "**") {
+            let has_star = self.is(0, "*") && matches!(self.language, Language::Python | Language::Ruby);
+            if self.is(0, "...") || self.is(0, "**") || has_star {
                 self.at += 1;
                 let node = self.expression(false)?;
                 entries.push(Entry { key: "...".into(), line, node });
                 continue;
             }
-            // `key: value`, `key => value`, `key=value` of a call, in all languages alike.
-            let key = match self.kind(0) {
-                Some(Kind::Text(text)) => Some(text.to_string()),
-                Some(Kind::Name(name)) => Some(name.clone()),
-                Some(Kind::Number(number)) => Some(number.clone()),
-                _ => None,
-            };
-            let is_entry = self.is(1, ":") || self.is(1, "=>") || (self.is(1, "=") && close == ")");
-            match key {
-                Some(key) if is_entry => {
+            match self.key(close) {
+                Key::Literal(key) => {
                     self.at += 2;
                     let node = self.expression(false)?;
                     entries.push(Entry { key, line, node });
                 }
-                // `{ssl}` of JavaScript is `{ssl: ssl}`.
-                Some(key)
-                    if close == "}"
-                        && (self.is(1, ",") || self.is(1, "}"))
-                        && matches!(self.kind(0), Some(Kind::Name(_))) =>
-                {
+                // What is said of the value under a key that is not known may be anything.
+                Key::Computed => {
+                    self.at += 2;
+                    self.expression(false)?;
+                    entries.push(unread(line));
+                }
+                Key::Short(key) => {
                     self.at += 1;
                     entries.push(Entry { key: key.clone(), line, node: Node::new(line, Value::Name(key)) });
                 }
-                _ => {
+                Key::None => {
                     let node = self.expression(false)?;
                     entries.push(Entry { key: String::new(), line, node });
                 }
@@ -406,15 +435,71 @@ impl Reader<'_> {
             }
         }
     }
+
+    /// The key in front of what stands here, as this language has them.
+    fn key(&self, close: &'static str) -> Key {
+        let is_call = close == ")";
+        let has = |sign: &str| self.is(1, sign);
+        let is_map = match self.language {
+            Language::JavaScript => has(":") && !is_call,
+            Language::Python => (has(":") && close == "}") || (has("=") && is_call),
+            Language::Php => has("=>") || (has(":") && is_call),
+            Language::Ruby => has(":") || has("=>"),
+            Language::Perl => has("=>"),
+            Language::CLike => false,
+        };
+        match self.kind(0) {
+            Some(Kind::Text(text)) if is_map => Key::Literal(text.to_string()),
+            Some(Kind::Number(number)) if is_map => Key::Literal(number.clone()),
+            Some(Kind::Name(name)) if is_map => {
+                let is_literal = match self.language {
+                    Language::JavaScript => true,
+                    // A word of a call; in a dictionary it is a variable.
+                    Language::Python => is_call,
+                    // A constant has its name for a key, and whoever knows it may tell.
+                    Language::Php => !name.starts_with('$'),
+                    Language::Ruby => has(":"),
+                    Language::Perl => !name.starts_with(['$', '@', '%']),
+                    Language::CLike => false,
+                };
+                if is_literal && !name.contains('.') { Key::Literal(name.clone()) } else { Key::Computed }
+            }
+            // `{ssl}` of JavaScript is `{ssl: ssl}`.
+            Some(Kind::Name(name))
+                if close == "}"
+                    && self.language == Language::JavaScript
+                    && (has(",") || has("}"))
+                    && !name.contains('.') =>
+            {
+                Key::Short(name.clone())
+            }
+            // `{ssl:}` of Ruby.
+            _ => Key::None,
+        }
+    }
+}
+
+enum Key {
+    Literal(String),
+    Computed,
+    Short(String),
+    None,
+}
+
+/// Something in brackets that is not read: what it brings may be any key.
+fn unread(line: usize) -> Entry {
+    Entry { key: "...".into(), line, node: Node::new(line, Value::Unread) }
 }
 
 impl Value {
     /// `[…]`: a list, unless all of it has keys, as in PHP.
     fn or_list(self) -> Self {
         match self {
-            Self::Map(entries) if entries.is_empty() || entries.iter().any(|entry| entry.key.is_empty()) => {
+            Self::Map(entries) if entries.iter().all(|entry| entry.key.is_empty()) => {
                 Self::List(entries.into_iter().map(|entry| entry.node).collect())
             }
+            // Some with a key, some without: an array of PHP that nobody writes for options.
+            Self::Map(entries) if entries.iter().any(|entry| entry.key.is_empty()) => Self::Unread,
             other => other,
         }
     }
@@ -458,33 +543,9 @@ mod tests {
         assert!(matches!(&call.value, Value::Call { name, .. } if name == "aiomysql.create_pool"));
         assert_eq!(named(call, "ssl"), &Value::Name("ctx".into()));
         assert_eq!(named(call, "port"), &Value::Unread);
-        let context = all.value("ctx").expect("assigned once");
+        let context = &all.assigned[0].node;
         assert!(matches!(&context.value, Value::Call { name, .. } if name == "ssl.create_default_context"));
-        assert_eq!(
-            all.value("ctx.check_hostname").map(|node| (node.line, &node.value)),
-            Some((3, &Value::Bool(false)))
-        );
-    }
-
-    #[test]
-    fn what_is_assigned_twice_has_no_value() {
-        let all = source("a = 1\nif x:\n    a = 2\nb: dict = {'c': True}\n", Language::Python);
-        assert_eq!(all.value("a"), None);
-        assert_eq!(all.value("b").and_then(|b| b.get("c")).map(|c| &c.value), Some(&Value::Bool(true)));
-    }
-
-    #[test]
-    fn what_is_changed_in_place_is_told() {
-        let python = "a = {}\na['x']['y'] = 1\nb = {}\nb.update(c=1)\nc = {}\nd = a['x']\nif c['y'] == 2:\n    pass\ne = {}\ne.f = 1\n";
-        let all = source(python, Language::Python);
-        let lines: Vec<Option<usize>> =
-            ["a", "b", "c", "d", "e"].iter().map(|name| all.change(name)).collect();
-        assert_eq!(lines, [Some(2), Some(4), None, None, Some(10)]);
-        assert_eq!(source("$o = [];\n$o[PDO::X] = '/ca';\n", Language::Php).change("$o"), Some(2));
-        assert_eq!(
-            source("const o = {};\nObject.assign(o, p);\n", Language::JavaScript).change("o"),
-            Some(2)
-        );
+        assert_eq!((all.assigned[1].line, &all.assigned[1].node.value), (3, &Value::Bool(false)));
     }
 
     #[test]
@@ -495,8 +556,10 @@ mod tests {
             Language::JavaScript,
         );
         let ssl = all
-            .value("module.exports")
-            .and_then(|all| all.get("db"))
+            .assigned
+            .iter()
+            .find(|entry| entry.key == "module.exports")
+            .and_then(|all| all.node.get("db"))
             .and_then(|db| db.get("ssl"))
             .expect("ssl");
         assert_eq!(ssl.get("rejectUnauthorized").map(|node| &node.value), Some(&Value::Bool(true)));
@@ -561,6 +624,96 @@ mod tests {
         assert!(read(b"x = ", Language::Python).is_ok());
         let deep = format!("x = {}", "[".repeat(10_000));
         assert!(matches!(read(deep.as_bytes(), Language::Python), Err(SettingsError::TooMany { .. })));
+    }
+
+    /// All that a caller may ask of a source.
+    fn ask(text: &str, language: Language) {
+        let _ = read(format!("<?php {text}").as_bytes(), language).map(|source| {
+            let is_known = source.resolve("a").is_ok() || source.may_differ(0).is_some();
+            (is_known, source.imports().len(), source.uses("a", 0).len())
+        });
+    }
+
+    /// What takes long here has a loop in a loop.
+    #[test]
+    fn a_megabyte_of_brackets_ends() {
+        for sign in ["[", "{", "(", "[{("] {
+            let text = sign.repeat((crate::settings::SETTINGS_BYTES_MAX - 8) / sign.len());
+            for language in [Language::JavaScript, Language::Python, Language::Php] {
+                ask(&text, language);
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_of_nothing_but_signs_ends() {
+        let signs = [
+            "[",
+            "{",
+            "(",
+            "]",
+            "[{",
+            "{[(",
+            "[]",
+            "a[",
+            "a=",
+            "a,",
+            "a=[],",
+            "a = b\n",
+            "f(",
+            "f()\n",
+            "f(a)\n",
+            "'",
+            "\"",
+            "`",
+            "`${",
+            "/*",
+            "#{",
+            "<<A\n",
+            "<<<A\n",
+            "a.b",
+            "a.",
+            "::",
+            "=>",
+            "...",
+            "**",
+            "a||",
+            "\\",
+            "$",
+            "$a",
+            "${",
+            "\n",
+            "\n ",
+            "a:",
+            "a={}\n",
+            "if a:\n ",
+            "\"a\"+",
+            "'a'.",
+            "import a\n",
+            "const {a} = require('b');\n",
+            "a={b:a};\n",
+            "<?",
+            "?>",
+            "=pod\n",
+            "{a:",
+            "{'a':",
+            "f(a=",
+            "'mysql:a;'",
+            "/",
+            "/[",
+            "/a",
+            "=pod\n=end\n",
+            "=begin\n",
+            "<",
+            "<<a",
+            "<<~~",
+        ];
+        for sign in signs {
+            let text = sign.repeat(8 * 1024 / sign.len());
+            for language in ALL {
+                ask(&text, language);
+            }
+        }
     }
 
     const ALL: [Language; 6] = [

@@ -2,7 +2,7 @@
 
 use zeroize::Zeroizing;
 
-use super::{SettingsError, text, with_holes};
+use super::{HOLE, SettingsError, text, with_holes};
 
 /// One pair and its line.
 #[derive(Clone)]
@@ -68,11 +68,24 @@ fn env_value(value: &str) -> String {
 /// # Errors
 /// A file that is too large.
 pub fn properties(bytes: &[u8]) -> Result<Vec<Pair>, SettingsError> {
+    Ok(documents(bytes)?.into_iter().flatten().collect())
+}
+
+/// The same, and where a line `#---` or `!---` divides it into documents, as Spring reads them.
+///
+/// # Errors
+/// A file that is too large.
+pub fn documents(bytes: &[u8]) -> Result<Vec<Vec<Pair>>, SettingsError> {
     let text = text(bytes)?;
+    let mut documents = Vec::new();
     let mut pairs = Vec::new();
     let mut lines = text.lines().enumerate();
     while let Some((index, first)) = lines.next() {
         let start = first.trim_start();
+        if matches!(start.trim_end(), "#---" | "!---") {
+            documents.push(std::mem::take(&mut pairs));
+            continue;
+        }
         if start.is_empty() || start.starts_with(['#', '!']) {
             continue;
         }
@@ -92,7 +105,8 @@ pub fn properties(bytes: &[u8]) -> Result<Vec<Pair>, SettingsError> {
             line: index + 1,
         });
     }
-    Ok(pairs)
+    documents.push(pairs);
+    Ok(documents)
 }
 
 /// An odd number of backslashes at the end.
@@ -107,6 +121,8 @@ pub struct Unit {
     pub environment: Vec<Pair>,
     /// Paths of `EnvironmentFile=`, without the minus of those that may be missing, and their lines.
     pub files: Vec<(String, usize)>,
+    /// Where `UnsetEnvironment=` takes variables away.
+    pub unset: Option<usize>,
 }
 
 /// A unit or a drop-in of one.
@@ -130,6 +146,10 @@ pub fn unit(bytes: &[u8]) -> Result<Unit, SettingsError> {
         }
         let Some((key, value)) = whole.split_once('=') else { continue };
         match key.trim() {
+            // Nothing takes back all that was said before.
+            "Environment" if value.trim().is_empty() => unit.environment.clear(),
+            "EnvironmentFile" if value.trim().is_empty() => unit.files.clear(),
+            "UnsetEnvironment" | "PassEnvironment" => unit.unset = Some(index + 1),
             "Environment" => {
                 for word in words(value) {
                     let Some((key, value)) = word.split_once('=') else { continue };
@@ -159,6 +179,11 @@ fn words(text: &str) -> Vec<Zeroizing<String>> {
         match (letter, quote) {
             ('\\', _) => word.extend(letters.next()),
             ('%', _) if letters.peek() == Some(&'%') => word.extend(letters.next()),
+            // A specifier, which systemd fills in.
+            ('%', _) if letters.peek().is_some_and(char::is_ascii_alphabetic) => {
+                letters.next();
+                word.push(HOLE);
+            }
             (_, Some(open)) if letter == open => quote = None,
             ('"' | '\'', None) => (quote, has_begun) = (Some(letter), true),
             (' ' | '\t', None) => {
@@ -209,6 +234,38 @@ mod tests {
         let unit = unit(text).expect("short");
         assert_eq!(shown(&unit.environment), ["2 A=x y", "2 B=z%2F", "2 C=q"]);
         assert_eq!(unit.files, [("/etc/default/app".to_owned(), 4)]);
+    }
+
+    #[test]
+    fn a_file_of_nothing_but_signs_ends() {
+        for sign in [
+            "[",
+            "{",
+            "${",
+            "$(",
+            "\\",
+            "\\\n",
+            "=",
+            "a=",
+            "a=b\n",
+            "'",
+            "\"",
+            "a=\"",
+            "%",
+            "#",
+            "<%",
+            "{{",
+            "Environment=a=",
+            "Environment=\n",
+            "\n",
+        ] {
+            let text = sign.repeat(128 * 1024 / sign.len());
+            let text = format!("Environment={text}");
+            let _ = (env(text.as_bytes()), documents(text.as_bytes()), unit(text.as_bytes()));
+            let _ = (crate::settings::url::url(&text), crate::settings::url::go_dsn(&text));
+            let dsn = format!("mysql:{}", text.replace('=', ";"));
+            let _ = crate::settings::url::dsn(&dsn);
+        }
     }
 
     proptest! {

@@ -179,9 +179,9 @@ pub fn dsn(text: &str) -> Option<Parts> {
     if rest.starts_with("//") {
         return None;
     }
-    let mut params = pairs(rest, ';');
     // `dbi:mysql:name` and `dbi:mysql:name@host:port`: no pairs, and no settings.
-    params.retain(|(key, value)| !value.is_empty() || rest.contains(&format!("{key}=")));
+    let mut params: Vec<(String, String)> =
+        rest.split(';').filter(|part| part.contains('=')).flat_map(|part| pairs(part, ';')).collect();
     let host =
         params.iter().find(|(key, _)| key == "host" || key == "hostname").map(|(_, value)| value.clone());
     params.retain(|(key, _)| !matches!(key.as_str(), "password" | "user" | "username"));

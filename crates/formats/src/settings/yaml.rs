@@ -54,6 +54,8 @@ struct Open {
     line: usize,
     anchor: usize,
     holds: Holds,
+    /// It has a tag of somebody's own, which makes something else of it.
+    is_tagged: bool,
 }
 
 enum Holds {
@@ -65,17 +67,26 @@ enum Holds {
 impl Maker {
     fn event(&mut self, event: Event<'_>) -> Result<(), SettingsError> {
         match event {
+            // A tag of somebody's own (`!env`, `!vault`) makes something else of the value.
+            Event::Scalar(_, _, anchor, Some(tag)) if !is_plain(&tag) => {
+                self.done(Value::Unread, self.line, anchor)
+            }
             Event::Scalar(text, style, anchor, _) => self.done(scalar(&text, style), self.line, anchor),
             Event::Alias(anchor) => {
                 let value = self.anchors.get(&anchor).map_or(Value::Unread, |node| node.value.clone());
                 self.nodes += Node::new(self.line, value.clone()).count();
                 self.done(value, self.line, 0)
             }
-            Event::SequenceStart(anchor, _) => self.begin(anchor, Holds::Items(Vec::new())),
-            Event::MappingStart(anchor, _) => self.begin(anchor, Holds::Entries(Vec::new(), None)),
+            Event::SequenceStart(anchor, tag) => {
+                self.begin(anchor, Holds::Items(Vec::new()), tag.is_some_and(|tag| !is_plain(&tag)))
+            }
+            Event::MappingStart(anchor, tag) => {
+                self.begin(anchor, Holds::Entries(Vec::new(), None), tag.is_some_and(|tag| !is_plain(&tag)))
+            }
             Event::SequenceEnd | Event::MappingEnd => {
-                let Some(Open { line, anchor, holds }) = self.open.pop() else { return Ok(()) };
+                let Some(Open { line, anchor, holds, is_tagged }) = self.open.pop() else { return Ok(()) };
                 let value = match holds {
+                    _ if is_tagged => Value::Unread,
                     Holds::Items(items) => Value::List(items),
                     Holds::Entries(entries, _) => Value::Map(merged(entries)),
                 };
@@ -89,11 +100,11 @@ impl Maker {
         }
     }
 
-    fn begin(&mut self, anchor: usize, holds: Holds) -> Result<(), SettingsError> {
+    fn begin(&mut self, anchor: usize, holds: Holds, is_tagged: bool) -> Result<(), SettingsError> {
         if self.open.len() >= DEPTH_MAX {
             return Err(SettingsError::TooMany { line: self.line });
         }
-        self.open.push(Open { line: self.line, anchor, holds });
+        self.open.push(Open { line: self.line, anchor, holds, is_tagged });
         Ok(())
     }
 
@@ -119,6 +130,11 @@ impl Maker {
         }
         Ok(())
     }
+}
+
+/// A tag of YAML itself.
+fn is_plain(tag: &saphyr_parser::Tag) -> bool {
+    tag.is_yaml_core_schema()
 }
 
 /// With what `<<` brings, where it is not said here.
@@ -150,9 +166,18 @@ fn scalar(text: &str, style: ScalarStyle) -> Value {
         "" | "~" | "null" | "Null" | "NULL" => Value::Null,
         "true" | "True" | "TRUE" => Value::Bool(true),
         "false" | "False" | "FALSE" => Value::Bool(false),
+        // A symbol of Ruby; anybody else takes it for a text, which has its colon.
+        _ if is_symbol(text) => Value::Name(text.to_owned()),
         _ if text.parse::<f64>().is_ok() => Value::Number(text.to_owned()),
         _ => Value::Text(Zeroizing::new(with_holes(text, false))),
     }
+}
+
+fn is_symbol(text: &str) -> bool {
+    text.strip_prefix(':').is_some_and(|word| {
+        word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    })
 }
 
 #[cfg(test)]
@@ -210,6 +235,25 @@ mod tests {
         assert!(read("[".repeat(5000).as_bytes()).is_err());
         let deep = format!("{}{}", "[".repeat(100), "]".repeat(100));
         assert!(matches!(read(deep.as_bytes()), Err(SettingsError::TooMany { .. })));
+    }
+
+    #[test]
+    fn a_file_of_nothing_but_signs_ends() {
+        for sign in [
+            "[", "{", "(", "]", "}", "[{", "{[", "[]", "[a,", "{a: ", "{a: [", "- ", "-\n", "- - ", "? ",
+            ": ", "a:\n ", "a: &a ", "*a ", "&a ", "!a ", "'", "\"", "\\", "|\n", ">\n", "#", "---\n",
+            "...\n", "%", "<%", "{{", "a: b\n", "<<: ", "\n", " ", "\t", "[a]: ",
+        ] {
+            // What opens something is tried at full size, where a loop in a loop would take minutes.
+            let bytes = if sign.starts_with(['[', '{', '(']) {
+                crate::settings::SETTINGS_BYTES_MAX - 8
+            } else {
+                64 * 1024
+            };
+            let text = sign.repeat(bytes / sign.len());
+            let _ = read(text.as_bytes());
+            let _ = read(format!("a: {text}").as_bytes());
+        }
     }
 
     proptest! {

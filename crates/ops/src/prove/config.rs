@@ -212,21 +212,21 @@ impl Falls {
     pub fn sentence(self) -> String {
         let mut parts = Vec::new();
         if self.never_encrypts {
-            parts.push("encrypts nothing, whatever the server offers");
+            parts.push("does not use TLS, even where the server offers it");
         } else if self.in_clear {
-            parts.push("goes on in clear text where somebody on the way takes TLS out of the greeting");
+            parts.push("falls back to cleartext if a man in the middle strips TLS");
         }
         if self.to_certificates {
-            parts.push("takes a certificate of anybody");
+            parts.push("accepts any certificate");
         }
         if self.to_names {
-            parts.push("takes a certificate for another host");
+            parts.push("does not verify the host name");
         }
         if self.gives_login {
-            parts.push("sends user name and an answer fit for guessing to anybody before it refuses them");
+            parts.push("sends the user name, and a response that can be cracked offline, before it refuses the server");
         }
         match parts.as_slice() {
-            [] => "withstands all that was measured".into(),
+            [] => "withstood every attack that was measured".into(),
             _ => parts.join("; "),
         }
     }
@@ -248,7 +248,7 @@ impl Prediction {
     /// For people: what it comes to.
     pub fn means(&self) -> Option<String> {
         match self.said {
-            Said::Local => Some("goes through a Unix socket, where no network is in between".into()),
+            Said::Local => Some("connects over a Unix socket, not over a network".into()),
             _ => self.falls().map(Falls::sentence),
         }
     }
@@ -316,29 +316,48 @@ fn file(path: &Path, driver: Option<&'static str>, matrix: &Matrix, looked: &mut
         && all.unread.is_empty()
         && all.notes.is_empty()
         && all.environment_files.is_empty();
-    for found in all.found {
-        looked.connections.push(connection(name.clone(), form.name, found, driver, matrix));
-    }
     looked.unread.extend(all.unread.into_iter().map(|one| unread(Some(one.line), one.why)));
     looked.notes.extend(all.notes.into_iter().map(|text| Note { file: name.clone(), text }));
+    // Variables that a file sets again; and the line of one that could not be read, and may set any.
+    let (mut again, mut may_be_any) = (Vec::new(), None);
     for (other, line) in all.environment_files {
         // Of a unit it is absolute; of a compose file it counts from that file. A specifier, a pattern or a variable is neither.
         if other.contains(['%', '*', formats::settings::HOLE]) {
+            may_be_any.get_or_insert(line);
             looked
                 .unread
                 .push(unread(Some(line), "the environment file that it names is no plain path".into()));
             continue;
         }
         let other = path.parent().unwrap_or(Path::new("")).join(other);
-        environment_file(&other, driver, matrix, looked);
+        match environment_file(&other, driver, matrix, looked) {
+            Some(variables) => again.extend(variables),
+            None => _ = may_be_any.get_or_insert(line),
+        }
+    }
+    for mut found in all.found {
+        if all.files_count_more {
+            if again.contains(&found.what) {
+                continue;
+            }
+            if let Some(line) = may_be_any {
+                found.settings.push(config::obstacle(line, "the file that is named there may set it again"));
+            }
+        }
+        looked.connections.push(connection(name.clone(), form.name, found, driver, matrix));
     }
     if is_silent {
         looked.unread.push(unread(None, format!("no connection was found in it (read as {})", form.name)));
     }
 }
 
-/// Whatever it is called, it is an environment.
-fn environment_file(path: &Path, driver: Option<&'static str>, matrix: &Matrix, looked: &mut Looked) {
+/// Whatever it is called, it is an environment. The names of its variables; none where it cannot be read.
+fn environment_file(
+    path: &Path,
+    driver: Option<&'static str>,
+    matrix: &Matrix,
+    looked: &mut Looked,
+) -> Option<Vec<String>> {
     let name = path.display().to_string();
     let read = read(path).and_then(|bytes| config::read(".env", &bytes).map_err(|error| error.to_string()));
     match read {
@@ -346,8 +365,17 @@ fn environment_file(path: &Path, driver: Option<&'static str>, matrix: &Matrix, 
             for found in all.found {
                 looked.connections.push(connection(name.clone(), form.name, found, driver, matrix));
             }
+            looked.unread.extend(all.unread.into_iter().map(|one| Unread {
+                file: name.clone(),
+                line: Some(one.line),
+                why: one.why,
+            }));
+            Some(all.variables)
         }
-        Err(why) => looked.unread.push(Unread { file: name, line: None, why }),
+        Err(why) => {
+            looked.unread.push(Unread { file: name, line: None, why });
+            None
+        }
     }
 }
 
@@ -460,6 +488,7 @@ fn connection(
 ) -> Connection {
     if let (Driver::Unknown { .. }, Some(family)) = (&found.driver, driver) {
         found.driver = Driver::Family(family);
+        config::settle(&mut found);
     }
     let predictions = match &found.driver {
         Driver::Unknown { .. } => vec![],
@@ -477,6 +506,16 @@ fn predict(client: &'static Client, found: &Found, matrix: &Matrix) -> Predictio
         _ if found.is_local() => Said::Local,
         Choice::Unknown(why) => Said::Unknown(why),
         Choice::Mode { mode, provided } => match matrix.row(client, mode) {
+            // A name stands for something that another place says: nothing good is known of it.
+            Some(row)
+                if row.is_controlled
+                    && provided.starts_with(prove::client::NAMED_ELSEWHERE)
+                    && Falls::of(&row.cases, row.broken_by.as_deref()).severity().is_none() =>
+            {
+                Said::Unknown(format!(
+                    "it is only safe provided that {provided}, and that is not in this file"
+                ))
+            }
             Some(row) if row.is_controlled => Said::Row { row: row.clone(), provided },
             Some(_) => Said::Unknown(
                 "with these settings it did not accept the honest server, so nothing is known of attacks"
@@ -571,6 +610,11 @@ fn fix(client: &'static Client, found: &Found, said: &Said, matrix: &Matrix) -> 
     if let Some(severity) = falls.severity() {
         note = format!("the best that was measured; still {severity}: it {}", falls.sentence());
     }
+    if found.style == Style::WordPress {
+        note += if note.is_empty() { "" } else { "; " };
+        note += "wp-config.php cannot name a CA: certificate verification needs a drop-in (wp-content/db.php) that calls \
+                 mysqli_ssl_set() before it connects";
+    }
     if !best.provided.is_empty() {
         note += if note.is_empty() { "" } else { "; " };
         note += "provided that ";
@@ -610,5 +654,7 @@ pub fn is_typed(style: Style, file: &str) -> bool {
     style == Style::Query && file.starts_with('(')
 }
 
+#[cfg(test)]
+mod soundness;
 #[cfg(test)]
 mod tests;

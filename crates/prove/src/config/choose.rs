@@ -2,7 +2,7 @@
 
 use formats::settings::HOLE;
 
-use super::{Given, Setting, is_about_tls, is_socket_key};
+use super::{ANY, Given, Setting, is_about_tls, is_socket_key};
 use crate::client::{Carry, Client, Is, Key, Kind, Mode, Settings, Spelt};
 
 /// What a client would do with the settings, as far as it was measured.
@@ -54,6 +54,7 @@ pub fn choose(client: &'static Client, given: &[Setting]) -> Choice {
                 continue;
             }
             return Choice::Unknown(match &setting.given {
+                Given::Unread(why) if setting.key == ANY => format!("line {}: {why}", setting.line),
                 Given::Unread(why) => why.clone(),
                 _ => format!("{} was not measured with {}", client.name, setting.key),
             });

@@ -9,6 +9,7 @@
 
 pub mod choose;
 pub mod forms;
+mod harmless;
 mod nodes;
 pub mod style;
 mod urls;
@@ -29,8 +30,17 @@ pub struct Read {
     pub unread: Vec<Unread>,
     /// Other files that it names, to be read as environment: path and line.
     pub environment_files: Vec<(String, usize)>,
+    /// What those say comes over what this one says (systemd); in a compose file it is the other way round.
+    pub files_count_more: bool,
+    /// Names of the variables that it sets, where it is an environment.
+    pub variables: Vec<String>,
     pub notes: Vec<String>,
+    /// Why nothing that was found in it is certain: where, and what is wrong.
+    pub doubt: Option<(usize, String)>,
 }
+
+/// How many connections one file may have: more are data, and each costs a look at the whole file.
+pub const CONNECTIONS_MAX: usize = 128;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unread {
@@ -127,10 +137,73 @@ pub fn is_socket_key(key: &str) -> bool {
 const LOCALHOST_IS_A_SOCKET: [&str; 6] =
     ["mysqlclient", "ruby-mysql2", "php-pdo", "php-mysqli", "dbd-mysql", "dbd-mariadb"];
 
+/// The key of what may be any setting.
+pub const ANY: &str = "...";
+
+/// A place that was not read, and may say anything: with it nothing is known of a connection.
+pub fn obstacle(line: usize, why: &str) -> Setting {
+    Setting::new(ANY, Given::Unread(why.to_owned()), line)
+}
+
+/// Leaves what counts for the driver: options that have nothing to do with TLS go, and those that nobody knows are obstacles.
+pub fn settle(found: &mut Found) {
+    let clients = match found.driver {
+        Driver::Family(name) => family(name),
+        Driver::Unknown { .. } => vec![],
+    };
+    let is_known = |key: &str| {
+        clients.iter().filter_map(|client| client.settings).any(|settings| {
+            choose::key(settings, key).is_some()
+                || settings.chosen_by.is_some_and(|(name, _)| name == key)
+                || settings.socket == Some(key)
+        })
+    };
+    for mut setting in std::mem::take(&mut found.settings) {
+        let key = setting.key.clone();
+        if key == ANY || is_known(&key) {
+            found.settings.push(setting);
+            continue;
+        }
+        let is_harmless = match found.driver {
+            Driver::Family(name) => harmless::is_harmless(name, &key),
+            Driver::Unknown { .. } => harmless::is_harmless_to_any(&key),
+        };
+        if is_harmless {
+            continue;
+        }
+        if !is_about_tls(&key) {
+            // Whatever it is worth is nobody's business.
+            if let Given::Text(text) = &mut setting.given {
+                zeroize::Zeroize::zeroize(text);
+            }
+            let shown = if is_word(&key) { key.as_str() } else { "(no word)" };
+            let why = format!("whether the option {shown} touches TLS is not known");
+            setting.given = Given::Unread(why);
+            if matches!(found.driver, Driver::Family(_)) {
+                setting.key = ANY.into();
+            }
+        }
+        found.settings.push(setting);
+    }
+}
+
+/// A key as people write them, and none that somebody has put a secret in.
+fn is_word(key: &str) -> bool {
+    key.len() <= 48 && key.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
+}
+
 impl Found {
+    /// Why something that reaches the driver was not read; the first of it.
+    pub fn obstacle(&self) -> Option<&Setting> {
+        self.settings.iter().find(|setting| setting.key == ANY)
+    }
+
     /// It goes through a Unix socket of its machine: nobody on a network is in between.
     pub fn is_local(&self) -> bool {
         let Driver::Family(family) = self.driver else { return false };
+        if self.obstacle().is_some() {
+            return false;
+        }
         let own = self::family(family).first().and_then(|client| client.settings?.socket);
         let has_socket = self.settings.iter().any(|setting| {
             own == Some(setting.key.as_str())
@@ -151,13 +224,39 @@ pub fn is_writable(style: Style, settings: &Settings, spelt: &Spelt) -> bool {
         Style::Query => urls::is_writable(settings, spelt),
         // Laravel's own `config/database.php` takes one variable from the environment.
         Style::Env => spelt.settings.iter().all(|(name, _)| *name == forms::LARAVEL_CA),
+        // WordPress hands on flags, and has no constant for a CA.
+        Style::WordPress => {
+            !spelt.settings.is_empty()
+                && spelt.settings.iter().all(|(name, _)| name.starts_with("MYSQLI_CLIENT_"))
+        }
         _ => true,
     }
 }
 
 /// One connection text, as it stands on a command line or in a file.
 pub fn text(text: &str) -> Option<Found> {
-    urls::found(text, 1, "")
+    let mut found = urls::found(text, 1, "")?;
+    clean(&mut found);
+    Some(found)
+}
+
+/// Names and values as they may be shown.
+fn clean(found: &mut Found) {
+    // Names are shown, and somebody may have written a URL where a name belongs.
+    if found.what.contains('@') || found.what.contains("://") {
+        found.what = "(no name)".into();
+    }
+    settle(found);
+    for setting in &mut found.settings {
+        if setting.key.contains(['@', '/', ' ']) {
+            setting.key = "(no word for ssl)".into();
+        }
+        if let Given::Text(text) = &mut setting.given
+            && !is_harmless(&setting.key)
+        {
+            zeroize::Zeroize::zeroize(text);
+        }
+    }
 }
 
 /// Reads a file with the form that its name asks for.
@@ -168,21 +267,16 @@ pub fn read(name: &str, bytes: &[u8]) -> Result<(&'static Form, Read), SettingsE
     let form = forms::form(name);
     let mut read = (form.read)(bytes)?;
     for found in &mut read.found {
-        // Names are shown, and somebody may have written a URL where a name belongs.
-        if found.what.contains('@') || found.what.contains("://") {
-            found.what = "(no name)".into();
+        if let Some((line, why)) = &read.doubt {
+            found
+                .settings
+                .push(obstacle(*line, &format!("this file cannot be read for certain: line {line}: {why}")));
         }
-        found.settings.retain(|setting| is_about_tls(&setting.key));
-        for setting in &mut found.settings {
-            if setting.key.contains(['@', '/', ' ']) {
-                setting.key = "(no word for ssl)".into();
-            }
-            if let Given::Text(text) = &mut setting.given
-                && !is_harmless(&setting.key)
-            {
-                zeroize::Zeroize::zeroize(text);
-            }
-        }
+        clean(found);
+    }
+    if read.found.len() > CONNECTIONS_MAX {
+        read.found.truncate(CONNECTIONS_MAX);
+        read.unread.push(Unread { line: 1, why: "it holds more connections than settings do".into() });
     }
     for one in read.unread.iter_mut().filter(|one| one.why.contains('@')) {
         one.why = "what stands here cannot be read".into();

@@ -1,9 +1,12 @@
 //! Trees of values as settings: `ssl: {ca: …}` is `ssl.ca`.
+//!
+//! Nothing is left out: what is no setting that can be read becomes an [`obstacle`], and whoever has one is `unknown`. Of two
+//! values for one key the last counts, also where one of them comes out of another map.
 
-use formats::settings::code::Source;
-use formats::settings::{HOLE, Node, Value};
+use formats::settings::code::{Source, Why};
+use formats::settings::{Entry, HOLE, Node, Value};
 
-use super::{Given, Setting};
+use super::{Given, Setting, obstacle};
 
 /// What names and calls stand for; every language has its own.
 pub(super) trait Meaning {
@@ -12,6 +15,11 @@ pub(super) trait Meaning {
     /// A number: whether 0 is off, and 1 on, depends on who reads it.
     fn number(&self, _: &str) -> Given {
         Given::Unread("what a number does here was not measured".into())
+    }
+
+    /// The driver's own word for a key; `None` for what is no word here.
+    fn key(&self, written: &str) -> Option<String> {
+        Some(written.to_owned())
     }
 }
 
@@ -23,12 +31,22 @@ pub(super) enum Meant {
     Settings(Vec<Setting>),
 }
 
+impl Meant {
+    pub(super) fn unread(why: impl Into<String>) -> Self {
+        Self::Given(Given::Unread(why.into()))
+    }
+
+    pub(super) fn why(why: Why) -> Self {
+        Self::Given(Given::Unread(why.text))
+    }
+}
+
 /// For files that have neither names nor calls.
 pub(super) struct Plain;
 
 impl Meaning for Plain {
     fn of(&self, _: &str, _: &Node) -> Meant {
-        Meant::Given(Given::Unread("its value is code".into()))
+        Meant::unread("its value is code")
     }
 }
 
@@ -38,101 +56,174 @@ const STEPS_MAX: usize = 8;
 /// How many values the settings of one connection may have, those behind names counted each time.
 const VALUES_MAX: usize = 512;
 
-/// The settings of `node` under `key`.
+/// The settings that a whole set of options makes: a map, or what stands for one.
+pub(super) fn options(node: &Node, meaning: &dyn Meaning, all: &mut Vec<Setting>) {
+    let mut flattening = Flattening { meaning, values_left: VALUES_MAX };
+    flattening.map("", node, all, STEPS_MAX);
+}
+
+/// The same of entries that have no node of their own: the words of a call.
+pub(super) fn entries(entries: &[Entry], meaning: &dyn Meaning, all: &mut Vec<Setting>) {
+    let mut flattening = Flattening { meaning, values_left: VALUES_MAX };
+    flattening.entries("", entries, all, STEPS_MAX);
+}
+
+/// The settings of `node` under `key`, in place of what is there.
 pub(super) fn flatten(key: &str, node: &Node, meaning: &dyn Meaning, all: &mut Vec<Setting>) {
-    let mut flattening = Flattening { meaning, all, values_left: VALUES_MAX };
-    flattening.node(key, node, STEPS_MAX);
+    let mut flattening = Flattening { meaning, values_left: VALUES_MAX };
+    replace(key, all);
+    flattening.node(key, node, all, STEPS_MAX);
+}
+
+/// A key that is set takes the place of all that was said under it before.
+pub(super) fn replace(key: &str, all: &mut Vec<Setting>) {
+    if key == "..." {
+        return;
+    }
+    let is_inner =
+        |known: &str| known.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    all.retain(|setting| setting.key == "..." || !is_inner(&setting.key));
+}
+
+/// Settings that somebody gives besides, and that count more: each takes the place of all under the same first word.
+pub(super) fn layer(all: &mut Vec<Setting>, more: Vec<Setting>) {
+    for setting in &more {
+        let root = setting.key.split('.').next().unwrap_or_default();
+        if !setting.key.starts_with("...") {
+            replace(root, all);
+        }
+    }
+    all.extend(more);
 }
 
 struct Flattening<'a> {
     meaning: &'a dyn Meaning,
-    all: &'a mut Vec<Setting>,
     values_left: usize,
 }
 
 impl Flattening<'_> {
-    fn push(&mut self, key: &str, line: usize, given: Given) {
-        self.all.push(Setting::new(key, given, line));
+    /// One more value; false where there are too many, which is said once.
+    fn counts(&mut self, line: usize, all: &mut Vec<Setting>) -> bool {
+        match self.values_left {
+            0 => return false,
+            1 => all.push(obstacle(line, "it holds more values than settings do")),
+            _ => {}
+        }
+        self.values_left -= 1;
+        true
     }
 
-    fn unread(&mut self, key: &str, line: usize, why: &str) {
-        self.push(key, line, Given::Unread(why.to_owned()));
+    /// A map whose entries stand under `key`, or what stands for one.
+    fn map(&mut self, key: &str, node: &Node, all: &mut Vec<Setting>, steps: usize) {
+        if !self.counts(node.line, all) {
+            return;
+        }
+        match &node.value {
+            Value::Null => {}
+            Value::Map(entries) => self.entries(key, entries, all, steps),
+            // An empty array of PHP.
+            Value::List(items) if items.is_empty() => {}
+            Value::Name(_) | Value::Call { .. } | Value::Unread => match self.meaning.of("...", node) {
+                Meant::Node(other) if steps > 0 => self.map(key, &other, all, steps - 1),
+                Meant::Node(_) => all.push(obstacle(node.line, "names lead in a circle")),
+                Meant::Settings(settings) => all.extend(settings),
+                Meant::Given(Given::Unread(why)) => all.push(obstacle(node.line, &why)),
+                Meant::Given(_) => all.push(obstacle(node.line, "it is no set of options")),
+            },
+            _ => all.push(obstacle(node.line, "it is no set of options")),
+        }
     }
 
-    fn node(&mut self, key: &str, node: &Node, steps: usize) {
-        let line = node.line;
-        self.values_left = match self.values_left {
-            0 => return,
-            // Said once, where it ends.
-            1 => {
-                self.unread("ssl", line, "it holds more values than settings do");
-                0
+    fn entries(&mut self, key: &str, entries: &[Entry], all: &mut Vec<Setting>, steps: usize) {
+        for entry in entries {
+            if entry.key == "..." {
+                self.map(key, &entry.node, all, steps);
+                continue;
             }
-            left => left - 1,
-        };
+            let Some(own) = self.meaning.key(&entry.key) else {
+                all.push(obstacle(
+                    entry.line,
+                    "what stands in front of a value here is no option that is known",
+                ));
+                continue;
+            };
+            // `ssl.ca` is what is written as one word here, and is none of any driver's.
+            if own.contains('.') {
+                all.push(obstacle(entry.line, "a dot stands in the name of an option"));
+                continue;
+            }
+            let inner = if key.is_empty() { own } else { format!("{key}.{own}") };
+            replace(&inner, all);
+            self.node(&inner, &entry.node, all, steps);
+        }
+    }
+
+    fn node(&mut self, key: &str, node: &Node, all: &mut Vec<Setting>, steps: usize) {
+        let line = node.line;
+        if !self.counts(line, all) {
+            return;
+        }
+        let push = |all: &mut Vec<Setting>, given: Given| all.push(Setting::new(key, given, line));
         match &node.value {
             // Null is what is there when nothing is said.
             Value::Null => {}
-            Value::Bool(is_on) => self.push(key, line, Given::Flag(*is_on)),
-            Value::Number(text) => {
-                let given = self.meaning.number(text);
-                self.push(key, line, given);
-            }
+            Value::Bool(is_on) => push(all, Given::Flag(*is_on)),
+            Value::Number(text) => push(all, self.meaning.number(text)),
             Value::Text(text) if text.chars().all(|c| c == HOLE) && !text.is_empty() => {
-                self.unread(key, line, "a variable or template is filled in when it runs");
+                push(all, Given::Unread("a variable or template is filled in when it runs".into()));
             }
-            Value::Text(text) => self.push(key, line, Given::Text(text.to_string())),
-            // A list of CAs, or of versions.
+            Value::Text(text) => push(all, Given::Text(text.to_string())),
+            // A list of CAs, or of versions: one that is not known is enough.
             Value::List(items) => {
-                if let Some(first) = items.first() {
-                    self.node(key, first, steps);
+                let mut inner = Vec::new();
+                for item in items {
+                    self.node(key, item, &mut inner, steps);
+                }
+                let unread = inner.iter().position(|one| matches!(one.given, Given::Unread(_)));
+                match inner.get(unread.unwrap_or(0)) {
+                    Some(one) => all.push(one.clone()),
+                    None => push(all, Given::Unread("what an empty list does here was not measured".into())),
                 }
             }
-            Value::Map(entries) if entries.is_empty() => self.push(key, line, Given::Text("{}".into())),
             Value::Map(entries) => {
-                for entry in entries {
-                    let inner = if entry.key == "..." || key.is_empty() {
-                        entry.key.clone()
-                    } else {
-                        format!("{key}.{}", entry.key)
-                    };
-                    self.node(&inner, &entry.node, steps);
+                let before = all.len();
+                self.entries(key, entries, all, steps);
+                // With nothing in it, it is still there.
+                if all.len() == before {
+                    push(all, Given::Text("{}".into()));
                 }
             }
             Value::Name(_) | Value::Call { .. } | Value::Unread => match self.meaning.of(key, node) {
-                Meant::Given(given) => self.push(key, line, given),
-                Meant::Node(other) if steps > 0 => {
-                    // `**config` and `...config` bring their own keys.
-                    let key = if key == "..." && matches!(other.value, Value::Map(_)) { "" } else { key };
-                    self.node(key, &other, steps - 1);
-                }
-                Meant::Node(_) => self.unread(key, line, "names lead in a circle"),
-                Meant::Settings(settings) => self.all.extend(settings),
+                Meant::Given(given) => push(all, given),
+                Meant::Node(other) if steps > 0 => self.node(key, &other, all, steps - 1),
+                Meant::Node(_) => push(all, Given::Unread("names lead in a circle".into())),
+                Meant::Settings(settings) => all.extend(settings),
             },
         }
     }
 }
 
-/// The value of a name, or of a part of one: `config.db.ssl`. None of a map that is changed in place: it is not all there.
-pub(super) fn look_up(source: &Source, name: &str) -> Option<Node> {
-    let is_whole = |name: &str, node: &Node| {
-        !matches!(node.value, Value::Map(_) | Value::List(_)) || source.change(name).is_none()
-    };
-    if let Some(node) = source.value(name) {
-        return is_whole(name, node).then(|| node.clone());
+/// What a name stands for in this source.
+pub(super) fn meant(source: &Source, name: &str) -> Meant {
+    match source.resolve(name) {
+        Ok(node) => Meant::Node(node),
+        Err(why) => Meant::why(why),
     }
-    let (head, rest) = name.split_once('.')?;
-    let mut node = source.value(head).filter(|node| is_whole(head, node))?.clone();
-    for part in rest.split('.') {
-        node = node.get(part)?.clone();
-    }
-    Some(node)
 }
 
-/// What is said of settings under a name that is changed in place.
-pub(super) fn changed(source: &Source, name: &str) -> Option<Setting> {
-    let line = source.change(name)?;
-    Some(Setting::new("...", Given::Unread(format!("{name} is changed later, in line {line}")), line))
+/// `node`, or what it stands for if it is a name.
+///
+/// # Errors
+/// Why that is not known.
+pub(super) fn followed(source: &Source, node: &Node) -> Result<Node, Why> {
+    let mut node = node.clone();
+    for _ in 0..STEPS_MAX {
+        match &node.value {
+            Value::Name(name) => node = source.resolve(name)?,
+            _ => return Ok(node),
+        }
+    }
+    Err(Why { line: node.line, text: "names lead in a circle".into() })
 }
 
 /// The last entry of this key as text, where it is one.
@@ -140,11 +231,10 @@ pub(super) fn text_of(node: &Node, key: &str) -> String {
     node.get(key).and_then(Node::text).unwrap_or_default().replace(HOLE, "…")
 }
 
-/// The words of a call, as a map.
-pub(super) fn named(call: &Node) -> Node {
+pub(super) fn words(call: &Node) -> &[Entry] {
     match &call.value {
-        Value::Call { named, .. } => Node::new(call.line, Value::Map(named.clone())),
-        _ => Node::new(call.line, Value::Map(vec![])),
+        Value::Call { named, .. } => named,
+        _ => &[],
     }
 }
 

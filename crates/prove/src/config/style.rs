@@ -20,6 +20,8 @@ pub enum Style {
     /// Of a dictionary: `"ssl_ca": "…"`.
     PythonDict,
     Php,
+    /// Constants of a `wp-config.php`.
+    WordPress,
     Ruby,
     Perl,
     Env,
@@ -56,6 +58,10 @@ pub fn write(style: Style, client: &Client, spelt: &Spelt, named: Option<&str>, 
             &|name, inner| format!("{name}: {{ {} }}", inner.join(", ")),
         ),
         Style::Python | Style::PythonDict => python(style, spelt, &value, ca),
+        Style::WordPress => {
+            let flags: Vec<&str> = spelt.settings.iter().map(|(name, _)| *name).collect();
+            vec![format!("define('MYSQL_CLIENT_FLAGS', {});", flags.join(" | "))]
+        }
         Style::Php if client.settings.is_some_and(|settings| settings.family == "php-mysqli") => {
             mysqli(spelt, ca)
         }

@@ -4,7 +4,7 @@ use formats::settings::url::{self, Parts};
 use formats::settings::{HOLE, yaml};
 
 use super::nodes;
-use super::{Driver, Found, Given, Setting, Style, is_about_tls, is_socket_key};
+use super::{Driver, Found, Given, Setting, Style, is_about_tls, is_socket_key, obstacle};
 use crate::client::{Is, Settings, Spelt};
 
 /// Schemes that one family reads, with the driver's own words behind the question mark.
@@ -86,7 +86,17 @@ fn by_url(text: &str, line: usize, what: &str) -> Option<Found> {
     };
     let hosts = hosts(&parts.host);
     let takes_several = matches!(&driver, Driver::Family("connector-j" | "mariadb-connector-j"));
-    let mut unread = |why: &str| settings.push(Setting::new("...", Given::Unread(why.into()), line));
+    if let Some(why) = filled_in(text) {
+        settings.push(obstacle(line, why));
+    }
+    if text.contains(char::is_whitespace) {
+        settings
+            .push(obstacle(line, "white space stands in it, and what is behind that may be something else"));
+    }
+    if scheme.contains('+') && !scheme.starts_with("jdbc:") && has_twice(&parts) {
+        settings.push(obstacle(line, "SQLAlchemy makes a list of what stands twice"));
+    }
+    let mut unread = |why: &str| settings.push(obstacle(line, why));
     if hosts.have_settings {
         unread("a host has settings of its own");
     } else if hosts.names.len() > 1 && !takes_several && matches!(driver, Driver::Family(_)) {
@@ -107,6 +117,33 @@ fn by_url(text: &str, line: usize, what: &str) -> Option<Found> {
         style: Style::Query,
         front,
     })
+}
+
+fn has_twice(parts: &Parts) -> bool {
+    let mut keys: Vec<&str> = parts.params.iter().map(|(key, _)| key.as_str()).collect();
+    keys.sort_unstable();
+    keys.windows(2).any(|pair| pair.first() == pair.last())
+}
+
+/// Why what is filled in when the program runs may be more than one host, name or value.
+fn filled_in(text: &str) -> Option<&'static str> {
+    let (front, query) = text.split_once('?').map_or((text, None), |(front, query)| (front, Some(query)));
+    let query = query.unwrap_or_default();
+    let is_key = |part: &str| part.split_once('=').map_or(part, |(key, _)| key).contains(HOLE);
+    // Behind a part of a value that is written out, a variable may well go on with the next parameter.
+    let is_open = |part: &str| {
+        part.ends_with(HOLE) && part.split_once('=').is_none_or(|(_, value)| value.chars().count() != 1)
+    };
+    if query.split(['&', ';']).any(|part| is_key(part) || is_open(part)) {
+        return Some("a part of its parameters is filled in when the program runs");
+    }
+    let rest = front.split_once("://").map_or(front, |(_, rest)| rest);
+    let is_open = match rest.rsplit_once('/') {
+        None => rest.ends_with(HOLE),
+        Some((_, last)) => last.ends_with(HOLE) && last.chars().count() > 1,
+    };
+    (is_open && query.is_empty())
+        .then_some("what is filled in at its end when the program runs may hold parameters")
 }
 
 /// The hosts of a URL.
@@ -169,7 +206,12 @@ fn place(host: &str) -> String {
 
 fn settings(parts: &Parts, line: usize) -> Vec<Setting> {
     let mut all = Vec::new();
-    for (key, value) in parts.params.iter().filter(|(key, _)| is_about_tls(key)) {
+    for (key, value) in &parts.params {
+        // What is one word here is no key of a map.
+        if key.contains('.') {
+            all.push(obstacle(line, "a dot stands in the name of a parameter"));
+            continue;
+        }
         // `ssl={"rejectUnauthorized":true}` of Node.
         let inner = if value.starts_with('{') { yaml::read(value.as_bytes()).ok() } else { None };
         match inner.as_deref() {
@@ -236,33 +278,34 @@ pub(super) fn is_writable(settings: &Settings, spelt: &Spelt) -> bool {
     })
 }
 
-/// By its parameters, if only one knows all of them.
+/// Its scheme names none: whose parameters these may be.
 fn of_anybody(settings: &[Setting]) -> Driver {
     let knows = |family: &&&str| {
         super::family(family).iter().any(|client| {
             client.settings.is_some_and(|known| {
-                let mut others = settings.iter().filter(|setting| !is_socket_key(&setting.key));
+                let mut others = settings
+                    .iter()
+                    .filter(|setting| is_about_tls(&setting.key) && !is_socket_key(&setting.key));
                 others.all(|setting| known.keys.iter().any(|key| key.name == setting.key))
             })
         })
     };
     let able: Vec<&'static str> = ANYBODY.iter().filter(knows).copied().collect();
-    match able[..] {
-        [only] if !settings.is_empty() => Driver::Family(only),
-        [] => Driver::Unknown {
+    if able.is_empty() {
+        return Driver::Unknown {
             why: "no driver that reads such a URL knows its parameters".into(),
             one_of: ANYBODY.to_vec(),
-        },
-        _ => Driver::Unknown {
-            why: "several drivers read such a URL, each in its own way".into(),
-            one_of: able,
-        },
+        };
     }
+    Driver::Unknown { why: "several drivers read such a URL, each in its own way".into(), one_of: able }
 }
 
 fn by_dsn(text: &str, line: usize, what: &str) -> Option<Found> {
     if let Some(parts) = url::go_dsn(text) {
         let mut settings = settings(&parts, line);
+        if let Some(why) = filled_in(text) {
+            settings.push(obstacle(line, why));
+        }
         if parts.scheme == "go:unix" {
             settings.push(Setting::new("socket", Given::Text("in the DSN".into()), line));
         }
@@ -292,6 +335,18 @@ fn by_dsn(text: &str, line: usize, what: &str) -> Option<Found> {
     // What stands behind `mysql:` is no option of PDO's: those are in its fourth argument.
     let mut settings = settings(&parts, line);
     settings.retain(|setting| !is_pdo || is_socket_key(&setting.key));
+    if !is_pdo {
+        let rest = text.splitn(3, ':').nth(2).unwrap_or_default();
+        if rest.split(';').any(|part| {
+            part.split_once('=').map_or(part, |(key, _)| key).contains(HOLE) && part.contains('=')
+                || part.chars().all(|c| c == HOLE) && !part.is_empty()
+        }) {
+            settings.push(obstacle(line, "a part of it is filled in when the program runs"));
+        }
+        if text.split(':').nth(1).is_some_and(|driver| driver.contains('(')) {
+            settings.push(obstacle(line, "attributes in front of the database are not read"));
+        }
+    }
     Some(Found {
         line,
         what: what.to_owned(),

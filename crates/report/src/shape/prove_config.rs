@@ -103,6 +103,10 @@ pub struct ConfigConfirmedRow {
     /// Why it was not run.
     pub why: Option<String>,
     pub next: Option<String>,
+    /// What was run: `reading`, the driver with the settings as they were read, and not the code of the file; `null` when nothing
+    /// was.
+    #[serde(default)]
+    pub ran: Option<String>,
     /// The honest server was accepted.
     pub is_controlled: bool,
     /// Outcomes are those that were predicted; `null` where nothing was predicted or run.

@@ -21,7 +21,19 @@ pub(super) struct Token {
     pub(super) kind: Kind,
     /// Stands first on its line.
     pub(super) starts_line: bool,
+    /// Of such a token: how far it stands in.
+    pub(super) indent: usize,
 }
+
+/// The words of a source, and where reading it went wrong.
+pub(super) struct Lexed {
+    pub(super) tokens: Vec<Token>,
+    /// From this line on a text may be taken for code, and code for a text; why.
+    pub(super) broken: Option<(usize, &'static str)>,
+}
+
+/// Stands for a sign that is none of these: whatever has it is no value.
+pub(super) const STRANGE: &str = "\u{fffd}";
 
 struct Lexer<'a> {
     rest: &'a str,
@@ -29,6 +41,11 @@ struct Lexer<'a> {
     language: Language,
     previous_is_value: bool,
     tokens: Vec<Token>,
+    broken: Option<(usize, &'static str)>,
+    /// Heredocs that begin on the next line: their last word.
+    heredocs: Vec<String>,
+    /// A line on which no regular expression ends any more.
+    no_regex_on: usize,
 }
 
 /// Longest first.
@@ -38,44 +55,143 @@ const SIGNS: [&str; 40] = [
     "<", ">", ".",
 ];
 
-/// The tokens of a source; what is none is passed over.
-pub(super) fn tokens(text: &str, language: Language) -> Vec<Token> {
-    Lexer { rest: text, line: 1, language, previous_is_value: false, tokens: Vec::new() }.tokens()
+/// The tokens of a source.
+pub(super) fn tokens(text: &str, language: Language) -> Lexed {
+    Lexer {
+        rest: text,
+        line: 1,
+        language,
+        previous_is_value: false,
+        tokens: Vec::new(),
+        broken: None,
+        heredocs: Vec::new(),
+        no_regex_on: 0,
+    }
+    .tokens()
 }
 
 impl Lexer<'_> {
-    fn tokens(mut self) -> Vec<Token> {
+    fn tokens(mut self) -> Lexed {
         let mut starts_line = true;
+        let mut indent = 0_usize;
         if self.language == Language::Php {
             // What stands in front of the first tag is a page.
-            let end = self.rest.find("<?").unwrap_or(0);
+            let end = self.rest.find("<?").map_or(0, |at| at + 2);
             self.skip(end);
         }
         while let Some(first) = self.rest.chars().next() {
             if first == '\n' {
-                starts_line = true;
+                (starts_line, indent) = (true, 0);
                 self.skip(1);
+                self.skip_heredocs();
                 continue;
             }
-            if first.is_whitespace() || (first == '\\' && self.rest.starts_with("\\\n")) {
+            if first == '\\' && self.rest.starts_with("\\\n") {
+                self.skip(2);
+                continue;
+            }
+            if first.is_whitespace() {
+                indent += 1;
                 self.skip(first.len_utf8());
                 continue;
             }
-            if self.comment(starts_line) {
+            if self.comment(starts_line) || self.page_between_tags() {
                 continue;
+            }
+            if self.is_at_data(starts_line) {
+                break;
             }
             let line = self.line;
             let kind = self.token(first);
-            if let Some(kind) = kind {
-                self.previous_is_value = match &kind {
-                    Kind::Sign(sign) => matches!(*sign, ")" | "]" | "}"),
-                    _ => true,
-                };
-                self.tokens.push(Token { line, kind, starts_line });
-                starts_line = false;
+            self.previous_is_value = match &kind {
+                Kind::Sign(sign) => matches!(*sign, ")" | "]" | "}"),
+                Kind::Name(name) => !is_word_before_value(name),
+                _ => true,
+            };
+            self.tokens.push(Token { line, kind, starts_line, indent });
+            starts_line = false;
+        }
+        if !self.heredocs.is_empty() {
+            self.breaks("a text that begins here has no end");
+        }
+        Lexed { tokens: self.tokens, broken: self.broken }
+    }
+
+    fn breaks(&mut self, why: &'static str) {
+        self.broken.get_or_insert((self.line, why));
+    }
+
+    /// What follows is no program.
+    fn is_at_data(&self, starts_line: bool) -> bool {
+        starts_line
+            && matches!(self.language, Language::Perl | Language::Ruby)
+            && ["__END__", "__DATA__"].iter().any(|word| self.rest.starts_with(word))
+    }
+
+    /// PHP's `?>` up to the next tag.
+    fn page_between_tags(&mut self) -> bool {
+        if self.language != Language::Php || !self.rest.starts_with("?>") {
+            return false;
+        }
+        let end = self.rest.find("<?").map_or(self.rest.len(), |at| at + 2);
+        self.skip(end);
+        true
+    }
+
+    /// The word that ends a heredoc, if one begins here; `<<` of Perl and Ruby is a shift too, so a word must stand right behind.
+    fn heredoc(&mut self) -> bool {
+        let (mark, words) = match self.language {
+            Language::Php => ("<<<", ""),
+            Language::Perl | Language::Ruby => ("<<", "~-"),
+            _ => return false,
+        };
+        let Some(rest) = self.rest.strip_prefix(mark) else { return false };
+        let has_dash = rest.starts_with(|c: char| words.contains(c));
+        let rest = rest.trim_start_matches(|c: char| words.contains(c));
+        let rest = if self.language == Language::Php { rest.trim_start_matches([' ', '\t']) } else { rest };
+        let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\'' | '`'));
+        let inner = quote.map_or(rest, |quote| rest.get(quote.len_utf8()..).unwrap_or_default());
+        let length = inner.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(inner.len());
+        let word = inner.get(..length).unwrap_or_default();
+        let begins_well = word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        // `x << y`, and `class << self`.
+        let is_bare = quote.is_none() && self.language != Language::Php;
+        let is_shout = word.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+        if !begins_well || (is_bare && !is_shout && !has_dash) {
+            return false;
+        }
+        self.heredocs.push(word.to_owned());
+        let after = inner.get(length..).unwrap_or_default();
+        let after = quote.map_or(after, |quote| after.strip_prefix(quote).unwrap_or(after));
+        self.skip(self.rest.len().saturating_sub(after.len()));
+        true
+    }
+
+    /// At the start of a line: past the heredocs that the line before has begun.
+    fn skip_heredocs(&mut self) {
+        for word in std::mem::take(&mut self.heredocs) {
+            let mut has_ended = false;
+            while !self.rest.is_empty() {
+                let end = self.rest.find('\n').map_or(self.rest.len(), |at| at + 1);
+                let line = self.rest.get(..end).unwrap_or_default().trim();
+                let is_last = line.strip_prefix(word.as_str()).is_some_and(|after| {
+                    after.is_empty()
+                        || (self.language == Language::Php
+                            && !after.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+                });
+                if is_last {
+                    // What stands behind the word belongs to the statement.
+                    let at = self.rest.find(word.as_str()).unwrap_or(0) + word.len();
+                    self.skip(at);
+                    has_ended = true;
+                    break;
+                }
+                self.skip(end);
+            }
+            if !has_ended {
+                self.breaks("a text that begins before has no end");
             }
         }
-        self.tokens
     }
 
     fn skip(&mut self, bytes: usize) {
@@ -89,9 +205,10 @@ impl Lexer<'_> {
         let has_hash =
             matches!(self.language, Language::Python | Language::Php | Language::Ruby | Language::Perl);
         let has_slashes = matches!(self.language, Language::JavaScript | Language::Php | Language::CLike);
-        let line_end = self.rest.find('\n').unwrap_or(self.rest.len());
         // PHP's attributes are written #[…]; nothing of ours stands in one.
         if (has_hash && self.rest.starts_with('#')) || (has_slashes && self.rest.starts_with("//")) {
+            // Looked for only where it counts: at each word of a line without an end it would be looked for again and again.
+            let line_end = self.rest.find('\n').unwrap_or(self.rest.len());
             self.skip(line_end);
             return true;
         }
@@ -107,7 +224,12 @@ impl Lexer<'_> {
         {
             let word = self.rest.get(1..).unwrap_or_default();
             if ["begin", "pod", "head", "over", "item"].iter().any(|start| word.starts_with(start)) {
-                let end = ["\n=cut", "\n=end"].iter().filter_map(|end| self.rest.find(end)).min();
+                let ends = |at: &usize| {
+                    self.rest
+                        .get(at + 2..)
+                        .is_some_and(|rest| rest.starts_with("cut") || rest.starts_with("end"))
+                };
+                let end = self.rest.match_indices("\n=").map(|(at, _)| at).find(ends);
                 self.skip(end.map_or(self.rest.len(), |at| at + 5));
                 return true;
             }
@@ -115,14 +237,14 @@ impl Lexer<'_> {
         false
     }
 
-    fn token(&mut self, first: char) -> Option<Kind> {
+    fn token(&mut self, first: char) -> Kind {
         if matches!(first, '"' | '\'' | '`') {
             // A lifetime of Rust or a character: not a text of more than a line.
             if first == '\'' && self.language == Language::CLike {
                 self.rune();
-                return None;
+                return Kind::Sign(STRANGE);
             }
-            return Some(self.quoted("", first));
+            return self.quoted("", first);
         }
         if first.is_ascii_digit() {
             let end = self
@@ -131,7 +253,7 @@ impl Lexer<'_> {
                 .unwrap_or(self.rest.len());
             let number = self.rest.get(..end).unwrap_or_default().to_owned();
             self.skip(end);
-            return Some(Kind::Number(number));
+            return Kind::Number(number);
         }
         let is_symbol = first == ':' && self.language == Language::Ruby && {
             let mut next = self.rest.chars().skip(1);
@@ -142,26 +264,33 @@ impl Lexer<'_> {
             let end = end.map_or(self.rest.len(), |(at, _)| at);
             let symbol = self.rest.get(1..end).unwrap_or_default().to_owned();
             self.skip(end);
-            return Some(Kind::Text(Zeroizing::new(symbol)));
+            return Kind::Text(Zeroizing::new(symbol));
         }
         if first.is_alphabetic() || matches!(first, '_' | '$' | '@' | '%' | '\\') {
-            return Some(self.name(first));
+            return self.name(first);
         }
         if first == '/'
             && !self.previous_is_value
             && matches!(self.language, Language::JavaScript | Language::Ruby | Language::Perl)
         {
             // A regular expression: its quotes are none.
-            let end = regex_end(self.rest);
+            // Where none ended on this line, none will.
+            let end = if self.line == self.no_regex_on { 1 } else { regex_end(self.rest) };
+            if end == 1 {
+                self.no_regex_on = self.line;
+            }
             self.skip(end);
-            return Some(Kind::Name("/".into()));
+            return Kind::Name("/".into());
+        }
+        if first == '<' && self.heredoc() {
+            return Kind::Sign(STRANGE);
         }
         if let Some(sign) = SIGNS.iter().find(|sign| self.rest.starts_with(**sign)) {
             self.skip(sign.len());
-            return Some(Kind::Sign(sign));
+            return Kind::Sign(sign);
         }
         self.skip(first.len_utf8());
-        None
+        Kind::Sign(STRANGE)
     }
 
     fn rune(&mut self) {
@@ -249,11 +378,22 @@ impl Lexer<'_> {
             || (quote == '`' && self.language == Language::CLike);
         let mut out = String::new();
         let mut end = self.rest.len();
+        let mut has_end = false;
+        let is_template = self.language == Language::JavaScript && quote == '`';
+        // Braces that are open in `${…}` of a template: texts in it may have the same quotes.
+        let mut depth = 0_usize;
         let mut letters = self.rest.char_indices();
         while let Some((at, letter)) = letters.next() {
-            if self.rest.get(at..).is_some_and(|rest| rest.starts_with(&mark)) {
-                end = at;
+            if depth == 0 && self.rest.get(at..).is_some_and(|rest| rest.starts_with(&mark)) {
+                (end, has_end) = (at, true);
                 break;
+            }
+            if is_template {
+                match letter {
+                    '{' if depth > 0 || out.ends_with('$') => depth += 1,
+                    '}' => depth = depth.saturating_sub(1),
+                    _ => {}
+                }
             }
             if letter == '\\' {
                 let Some((_, next)) = letters.next() else { break };
@@ -268,7 +408,7 @@ impl Lexer<'_> {
             }
             if letter == '\n'
                 && !is_long
-                && matches!(self.language, Language::Python | Language::CLike)
+                && matches!(self.language, Language::Python | Language::CLike | Language::JavaScript)
                 && quote != '`'
             {
                 // It has no end: what follows is no text.
@@ -276,6 +416,9 @@ impl Lexer<'_> {
                 break;
             }
             out.push(letter);
+        }
+        if !has_end {
+            self.breaks("a text that begins here has no end");
         }
         self.skip(end);
         if self.rest.starts_with(&mark) {
@@ -297,13 +440,47 @@ impl Lexer<'_> {
     }
 }
 
+/// A name behind which a value stands, and no operator: a `/` there begins a regular expression.
+fn is_word_before_value(name: &str) -> bool {
+    matches!(
+        name,
+        "return"
+            | "typeof"
+            | "case"
+            | "in"
+            | "of"
+            | "if"
+            | "unless"
+            | "and"
+            | "or"
+            | "not"
+            | "when"
+            | "split"
+            | "else"
+    )
+}
+
 fn between(text: &str, open: &str, close: char) -> String {
     let mut out = String::new();
     let mut rest = text;
     while let Some((before, inner)) = rest.split_once(open) {
         out += before;
         out.push(HOLE);
-        rest = inner.split_once(close).map_or("", |(_, after)| after);
+        // What is filled in may have braces of its own.
+        let mut depth = 0_usize;
+        let end = inner.char_indices().find(|(_, letter)| match *letter {
+            '{' => {
+                depth += 1;
+                false
+            }
+            letter if letter == close && depth == 0 => true,
+            '}' => {
+                depth = depth.saturating_sub(1);
+                false
+            }
+            _ => false,
+        });
+        rest = end.and_then(|(at, _)| inner.get(at + close.len_utf8()..)).unwrap_or("");
     }
     out + rest
 }

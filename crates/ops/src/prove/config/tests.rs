@@ -203,8 +203,8 @@ fn a_text_is_what_its_driver_takes_it_for_or_unknown() {
     for value in ["'false'", "'no'", "0"] {
         check("a.js", &node(value), None, true);
     }
-    check("main.go", "x(\"u:p@tcp(h:3306)/x?tls=skip_verify\")\n", None, true);
-    check("main.go", "x(\"u:p@tcp(h:3306)/x?tls=tRuE\")\n", None, true);
+    check("main.go", "sql.Open(\"mysql\", \"u:p@tcp(h:3306)/x?tls=skip_verify\")\n", None, true);
+    check("main.go", "sql.Open(\"mysql\", \"u:p@tcp(h:3306)/x?tls=tRuE\")\n", None, true);
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn who_goes_through_a_socket_is_accused_of_nothing() {
     is_local("database.yml", "production:\n  adapter: mysql2\n  socket: /run/mysqld.sock\n");
     is_local("a.php", "<?php $c = new PDO('mysql:unix_socket=/run/mysqld.sock;dbname=x', 'u', $p);\n");
     is_local("a.php", "<?php $c = mysqli_connect('localhost', 'u', $p);\n");
-    is_local("main.go", "x(\"u:p@unix(/run/mysqld.sock)/x\")\n");
+    is_local("main.go", "sql.Open(\"mysql\", \"u:p@unix(/run/mysqld.sock)/x\")\n");
     is_local("my.cnf", "[mysqldump]\nprotocol=SOCKET\nsocket=/run/mysqld.sock\n");
     is_local("d.env", "DB_CONNECTION=mysql\nDB_SOCKET=/run/mysqld.sock\n");
     // A word of the file that is not about TLS stays.
@@ -238,7 +238,7 @@ fn who_goes_through_a_socket_is_accused_of_nothing() {
     // Beside another host PHP takes no socket, Go's `localhost` is a network's, and a file's socket is for who names no host.
     for (name, text) in [
         ("a.php", "<?php $c = new PDO('mysql:host=db;unix_socket=/run/mysqld.sock', 'u', $p);\n"),
-        ("main.go", "x(\"u:p@tcp(localhost:3306)/x\")\n"),
+        ("main.go", "sql.Open(\"mysql\", \"u:p@tcp(localhost:3306)/x\")\n"),
         // Words of other drivers, which these pass over.
         (
             "a.js",
@@ -352,7 +352,7 @@ fn a_fix_fits_what_reads_the_file() {
     let said = looked(".env", "A=jdbc:mariadb://db/x?sslMode=verify-ca&serverSslCert=/my/ca.pem\n");
     assert_eq!(
         only(&said).2,
-        "sslMode=verify-full&serverSslCert=/my/ca.pem (the best that was measured; still low: it sends user name and an answer fit for guessing to anybody before it refuses them)"
+        "sslMode=verify-full&serverSslCert=/my/ca.pem (the best that was measured; still low: it sends the user name, and a response that can be cracked offline, before it refuses the server)"
     );
     let said = looked(".env", "A=u:p@tcp(db)/x?tls=shop&allowFallbackToPlaintext=true\n");
     assert!(only(&said).2.starts_with("tls=shop ("), "{}", only(&said).2);
@@ -360,4 +360,29 @@ fn a_fix_fits_what_reads_the_file() {
     let said = looked("a.js", "const m = require('mysql2');\nm.createPool({ host: 'db', ssl: {} });\n");
     let fix = only(&said).0.predictions[0].fix.clone().expect("a fix");
     assert!(fix.remove.is_empty() && fix.set[0].starts_with("ssl: { ca: "), "{fix:?}");
+}
+
+#[test]
+fn the_remedy_for_wordpress_is_a_line_of_its_own_file() {
+    let front = "<?php\ndefine('DB_NAME', 'x');\ndefine('DB_HOST', 'db');\n";
+    let said = looked("wp-config.php", front);
+    let (_, severity, fix) = only(&said);
+    assert_eq!(severity, Some(Severity::High));
+    assert!(fix.starts_with("define('MYSQL_CLIENT_FLAGS', MYSQLI_CLIENT_SSL); (the best"), "{fix}");
+    assert!(fix.contains("accepts any certificate") && fix.contains("wp-content/db.php"), "{fix}");
+    // With it the file is what was said.
+    let said = looked("wp-config.php", &format!("{front}define('MYSQL_CLIENT_FLAGS', MYSQLI_CLIENT_SSL);\n"));
+    assert_eq!(only(&said).1, Some(Severity::Medium));
+}
+
+#[test]
+fn what_was_not_read_is_told_with_its_line_and_why() {
+    let said = looked(
+        "db.py",
+        "import pymysql\nO = dict(ssl_ca='/ca')\nO.pop('ssl_ca')\nc = pymysql.connect(**O)\n",
+    );
+    let (one, severity, _) = only(&said);
+    let Said::Unknown(why) = &one.predictions[0].said else { panic!("{one:#?}") };
+    assert_eq!((severity, one.is_unknown()), (None, true));
+    assert!(why.starts_with("line ") && why.contains("line 3"), "{why}");
 }

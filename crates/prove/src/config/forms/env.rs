@@ -1,9 +1,13 @@
 //! `.env` files and whatever else is an environment: URLs in variables, and Laravel's own.
 
+use std::collections::HashMap;
+
 use formats::settings::pairs::{self, Pair};
 
 use super::{Form, ends};
-use crate::config::{Driver, Found, Given, Read, Setting, SettingsError, Style, Unread, urls};
+use crate::config::{
+    Driver, Found, Given, Read, Setting, SettingsError, Style, Unread, is_about_tls, obstacle, urls,
+};
 
 pub(super) const ENV: Form = Form {
     id: "env",
@@ -18,12 +22,34 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
     Ok(environment(&pairs::env(bytes)?))
 }
 
-/// What an environment says, wherever it stands.
+/// What an environment says, wherever it stands. Of several values for a name the last counts.
 pub(super) fn environment(pairs: &[Pair]) -> Read {
-    let mut read = Read::default();
-    for pair in pairs {
+    let mut read = Read { variables: pairs.iter().map(|pair| pair.key.clone()).collect(), ..Read::default() };
+    let last: HashMap<&str, usize> =
+        pairs.iter().enumerate().map(|(at, pair)| (pair.key.as_str(), at)).collect();
+    let is_last = |at: usize, pair: &Pair| last.get(pair.key.as_str()) == Some(&at);
+    let laravel = laravel(pairs);
+    // Words about TLS that a program may hand to its driver besides the URL.
+    let beside =
+        pairs.iter().find(|pair| is_beside(&pair.key) && !(laravel.is_some() && pair.key == LARAVEL_CA));
+    let weakens = pairs.iter().find(|pair| pair.key == "NODE_TLS_REJECT_UNAUTHORIZED");
+    for (_, pair) in pairs.iter().enumerate().filter(|(at, pair)| is_last(*at, pair)) {
+        if read.found.len() > crate::config::CONNECTIONS_MAX {
+            break;
+        }
         match urls::found(&pair.value, pair.line, &pair.key) {
-            Some(found) => read.found.push(found),
+            Some(mut found) => {
+                if let Some(other) = beside.filter(|other| other.key != pair.key) {
+                    let why = format!("{} may be handed to the driver too", other.key);
+                    found.settings.push(obstacle(other.line, &why));
+                }
+                if let Some(other) = weakens {
+                    found
+                        .settings
+                        .push(obstacle(other.line, "NODE_TLS_REJECT_UNAUTHORIZED changes how Node verifies"));
+                }
+                read.found.push(found);
+            }
             None if names_a_connection(&pair.key) && pair.value.contains(formats::settings::HOLE) => {
                 read.unread.push(Unread {
                     line: pair.line,
@@ -33,8 +59,18 @@ pub(super) fn environment(pairs: &[Pair]) -> Read {
             None => {}
         }
     }
-    read.found.extend(laravel(pairs));
+    read.found.extend(laravel);
     read
+}
+
+fn is_beside(key: &str) -> bool {
+    const OWNERS: [&str; 7] = ["DB", "DATABASE", "MYSQL", "MARIADB", "SQL", "DATASOURCE", "JDBC"];
+    let key = key.to_ascii_uppercase();
+    let mut words = key.split(['_', '.', '-']);
+    let is_url = key.ends_with("URL") || key.ends_with("URI") || key.ends_with("DSN");
+    let hands_on = ["PROPERTIES", "OPTIONS", "PARAMS"].iter().any(|word| key.contains(word));
+    let is_tls = is_about_tls(&key) && !super::super::is_socket_key(&key);
+    words.any(|word| OWNERS.contains(&word)) && !is_url && (is_tls || hands_on)
 }
 
 /// A variable whose value is a connection in most programs.
@@ -58,15 +94,22 @@ pub(super) fn names_a_connection(key: &str) -> bool {
 /// What Laravel's own `config/database.php` hands on to PDO, and nothing else about TLS.
 pub const LARAVEL_CA: &str = "MYSQL_ATTR_SSL_CA";
 
-/// Of Laravel, unless its `config/database.php` was changed.
+/// Of Laravel. Its `config/database.php` says what reaches PDO: without a CA here that is nothing about TLS in the framework's own;
+/// with one, what the other options there do to it is not in this file.
 fn laravel(pairs: &[Pair]) -> Option<Found> {
     let of = |name: &str| pairs.iter().rev().find(|pair| pair.key == name);
     let connection = of("DB_CONNECTION").filter(|pair| matches!(pair.value.as_str(), "mysql" | "mariadb"))?;
-    let mut settings: Vec<Setting> = pairs
-        .iter()
-        .filter(|pair| pair.key == LARAVEL_CA)
-        .map(|pair| Setting::new(&pair.key, Given::Text(pair.value.to_string()), pair.line))
-        .collect();
+    let mut settings = Vec::new();
+    if let Some(ca) = of(LARAVEL_CA).filter(|ca| !ca.value.is_empty()) {
+        settings.push(Setting::new(&ca.key, Given::Text(ca.value.to_string()), ca.line));
+        settings.push(obstacle(
+            ca.line,
+            "what PDO is given besides stands in config/database.php: look at that file",
+        ));
+    }
+    if let Some(url) = of("DB_URL").or_else(|| of("DATABASE_URL")).filter(|url| !url.value.is_empty()) {
+        settings.push(obstacle(url.line, &format!("{} may say more than the other variables", url.key)));
+    }
     if let Some(socket) = of("DB_SOCKET").filter(|pair| !pair.value.is_empty()) {
         settings.push(Setting::new("unix_socket", Given::Text(socket.value.to_string()), socket.line));
     }

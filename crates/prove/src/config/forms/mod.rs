@@ -2,6 +2,7 @@
 
 mod env;
 mod javascript;
+mod loose;
 mod mylogin;
 pub mod option_file;
 mod perl;

@@ -37,7 +37,7 @@ pub fn found(client: &'static Client, lines: &[Line]) -> Option<Found> {
     let settings = client.settings?;
     let first = lines.first()?;
     let host = lines.iter().rev().find(|line| line.key == "host").and_then(|line| line.value.clone());
-    Some(Found {
+    let mut found = Found {
         line: first.line,
         what: format!("[{}]", settings.groups.join("] [")),
         driver: Driver::Family(settings.family),
@@ -45,7 +45,9 @@ pub fn found(client: &'static Client, lines: &[Line]) -> Option<Found> {
         settings: settings_of(lines),
         style: Style::OptionFile,
         front: None,
-    })
+    };
+    super::super::settle(&mut found);
+    Some(found)
 }
 
 /// A socket counts where the file says that it is used: another host on the command line goes past it.
@@ -86,12 +88,7 @@ fn setting(line: &Line) -> Option<Setting> {
     } else {
         (key, line.value.clone().map_or(Given::Flag(true), Given::Text))
     };
-    is_about_tls(key).then(|| Setting {
-        key: key.to_owned(),
-        given,
-        line: line.line,
-        file: line.file.clone(),
-    })
+    Some(Setting { key: key.to_owned(), given, line: line.line, file: line.file.clone() })
 }
 
 /// The lines of one file alone that `client` reads, and whether it has a group for it.

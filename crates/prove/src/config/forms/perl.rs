@@ -1,11 +1,13 @@
 //! Perl: the DSN of `DBI->connect`, and the attributes behind it.
 
+use std::collections::HashSet;
+
 use formats::settings::code::{self, Language, Source};
 use formats::settings::{Node, Value};
 
-use super::{Form, ends};
-use crate::config::nodes::{Meaning, Meant, args, flatten, look_up, name};
-use crate::config::{Given, Read, Setting, SettingsError, urls};
+use super::{Form, ends, loose};
+use crate::config::nodes::{Meaning, Meant, args, followed, meant, name, options, words};
+use crate::config::{Given, Read, SettingsError, Unread, is_about_tls, obstacle, urls};
 
 pub(super) const PERL: Form = Form {
     id: "perl",
@@ -17,40 +19,63 @@ pub(super) const PERL: Form = Form {
 fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
     let source = code::read(bytes, Language::Perl)?;
     let meaning = Perl { source: &source };
-    let mut read = Read::default();
+    let mut read =
+        Read { doubt: source.doubt.as_ref().map(|why| (why.line, why.text.clone())), ..Read::default() };
+    let mut told = HashSet::new();
     for call in
         source.calls.iter().filter(|call| name(call) == "DBI->connect" || name(call) == "DBI->connect_cached")
     {
         let Some(first) = args(call).first() else { continue };
-        let dsn = match &first.value {
-            Value::Name(name) => look_up(&source, name).unwrap_or_else(|| first.clone()),
-            _ => first.clone(),
+        told.insert(call.line);
+        let dsn = match followed(&source, first) {
+            Ok(dsn) => dsn,
+            Err(why) => {
+                read.unread.push(Unread { line: why.line, why: why.text });
+                continue;
+            }
         };
-        let Some(mut found) = dsn.text().and_then(|text| urls::found(text, dsn.line, name(call))) else {
+        told.insert(dsn.line);
+        let Some(text) = dsn.text() else {
+            read.unread.push(Unread { line: dsn.line, why: "its data source is code".into() });
             continue;
         };
-        match args(call).get(3).map(|node| (&node.value, node.line)) {
-            Some((Value::Map(entries), _)) => {
-                for entry in entries {
-                    flatten(&entry.key, &entry.node, &meaning, &mut found.settings);
-                }
+        let Some(mut found) = urls::found(text, dsn.line, name(call)) else {
+            // Another database; or a text that begins with something that is filled in.
+            let is_other = text.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("dbi:"))
+                && !text.to_ascii_lowercase().contains("mysql")
+                && !text.to_ascii_lowercase().contains("maria")
+                && !text.contains(formats::settings::HOLE);
+            if !is_other {
+                read.unread.push(Unread { line: dsn.line, why: "its data source is not read".into() });
             }
-            None | Some((Value::Null, _)) => {}
-            Some((_, line)) => found.settings.push(Setting::new(
-                "ssl",
-                Given::Unread("its attributes are code".into()),
-                line,
-            )),
+            continue;
+        };
+        if !words(call).is_empty() || args(call).len() > 4 {
+            found.settings.push(obstacle(call.line, "its arguments are not all read"));
         }
+        let mut attributes = Vec::new();
+        if let Some(node) = args(call).get(3) {
+            options(node, &meaning, &mut attributes);
+        }
+        // Which of the two counts was not measured.
+        let twice = attributes.iter().find(|setting| {
+            setting.key != "..."
+                && is_about_tls(&setting.key)
+                && found.settings.iter().any(|other| other.key == setting.key)
+        });
+        if let Some(twice) = twice {
+            found.settings.push(obstacle(
+                twice.line,
+                &format!("{} stands in the data source and beside it", twice.key),
+            ));
+        }
+        found.settings.extend(attributes);
         read.found.push(found);
     }
-    for text in &source.texts {
-        if let Some(found) = text.text().and_then(|words| urls::found(words, text.line, "a text"))
-            && read.found.iter().all(|known| known.line != found.line)
-        {
-            read.found.push(found);
-        }
+    if let Some(line) = source.handed_on("DBI->connect") {
+        read.unread.push(Unread { line, why: "what DBI->connect is given here is not read".into() });
     }
+    loose::add(&source, &told, None, &mut read);
     Ok(read)
 }
 
@@ -65,11 +90,8 @@ impl Meaning for Perl<'_> {
 
     fn of(&self, _: &str, node: &Node) -> Meant {
         match &node.value {
-            Value::Name(name) => match look_up(self.source, name) {
-                Some(node) => Meant::Node(node),
-                None => Meant::Given(Given::Unread(format!("nothing in this file says what {name} is"))),
-            },
-            _ => Meant::Given(Given::Unread("its value is code".into())),
+            Value::Name(name) => meant(self.source, name),
+            _ => Meant::unread("its value is code"),
         }
     }
 }

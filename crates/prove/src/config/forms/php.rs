@@ -1,176 +1,141 @@
 //! PHP: PDO, mysqli, Laravel's `config/database.php`, WordPress' `wp-config.php`.
 
-use formats::settings::code::{self, Language, Source};
+use std::collections::HashSet;
+
+use formats::settings::code::{self, Language, Source, Use};
 use formats::settings::{Entry, Node, Value};
 
-use super::{Form, ends};
-use crate::config::nodes::{Meaning, Meant, args, changed, flatten, look_up, name};
-use crate::config::{Driver, Found, Given, Read, Setting, SettingsError, Style, urls};
+use super::{Form, ends, loose};
+use crate::config::nodes::{Meaning, Meant, args, flatten, followed, meant, name, options, words};
+use crate::config::{Driver, Found, Given, Read, Setting, SettingsError, Style, Unread, obstacle, urls};
 
 pub(super) const PHP: Form =
     Form { id: "php", name: "a file of PHP", fits: |name| ends(name, &[".php", ".inc", ".phtml"]), read };
 
 fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
     let source = code::read(bytes, Language::Php)?;
-    let mut read = Read::default();
-    for call in &source.calls {
+    let mut read =
+        Read { doubt: source.doubt.as_ref().map(|why| (why.line, why.text.clone())), ..Read::default() };
+    let mut told = HashSet::new();
+    for (index, call) in source.calls.iter().enumerate() {
+        if read.found.len() > crate::config::CONNECTIONS_MAX {
+            break;
+        }
         match name(call) {
-            "PDO" | "Pdo\\Mysql" | "PDO::connect" => read.found.extend(of_pdo(call, &source)),
+            "PDO" | "Pdo\\Mysql" | "PDO::connect" | "Pdo\\Mysql::connect" => {
+                told.insert(call.line);
+                of_pdo(call, &source, &mut read, &mut told);
+            }
+            // Without a value it does not connect yet.
+            "mysqli" if args(call).is_empty() && words(call).is_empty() => {}
             "mysqli" | "mysqli_connect" => {
-                read.found.push(of_mysqli(call, args(call).first(), None, None, &source));
+                told.insert(call.line);
+                let places = Places { host: 0, flags: None, last: 6 };
+                read.found.push(of_mysqli(call, index, &places, None, &source));
             }
             function if function.ends_with("->real_connect") => {
                 let object = function.trim_end_matches("->real_connect").to_owned();
-                read.found.push(of_mysqli(
-                    call,
-                    args(call).first(),
-                    args(call).get(6),
-                    Some(&object),
-                    &source,
-                ));
+                let places = Places { host: 0, flags: Some(6), last: 7 };
+                read.found.push(of_mysqli(call, index, &places, Some(&object), &source));
             }
             "mysqli_real_connect" => {
                 let object = args(call).first().map(name).unwrap_or_default().to_owned();
-                read.found.push(of_mysqli(
-                    call,
-                    args(call).get(1),
-                    args(call).get(7),
-                    Some(&object),
-                    &source,
-                ));
+                let places = Places { host: 1, flags: Some(7), last: 8 };
+                read.found.push(of_mysqli(call, index, &places, Some(&object), &source));
             }
             _ => {}
         }
     }
-    let trees = (source.loose.iter().chain(&source.calls).map(|tree| (tree, None)))
-        .chain(source.assigned.iter().map(|entry| (&entry.node, changed(&source, &entry.key))));
-    for (tree, change) in trees {
-        tree.walk(&mut |keys, node| {
-            let is_laravel = matches!(node.get("driver").and_then(Node::text), Some("mysql" | "mariadb"));
-            if is_laravel && read.found.iter().all(|known| known.line != node.line) {
-                let mut found = of_laravel(&keys.join("."), node, &source);
-                found.settings.extend(change.clone());
-                read.found.push(found);
-            }
-        });
-    }
-    read.found.extend(of_wordpress(&source));
-    for text in &source.texts {
-        if let Some(found) = text.text().and_then(|words| urls::found(words, text.line, "a text"))
-            && found.style != Style::Php
-            && read.found.iter().all(|known| known.line != found.line)
-        {
-            read.found.push(found);
-        }
-    }
+    laravel(&source, &mut read);
+    wordpress(&source, &mut read);
+    loose::add(&source, &told, None, &mut read);
     Ok(read)
 }
-
-/// How often options may stand for others.
-const STEPS_MAX: usize = 8;
 
 /// The name of an attribute of PDO, whichever of its two classes it is written with.
 fn attribute(key: &str) -> Option<String> {
     let key = key.trim_start_matches('\\');
-    let name = key.strip_prefix("PDO::").or_else(|| key.strip_prefix("Pdo\\Mysql::"))?;
+    if let Some(name) = key.strip_prefix("PDO::") {
+        return Some(name.to_owned());
+    }
+    let name = key.strip_prefix("Pdo\\Mysql::").or_else(|| key.strip_prefix("Mysql::"))?;
     Some(if name.starts_with("MYSQL_") { name.to_owned() } else { format!("MYSQL_{name}") })
 }
 
-fn of_pdo(call: &Node, source: &Source) -> Option<Found> {
-    let first = args(call).first()?;
-    let dsn = match &first.value {
-        Value::Name(name) => look_up(source, name)?,
-        _ => first.clone(),
+fn of_pdo(call: &Node, source: &Source, read: &mut Read, told: &mut HashSet<usize>) {
+    const NAMES: [&str; 4] = ["dsn", "username", "password", "options"];
+    let by_name =
+        |wanted: &str| words(call).iter().find(|entry| entry.key == wanted).map(|entry| &entry.node);
+    let is_odd = args(call).len() > 4 || words(call).iter().any(|entry| !NAMES.contains(&entry.key.as_str()));
+    let dsn_node = args(call).first().or_else(|| by_name("dsn"));
+    let Some(dsn_node) = dsn_node else {
+        return read
+            .unread
+            .push(Unread { line: call.line, why: "new PDO(): what it is given is not read".into() });
     };
-    let found = urls::found(dsn.text()?, call.line, "new PDO()")?;
+    let dsn = match followed(source, dsn_node) {
+        Ok(dsn) => dsn,
+        Err(why) => {
+            return read.unread.push(Unread { line: why.line, why: format!("new PDO(): {}", why.text) });
+        }
+    };
+    told.insert(dsn.line);
+    let found = dsn.text().and_then(|text| urls::found(text, call.line, "new PDO()"));
+    let Some(mut found) = found else {
+        // `sqlite:…`, `pgsql:…`
+        let is_other = dsn.text().and_then(|text| text.split_once(':')).is_some_and(|(driver, _)| {
+            !driver.contains(formats::settings::HOLE)
+                && !matches!(driver, "mysql" | "uri")
+                && !driver.is_empty()
+        });
+        if !is_other {
+            read.unread
+                .push(Unread { line: call.line, why: "new PDO(): its data source is not read".into() });
+        }
+        return;
+    };
+    if !matches!(found.driver, Driver::Family("php-pdo")) {
+        return read
+            .unread
+            .push(Unread { line: call.line, why: "new PDO(): its data source is none of PDO's".into() });
+    }
     let mut settings = Vec::new();
-    if let Some(options) = args(call).get(3) {
-        attributes(options, source, &mut settings);
+    if is_odd {
+        settings.push(obstacle(call.line, "its arguments are not all read"));
     }
-    settings.extend(found.settings);
-    Some(Found { settings, ..found })
-}
-
-fn attributes(options: &Node, source: &Source, all: &mut Vec<Setting>) {
-    let meaning = Php { source };
-    let mut options = options.clone();
-    // A name, a call around it, a name in that: no further, since names may lead in a circle.
-    for _ in 0..STEPS_MAX {
-        let line = options.line;
-        let next = match &options.value {
-            Value::Map(entries) => {
-                for Entry { key, node, .. } in entries {
-                    if let Some(name) = attribute(key) {
-                        flatten(&name, node, &meaning, all);
-                    }
-                }
-                return;
-            }
-            Value::List(_) | Value::Null => return,
-            Value::Name(name) => match look_up(source, name) {
-                Some(node) => node,
-                None => {
-                    return all.push(unread(
-                        "ssl",
-                        line,
-                        &format!("nothing in this file says what {name} is"),
-                    ));
-                }
-            },
-            // Laravel takes out what is empty.
-            Value::Call { name, args, .. } if name == "array_filter" || name == "array" => match args.first()
-            {
-                Some(inner) => inner.clone(),
-                None => return,
-            },
-            _ => break,
-        };
-        options = next;
+    if let Some(node) = args(call).get(3).or_else(|| by_name("options")) {
+        options(node, &Php { source }, &mut settings);
     }
-    all.push(unread("ssl", options.line, "the options are code"));
+    settings.append(&mut found.settings);
+    read.found.push(Found { settings, ..found });
 }
 
-fn unread(key: &str, line: usize, why: &str) -> Setting {
-    Setting::new(key, Given::Unread(why.to_owned()), line)
+/// Where the arguments of a call of mysqli stand.
+struct Places {
+    host: usize,
+    flags: Option<usize>,
+    last: usize,
 }
 
-fn of_mysqli(
-    call: &Node,
-    host: Option<&Node>,
-    flags: Option<&Node>,
-    object: Option<&str>,
-    source: &Source,
-) -> Found {
+fn of_mysqli(call: &Node, index: usize, places: &Places, object: Option<&str>, source: &Source) -> Found {
+    const NAMES: [&str; 9] =
+        ["hostname", "username", "password", "database", "port", "socket", "flags", "host", "mysql"];
     let meaning = Php { source };
     let mut settings = Vec::new();
-    let is_ours = |other: &Node, method: &str, function: &str| {
-        object.is_some_and(|object| {
-            name(other) == format!("{object}->{method}")
-                || (name(other) == function && args(other).first().map(name) == Some(object))
-        })
-    };
-    for other in source.calls.iter().filter(|other| is_ours(other, "ssl_set", "mysqli_ssl_set")) {
-        let shift = usize::from(name(other) == "mysqli_ssl_set");
-        if let Some(ca) = args(other).get(2 + shift) {
-            flatten("ssl_set", ca, &meaning, &mut settings);
-        }
-        if args(other).get(3 + shift).is_some_and(|capath| capath.value != Value::Null) {
-            settings.push(unread("ssl_set_capath", other.line, "a directory of CAs was not measured"));
-        }
+    let by_name =
+        |wanted: &str| words(call).iter().find(|entry| entry.key == wanted).map(|entry| &entry.node);
+    if args(call).len() > places.last || words(call).iter().any(|entry| !NAMES.contains(&entry.key.as_str()))
+    {
+        settings.push(obstacle(call.line, "its arguments are not all read"));
     }
-    for other in source.calls.iter().filter(|other| is_ours(other, "options", "mysqli_options")) {
-        let shift = usize::from(name(other) == "mysqli_options");
-        if let (Some(Value::Name(option)), Some(value)) =
-            (args(other).get(shift).map(|node| &node.value), args(other).get(1 + shift))
-        {
-            flatten(option, value, &meaning, &mut settings);
-        }
+    if let Some(object) = object {
+        of_link(object, index, &meaning, &mut settings);
     }
-    match flags.map(|node| (&node.value, node.line)) {
-        Some((Value::Name(names), line)) => settings.extend(self::flags(names, line)),
-        Some((Value::Number(_) | Value::Null, _)) | None => {}
-        Some((_, line)) => settings.push(unread("ssl flags", line, "the flags are code")),
+    let flags = places.flags.and_then(|at| args(call).get(at)).or_else(|| by_name("flags"));
+    if let Some(node) = flags {
+        self::flags(node, source, &mut settings);
     }
+    let host = args(call).get(places.host).or_else(|| by_name("hostname"));
     Found {
         line: call.line,
         what: format!("{}()", name(call)),
@@ -182,28 +147,232 @@ fn of_mysqli(
     }
 }
 
-fn flags(names: &str, line: usize) -> Vec<Setting> {
-    names
-        .split('|')
-        .filter(|name| name.contains("SSL") || name.starts_with('$'))
-        .map(|name| match name {
-            "MYSQLI_CLIENT_SSL" | "MYSQLI_CLIENT_SSL_DONT_VERIFY_SERVER_CERT" => {
-                Setting::new(name, Given::Flag(true), line)
+/// What a link goes through before it connects.
+fn of_link(object: &str, index: usize, meaning: &Php<'_>, settings: &mut Vec<Setting>) {
+    if object.is_empty() {
+        return settings.push(obstacle(1, "the link that connects has no name"));
+    }
+    let mut is_made = false;
+    for one in meaning.source.uses(object, index) {
+        let line = one.line;
+        let mut unclear =
+            || settings.push(obstacle(line, &format!("what happens to {object} in line {line} is not read")));
+        match (one.rest, &one.used) {
+            ("", Use::Set(node))
+                if !is_made
+                    && one.is_statement
+                    && matches!(name(node), "mysqli_init" | "mysqli")
+                    && args(node).is_empty() =>
+            {
+                is_made = true;
             }
-            other => unread("ssl flags", line, &format!("it is not known what {other} is")),
-        })
-        .collect()
+            ("->real_connect", _) => {}
+            ("->ssl_set" | "->options", Use::Call(call))
+                if is_made && one.is_statement && words(call).is_empty() =>
+            {
+                set(args(call), one.rest == "->ssl_set", line, meaning, settings);
+            }
+            ("", Use::Given) => {}
+            ("", Use::Other(_)) => match meaning.source.call_around(object, line) {
+                // The functions of the old kind: the link is their first argument.
+                Some(call) if is_made && matches!(name(call), "mysqli_ssl_set" | "mysqli_options") => {
+                    if meaning.source.is_in_block_of(call, index) && words(call).is_empty() {
+                        set(
+                            args(call).get(1..).unwrap_or_default(),
+                            name(call) == "mysqli_ssl_set",
+                            line,
+                            meaning,
+                            settings,
+                        );
+                    } else {
+                        unclear();
+                    }
+                }
+                _ => unclear(),
+            },
+            _ => unclear(),
+        }
+    }
+    if !is_made {
+        settings.push(obstacle(1, &format!("where {object} is made is not read")));
+    }
 }
 
-fn of_laravel(what: &str, node: &Node, source: &Source) -> Found {
-    let mut settings = Vec::new();
-    if let Some(options) = node.get("options") {
-        attributes(options, source, &mut settings);
+fn set(given: &[Node], is_ssl_set: bool, line: usize, meaning: &Php<'_>, settings: &mut Vec<Setting>) {
+    if is_ssl_set {
+        if given.len() != 5 {
+            return settings.push(obstacle(line, "ssl_set() wants five values"));
+        }
+        if let Some(ca) = given.get(2) {
+            flatten("ssl_set", ca, meaning, settings);
+        }
+        if given.get(3).is_some_and(|capath| capath.value != Value::Null) {
+            settings.push(obstacle(line, "a directory of CAs was not measured"));
+        }
+        return;
     }
-    if let Some(socket) = node.get("unix_socket") {
-        flatten("unix_socket", socket, &Php { source }, &mut settings);
-        // As the framework writes it: `env('DB_SOCKET', '')`, which is empty where nobody says otherwise.
-        settings.retain(|setting| setting.key != "unix_socket" || !matches!(setting.given, Given::Unread(_)));
+    match given {
+        [Node { value: Value::Name(option), .. }, value] => flatten(option, value, meaning, settings),
+        _ => settings.push(obstacle(line, "which option is set is not read")),
+    }
+}
+
+/// `A | B`, all of them names that are known.
+fn flags(node: &Node, source: &Source, settings: &mut Vec<Setting>) {
+    const HARMLESS: [&str; 7] = [
+        "MYSQLI_CLIENT_COMPRESS",
+        "MYSQLI_CLIENT_FOUND_ROWS",
+        "MYSQLI_CLIENT_IGNORE_SPACE",
+        "MYSQLI_CLIENT_INTERACTIVE",
+        "MYSQLI_CLIENT_MULTI_QUERIES",
+        "MYSQLI_CLIENT_NO_SCHEMA",
+        "MYSQLI_CLIENT_CAN_HANDLE_EXPIRED_PASSWORDS",
+    ];
+    let node = match &node.value {
+        Value::Name(name) if name.starts_with('$') && !name.contains('|') => match followed(source, node) {
+            Ok(node) => node,
+            Err(why) => return settings.push(obstacle(why.line, &why.text)),
+        },
+        _ => node.clone(),
+    };
+    match &node.value {
+        Value::Null => {}
+        Value::Number(number) if number == "0" => {}
+        Value::Name(names) => {
+            for name in names.split('|') {
+                match name.trim_start_matches('\\') {
+                    name @ ("MYSQLI_CLIENT_SSL" | "MYSQLI_CLIENT_SSL_DONT_VERIFY_SERVER_CERT") => {
+                        settings.push(Setting::new(name, Given::Flag(true), node.line));
+                    }
+                    name if HARMLESS.contains(&name) => {}
+                    _ => settings.push(obstacle(node.line, "one of the flags is none that is known")),
+                }
+            }
+        }
+        _ => settings.push(obstacle(node.line, "the flags are code")),
+    }
+}
+
+/// Arrays with `'driver' => 'mysql'`, as Laravel and its relatives have them.
+fn laravel(source: &Source, read: &mut Read) {
+    let mut found = Vec::new();
+    for tree in &source.loose {
+        tree_of(tree, &mut vec![], None, source, &mut found);
+    }
+    for (index, entry) in source.assigned.iter().enumerate() {
+        let before = found.len();
+        tree_of(&entry.node, &mut vec![], None, source, &mut found);
+        if let Some(why) = (found.len() > before).then(|| source.may_differ(index)).flatten() {
+            for one in found.iter_mut().skip(before) {
+                one.settings.push(obstacle(why.line, &why.text));
+            }
+        }
+    }
+    for call in &source.calls {
+        let why = format!("it is handed to {}(), which may change it", name(call));
+        for arg in args(call) {
+            tree_of(arg, &mut vec![], Some(&why), source, &mut found);
+        }
+    }
+    // Which database it is only shows when it runs.
+    for tree in source.loose.iter().chain(source.assigned.iter().map(|entry| &entry.node)) {
+        tree.walk(&mut |_, node| {
+            let is_open = node.get("driver").is_some_and(|driver| {
+                driver.text().is_none_or(|text| text.contains(formats::settings::HOLE))
+            });
+            if is_open && node.get("host").is_some() && node.get("database").is_some() {
+                read.unread.push(Unread {
+                    line: node.line,
+                    why: "which driver it is for is not in the file".into(),
+                });
+            }
+        });
+    }
+    for one in found {
+        if read.found.iter().all(|known| known.line != one.line) {
+            read.found.push(one);
+        }
+    }
+}
+
+fn tree_of<'t>(
+    node: &'t Node,
+    keys: &mut Vec<&'t str>,
+    why: Option<&str>,
+    source: &Source,
+    all: &mut Vec<Found>,
+) {
+    match &node.value {
+        Value::Map(entries) => {
+            if matches!(node.get("driver").and_then(Node::text), Some("mysql" | "mariadb")) {
+                let mut found = of_laravel(&keys.join("."), node, entries, source);
+                if let Some(why) = why {
+                    found.settings.push(obstacle(node.line, why));
+                }
+                all.push(found);
+                return;
+            }
+            let spread = entries.iter().find(|entry| entry.key == "...");
+            for entry in entries {
+                keys.push(&entry.key);
+                let why = why.map(str::to_owned).or_else(|| {
+                    spread.map(|spread| format!("what is spread in line {} may set it again", spread.line))
+                });
+                tree_of(&entry.node, keys, why.as_deref(), source, all);
+                keys.pop();
+            }
+        }
+        Value::List(items) => items.iter().for_each(|item| tree_of(item, keys, why, source, all)),
+        _ => {}
+    }
+}
+
+fn of_laravel(what: &str, node: &Node, entries: &[Entry], source: &Source) -> Found {
+    const HARMLESS: [&str; 16] = [
+        "driver",
+        "host",
+        "port",
+        "database",
+        "username",
+        "password",
+        "charset",
+        "collation",
+        "prefix",
+        "prefix_indexes",
+        "strict",
+        "engine",
+        "name",
+        "timezone",
+        "modes",
+        "sticky",
+    ];
+    let mut settings = Vec::new();
+    for entry in entries {
+        match entry.key.as_str() {
+            "options" => options(&entry.node, &Php { source }, &mut settings),
+            "unix_socket" => {
+                let mut socket = Vec::new();
+                flatten("unix_socket", &entry.node, &Php { source }, &mut socket);
+                // As the framework writes it: `env('DB_SOCKET', '')`, which is empty where nobody says otherwise.
+                settings
+                    .extend(socket.into_iter().filter(|setting| !matches!(setting.given, Given::Unread(_))));
+            }
+            // `'url' => env('DB_URL')` of Laravel's own file: its parameters are options too.
+            "url" if entry.node.value != Value::Null => {
+                settings.push(obstacle(entry.line, "a URL may say more than stands here"));
+            }
+            "read" | "write" => {
+                let only_host = entry.node.entries().iter().all(|inner| inner.key == "host");
+                if !only_host || entry.node.entries().is_empty() {
+                    settings
+                        .push(obstacle(entry.line, "what is said for reading or writing alone is not read"));
+                }
+            }
+            "..." => settings.push(obstacle(entry.line, "what is spread here is not read")),
+            "url" => {}
+            key if HARMLESS.contains(&key) => {}
+            _ => settings.push(obstacle(entry.line, "this key may touch TLS")),
+        }
     }
     let host = node.get("host").and_then(Node::text).unwrap_or_default().to_owned();
     Found {
@@ -218,29 +387,74 @@ fn of_laravel(what: &str, node: &Node, source: &Source) -> Found {
 }
 
 /// `define('DB_HOST', …)` and `define('MYSQL_CLIENT_FLAGS', …)`.
-fn of_wordpress(source: &Source) -> Option<Found> {
+fn wordpress(source: &Source, read: &mut Read) {
     let defined = |wanted: &str| {
-        source
-            .calls
-            .iter()
-            .find(|call| name(call) == "define" && args(call).first().and_then(Node::text) == Some(wanted))
+        let is_it =
+            |call: &Node| name(call) == "define" && args(call).first().and_then(Node::text) == Some(wanted);
+        source.calls.iter().enumerate().filter(|(_, call)| is_it(call)).collect::<Vec<_>>()
     };
-    let host = defined("DB_HOST")?;
-    defined("DB_NAME")?;
-    let settings = match defined("MYSQL_CLIENT_FLAGS").and_then(|call| args(call).get(1)) {
-        Some(Node { value: Value::Name(names), line }) => flags(names, *line),
-        Some(node) => vec![unread("ssl flags", node.line, "the flags are code")],
-        None => vec![],
-    };
-    Some(Found {
+    let (hosts, names) = (defined("DB_HOST"), defined("DB_NAME"));
+    let Some((_, host)) = hosts.first().copied() else { return };
+    if names.is_empty() {
+        return;
+    }
+    let mut settings = Vec::new();
+    match defined("MYSQL_CLIENT_FLAGS").as_slice() {
+        [] => {
+            if let Some(line) = source.first_line_of("MYSQL_CLIENT_FLAGS") {
+                settings.push(obstacle(line, "MYSQL_CLIENT_FLAGS is set in a way that is not read"));
+            }
+        }
+        [(index, call)] => match args(call).get(1) {
+            Some(_) if source.is_in_block(*index) => {
+                settings.push(obstacle(call.line, "MYSQL_CLIENT_FLAGS is set under a condition"));
+            }
+            Some(node) => {
+                flags(node, source, &mut settings);
+                // The first of two counts, and behind wp-settings.php it is too late.
+                if let Some(line) = source.included_before(*index) {
+                    settings.push(obstacle(
+                        line,
+                        "the file that is included there may set MYSQL_CLIENT_FLAGS first, or connect",
+                    ));
+                }
+            }
+            None => settings.push(obstacle(call.line, "MYSQL_CLIENT_FLAGS is not read")),
+        },
+        [_, (_, call), ..] => settings.push(obstacle(call.line, "MYSQL_CLIENT_FLAGS is set more than once")),
+    }
+    let host_text = args(host).get(1).and_then(Node::text).unwrap_or_default().to_owned();
+    if hosts.len() > 1 {
+        settings.push(obstacle(host.line, "DB_HOST is set more than once"));
+    }
+    // Drop-ins may connect in a way of their own; they stand in wp-content/db.php, and not here.
+    read.found.push(Found {
         line: host.line,
         what: "DB_HOST (WordPress)".into(),
         driver: Driver::Family("php-mysqli"),
-        host: args(host).get(1).and_then(Node::text).unwrap_or_default().to_owned(),
+        host: host_text,
         settings,
-        style: Style::Php,
+        style: Style::WordPress,
         front: None,
-    })
+    });
+}
+
+/// Without what PHP takes for false: that is what `array_filter` leaves out.
+fn filtered(node: &Node) -> Meant {
+    let is_false = |value: &Value| match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Number(number) => number == "0",
+        Value::Text(text) => text.is_empty() || text.as_str() == "0",
+        _ => false,
+    };
+    match &node.value {
+        Value::Map(entries) => {
+            let left = entries.iter().filter(|entry| !is_false(&entry.node.value)).cloned().collect();
+            Meant::Node(Node::new(node.line, Value::Map(left)))
+        }
+        Value::List(items) if items.is_empty() => Meant::Node(node.clone()),
+        _ => Meant::unread("what is left of the options is not known"),
+    }
 }
 
 struct Php<'a> {
@@ -252,17 +466,31 @@ impl Meaning for Php<'_> {
         Given::Text(text.to_owned())
     }
 
-    fn of(&self, _: &str, node: &Node) -> Meant {
+    /// Of an array of attributes: each is a constant of PDO's. What a number stands for differs between builds.
+    fn key(&self, written: &str) -> Option<String> {
+        attribute(written)
+    }
+
+    fn of(&self, key: &str, node: &Node) -> Meant {
         match &node.value {
-            Value::Name(name) => match look_up(self.source, name) {
-                Some(node) => Meant::Node(node),
-                None => Meant::Given(Given::Unread(format!("nothing in this file says what {name} is"))),
-            },
+            Value::Name(name) if name.starts_with('$') || !name.contains("::") => meant(self.source, name),
+            // A constant for the value of an attribute that has nothing to do with TLS: `PDO::ERRMODE_EXCEPTION`.
+            Value::Name(name) => Meant::unread(format!("what {name} is was not measured")),
+            // Laravel takes out what is empty.
+            Value::Call { name, args, named }
+                if matches!(name.as_str(), "array_filter" | "array") && key == "..." =>
+            {
+                match (args.as_slice(), named.as_slice()) {
+                    ([only], []) if name == "array_filter" => filtered(only),
+                    ([], _) if name == "array" => {
+                        Meant::Node(Node::new(node.line, Value::Map(named.clone())))
+                    }
+                    _ => Meant::unread("the options are code"),
+                }
+            }
             Value::Call { name, args, .. } if matches!(name.as_str(), "env" | "getenv") => {
                 let variable = args.first().and_then(Node::text).unwrap_or("a variable");
-                Meant::Given(Given::Unread(format!(
-                    "it is taken from the environment: {variable}; look at .env"
-                )))
+                Meant::unread(format!("it is taken from the environment: {variable}"))
             }
             Value::Call { name, args, .. } if name == "base_path" || name == "storage_path" => {
                 match args.first() {
@@ -270,8 +498,8 @@ impl Meaning for Php<'_> {
                     None => Meant::Given(Given::Content),
                 }
             }
-            Value::Call { name, .. } => Meant::Given(Given::Unread(format!("it is what {name}() returns"))),
-            _ => Meant::Given(Given::Unread("its value is code".into())),
+            Value::Call { name, .. } => Meant::unread(format!("it is what {name}() returns")),
+            _ => Meant::unread("its value is code"),
         }
     }
 }

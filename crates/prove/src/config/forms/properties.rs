@@ -1,36 +1,233 @@
-//! Java's `.properties`: Spring, Quarkus, and any other whose value is a JDBC URL.
+//! Java's `.properties`: Spring, Quarkus, and any other whose value is a JDBC URL. A YAML file of the same words is read by the same
+//! rules ([`java`]).
 
-use formats::settings::pairs;
+use formats::settings::pairs::{self, Pair};
 
 use super::{Form, ends};
-use crate::config::{Found, Given, Read, Setting, SettingsError, urls};
+use crate::config::{Driver, Found, Given, Read, Setting, SettingsError, is_about_tls, obstacle, urls};
 
 pub(super) const PROPERTIES: Form =
     Form { id: "properties", name: "a properties file", fits: |name| ends(name, &[".properties"]), read };
 
-/// What a pool hands on to the driver, whatever the pool is called.
-pub(super) const HANDED_ON: [&str; 4] =
-    ["data-source-properties", "dataSourceProperties", "additional-jdbc-properties", "connection-properties"];
+/// What a pool hands on to the driver, property by property, however it is written.
+const HANDED_ON: [&str; 3] = ["datasourceproperties", "additionaljdbcproperties", "connectionproperties"];
+
+/// Words of a data source, or of its pool, that say nothing about TLS.
+const HARMLESS: [&str; 71] = [
+    "url",
+    "jdbcurl",
+    "username",
+    "user",
+    "password",
+    "name",
+    "driverclassname",
+    "driver",
+    "platform",
+    "type",
+    "schema",
+    "data",
+    "initializationmode",
+    "continueonerror",
+    "separator",
+    "sqlscriptencoding",
+    "generateuniquename",
+    "jndiname",
+    "dbkind",
+    "maximumpoolsize",
+    "minimumidle",
+    "idletimeout",
+    "maxlifetime",
+    "connectiontimeout",
+    "validationtimeout",
+    "leakdetectionthreshold",
+    "connectiontestquery",
+    "poolname",
+    "autocommit",
+    "readonly",
+    "transactionisolation",
+    "keepalivetime",
+    "registermbeans",
+    "allowpoolsuspension",
+    "initializationfailtimeout",
+    "isolateinternalqueries",
+    "catalog",
+    "maxactive",
+    "maxidle",
+    "minidle",
+    "initialsize",
+    "maxwait",
+    "maxwaitmillis",
+    "maxtotal",
+    "testonborrow",
+    "testwhileidle",
+    "testonreturn",
+    "validationquery",
+    "validationinterval",
+    "timebetweenevictionrunsmillis",
+    "minevictableidletimemillis",
+    "removeabandoned",
+    "removeabandonedtimeout",
+    "logabandoned",
+    "jmxenabled",
+    "maxage",
+    "defaultautocommit",
+    "defaulttransactionisolation",
+    "maxsize",
+    "minsize",
+    "acquisitiontimeout",
+    "idleremovalinterval",
+    "backgroundvalidationinterval",
+    "pool",
+    "metrics",
+    "metricsenabled",
+    "health",
+    "poolpreparedstatements",
+    "maxopenpreparedstatements",
+    "devservices",
+    "devservicesenabled",
+];
+
+/// Pools whose words stand one level further in.
+const POOLS: [&str; 8] =
+    ["configuration", "hikari", "tomcat", "dbcp2", "oracleucp", "jdbc", "agroal", "c3p0"];
 
 fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
-    let pairs = pairs::properties(bytes)?;
-    let mut found: Vec<Found> =
-        pairs.iter().filter_map(|pair| urls::found(&pair.value, pair.line, &pair.key)).collect();
-    for pair in &pairs {
-        let inner = HANDED_ON.iter().find_map(|name| {
-            let (front, key) = pair.key.split_once(&format!(".{name}."))?;
-            Some((front, key))
-        });
-        let Some((front, key)) = inner else { continue };
-        // `spring.datasource.hikari.…` belongs to `spring.datasource.url`.
-        for one in found.iter_mut().filter(|one| belongs(front, &one.what)) {
-            one.settings.push(Setting::new(key, Given::Text(pair.value.to_string()), pair.line));
-        }
-    }
-    Ok(Read { found, ..Read::default() })
+    let documents = pairs::documents(bytes)?;
+    let mut read = Read::default();
+    java(&documents, &mut read);
+    Ok(read)
 }
 
-fn belongs(front: &str, url_key: &str) -> bool {
-    let parent = url_key.rsplit_once('.').map_or("", |(parent, _)| parent);
-    front == parent || front.starts_with(&format!("{parent}.")) || parent.starts_with(&format!("{front}."))
+/// As Spring's relaxed binding does: neither case nor dashes count.
+fn folded(key: &str) -> String {
+    key.chars().filter(|c| !matches!(c, '-' | '_')).flat_map(char::to_lowercase).collect()
+}
+
+/// The connections of all documents of a file, each with all that its pool is told besides.
+pub(super) fn java(documents: &[Vec<Pair>], read: &mut Read) {
+    for (index, pairs) in documents.iter().enumerate() {
+        let mut counted = Vec::new();
+        for (at, pair) in pairs.iter().enumerate() {
+            // The last of several counts.
+            let key = folded(&pair.key);
+            if urls::found(&pair.value, pair.line, &pair.key).is_some()
+                && pairs.iter().skip(at + 1).all(|other| folded(&other.key) != key)
+            {
+                counted.push(pair);
+            }
+            if counted.len() > crate::config::CONNECTIONS_MAX {
+                break;
+            }
+        }
+        for pair in counted {
+            let Some(mut found) = urls::found(&pair.value, pair.line, &pair.key) else { continue };
+            let front = front_of(&pair.key);
+            beside(pair, &front, pairs, &mut found);
+            // A profile's document comes over what others say, or others over it.
+            let is_other =
+                |other: &&Pair| !front.is_empty() && folded(&other.key).starts_with(&folded(&front));
+            let others = documents.iter().enumerate().filter(|(other, _)| *other != index);
+            if let Some(other) = others.flat_map(|(_, pairs)| pairs).find(is_other) {
+                found.settings.push(obstacle(
+                    other.line,
+                    "another document of this file speaks of the same data source",
+                ));
+            }
+            read.found.push(found);
+        }
+    }
+}
+
+/// `spring.datasource.` of `spring.datasource.hikari.jdbc-url`.
+fn front_of(key: &str) -> String {
+    let mut parts: Vec<&str> = key.split('.').collect();
+    parts.pop();
+    while parts.last().is_some_and(|last| POOLS.contains(&folded(last).as_str())) {
+        parts.pop();
+    }
+    if parts.is_empty() { String::new() } else { format!("{}.", parts.join(".")) }
+}
+
+/// What stands beside a URL and reaches the driver too.
+fn beside(url: &Pair, front: &str, pairs: &[Pair], found: &mut Found) {
+    // A data source of a framework has words of its own; of any other map only what sounds like TLS is one too many.
+    let is_known = folded(front).contains("datasource");
+    let folded_front = folded(front);
+    for pair in pairs.iter().filter(|pair| pair.key != url.key && folded(&pair.key) != folded(&url.key)) {
+        // The key in its own spelling behind the same number of dots.
+        let depth = front.matches('.').count();
+        let rest: Vec<&str> = pair.key.split('.').skip(depth).collect();
+        let is_beside = folded(&pair.key).starts_with(&folded_front) && !rest.is_empty();
+        if !is_beside {
+            continue;
+        }
+        let own: &[&str] = match rest.split_first() {
+            Some((pool, inner)) if POOLS.contains(&folded(pool).as_str()) && !inner.is_empty() => inner,
+            _ => &rest,
+        };
+        let Some((first, inner)) = own.split_first() else { continue };
+        let word = folded(first);
+        if HANDED_ON.contains(&word.as_str()) {
+            if inner.is_empty() {
+                for part in pair.value.split([';', ',']).map(str::trim).filter(|part| !part.is_empty()) {
+                    match part.split_once('=') {
+                        Some((key, value)) => add(found, key.trim(), value.trim(), pair.line),
+                        None => {
+                            found.settings.push(obstacle(pair.line, "what the pool hands on is not read"));
+                        }
+                    }
+                }
+            } else {
+                add(found, &inner.join("."), &pair.value, pair.line);
+            }
+            continue;
+        }
+        let is_harmless = HARMLESS.contains(&word.as_str())
+            && (rest.len() == own.len() || !matches!(word.as_str(), "url" | "jdbcurl"));
+        if is_known && (!is_harmless || (word == "jdbcurl" && folded(&url.key) != folded(&pair.key))) {
+            found
+                .settings
+                .push(obstacle(pair.line, &format!("whether {} touches TLS is not known", shown(&pair.key))));
+        } else if !is_known {
+            let last = pair.key.rsplit('.').next().unwrap_or_default();
+            let hands_on =
+                ["propert", "param", "option", "args"].iter().any(|part| folded(last).contains(part));
+            if is_about_tls(last)
+                || hands_on
+                || own
+                    .iter()
+                    .any(|part| ["propert", "option", "param"].iter().any(|word| folded(part).contains(word)))
+            {
+                found.settings.push(obstacle(
+                    pair.line,
+                    &format!("{} may be handed to the driver too", shown(&pair.key)),
+                ));
+            }
+        }
+    }
+}
+
+fn shown(key: &str) -> &str {
+    if key.len() <= 80 && key.chars().all(|c| c.is_ascii_alphanumeric() || "._-[]".contains(c)) {
+        key
+    } else {
+        "a key beside it"
+    }
+}
+
+/// One more property. Whether it or the URL counts is another matter with each driver.
+fn add(found: &mut Found, key: &str, value: &str, line: usize) {
+    let is_same = |setting: &&Setting| setting.key.eq_ignore_ascii_case(key);
+    if let Some(other) = found.settings.iter().find(is_same) {
+        if other.given != Given::Text(value.to_owned()) {
+            found.settings.push(obstacle(line, &format!("{} stands in the URL and beside it", shown(key))));
+        }
+        return;
+    }
+    if matches!(found.driver, Driver::Family("connector-j" | "mariadb-connector-j") | Driver::Unknown { .. })
+    {
+        found.settings.push(Setting::new(key, Given::Text(value.to_owned()), line));
+    } else {
+        found.settings.push(obstacle(line, "properties stand beside a URL of another kind"));
+    }
 }

@@ -1,232 +1,564 @@
 //! Python: Django's `DATABASES`, calls of the five drivers, SQLAlchemy's engines.
 
-use formats::settings::code::{self, Language, Source};
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+
+use formats::settings::code::{self, Import, Language, Source, Use};
 use formats::settings::{Entry, Node, Value};
 
-use super::{Form, ends};
-use crate::config::nodes::{Meaning, Meant, args, changed, flatten, look_up, name, named, text_of};
-use crate::config::{Driver, Found, Given, Read, Setting, SettingsError, Style, Unread, urls};
+use super::{Form, ends, loose};
+use crate::config::nodes::{
+    Meaning, Meant, args, entries, flatten, followed, layer, meant, name, options, text_of, words,
+};
+use crate::config::{Driver, Found, Given, Read, Setting, SettingsError, Style, Unread, obstacle, urls};
 
 pub(super) const PYTHON: Form =
     Form { id: "python", name: "a file of Python", fits: |name| ends(name, &[".py", ".pyi"]), read };
 
-const CALLS: [(&str, &str); 13] = [
-    ("pymysql.connect", "pymysql"),
-    ("pymysql.Connection", "pymysql"),
-    ("pymysql.connections.Connection", "pymysql"),
-    ("MySQLdb.connect", "mysqlclient"),
-    ("MySQLdb.Connection", "mysqlclient"),
-    ("mysql.connector.connect", "mysql-connector-python"),
-    ("mysql.connector.aio.connect", "mysql-connector-python"),
-    ("mysql.connector.pooling.MySQLConnectionPool", "mysql-connector-python"),
-    ("mysql.connector.MySQLConnection", "mysql-connector-python"),
-    ("aiomysql.connect", "aiomysql"),
-    ("aiomysql.create_pool", "aiomysql"),
-    ("asyncmy.connect", "asyncmy"),
-    ("asyncmy.create_pool", "asyncmy"),
+/// A function of a driver, whose it is, and how many values without a name it may have, none of which is about TLS.
+const CALLS: [(&str, &str, usize); 17] = [
+    ("pymysql.connect", "pymysql", 0),
+    ("pymysql.Connect", "pymysql", 0),
+    ("pymysql.Connection", "pymysql", 0),
+    ("pymysql.connections.Connection", "pymysql", 0),
+    ("MySQLdb.connect", "mysqlclient", 4),
+    ("MySQLdb.Connect", "mysqlclient", 4),
+    ("MySQLdb.Connection", "mysqlclient", 4),
+    ("MySQLdb.connections.Connection", "mysqlclient", 4),
+    ("mysql.connector.connect", "mysql-connector-python", 0),
+    ("mysql.connector.aio.connect", "mysql-connector-python", 0),
+    ("mysql.connector.pooling.MySQLConnectionPool", "mysql-connector-python", 0),
+    ("mysql.connector.MySQLConnection", "mysql-connector-python", 0),
+    ("mysql.connector.connection.MySQLConnection", "mysql-connector-python", 0),
+    ("aiomysql.connect", "aiomysql", 4),
+    ("aiomysql.create_pool", "aiomysql", 0),
+    ("asyncmy.connect", "asyncmy", 0),
+    ("asyncmy.create_pool", "asyncmy", 0),
 ];
+
+struct File<'a> {
+    source: &'a Source,
+    imports: Vec<Import>,
+    /// What the first word of a function's name stands for, which is the same for all its calls.
+    fronts: RefCell<HashMap<String, Option<String>>>,
+}
 
 fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
     let source = code::read(bytes, Language::Python)?;
-    let meaning = Python { source: &source, in_context: false.into() };
-    let mut read = Read::default();
-    for call in &source.calls {
-        if let Some((_, family)) = CALLS.iter().find(|(known, _)| *known == name(call)) {
-            let words = named(call);
+    let file = File { imports: source.imports(), source: &source, fronts: RefCell::default() };
+    let mut read =
+        Read { doubt: source.doubt.as_ref().map(|why| (why.line, why.text.clone())), ..Read::default() };
+    let mut told = HashSet::new();
+    for (index, call) in source.calls.iter().enumerate() {
+        if read.found.len() > crate::config::CONNECTIONS_MAX {
+            break;
+        }
+        let full = file.full_name(name(call));
+        if let Some((_, family, places)) = CALLS.iter().find(|(known, ..)| Some(*known) == full.as_deref()) {
+            let meaning =
+                Python { source: &source, call: Some(index), file: &file, in_context: false.into() };
+            told.insert(call.line);
             let mut settings = Vec::new();
-            flatten_all(words.entries(), &meaning, &mut settings);
+            if args(call).len() > *places {
+                settings.push(obstacle(call.line, "it is given values without a name"));
+            }
+            entries(words(call), &meaning, &mut settings);
             read.found.push(Found {
                 line: call.line,
                 what: format!("{}()", name(call)),
                 driver: Driver::Family(family),
-                host: text_of(&words, "host"),
+                host: text_of(&Node::new(call.line, Value::Map(words(call).to_vec())), "host"),
                 settings,
                 style: Style::Python,
                 front: None,
             });
+        } else if full.as_deref().is_some_and(|full| connects_by_itself(full, call)) {
+            let why = format!("what {}() connects with is not read", name(call));
+            read.unread.push(Unread { line: call.line, why });
+        } else if full.is_none() && file.may_be_driver(name(call)) {
+            let why = format!("what {}() is depends on which module is loaded", name(call));
+            read.unread.push(Unread { line: call.line, why });
         } else if matches!(name(call).rsplit('.').next(), Some("create_engine" | "create_async_engine")) {
-            read.found.extend(of_engine(call, &meaning));
+            let meaning =
+                Python { source: &source, call: Some(index), file: &file, in_context: false.into() };
+            of_engine(call, &meaning, &mut read, &mut told);
         }
     }
-    django(&meaning, &mut read);
-    for text in &source.texts {
-        if let Some(found) = text.text().and_then(|words| urls::found(words, text.line, "a text"))
-            && read.found.iter().all(|known| known.line != found.line)
-        {
-            read.found.push(Found { what: assigned_at(&source, text.line).unwrap_or(found.what), ..found });
+    django(&file, &mut read);
+    file.hidden(&mut read);
+    let before = read.found.len();
+    loose::add(&source, &told, None, &mut read);
+    // What Flask and others give an engine besides stands under names of their own.
+    let besides = source
+        .assigned
+        .iter()
+        .find(|entry| entry.key.ends_with("ENGINE_OPTIONS") || entry.key.ends_with("connect_args"))
+        .map(|entry| entry.line);
+    if let Some(line) = besides {
+        for found in read.found.iter_mut().skip(before) {
+            found.settings.push(obstacle(line, &format!("what line {line} says besides is not read")));
+        }
+    }
+    // Somebody puts something of their own in place of a function.
+    let is_patch = |entry: &&Entry| {
+        let root = entry.key.split('.').next().unwrap_or_default();
+        entry.key.contains('.')
+            && (root == "ssl" || CALLS.iter().any(|(known, ..)| known.split('.').next() == Some(root)))
+    };
+    if let Some(line) = source.assigned.iter().find(is_patch).map(|entry| entry.line) {
+        for found in &mut read.found {
+            found.settings.push(obstacle(line, &format!("line {line} changes a module itself")));
         }
     }
     Ok(read)
 }
 
-fn assigned_at(source: &Source, line: usize) -> Option<String> {
-    source.assigned.iter().find(|entry| entry.node.line == line).map(|entry| entry.key.clone())
+/// A class of a library that is built on a driver: `MySQLDatabase("x", host=…)`.
+fn connects_by_itself(full: &str, call: &Node) -> bool {
+    let last = full.rsplit('.').next().unwrap_or_default();
+    let is_class = last.starts_with(char::is_uppercase);
+    let sounds = last.to_ascii_lowercase();
+    let is_other =
+        ["error", "warning", "cursor", "converter", "exception"].iter().any(|word| sounds.contains(word));
+    let has_place =
+        words(call).iter().any(|entry| matches!(entry.key.as_str(), "host" | "user" | "url" | "dsn" | "..."));
+    is_class
+        && (sounds.contains("mysql") || sounds.contains("maria"))
+        && !is_other
+        && (has_place || !args(call).is_empty())
 }
 
-fn flatten_all(entries: &[Entry], meaning: &Python<'_>, all: &mut Vec<Setting>) {
-    for entry in entries {
-        flatten(&entry.key, &entry.node, meaning, all);
+impl File<'_> {
+    /// The name of a function in the module that it comes from; `None` where the name stands for something else.
+    fn full_name(&self, called: &str) -> Option<String> {
+        let (root, rest) = called.split_once('.').map_or((called, ""), |(root, rest)| (root, rest));
+        let known = self.fronts.borrow().get(root).cloned();
+        let front = if let Some(front) = known {
+            front
+        } else {
+            let front = self.front(root);
+            self.fronts.borrow_mut().insert(root.to_owned(), front.clone());
+            front
+        }?;
+        Some(if rest.is_empty() { front } else { format!("{front}.{rest}") })
+    }
+
+    /// Its first word may stand for a driver, among others.
+    fn may_be_driver(&self, called: &str) -> bool {
+        let root = called.split('.').next().unwrap_or_default();
+        let last = called.rsplit('.').next().unwrap_or_default();
+        matches!(
+            last,
+            "connect" | "Connect" | "Connection" | "create_pool" | "MySQLConnectionPool" | "MySQLConnection"
+        ) && self.imports.iter().any(|import| {
+            import.name.split('.').next() == Some(root)
+                && CALLS.iter().any(|(known, ..)| known.split('.').next() == import.module.split('.').next())
+        })
+    }
+
+    fn front(&self, root: &str) -> Option<String> {
+        let is_of_root = |import: &&Import| {
+            import.name == root || (import.part.is_empty() && import.name.split('.').next() == Some(root))
+        };
+        let mut targets: Vec<String> = self
+            .imports
+            .iter()
+            .filter(is_of_root)
+            .map(|import| match (import.part.as_str(), import.name.contains('.')) {
+                ("", true) => root.to_owned(),
+                ("", false) => import.module.clone(),
+                (part, _) => format!("{}.{part}", import.module),
+            })
+            .collect();
+        targets.sort();
+        targets.dedup();
+        match targets.as_slice() {
+            [] if !self.source.is_bound_otherwise(root) => Some(root.to_owned()),
+            [only] if !self.source.is_bound_otherwise(root) => Some(only.clone()),
+            _ => None,
+        }
+    }
+
+    /// Places where a driver, or its function, is handed on: somebody else connects.
+    fn hidden(&self, read: &mut Read) {
+        const MODULES: [&str; 5] = ["pymysql", "MySQLdb", "mysql.connector", "aiomysql", "asyncmy"];
+        let mut names: Vec<(String, &str)> = Vec::new();
+        let mut loaded = None;
+        for import in &self.imports {
+            let full = if import.part.is_empty() {
+                import.module.clone()
+            } else {
+                format!("{}.{}", import.module, import.part)
+            };
+            for module in MODULES {
+                if full == module || full.starts_with(&format!("{module}.")) {
+                    loaded.get_or_insert(import.line);
+                    if full == module {
+                        names.push((import.name.clone(), module));
+                    }
+                    if CALLS.iter().any(|(known, ..)| *known == full) {
+                        names.push((import.name.clone(), module));
+                    }
+                }
+            }
+        }
+        let calls = names.clone();
+        for (name, _) in &calls {
+            for function in ["connect", "Connect", "create_pool", "Connection", "pooling.MySQLConnectionPool"]
+            {
+                names.push((format!("{name}.{function}"), ""));
+            }
+        }
+        for (name, _) in &names {
+            if let Some(line) = self.source.handed_on(name) {
+                read.unread.push(Unread {
+                    line,
+                    why: format!("{name} is handed on here: what connects with it is not read"),
+                });
+            }
+        }
+        let is_django = self.source.calls.iter().any(|call| name(call) == "pymysql.install_as_MySQLdb");
+        if read.found.is_empty()
+            && read.unread.is_empty()
+            && !is_django
+            && let Some(line) = loaded
+        {
+            read.unread
+                .push(Unread { line, why: "it loads a driver, and no connection that can be read".into() });
+        }
     }
 }
 
 /// `create_engine(URL, connect_args={…})`: what the driver is told besides the URL.
-fn of_engine(call: &Node, meaning: &Python<'_>) -> Option<Found> {
-    let first = args(call).first()?;
-    let url = match &first.value {
-        Value::Name(name) => look_up(meaning.source, name)?,
-        _ => first.clone(),
+fn of_engine(call: &Node, meaning: &Python<'_>, read: &mut Read, told: &mut HashSet<usize>) {
+    const HARMLESS: [&str; 24] = [
+        "echo",
+        "echo_pool",
+        "future",
+        "pool_pre_ping",
+        "pool_recycle",
+        "pool_size",
+        "max_overflow",
+        "pool_timeout",
+        "poolclass",
+        "pool_use_lifo",
+        "isolation_level",
+        "encoding",
+        "convert_unicode",
+        "execution_options",
+        "hide_parameters",
+        "logging_name",
+        "pool_logging_name",
+        "label_length",
+        "json_serializer",
+        "json_deserializer",
+        "pool_reset_on_return",
+        "query_cache_size",
+        "insertmanyvalues_page_size",
+        "enable_from_linting",
+    ];
+    told.insert(call.line);
+    let first = args(call).first().or_else(|| {
+        words(call)
+            .iter()
+            .find(|entry| entry.key == "url" || entry.key == "name_or_url")
+            .map(|entry| &entry.node)
+    });
+    let Some(first) = first else {
+        read.unread.push(Unread { line: call.line, why: "the URL of the engine is not in its call".into() });
+        return;
     };
-    let mut found = urls::found(url.text()?, url.line, &format!("{}()", name(call)))?;
-    let words = named(call);
-    if let Some(told) = words.get("connect_args") {
-        match &told.value {
-            Value::Map(entries) => flatten_all(entries, meaning, &mut found.settings),
-            _ => flatten("...", told, meaning, &mut found.settings),
+    let url = match followed(meaning.source, first) {
+        Ok(url) => url,
+        Err(why) => {
+            return read
+                .unread
+                .push(Unread { line: why.line, why: format!("the URL of the engine: {}", why.text) });
+        }
+    };
+    told.insert(url.line);
+    let Some(text) = url.text() else {
+        return read.unread.push(Unread { line: url.line, why: "the URL of the engine is code".into() });
+    };
+    let Some(mut found) = urls::found(text, url.line, &format!("{}()", name(call))) else {
+        // Another database, by a scheme that is written here.
+        let scheme = text.split_once("://").map(|(scheme, _)| scheme);
+        let is_other = scheme.is_some_and(|scheme| {
+            !scheme.contains(formats::settings::HOLE)
+                && !scheme.contains("mysql")
+                && !scheme.contains("maria")
+        });
+        if !is_other {
+            read.unread.push(Unread { line: url.line, why: "the URL of the engine is not read".into() });
+        }
+        return;
+    };
+    found.line = call.line;
+    for entry in words(call) {
+        match entry.key.as_str() {
+            "connect_args" => {
+                let mut more = Vec::new();
+                options(&entry.node, meaning, &mut more);
+                layer(&mut found.settings, more);
+            }
+            "url" | "name_or_url" => {}
+            key if HARMLESS.contains(&key) => {}
+            "..." => found.settings.push(obstacle(entry.line, "what is handed on here is not read")),
+            _ => found.settings.push(obstacle(entry.line, "this option of the engine may touch TLS")),
         }
     }
-    Some(found)
+    if args(call).len() > 1 {
+        found.settings.push(obstacle(call.line, "it is given values without a name"));
+    }
+    if let Some(text) = meaning.source.texts.iter().find(|text| text.text() == Some("do_connect")) {
+        found.settings.push(obstacle(text.line, "a function changes what the driver is given (do_connect)"));
+    }
+    read.found.push(found);
 }
 
-fn django(meaning: &Python<'_>, read: &mut Read) {
-    let source = meaning.source;
+fn django(file: &File<'_>, read: &mut Read) {
+    let source = file.source;
+    let meaning = Python { source, call: None, file, in_context: false.into() };
     // PyMySQL under the other's name is a line of code, in a file that may be another one.
     let is_pymysql = source.calls.iter().any(|call| name(call) == "pymysql.install_as_MySQLdb");
-    for databases in source.assigned.iter().filter(|entry| entry.key == "DATABASES") {
+    let all: Vec<usize> = (0..source.assigned.len())
+        .filter(|index| source.assigned.get(*index).is_some_and(|entry| entry.key == "DATABASES"))
+        .collect();
+    let has_any = !all.is_empty();
+    // Where there are several, none of them counts alone.
+    let change = all.first().and_then(|index| source.may_differ(*index));
+    for databases in
+        all.iter().take(crate::config::CONNECTIONS_MAX).filter_map(|index| source.assigned.get(*index))
+    {
         for alias in databases.node.entries() {
-            let node = &alias.node;
-            let what = format!("DATABASES.{}", alias.key);
-            let Some(engine) = node.get("ENGINE").and_then(Node::text) else {
-                if !matches!(node.value, Value::Map(_)) {
-                    read.unread.push(Unread { line: node.line, why: format!("{what}: its value is code") });
-                }
-                continue;
-            };
-            let family = match engine {
-                "mysql.connector.django" => "mysql-connector-python",
-                _ if !engine.contains("mysql") => continue,
-                _ if is_pymysql => "pymysql",
-                _ => "mysqlclient",
-            };
-            let mut settings = Vec::new();
-            if let Some(options) = node.get("OPTIONS") {
-                match &options.value {
-                    Value::Map(entries) => flatten_all(entries, meaning, &mut settings),
-                    _ => flatten("...", options, meaning, &mut settings),
-                }
-            }
-            settings.extend(changed(source, "DATABASES"));
-            read.found.push(Found {
-                line: alias.line,
-                what,
-                driver: Driver::Family(family),
-                host: text_of(node, "HOST"),
-                settings,
-                style: Style::PythonDict,
-                front: None,
-            });
+            of_alias(alias, &meaning, is_pymysql, change.as_ref(), read);
         }
-        if databases.node.entries().is_empty() && !matches!(databases.node.value, Value::Map(_)) {
+        if databases.node.entries().is_empty() {
             read.unread.push(Unread { line: databases.line, why: "DATABASES: its value is code".into() });
         }
     }
+    if !has_any && let Some(line) = source.first_line_of("DATABASES") {
+        read.unread.push(Unread { line, why: "DATABASES is set in another file, and used here".into() });
+    }
+}
+
+fn of_alias(
+    alias: &Entry,
+    meaning: &Python<'_>,
+    is_pymysql: bool,
+    change: Option<&code::Why>,
+    read: &mut Read,
+) {
+    const HARMLESS: [&str; 13] = [
+        "ENGINE",
+        "NAME",
+        "USER",
+        "PASSWORD",
+        "HOST",
+        "PORT",
+        "CONN_MAX_AGE",
+        "CONN_HEALTH_CHECKS",
+        "ATOMIC_REQUESTS",
+        "AUTOCOMMIT",
+        "TIME_ZONE",
+        "TEST",
+        "DISABLE_SERVER_SIDE_CURSORS",
+    ];
+    let what = format!("DATABASES.{}", alias.key);
+    let node = match followed(meaning.source, &alias.node) {
+        Ok(node) => node,
+        Err(why) => return read.unread.push(Unread { line: why.line, why: format!("{what}: {}", why.text) }),
+    };
+    let Some(engine) = node.get("ENGINE").and_then(Node::text) else {
+        // `'default': {}` connects to nothing.
+        if !matches!(&node.value, Value::Map(entries) if entries.is_empty()) {
+            read.unread.push(Unread { line: alias.line, why: format!("{what}: its value is code") });
+        }
+        return;
+    };
+    let mut settings = Vec::new();
+    let family = match engine {
+        "mysql.connector.django" => "mysql-connector-python",
+        _ if !engine.contains("mysql")
+            && !engine.contains("maria")
+            && !engine.contains(formats::settings::HOLE) =>
+        {
+            return;
+        }
+        _ => {
+            const KNOWN: [&str; 3] = [
+                "django.db.backends.mysql",
+                "django.contrib.gis.db.backends.mysql",
+                "django_prometheus.db.backends.mysql",
+            ];
+            if !KNOWN.contains(&engine) {
+                settings.push(obstacle(alias.line, "its ENGINE is none that is known here"));
+            }
+            if is_pymysql { "pymysql" } else { "mysqlclient" }
+        }
+    };
+    for entry in node.entries() {
+        match entry.key.as_str() {
+            "OPTIONS" => {
+                settings.retain(|setting| setting.key == "...");
+                options(&entry.node, meaning, &mut settings);
+            }
+            key if HARMLESS.contains(&key) => {}
+            "..." => settings.push(obstacle(entry.line, "what is spread here is not read")),
+            _ => settings.push(obstacle(entry.line, "this key of DATABASES is none of Django's own")),
+        }
+    }
+    if let Some(why) = change {
+        settings.push(obstacle(why.line, &why.text));
+    }
+    read.found.push(Found {
+        line: alias.line,
+        what,
+        driver: Driver::Family(family),
+        host: text_of(&node, "HOST"),
+        settings,
+        style: Style::PythonDict,
+        front: None,
+    });
 }
 
 struct Python<'a> {
     source: &'a Source,
+    /// The call that is given it: what happens to an object behind it is too late.
+    call: Option<usize>,
+    file: &'a File<'a>,
     /// A context is being looked at: what it is made of is no context.
     in_context: std::cell::Cell<bool>,
 }
 
 impl Meaning for Python<'_> {
     fn of(&self, key: &str, node: &Node) -> Meant {
-        let unread = |why: String| Meant::Given(Given::Unread(why));
         match &node.value {
             Value::Name(name) => {
                 if let Some(constant) = name.strip_prefix("ssl.").filter(|name| name.starts_with("CERT_")) {
                     return Meant::Given(Given::Text(constant.into()));
                 }
-                let Some(found) = look_up(self.source, name) else {
-                    return unread(format!("nothing in this file says, once and for all, what {name} is"));
-                };
                 // A context may be changed after it is made: by its name.
-                match self.context(key, &found, Some(name)) {
+                match self.context_of_name(key, name) {
                     Some(settings) => Meant::Settings(settings),
-                    None => Meant::Node(found),
+                    None => meant(self.source, name),
                 }
             }
             Value::Call { name: call, named, args } => {
-                if let Some(settings) = self.context(key, node, None) {
+                if let Some(settings) = self.context(key, node) {
                     return Meant::Settings(settings);
                 }
                 // `dict(a=1)` is `{"a": 1}`; `Path("/ca")` and `str("/ca")` are their text.
                 match (call.as_str(), args.as_slice()) {
                     ("dict", []) => Meant::Node(Node::new(node.line, Value::Map(named.clone()))),
-                    ("str" | "Path" | "pathlib.Path", [only]) => Meant::Node(only.clone()),
-                    _ => unread(format!("it is what {call}() returns")),
+                    ("str" | "Path" | "pathlib.Path", [only]) if named.is_empty() => {
+                        Meant::Node(only.clone())
+                    }
+                    _ => Meant::unread(format!("it is what {call}() returns")),
                 }
             }
-            _ => unread("its value is code".into()),
+            _ => Meant::unread("its value is code"),
         }
     }
 }
 
+/// A context of TLS is written as settings of the key that it is given to: the word that made it, and what was changed.
+const MADE: &str = "create_default_context";
+
 impl Python<'_> {
-    fn context(&self, key: &str, node: &Node, known_as: Option<&str>) -> Option<Vec<Setting>> {
+    fn is_context(&self, node: &Node) -> Option<bool> {
+        let Value::Call { name, .. } = &node.value else { return None };
+        match self.file.full_name(name)?.as_str() {
+            "ssl.create_default_context" => Some(true),
+            "ssl._create_unverified_context" => Some(false),
+            _ => None,
+        }
+    }
+
+    /// What a context is made with.
+    fn context(&self, key: &str, node: &Node) -> Option<Vec<Setting>> {
+        let verifies = self.is_context(node)?;
         // `a` made of `b`, and `b` of `a`.
         if self.in_context.replace(true) {
             return None;
         }
-        let settings = self.context_once(key, node, known_as);
-        self.in_context.set(false);
-        settings
-    }
-
-    /// The settings of a context of the standard library, as drivers know it: what it is made of, and what is changed later.
-    fn context_once(&self, key: &str, node: &Node, known_as: Option<&str>) -> Option<Vec<Setting>> {
-        let made = match name(node) {
-            "ssl.create_default_context" => true,
-            "ssl._create_unverified_context" => false,
-            _ => return None,
-        };
-        let mut all = vec![Setting::new(key, Given::Text("create_default_context".into()), node.line)];
-        for entry in named(node).entries() {
-            if matches!(entry.key.as_str(), "cafile" | "capath" | "cadata") {
-                flatten(&format!("{key}.{}", entry.key), &entry.node, self, &mut all);
+        let mut all = vec![Setting::new(key, Given::Text(MADE.into()), node.line)];
+        let is_server =
+            |arg: &Node| name(arg) == "ssl.Purpose.SERVER_AUTH" && matches!(arg.value, Value::Name(_));
+        if args(node).iter().any(|arg| !is_server(arg)) {
+            all.push(obstacle(node.line, "what the context is made for is not read"));
+        }
+        for entry in words(node) {
+            match entry.key.as_str() {
+                "cafile" | "capath" | "cadata" => {
+                    flatten(&format!("{key}.{}", entry.key), &entry.node, self, &mut all);
+                }
+                "purpose" if is_server(&entry.node) => {}
+                _ => all.push(obstacle(entry.line, "what the context is made of is not read")),
             }
         }
-        if !made {
+        if !verifies {
             all.push(Setting::new(format!("{key}.check_hostname"), Given::Flag(false), node.line));
             all.push(Setting::new(format!("{key}.verify_mode"), Given::Text("CERT_NONE".into()), node.line));
         }
-        let Some(known_as) = known_as else { return Some(all) };
-        for attribute in ["check_hostname", "verify_mode"] {
-            let full = format!("{known_as}.{attribute}");
-            let changes: Vec<&Entry> =
-                self.source.assigned.iter().filter(|entry| entry.key == full).collect();
-            let setting = |given: Given, line: usize| Setting::new(format!("{key}.{attribute}"), given, line);
-            match changes.as_slice() {
-                [] => {}
-                [one] => match &one.node.value {
-                    // As it is made already.
-                    Value::Bool(true) => {}
-                    Value::Name(name) if name == "ssl.CERT_REQUIRED" => {}
-                    Value::Bool(false) => all.push(setting(Given::Flag(false), one.line)),
-                    Value::Name(name) if name.starts_with("ssl.CERT_") => {
-                        all.push(setting(Given::Text(name.trim_start_matches("ssl.").into()), one.line));
-                    }
-                    _ => all.push(setting(Given::Unread("its value is code".into()), one.line)),
-                },
-                [first, ..] => {
-                    all.push(setting(Given::Unread("it is set more than once".into()), first.line));
-                }
-            }
+        self.in_context.set(false);
+        Some(all)
+    }
+
+    /// The same of a name, with all that is done to it before it is given to the driver, in order.
+    fn context_of_name(&self, key: &str, known_as: &str) -> Option<Vec<Setting>> {
+        let uses = self.source.uses(known_as, self.call.unwrap_or(usize::MAX));
+        let is_made = |used: &Use<'_>| matches!(used, Use::Set(node) if self.is_context(node).is_some());
+        if !uses.iter().any(|one| one.rest.is_empty() && is_made(&one.used)) || known_as.contains('.') {
+            return None;
         }
-        let loads = format!("{known_as}.load_verify_locations");
-        if let Some(call) = self.source.calls.iter().find(|call| name(call) == loads) {
-            match (args(call).first(), named(call).entries().first()) {
-                (Some(file), _) => flatten(&format!("{key}.cafile"), file, self, &mut all),
-                (None, Some(entry)) => flatten(&format!("{key}.{}", entry.key), &entry.node, self, &mut all),
-                (None, None) => {}
+        let mut all = Vec::new();
+        let mut is_there = false;
+        for one in &uses {
+            let line = one.line;
+            let unclear = |all: &mut Vec<Setting>| {
+                all.push(obstacle(line, &format!("what happens to {known_as} in line {line} is not read")));
+            };
+            match (one.rest, &one.used) {
+                ("", Use::Set(node)) if !is_there && one.is_statement => {
+                    is_there = true;
+                    all.extend(self.context(key, node)?);
+                }
+                (_, Use::Given)
+                | (".load_cert_chain" | ".set_ciphers" | ".set_alpn_protocols", Use::Call(_)) => {}
+                (".minimum_version" | ".maximum_version" | ".options", Use::Set(_)) => {}
+                (".check_hostname", Use::Set(node)) if is_there && one.is_statement => {
+                    let inner = format!("{key}.check_hostname");
+                    all.retain(|setting: &Setting| setting.key != inner);
+                    match &node.value {
+                        // As it is made already.
+                        Value::Bool(true) => {}
+                        Value::Bool(false) => all.push(Setting::new(inner, Given::Flag(false), line)),
+                        _ => unclear(&mut all),
+                    }
+                }
+                (".verify_mode", Use::Set(node)) if is_there && one.is_statement => {
+                    let inner = format!("{key}.verify_mode");
+                    all.retain(|setting: &Setting| setting.key != inner);
+                    match &node.value {
+                        Value::Name(name) if name == "ssl.CERT_REQUIRED" => {}
+                        Value::Name(name) if name.starts_with("ssl.CERT_") => {
+                            let word = name.trim_start_matches("ssl.");
+                            all.push(Setting::new(inner, Given::Text(word.into()), line));
+                        }
+                        _ => unclear(&mut all),
+                    }
+                }
+                (".load_verify_locations", Use::Call(call)) if is_there && one.is_statement => {
+                    match (args(call), words(call)) {
+                        ([file], []) => flatten(&format!("{key}.cafile"), file, self, &mut all),
+                        ([], [entry]) => {
+                            flatten(&format!("{key}.{}", entry.key), &entry.node, self, &mut all);
+                        }
+                        _ => unclear(&mut all),
+                    }
+                }
+                _ => unclear(&mut all),
             }
         }
         Some(all)

@@ -1,11 +1,13 @@
 //! Ruby: `Mysql2::Client.new`, `establish_connection`, and URLs of Sequel.
 
+use std::collections::HashSet;
+
 use formats::settings::code::{self, Language, Source};
 use formats::settings::{Node, Value};
 
-use super::{Form, ends};
-use crate::config::nodes::{Meaning, Meant, args, flatten, look_up, name, named, text_of};
-use crate::config::{Driver, Found, Given, Read, SettingsError, Style, urls};
+use super::{Form, ends, loose};
+use crate::config::nodes::{Meaning, Meant, args, entries, followed, meant, name, options, text_of, words};
+use crate::config::{Driver, Found, Read, SettingsError, Style, Unread, obstacle};
 
 pub(super) const RUBY: Form =
     Form { id: "ruby", name: "a file of Ruby", fits: |name| ends(name, &[".rb", ".ru", ".rake"]), read };
@@ -13,45 +15,61 @@ pub(super) const RUBY: Form =
 fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
     let source = code::read(bytes, Language::Ruby)?;
     let meaning = Ruby { source: &source };
-    let mut read = Read::default();
+    let mut read =
+        Read { doubt: source.doubt.as_ref().map(|why| (why.line, why.text.clone())), ..Read::default() };
+    let mut told = HashSet::new();
     for call in &source.calls {
-        let words = match args(call).first() {
-            Some(map @ Node { value: Value::Map(_), .. }) => map.clone(),
-            Some(Node { value: Value::Name(name), .. }) => {
-                look_up(&source, name).unwrap_or_else(|| named(call))
-            }
-            _ => named(call),
-        };
         let is_client = name(call) == "Mysql2::Client.new";
         let is_adapter = name(call).ends_with("establish_connection") || name(call) == "Sequel.connect";
-        let is_ours =
-            is_client || (is_adapter && words.get("adapter").and_then(Node::text) == Some("mysql2"));
+        if !is_client && !is_adapter {
+            continue;
+        }
+        let whole = match args(call).first().map(|first| followed(&source, first)) {
+            Some(Ok(node)) => node,
+            Some(Err(why)) if is_client => {
+                read.unread.push(Unread { line: why.line, why: why.text });
+                continue;
+            }
+            _ => Node::new(call.line, Value::Map(words(call).to_vec())),
+        };
+        // A URL is read where its text stands, a name of Rails' own in its database.yml.
+        let is_ours = is_client || whole.get("adapter").and_then(Node::text) == Some("mysql2");
         if !is_ours {
             continue;
         }
+        told.insert(call.line);
         let mut settings = Vec::new();
-        for entry in words.entries() {
-            flatten(&entry.key, &entry.node, &meaning, &mut settings);
+        match args(call) {
+            [] => {}
+            [only] => options(only, &meaning, &mut settings),
+            _ => settings.push(obstacle(call.line, "its arguments are not one set of options")),
         }
-        if words.entries().is_empty() && !args(call).is_empty() {
-            settings.push(crate::config::Setting::new(
-                "ssl",
-                Given::Unread("what it is given is code".into()),
-                call.line,
-            ));
+        entries(words(call), &meaning, &mut settings);
+        if let Some(line) = source.first_line_of("Mysql2::Client.default_query_options") {
+            settings.push(obstacle(line, "the options that every client begins with are changed"));
         }
         read.found.push(Found {
             line: call.line,
             what: name(call).to_owned(),
             driver: Driver::Family("ruby-mysql2"),
-            host: text_of(&words, "host"),
+            host: text_of(&whole, "host"),
             settings,
             style: Style::Ruby,
             front: None,
         });
     }
-    for text in &source.texts {
-        read.found.extend(text.text().and_then(|words| urls::found(words, text.line, "a text")));
+    loose::add(&source, &told, None, &mut read);
+    // Without parentheses it is no call that can be read.
+    if let Some(line) = source.handed_on("Mysql2::Client.new") {
+        read.unread.push(Unread { line, why: "what Mysql2::Client.new is given here is not read".into() });
+    }
+    if read.found.is_empty()
+        && read.unread.is_empty()
+        && let Some(line) =
+            source.first_line_of("Mysql2::Client.new").or_else(|| source.first_line_of("Mysql2::Client"))
+    {
+        read.unread
+            .push(Unread { line, why: "it names a driver, and no connection that can be read".into() });
     }
     Ok(read)
 }
@@ -63,15 +81,10 @@ struct Ruby<'a> {
 impl Meaning for Ruby<'_> {
     fn of(&self, _: &str, node: &Node) -> Meant {
         match &node.value {
-            Value::Name(name) if name.starts_with("ENV") => {
-                Meant::Given(Given::Unread("it is taken from the environment".into()))
-            }
-            Value::Name(name) => match look_up(self.source, name) {
-                Some(node) => Meant::Node(node),
-                None => Meant::Given(Given::Unread(format!("nothing in this file says what {name} is"))),
-            },
-            Value::Call { name, .. } => Meant::Given(Given::Unread(format!("it is what {name}() returns"))),
-            _ => Meant::Given(Given::Unread("its value is code".into())),
+            Value::Name(name) if name.starts_with("ENV") => Meant::unread("it is taken from the environment"),
+            Value::Name(name) => meant(self.source, name),
+            Value::Call { name, .. } => Meant::unread(format!("it is what {name}() returns")),
+            _ => Meant::unread("its value is code"),
         }
     }
 }

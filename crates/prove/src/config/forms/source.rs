@@ -1,10 +1,12 @@
-//! Sources of other languages: the connection texts in them, and nothing of the code around.
+//! Sources of other languages: the connection texts in them, and the few calls that take one as it is.
 
-use formats::settings::Node;
-use formats::settings::code::{self, Language};
+use std::collections::HashSet;
 
-use super::{Form, ends};
-use crate::config::{Read, SettingsError, urls};
+use formats::settings::code::{self, Language, Source};
+
+use super::{Form, ends, loose};
+use crate::config::nodes::{args, followed, name, words};
+use crate::config::{Driver, Read, SettingsError, Unread, obstacle, urls};
 
 pub(super) const SOURCE: Form = Form {
     id: "source",
@@ -21,11 +23,99 @@ pub(super) const SOURCE: Form = Form {
     read,
 };
 
+/// Calls that hand a text to a driver, which argument it is, and how many there are at most: with another one more is said.
+const CALLS: [(&str, usize, &[usize]); 12] = [
+    ("sql.Open", 1, &[2]),
+    ("sqlx.Open", 1, &[2]),
+    ("sqlx.Connect", 1, &[2]),
+    ("DriverManager.getConnection", 0, &[1, 3]),
+    ("java.sql.DriverManager.getConnection", 0, &[1, 3]),
+    ("MySqlPool::connect", 0, &[1]),
+    ("sqlx::MySqlPool::connect", 0, &[1]),
+    ("MySqlConnection::connect", 0, &[1]),
+    ("sqlx::MySqlConnection::connect", 0, &[1]),
+    ("mysql_async::Pool::new", 0, &[1]),
+    ("mysql::Pool::new", 0, &[1]),
+    ("Pool::new", 0, &[1]),
+];
+
+/// Rust's crates, by a path that begins with their name.
+const CRATES: [(&str, &str); 3] =
+    [("sqlx", "rust-sqlx"), ("mysql", "rust-mysql"), ("mysql_async", "rust-mysql-async")];
+
+/// What makes a connection of parts, of which nothing is read here.
+const BUILDERS: [&str; 9] = [
+    "mysql.Config",
+    "mysql.NewConfig",
+    "mysql.NewConnector",
+    "mysql.ParseDSN",
+    "MysqlDataSource",
+    "MariaDbDataSource",
+    "MySqlConnectOptions::new",
+    "OptsBuilder::new",
+    "MySqlConnectOptions",
+];
+
 fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
     let source = code::read(bytes, Language::CLike)?;
-    let text = |node: &Node| {
-        // DSNs of Go are put together of parts so often that the scheme of a URL in another language is not looked for in them.
-        node.text().and_then(|words| urls::found(words, node.line, "a text"))
-    };
-    Ok(Read { found: source.texts.iter().filter_map(text).collect(), ..Read::default() })
+    let mut read =
+        Read { doubt: source.doubt.as_ref().map(|why| (why.line, why.text.clone())), ..Read::default() };
+    let mut told = HashSet::new();
+    let crate_of_file = crates(&source);
+    for call in &source.calls {
+        let Some((_, index, counts)) = CALLS.iter().find(|(known, _, _)| *known == name(call)) else {
+            continue;
+        };
+        let Some(arg) = args(call).get(*index) else { continue };
+        let Ok(node) = followed(&source, arg) else { continue };
+        let Some(mut found) = node.text().and_then(|text| urls::found(text, node.line, "a text")) else {
+            continue;
+        };
+        told.insert(node.line);
+        if !counts.contains(&args(call).len()) || !words(call).is_empty() {
+            found.settings.push(obstacle(call.line, "what stands beside it in the call is not read"));
+        }
+        if let (Driver::Unknown { .. }, Some(family)) = (&found.driver, crate_of_file) {
+            found.driver = Driver::Family(family);
+        }
+        read.found.push(found);
+    }
+    loose::add(&source, &told, crate_of_file, &mut read);
+    // What a program registers under the name that `tls=` has.
+    let skips =
+        ["InsecureSkipVerify", "setHostnameVerifier"].iter().find_map(|name| source.first_line_of(name));
+    if let Some(line) = skips {
+        for found in &mut read.found {
+            found
+                .settings
+                .push(obstacle(line, &format!("line {line} may switch certificate verification off")));
+        }
+    }
+    // A text in a source goes somewhere, and where is not read.
+    let line_of = |name: &str| source.first_line_of(name);
+    if let Some((line, name)) = BUILDERS.iter().find_map(|name| Some((line_of(name)?, *name))) {
+        read.unread.push(Unread {
+            line,
+            why: format!("{name} makes a connection of parts, which are not read here"),
+        });
+    }
+    let loads_go = source
+        .texts
+        .iter()
+        .find(|text| text.text() == Some("github.com/go-sql-driver/mysql"))
+        .map(|text| text.line);
+    if read.found.is_empty()
+        && read.unread.is_empty()
+        && let Some(line) = loads_go
+    {
+        read.unread
+            .push(Unread { line, why: "it loads a driver, and no connection that can be read".into() });
+    }
+    Ok(read)
+}
+
+fn crates(source: &Source) -> Option<&'static str> {
+    let is_there = |name: &&(&str, &str)| source.has_path_of(name.0);
+    let all: Vec<&'static str> = CRATES.iter().filter(is_there).map(|(_, family)| *family).collect();
+    if let [only] = all[..] { Some(only) } else { None }
 }

@@ -4,7 +4,7 @@ use formats::settings::pairs;
 
 use super::env::environment;
 use super::{Form, ends};
-use crate::config::{Read, SettingsError};
+use crate::config::{Read, SettingsError, Unread, obstacle};
 
 pub(super) const SYSTEMD: Form = Form {
     id: "systemd",
@@ -15,5 +15,24 @@ pub(super) const SYSTEMD: Form = Form {
 
 fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
     let unit = pairs::unit(bytes)?;
-    Ok(Read { environment_files: unit.files, ..environment(&unit.environment) })
+    let text = formats::settings::text(bytes)?;
+    let mut read =
+        Read { environment_files: unit.files, files_count_more: true, ..environment(&unit.environment) };
+    // systemd.exec(5): what a file says comes over Environment=, which whoever reads the files sees to, and UnsetEnvironment= over both.
+    if let Some(line) = unit.unset {
+        for found in &mut read.found {
+            found
+                .settings
+                .push(obstacle(line, "UnsetEnvironment= or PassEnvironment= changes what is set here"));
+        }
+    }
+    let is_other = |line: &str| !line.trim_start().starts_with(['#', ';']) && !line.contains("Environment");
+    let may_connect = |line: &str| {
+        line.contains("@tcp(") || (line.contains("://") && (line.contains("mysql") || line.contains("maria")))
+    };
+    if let Some((at, _)) = text.lines().enumerate().find(|(_, line)| is_other(line) && may_connect(line)) {
+        read.unread
+            .push(Unread { line: at + 1, why: "a command names a connection, and is not read".into() });
+    }
+    Ok(read)
 }

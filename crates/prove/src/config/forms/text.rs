@@ -3,7 +3,7 @@
 use formats::settings::{self, with_holes};
 
 use super::Form;
-use crate::config::{Found, Read, SettingsError, urls};
+use crate::config::{Found, Read, SettingsError, is_about_tls, obstacle, urls};
 
 pub(super) const TEXT: Form = Form {
     id: "text",
@@ -18,6 +18,7 @@ const AROUND: [char; 10] = ['"', '\'', '`', '<', '>', ',', ' ', '\t', '(', ')'];
 fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
     let text = settings::text(bytes)?;
     let mut found: Vec<Found> = Vec::new();
+    let mut beside = None;
     for (index, line) in text.lines().enumerate() {
         let line = with_holes(line, false);
         for word in line.split(AROUND) {
@@ -29,7 +30,21 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
             // A DSN of Go has brackets, and is not looked for where nothing tells its beginning.
             if word.contains("://") {
                 found.extend(urls::found(word, index + 1, "a URL"));
+            } else if beside.is_none()
+                && (is_about_tls(word)
+                    || ["propert", "option"].iter().any(|part| word.to_lowercase().contains(part)))
+            {
+                beside = Some(index + 1);
             }
+            if found.len() > crate::config::CONNECTIONS_MAX {
+                break;
+            }
+        }
+    }
+    // In a form that is not known, a word about TLS may belong to any connection.
+    if let Some(line) = beside {
+        for one in &mut found {
+            one.settings.push(obstacle(line, &format!("what line {line} says of TLS is not read")));
         }
     }
     Ok(Read { found, ..Read::default() })

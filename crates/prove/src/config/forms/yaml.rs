@@ -4,27 +4,46 @@ use formats::settings::pairs::Pair;
 use formats::settings::{Node, Value, yaml};
 
 use super::env::{environment, names_a_connection};
-use super::properties::HANDED_ON;
+use super::properties::java;
 use super::{Form, ends};
-use crate::config::nodes::{Plain, flatten, text_of};
-use crate::config::{Driver, Found, Read, SettingsError, Style, Unread, urls};
+use crate::config::nodes::{Meaning, Meant, options, text_of};
+use crate::config::{Driver, Found, Given, Read, SettingsError, Style, Unread, obstacle};
 
 pub(super) const YAML: Form =
     Form { id: "yaml", name: "a YAML file", fits: |name| ends(name, &[".yml", ".yaml"]), read };
 
+/// Maps of variables.
+const ENVIRONMENTS: [&str; 5] = ["environment", "env", "stringData", "data", "variables"];
+
 fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
     let mut read = Read::default();
-    for document in yaml::read(bytes)? {
+    let documents = yaml::read(bytes)?;
+    let mut flat: Vec<Vec<Pair>> = Vec::new();
+    for document in &documents {
         let rails = document.entries().iter().filter(|entry| is_rails(&entry.node)).count();
+        let mut pairs = Vec::new();
+        values(document, &mut String::new(), &mut pairs);
+        flat.push(pairs);
         document.walk(&mut |keys, node| {
             let what = keys.join(".");
             match &node.value {
-                Value::Text(text) => text_value(text, &what, node.line, &mut read),
                 // `default: &default` is what the others are made of.
                 Value::Map(_) if is_rails(node) && !(rails > 1 && keys == ["default"]) => {
                     read.found.push(of_rails(&what, node));
                 }
-                Value::Map(_) => of_map(&what, keys, node, &mut read),
+                Value::Map(_) if is_open(node) => read.unread.push(Unread {
+                    line: node.line,
+                    why: "which adapter it is for is filled in when it runs".into(),
+                }),
+                Value::Map(_) => of_map(keys, node, &mut read),
+                // Another file inside of this one.
+                Value::Text(text) if text.contains('\n') && may_connect(text) => read.unread.push(Unread {
+                    line: node.line,
+                    why: "a text of several lines may hold a connection, and is not read".into(),
+                }),
+                Value::List(items) if keys.last().is_some_and(|key| ENVIRONMENTS.contains(key)) => {
+                    of_list(&what, items, &mut read);
+                }
                 _ => {}
             }
         });
@@ -35,6 +54,7 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
                 .push(Unread { line: data.line, why: "data: of a Secret is base64, and is not read".into() });
         }
     }
+    java(&flat, &mut read);
     // An alias brings the same line again.
     read.found.sort_by(|one, other| (one.line, &one.what).cmp(&(other.line, &other.what)));
     read.found.dedup_by(|one, other| {
@@ -43,20 +63,90 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
     Ok(read)
 }
 
-/// A URL, or `NAME=url` of a compose file's list.
-fn text_value(text: &str, what: &str, line: usize, read: &mut Read) {
-    let named = text
-        .split_once('=')
-        .filter(|(name, _)| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'));
-    let found = match named {
-        Some((name, value)) => urls::found(value, line, &format!("{what}.{name}")),
-        None => urls::found(text, line, what),
-    };
-    read.found.extend(found);
+/// All values by the keys that lead to them, but those of Rails and of environments, which are read as such.
+fn values(node: &Node, key: &mut String, all: &mut Vec<Pair>) {
+    match &node.value {
+        Value::Map(entries) => {
+            if is_rails(node) {
+                return;
+            }
+            for entry in entries {
+                // `{name: …, value: …}` of Kubernetes stays what it is.
+                let before = key.len();
+                if !key.is_empty() {
+                    key.push('.');
+                }
+                key.push_str(&entry.key);
+                if !ENVIRONMENTS.contains(&entry.key.as_str()) {
+                    values(&entry.node, key, all);
+                }
+                key.truncate(before);
+            }
+        }
+        Value::List(items) => {
+            for (index, item) in items.iter().enumerate() {
+                let before = key.len();
+                key.push_str(&format!("[{index}]"));
+                // `NAME=url`
+                match item.text().and_then(|text| text.split_once('=')) {
+                    Some((name, value))
+                        if !name.is_empty()
+                            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') =>
+                    {
+                        key.push('.');
+                        key.push_str(name);
+                        all.push(Pair { key: key.clone(), value: value.to_owned().into(), line: item.line });
+                    }
+                    _ => values(item, key, all),
+                }
+                key.truncate(before);
+            }
+        }
+        _ => {
+            let value = node.scalar().map_or_else(|| String::from(formats::settings::HOLE), str::to_owned);
+            all.push(Pair { key: key.clone(), value: value.into(), line: node.line });
+        }
+    }
+}
+
+/// Whether a text has the look of a connection somewhere.
+fn may_connect(text: &str) -> bool {
+    [
+        "jdbc:m",
+        "mysql:",
+        "mysql+",
+        "mysql2:",
+        "mariadb:",
+        "mariadb+",
+        "@tcp(",
+        "adapter: mysql",
+        "ssl-",
+        "sslmode",
+    ]
+    .iter()
+    .any(|part| text.contains(part))
+}
+
+/// An adapter that only a running program knows.
+fn is_open(node: &Node) -> bool {
+    node.get("adapter")
+        .is_some_and(|adapter| adapter.text().is_none_or(|text| text.contains(formats::settings::HOLE)))
 }
 
 fn is_rails(node: &Node) -> bool {
     matches!(node.get("adapter").and_then(Node::text), Some("mysql2" | "trilogy" | "jdbcmysql"))
+}
+
+/// Ruby reads `:required` as a symbol, which the driver makes a text of. With quotes around it it is a text with a colon.
+struct Rails;
+
+impl Meaning for Rails {
+    fn of(&self, _: &str, node: &Node) -> Meant {
+        match &node.value {
+            Value::Name(symbol) => Meant::Given(Given::Text(symbol.trim_start_matches(':').to_owned())),
+            _ => Meant::unread("its value is code, or has a tag of its own"),
+        }
+    }
 }
 
 fn of_rails(what: &str, node: &Node) -> Found {
@@ -65,8 +155,11 @@ fn of_rails(what: &str, node: &Node) -> Found {
         _ => Driver::Unknown { why: "its driver is not in the matrix".into(), one_of: vec![] },
     };
     let mut settings = Vec::new();
-    for entry in node.entries() {
-        flatten(&entry.key, &entry.node, &Plain, &mut settings);
+    options(node, &Rails, &mut settings);
+    for setting in &mut settings {
+        if setting.key == "url" {
+            *setting = obstacle(setting.line, "a URL may say more than stands here, and counts more");
+        }
     }
     Found {
         line: node.line,
@@ -79,7 +172,38 @@ fn of_rails(what: &str, node: &Node) -> Found {
     }
 }
 
-fn of_map(what: &str, keys: &[&str], node: &Node, read: &mut Read) {
+/// Variables as a list: `NAME=value` of a compose file, `{name: …, value: …}` of Kubernetes.
+fn of_list(what: &str, items: &[Node], read: &mut Read) {
+    let pairs: Vec<Pair> = items
+        .iter()
+        .filter_map(|item| {
+            if let Some((key, value)) = item.text().and_then(|text| text.split_once('=')) {
+                return Some(Pair {
+                    key: format!("{what}.{key}"),
+                    value: value.to_owned().into(),
+                    line: item.line,
+                });
+            }
+            let (name, value) = (item.get("name").and_then(Node::text)?, item.get("value")?);
+            Some(Pair {
+                key: format!("{what}.{name}"),
+                value: value.scalar()?.to_owned().into(),
+                line: value.line,
+            })
+        })
+        .collect();
+    let all = environment(&pairs);
+    read.found.extend(all.found);
+    read.unread.extend(all.unread);
+    // Laravel's variables have no front.
+    let bare: Vec<Pair> = pairs
+        .iter()
+        .map(|pair| Pair { key: pair.key.rsplit('.').next().unwrap_or_default().to_owned(), ..pair.clone() })
+        .collect();
+    read.found.extend(environment(&bare).found.into_iter().filter(|found| found.style == Style::Env));
+}
+
+fn of_map(keys: &[&str], node: &Node, read: &mut Read) {
     // A service of a compose file: one file, several, or `path:` of each.
     if let Some(files) = node.get("env_file") {
         for file in std::iter::once(files).chain(files.items()) {
@@ -98,8 +222,9 @@ fn of_map(what: &str, keys: &[&str], node: &Node, read: &mut Read) {
             why: format!("{name}: its value is kept elsewhere (valueFrom)"),
         });
     }
-    // Variables as a map: what is more than one URL each.
-    if matches!(keys.last(), Some(&("environment" | "env" | "stringData" | "data" | "variables"))) {
+    // Variables as a map.
+    if matches!(keys.last(), Some(last) if ENVIRONMENTS.contains(last)) {
+        let front = keys.join(".");
         let pairs: Vec<Pair> = node
             .entries()
             .iter()
@@ -109,29 +234,12 @@ fn of_map(what: &str, keys: &[&str], node: &Node, read: &mut Read) {
             })
             .collect();
         let all = environment(&pairs);
-        read.found.extend(all.found.into_iter().filter(|found| found.style == Style::Env));
-        read.unread.extend(all.unread);
-    }
-    // `url:` beside `hikari.data-source-properties:`.
-    let is_handed_on = |key: &str| HANDED_ON.contains(&key);
-    let properties = node.entries().iter().filter(|entry| is_handed_on(&entry.key)).chain(
-        node.entries().iter().flat_map(|entry| entry.node.entries()).filter(|entry| is_handed_on(&entry.key)),
-    );
-    let mut settings = Vec::new();
-    for entry in properties.flat_map(|entry| entry.node.entries()) {
-        flatten(&entry.key, &entry.node, &Plain, &mut settings);
-    }
-    if settings.is_empty() {
-        return;
-    }
-    for key in ["url", "jdbc-url", "jdbcUrl"] {
-        if let Some(url) = node.get(key)
-            && let Some(mut found) =
-                url.text().and_then(|text| urls::found(text, url.line, &format!("{what}.{key}")))
-        {
-            found.settings.append(&mut settings);
-            // Taken before its text alone is.
+        for mut found in all.found {
+            if found.style != Style::Env {
+                found.what = format!("{front}.{}", found.what);
+            }
             read.found.push(found);
         }
+        read.unread.extend(all.unread);
     }
 }
