@@ -77,6 +77,10 @@ pub fn tcp_sessions(client: &mut Client) -> Result<TcpSessions, NetError> {
             _ => None,
         };
         let user = row.at(1).unwrap_or_default().into_owned();
+        // It has not logged in: health checks of proxies come and go like that, and what it says later will be seen.
+        if user == "unauthenticated user" {
+            continue;
+        }
         sessions.list.push(TcpSession { id, user, host: name.to_owned(), port, is_tls });
     }
     Ok(sessions)

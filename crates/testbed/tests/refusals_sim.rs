@@ -441,20 +441,6 @@ fn every_problem_is_shown_not_only_the_first() {
 
 // What stops a change that has begun.
 
-/// Applies until just before the first instant at this moment, where sealion is killed.
-fn apply_until(rig: &Rig, wish: &Change, moment: &str) {
-    let plan = rig.plan(wish).expect("a plan");
-    let rehearsal = rig.fork(7);
-    rehearsal.plan(wish).expect("a plan");
-    rehearsal.arm(None);
-    assert!(rehearsal.apply(&plan).is_complete());
-    let at =
-        rehearsal.trace().iter().position(|instant| instant.moment == moment).expect("a moment of this plan");
-    rig.arm(Some((at, Fault::KillSealion)));
-    assert_eq!(rig.apply(&plan), End::Killed);
-    rig.arm(None);
-}
-
 fn append(rig: &Rig, index: usize, line: &str) {
     let mut world = rig.shared.borrow_mut();
     let text = world.servers[index].disk.text(GALERA_FILE).expect("there");
@@ -490,7 +476,7 @@ fn a_line_of_ours_that_was_changed_since_the_plan_is_left_alone() {
 #[test]
 fn a_line_of_ours_that_was_changed_during_the_roll_stops_it_with_the_difference_and_the_copies() {
     let rig = Rig::new(7, 3).fork(7);
-    apply_until(&rig, &change(Verb::Enable), "E2.n2:checking");
+    rig.apply_until(&change(Verb::Enable), "E2.n2:checking");
     let before = rig.shared.borrow().servers[1].disk.text(GALERA_FILE).expect("there");
     rewrite_string(&rig, 1);
     let end = rig.resume(None);
@@ -515,7 +501,7 @@ fn a_line_of_ours_that_was_changed_during_the_roll_stops_it_with_the_difference_
 fn lines_of_others_are_kept_whenever_they_came() {
     for moment in ["E0.n2:checking", "E1.n2:checking", "E2.n2:checking", "E4.n2:acting", "E5.n2:checking"] {
         let rig = Rig::new(7, 3).fork(7);
-        apply_until(&rig, &change(Verb::Enable), moment);
+        rig.apply_until(&change(Verb::Enable), moment);
         append(&rig, 1, "max_connections=500");
         let end = rig.resume(None);
         assert!(end.is_complete(), "{moment}: {end:?}");
@@ -543,7 +529,7 @@ fn lines_of_others_are_kept_whenever_they_came() {
 #[test]
 fn a_line_behind_ours_that_wins_is_told_before_any_restart() {
     let rig = Rig::new(7, 3).fork(7);
-    apply_until(&rig, &change(Verb::Enable), "E2.n2:checking");
+    rig.apply_until(&change(Verb::Enable), "E2.n2:checking");
     append(&rig, 1, "# moved here\n[mariadb]\nwsrep_provider_options=gcache.size=1G");
     let pid = |rig: &Rig| rig.shared.borrow().servers[1].process.as_ref().map(|process| process.pid);
     let before = pid(&rig);
@@ -727,7 +713,7 @@ fn a_node_is_not_stopped_when_another_dies_while_it_is_drained() {
 #[test]
 fn a_lost_quorum_that_cannot_come_back_is_told_with_every_seqno_and_nobody_bootstraps() {
     let rig = Rig::new(7, 3).fork(7);
-    apply_until(&rig, &change(Verb::Enable), "E2.n2:checking");
+    rig.apply_until(&change(Verb::Enable), "E2.n2:checking");
     {
         let mut world = rig.shared.borrow_mut();
         // n3 is stopped cleanly by somebody, then n2's machine is lost for good.
@@ -763,7 +749,7 @@ fn a_lost_quorum_that_cannot_come_back_is_told_with_every_seqno_and_nobody_boots
 #[test]
 fn a_node_that_does_not_start_does_not_keep_the_others_from_being_told() {
     let rig = Rig::new(7, 3).fork(7);
-    apply_until(&rig, &change(Verb::Enable), "E2.n2:checking");
+    rig.apply_until(&change(Verb::Enable), "E2.n2:checking");
     rig.shared.borrow_mut().kill(0);
     rig.shared.borrow_mut().servers[0].broken = Some("disk I/O error".into());
     let end = rig.resume(None);

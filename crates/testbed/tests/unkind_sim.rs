@@ -14,20 +14,6 @@ fn enable() -> Change {
     Change::new(Verb::Enable, Noun::ALL)
 }
 
-/// Applies until just before the first instant at this moment, where sealion is killed.
-fn apply_until(rig: &Rig, moment: &str) {
-    let plan = rig.plan(&enable()).expect("a plan");
-    let rehearsal = rig.fork(SEED);
-    rehearsal.plan(&enable()).expect("a plan");
-    rehearsal.arm(None);
-    assert!(rehearsal.apply(&plan).is_complete());
-    let at =
-        rehearsal.trace().iter().position(|instant| instant.moment == moment).expect("a moment of this plan");
-    rig.arm(Some((at, Fault::KillSealion)));
-    assert_eq!(rig.apply(&plan), End::Killed);
-    rig.arm(None);
-}
-
 fn plain() -> Rig {
     Rig::new(SEED, 3).fork(SEED)
 }
@@ -49,7 +35,7 @@ fn is_sound(rig: &Rig) {
 fn a_serving_node_that_cannot_be_reached_is_not_stopped_while_another_is_dead() {
     for moment in ["E2.n2:checking", "E2.n2:acting", "E4.n2:acting"] {
         let rig = plain();
-        apply_until(&rig, moment);
+        rig.apply_until(&enable(), moment);
         {
             let mut world = rig.shared.borrow_mut();
             world.servers[1].is_out_of_reach = true;
@@ -82,7 +68,7 @@ fn a_frozen_node_is_waited_for_and_never_stopped_undrained() {
         (60_000, "E4.n2:acting"),
     ] {
         let rig = plain();
-        apply_until(&rig, moment);
+        rig.apply_until(&enable(), moment);
         rig.shared.borrow_mut().freeze(1, ms);
         let before = pid(&rig, 1);
         let end = rig.resume(None);
@@ -120,7 +106,10 @@ fn every_moment_of_a_freeze_or_of_a_lost_socket_ends_well() {
             {
                 let mut world = rig.shared.borrow_mut();
                 world.servers.iter_mut().for_each(|server| server.is_out_of_reach = false);
-                world.advance_until(120_000, World::is_whole);
+                let is_over = |world: &World| {
+                    world.is_whole() && !world.servers.iter().any(testbed::sim::process::Server::is_frozen)
+                };
+                world.advance_until(120_000, is_over);
                 assert_eq!(world.violations, Vec::<String>::new(), "{name} at {instant}: {first:?}");
             }
             let wish = if at % 2 == 0 { Direction::Forward } else { Direction::Back };
@@ -135,9 +124,20 @@ fn every_moment_of_a_freeze_or_of_a_lost_socket_ends_well() {
 }
 
 #[test]
+fn a_server_that_answers_late_is_as_good_as_another() {
+    let rig = plain();
+    rig.shared.borrow_mut().servers[1].answers_late_ms = 2_500;
+    let plan = rig.plan(&enable()).expect("a plan");
+    let end = rig.apply(&plan);
+    assert!(end.is_complete(), "{end:?}");
+    assert!(rig.resume(Some(Direction::Back)).is_complete());
+    is_sound(&rig);
+}
+
+#[test]
 fn a_service_manager_that_does_not_answer_is_no_proof_that_a_server_is_down() {
     let rig = plain();
-    apply_until(&rig, "E2.n2:checking");
+    rig.apply_until(&enable(), "E2.n2:checking");
     {
         let mut world = rig.shared.borrow_mut();
         world.servers[1].manager_is_silent = true;
@@ -176,7 +176,7 @@ fn a_key_that_somebody_else_put_there_is_left_by_undo_and_told() {
 #[test]
 fn keys_are_not_removed_while_nobody_can_tell_whether_they_are_used() {
     let rig = plain();
-    apply_until(&rig, "E1.n1:checking");
+    rig.apply_until(&enable(), "E1.n1:checking");
     rig.shared.borrow_mut().servers[1].is_out_of_reach = true;
     let end = rig.resume(Some(Direction::Back));
     assert!(!end.is_complete(), "{end:?}");
@@ -190,7 +190,7 @@ fn keys_are_not_removed_while_nobody_can_tell_whether_they_are_used() {
 #[test]
 fn a_file_that_cannot_be_read_is_not_absent() {
     let rig = plain();
-    apply_until(&rig, "E2.n2:checking");
+    rig.apply_until(&enable(), "E2.n2:checking");
     rig.shared.borrow_mut().servers[1].disk.unreadable.push("/var/lib/sealion".into());
     let before = pid(&rig, 1);
     let end = rig.resume(None);
@@ -229,7 +229,7 @@ fn a_server_that_hangs_at_its_start_is_not_waited_for_for_ever() {
 #[test]
 fn a_gate_looks_again_when_the_change_goes_on_later() {
     let rig = plain();
-    apply_until(&rig, "E5.n2:checking");
+    rig.apply_until(&enable(), "E5.n2:checking");
     rig.shared.borrow_mut().servers[2].cleartext_clients = 1;
     let end = rig.resume(None);
     assert!(end.text().contains("app@10.0.0.0:4711"), "{end:?}");
@@ -243,7 +243,7 @@ fn a_gate_looks_again_when_the_change_goes_on_later() {
 #[test]
 fn a_client_that_speaks_clear_text_at_the_end_keeps_the_change_open() {
     let rig = plain();
-    apply_until(&rig, "E6:checking");
+    rig.apply_until(&enable(), "E6:checking");
     rig.shared.borrow_mut().servers[0].cleartext_clients = 2;
     let end = rig.resume(None);
     assert!(matches!(end, End::Outcome(Outcome::Stopped { .. })), "{end:?}");
@@ -279,7 +279,7 @@ fn a_uuid_that_lingers_in_a_cluster_without_quorum_is_told_apart() {
 #[test]
 fn a_copy_of_somebody_who_is_further_is_never_made_shorter() {
     let rig = plain();
-    apply_until(&rig, "E1.n1:acting");
+    rig.apply_until(&enable(), "E1.n1:acting");
     let short = std::fs::read(rig.journal_path()).expect("a journal");
     let ahead = Path::new("/var/lib/sealion");
     let copy = |rig: &Rig| {

@@ -34,7 +34,8 @@ impl SimNode {
     }
 
     fn ask<T>(&self, question: impl FnOnce(&mut World) -> Result<T, String>) -> Result<T, NodeError> {
-        self.shared.advance(ASKING_MS);
+        let late_ms = self.shared.borrow().servers[self.index].answers_late_ms;
+        self.shared.advance(ASKING_MS + late_ms);
         let node = || self.spec.name.clone();
         let silent = |why: &str| NodeError::Silent { node: node(), why: why.into() };
         if self.shared.borrow().servers[self.index].is_frozen() {

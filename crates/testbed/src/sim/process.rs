@@ -133,6 +133,8 @@ pub struct Server {
     pub frozen_ms: Option<(u64, u64)>,
     /// Its socket file was removed: it serves others, and sealion does not reach it.
     pub is_out_of_reach: bool,
+    /// Each of its answers takes so long: below what is waited for.
+    pub answers_late_ms: u64,
     /// The service manager does not say whether it runs.
     pub manager_is_silent: bool,
     /// Sessions of its clients that do not use TLS whatever is offered.
@@ -186,6 +188,7 @@ impl Server {
             refuses_login: false,
             frozen_ms: None,
             is_out_of_reach: false,
+            answers_late_ms: 0,
             manager_is_silent: false,
             cleartext_clients: 0,
         }

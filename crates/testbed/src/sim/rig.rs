@@ -202,6 +202,21 @@ impl Rig {
         plan
     }
 
+    /// Applies until just before the first instant at this moment, where sealion is killed. The world must be a fork, so that
+    /// another one passes through the same instants.
+    pub fn apply_until(&self, change: &Change, moment: &str) {
+        let plan = self.plan(change).expect("a plan");
+        let rehearsal = self.fork(self.shared.borrow().seed);
+        rehearsal.plan(change).expect("a plan");
+        rehearsal.arm(None);
+        assert!(rehearsal.apply(&plan).is_complete());
+        let instants = rehearsal.trace();
+        let at = instants.iter().position(|instant| instant.moment == moment).expect("a moment of this plan");
+        self.arm(Some((at, super::fault::Fault::KillSealion)));
+        assert_eq!(self.apply(&plan), End::Killed);
+        self.arm(None);
+    }
+
     /// `machine` gives the machine, whether it was turned round, and whether what is down is to be started first.
     fn drive(&self, machine: impl FnOnce(&Journal) -> Option<(Machine, bool, bool)>) -> End {
         let mut journal = match Journal::open(&self.journal_path()) {

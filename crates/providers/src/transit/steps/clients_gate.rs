@@ -16,8 +16,34 @@ const LOOKS_MAX: usize = 3;
 /// So many clients of a link are named.
 const NAMED_MAX: usize = 8;
 
+/// What one look saw of the links of some kinds, in words.
+#[derive(Debug, Default)]
+pub struct Judged {
+    pub plain: Vec<String>,
+    /// Not known, each with its reason.
+    pub open: Vec<String>,
+    /// Client links on which nobody but sealion was connected over TCP: nothing could have been seen there.
+    pub nobody: Vec<String>,
+    pub sealed: usize,
+}
+
+impl Judged {
+    pub fn of(sights: &[LinkSight], kinds: &[LinkKind]) -> Self {
+        let mut judged = Self::default();
+        for sight in sights.iter().filter(|sight| kinds.contains(&sight.link.kind)) {
+            match &sight.seen {
+                Seen::Plain => judged.plain.push(described(sight)),
+                Seen::Unknown(_) if sight.has_no_clients() => judged.nobody.push(sight.link.to_string()),
+                Seen::Unknown(why) => judged.open.push(format!("{}: {why}", sight.link)),
+                Seen::Sealed => judged.sealed += 1,
+            }
+        }
+        judged
+    }
+}
+
 /// The link, with those who spoke clear text on it.
-pub fn described(sight: &LinkSight) -> String {
+fn described(sight: &LinkSight) -> String {
     match sight.cleartext_clients.as_slice() {
         [] => format!("{} ({} canaries)", sight.link, sight.canaries),
         clients => {
@@ -63,15 +89,7 @@ impl StepKind for ClientsGate {
                 }
                 Err(error) => return Err(StepError(error.to_string())),
             };
-            let (mut plain, mut open, mut nobody) = (Vec::new(), Vec::new(), Vec::new());
-            for sight in sights.iter().filter(|sight| sight.link.kind == LinkKind::Client) {
-                match &sight.seen {
-                    Seen::Plain => plain.push(described(sight)),
-                    Seen::Unknown(_) if sight.has_no_clients() => nobody.push(sight.link.to_string()),
-                    Seen::Unknown(why) => open.push(format!("{}: {why}", sight.link)),
-                    Seen::Sealed => {}
-                }
-            }
+            let Judged { plain, open, nobody, .. } = Judged::of(&sights, &[LinkKind::Client]);
             if !plain.is_empty() {
                 return Ok(StepCheck::Blocked(format!(
                     "some clients still speak clear text and would be cut off\n  why:  seen on {}\n  next: let them \

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use change::{Direction, StepCheck, StepError};
-use model::{LinkKind, LookError, Seen, Step, WireLook};
+use model::{LinkKind, LookError, Step, WireLook};
 use serde::{Deserialize, Serialize};
 use server::{CleartextLogin, NodeError};
 
-use super::clients_gate::described;
+use super::clients_gate::Judged;
 use super::{StepKind, params};
 use crate::transit::quorum::first_line;
 use crate::transit::world::Transit;
@@ -138,16 +138,8 @@ fn watched(transit: &mut Transit<'_>, kinds: &[LinkKind]) -> Result<Watched, Ste
                 continue;
             }
         };
-        let (mut plain, mut open, mut nobody, mut sealed) = (Vec::new(), Vec::new(), Vec::new(), 0);
-        for sight in sights.iter().filter(|sight| kinds.contains(&sight.link.kind)) {
-            match &sight.seen {
-                Seen::Plain => plain.push(described(sight)),
-                // A client without TLS is refused there, which was tried: nobody can be missing from what was seen.
-                Seen::Unknown(_) if sight.has_no_clients() => nobody.push(sight.link.to_string()),
-                Seen::Unknown(why) => open.push(format!("{}: {why}", sight.link)),
-                Seen::Sealed => sealed += 1,
-            }
-        }
+        // A client without TLS is refused, which was tried: where nobody was connected, nobody is missing from what was seen.
+        let Judged { plain, open, nobody, sealed } = Judged::of(&sights, kinds);
         if !plain.is_empty() {
             return Err(StepError(format!(
                 "clear text was seen after the change\n  why:  {}\n  next: sealion status --canaries shows each link; make these \
