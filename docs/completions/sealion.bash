@@ -226,7 +226,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__apply)
-            opts="-b -v -h --yes --ca-passphrase-file --bits --leaf-days --allow-untested --accept-unknown-clients --accept-unproven --sync-s-max --drain-s-max --inventory --format --color --verbose --help"
+            opts="-b -v -h --yes --ca-passphrase-file --bits --leaf-days --allow-untested --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --inventory --format --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -249,6 +249,10 @@ _sealion() {
                     return 0
                     ;;
                 --leaf-days)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --watch-clients-s)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1662,7 +1666,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__disable)
-            opts="-b -v -h --yes --ca-passphrase-file --bits --leaf-days --allow-untested --accept-unknown-clients --accept-unproven --sync-s-max --drain-s-max --inventory --format --color --verbose --help"
+            opts="-b -v -h --yes --ca-passphrase-file --bits --leaf-days --allow-untested --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --inventory --format --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1685,6 +1689,10 @@ _sealion() {
                     return 0
                     ;;
                 --leaf-days)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --watch-clients-s)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1716,7 +1724,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__enable)
-            opts="-b -v -h --yes --ca-passphrase-file --bits --leaf-days --allow-untested --accept-unknown-clients --accept-unproven --sync-s-max --drain-s-max --inventory --format --color --verbose --help"
+            opts="-b -v -h --yes --ca-passphrase-file --bits --leaf-days --allow-untested --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --inventory --format --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1739,6 +1747,10 @@ _sealion() {
                     return 0
                     ;;
                 --leaf-days)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --watch-clients-s)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2122,7 +2134,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__plan)
-            opts="-b -v -h --ca-passphrase-file --bits --leaf-days --allow-untested --accept-unknown-clients --accept-unproven --sync-s-max --drain-s-max --inventory --format --color --verbose --help enable disable rotate"
+            opts="-b -v -h --ca-passphrase-file --bits --leaf-days --allow-untested --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --inventory --format --color --verbose --help enable disable rotate"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2141,6 +2153,10 @@ _sealion() {
                     return 0
                     ;;
                 --leaf-days)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --watch-clients-s)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2584,7 +2600,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__resume)
-            opts="-b -v -h --ca-passphrase-file --bits --leaf-days --allow-untested --accept-unknown-clients --accept-unproven --sync-s-max --drain-s-max --take-over --inventory --format --color --verbose --help"
+            opts="-b -v -h --ca-passphrase-file --bits --leaf-days --allow-untested --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --take-over --inventory --format --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2603,6 +2619,10 @@ _sealion() {
                     return 0
                     ;;
                 --leaf-days)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --watch-clients-s)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2634,7 +2654,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__rotate)
-            opts="-b -v -h --yes --ca-passphrase-file --bits --leaf-days --allow-untested --accept-unknown-clients --accept-unproven --sync-s-max --drain-s-max --inventory --format --color --verbose --help"
+            opts="-b -v -h --yes --ca-passphrase-file --bits --leaf-days --allow-untested --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --inventory --format --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2657,6 +2677,10 @@ _sealion() {
                     return 0
                     ;;
                 --leaf-days)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --watch-clients-s)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2880,7 +2904,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__undo)
-            opts="-b -v -h --yes --ca-passphrase-file --bits --leaf-days --allow-untested --accept-unknown-clients --accept-unproven --sync-s-max --drain-s-max --take-over --inventory --format --color --verbose --help"
+            opts="-b -v -h --yes --ca-passphrase-file --bits --leaf-days --allow-untested --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --take-over --inventory --format --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2903,6 +2927,10 @@ _sealion() {
                     return 0
                     ;;
                 --leaf-days)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --watch-clients-s)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

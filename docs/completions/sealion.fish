@@ -387,6 +387,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand status" -s v -l verbose 
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l ca-passphrase-file -d 'The file with the passphrase of the CA key (mode 0600)' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -s b -l bits -d 'RSA keys of this size instead of P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l leaf-days -d 'Days until a node\'s certificate expires' -r
+complete -c sealion -n "__fish_sealion_using_subcommand plan" -l watch-clients-s -d 'Seconds for which client connections are watched before cleartext is refused; clients that connect less often are not seen' -r
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again; a running state transfer is waited for' -r
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l inventory -d 'The inventory of the cluster' -r -F
@@ -413,6 +414,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand apply" -l yes -d 'Do not
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l ca-passphrase-file -d 'The file with the passphrase of the CA key (mode 0600)' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -s b -l bits -d 'RSA keys of this size instead of P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l leaf-days -d 'Days until a node\'s certificate expires' -r
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -l watch-clients-s -d 'Seconds for which client connections are watched before cleartext is refused; clients that connect less often are not seen' -r
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again; a running state transfer is waited for' -r
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l inventory -d 'The inventory of the cluster' -r -F
@@ -439,6 +441,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand enable" -l yes -d 'Do no
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l ca-passphrase-file -d 'The file with the passphrase of the CA key (mode 0600)' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -s b -l bits -d 'RSA keys of this size instead of P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l leaf-days -d 'Days until a node\'s certificate expires' -r
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -l watch-clients-s -d 'Seconds for which client connections are watched before cleartext is refused; clients that connect less often are not seen' -r
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again; a running state transfer is waited for' -r
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l inventory -d 'The inventory of the cluster' -r -F
@@ -465,6 +468,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand disable" -l yes -d 'Do n
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l ca-passphrase-file -d 'The file with the passphrase of the CA key (mode 0600)' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -s b -l bits -d 'RSA keys of this size instead of P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l leaf-days -d 'Days until a node\'s certificate expires' -r
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -l watch-clients-s -d 'Seconds for which client connections are watched before cleartext is refused; clients that connect less often are not seen' -r
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again; a running state transfer is waited for' -r
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l inventory -d 'The inventory of the cluster' -r -F
@@ -491,6 +495,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l yes -d 'Do no
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l ca-passphrase-file -d 'The file with the passphrase of the CA key (mode 0600)' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -s b -l bits -d 'RSA keys of this size instead of P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l leaf-days -d 'Days until a node\'s certificate expires' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l watch-clients-s -d 'Seconds for which client connections are watched before cleartext is refused; clients that connect less often are not seen' -r
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again; a running state transfer is waited for' -r
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l inventory -d 'The inventory of the cluster' -r -F
@@ -516,6 +521,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand rotate" -s h -l help -d 
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l ca-passphrase-file -d 'The file with the passphrase of the CA key (mode 0600)' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -s b -l bits -d 'RSA keys of this size instead of P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l leaf-days -d 'Days until a node\'s certificate expires' -r
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -l watch-clients-s -d 'Seconds for which client connections are watched before cleartext is refused; clients that connect less often are not seen' -r
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again; a running state transfer is waited for' -r
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l inventory -d 'The inventory of the cluster' -r -F
@@ -543,6 +549,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand undo" -l yes -d 'Do not 
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l ca-passphrase-file -d 'The file with the passphrase of the CA key (mode 0600)' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -s b -l bits -d 'RSA keys of this size instead of P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l leaf-days -d 'Days until a node\'s certificate expires' -r
+complete -c sealion -n "__fish_sealion_using_subcommand undo" -l watch-clients-s -d 'Seconds for which client connections are watched before cleartext is refused; clients that connect less often are not seen' -r
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l sync-s-max -d 'Upper bound for a restarted node to be Synced again; a running state transfer is waited for' -r
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l drain-s-max -d 'Upper bound for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l inventory -d 'The inventory of the cluster' -r -F

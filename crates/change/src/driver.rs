@@ -28,6 +28,13 @@ pub trait Runner {
     fn act(&mut self, step: &Step, direction: Direction) -> Result<(), StepError>;
     /// Looks anew, over new connections; returns what was seen.
     fn verify(&mut self, step: &Step, direction: Direction) -> Result<String, StepError>;
+    /// Whether this runner still may write to the journal; asked before each record.
+    ///
+    /// # Errors
+    /// Somebody else goes on with the change. Nothing is written then, so that two histories do not come about.
+    fn may_go_on(&mut self) -> Result<(), StepError> {
+        Ok(())
+    }
     /// Copies a journal line to the nodes that the step changes. A node that is down gets it later.
     ///
     /// # Errors
@@ -84,6 +91,9 @@ impl Driver<'_> {
             let event = match command {
                 Command::Finished(outcome) => return Ok(outcome),
                 Command::Append(record) => {
+                    if let Err(StepError(why)) = self.runner.may_go_on() {
+                        return Ok(machine.interrupted(why));
+                    }
                     let line = self.journal.append(self.clock.unix_ms(), *record)?;
                     if let Err(StepError(why)) = self.runner.copy_journal(self.journal.path(), &line) {
                         return Ok(machine.interrupted(why));
@@ -125,5 +135,80 @@ impl Driver<'_> {
             .step(at)
             .ok_or_else(|| StepError(format!("internal fault: the plan has no step {at}")))?;
         work(self.runner, step)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Change, Noun, Plan, StepId, Verb};
+
+    use super::*;
+
+    /// A runner that loses its lease while a step acts.
+    struct Overtaken {
+        is_over: bool,
+    }
+
+    impl Runner for Overtaken {
+        fn check(&mut self, _: &Step, _: Direction) -> Result<StepCheck, StepError> {
+            Ok(StepCheck::Ready)
+        }
+        fn act(&mut self, _: &Step, _: Direction) -> Result<(), StepError> {
+            self.is_over = true;
+            Err(StepError("the lease was taken over".into()))
+        }
+        fn verify(&mut self, _: &Step, _: Direction) -> Result<String, StepError> {
+            Ok(String::new())
+        }
+        fn may_go_on(&mut self) -> Result<(), StepError> {
+            if self.is_over { Err(StepError("the lease was taken over".into())) } else { Ok(()) }
+        }
+        fn copy_journal(&mut self, _: &Path, _: &str) -> Result<(), StepError> {
+            Ok(())
+        }
+    }
+
+    struct Nobody;
+    impl Watcher for Nobody {
+        fn at(&mut self, _: &Machine, _: &Command) {}
+    }
+
+    /// Seen by an outsider: a record that it failed made two histories of one, and neither resume nor undo nor abandon went on.
+    #[test]
+    fn who_was_overtaken_writes_nothing_more() {
+        let dir = tempfile::tempdir().expect("tmp");
+        let mut journal = Journal::open(&dir.path().join("j")).expect("fresh");
+        let step = Step {
+            id: StepId("S".into()),
+            kind: "k".into(),
+            title: String::new(),
+            nodes: vec![],
+            restarts_server: false,
+            no_op: false,
+            only_looks: false,
+            shell: vec![],
+            sql: vec![],
+            diff: vec![],
+            params: serde_json::Value::Null,
+        };
+        let mut machine = Machine::start(Plan {
+            id: "p".into(),
+            change: Change::new(Verb::Enable, [Noun::Galera]),
+            cluster: "c".into(),
+            made_unix_ms: 0,
+            sealion_version: "0".into(),
+            state_hash: "h".into(),
+            impact: vec![],
+            rights: vec![],
+            steps: vec![step],
+        });
+        let (mut runner, mut watcher) = (Overtaken { is_over: false }, Nobody);
+        let clock = model::SystemClock;
+        let mut driver =
+            Driver { journal: &mut journal, runner: &mut runner, watcher: &mut watcher, clock: &clock };
+        let outcome = driver.run(&mut machine).expect("there is room");
+        assert!(matches!(outcome, Outcome::Stopped { .. }), "{outcome:?}");
+        let last = journal.records().last().expect("it was opened");
+        assert!(matches!(last, Record::Intent { .. }), "{last:?}");
     }
 }

@@ -1162,6 +1162,9 @@ pub struct How {
     /// Close the change although the last check could not prove it; that stays in `status` and in the journal
     #[arg(long)]
     pub accept_unproven: bool,
+    /// Seconds for which client connections are watched before cleartext is refused; clients that connect less often are not seen
+    #[arg(long, value_name = "S", default_value_t = 5)]
+    pub watch_clients_s: u64,
     /// Upper bound for a restarted node to be Synced again; a running state transfer is waited for
     #[arg(long, value_name = "S", default_value_t = 300)]
     pub sync_s_max: u64,

@@ -23,6 +23,7 @@ fn settings(how: &How) -> Settings {
         accept_unproven: how.accept_unproven,
         ..Settings::default()
     };
+    settings.limits.clients_look_ms = how.watch_clients_s * 1000;
     settings.limits.sync_ms_max = how.sync_s_max * 1000;
     settings.limits.drain_ms_max = how.drain_s_max * 1000;
     settings

@@ -33,6 +33,11 @@ impl Copy {
         matches!(self.parsed.records.last(), Some((_, Record::Closed { direction: Direction::Forward })))
     }
 
+    /// Whether it tells how a change ended that this machine's journal has as open.
+    pub fn closes(&self, journal: &Path) -> bool {
+        self.to == journal && !self.is_open()
+    }
+
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -99,8 +104,11 @@ fn read(cluster: &Cluster, node: &NodeName, from: PathBuf) -> Result<Option<Copy
     }
     let own = Local.read(&to, JOURNAL_BYTES_MAX).ok().flatten().unwrap_or_default();
     let own = parse(&own, &to)?;
-    let goes_on = own.records.len() < parsed.records.len()
-        && own.records.iter().zip(&parsed.records).all(|(one, other)| one == other);
+    let common = own.records.iter().zip(&parsed.records).take_while(|(one, other)| one == other).count();
+    // A sealion that lost its lease may have noted last that it failed: that is no history of its own.
+    let is_beginning =
+        own.records.iter().skip(common).all(|(_, record)| matches!(record, Record::Failed { .. }));
+    let goes_on = own.records.len() < parsed.records.len() && is_beginning;
     Ok(goes_on.then_some(Copy { node: node.clone(), from, to, bytes, parsed }))
 }
 

@@ -253,8 +253,11 @@ impl<R: change::Runner> change::Runner for Fenced<'_, R> {
         self.runner.verify(step, direction)
     }
 
+    fn may_go_on(&mut self) -> Result<(), change::StepError> {
+        self.lease.is_ours().map_err(change::StepError)
+    }
+
     fn copy_journal(&mut self, journal: &Path, line: &str) -> Result<(), change::StepError> {
-        self.lease.is_ours().map_err(change::StepError)?;
         self.runner.copy_journal(journal, line)
     }
 }

@@ -171,6 +171,8 @@ pub fn plan(
 fn nothing_open(cluster: &Cluster) -> Result<(), OpsError> {
     match open_change(cluster)? {
         None => Ok(()),
+        // Somebody else has ended it since: `apply` takes their journal.
+        Some(open) if copies::newer(cluster)?.iter().any(|copy| copy.closes(&open)) => Ok(()),
         Some(open) => Err(OpsError::Refused(format!(
             "another change of cluster {} is not finished, nothing was changed\n  why:  {} is open\n  next: sealion resume, sealion undo, or sealion abandon",
             cluster.name,
@@ -190,6 +192,11 @@ pub fn apply(
     let _lock = ClusterLock::take(&journal_dir(cluster)).map_err(before_anything)?;
     let lease = Lease::take(cluster, &plan.change.to_string(), settings.takes_over)?;
     nothing_open(cluster)?;
+    if let Some(open) = open_change(cluster)? {
+        for copy in copies::newer(cluster)?.into_iter().filter(|copy| copy.closes(&open)) {
+            copy.take_over()?;
+        }
+    }
     if let Some(copy) = copies::newer(cluster)?.into_iter().find(copies::Copy::is_open) {
         return Err(OpsError::Refused(format!(
             "a change of cluster {} that was begun elsewhere is not finished, nothing was changed\n  why:  {}\n  next: see \
@@ -327,26 +334,20 @@ pub fn go_on(
     )));
     let clock = SystemClock;
     {
+        let shared = std::cell::RefCell::new(&mut *tell);
         let mut transit = transit(
             cluster,
             settings,
             passphrase.clone(),
             machine.plan().id.clone(),
             &clock,
-            Box::new(|_| {}),
+            Box::new(|line: &str| (shared.borrow_mut())(Progress::Line(line.to_owned()))),
         );
-        let lines = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
-        let sink = std::rc::Rc::clone(&lines);
-        transit.tell = Box::new(move |line: &str| sink.borrow_mut().push(line.to_owned()));
         if let Some(line) = &turn {
             change::Runner::copy_journal(&mut transit, journal.path(), line)
                 .map_err(|error| OpsError::Stopped(error.0))?;
         }
-        let revived = transit.revive();
-        for line in lines.borrow().iter() {
-            tell(Progress::Line(line.clone()));
-        }
-        revived.map_err(|error| OpsError::Stopped(error.0))?;
+        transit.revive().map_err(|error| OpsError::Stopped(error.0))?;
     }
     drive(cluster, settings, passphrase, &lease, &mut journal, &mut machine, tell)
 }
@@ -516,8 +517,8 @@ pub fn abandon(cluster: &Cluster, settings: &Settings) -> Result<Vec<String>, Op
     let nobody = SecretString::from(String::new());
     let mut transit = transit(cluster, settings, nobody, machine.plan().id.clone(), &clock, Box::new(|_| {}));
     let left = transit::left_as(&mut transit, &machine);
-    let line = journal.append(SystemClock.unix_ms(), Record::Abandoned { left: left.clone() })?;
     lease.is_ours().map_err(OpsError::Stopped)?;
+    let line = journal.append(SystemClock.unix_ms(), Record::Abandoned { left: left.clone() })?;
     change::Runner::copy_journal(&mut transit, journal.path(), &line)
         .map_err(|error| OpsError::Stopped(error.0))?;
     Ok(left)

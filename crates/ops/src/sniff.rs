@@ -359,7 +359,9 @@ impl<'s> Seeing<'s> {
                 _ => {}
             }
         }
-        (witness, u32::try_from(others.len()).ok())
+        // Nobody in a list that is not everybody's says nothing.
+        let count = u32::try_from(others.len()).ok().filter(|_| sessions.is_partial.is_none());
+        (witness, count)
     }
 
     /// Who it was that spoke clear text.
@@ -668,6 +670,31 @@ mod tests {
             ("unknown", true, Some(0))
         );
         assert!(sight.has_no_clients());
+    }
+
+    /// Seen by an outsider: without the PROCESS privilege "nobody was connected" was said beside a client in clear text.
+    #[test]
+    fn a_list_that_is_not_everybodys_is_not_taken_for_nobody() {
+        let places = n1();
+        let flows = [flow("10.0.0.9:1001", "10.0.0.1:3306", true)];
+        let own = BTreeSet::from([at("10.0.0.9:1001")]);
+        let partial = TcpSessions { list: vec![], is_partial: Some("no PROCESS".into()) };
+        let sessions = BTreeMap::from([("n1".to_owned(), Ok(partial))]);
+        let report = CaptureReport::default();
+        let seeing = Seeing {
+            report: &report,
+            places: &places,
+            transfers: &[],
+            own: &own,
+            sessions: &sessions,
+            is_relayed: false,
+        };
+        let flows: Vec<OnLink<'_>> =
+            flows.iter().map(|flow| seeing.on_link(flow, at("10.0.0.1:3306"))).collect();
+        let state = CaptureState { control_seen: true, ..CaptureState::default() };
+        let sight = seeing.sight(Link::new(LinkKind::Client, "n1", "client"), &flows, state);
+        assert_eq!((sight.seen.word(), sight.tcp_sessions), ("unknown", None));
+        assert!(!sight.has_no_clients());
     }
 
     /// A session of which the capture saw nothing: it was silent, or it came over another interface.

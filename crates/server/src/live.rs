@@ -12,6 +12,7 @@ use net::{Client, ConnectOptions, NetError, SslMode, TlsOptions};
 use crate::capability::Capabilities;
 use crate::node::{Alive, CleartextLogin, NodeError, NodeSpec, ReadNode, Sessions, WriteNode};
 use crate::options::{self, Effective, LocalFiles, Start};
+use crate::sessions;
 use crate::view::NodeView;
 
 /// The service manager may take this long to stop or start a server before it is said to hang. systemd's own limit
@@ -247,6 +248,12 @@ impl ReadNode for LiveNode {
 
     fn sessions(&mut self) -> Result<Sessions, NodeError> {
         let mut client = self.connect()?;
+        if !sessions::sees_all(&mut client).map_err(|error| self.error(&error))? {
+            return Err(NodeError::Refused {
+                node: self.spec.name.clone(),
+                why: format!("who works there cannot be seen: {}", sessions::NO_PROCESS),
+            });
+        }
         let me = client.connection_id().to_string();
         let list = client.query("SHOW FULL PROCESSLIST").map_err(|error| self.error(&error))?;
         let mut seen = Sessions::default();
@@ -254,13 +261,14 @@ impl ReadNode for LiveNode {
         for row in list.iter() {
             let user = row.text("User").unwrap_or_default();
             let id = row.text("Id").unwrap_or_default().into_owned();
-            // The server's own threads (appliers, event scheduler) and this connection are not users.
-            if user == "system user" || user == "event_scheduler" || id == me {
+            let command = row.text("Command").unwrap_or_default();
+            // The server's own threads (appliers, event scheduler) and this connection are not users. Accounts may have their names.
+            let is_own = user == "system user" && row.text("Host").is_none_or(|host| host.is_empty());
+            if is_own || id == me || command == "Daemon" {
                 continue;
             }
-            let command = row.text("Command").unwrap_or_default();
             // A replica reads until it is stopped: nobody would ever see it leave, and it comes back by itself.
-            if command.starts_with("Binlog Dump") || command == "Daemon" {
+            if command.starts_with("Binlog Dump") {
                 continue;
             }
             seen.users += 1;

@@ -48,8 +48,7 @@ pub fn tcp_sessions(client: &mut Client) -> Result<TcpSessions, NetError> {
     let own = client.connection_id();
     let mut sessions = TcpSessions::default();
     if !sees_all(client)? {
-        sessions.is_partial =
-            Some("this account lacks the PROCESS privilege, so it sees its own sessions only".into());
+        sessions.is_partial = Some(NO_PROCESS.into());
     }
     // A right that is missing here is an error; no row is what a server with performance_schema=OFF gives.
     let known = client
@@ -63,7 +62,7 @@ pub fn tcp_sessions(client: &mut Client) -> Result<TcpSessions, NetError> {
                 .collect::<std::collections::BTreeMap<_, _>>()
         })
         .unwrap_or_default();
-    let rows = client.query("SELECT ID, USER, HOST FROM information_schema.PROCESSLIST")?;
+    let rows = client.query("SELECT ID, USER, HOST, COMMAND FROM information_schema.PROCESSLIST")?;
     for row in rows.iter() {
         let (Some(id), Some(host)) = (row.at(0).and_then(|id| id.parse().ok()), row.at(2)) else { continue };
         let Some((name, port)) = host.rsplit_once(':') else { continue };
@@ -78,7 +77,7 @@ pub fn tcp_sessions(client: &mut Client) -> Result<TcpSessions, NetError> {
         };
         let user = row.at(1).unwrap_or_default().into_owned();
         // It has not logged in: health checks of proxies come and go like that, and what it says later will be seen.
-        if user == "unauthenticated user" {
+        if user == "unauthenticated user" && row.at(3).is_some_and(|command| command == "Connect") {
             continue;
         }
         sessions.list.push(TcpSession { id, user, host: name.to_owned(), port, is_tls });
@@ -86,8 +85,11 @@ pub fn tcp_sessions(client: &mut Client) -> Result<TcpSessions, NetError> {
     Ok(sessions)
 }
 
+/// What a server does not say by itself.
+pub const NO_PROCESS: &str = "this account lacks the PROCESS privilege, so it sees its own sessions only";
+
 /// Whether the list of sessions is everybody's.
-fn sees_all(client: &mut Client) -> Result<bool, NetError> {
+pub(crate) fn sees_all(client: &mut Client) -> Result<bool, NetError> {
     let rows = client.query("SHOW GRANTS")?;
     // A grant on *.*; a role's own rows are shown once it is active.
     Ok(rows.iter().filter_map(|row| row.at(0).map(|text| text.to_ascii_uppercase())).any(|text| {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use change::{Direction, Outcome};
 use model::{Change, Noun, Verb};
-use testbed::sim::process::Group;
+use testbed::sim::process::{Group, Stubborn};
 use testbed::sim::{End, Fault, Rig, World};
 
 const SEED: u64 = 7;
@@ -303,4 +303,65 @@ fn a_copy_of_somebody_who_is_further_is_never_made_shorter() {
     assert!(end.text().contains("another sealion"), "{end:?}");
     assert_eq!(copy(&rig), (path, long));
     assert_eq!(rig.shared.borrow().letters(), "SSS");
+}
+
+/// Seen by an outsider: the certificate was another one than at E0, the server was stopped, and nothing could bring it back.
+#[test]
+fn a_server_is_not_stopped_when_its_certificate_does_not_serve_any_more() {
+    for (moment, file, text) in [
+        ("E2.n3:acting", "node-cert.pem", Some("-----BEGIN CERTIFICATE----- theirs")),
+        ("E4.n3:acting", "node-key.pem", Some("theirs")),
+        ("E4.n3:checking", "ca.pem", None),
+    ] {
+        let rig = plain();
+        rig.apply_until(&enable(), moment);
+        let path = format!("/etc/mysql/sealion/{file}");
+        let ours = rig.shared.borrow().servers[2].disk.text(&path).expect("placed");
+        match text {
+            Some(text) => rig.shared.borrow_mut().servers[2].disk.put(&path, text, 999, 0o600),
+            None => drop(rig.shared.borrow_mut().servers[2].disk.entries.remove(Path::new(&path))),
+        }
+        let before = pid(&rig, 2);
+        let end = rig.resume(None);
+        assert!(end.text().contains("key, certificate and CA"), "{moment}: {end:?}");
+        assert_eq!(pid(&rig, 2), before, "{moment}: it was stopped");
+        rig.shared.borrow_mut().advance(5_000);
+        assert!(rig.shared.borrow().is_whole(), "{moment}: it serves");
+        rig.shared.borrow_mut().servers[2].disk.put(&path, ours, 999, 0o600);
+        let end = rig.resume(None);
+        assert!(end.is_complete(), "{moment}: {end:?}");
+        is_sound(&rig);
+    }
+}
+
+#[test]
+fn a_stop_command_that_is_another_nodes_is_found_out_and_told() {
+    let rig = plain();
+    rig.shared.borrow_mut().servers[2].stop_is_anothers = true;
+    let plan = rig.plan(&enable()).expect("a plan");
+    let end = rig.apply(&plan);
+    assert!(matches!(end, End::Outcome(Outcome::Stopped { .. })), "{end:?}");
+    assert!(
+        end.text().contains("was to be stopped, and its process") && end.text().contains("inventory"),
+        "{end:?}"
+    );
+    assert_eq!(rig.shared.borrow().servers[2].desync, 0, "it is in service again");
+    rig.shared.borrow_mut().servers[2].stop_is_anothers = false;
+    assert!(rig.resume(None).is_complete());
+    is_sound(&rig);
+}
+
+#[test]
+fn an_undo_that_cannot_drain_a_node_leaves_it_in_service() {
+    let rig = plain();
+    rig.must(&enable());
+    rig.shared.borrow_mut().servers[0].stubborn = Stubborn::Busy;
+    let end = rig.resume(Some(Direction::Back));
+    assert!(end.text().contains("could not be drained"), "{end:?}");
+    rig.shared.borrow_mut().advance(2_000);
+    assert_eq!(rig.shared.borrow().servers[0].desync, 0);
+    assert_eq!(rig.shared.borrow().servers[0].disk.text("/var/lib/sealion/drained"), None);
+    rig.shared.borrow_mut().servers[0].stubborn = Stubborn::None;
+    assert!(rig.resume(Some(Direction::Back)).is_complete());
+    is_sound(&rig);
 }

@@ -42,7 +42,10 @@ pub fn left_as(transit: &mut Transit<'_>, machine: &Machine) -> Vec<String> {
             Err(error) => super::quorum::first_line(&error.to_string()).to_owned(),
         };
         if round::is_out_of_service(&**node) {
-            line += "; sealion took it out of service, to bring it back: SET GLOBAL wsrep_desync=OFF";
+            line += match node.view() {
+                Ok(_) => "; sealion took it out of service, to bring it back: SET GLOBAL wsrep_desync=OFF",
+                Err(_) => "; sealion took it out of service before",
+            };
         }
         lines.push(line);
     }

@@ -39,6 +39,8 @@ pub struct Limits {
     pub transfer_ms_max: u64,
     /// How long a look on the wire lasts.
     pub look_ms: u64,
+    /// How long clients are watched before clear text is refused: who connects less often is not seen.
+    pub clients_look_ms: u64,
     /// How long to wait for a cluster that lost its quorum to come back by itself.
     pub recover_ms_max: u64,
 }
@@ -52,6 +54,7 @@ impl Default for Limits {
             sync_ms_max: 300_000,
             transfer_ms_max: 24 * 3_600_000,
             look_ms: 1500,
+            clients_look_ms: 5000,
             recover_ms_max: 120_000,
         }
     }

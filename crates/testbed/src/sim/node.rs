@@ -243,6 +243,9 @@ impl WriteNode for SimNode {
 
     fn stop(&mut self) -> Result<(), NodeError> {
         self.shared.instant("stop", Some(self.index));
+        if self.shared.borrow().servers[self.index].stop_is_anothers {
+            return Ok(());
+        }
         let frozen = self.shared.borrow().servers[self.index].frozen_ms;
         if let Some((_, until)) = frozen {
             // SIGTERM waits with everything else.

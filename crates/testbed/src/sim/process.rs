@@ -135,6 +135,8 @@ pub struct Server {
     pub is_out_of_reach: bool,
     /// Each of its answers takes so long: below what is waited for.
     pub answers_late_ms: u64,
+    /// Its stop command ends well and stops nothing: in the inventory it is another node's.
+    pub stop_is_anothers: bool,
     /// The service manager does not say whether it runs.
     pub manager_is_silent: bool,
     /// Sessions of its clients that do not use TLS whatever is offered.
@@ -189,6 +191,7 @@ impl Server {
             frozen_ms: None,
             is_out_of_reach: false,
             answers_late_ms: 0,
+            stop_is_anothers: false,
             manager_is_silent: false,
             cleartext_clients: 0,
         }

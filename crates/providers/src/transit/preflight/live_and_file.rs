@@ -126,6 +126,7 @@ fn members(address: &str) -> Vec<&str> {
     hosts
         .split(',')
         .map(|host| match host.trim().rsplit_once(':') {
+            Some((name, _)) if name.ends_with(']') => name,
             Some((name, port)) if port.chars().all(|c| c.is_ascii_digit()) && !name.contains(':') => name,
             _ => host.trim(),
         })

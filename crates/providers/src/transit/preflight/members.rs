@@ -39,7 +39,18 @@ pub fn check(transit: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
                 ),
                 "name the nodes of a Galera cluster; other replication is not changed by this version",
             )),
-            Ok(_) => {}
+            Ok(_) => {
+                // Without it nobody could be drained, nor said to have left.
+                let Ok(node) = transit.node(name) else { continue };
+                if let Err(error) = node.sessions() {
+                    problems.push(problem(
+                        name,
+                        "who is connected cannot be seen",
+                        error.to_string(),
+                        "GRANT PROCESS ON *.* to the account that the inventory names, then plan again",
+                    ));
+                }
+            }
         }
     }
     problems.extend(elsewhere(transit, seen));

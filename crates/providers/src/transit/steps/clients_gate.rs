@@ -70,7 +70,7 @@ impl StepKind for ClientsGate {
             return Ok(StepCheck::AlreadyDone("nothing to take back".into()));
         }
         let what = WireLook {
-            settle: Duration::from_millis(transit.limits.look_ms),
+            settle: Duration::from_millis(transit.limits.clients_look_ms),
             canaries: true,
             nodes: transit.names().iter().map(ToString::to_string).collect(),
         };
@@ -99,7 +99,10 @@ impl StepKind for ClientsGate {
                 )));
             }
             if open.is_empty() {
-                let mut note = "every client that was connected spoke TLS".to_owned();
+                let mut note = format!(
+                    "every client that was connected in the {} s that were watched spoke TLS",
+                    transit.limits.clients_look_ms / 1000
+                );
                 if !nobody.is_empty() {
                     note += &format!("; nobody was connected over TCP: {}", nobody.join(", "));
                 }

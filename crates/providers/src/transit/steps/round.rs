@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 
 use change::{Direction, StepCheck, StepError};
+use host::ProcessFacts;
 use model::{NodeName, Step};
 use serde::{Deserialize, Serialize};
 use server::{NodeError, NodeView, WriteNode};
 
+use super::files::sound;
 use super::{StepKind, fail, only_node, params};
 use crate::transit::edit::{FileEdit, FileStand};
 use crate::transit::world::{Transit, sleep};
@@ -15,6 +17,8 @@ use crate::transit::{quorum, wait};
 /// So long the other nodes may take to be in step again before a restart is refused.
 const SETTLE_MS_MAX: u64 = 15_000;
 const SETTLE_POLL_MS: u64 = 500;
+/// A process may outlive the command that has stopped it by so long.
+const ENDED_MS_MAX: u64 = 10_000;
 
 pub struct Round;
 pub const ROUND: Round = Round;
@@ -50,6 +54,12 @@ impl RoundParams {
             Some(cert) if cert != seen => Some(format!("its ssl_cert is \"{seen}\", not \"{cert}\"")),
             _ => None,
         }
+    }
+
+    /// Whether the server, started as wished, reads key, certificate and CA.
+    fn reads_files(&self, direction: Direction) -> bool {
+        let (letter, cert) = self.wanted(direction);
+        letter != 'P' || cert.is_some_and(|cert| !cert.is_empty())
     }
 
     /// States that may stand beside the one that comes: a plain one never beside a strict one.
@@ -166,6 +176,55 @@ fn start_patiently(transit: &mut Transit<'_>, name: &NodeName) -> Result<(), Ste
     }
 }
 
+/// Why the server would not come back with the files that it would read at its start. They may have been changed since they
+/// were placed.
+fn unsound_files(
+    transit: &mut Transit<'_>,
+    name: &NodeName,
+    round: &RoundParams,
+    direction: Direction,
+) -> Result<Option<String>, StepError> {
+    if !round.reads_files(direction) {
+        return Ok(None);
+    }
+    let tls_dir = transit.node(name)?.spec().tls_dir.display().to_string();
+    Ok(match sound(transit, name) {
+        Ok(Some(_)) => None,
+        Ok(None) => Some(format!("key, certificate and CA are not all in {tls_dir} any more")),
+        Err(StepError(why)) => Some(format!(
+            "key, certificate and CA in {tls_dir} do not serve any more, and the server would not come back: {}",
+            why.replace('\n', " ")
+        )),
+    })
+}
+
+/// A server that was stopped has ended: else the stop command of the inventory is another one's.
+fn has_ended(
+    transit: &mut Transit<'_>,
+    name: &NodeName,
+    before: Option<&ProcessFacts>,
+) -> Result<(), StepError> {
+    let Some(before) = before else { return Ok(()) };
+    let began = transit.node(name)?.now_ms();
+    loop {
+        let node = transit.node(name)?;
+        let runs = node.host().process(before.pid).map_err(fail)?;
+        if runs.is_none_or(|now| now.start_ticks != before.start_ticks) {
+            return Ok(());
+        }
+        if node.now_ms() - began > ENDED_MS_MAX {
+            let words = node.spec().service.stop_command().join(" ");
+            return Err(fail(format!(
+                "{name} was to be stopped, and its process {} still runs\n  why:  `{words}` ended well and did not stop it: it may be another \
+                 node's, and that one may be down now\n  next: check start, stop and alive of each node in the inventory, start what was \
+                 stopped, then sealion resume",
+                before.pid
+            )));
+        }
+        sleep(transit, SETTLE_POLL_MS);
+    }
+}
+
 impl StepKind for Round {
     fn kind(&self) -> &'static str {
         "round"
@@ -196,7 +255,8 @@ impl StepKind for Round {
                 StepCheck::Ready
             });
         }
-        let reasons = reasons_against(transit, &name, is_ours, &round)?;
+        let mut reasons = reasons_against(transit, &name, is_ours, &round)?;
+        reasons.extend(unsound_files(transit, &name, &round, direction)?);
         if reasons.is_empty() {
             return Ok(StepCheck::Ready);
         }
@@ -242,20 +302,37 @@ impl StepKind for Round {
                 node.set_desync(true).map_err(fail)?;
             }
             node.hook(true).map_err(fail)?;
-            let note = wait::drained(transit, &name)?;
+            let note = match wait::drained(transit, &name) {
+                Ok(note) => note,
+                Err(error) => {
+                    // It serves on, whichever way the change goes.
+                    back_in_service(transit.node(&name)?)?;
+                    return Err(error);
+                }
+            };
             transit.say(&format!("{name}: {note}"));
             mark(transit.node(&name)?, &format!("{}{DRAINED}", step.id))?;
             // Draining takes its time: another node may have failed since the pre-check.
-            let reasons = reasons_against(transit, &name, true, &round)?;
+            let mut reasons = reasons_against(transit, &name, true, &round)?;
+            reasons.extend(unsound_files(transit, &name, &round, direction)?);
             if !reasons.is_empty() {
+                back_in_service(transit.node(&name)?)?;
                 return Err(fail(format!(
                     "{name} was drained and is not stopped\n  why:  {}\n  next: mend that, then sealion resume",
                     reasons.join("\n        ")
                 )));
             }
+            let process = transit.node(&name)?.process();
             transit.node(&name)?.stop().map_err(fail)?;
+            has_ended(transit, &name, process.as_ref())?;
         }
-        start_patiently(transit, &name)?;
+        if let Err(error) = start_patiently(transit, &name) {
+            let unsound = unsound_files(transit, &name, &round, direction)?;
+            return Err(match unsound {
+                Some(why) => fail(format!("{error}\n  note: {why}")),
+                None => error,
+            });
+        }
         back_in_service(transit.node(&name)?)
     }
 
