@@ -618,7 +618,7 @@ mod tests {
     fn client_link(
         places: &[Place],
         mut flows: Vec<Flow>,
-        sessions: Vec<TcpSession>,
+        sessions: &[TcpSession],
         own: &[&str],
     ) -> LinkSight {
         let control = Canary::new([1; 16]);
@@ -630,7 +630,7 @@ mod tests {
         let all = places
             .iter()
             .map(|place| {
-                let list = if place.node == "n1" { sessions.clone() } else { Vec::new() };
+                let list = if place.node == "n1" { sessions.to_vec() } else { Vec::new() };
                 (place.node.clone(), Ok(TcpSessions { list, is_partial: None }))
             })
             .collect();
@@ -656,7 +656,7 @@ mod tests {
             flow("10.0.0.9:1003", "10.0.0.1:3306", true),
         ];
         let sessions = vec![session("10.0.0.9:1002", None), session("10.0.0.9:1003", None)];
-        let sight = client_link(&n1(), flows, sessions, &["10.0.0.9:1003"]);
+        let sight = client_link(&n1(), flows, &sessions, &["10.0.0.9:1003"]);
         assert_eq!(sight.seen, Seen::Plain);
         assert_eq!(sight.cleartext_clients, ["app@10.0.0.9:1002"]);
     }
@@ -664,7 +664,7 @@ mod tests {
     #[test]
     fn what_only_sealion_said_proves_nothing() {
         let flows = vec![flow("10.0.0.9:1001", "10.0.0.1:3306", true)];
-        let sight = client_link(&n1(), flows, vec![], &["10.0.0.9:1001"]);
+        let sight = client_link(&n1(), flows, &[], &["10.0.0.9:1001"]);
         assert_eq!(
             (sight.seen.word(), sight.only_own_session, sight.tcp_sessions),
             ("unknown", true, Some(0))
@@ -704,7 +704,7 @@ mod tests {
         let seen = session("10.0.0.9:1001", None);
         let check = |other: Option<bool>, expected: &str| {
             let sessions = vec![seen.clone(), session("192.168.7.7:4000", other)];
-            let sight = client_link(&n1(), flows(), sessions, &[]);
+            let sight = client_link(&n1(), flows(), &sessions, &[]);
             assert_eq!(sight.seen.word(), expected, "{:?}", sight.seen);
             assert!(!sight.has_no_clients());
             sight
@@ -719,11 +719,11 @@ mod tests {
     fn clients_reach_a_server_by_other_addresses_and_ports_too() {
         let everywhere = || vec![place("n1", "10.0.0.1", true)];
         for server in ["127.0.0.1:3306", "192.168.1.1:3307", "10.0.0.1:3307"] {
-            let sight = client_link(&everywhere(), vec![flow("10.0.0.9:1001", server, false)], vec![], &[]);
+            let sight = client_link(&everywhere(), vec![flow("10.0.0.9:1001", server, false)], &[], &[]);
             assert_eq!(sight.seen, Seen::Plain, "{server}");
         }
         // Somebody else's server, where ours does not listen.
         let flows = vec![flow("10.0.0.9:1001", "127.0.0.1:3306", false)];
-        assert_eq!(client_link(&n1(), flows, vec![], &[]).seen.word(), "unknown");
+        assert_eq!(client_link(&n1(), flows, &[], &[]).seen.word(), "unknown");
     }
 }
