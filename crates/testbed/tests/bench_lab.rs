@@ -407,12 +407,17 @@ fn ended_early_it_says_so_and_leaves_nothing() {
     std::thread::sleep(Duration::from_secs(4));
     kill(Pid::from_raw(child.id().try_into().unwrap()), Signal::SIGINT).unwrap();
     let said = child.wait_with_output().unwrap();
+    nothing_is_left(home.path());
+    let text = String::from_utf8_lossy(&said.stderr).into_owned();
+    // On a busy machine it has not come to its first trial by then.
+    if said.status.code() == Some(3) && text.contains("nothing was measured") {
+        return;
+    }
     assert_eq!(said.status.code(), Some(7), "{said:?}");
     let report = measured(&said);
     assert_eq!(report["is_usable"], false);
     let whys = report["why_not"].to_string();
     assert!(whys.contains("ended early"), "{whys}");
-    nothing_is_left(home.path());
 }
 
 #[test]
