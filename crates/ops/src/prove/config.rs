@@ -292,13 +292,25 @@ pub fn look(asked: &Asked<'_>, matrix: &Matrix) -> Looked {
             }),
         }
     }
+    // An environment that is given beside a program is that program's.
+    let has_switch = |path: &&PathBuf| {
+        read(path).is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(config::NODE_SWITCH))
+    };
+    let switch = asked.files.iter().find(has_switch).map(|path| path.display().to_string());
     for path in asked.files {
-        file(path, asked.driver, matrix, &mut looked);
+        file(path, asked.driver, switch.as_deref(), matrix, &mut looked);
     }
     looked
 }
 
-fn file(path: &Path, driver: Option<&'static str>, matrix: &Matrix, looked: &mut Looked) {
+/// `switch`: the file that decides for a whole Node program whether certificates are verified.
+fn file(
+    path: &Path,
+    driver: Option<&'static str>,
+    switch: Option<&str>,
+    matrix: &Matrix,
+    looked: &mut Looked,
+) {
     let name = path.display().to_string();
     let unread = |line: Option<usize>, why: String| Unread { file: name.clone(), line, why };
     let bytes = match read(path) {
@@ -336,6 +348,16 @@ fn file(path: &Path, driver: Option<&'static str>, matrix: &Matrix, looked: &mut
         }
     }
     for mut found in all.found {
+        if let Some(switch) = switch
+            && matches!(found.driver, config::Driver::Family(family) if family.starts_with("node-"))
+        {
+            let mut obstacle = config::obstacle(
+                1,
+                "NODE_TLS_REJECT_UNAUTHORIZED is named there, which decides for the whole program",
+            );
+            obstacle.file = Some(switch.to_owned());
+            found.settings.push(obstacle);
+        }
         if all.files_count_more {
             if again.contains(&found.what) {
                 continue;

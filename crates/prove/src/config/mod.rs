@@ -8,6 +8,7 @@
 //! User names and passwords end here: no [`Found`] has one.
 
 pub mod choose;
+mod doubts;
 pub mod forms;
 mod harmless;
 mod nodes;
@@ -15,6 +16,7 @@ pub mod style;
 mod urls;
 
 pub use choose::{Choice, choose};
+pub use doubts::NODE_SWITCH;
 pub use formats::settings::SettingsError;
 pub use forms::{FORMS, Form, option_file};
 pub use style::Style;
@@ -266,7 +268,11 @@ fn clean(found: &mut Found) {
 pub fn read(name: &str, bytes: &[u8]) -> Result<(&'static Form, Read), SettingsError> {
     let form = forms::form(name);
     let mut read = (form.read)(bytes)?;
+    // Not UTF-8 is no reason: these words are ASCII.
+    let text = String::from_utf8_lossy(bytes);
+    read.doubt = read.doubt.or_else(|| doubts::of_file(form.id, &text));
     for found in &mut read.found {
+        doubts::of_connection(form.id, &text, found);
         if let Some((line, why)) = &read.doubt {
             found
                 .settings

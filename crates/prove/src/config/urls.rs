@@ -84,6 +84,19 @@ fn by_url(text: &str, line: usize, what: &str) -> Option<Found> {
     } else {
         return None;
     };
+    // Drivers do not agree on what a fragment is, nor on which of two parameters of one name counts. SQLAlchemy has no fragments.
+    if text.contains('#') && !scheme.contains('+') {
+        settings.push(obstacle(line, "it has a #, behind which some drivers read nothing"));
+    }
+    let is_twice = parts.params.iter().enumerate().any(|(at, (key, _))| {
+        parts.params.iter().skip(at + 1).any(|(other, _)| other.eq_ignore_ascii_case(key))
+    });
+    if is_twice && matches!(scheme, "mysql" | "mariadb") {
+        settings.push(obstacle(
+            line,
+            "a parameter stands in it twice, and drivers do not agree which one counts",
+        ));
+    }
     let hosts = hosts(&parts.host);
     let takes_several = matches!(&driver, Driver::Family("connector-j" | "mariadb-connector-j"));
     if let Some(why) = filled_in(text) {
