@@ -227,7 +227,7 @@ impl Journal {
     pub fn append(&mut self, at_unix_ms: u64, record: Record) -> Result<String, JournalError> {
         let line = Line { n: self.records.len() as u64, at_unix_ms, prev: self.last_hash.clone(), record };
         let mut text = serde_json::to_string(&line).expect("a record has only plain fields");
-        let hash = hex(&sha256(text.as_bytes()));
+        let hash = model::hex(&sha256(text.as_bytes()));
         text.push('\n');
         let fail = |source| JournalError::Io {
             what: "cannot write the journal",
@@ -303,7 +303,7 @@ pub fn parse(bytes: &[u8], path: &Path) -> Result<Parsed, JournalError> {
         if line.prev != parsed.last_hash || line.n != parsed.records.len() as u64 {
             return Err(damaged(number, "its hash does not follow from the line before".into()));
         }
-        parsed.last_hash = hex(&sha256(text));
+        parsed.last_hash = model::hex(&sha256(text));
         parsed.records.push((line.at_unix_ms, line.record));
     }
     Ok(parsed)
@@ -318,14 +318,6 @@ fn follows(text: &[u8], before: &Parsed) -> bool {
     line["prev"].as_str() == Some(&before.last_hash)
         && line["n"].as_u64() == Some(before.records.len() as u64)
         && line["record"].is_string()
-}
-
-pub fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 #[cfg(test)]

@@ -264,7 +264,7 @@ pub enum ProxyArg {
     V2,
 }
 
-impl From<ProxyArg> for ops::scan::ProxyVersion {
+impl From<ProxyArg> for scan_ops::ProxyVersion {
     fn from(word: ProxyArg) -> Self {
         match word {
             ProxyArg::V1 => Self::V1,
@@ -669,7 +669,7 @@ pub struct BenchSysbenchArgs {
 #[derive(Debug, Clone, Args)]
 pub struct BenchTables {
     /// The schema of the tables
-    #[arg(long, value_name = "NAME", default_value = ops::bench::SCHEMA)]
+    #[arg(long, value_name = "NAME", default_value = bench_ops::SCHEMA)]
     pub database: String,
     /// How many tables
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
@@ -715,7 +715,7 @@ pub struct BenchCleanupArgs {
     #[arg(short = '?', long, action = clap::ArgAction::Help)]
     pub help: Option<bool>,
     /// The schema that was made
-    #[arg(long, value_name = "NAME", default_value = ops::bench::SCHEMA)]
+    #[arg(long, value_name = "NAME", default_value = bench_ops::SCHEMA)]
     pub database: String,
 }
 
@@ -737,7 +737,7 @@ pub struct BenchTrial {
     pub workers: Option<u32>,
     /// How ids are drawn: special, uniform, gaussian or pareto
     #[arg(long, value_name = "NAME", default_value = "special")]
-    pub rand_type: ops::bench::Distribution,
+    pub rand_type: bench_ops::Distribution,
     /// Rows of a range
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub range_size: u32,
@@ -855,7 +855,7 @@ pub struct BenchLoadArgs {
     /// One measurement after the other with rates that rise by the same factor, in 8 steps if not said, until the server keeps
     /// up no more (1000..20000/12)
     #[arg(long, value_name = "FROM..TO[/STEPS]", conflicts_with_all = ["rate", "events"])]
-    pub rate_ramp: Option<ops::bench::ramp::Ramp>,
+    pub rate_ramp: Option<bench_ops::ramp::Ramp>,
     #[command(flatten)]
     pub keep: BenchKeep,
 }

@@ -10,17 +10,17 @@ use std::time::{Duration, Instant};
 use ::bench::load::Interim;
 use ::bench::load::tables::{Kind, Plan};
 use ::bench::sysbench::{shown, translate};
+use bench_ops::effect::{self, WithoutEffect};
+use bench_ops::experiment::{At, Method};
+use bench_ops::file;
+use bench_ops::kept::Measured;
+use bench_ops::ramp::{self, Ramp};
+use bench_ops::rig::{LabPlan, Rig};
+use bench_ops::workload::Options;
+use bench_ops::{EXPERIMENTS, Experiment, Load, Own, REPLAY, SCRIPT, TlsWish};
 use clap::Parser as _;
-use ops::bench::effect::{self, WithoutEffect};
-use ops::bench::experiment::{At, Method};
-use ops::bench::file;
-use ops::bench::kept::Measured;
-use ops::bench::ramp::{self, Ramp};
-use ops::bench::rig::{LabPlan, Rig};
-use ops::bench::workload::Options;
-use ops::bench::{EXPERIMENTS, Experiment, Load, Own, REPLAY, SCRIPT, TlsWish};
-use ops::{Cluster, OpsError};
 use report::shape::{LatencyRow, LoadReport, RunReport};
+use site::{Cluster, OpsError};
 
 use crate::args::{
     BenchCommand, BenchLoadArgs, BenchPrepareArgs, BenchRunArgs, BenchSysbenchArgs, BenchTables, BenchTrial,
@@ -56,7 +56,7 @@ pub fn bench(global: &Global, command: &BenchCommand) -> Result<u8, OpsError> {
         BenchCommand::Advise(args) => bench_kept::advise(global, args),
         BenchCommand::Cleanup(args) => {
             let target = first(global, &args.connect)?;
-            if ops::bench::cleanup(&target, &args.database)? {
+            if bench_ops::cleanup(&target, &args.database)? {
                 show::tell(&format!("dropped the schema {}", args.database));
             } else {
                 show::tell(&format!("there is no schema {}: nothing to do", args.database));
@@ -121,9 +121,9 @@ fn translation_measures(words: &[OsString]) -> bool {
 fn list(global: &Global) {
     // On a server that is named nothing would be left to compare.
     let named = Rig::named(vec![]);
-    let needs_lab = |one: &Experiment| !ops::bench::experiment::is_possible(&named, one);
+    let needs_lab = |one: &Experiment| !bench_ops::experiment::is_possible(&named, one);
     if global.format == Format::Json {
-        let workloads: Vec<serde_json::Value> = ops::bench::workloads()
+        let workloads: Vec<serde_json::Value> = bench_ops::workloads()
             .map(|(name, about)| serde_json::json!({ "workload": name, "an_event_is": about }))
             .collect();
         let experiments: Vec<serde_json::Value> = EXPERIMENTS
@@ -135,7 +135,7 @@ fn list(global: &Global) {
         let all = serde_json::json!({ "workloads": workloads, "experiments": experiments });
         show::out(&format!("{all:#}"));
     } else {
-        let rows = ops::bench::workloads().map(|(name, about)| vec![name.into(), about.into()]).collect();
+        let rows = bench_ops::workloads().map(|(name, about)| vec![name.into(), about.into()]).collect();
         show::out(&show::table(&["workload", "an event is"], rows));
         let row = |one: &Experiment| {
             vec![one.name.into(), one.question.into(), if needs_lab(one) { "needed" } else { "" }.into()]
@@ -154,7 +154,7 @@ fn first(global: &Global, connect: &Connect) -> Result<net::ConnectOptions, OpsE
 
 /// Over TCP, but for a server that is named by its socket alone.
 fn reached(cluster: &Cluster, connect: &Connect, tls: &TlsWish) -> Vec<net::ConnectOptions> {
-    let mut targets = ops::bench::targets(cluster, tls);
+    let mut targets = bench_ops::targets(cluster, tls);
     if let (None, Some(socket)) = (&connect.host, &connect.socket) {
         for target in &mut targets {
             target.endpoint = net::Endpoint::unix(socket);
@@ -188,7 +188,7 @@ fn prepare(global: &Global, args: &BenchPrepareArgs) -> Result<u8, OpsError> {
     };
     let rows = u64::from(plan.tables) * u64::from(plan.table_size);
     let (began, told_s) = (Instant::now(), AtomicU64::new(1));
-    ops::bench::prepare(&target, &plan, &stop, &|done| {
+    bench_ops::prepare(&target, &plan, &stop, &|done| {
         let elapsed = began.elapsed();
         // Once a second, by whoever comes first.
         let next = told_s.load(Ordering::Relaxed);
@@ -331,8 +331,8 @@ fn rig(
     wish.put_into(&mut tls);
     let asked = net::ConnectOptions::default().tls(tls.clone());
     none_without_effect(effect::of_experiments(&wish, &[asked], chosen))?;
-    ops::bench::rig::is_possible()?;
-    let home = ops::bench::rig::Home::make()?;
+    bench_ops::rig::is_possible()?;
+    let home = bench_ops::rig::Home::make()?;
     let namespace = crate::labs::namespace_by(false, || lab::namespace::enter_new_with_account(home.path()))?;
     let tables = Plan { threads: 4, ..plan(&args.trial.tables) };
     Ok((Rig::lab(LabPlan { tables, tls, namespace }, home), None))
@@ -343,7 +343,7 @@ fn named(name: &str) -> Result<Vec<&'static Experiment>, OpsError> {
     if name == ALL {
         return Ok(EXPERIMENTS.iter().collect());
     }
-    let found = ops::bench::experiments::experiment(name).ok_or_else(|| {
+    let found = bench_ops::experiments::experiment(name).ok_or_else(|| {
         let names: Vec<&str> = EXPERIMENTS.iter().map(|one| one.name).collect();
         OpsError::usage(
             format!("\"{name}\" is no experiment"),
@@ -367,7 +367,7 @@ fn experiment(global: &Global, args: &BenchRunArgs) -> Result<u8, OpsError> {
     let (mut rig, cluster) = rig(global, args, &experiments)?;
     if args.experiment == ALL {
         // Those that can be measured there.
-        experiments.retain(|one| ops::bench::experiment::is_possible(&rig, one));
+        experiments.retain(|one| bench_ops::experiment::is_possible(&rig, one));
     }
     if args.html.is_some() && experiments.len() > 1 {
         return Err(OpsError::usage(
@@ -423,7 +423,7 @@ fn one_experiment(
         },
     };
     if args.quick {
-        ops::bench::experiment::quick(&mut method);
+        bench_ops::experiment::quick(&mut method);
     }
     measure(rig, found, &method, stop)
 }
@@ -455,7 +455,7 @@ pub(crate) fn measure(
         ));
     };
     let say = &mut |what: &str| show::progress(&format!("{}: {what}", found.name));
-    let report = ops::bench::experiment::run(rig, found, method, stop, progress, say)?;
+    let report = bench_ops::experiment::run(rig, found, method, stop, progress, say)?;
     if std::io::stderr().is_terminal() {
         eprintln!();
     }
@@ -509,7 +509,7 @@ pub(crate) fn run_text(report: &RunReport) -> String {
     };
     let figure = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.2}"));
     // A statement that reads a table has no price of its own.
-    let reads_much = [ops::bench::STREAM, ops::bench::DUMP].contains(&report.workload.as_str());
+    let reads_much = [bench_ops::STREAM, bench_ops::DUMP].contains(&report.workload.as_str());
     let rows = report
         .levels
         .iter()
@@ -550,7 +550,7 @@ pub(crate) fn run_text(report: &RunReport) -> String {
             let _ = writeln!(out, "{}", show::wrapped(&mark, &comparison.text));
         }
     }
-    if report.workload == ops::bench::CONNECT {
+    if report.workload == bench_ops::CONNECT {
         let arms = report.levels.first().map(|level| level.arms.as_slice()).unwrap_or_default();
         let trips = |arm: &report::shape::ArmRow| {
             let sum = |of: fn(&report::shape::TrialRow) -> u64| arm.samples.iter().map(of).sum::<u64>();
@@ -596,7 +596,7 @@ fn counted(targets: &[net::ConnectOptions], schema: &str) -> Result<Own, OpsErro
     let target = targets.first().ok_or_else(|| {
         OpsError::usage("there is no server", "the inventory names none", "name one: -h HOST -P PORT -u USER")
     })?;
-    let found = ops::bench::digests::read(target, schema)?;
+    let found = bench_ops::digests::read(target, schema)?;
     let share = found.covered as f64 / found.counted as f64 * 100.0;
     show::tell(&format!(
         "note: the mix is of {share:.1} % of the {} statements that the server has counted",
@@ -655,7 +655,7 @@ fn load(global: &Global, args: &BenchLoadArgs) -> Result<u8, OpsError> {
     let is_live = std::io::stderr().is_terminal();
     // What was spent before it began is not of its first second.
     let mut before = Interim { client_cpu_us: ::bench::cpu::own_us(), ..Interim::default() };
-    let report = ops::bench::load(&targets, &wish, &stop, &mut |now| {
+    let report = bench_ops::load(&targets, &wish, &stop, &mut |now| {
         if is_live {
             show::progress(&moment(before, now));
         }
@@ -680,7 +680,7 @@ fn can_be_detected(args: &BenchLoadArgs, workload: &str) -> Result<(), OpsError>
         "with a rate the throughput is that rate from the beginning"
     } else if args.events.is_some() {
         "a number of events may be over before it"
-    } else if workload == ops::bench::CONNECT {
+    } else if workload == bench_ops::CONNECT {
         "who connects has nothing to warm up"
     } else {
         return Ok(());
@@ -830,7 +830,7 @@ pub(crate) fn text(report: &LoadReport) -> String {
     }
     line("latency ms", latencies(&report.latency_ms));
     // A connection has no query: what is timed in it is what the server does before anybody logs in.
-    let part = if report.workload == ops::bench::CONNECT { "  greeting and TLS" } else { "  of a query" };
+    let part = if report.workload == bench_ops::CONNECT { "  greeting and TLS" } else { "  of a query" };
     line(part, latencies(&report.query_latency_ms));
     let a_gb = |cpu_s: Option<f64>| cpu_s.map(|cpu_s| format!("; {cpu_s:.2} s a GB")).unwrap_or_default();
     if let Some(cpu) = &report.client_cpu_us_per_query {

@@ -5,14 +5,14 @@ use std::io::{ErrorKind, IsTerminal, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ops::bench::effect;
-use ops::bench::experiment::Method;
-use ops::bench::kept::{self, Kept, Measured};
-use ops::bench::rig::Rig;
-use ops::bench::{Load, advise as advice, compare as comparison};
-use ops::{Cluster, OpsError};
+use bench_ops::effect;
+use bench_ops::experiment::Method;
+use bench_ops::kept::{self, Kept, Measured};
+use bench_ops::rig::Rig;
+use bench_ops::{Load, advise as advice, compare as comparison};
 use report::formats::bench::{trials_csv, trials_parquet};
 use report::shape::{AdviseReport, BENCH_RUNS_SCHEMA_ID, CompareReport, KeptRow, RunReport, RunsReport};
+use site::{Cluster, OpsError};
 
 use crate::args::{
     BenchAdviseArgs, BenchCompareArgs, BenchExportArgs, BenchKeep, BenchRunsArgs, BenchShowArgs, Format,
@@ -282,10 +282,10 @@ fn measured(global: &Global, args: &BenchAdviseArgs) -> Result<(Vec<Kept>, bool)
     let targets = targets(&cluster, &args.trial)?;
     // Before minutes have gone into the first of them.
     if let Some(first) = targets.first() {
-        ops::bench::schema_is_ours(first, &args.trial.tables.database)?;
+        bench_ops::schema_is_ours(first, &args.trial.tables.database)?;
     }
     let experiments: Vec<_> =
-        advice::MEASURED.iter().filter_map(|name| ops::bench::experiments::experiment(name)).collect();
+        advice::MEASURED.iter().filter_map(|name| bench_ops::experiments::experiment(name)).collect();
     none_without_effect(effect::of_experiments(&wish(&args.trial)?, &targets, &experiments))?;
     let mut rig = Rig::named(targets);
     let stop = interrupt::flag()?;

@@ -4,9 +4,9 @@ use std::io::{BufRead, IsTerminal, Write};
 use std::time::Instant;
 
 use ::change::Direction;
+use change_ops::roll::{self, Finished, Progress, Settings};
 use model::{Change, Noun, Plan, Verb};
-use ops::roll::{self, Finished, Progress, Settings};
-use ops::{Cluster, OpsError};
+use site::{Cluster, OpsError};
 use trust::KeyKind;
 
 use crate::args::{
@@ -276,7 +276,7 @@ fn run(
     let started_unix_ms = model::Clock::unix_ms(&model::SystemClock);
     let mut printer = Printer { began, verbose: global.verbose > 0 };
     let finished = work(&mut |progress| printer.tell(progress))?;
-    if let Some(why) = ops::history::keep_change(cluster, command, started_unix_ms, &finished) {
+    if let Some(why) = change_ops::history::keep_change(cluster, command, started_unix_ms, &finished) {
         show::tell(&format!("note: this run was not kept: {why}"));
     }
     if global.format == Format::Json {

@@ -3,8 +3,8 @@
 use std::io::{BufRead, IsTerminal};
 use std::path::PathBuf;
 
-use ops::inventory::{self, ClientOptions};
-use ops::{Cluster, OpsError};
+use site::inventory::{self, ClientOptions};
+use site::{Cluster, OpsError};
 
 use crate::args::{Connect, Global};
 
@@ -93,7 +93,7 @@ pub fn one_server(connect: &Connect) -> Result<Cluster, OpsError> {
 }
 
 /// From the terminal, without echo.
-fn ask_password() -> Result<ops::SecretString, OpsError> {
+fn ask_password() -> Result<site::SecretString, OpsError> {
     use nix::sys::termios::{LocalFlags, SetArg, tcgetattr, tcsetattr};
     let stdin = std::io::stdin();
     if !stdin.is_terminal() {
@@ -115,7 +115,7 @@ fn ask_password() -> Result<ops::SecretString, OpsError> {
     let _ = tcsetattr(&stdin, SetArg::TCSANOW, &before);
     eprintln!();
     read.map_err(|error| OpsError::internal("cannot read the password", error))?;
-    Ok(ops::SecretString::from(line.trim_end_matches(['\n', '\r']).to_owned()))
+    Ok(site::SecretString::from(line.trim_end_matches(['\n', '\r']).to_owned()))
 }
 
 #[cfg(test)]

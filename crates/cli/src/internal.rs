@@ -55,6 +55,6 @@ fn echo(at: &str, pair: &[OsString]) -> Result<(), String> {
 fn writers(config: &Path, option_file: &Path) -> Result<(), String> {
     let text = std::fs::read_to_string(config).map_err(|error| error.to_string())?;
     let config: bench::writers::Config = serde_json::from_str(&text).map_err(|error| error.to_string())?;
-    let login = ops::inventory::login_from(option_file).map_err(|error| error.to_string())?;
+    let login = site::inventory::login_from(option_file).map_err(|error| error.to_string())?;
     bench::writers::run(&config, &login, std::io::stdin()).map(|_| ()).map_err(|error| error.to_string())
 }

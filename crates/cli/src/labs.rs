@@ -6,7 +6,7 @@ use std::process::Command;
 
 use lab::supervisor::NodeState;
 use lab::{Lab, LabFile, LabOptions, Wait};
-use ops::{OpsError, labs};
+use site::{OpsError, labs};
 
 use crate::args::{DemoArgs, Format, Global, LabCommand, LabExecArgs, LabKind, LabUpArgs};
 use crate::show;
@@ -137,12 +137,14 @@ fn up(_: &Global, args: &LabUpArgs) -> Result<u8, OpsError> {
     if args.tls && args.kind == LabKind::Mariadb {
         labs::encrypt_single(&up)?;
     } else if args.tls {
-        let settings = ops::roll::Settings::default();
+        let settings = change_ops::roll::Settings::default();
         let passphrase = up.cluster.passphrase(None)?;
         let change = model::Change::new(model::Verb::Enable, model::Noun::ALL);
-        let plan = ops::roll::plan(&up.cluster, &settings, passphrase.clone(), &change)?;
+        let plan = change_ops::roll::plan(&up.cluster, &settings, passphrase.clone(), &change)?;
         let mut printer = crate::change::Printer { began: std::time::Instant::now(), verbose: false };
-        ops::roll::apply(&up.cluster, &settings, passphrase, &plan, &mut |progress| printer.tell(progress))?;
+        change_ops::roll::apply(&up.cluster, &settings, passphrase, &plan, &mut |progress| {
+            printer.tell(progress)
+        })?;
     }
     print_connect(&up);
     Ok(0)
@@ -216,7 +218,7 @@ pub fn demo(_: &Global, args: &DemoArgs) -> Result<u8, OpsError> {
         .map_err(|error| OpsError::usage("--out is no path", error.to_string(), "name a directory"))?;
     let namespace = namespace(args.no_namespace)?;
     let relay = args.relay || !lab::namespace::may_capture();
-    let options = ops::demo::DemoOptions {
+    let options = demo::DemoOptions {
         lab: LabOptions {
             name: "demo".into(),
             dir,
@@ -232,7 +234,7 @@ pub fn demo(_: &Global, args: &DemoArgs) -> Result<u8, OpsError> {
         },
         out,
         full: args.full,
-        settings: ops::roll::Settings::default(),
+        settings: change_ops::roll::Settings::default(),
     };
     // The lab's supervisor dies with us and takes servers and files along; with --keep they stay.
     let keep = args.keep;
@@ -246,7 +248,7 @@ pub fn demo(_: &Global, args: &DemoArgs) -> Result<u8, OpsError> {
     })
     .map_err(|error| OpsError::internal("cannot handle Ctrl-C", error))?;
     let began = std::time::Instant::now();
-    let (demo, up) = ops::demo::run(&options, &mut |line| {
+    let (demo, up) = demo::run(&options, &mut |line| {
         let at = began.elapsed().as_secs_f64();
         if line.starts_with('\u{25b8}') {
             show::tell(&format!("{at:6.1} s  {}", show::bold(line)));

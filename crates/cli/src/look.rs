@@ -1,7 +1,7 @@
 //! Commands that only look.
 
 use model::{Rule, Severity, Verdict};
-use ops::OpsError;
+use site::OpsError;
 
 use crate::args::{ConfigArgs, ExplainArgs, Format, Global, ReportArgs, StatusArgs};
 use crate::show;
@@ -11,15 +11,16 @@ pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
     let started_unix_ms = model::Clock::unix_ms(&model::SystemClock);
     // Of the nodes of an inventory others may answer; of one server there is nothing else.
     if !cluster.has_files {
-        ops::status::reach(&cluster)?;
+        status_ops::status::reach(&cluster)?;
     }
-    let status = ops::status::status(&cluster, args.look_ms, args.canaries);
-    if let Some(why) = ops::history::keep_status(&cluster, started_unix_ms, &status) {
+    let status = status_ops::status::status(&cluster, args.look_ms, args.canaries);
+    if let Some(why) = change_ops::history::keep_status(&cluster, started_unix_ms, &status) {
         eprintln!("note: this run was not kept: {why}");
     }
-    let open = if cluster.has_files { ops::roll::open_change(&cluster)? } else { None };
-    let unproven = if cluster.has_files { ops::roll::unproven(&cluster)? } else { None };
-    let lease = if cluster.has_files { ops::lease::holder(&cluster).map(|held| held.holder) } else { None };
+    let open = if cluster.has_files { change_ops::roll::open_change(&cluster)? } else { None };
+    let unproven = if cluster.has_files { change_ops::roll::unproven(&cluster)? } else { None };
+    let lease =
+        if cluster.has_files { change_ops::lease::holder(&cluster).map(|held| held.holder) } else { None };
     let open = open.and_then(|path| Some(path.file_stem()?.to_string_lossy().into_owned()));
     if global.format == Format::Json {
         let json = serde_json::json!({
@@ -80,9 +81,9 @@ pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
     })
 }
 
-pub fn print_status(status: &ops::status::Status) {
+pub fn print_status(status: &status_ops::status::Status) {
     let cluster = &status.cluster;
-    let is_outside = |node: &ops::status::NodeStatus| {
+    let is_outside = |node: &status_ops::status::NodeStatus| {
         !node.rows.is_empty() && node.rows.iter().all(|row| row.what == "client")
     };
     if status.nodes.iter().all(is_outside) && !status.not_applicable.is_empty() {
@@ -172,7 +173,7 @@ pub fn print_status(status: &ops::status::Status) {
 }
 
 pub fn config(global: &Global, args: &ConfigArgs) -> Result<u8, OpsError> {
-    let printed = ops::config_print::print(
+    let printed = status_ops::config_print::print(
         args.defaults_file.clone(),
         args.defaults_extra_file.clone(),
         args.defaults_group_suffix.as_deref(),
@@ -213,7 +214,7 @@ pub fn inventory(args: &crate::args::InventoryArgs) -> Result<u8, OpsError> {
         .map(std::path::absolute)
         .transpose()
         .map_err(|error| OpsError::usage("--defaults-file is no path", error.to_string(), "name a file"))?;
-    print!("{}", ops::draft::draft(&cluster, login.as_deref())?);
+    print!("{}", change_ops::draft::draft(&cluster, login.as_deref())?);
     Ok(0)
 }
 
@@ -296,12 +297,12 @@ pub fn report(global: &Global, args: &ReportArgs) -> Result<u8, OpsError> {
 
 /// Kept runs: a list, or one of them whole.
 fn runs(global: &Global, args: &ReportArgs) -> Result<u8, OpsError> {
-    let cluster = ops::Cluster::read(&global.inventory)?;
+    let cluster = site::Cluster::read(&global.inventory)?;
     if let Some(id) = &args.run {
-        println!("{}", ops::history::export(&cluster, id)?);
+        println!("{}", change_ops::history::export(&cluster, id)?);
         return Ok(0);
     }
-    let runs = ops::history::runs(&cluster, args.limit)?;
+    let runs = change_ops::history::runs(&cluster, args.limit)?;
     if global.format == Format::Json {
         let list: Vec<_> = runs
             .iter()

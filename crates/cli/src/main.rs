@@ -22,7 +22,7 @@ use std::process::ExitCode;
 
 use args::{Cli, Command};
 use clap::Parser;
-use ops::OpsError;
+use site::OpsError;
 
 fn main() -> ExitCode {
     // Some commands of the lab are other processes of the same program; they take no options of people.

@@ -5,12 +5,12 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use ops::OpsError;
-use ops::prove::drivers::{self, COLUMNS, Kept, LOGINS, State, Tried, Wanted};
-use ops::prove::{ATTACKS, CLIENTS, Ground, Outcome, Stage, attack};
 use prove::Protocol;
+use prove_ops::drivers::{self, COLUMNS, Kept, LOGINS, State, Tried, Wanted};
+use prove_ops::{ATTACKS, CLIENTS, Ground, Outcome, Stage, attack};
 use report::shape::{PROVE_CLIENT_SCHEMA_ID, ProveClientReport};
 use serde_json::{Value, json};
+use site::OpsError;
 
 use crate::args::{self, Format, Global, ProveClientArgs, ProveClientsArgs, ProveCommand, ProveServeArgs};
 use crate::{interrupt, show};
@@ -20,7 +20,7 @@ const PROVE_SERVE_SCHEMA_ID: &str = "sealion/prove-serve/1";
 const POLL: Duration = Duration::from_millis(200);
 
 pub fn prove(global: &Global, command: &ProveCommand) -> Result<u8, OpsError> {
-    ops::prove::keep_memory_private()?;
+    prove_ops::keep_memory_private()?;
     match command {
         ProveCommand::Client(args) => client(global, args),
         ProveCommand::Clients(args) => clients(global, args),
@@ -108,7 +108,7 @@ fn client(global: &Global, args: &ProveClientArgs) -> Result<u8, OpsError> {
     let is_table = global.format == Format::Table;
     let at_most = Duration::from_secs(args.timeout_s);
     let judged =
-        ops::prove::client(&stage, &attacks, protocol, &args.command, at_most, &stop, &mut |outcome| {
+        prove_ops::client(&stage, &attacks, protocol, &args.command, at_most, &stop, &mut |outcome| {
             if is_table {
                 print_outcome(global, outcome);
             }
@@ -361,7 +361,7 @@ fn serve(global: &Global, args: &ProveServeArgs) -> Result<u8, OpsError> {
         let first = json!({
             "schema": PROVE_SERVE_SCHEMA_ID,
             "host": stage.host,
-            "user": ops::prove::USER,
+            "user": prove_ops::USER,
             "password": stage.password(),
             "ca": stage.ca_path().display().to_string(),
             "ports": ports,
@@ -375,7 +375,7 @@ fn serve(global: &Global, args: &ProveServeArgs) -> Result<u8, OpsError> {
         show::out(&show::table(&["port", "case", "what is done"], rows));
         show::out(&format!(
             "user {}, password {}, CA {}\nConnect to {}, and SELECT anything: the answer says what happened. Ctrl-C ends it.",
-            ops::prove::USER,
+            prove_ops::USER,
             stage.password(),
             stage.ca_path().display(),
             stage.host,

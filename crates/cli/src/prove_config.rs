@@ -6,16 +6,16 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use model::Severity;
-use ops::OpsError;
-use ops::prove::config::confirm::{self, Confirmed};
-use ops::prove::config::rows::{Counts, report};
-use ops::prove::config::{
-    self, Asked, Connection, Fix, Looked, Matrix, Prediction, Said, is_typed, place, shown,
-};
-use ops::prove::drivers::{self, COLUMNS};
-use ops::prove::{Ground, Stage, attack};
 use prove::Protocol;
 use prove::config::Driver;
+use prove_ops::config::confirm::{self, Confirmed};
+use prove_ops::config::rows::{Counts, report};
+use prove_ops::config::{
+    self, Asked, Connection, Fix, Looked, Matrix, Prediction, Said, is_typed, place, shown,
+};
+use prove_ops::drivers::{self, COLUMNS};
+use prove_ops::{Ground, Stage, attack};
+use site::OpsError;
 
 use crate::args::{Format, Global, ProveConfigArgs};
 use crate::show;

@@ -5,14 +5,14 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use ops::OpsError;
-use ops::prove::relay::{
+use prove_ops::relay::{
     Active, Change, Config, Keys, LISTED_MAX, Place, Relayed, Running, Said, Stripped, Wish,
 };
-use ops::prove::sniff::{raw_words, words};
+use prove_ops::sniff::{raw_words, words};
 use report::shape::{
     PROVE_RELAY_SCHEMA_ID, ProveRelayReport, RelayConnection, RelayEvent, SniffCanary, SniffFinding,
 };
+use site::OpsError;
 
 use crate::args::{Format, Global, ProveRelayArgs};
 use crate::{prove_sniff, show};
@@ -94,7 +94,7 @@ fn config(args: &ProveRelayArgs) -> Result<Config, OpsError> {
     let password = args
         .password_file
         .as_deref()
-        .map(|path| ops::inventory::read_secret(path, "password"))
+        .map(|path| site::inventory::read_secret(path, "password"))
         .transpose()?;
     Ok(Config { active: Active { strip: args.strip, substitute_key, change }, password })
 }

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
-use ops::OpsError;
-use ops::prove::sniff::{
+use prove_ops::sniff::{
     Conclusion, Kind, Listed, Place, Report, Seen, Sniffed, Source, Word, guess, sniff, word_name, words,
 };
 use report::shape::{
@@ -12,6 +11,7 @@ use report::shape::{
     SniffFinding, SniffFindingSum, SniffGalera, SniffKindSum, SniffLogin, SniffMySql, SniffNotLookedAt,
     SniffSecret,
 };
+use site::OpsError;
 
 use crate::args::{Format, Global, ProveSniffArgs};
 use crate::show;

@@ -2,9 +2,9 @@
 
 use std::sync::atomic::AtomicBool;
 
-use ops::OpsError;
-use ops::prove::tour::{Act, Chapter, Lesson, PARTS, Tour, part, tour};
+use prove_ops::tour::{Act, Chapter, Lesson, PARTS, Tour, part, tour};
 use report::shape::{PROVE_TOUR_SCHEMA_ID, ProveTourReport, TourAct, TourChapter, TourLesson, TourProgram};
+use site::OpsError;
 
 use crate::args::{Format, Global, ProveTourArgs};
 use crate::show;

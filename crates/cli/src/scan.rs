@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use ::report::formats::scan::SCAN_FORMATS;
 use ::report::shape::{ScanReport, SeverityWord, TargetRow};
-use ops::OpsError;
-use ops::scan::{Agreed, Authorized, Budget, Gate, Listener, Settings, Typed, Wish};
 use scan::interrogation::Depth;
 use scan::intrude::Intrusive;
+use scan_ops::{Agreed, Authorized, Budget, Gate, Listener, Settings, Typed, Wish};
+use site::OpsError;
 
 use crate::args::{DEFAULT_INVENTORY, Format, Global, IntrusiveArg, ScanArgs, SeverityArg};
 
@@ -35,7 +35,7 @@ pub fn scan(global: &Global, args: &ScanArgs) -> Result<u8, OpsError> {
         authorized: args.authorized_range.clone(),
         intrusive: intrusive(&args.intrusive),
     };
-    let earlier = args.resume.as_deref().map(ops::scan::read_result).transpose()?;
+    let earlier = args.resume.as_deref().map(scan_ops::read_result).transpose()?;
     let agreed = match (&earlier, &args.resume) {
         (Some(earlier), Some(path)) => typed.agree_with(earlier, path)?,
         _ => typed.alone(),
@@ -44,9 +44,9 @@ pub fn scan(global: &Global, args: &ScanArgs) -> Result<u8, OpsError> {
     let settings = settings(global, args, agreed)?;
     let baseline = match &args.baseline {
         Some(path) => {
-            let then = ops::scan::read_result(path)?;
+            let then = scan_ops::read_result(path)?;
             let name = path.display().to_string();
-            ops::scan::comparable(&name, &then, ops::scan::depth_word(settings.depth))?;
+            scan_ops::comparable(&name, &then, scan_ops::depth_word(settings.depth))?;
             Some((name, then))
         }
         None => None,
@@ -82,15 +82,15 @@ pub fn scan(global: &Global, args: &ScanArgs) -> Result<u8, OpsError> {
         stop: &stop,
     };
     let report = match &earlier {
-        Some(earlier) => ops::scan::complete(earlier, &settings, &mut budget, &stop, &mut progress),
-        None => ops::scan::scan(&wishes, &settings, &mut budget, &stop, &mut progress),
+        Some(earlier) => scan_ops::complete(earlier, &settings, &mut budget, &stop, &mut progress),
+        None => scan_ops::scan(&wishes, &settings, &mut budget, &stop, &mut progress),
     };
     if let Err(why) = budget.save() {
         tell(&format!("note: how many connections were made was not kept: {why}"));
     }
     let mut report = report?;
     if let Some((name, then)) = &baseline {
-        report.changes = Some(ops::scan::changes(name, then, &report)?);
+        report.changes = Some(scan_ops::changes(name, then, &report)?);
     }
     // Before anything is printed: who reads it may be gone.
     let out = args.out.as_ref().map(|path| write(path, &rendered("json", &report)?)).transpose();
@@ -117,7 +117,7 @@ pub fn scan(global: &Global, args: &ScanArgs) -> Result<u8, OpsError> {
     if let (false, Some(path)) = (report.is_complete, &args.out) {
         tell(&format!("complete it with: sealion scan --resume {} --out {}", path.display(), path.display()));
     }
-    Ok(match ops::scan::gate(&report, args.fail_on.map(word)) {
+    Ok(match scan_ops::gate(&report, args.fail_on.map(word)) {
         Gate::Passed => 0,
         Gate::Failed => 1,
         Gate::Blind => 3,
@@ -191,13 +191,16 @@ fn settings(global: &Global, args: &ScanArgs, agreed: Agreed) -> Result<Settings
             ..scan::Limits::default()
         },
         connections_per_address: args.max_handshakes,
-        roots: ops::scan::roots(agreed.ssl_ca.as_deref())?,
+        roots: scan_ops::roots(agreed.ssl_ca.as_deref())?,
         // The result is perhaps completed from another directory.
         ssl_ca: agreed.ssl_ca.map(|path| std::path::absolute(&path).unwrap_or(path)),
         proxy: agreed.proxy,
         authorized: agreed.authorized.as_deref().map(Authorized::read).transpose()?,
-        nameservers: ops::scan::system_nameservers(),
-        accepted: ops::accepted::read(&global.inventory, global.inventory == Path::new(DEFAULT_INVENTORY))?,
+        nameservers: scan_ops::system_nameservers(),
+        accepted: scan_ops::accepted::read(
+            &global.inventory,
+            global.inventory == Path::new(DEFAULT_INVENTORY),
+        )?,
         ..Settings::default()
     })
 }
@@ -303,11 +306,11 @@ fn intrusive(words: &[IntrusiveArg]) -> Option<Intrusive> {
 }
 
 fn wishes(global: &Global, args: &ScanArgs) -> Result<Vec<Wish>, OpsError> {
-    let mut wishes = ops::scan::wishes(args.targets.iter().map(String::as_str))?;
+    let mut wishes = scan_ops::wishes(args.targets.iter().map(String::as_str))?;
     if let Some(path) = &args.targets_file {
-        wishes.extend(ops::scan::wishes_of_file(path)?);
+        wishes.extend(scan_ops::wishes_of_file(path)?);
     } else if wishes.is_empty() {
-        let cluster = ops::Cluster::read(&global.inventory)?;
+        let cluster = site::Cluster::read(&global.inventory)?;
         for node in &cluster.nodes {
             for port in [node.port, node.galera_port] {
                 wishes.push(Wish::place(&node.address, port));

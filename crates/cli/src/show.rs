@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use comfy_table::{ContentArrangement, Table};
 use nix::unistd::{AccessFlags, access};
-use ops::OpsError;
+use site::OpsError;
 
 use crate::args::Color;
 

@@ -4,6 +4,7 @@
 
 pub mod clock;
 pub mod finding;
+mod hex;
 pub mod link;
 pub mod look;
 pub mod observation;
@@ -13,6 +14,7 @@ pub mod target;
 
 pub use clock::{Clock, SystemClock};
 pub use finding::{Finding, Rule, Severity, Verdict};
+pub use hex::hex;
 pub use link::{Evidence, Link, LinkKind, LinkSight, Seen};
 pub use look::{Look, LookError, WireLook};
 pub use observation::{Observation, ObservationId, Observations, Source, Value};

@@ -94,7 +94,7 @@ fn same(one: &Was, other: &Was) -> bool {
 }
 
 pub fn hash(bytes: &[u8]) -> String {
-    change::journal::hex(&sha256(bytes))
+    model::hex(&sha256(bytes))
 }
 
 /// The new bytes.

@@ -150,7 +150,7 @@ fn state_hash(change: &Change, drafts: &[Draft]) -> String {
             draft.view.state_uuid()
         );
     }
-    change::journal::hex(&sha256(text.as_bytes()))
+    model::hex(&sha256(text.as_bytes()))
 }
 
 struct Builder {

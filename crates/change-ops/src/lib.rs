@@ -1,0 +1,8 @@
+//! plan, apply, resume, undo, abandon: the change engine on a user's cluster, with its locks, leases and the copies of its
+//! journals. Start reading at [`roll`].
+
+mod copies;
+pub mod draft;
+pub mod history;
+pub mod lease;
+pub mod roll;

@@ -1,0 +1,682 @@
+//! `sealion prove config`: connections in the settings of applications, what the matrix says of each, and what would be better.
+//!
+//! No verdict is made here. A prediction is the row of the matrix for the mode that the settings are; where they are none that
+//! was measured, it is unknown, and [`confirm`] can run the driver with them.
+
+use std::cmp::Reverse;
+use std::io::Read as _;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use model::Severity;
+use prove::client::{Client, Kind};
+use prove::config::choose::{self, Choice, is_chosen};
+use prove::config::option_file::{self, Line};
+use prove::config::{self, Driver, Found, Given, Setting, Style, is_socket_key, is_writable, style};
+use report::shape::{PROVE_CLIENTS_SCHEMA_ID, ProveCaseRow, ProveClientsReport, ProveModeRow};
+use server::options::{LocalFiles, Start};
+
+use site::OpsError;
+
+pub mod confirm;
+pub mod rows;
+
+pub use prove::config::{families, family};
+
+/// What `prove clients` saw when the page of the matrix was made, by the same run.
+const MATRIX: &str = include_str!("../../../docs/src/reference/clients.json");
+
+/// Every verdict that a prediction can have.
+#[derive(Debug, Clone)]
+pub struct Matrix {
+    report: ProveClientsReport,
+    /// For people: which run that is.
+    pub source: String,
+}
+
+impl Matrix {
+    /// The one that comes with this sealion.
+    ///
+    /// # Errors
+    /// A fault of ours: a test reads it.
+    pub fn built_in() -> Result<Self, OpsError> {
+        let report = serde_json::from_str(MATRIX)
+            .map_err(|error| OpsError::internal("the matrix that is built in cannot be read", error))?;
+        Ok(Self { report, source: "built in".into() })
+    }
+
+    /// One of your own: `sealion prove clients --format json >FILE`.
+    ///
+    /// # Errors
+    /// A file that is none.
+    pub fn from_file(path: &Path) -> Result<Self, OpsError> {
+        let wrong = |why: String| {
+            OpsError::usage(
+                format!("{} is no matrix", path.display()),
+                why,
+                "make one: sealion prove clients --format json >FILE",
+            )
+        };
+        let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+        let report: ProveClientsReport =
+            serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+        if report.schema != PROVE_CLIENTS_SCHEMA_ID {
+            return Err(wrong(format!(
+                "its schema is {}, not {PROVE_CLIENTS_SCHEMA_ID}",
+                wire::printable(&report.schema)
+            )));
+        }
+        Ok(Self { report, source: path.display().to_string() })
+    }
+
+    pub fn version(&self, client: &Client) -> Option<&str> {
+        self.report.clients.iter().find(|one| one.client == client.id)?.version.as_deref()
+    }
+
+    fn row(&self, client: &Client, mode: &str) -> Option<&ProveModeRow> {
+        let one = self.report.clients.iter().find(|one| one.client == client.id)?;
+        one.modes.iter().find(|row| row.mode == mode)
+    }
+}
+
+/// What was asked for.
+pub struct Asked<'a> {
+    pub files: &'a [PathBuf],
+    /// Connection texts.
+    pub texts: &'a [String],
+    /// The driver of texts that do not name theirs.
+    pub driver: Option<&'static str>,
+}
+
+/// All that was found in the files.
+#[derive(Debug, Clone, Default)]
+pub struct Looked {
+    pub connections: Vec<Connection>,
+    pub unread: Vec<Unread>,
+    pub notes: Vec<Note>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Unread {
+    pub file: String,
+    pub line: Option<usize>,
+    pub why: String,
+}
+
+#[derive(Debug, Clone)]
+pub struct Note {
+    pub file: String,
+    pub text: String,
+}
+
+/// One connection, with a prediction for each client that may be the one.
+#[derive(Debug, Clone)]
+pub struct Connection {
+    pub file: String,
+    pub form: &'static str,
+    pub found: Found,
+    pub predictions: Vec<Prediction>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Prediction {
+    pub client: &'static Client,
+    /// The version that was measured.
+    pub version: Option<String>,
+    pub said: Said,
+    pub fix: Option<Fix>,
+    pub confirmed: Option<confirm::Confirmed>,
+}
+
+#[derive(Debug, Clone)]
+pub enum Said {
+    Row {
+        row: ProveModeRow,
+        provided: &'static str,
+    },
+    /// It goes through a Unix socket, whatever it says of TLS.
+    Local,
+    Unknown(String),
+}
+
+/// What to write instead.
+#[derive(Debug, Clone)]
+pub struct Fix {
+    /// Lines as they stand in a file of this form; none where nothing that was measured is better.
+    pub set: Vec<String>,
+    /// Settings that go.
+    pub remove: Vec<Setting>,
+    /// What is still open then, or what to do where no setting helps.
+    pub note: String,
+}
+
+/// What a mode gives away, from its row alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Falls {
+    /// With the honest server too.
+    pub never_encrypts: bool,
+    pub in_clear: bool,
+    pub to_certificates: bool,
+    pub to_names: bool,
+    /// It refused in the end, and had sent an answer that can be guessed from.
+    pub gives_login: bool,
+    pub breaks_its_promise: bool,
+}
+
+impl Falls {
+    pub fn of(cases: &[ProveCaseRow], broken_by: Option<&str>) -> Self {
+        let any = |is: &dyn Fn(&ProveCaseRow) -> bool| cases.iter().any(is);
+        let never_encrypts = any(&|case| case.family == "control" && case.verdict == "AP");
+        // Of a certificate one learns only from who looks at certificates.
+        let takes = |families: &[&str]| {
+            !never_encrypts
+                && any(&|case| {
+                    case.has_fallen
+                        && families.contains(&case.family.as_str())
+                        && matches!(case.verdict.as_str(), "AT" | "PW" | "FILE")
+                })
+        };
+        Self {
+            never_encrypts,
+            in_clear: never_encrypts
+                || any(&|case| {
+                    case.has_fallen
+                        && (case.family == "strip" || matches!(case.verdict.as_str(), "AP" | "cP"))
+                }),
+            to_certificates: takes(&["certificate", "version"]),
+            to_names: takes(&["name"]),
+            gives_login: any(&|case| case.has_fallen && case.verdict == "cT"),
+            breaks_its_promise: broken_by.is_some(),
+        }
+    }
+
+    /// How bad that is: worst where the settings look like they protect.
+    pub fn severity(self) -> Option<Severity> {
+        match self {
+            Self { in_clear: true, breaks_its_promise: true, .. } => Some(Severity::Critical),
+            Self { in_clear: true, .. } | Self { breaks_its_promise: true, .. } => Some(Severity::High),
+            Self { to_certificates: true, .. } => Some(Severity::Medium),
+            Self { to_names: true, .. } | Self { gives_login: true, .. } => Some(Severity::Low),
+            _ => None,
+        }
+    }
+
+    /// For comparing: by severity, then by how much there is of it.
+    fn weight(self) -> (u8, usize) {
+        let falls =
+            [self.never_encrypts, self.in_clear, self.to_certificates, self.to_names, self.gives_login];
+        (self.severity().map_or(0, |severity| severity as u8 + 1), falls.iter().filter(|is| **is).count())
+    }
+
+    /// For people.
+    pub fn sentence(self) -> String {
+        let mut parts = Vec::new();
+        if self.never_encrypts {
+            parts.push("does not use TLS, even where the server offers it");
+        } else if self.in_clear {
+            parts.push("falls back to cleartext if a man in the middle strips TLS");
+        }
+        if self.to_certificates {
+            parts.push("accepts any certificate");
+        }
+        if self.to_names {
+            parts.push("does not verify the host name");
+        }
+        if self.gives_login {
+            parts.push("sends the user name, and a response that can be cracked offline, before it refuses the server");
+        }
+        match parts.as_slice() {
+            [] => "withstood every attack that was measured".into(),
+            _ => parts.join("; "),
+        }
+    }
+}
+
+impl Prediction {
+    pub fn falls(&self) -> Option<Falls> {
+        // What was seen counts more than what was said.
+        if let Some(confirm::Confirmed::Seen(seen)) = &self.confirmed {
+            return seen.is_controlled.then(|| Falls::of(&seen.cases, seen.broken_by.as_deref()));
+        }
+        match &self.said {
+            Said::Row { row, .. } => Some(Falls::of(&row.cases, row.broken_by.as_deref())),
+            Said::Local => Some(Falls::of(&[], None)),
+            Said::Unknown(_) => None,
+        }
+    }
+
+    /// For people: what it comes to.
+    pub fn means(&self) -> Option<String> {
+        match self.said {
+            Said::Local => Some("connects over a Unix socket, not over a network".into()),
+            _ => self.falls().map(Falls::sentence),
+        }
+    }
+
+    pub fn severity(&self) -> Option<Severity> {
+        self.falls().and_then(Falls::severity)
+    }
+
+    /// Nothing can be said: neither the matrix nor a run does.
+    pub fn is_unknown(&self) -> bool {
+        self.falls().is_none()
+    }
+}
+
+impl Connection {
+    /// Its client is not known, so nothing was predicted; or nothing could be.
+    pub fn is_unknown(&self) -> bool {
+        // An old version that was not measured with some words says nothing against the others.
+        let counts = |one: &&Prediction| !one.client.settings.is_some_and(|settings| settings.is_old);
+        self.predictions.is_empty() || self.predictions.iter().filter(counts).any(Prediction::is_unknown)
+    }
+
+    pub fn severity(&self) -> Option<Severity> {
+        self.predictions.iter().filter_map(Prediction::severity).max()
+    }
+}
+
+/// Reads everything, and predicts. A file that cannot be read stops nothing: it is in [`Looked::unread`].
+pub fn look(asked: &Asked<'_>, matrix: &Matrix) -> Looked {
+    let mut looked = Looked::default();
+    for (index, text) in asked.texts.iter().enumerate() {
+        let file =
+            if asked.texts.len() == 1 { "(the URL)".to_owned() } else { format!("(URL {})", index + 1) };
+        match config::text(text) {
+            Some(found) => looked.connections.push(connection(file, "URL", found, asked.driver, matrix)),
+            // The text is not repeated: it may be a password.
+            None => looked.unread.push(Unread {
+                file,
+                line: None,
+                why: "it is no connection URL or DSN that is known".into(),
+            }),
+        }
+    }
+    // An environment that is given beside a program is that program's.
+    let has_switch = |path: &&PathBuf| {
+        read(path).is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(config::NODE_SWITCH))
+    };
+    let switch = asked.files.iter().find(has_switch).map(|path| path.display().to_string());
+    for path in asked.files {
+        file(path, asked.driver, switch.as_deref(), matrix, &mut looked);
+    }
+    looked
+}
+
+/// `switch`: the file that decides for a whole Node program whether certificates are verified.
+fn file(
+    path: &Path,
+    driver: Option<&'static str>,
+    switch: Option<&str>,
+    matrix: &Matrix,
+    looked: &mut Looked,
+) {
+    let name = path.display().to_string();
+    let unread = |line: Option<usize>, why: String| Unread { file: name.clone(), line, why };
+    let bytes = match read(path) {
+        Ok(bytes) => bytes,
+        Err(why) => return looked.unread.push(unread(None, why)),
+    };
+    if config::forms::form(&name).id == "option-file" {
+        return option_files(path, &name, matrix, looked);
+    }
+    let (form, all) = match config::read(&name, &bytes) {
+        Ok(read) => read,
+        Err(error) => return looked.unread.push(unread(error.line(), error.to_string())),
+    };
+    let is_silent = all.found.is_empty()
+        && all.unread.is_empty()
+        && all.notes.is_empty()
+        && all.environment_files.is_empty();
+    looked.unread.extend(all.unread.into_iter().map(|one| unread(Some(one.line), one.why)));
+    looked.notes.extend(all.notes.into_iter().map(|text| Note { file: name.clone(), text }));
+    // Variables that a file sets again; and the line of one that could not be read, and may set any.
+    let (mut again, mut may_be_any) = (Vec::new(), None);
+    for (other, line) in all.environment_files {
+        // Of a unit it is absolute; of a compose file it counts from that file. A specifier, a pattern or a variable is neither.
+        if other.contains(['%', '*', formats::settings::HOLE]) {
+            may_be_any.get_or_insert(line);
+            looked
+                .unread
+                .push(unread(Some(line), "the environment file that it names is no plain path".into()));
+            continue;
+        }
+        let other = path.parent().unwrap_or(Path::new("")).join(other);
+        match environment_file(&other, driver, matrix, looked) {
+            Some(variables) => again.extend(variables),
+            None => _ = may_be_any.get_or_insert(line),
+        }
+    }
+    for mut found in all.found {
+        if let Some(switch) = switch
+            && matches!(found.driver, config::Driver::Family(family) if family.starts_with("node-"))
+        {
+            let mut obstacle = config::obstacle(
+                1,
+                "NODE_TLS_REJECT_UNAUTHORIZED is named there, which decides for the whole program",
+            );
+            obstacle.file = Some(switch.to_owned());
+            found.settings.push(obstacle);
+        }
+        if all.files_count_more {
+            if again.contains(&found.what) {
+                continue;
+            }
+            if let Some(line) = may_be_any {
+                found.settings.push(config::obstacle(line, "the file that is named there may set it again"));
+            }
+        }
+        looked.connections.push(connection(name.clone(), form.name, found, driver, matrix));
+    }
+    if is_silent {
+        looked.unread.push(unread(None, format!("no connection was found in it (read as {})", form.name)));
+    }
+}
+
+/// Whatever it is called, it is an environment. The names of its variables; none where it cannot be read.
+fn environment_file(
+    path: &Path,
+    driver: Option<&'static str>,
+    matrix: &Matrix,
+    looked: &mut Looked,
+) -> Option<Vec<String>> {
+    let name = path.display().to_string();
+    let read = read(path).and_then(|bytes| config::read(".env", &bytes).map_err(|error| error.to_string()));
+    match read {
+        Ok((form, all)) => {
+            for found in all.found {
+                looked.connections.push(connection(name.clone(), form.name, found, driver, matrix));
+            }
+            looked.unread.extend(all.unread.into_iter().map(|one| Unread {
+                file: name.clone(),
+                line: Some(one.line),
+                why: one.why,
+            }));
+            Some(all.variables)
+        }
+        Err(why) => {
+            looked.unread.push(Unread { file: name, line: None, why });
+            None
+        }
+    }
+}
+
+/// At most what settings have; never a device or a pipe, which may not end. To open a pipe that nobody writes to would wait.
+fn read(path: &Path) -> Result<Vec<u8>, String> {
+    let file = std::fs::OpenOptions::new()
+        .read(true)
+        .custom_flags(nix::libc::O_NONBLOCK)
+        .open(path)
+        .map_err(|error| error.to_string())?;
+    let is_file = file.metadata().map_err(|error| error.to_string())?.is_file();
+    if !is_file {
+        return Err("it is no file".into());
+    }
+    let limit = u64::try_from(formats::settings::SETTINGS_BYTES_MAX).unwrap_or(u64::MAX);
+    let mut bytes = Vec::new();
+    file.take(limit + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    Ok(bytes)
+}
+
+/// What each client reads in an option file and all that it includes.
+fn option_files(path: &Path, name: &str, matrix: &Matrix, looked: &mut Looked) {
+    let mut all: Vec<Connection> = Vec::new();
+    let mut notes: Vec<String> = Vec::new();
+    for client in option_file::readers() {
+        let groups: Vec<String> = client
+            .settings
+            .map_or(&[][..], |settings| settings.groups)
+            .iter()
+            .map(|group| (*group).to_owned())
+            .collect();
+        let effective =
+            match server::options::resolve(&Start::DefaultsFile(path.to_owned()), &groups, &LocalFiles) {
+                Ok(effective) => effective,
+                Err(error) => {
+                    // Every client fails at the same place. A line that is quoted may have a password in it, however broken.
+                    let why = error.to_string();
+                    let why = without_quotes(why.lines().next().unwrap_or_default());
+                    looked.unread.push(Unread { file: name.to_owned(), line: None, why });
+                    return;
+                }
+            };
+        notes.extend(effective.notes);
+        let mut seen_groups: Vec<String> = Vec::new();
+        let lines: Vec<Line> = effective
+            .settings
+            .into_iter()
+            .map(|setting| {
+                if !seen_groups.contains(&setting.group) {
+                    seen_groups.push(setting.group.clone());
+                }
+                let is_secret = formats::optfile::is_secret_key(&setting.key);
+                Line {
+                    key: setting.key_as_written,
+                    value: setting.value.filter(|_| !is_secret),
+                    file: (setting.file != path).then(|| setting.file.display().to_string()),
+                    line: setting.line,
+                }
+            })
+            .collect();
+        let Some(mut found) = option_file::found(client, &lines) else { continue };
+        found.what = format!("[{}]", seen_groups.join("] ["));
+        let prediction = predict(client, &found, matrix);
+        // Clients that read the same lines are told together.
+        match all.iter_mut().find(|one| one.found.settings == found.settings && one.found.what == found.what)
+        {
+            Some(one) => one.predictions.push(prediction),
+            None => all.push(Connection {
+                file: name.to_owned(),
+                form: "an option file",
+                found,
+                predictions: vec![prediction],
+            }),
+        }
+    }
+    notes.sort();
+    notes.dedup();
+    looked.notes.extend(notes.into_iter().map(|text| Note { file: name.to_owned(), text }));
+    if all.is_empty() {
+        looked.unread.push(Unread {
+            file: name.to_owned(),
+            line: None,
+            why: "it has no group that a client reads: a server's settings are looked at by sealion status"
+                .into(),
+        });
+    }
+    looked.connections.extend(all);
+}
+
+/// Without what stands between the first and the last quote.
+fn without_quotes(text: &str) -> String {
+    match (text.find('"'), text.rfind('"')) {
+        (Some(first), Some(last)) if first < last => {
+            format!(
+                "{}(not shown){}",
+                text.get(..first).unwrap_or_default(),
+                text.get(last + 1..).unwrap_or_default()
+            )
+        }
+        _ => text.to_owned(),
+    }
+}
+
+fn connection(
+    file: String,
+    form: &'static str,
+    mut found: Found,
+    driver: Option<&'static str>,
+    matrix: &Matrix,
+) -> Connection {
+    if let (Driver::Unknown { .. }, Some(family)) = (&found.driver, driver) {
+        found.driver = Driver::Family(family);
+        config::settle(&mut found);
+    }
+    let predictions = match &found.driver {
+        Driver::Unknown { .. } => vec![],
+        Driver::Family(name) => family(name)
+            .into_iter()
+            .filter(|client| is_chosen(client, &found.settings))
+            .map(|client| predict(client, &found, matrix))
+            .collect(),
+    };
+    Connection { file, form, found, predictions }
+}
+
+fn predict(client: &'static Client, found: &Found, matrix: &Matrix) -> Prediction {
+    let said = match choose::choose(client, &found.settings) {
+        _ if found.is_local() => Said::Local,
+        Choice::Unknown(why) => Said::Unknown(why),
+        Choice::Mode { mode, provided } => match matrix.row(client, mode) {
+            // A name stands for something that another place says: nothing good is known of it.
+            Some(row)
+                if row.is_controlled
+                    && provided.starts_with(prove::client::NAMED_ELSEWHERE)
+                    && Falls::of(&row.cases, row.broken_by.as_deref()).severity().is_none() =>
+            {
+                Said::Unknown(format!(
+                    "it is only safe provided that {provided}, and that is not in this file"
+                ))
+            }
+            Some(row) if row.is_controlled => Said::Row { row: row.clone(), provided },
+            Some(_) => Said::Unknown(
+                "with these settings it did not accept the honest server, so nothing is known of attacks"
+                    .into(),
+            ),
+            None => Said::Unknown("the matrix has no row for these settings".into()),
+        },
+    };
+    let fix = fix(client, found, &said, matrix);
+    Prediction { client, version: matrix.version(client).map(str::to_owned), said, fix, confirmed: None }
+}
+
+/// The best that was measured, as it is written in this file.
+fn fix(client: &'static Client, found: &Found, said: &Said, matrix: &Matrix) -> Option<Fix> {
+    let now = match said {
+        Said::Row { row, .. } => Some(Falls::of(&row.cases, row.broken_by.as_deref())),
+        Said::Local => return None,
+        Said::Unknown(_) => None,
+    };
+    if now.is_some_and(|now| now.severity().is_none()) {
+        return None;
+    }
+    let settings = client.settings?;
+    let measured =
+        settings.spelt.iter().filter(|spelt| is_writable(found.style, settings, spelt)).filter_map(|spelt| {
+            let row = matrix.row(client, spelt.mode).filter(|row| row.is_controlled)?;
+            Some((spelt, Falls::of(&row.cases, row.broken_by.as_deref())))
+        });
+    // The safest; of those what promises most, needs nothing besides, and is nearest to what is there.
+    let (best, falls) = measured.min_by_key(|(spelt, falls)| {
+        let promises = choose::mode(client, spelt.mode).map(|mode| mode.promises);
+        (
+            falls.weight(),
+            Reverse(promises),
+            !spelt.provided.is_empty(),
+            choose::changes(client, spelt, &found.settings),
+        )
+    })?;
+    if falls.in_clear {
+        let helps = |spelt: &prove::client::Spelt| {
+            matrix
+                .row(client, spelt.mode)
+                .filter(|row| row.is_controlled)
+                .is_some_and(|row| !Falls::of(&row.cases, row.broken_by.as_deref()).in_clear)
+        };
+        let note = if settings.spelt.iter().any(helps) {
+            format!(
+                "what keeps {} from clear text cannot be written here: set it in the program",
+                client.name
+            )
+        } else {
+            format!(
+                "no setting of {} that was measured keeps it from clear text: use another driver, a Unix socket or a tunnel",
+                client.name
+            )
+        };
+        return Some(Fix { set: vec![], remove: vec![], note });
+    }
+    if now.is_some_and(|now| now.weight() <= falls.weight()) {
+        return Some(Fix {
+            set: vec![],
+            remove: vec![],
+            note: "nothing better was measured with this driver".into(),
+        });
+    }
+    let named = found.settings.iter().find_map(|setting| match &setting.given {
+        Given::Text(text) if setting.key == "tls" => Some(text.as_str()),
+        _ => None,
+    });
+    let ca = found.settings.iter().find_map(|setting| match &setting.given {
+        Given::Text(text) if is_ca(settings, setting) && !text.is_empty() && !text.contains("-----BEGIN") => {
+            Some(text.replace(formats::settings::HOLE, "…"))
+        }
+        _ => None,
+    });
+    let ca = ca.map_or_else(|| style::CA.to_owned(), |ca| wire::printable(&ca));
+    let is_beside = |key: &str| choose::key(settings, key).is_some_and(|key| key.kind == Kind::Beside);
+    // `ssl: …` is written anew by `ssl: { … }`.
+    let root = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
+    let stays = |setting: &Setting| {
+        // What is in the way and is no word of the file's cannot be taken out of it.
+        setting.key == "..."
+            || is_socket_key(&setting.key)
+            || is_beside(&setting.key)
+            || settings.chosen_by.is_some_and(|(name, _)| name == setting.key)
+            || choose::key(settings, &setting.key)
+                .is_some_and(|key| best.settings.iter().any(|(name, _)| *name == key.name))
+            || best.settings.iter().any(|(name, _)| name.contains('.') && root(name) == setting.key)
+    };
+    let remove = found.settings.iter().filter(|setting| !stays(setting)).cloned().collect();
+    let mut note = String::new();
+    if let Some(severity) = falls.severity() {
+        note = format!("the best that was measured; still {severity}: it {}", falls.sentence());
+    }
+    if found.style == Style::WordPress {
+        note += if note.is_empty() { "" } else { "; " };
+        note += "wp-config.php cannot name a CA: certificate verification needs a drop-in (wp-content/db.php) that calls \
+                 mysqli_ssl_set() before it connects";
+    }
+    if !best.provided.is_empty() {
+        note += if note.is_empty() { "" } else { "; " };
+        note += "provided that ";
+        note += best.provided;
+    }
+    Some(Fix { set: style::write(found.style, client, best, named, &ca), remove, note })
+}
+
+fn is_ca(settings: &'static prove::client::Settings, setting: &Setting) -> bool {
+    choose::key(settings, &setting.key).is_some_and(|key| key.kind == Kind::Ca)
+}
+
+/// A setting's value for people: what is known to be no secret.
+pub fn shown(client: Option<&'static Client>, setting: &Setting) -> Option<String> {
+    let kind = client
+        .and_then(|client| client.settings)
+        .and_then(|settings| choose::key(settings, &setting.key))
+        .map(|key| key.kind);
+    match &setting.given {
+        Given::Flag(is_on) => Some(is_on.to_string()),
+        Given::Content => Some("(a file's content)".into()),
+        Given::Text(text) if text.contains("-----BEGIN") => Some("(a certificate)".into()),
+        Given::Text(text) if matches!(kind, Some(Kind::Ca | Kind::Flag | Kind::Switch | Kind::Word)) => {
+            Some(wire::printable(&text.replace(formats::settings::HOLE, "…")))
+        }
+        Given::Text(_) | Given::Unread(_) => None,
+    }
+}
+
+/// How a place is written for people.
+pub fn place(file: &str, setting: &Setting) -> String {
+    format!("{}:{}", setting.file.as_deref().unwrap_or(file), setting.line)
+}
+
+/// Whether settings are of a command line, where a line number says nothing.
+pub fn is_typed(style: Style, file: &str) -> bool {
+    style == Style::Query && file.starts_with('(')
+}
+
+#[cfg(test)]
+mod soundness;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,613 @@
+//! `sealion.toml`: which nodes there are, how to log in, where things are kept. It holds no secret itself: passwords
+//! are in option files, passphrases in files of their own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use formats::optfile::OptionFile;
+use host::Service;
+use model::NodeName;
+use net::{ConnectOptions, Endpoint, SecretString, TlsOptions};
+use serde::{Deserialize, Serialize};
+use server::{LiveNode, NodeSpec};
+
+use crate::OpsError;
+
+const FILE_BYTES_MAX: u64 = 1024 * 1024;
+/// More nodes than any Galera cluster has; an inventory with more is a mistake.
+const NODES_MAX: usize = 100;
+/// RFC 5280, ub-common-name.
+const NAME_CHARS_MAX: usize = 64;
+/// RFC 1035 2.3.4.
+const HOST_CHARS_MAX: usize = 253;
+
+/// The file as it is written.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Inventory {
+    pub cluster: ClusterTable,
+    pub login: LoginTable,
+    #[serde(rename = "node")]
+    pub nodes: Vec<NodeTable>,
+    /// Judged by the family of verbs that knows rules (`scan_ops::accepted`), with the lines.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accepted: Vec<AcceptedTable>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClusterTable {
+    pub name: String,
+    /// The cluster's own CA, on this machine.
+    pub ca_dir: PathBuf,
+    /// Journals and the run store, on this machine.
+    pub state_dir: PathBuf,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ca_passphrase_file: Option<PathBuf>,
+    /// Where to capture: one interface, or `any` for all of them.
+    #[serde(default = "default_iface")]
+    pub capture_interface: String,
+    /// A lab whose relays are looked through instead: its directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capture_relay: Option<PathBuf>,
+}
+
+/// Clients come from wherever the server listens.
+fn default_iface() -> String {
+    capture::EVERY_INTERFACE.into()
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LoginTable {
+    /// An option file with a [client] group: user, password.
+    pub defaults_file: PathBuf,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NodeTable {
+    pub name: String,
+    pub address: String,
+    #[serde(default = "default_port")]
+    pub port: u16,
+    #[serde(default = "default_galera_port")]
+    pub galera_port: u16,
+    /// Further names or addresses for the certificate, e.g. of a load balancer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub socket: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pid_file: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_log: Option<PathBuf>,
+    #[serde(default = "default_defaults_file")]
+    pub defaults_file: PathBuf,
+    #[serde(default = "default_tls_dir")]
+    pub tls_dir: PathBuf,
+    #[serde(default = "default_node_state_dir")]
+    pub state_dir: PathBuf,
+    /// A systemd unit, or `start` and `stop`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub service: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Vec<String>>,
+    /// Ends with 0 while the server runs or is on its way up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alive: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drain: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undrain: Option<Vec<String>>,
+}
+
+/// `[[accepted]]`: a risk that somebody has accepted, as it is written.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AcceptedTable {
+    pub rule: String,
+    /// As it is named in results, its host or address alone, or `*`.
+    pub target: String,
+    pub reason: String,
+    /// `2027-03-01`, with or without quotes.
+    pub until: toml::Value,
+}
+
+fn default_port() -> u16 {
+    3306
+}
+fn default_galera_port() -> u16 {
+    4567
+}
+fn default_defaults_file() -> PathBuf {
+    "/etc/mysql/my.cnf".into()
+}
+fn default_tls_dir() -> PathBuf {
+    "/etc/mysql/ssl".into()
+}
+fn default_node_state_dir() -> PathBuf {
+    "/var/lib/sealion".into()
+}
+
+/// How bytes on the wire are seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CaptureBy {
+    /// A packet socket on this interface.
+    Packets { iface: String },
+    /// The relays in front of this lab's nodes.
+    Relay { lab_dir: PathBuf },
+}
+
+impl CaptureBy {
+    /// What this way of looking cannot see, if anything.
+    pub fn blind_spot(&self) -> Option<&'static str> {
+        match self {
+            Self::Packets { .. } => None,
+            Self::Relay { .. } => {
+                Some("connections that do not pass a relay: those that dial a server where it listens itself")
+            }
+        }
+    }
+
+    /// How a person sees the same.
+    pub fn see_again(&self) -> String {
+        match self {
+            Self::Packets { iface } => format!("tcpdump -i {iface} -A on the port shows the same"),
+            Self::Relay { .. } => {
+                "strace -f -e trace=read,write -s 200 of the lab's supervisor shows the same".into()
+            }
+        }
+    }
+}
+
+/// A cluster that can be looked at and changed.
+#[derive(Debug, Clone)]
+pub struct Cluster {
+    pub name: String,
+    pub ca_dir: PathBuf,
+    pub state_dir: PathBuf,
+    pub ca_passphrase_file: Option<PathBuf>,
+    pub capture: CaptureBy,
+    /// Whether the nodes' files are on this machine. A server that was named by connection options may be anywhere.
+    pub has_files: bool,
+    pub nodes: Vec<NodeSpec>,
+    pub login: ConnectOptions,
+}
+
+impl Cluster {
+    /// Reads `path`. Relative paths in it count from its directory.
+    pub fn read(path: &Path) -> Result<Self, OpsError> {
+        let text = fs::read_to_string(path).map_err(|error| {
+            OpsError::usage(
+                format!("the inventory {} cannot be read", path.display()),
+                error.to_string(),
+                "name it with --inventory FILE (docs: reference/inventory), or make a lab: sealion lab up galera",
+            )
+        })?;
+        let inventory: Inventory = toml::from_str(&text).map_err(|error| {
+            OpsError::usage(
+                format!("the inventory {} is not understood", path.display()),
+                error.to_string().trim().replace('\n', "\n        "),
+                "mend that line (docs: reference/inventory)",
+            )
+        })?;
+        let base = path.parent().unwrap_or(Path::new("."));
+        Self::from_inventory(inventory, &fs::canonicalize(base).unwrap_or_else(|_| base.to_owned()))
+    }
+
+    pub fn from_inventory(inventory: Inventory, base: &Path) -> Result<Self, OpsError> {
+        let at = |path: &Path| base.join(path);
+        if let Some(why) = bad_name(&inventory.cluster.name, NAME_CHARS_MAX, "") {
+            return Err(OpsError::usage(
+                format!("\"{}\" cannot be the name of a cluster", inventory.cluster.name.escape_default()),
+                why,
+                "use letters, digits, dots, hyphens and underscores, at most 64: directories are named by it",
+            ));
+        }
+        let login = login_from(&at(&inventory.login.defaults_file))?;
+        if inventory.nodes.is_empty() || inventory.nodes.len() > NODES_MAX {
+            return Err(OpsError::usage(
+                format!("the inventory has {} nodes", inventory.nodes.len()),
+                format!("it needs 1 to {NODES_MAX}"),
+                "add a [[node]] table for each node",
+            ));
+        }
+        let mut nodes: Vec<NodeSpec> = Vec::new();
+        for node in inventory.nodes {
+            let twice = |what: &str, value: &str| {
+                OpsError::usage(
+                    format!("two nodes of the inventory have the {what} {value}"),
+                    "nodes are told apart by it",
+                    "give each node its own",
+                )
+            };
+            if let Some(why) = bad_name(&node.name, NAME_CHARS_MAX, "") {
+                return Err(OpsError::usage(
+                    format!("\"{}\" cannot be the name of a node", node.name.escape_default()),
+                    why,
+                    "use letters, digits, dots, hyphens and underscores, at most 64",
+                ));
+            }
+            for name in std::iter::once(&node.address).chain(&node.names) {
+                if name.parse::<std::net::IpAddr>().is_err() && bad_name(name, HOST_CHARS_MAX, "*").is_some()
+                {
+                    return Err(OpsError::usage(
+                        format!(
+                            "\"{}\" of node {} is no host name or address",
+                            name.escape_default(),
+                            node.name
+                        ),
+                        "it goes into the node's certificate",
+                        "give a DNS name or an IP address, without a port",
+                    ));
+                }
+            }
+            if nodes.iter().any(|other| other.name.as_str() == node.name) {
+                return Err(twice("name", &node.name));
+            }
+            if nodes.iter().any(|other| other.address == node.address && other.port == node.port) {
+                return Err(twice("address", &node.address));
+            }
+            let service = match (node.service, node.start, node.stop) {
+                (None, Some(start), Some(stop)) => Service::Commands { start, stop, alive: node.alive },
+                (unit, None, None) => {
+                    Service::Systemd { unit: unit.unwrap_or_else(|| "mariadb.service".into()) }
+                }
+                _ => {
+                    return Err(OpsError::usage(
+                        format!("node {} has a service, and start or stop commands too", node.name),
+                        "only one way to start a server can be right",
+                        "give `service`, or both `start` and `stop`",
+                    ));
+                }
+            };
+            nodes.push(NodeSpec {
+                name: NodeName::new(node.name),
+                address: node.address,
+                names: node.names,
+                port: node.port,
+                galera_port: node.galera_port,
+                socket: node.socket.map(|path| at(&path)),
+                pid_file: node.pid_file.map(|path| at(&path)),
+                error_log: node.error_log.map(|path| at(&path)),
+                defaults_file: at(&node.defaults_file),
+                tls_dir: at(&node.tls_dir),
+                state_dir: at(&node.state_dir),
+                service,
+                drain: node.drain,
+                undrain: node.undrain,
+            });
+        }
+        Ok(Self {
+            name: inventory.cluster.name,
+            ca_dir: at(&inventory.cluster.ca_dir),
+            state_dir: at(&inventory.cluster.state_dir),
+            ca_passphrase_file: inventory.cluster.ca_passphrase_file.map(|path| at(&path)),
+            capture: match inventory.cluster.capture_relay {
+                Some(dir) => CaptureBy::Relay { lab_dir: at(&dir) },
+                None => CaptureBy::Packets { iface: inventory.cluster.capture_interface },
+            },
+            has_files: true,
+            nodes,
+            login,
+        })
+    }
+
+    /// How to log in at `node`: over its socket where it has one, since that works with and without TLS.
+    pub fn login_at(&self, node: &NodeSpec) -> ConnectOptions {
+        let endpoint = match &node.socket {
+            Some(path) => Endpoint::unix(path.clone()),
+            None => Endpoint::tcp(node.address.clone(), node.port),
+        };
+        ConnectOptions {
+            endpoint,
+            connect_timeout: Duration::from_secs(3),
+            io_timeout: Duration::from_secs(20),
+            ..self.login.clone()
+        }
+    }
+
+    /// Whether relays before a lab's ports are looked through.
+    pub fn is_relayed(&self) -> bool {
+        matches!(self.capture, CaptureBy::Relay { .. })
+    }
+
+    pub fn live(&self) -> Vec<LiveNode> {
+        self.nodes.iter().map(|spec| LiveNode::new(spec.clone(), self.login_at(spec))).collect()
+    }
+
+    /// The passphrase of the CA key, from its file.
+    pub fn passphrase(&self, given: Option<&Path>) -> Result<SecretString, OpsError> {
+        let path = given.or(self.ca_passphrase_file.as_deref()).ok_or_else(|| {
+            OpsError::usage(
+                "the passphrase of the CA key is not known",
+                "neither --ca-passphrase-file nor ca_passphrase_file in the inventory names a file",
+                "put it into a file that only you can read and name that; a new CA: openssl rand -base64 32 > FILE",
+            )
+        })?;
+        read_secret(path, "CA passphrase")
+    }
+}
+
+/// Names go into certificates, file names and the nodes' own scripts. Seen with rsync SST over TLS on 10.11.19: a space
+/// in a leaf's common name ends the transfer ("Bad remote auth string").
+fn bad_name(name: &str, chars_max: usize, more: &str) -> Option<String> {
+    if name.is_empty() || name.len() > chars_max {
+        return Some(format!("it has {} characters", name.len()));
+    }
+    // Steps of a plan are called E0.ca and E5.look beside E0.NODE and E5.NODE.
+    if more.is_empty() && (name == "ca" || name == "look") {
+        return Some("it is the name of a step".into());
+    }
+    let odd = name
+        .chars()
+        .find(|char| !(char.is_ascii_alphanumeric() || "._-".contains(*char) || more.contains(*char)))?;
+    Some(format!("it contains {odd:?}"))
+}
+
+/// The first line of a file that only its owner may read.
+pub fn read_secret(path: &Path, what: &str) -> Result<SecretString, OpsError> {
+    use std::os::unix::fs::PermissionsExt;
+    let refuse = |why: String, next: &str| {
+        OpsError::usage(format!("the {what} file {} cannot be used", path.display()), why, next)
+    };
+    let facts = fs::metadata(path).map_err(|error| refuse(error.to_string(), "check the path"))?;
+    if facts.permissions().mode() & 0o077 != 0 {
+        return Err(refuse(
+            format!("others may read it (mode {:o})", facts.permissions().mode() & 0o777),
+            "chmod 600 it, and change the secret if others were on this machine",
+        ));
+    }
+    let text = secrecy::SecretBox::new(Box::new(
+        fs::read_to_string(path).map_err(|error| refuse(error.to_string(), "it must be one line of text"))?,
+    ));
+    let line = secrecy::ExposeSecret::expose_secret(&text).lines().next().unwrap_or("").to_owned();
+    if line.is_empty() {
+        return Err(refuse(
+            "its first line is empty".into(),
+            "put the secret there, alone on the first line",
+        ));
+    }
+    Ok(SecretString::from(line))
+}
+
+/// The first line of an open descriptor or a pipe, whose mode says nothing.
+pub fn read_line_of(path: &Path, what: &str) -> Result<SecretString, OpsError> {
+    let text = fs::read_to_string(path).map_err(|error| {
+        OpsError::usage(
+            format!("the {what} cannot be read from {}", path.display()),
+            error.to_string(),
+            "check the number",
+        )
+    })?;
+    Ok(SecretString::from(text.lines().next().unwrap_or("").to_owned()))
+}
+
+/// Connection options as typed; `None` is not typed.
+#[derive(Debug, Default)]
+pub struct ClientOptions {
+    pub host: Option<String>,
+    pub port: Option<u16>,
+    pub user: Option<String>,
+    pub password: Option<SecretString>,
+    pub socket: Option<PathBuf>,
+    pub defaults_file: Option<PathBuf>,
+    pub defaults_extra_file: Option<PathBuf>,
+    pub group_suffix: Option<String>,
+    pub login_path: Option<String>,
+    pub ssl_mode: Option<String>,
+    pub ssl: bool,
+    pub skip_ssl: bool,
+    pub verify: bool,
+    pub ca: Option<PathBuf>,
+    pub crl: Option<PathBuf>,
+    pub cert: Option<PathBuf>,
+    pub key: Option<PathBuf>,
+}
+
+/// A cluster of one server, named as for `mysql` and `mariadb`: option files first, then the login path, then what was
+/// typed.
+pub fn one_server(typed: ClientOptions) -> Result<Cluster, OpsError> {
+    let mut groups = ["client", "client-server", "client-mariadb", "sealion"].map(str::to_owned).to_vec();
+    if let Some(suffix) = &typed.group_suffix {
+        groups = server::options::with_group_suffix(&groups, suffix);
+    }
+    let start = typed.defaults_file.clone().map_or_else(
+        || server::options::Start::Default {
+            extra: typed.defaults_extra_file.clone(),
+            paths: ["/etc/my.cnf", "/etc/mysql/my.cnf", "~/.my.cnf"].map(PathBuf::from).to_vec(),
+        },
+        server::options::Start::DefaultsFile,
+    );
+    let effective =
+        server::options::resolve(&start, &groups, &server::options::LocalFiles).map_err(|error| {
+            OpsError::usage(
+                "the option files cannot be used",
+                error.to_string(),
+                "mend them, or name another with --defaults-file",
+            )
+        })?;
+    let path_file = typed.login_path.as_ref().map(|name| login_path(name)).transpose()?;
+    let get = |key: &str| {
+        let from_path = path_file.as_ref().and_then(|file| {
+            file.get(&[typed.login_path.as_deref().unwrap_or("client")], key)
+                .and_then(|item| item.value.map(str::to_owned))
+        });
+        from_path.or_else(|| effective.effective(&key.replace('-', "_"))?.value.clone())
+    };
+    let path = |given: Option<PathBuf>, key: &str| given.or_else(|| get(key).map(PathBuf::from));
+    let host = typed.host.or_else(|| get("host"));
+    let socket =
+        typed.socket.or_else(|| if host.is_none() { get("socket").map(PathBuf::from) } else { None });
+    let port = match typed.port {
+        Some(port) => port,
+        None => match get("port") {
+            None => default_port(),
+            Some(text) => text.parse().map_err(|_| {
+                OpsError::usage(format!("\"{text}\" is no port"), "an option file says so", "give 1 to 65535")
+            })?,
+        },
+    };
+    let (ca, cert, key) =
+        (path(typed.ca, "ssl-ca"), path(typed.cert, "ssl-cert"), path(typed.key, "ssl-key"));
+    let crl = path(typed.crl, "ssl-crl");
+    // As mariadb reads a boolean of an option file: bare is on.
+    let is_on = |key: &str| {
+        effective.effective(&key.replace('-', "_")).is_some_and(|setting| {
+            setting.value.as_deref().is_none_or(|value| {
+                matches!(value.to_ascii_lowercase().as_str(), "1" | "on" | "true" | "yes")
+            })
+        })
+    };
+    let mode = match typed.ssl_mode.or_else(|| get("ssl-mode")) {
+        Some(word) => word.parse().map_err(|why: String| {
+            OpsError::usage("--ssl-mode is not understood", why, "give one of these")
+        })?,
+        None if typed.skip_ssl || is_on("skip-ssl") => net::SslMode::Disabled,
+        None if typed.verify || is_on("ssl-verify-server-cert") => net::SslMode::VerifyIdentity,
+        None if ca.is_some() => net::SslMode::VerifyCa,
+        None if typed.ssl || is_on("ssl") => net::SslMode::Required,
+        None => net::SslMode::Preferred,
+    };
+    let address = host.clone().unwrap_or_else(|| "localhost".into());
+    let login = ConnectOptions {
+        user: typed
+            .user
+            .or_else(|| get("user"))
+            .or_else(|| std::env::var("USER").ok())
+            .unwrap_or_else(|| "root".into()),
+        password: typed.password.or_else(|| get("password").map(SecretString::from)),
+        tls: TlsOptions { mode, ca, crl, cert, key, ..TlsOptions::default() },
+        ..ConnectOptions::default()
+    };
+    let node = NodeSpec {
+        name: NodeName::new(address.clone()),
+        address,
+        names: vec![],
+        port,
+        galera_port: default_galera_port(),
+        socket,
+        pid_file: None,
+        error_log: None,
+        defaults_file: default_defaults_file(),
+        tls_dir: default_tls_dir(),
+        state_dir: default_node_state_dir(),
+        service: Service::Systemd { unit: "mariadb.service".into() },
+        drain: None,
+        undrain: None,
+    };
+    Ok(Cluster {
+        name: node.name.to_string(),
+        ca_dir: PathBuf::new(),
+        state_dir: PathBuf::new(),
+        ca_passphrase_file: None,
+        capture: CaptureBy::Packets { iface: default_iface() },
+        has_files: false,
+        nodes: vec![node],
+        login,
+    })
+}
+
+/// `~/.mylogin.cnf`, or what MYSQL_TEST_LOGIN_FILE names, as MySQL's own clients find it.
+fn login_path(name: &str) -> Result<OptionFile, OpsError> {
+    let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
+    let path =
+        std::env::var_os("MYSQL_TEST_LOGIN_FILE").map_or_else(|| home.join(".mylogin.cnf"), PathBuf::from);
+    let bad = |why: String| {
+        OpsError::usage(
+            format!("the login path \"{name}\" cannot be used"),
+            format!("{}: {why}", path.display()),
+            "make it with mysql_config_editor, or give an option file",
+        )
+    };
+    let bytes = fs::read(&path).map_err(|error| bad(error.to_string()))?;
+    let text = formats::mylogin::decode(&bytes, &path.display().to_string())
+        .map_err(|error| bad(error.to_string()))?;
+    let file =
+        OptionFile::parse(&text, &path.display().to_string()).map_err(|error| bad(error.to_string()))?;
+    if file.get(&[name], "user").is_none()
+        && file.get(&[name], "password").is_none()
+        && file.get(&[name], "host").is_none()
+    {
+        return Err(bad(format!("it has no group [{name}]")));
+    }
+    Ok(file)
+}
+
+/// User and password of the [client] and [sealion] groups of one option file.
+pub fn login_from(path: &Path) -> Result<ConnectOptions, OpsError> {
+    let refuse = |why: String, next: &str| {
+        OpsError::usage(format!("the option file {} cannot be used", path.display()), why, next)
+    };
+    let bytes = host::ReadHost::read(&host::Local, path, FILE_BYTES_MAX)
+        .map_err(|error| refuse(error.to_string(), "check its owner and mode"))?
+        .ok_or_else(|| {
+            refuse("there is no such file".into(), "name an option file with user and password in [client]")
+        })?;
+    let file = OptionFile::parse(&bytes, &path.display().to_string())
+        .map_err(|error| refuse(error.to_string(), "mend that line"))?;
+    let get =
+        |key: &str| file.get(&["client", "sealion"], key).and_then(|item| item.value.map(str::to_owned));
+    let mut login = ConnectOptions { tls: TlsOptions::default(), ..ConnectOptions::default() };
+    login.user = get("user").unwrap_or_else(|| "root".into());
+    login.password = get("password").map(SecretString::from);
+    Ok(login)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Cluster, OpsError> {
+        let dir = tempfile::tempdir().expect("tmp");
+        fs::write(dir.path().join("c.cnf"), "[client]\nuser=sealion\npassword=pw\n").expect("writable");
+        let path = dir.path().join("sealion.toml");
+        fs::write(&path, text).expect("writable");
+        Cluster::read(&path)
+    }
+
+    const HEAD: &str =
+        "[cluster]\nname='c'\nca_dir='ca'\nstate_dir='state'\n[login]\ndefaults_file='c.cnf'\n";
+
+    #[test]
+    fn defaults_are_debians_and_paths_count_from_the_file() {
+        let cluster = read(&format!("{HEAD}[[node]]\nname='n1'\naddress='10.0.0.1'\n")).expect("complete");
+        assert_eq!(cluster.login.user, "sealion");
+        assert!(cluster.ca_dir.is_absolute());
+        let node = &cluster.nodes[0];
+        assert_eq!((node.port, node.galera_port), (3306, 4567));
+        assert_eq!(node.service, Service::Systemd { unit: "mariadb.service".into() });
+    }
+
+    #[test]
+    fn a_typo_a_twin_and_two_ways_to_start_are_refused_with_their_place() {
+        let check = |tail: &str, expected: &str| {
+            let error = read(&format!("{HEAD}{tail}")).expect_err("refused");
+            assert_eq!(error.exit_code(), 2);
+            assert!(error.to_string().contains(expected), "{error}");
+        };
+        check("[[node]]\nname='n1'\naddres='10.0.0.1'\n", "line 9");
+        check("[[node]]\nname='n1'\naddress='a'\n[[node]]\nname='n1'\naddress='b'\n", "the name n1");
+        check("[[node]]\nname='n1'\naddress='a'\nservice='x'\nstart=['y']\n", "node n1 has a service");
+        check("", "");
+        check("[[node]]\nname='look'\naddress='a'\n", "it is the name of a step");
+        check("[[node]]\nname='n 1'\naddress='a'\n", "cannot be the name of a node");
+        check("[[node]]\nname='n1'\naddress='db1:3306'\n", "without a port");
+        check("[[node]]\nname='n1'\naddress='a'\nnames=['x\\ny']\n", "is no host name or address");
+    }
+
+    #[test]
+    fn a_secret_that_others_can_read_is_not_taken() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().expect("tmp");
+        let path = dir.path().join("p");
+        fs::write(&path, "hunter2\n").expect("writable");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("ours");
+        let error = read_secret(&path, "CA passphrase").expect_err("open to all").to_string();
+        assert!(error.contains("mode 644") && !error.contains("hunter2"), "{error}");
+    }
+}

@@ -1,0 +1,316 @@
+//! `sealion lab`: a whole cluster on loopback with accounts, an inventory, and nothing of the user's touched.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use lab::{Lab, LabOptions, Wait};
+use model::{Clock, NodeName, SystemClock};
+use net::{Client, ConnectOptions, Endpoint, ExposeSecret, SecretString};
+use openssl::sha::sha1;
+use server::{LiveNode, NodeView, ReadNode};
+use trust::{Ca, CaSpec, KeyKind, LeafSpec};
+
+use crate::OpsError;
+use crate::inventory::{Cluster, ClusterTable, Inventory, LoginTable, NodeTable};
+
+/// A node of the lab is Synced within this time, or it has failed; an SST of the demo's data takes 5 s.
+const SYNCED_MS_MAX: u64 = 90_000;
+
+/// A running lab and the cluster in it.
+pub struct Up {
+    pub lab: Lab,
+    pub cluster: Cluster,
+    pub inventory: PathBuf,
+    /// The application's account, with rights on its own schema only.
+    pub app: ConnectOptions,
+}
+
+pub fn inventory_path(dir: &Path) -> PathBuf {
+    dir.join("sealion.toml")
+}
+
+fn option_file(user: &str, password: &SecretString) -> String {
+    format!("[client]\nuser={user}\npassword={}\n", password.expose_secret())
+}
+
+/// As mysql_native_password stores it. Galera replicates the statement as it was typed, and keeps it in `galera.cache`:
+/// a password in it would lie there in clear text, on every node.
+fn stored_form(password: &SecretString) -> String {
+    let hash = sha1(&sha1(password.expose_secret().as_bytes()));
+    format!("*{}", model::hex(&hash).to_uppercase())
+}
+
+/// The socket takes logins a moment before the provider takes statements (error 1047 until then).
+fn ready(session: &mut Client) -> Result<(), OpsError> {
+    let deadline = Instant::now() + Duration::from_millis(SYNCED_MS_MAX);
+    loop {
+        let rows = session
+            .query("SHOW GLOBAL STATUS LIKE 'wsrep_ready'")
+            .map_err(|error| OpsError::internal("cannot ask the new server whether it is ready", error))?;
+        if rows.text(0, "Value").as_deref() == Some("ON") {
+            return Ok(());
+        }
+        if Instant::now() > deadline {
+            return Err(OpsError::internal("the first server did not become ready", "wsrep_ready stays OFF"));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn write_private(path: &Path, text: &str) -> Result<(), OpsError> {
+    fs::write(path, "")
+        .map_err(|error| OpsError::internal(format!("cannot write {}", path.display()), error))?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600))
+        .and_then(|()| fs::write(path, text))
+        .map_err(|error| OpsError::internal(format!("cannot write {}", path.display()), error))
+}
+
+/// Makes the lab and starts its first node as a new cluster. The others are started with [`join`].
+pub fn first_node(options: &LabOptions, operator_dir: &Path) -> Result<Up, OpsError> {
+    let lab = Lab::make(options)?;
+    let first = lab
+        .file
+        .nodes
+        .first()
+        .cloned()
+        .ok_or_else(|| OpsError::usage("a lab needs a node", "--nodes is 0", "ask for 3"))?;
+    lab.seed(&first)?;
+    let as_first: &[&str] = if options.galera { &["--wsrep-new-cluster"] } else { &[] };
+    lab.start(&first.name, as_first, Wait::Socket)?;
+
+    let (operator, app) = (trust::generate_passphrase(), trust::generate_passphrase());
+    let dir = &options.dir;
+    write_private(&dir.join("operator.cnf"), &option_file("sealion", &operator))?;
+    write_private(&dir.join("app.cnf"), &option_file("app", &app))?;
+    let mut root = Client::connect(&ConnectOptions::new(Endpoint::unix(first.socket()), "root"))
+        .map_err(|error| OpsError::internal("cannot log in to the new server", error))?;
+    if options.galera {
+        ready(&mut root)?;
+    }
+    let schema = bench::SCHEMA;
+    let statements = [
+        format!("CREATE USER sealion@'%' IDENTIFIED BY PASSWORD '{}'", stored_form(&operator)),
+        "GRANT ALL ON *.* TO sealion@'%'".to_owned(),
+        format!("CREATE USER app@'%' IDENTIFIED BY PASSWORD '{}'", stored_form(&app)),
+        format!("GRANT ALL ON {schema}.* TO app@'%'"),
+    ];
+    for statement in &statements {
+        root.execute(statement)
+            .map_err(|error| OpsError::internal("cannot make the lab's accounts", error))?;
+    }
+    let _ = root.quit();
+    write_inventory(&lab, operator_dir)?;
+    let inventory = inventory_path(dir);
+    let cluster = Cluster::read(&inventory)?;
+    let app = crate::inventory::login_from(&dir.join("app.cnf"))?;
+    Ok(Up { lab, cluster, inventory, app })
+}
+
+/// (Re)writes the lab's inventory from its nodes.
+pub fn write_inventory(lab: &Lab, operator_dir: &Path) -> Result<(), OpsError> {
+    let itself = std::env::current_exe()
+        .map_err(|error| OpsError::internal("cannot find the running sealion", error))?;
+    let command = |verb: &str, node: &str| {
+        Some(vec![
+            itself.display().to_string(),
+            "lab".into(),
+            verb.into(),
+            node.into(),
+            "--dir".into(),
+            lab.file.dir.display().to_string(),
+        ])
+    };
+    let inventory = Inventory {
+        accepted: vec![],
+        cluster: ClusterTable {
+            name: lab.file.cluster_name.clone(),
+            ca_dir: operator_dir.join("ca"),
+            state_dir: operator_dir.join("state"),
+            ca_passphrase_file: Some(operator_dir.join("ca-passphrase")),
+            capture_interface: "lo".into(),
+            capture_relay: lab.file.relay.then(|| lab.file.dir.clone()),
+        },
+        login: LoginTable { defaults_file: "operator.cnf".into() },
+        nodes: lab
+            .file
+            .nodes
+            .iter()
+            .map(|node| NodeTable {
+                name: node.name.clone(),
+                address: node.address.to_string(),
+                port: lab::layout::SQL_PORT,
+                galera_port: lab::layout::GALERA_PORT,
+                names: vec![],
+                socket: Some(node.socket()),
+                pid_file: Some(node.pid_file()),
+                error_log: Some(node.log()),
+                defaults_file: node.my_cnf(),
+                tls_dir: node.tls_dir(),
+                state_dir: node.state_dir(),
+                service: None,
+                start: command("start", &node.name),
+                stop: command("stop", &node.name),
+                alive: command("alive", &node.name),
+                drain: None,
+                undrain: None,
+            })
+            .collect(),
+    };
+    fs::create_dir_all(operator_dir)
+        .map_err(|error| OpsError::internal(format!("cannot make {}", operator_dir.display()), error))?;
+    make_passphrase_file(&operator_dir.join("ca-passphrase"))?;
+    let text = toml::to_string_pretty(&inventory)
+        .map_err(|error| OpsError::internal("cannot write the inventory", error))?;
+    let path = inventory_path(&lab.file.dir);
+    fs::write(&path, text)
+        .map_err(|error| OpsError::internal(format!("cannot write {}", path.display()), error))
+}
+
+/// Starts one more node and waits until it is Synced among `members`.
+pub fn join(up: &Up, name: &str, members: usize) -> Result<NodeView, OpsError> {
+    up.lab.start(name, &[], Wait::Nothing)?;
+    synced(&up.cluster, &up.lab, name, members)
+}
+
+/// Waits until `name` is Synced; fails as soon as its process has ended.
+pub fn synced(cluster: &Cluster, lab: &Lab, name: &str, members: usize) -> Result<NodeView, OpsError> {
+    let never = AtomicBool::new(false);
+    let view = synced_unless(cluster, lab, name, members, &never)?;
+    view.ok_or_else(|| OpsError::internal(format!("{name} was not waited for"), "nobody wanted it to end"))
+}
+
+/// The same; `None` as soon as somebody wants it to end.
+pub fn synced_unless(
+    cluster: &Cluster,
+    lab: &Lab,
+    name: &str,
+    members: usize,
+    stop: &AtomicBool,
+) -> Result<Option<NodeView>, OpsError> {
+    let name = NodeName::from(name);
+    let spec = cluster
+        .nodes
+        .iter()
+        .find(|node| node.name == name)
+        .ok_or_else(|| OpsError::internal("a node of the lab is not in its inventory", &name))?;
+    let mut node = LiveNode::new(spec.clone(), cluster.login_at(spec));
+    let deadline = Instant::now() + Duration::from_millis(SYNCED_MS_MAX);
+    loop {
+        if let Ok(view) = node.view()
+            && view.is_synced()
+            && view.is_ready()
+            && view.cluster_size() >= members
+        {
+            return Ok(Some(view));
+        }
+        if stop.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let ended = matches!(lab.state(name.as_str())?, lab::supervisor::NodeState::Ended { .. });
+        if ended || Instant::now() > deadline {
+            let tail: Vec<String> =
+                node.log_tail(60).into_iter().filter(|line| line.contains("[ERROR]")).collect();
+            return Err(OpsError::internal(
+                format!("{name} did not become Synced{}", if ended { ": it ended" } else { "" }),
+                tail.join(" | "),
+            ));
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// Pids of all running servers, by node.
+pub fn pids(up: &Up) -> BTreeMap<String, i32> {
+    up.lab
+        .file
+        .nodes
+        .iter()
+        .filter_map(|node| match up.lab.state(&node.name).ok()? {
+            lab::supervisor::NodeState::Running { pid } => {
+                Some((node.name.clone(), i32::try_from(pid).ok()?))
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+/// A private directory for a lab: short, because unix sockets have at most 107 bytes of path.
+pub fn default_dir(name: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("sealion-{}-{name}", nix::unistd::geteuid().as_raw()))
+}
+
+/// Enables TLS on a lab's only server, which is no node of a Galera cluster: a CA of the lab's own, a certificate, and
+/// `require_secure_transport`. It is restarted, and asked over TLS whether it is so.
+///
+/// # Errors
+/// A file cannot be written, the server does not come up, or does not take a client that verifies its certificate.
+pub fn encrypt_single(up: &Up) -> Result<(), OpsError> {
+    const LAB_DAYS: u32 = 365;
+    let internal = |what: &'static str| move |error: &dyn std::fmt::Display| OpsError::internal(what, error);
+    let node = up
+        .lab
+        .file
+        .nodes
+        .first()
+        .ok_or_else(|| OpsError::internal("the lab has no server", "its file names none"))?;
+    let now_unix = i64::try_from(SystemClock.unix_ms() / 1000).unwrap_or(i64::MAX);
+    let ca = CaSpec { common_name: "the lab's CA".into(), valid_days: LAB_DAYS, key: KeyKind::EcP256 };
+    let ca = Ca::create(&ca, now_unix).map_err(|error| internal("cannot make the lab's CA")(&error))?;
+    let leaf = LeafSpec {
+        common_name: node.name.clone(),
+        dns: vec![node.name.clone(), "localhost".into()],
+        ips: vec![node.address],
+        valid_days: LAB_DAYS,
+        key: KeyKind::EcP256,
+        not_before_unix: None,
+        not_after_unix: None,
+    };
+    let leaf =
+        ca.issue(&leaf, now_unix).map_err(|error| internal("cannot make the lab's certificate")(&error))?;
+    let dir = node.tls_dir();
+    fs::create_dir_all(&dir).map_err(|error| internal("cannot make a directory of the lab")(&error))?;
+    let put = |path: PathBuf, text: &str, mode: u32| {
+        trust::file::write_atomically(&path, text.as_bytes(), mode, None)
+            .map(|()| path)
+            .map_err(|error| internal("cannot write a certificate of the lab")(&error))
+    };
+    let key = put(dir.join("node-key.pem"), leaf.key_pem.expose_secret(), 0o600)?;
+    let certificate = put(dir.join("node-cert.pem"), &leaf.cert_pem, 0o644)?;
+    let ca = put(dir.join("ca.pem"), &ca.cert_pem(), 0o644)?;
+    let options = format!(
+        "[mariadb]\nssl_ca={}\nssl_cert={}\nssl_key={}\nrequire_secure_transport=ON\n",
+        ca.display(),
+        certificate.display(),
+        key.display()
+    );
+    put(node.conf_d().join("tls.cnf"), &options, 0o644)?;
+    up.lab.stop(&node.name)?;
+    up.lab.start(&node.name, &[], Wait::Socket)?;
+    let mut as_client =
+        ConnectOptions::new(Endpoint::tcp(node.address.to_string(), lab::layout::SQL_PORT), "app");
+    as_client.password.clone_from(&up.app.password);
+    as_client.tls.mode = net::SslMode::VerifyIdentity;
+    as_client.tls.ca = Some(ca);
+    let client = Client::connect(&as_client).map_err(|error| {
+        OpsError::internal("the lab's server does not take a client that verifies its certificate", error)
+    })?;
+    let _ = client.quit();
+    Ok(())
+}
+
+/// Makes a passphrase file that only its owner can read, if there is none.
+pub fn make_passphrase_file(path: &Path) -> Result<(), OpsError> {
+    if path.exists() {
+        return Ok(());
+    }
+    let secret = trust::generate_passphrase();
+    let mut line = net::ExposeSecret::expose_secret(&secret).to_owned();
+    line.push('\n');
+    let written = trust::file::write_atomically(path, line.as_bytes(), 0o600, None);
+    secrecy::zeroize::Zeroize::zeroize(&mut line);
+    written.map_err(|error| OpsError::internal("cannot write the passphrase file", error))
+}

@@ -1,0 +1,723 @@
+//! Looks on the wire: a capture with a plain control in it, and what each link of the cluster carried.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{Read, Write};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::path::Path;
+use std::time::Duration;
+
+use capture::{Canary, Capture, CaptureError, CaptureReport, Direction, Flow, Spec};
+use lab::LabFile;
+use lab::supervisor::{Request, ask};
+use model::link::{CaptureState, DirectionCounts, FlowCounts, FlowSeen, Witness, judge, judge_flow};
+use model::{Clock, Evidence, Link, LinkKind, LinkSight, Look, LookError, SystemClock, WireLook};
+use net::Client;
+use server::{TcpSession, TcpSessions};
+
+use site::inventory::{CaptureBy, Cluster};
+use site::random16;
+
+/// A sniffed link waits this long for its first bytes before it is called silent.
+const CONTROL_MS_MAX: u64 = 2000;
+
+pub const CANARY_SCHEMA: &str = "sealion_canary";
+
+/// One capture under way, with its control already sent.
+pub struct Sniffer {
+    eye: Eye,
+    control: Canary,
+    control_port: u16,
+    transfers: Vec<Transfer>,
+    places: Vec<Place>,
+    /// Our own ends of the connections that we made meanwhile.
+    own: BTreeSet<SocketAddr>,
+}
+
+/// Where one node is reached.
+struct Place {
+    node: String,
+    addresses: Vec<IpAddr>,
+    client_ports: Vec<u16>,
+    galera_port: u16,
+    /// It takes clients on every address of its machine.
+    listens_everywhere: bool,
+}
+
+impl Place {
+    /// A node that cannot be asked is looked at where the inventory says that it is.
+    fn of(cluster: &Cluster, node: &server::NodeSpec) -> Self {
+        let mut place = Self {
+            node: node.name.to_string(),
+            // A name is looked up once: what it means may change while we look.
+            addresses: (node.address.as_str(), node.port)
+                .to_socket_addrs()
+                .map(|all| all.map(|one| one.ip().to_canonical()).collect())
+                .unwrap_or_default(),
+            client_ports: vec![node.port],
+            galera_port: node.galera_port,
+            listens_everywhere: false,
+        };
+        let asked = Client::connect(&cluster.login_at(node)).and_then(|mut client| {
+            client.query(
+                "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('port', 'extra_port', 'admin_port', 'bind_address')",
+            )
+        });
+        for row in asked.iter().flat_map(net::Rows::iter) {
+            let (name, value) = (row.at(0).unwrap_or_default(), row.at(1).unwrap_or_default());
+            if name == "bind_address" {
+                let everywhere = ["", "*", "0.0.0.0", "::"];
+                place.listens_everywhere = value.split(',').any(|one| everywhere.contains(&one.trim()));
+            } else if let Ok(port) = value.parse()
+                && port != 0
+                && !cluster.is_relayed()
+            {
+                place.client_ports.push(port);
+            }
+        }
+        place
+    }
+
+    fn takes_clients_at(&self, at: SocketAddr) -> bool {
+        self.client_ports.contains(&at.port())
+            && (self.addresses.contains(&at.ip()) || self.listens_everywhere)
+    }
+}
+
+enum Eye {
+    Packets(Capture),
+    Relay(LabFile),
+}
+
+/// Who served whom, as the joiner's log says. A donor's SST tools and IST sender dial from whatever address the kernel
+/// chooses (127.0.0.1 on a loopback), so the flow alone does not name it.
+struct Transfer {
+    joiner: String,
+    donor: String,
+    until_unix_ms: u64,
+}
+
+impl Sniffer {
+    /// Starts to capture, and sends the control: a canary over a plain connection of our own.
+    pub fn start(cluster: &Cluster) -> Result<Self, LookError> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+            .map_err(|error| LookError::Failed { why: format!("listen for the control: {error}") })?;
+        let listens = listener
+            .local_addr()
+            .map_err(|error| LookError::Failed { why: format!("listen for the control: {error}") })?;
+        let places: Vec<Place> = cluster.nodes.iter().map(|node| Place::of(cluster, node)).collect();
+        let (eye, control_at) = match &cluster.capture {
+            CaptureBy::Packets { iface } => (Self::on_packets(&places, iface, listens.port())?, listens),
+            CaptureBy::Relay { lab_dir } => Self::on_relays(lab_dir, listens)?,
+        };
+        let control = Canary::new(random16());
+        send_control(&listener, control_at, control.token())
+            .map_err(|error| LookError::Failed { why: format!("send the control: {error}") })?;
+        Ok(Self {
+            eye,
+            control,
+            control_port: control_at.port(),
+            transfers: Vec::new(),
+            places,
+            own: BTreeSet::new(),
+        })
+    }
+
+    fn on_packets(places: &[Place], iface: &str, control_port: u16) -> Result<Eye, LookError> {
+        let mut ports = vec![control_port, lab::layout::SST_PORT];
+        for place in places {
+            ports.extend(&place.client_ports);
+            ports.extend([place.galera_port, place.galera_port + 1]);
+        }
+        ports.sort_unstable();
+        ports.dedup();
+        let spec = Spec { iface: iface.to_owned(), ports, ring_bytes: 0 };
+        capture::start(spec).map(Eye::Packets).map_err(|error| match error {
+            CaptureError::NotPermitted { .. } => LookError::NotPermitted {
+                why: "this process may not capture packets".into(),
+                next: "run sealion with sudo, or once: setcap cap_net_raw+ep on the binary".into(),
+            },
+            other => LookError::Failed { why: other.to_string() },
+        })
+    }
+
+    /// The control goes through a relay too, or it would prove nothing of the others.
+    fn on_relays(lab_dir: &Path, control: SocketAddr) -> Result<(Eye, SocketAddr), LookError> {
+        let failed = |error: &dyn std::fmt::Display| LookError::Failed {
+            why: format!("the lab's relays do not answer: {error}"),
+        };
+        let file = LabFile::read(lab_dir).map_err(|error| failed(&error))?;
+        let answer = ask(&file, &Request::TapOpen { control }).map_err(|error| failed(&error))?;
+        match (answer.control, answer.error) {
+            (Some(address), None) => Ok((Eye::Relay(file), address)),
+            (_, why) => Err(failed(&why.unwrap_or_else(|| "no place for the control".into()))),
+        }
+    }
+
+    /// A transfer to `joiner` has just ended.
+    pub fn transferred(&mut self, joiner: &str, donor: &str) {
+        self.transfers.push(Transfer {
+            joiner: joiner.into(),
+            donor: donor.into(),
+            until_unix_ms: SystemClock.unix_ms(),
+        });
+    }
+
+    /// Writes canaries on every node; what passes on our own connections is not taken for that of others.
+    pub fn write_canaries(&mut self, cluster: &Cluster) -> Result<Vec<Canary>, LookError> {
+        canaries(cluster, &mut self.own)
+    }
+
+    /// Who is connected, as each server says. To be asked while the capture runs.
+    fn sessions(&mut self, cluster: &Cluster) -> BTreeMap<String, Result<TcpSessions, String>> {
+        let mut all = BTreeMap::new();
+        for node in &cluster.nodes {
+            let asked = Client::connect(&cluster.login_at(node)).and_then(|mut client| {
+                self.own.extend(client.local_addr());
+                let sessions = server::tcp_sessions(&mut client);
+                let _ = client.quit();
+                sessions
+            });
+            let asked = asked.map_err(|error| first_line(&error.to_string()).to_owned());
+            all.insert(node.name.to_string(), asked);
+        }
+        all
+    }
+
+    pub fn finish(mut self, cluster: &Cluster) -> Vec<LinkSight> {
+        let sessions = self.sessions(cluster);
+        let report = match self.eye {
+            Eye::Packets(capture) => capture.stop(),
+            Eye::Relay(file) => ask(&file, &Request::TapClose)
+                .ok()
+                .and_then(|answer| answer.capture)
+                // Without a report there is no control in it, so that no link is called sealed.
+                .unwrap_or_else(|| CaptureReport {
+                    method: "a relay that did not answer".into(),
+                    failed: Some("the lab's relays did not say what they saw".into()),
+                    ..CaptureReport::default()
+                }),
+        };
+        let look = Seeing {
+            report: &report,
+            places: &self.places,
+            transfers: &self.transfers,
+            own: &self.own,
+            sessions: &sessions,
+            is_relayed: cluster.is_relayed(),
+        };
+        look.sights(&self.control, self.control_port)
+    }
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}
+
+fn send_control(listener: &TcpListener, at: SocketAddr, token: &str) -> std::io::Result<()> {
+    let mut out = TcpStream::connect(at)?;
+    let (mut taken, _) = listener.accept()?;
+    taken.set_read_timeout(Some(Duration::from_millis(CONTROL_MS_MAX)))?;
+    out.write_all(format!("control {token} control").as_bytes())?;
+    let mut sink = [0; 64];
+    let n = taken.read(&mut sink)?;
+    if n == 0 { Err(std::io::Error::other("the control connection closed")) } else { Ok(()) }
+}
+
+/// Everything that one look has gathered.
+struct Seeing<'s> {
+    report: &'s CaptureReport,
+    places: &'s [Place],
+    transfers: &'s [Transfer],
+    own: &'s BTreeSet<SocketAddr>,
+    sessions: &'s BTreeMap<String, Result<TcpSessions, String>>,
+    is_relayed: bool,
+}
+
+/// One connection of a link, with the client's end, where it has one.
+struct OnLink<'s> {
+    flow: &'s Flow,
+    counts: FlowCounts,
+    client: SocketAddr,
+}
+
+impl OnLink<'_> {
+    fn seen(&self, kind: LinkKind) -> FlowSeen {
+        judge_flow(kind, &self.counts)
+    }
+}
+
+fn counts(direction: &Direction) -> DirectionCounts {
+    DirectionCounts {
+        bytes: direction.bytes,
+        tls_bytes: direction.tls_bytes,
+        before_tls_bytes: direction.before_tls_bytes,
+        after_tls_bytes: direction.after_tls_bytes,
+        mysql_segments: direction.mysql_segments,
+        missing_bytes: direction.missing_bytes,
+        canaries: direction.canaries.values().sum(),
+    }
+}
+
+impl<'s> Seeing<'s> {
+    fn place_of(&self, address: SocketAddr) -> Option<&'s Place> {
+        self.places.iter().find(|place| place.addresses.contains(&address.ip().to_canonical()))
+    }
+
+    /// Which links a flow belongs to, and which end of it listens; none for what is not ours to judge. A connection to an
+    /// address that several nodes may listen on is of each of them: the worst one decides.
+    fn links_of(&self, flow: &Flow) -> Vec<(Link, SocketAddr)> {
+        for (server, client) in [(flow.a, flow.b), (flow.b, flow.a)] {
+            let server = SocketAddr::new(server.ip().to_canonical(), server.port());
+            if let Some(listener) = self.place_of(server) {
+                let kind = match server.port() {
+                    port if port == listener.galera_port => LinkKind::Galera,
+                    port if port == listener.galera_port + 1 => LinkKind::Ist,
+                    port if port == lab::layout::SST_PORT => LinkKind::Sst,
+                    port if listener.client_ports.contains(&port) => LinkKind::Client,
+                    _ => continue,
+                };
+                let peer = match (kind, self.place_of(client)) {
+                    (LinkKind::Client, _) => "client",
+                    (_, Some(peer)) if peer.node != listener.node => peer.node.as_str(),
+                    (LinkKind::Sst | LinkKind::Ist, _) => self
+                        .transfers
+                        .iter()
+                        .find(|one| one.joiner == listener.node && flow.first_unix_ms <= one.until_unix_ms)
+                        .map_or("donor", |one| one.donor.as_str()),
+                    _ => return Vec::new(),
+                };
+                return vec![(Link::new(kind, listener.node.as_str(), peer), server)];
+            }
+            let listeners: Vec<_> = self
+                .places
+                .iter()
+                .filter(|place| place.takes_clients_at(server))
+                .map(|place| (Link::new(LinkKind::Client, place.node.as_str(), "client"), server))
+                .collect();
+            if !listeners.is_empty() {
+                return listeners;
+            }
+        }
+        Vec::new()
+    }
+
+    fn on_link(&self, flow: &'s Flow, server: SocketAddr) -> OnLink<'s> {
+        let a_is_server = SocketAddr::new(flow.a.ip().to_canonical(), flow.a.port()) == server;
+        let (client, from_client, from_server) =
+            if a_is_server { (flow.b, &flow.ba, &flow.ab) } else { (flow.a, &flow.ab, &flow.ba) };
+        let client = SocketAddr::new(client.ip().to_canonical(), client.port());
+        let counts = FlowCounts {
+            saw_start: flow.saw_start,
+            is_own: self.own.contains(&client),
+            client: counts(from_client),
+            server: counts(from_server),
+        };
+        OnLink { flow, counts, client }
+    }
+
+    /// What the server says of the sessions on its client link, held against what was captured.
+    fn witness(&self, node: &str, flows: &[OnLink<'_>]) -> (Witness, Option<u32>) {
+        let sessions = match self.sessions.get(node) {
+            Some(Ok(sessions)) => sessions,
+            Some(Err(why)) => {
+                return (Witness { cannot_tell: Some(why.clone()), ..Witness::default() }, None);
+            }
+            None => return (Witness::default(), None),
+        };
+        let others: Vec<&TcpSession> = sessions
+            .list
+            .iter()
+            .filter(|session| session.peer().is_none_or(|peer| !self.own.contains(&peer)))
+            .collect();
+        let mut witness = Witness { cannot_tell: sessions.is_partial.clone(), ..Witness::default() };
+        // A relay dials from a port of its own, so sessions and connections can only be counted there.
+        let mut relayed = flows
+            .iter()
+            .filter(|flow| self.is_relayed && !flow.counts.is_own)
+            .filter(|flow| flow.seen(LinkKind::Client) != FlowSeen::Silent)
+            .count();
+        for session in &others {
+            let is_seen = flows.iter().any(|flow| {
+                flow.client.port() == session.port
+                    && session.peer().is_none_or(|peer| peer == flow.client)
+                    && flow.seen(LinkKind::Client) != FlowSeen::Silent
+            });
+            let is_seen = is_seen || {
+                let counted = relayed > 0;
+                relayed = relayed.saturating_sub(1);
+                counted
+            };
+            match session.is_tls {
+                Some(false) => witness.plain.push(session.to_string()),
+                None if !is_seen => witness.silent.push(session.to_string()),
+                _ => {}
+            }
+        }
+        // Nobody in a list that is not everybody's says nothing.
+        let count = u32::try_from(others.len()).ok().filter(|_| sessions.is_partial.is_none());
+        (witness, count)
+    }
+
+    /// Who it was that spoke clear text.
+    fn cleartext_clients(&self, node: &str, flows: &[OnLink<'_>], witness: &Witness) -> Vec<String> {
+        let sessions = self.sessions.get(node).and_then(|asked| asked.as_ref().ok());
+        let mut who: BTreeSet<String> = witness.plain.iter().cloned().collect();
+        for flow in flows.iter().filter(|flow| !flow.counts.is_own) {
+            if flow.seen(LinkKind::Client) == FlowSeen::Plain {
+                let session = sessions.and_then(|all| {
+                    all.list.iter().find(|session| {
+                        session.port == flow.client.port()
+                            && session.peer().is_none_or(|peer| peer == flow.client)
+                    })
+                });
+                who.insert(session.map_or_else(|| flow.client.to_string(), ToString::to_string));
+            }
+        }
+        who.into_iter().collect()
+    }
+
+    fn sights(&self, control: &Canary, control_port: u16) -> Vec<LinkSight> {
+        let report = self.report;
+        let is_control = |flow: &&Flow| flow.a.port() == control_port || flow.b.port() == control_port;
+        let control_seen = report.flows.iter().filter(is_control).any(|flow| {
+            flow.ab.canaries.contains_key(control.tag()) || flow.ba.canaries.contains_key(control.tag())
+        });
+        let state = CaptureState {
+            control_seen,
+            kernel_drops: report.kernel_drops,
+            is_cut: report.failed.is_some() || report.packets_over_limit > 0,
+        };
+        let mut links: BTreeMap<Link, Vec<OnLink<'_>>> = BTreeMap::new();
+        // Every pair and every client link has a row, also a silent one: what was not seen is said.
+        for (at, place) in self.places.iter().enumerate() {
+            for other in &self.places[at + 1..] {
+                links.insert(
+                    Link::new(LinkKind::Galera, place.node.as_str(), other.node.as_str()),
+                    Vec::new(),
+                );
+            }
+            links.insert(Link::new(LinkKind::Client, place.node.as_str(), "client"), Vec::new());
+        }
+        for flow in &report.flows {
+            for (link, server) in self.links_of(flow) {
+                links.entry(link).or_default().push(self.on_link(flow, server));
+            }
+        }
+        links.into_iter().map(|(link, flows)| self.sight(link, &flows, state)).collect()
+    }
+
+    fn sight(&self, link: Link, flows: &[OnLink<'_>], state: CaptureState) -> LinkSight {
+        let kind = link.kind;
+        let node = if link.a == "client" { link.b.clone() } else { link.a.clone() };
+        let (witness, tcp_sessions) = match kind {
+            LinkKind::Client => {
+                let (witness, count) = self.witness(&node, flows);
+                (Some(witness), count)
+            }
+            _ => (None, None),
+        };
+        let counted: Vec<FlowCounts> = flows.iter().map(|flow| flow.counts).collect();
+        let seen = judge(kind, &counted, witness.as_ref(), state);
+        let sum = |of: fn(&DirectionCounts) -> u64| {
+            counted.iter().map(|flow| of(&flow.client) + of(&flow.server)).sum::<u64>()
+        };
+        // A connection that was refused before anybody logged in tells nothing of others.
+        let speaks = |flow: &&FlowCounts| judge_flow(kind, flow) != FlowSeen::Silent;
+        let payload_bytes =
+            counted.iter().filter(speaks).map(|flow| flow.client.bytes + flow.server.bytes).sum();
+        let own_only = counted.iter().any(|flow| flow.is_own)
+            && counted
+                .iter()
+                .filter(speaks)
+                .all(|flow| flow.is_own && judge_flow(kind, flow) == FlowSeen::Tls);
+        let cleartext_clients =
+            witness.as_ref().map_or_else(Vec::new, |witness| self.cleartext_clients(&node, flows, witness));
+        LinkSight {
+            payload_bytes,
+            tcp_flows: u32::try_from(flows.len()).unwrap_or(u32::MAX),
+            canaries: sum(|way| way.canaries),
+            tls_bytes: sum(|way| way.tls_bytes),
+            method: self.report.method.clone(),
+            control_seen: state.control_seen,
+            kernel_drops: self.report.kernel_drops,
+            evidence: flows.iter().find_map(|flow| evidence(flow.flow)),
+            only_own_session: own_only && seen.word() == "unknown",
+            tcp_sessions,
+            cleartext_clients,
+            link,
+            seen,
+        }
+    }
+}
+
+/// The first canary that was read in a connection.
+fn evidence(flow: &Flow) -> Option<Evidence> {
+    [(flow.a, flow.b, &flow.ab), (flow.b, flow.a, &flow.ba)].into_iter().find_map(|(from, to, direction)| {
+        let found = direction.evidence.as_ref()?;
+        Some(Evidence {
+            flow: format!("{from} -> {to}"),
+            stream_offset_bytes: found.stream_offset,
+            bytes_hex: model::hex(&found.bytes),
+            text: found
+                .bytes
+                .iter()
+                .map(|&byte| if (0x20..0x7f).contains(&byte) { char::from(byte) } else { '.' })
+                .collect(),
+        })
+    })
+}
+
+/// Writes one canary on every node, through its socket, so that what travels is replication and nothing else; and asks
+/// for one over TCP as an ordinary client, with ssl-mode PREFERRED.
+fn canaries(cluster: &Cluster, own: &mut BTreeSet<SocketAddr>) -> Result<Vec<Canary>, LookError> {
+    let failed = |why: String| LookError::Failed { why };
+    let mut canaries = Vec::new();
+    let mut prepared = false;
+    for node in &cluster.nodes {
+        let canary = Canary::new(random16());
+        let mut client =
+            Client::connect(&cluster.login_at(node)).map_err(|error| failed(error.to_string()))?;
+        own.extend(client.local_addr());
+        if !prepared {
+            // Marked as ours; on a cluster every node has it once one has made it.
+            for statement in [
+                "CREATE DATABASE IF NOT EXISTS sealion_canary COMMENT 'made by sealion; may be dropped'",
+                "CREATE TABLE IF NOT EXISTS sealion_canary.canary (node VARCHAR(64) NOT NULL PRIMARY KEY, \
+                 token VARCHAR(64) NOT NULL) ENGINE=InnoDB COMMENT 'made by sealion; may be dropped'",
+            ] {
+                client.execute(statement).map_err(|error| failed(error.to_string()))?;
+            }
+            if !is_ours(&mut client) {
+                return Err(failed(format!(
+                    "the schema {CANARY_SCHEMA} is there and is not marked as sealion's; rename it, or drop it if it is left over"
+                )));
+            }
+            prepared = true;
+        }
+        // The table may have been made on another node a moment ago: wait until that has arrived here.
+        // Source: MariaDB manual, wsrep_sync_wait: 4 makes INSERT and REPLACE wait. Not Galera: no such variable.
+        let _ = client.execute("SET SESSION wsrep_sync_wait=7");
+        let statement =
+            format!("REPLACE INTO {CANARY_SCHEMA}.canary VALUES ('{}', '{}')", node.name, canary.token());
+        client.execute(&statement).map_err(|error| failed(error.to_string()))?;
+        let _ = client.quit();
+        canaries.push(canary);
+    }
+    for node in &cluster.nodes {
+        let canary = Canary::new(random16());
+        let options = net::ConnectOptions {
+            endpoint: net::Endpoint::tcp(node.address.clone(), node.port),
+            ..cluster.login_at(node)
+        };
+        // A server that refuses this login over TCP shows no client traffic: the link stays unknown, which is true.
+        if let Ok(mut client) = Client::connect(&options) {
+            own.extend(client.local_addr());
+            let _ = client.query(&format!("SELECT '{}'", canary.token()));
+            let _ = client.quit();
+            canaries.push(canary);
+        }
+    }
+    Ok(canaries)
+}
+
+fn is_ours(client: &mut Client) -> bool {
+    client.query("SHOW CREATE DATABASE sealion_canary").is_ok_and(|rows| {
+        rows.first().and_then(|row| row.at(1)).is_some_and(|text| text.contains("made by sealion"))
+    })
+}
+
+/// Removes what [`canaries`] made.
+pub fn remove_canaries(cluster: &Cluster) {
+    if let Some(node) = cluster.nodes.first()
+        && let Ok(mut client) = Client::connect(&cluster.login_at(node))
+    {
+        // A schema of that name that is not marked as ours is somebody's.
+        if is_ours(&mut client) {
+            let _ = client.execute("DROP DATABASE IF EXISTS sealion_canary");
+        }
+        let _ = client.quit();
+    }
+}
+
+/// The look that post-checks are given.
+pub struct WireEye<'c> {
+    pub cluster: &'c Cluster,
+}
+
+impl Look for WireEye<'_> {
+    fn wire(&mut self, what: &WireLook) -> Result<Vec<LinkSight>, LookError> {
+        let mut sniffer = Sniffer::start(self.cluster)?;
+        if what.canaries {
+            sniffer.write_canaries(self.cluster)?;
+        }
+        std::thread::sleep(what.settle);
+        let sights = sniffer.finish(self.cluster);
+        if what.canaries {
+            remove_canaries(self.cluster);
+        }
+        Ok(sights)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Seen;
+
+    use super::*;
+
+    const CONTROL_PORT: u16 = 9;
+
+    fn at(text: &str) -> SocketAddr {
+        text.parse().expect("an address")
+    }
+
+    fn place(node: &str, address: &str, listens_everywhere: bool) -> Place {
+        Place {
+            node: node.into(),
+            addresses: vec![address.parse().expect("an address")],
+            client_ports: vec![3306, 3307],
+            galera_port: 4567,
+            listens_everywhere,
+        }
+    }
+
+    fn flow(client: &str, server: &str, tls: bool) -> Flow {
+        let way = |bytes| Direction {
+            bytes,
+            tls_bytes: if tls { bytes } else { 0 },
+            before_tls_bytes: if tls { 0 } else { bytes },
+            mysql_segments: u64::from(!tls),
+            ..Direction::default()
+        };
+        let (client, server) = (at(client), at(server));
+        let (a, b) = (client.min(server), client.max(server));
+        Flow {
+            a,
+            b,
+            client: Some(client),
+            first_unix_ms: 1,
+            last_unix_ms: 2,
+            saw_start: false,
+            ab: way(200),
+            ba: way(300),
+        }
+    }
+
+    fn session(text: &str, is_tls: Option<bool>) -> TcpSession {
+        let peer = at(text);
+        TcpSession { id: 7, user: "app".into(), host: peer.ip().to_string(), port: peer.port(), is_tls }
+    }
+
+    /// What is said of the client link of n1.
+    fn client_link(
+        places: &[Place],
+        mut flows: Vec<Flow>,
+        sessions: &[TcpSession],
+        own: &[&str],
+    ) -> LinkSight {
+        let control = Canary::new([1; 16]);
+        let mut sent = flow("127.0.0.1:50000", &format!("127.0.0.1:{CONTROL_PORT}"), false);
+        sent.ab.canaries.insert(control.tag().to_owned(), 1);
+        flows.push(sent);
+        let report = CaptureReport { flows, ..CaptureReport::default() };
+        let own: BTreeSet<SocketAddr> = own.iter().map(|text| at(text)).collect();
+        let all = places
+            .iter()
+            .map(|place| {
+                let list = if place.node == "n1" { sessions.to_vec() } else { Vec::new() };
+                (place.node.clone(), Ok(TcpSessions { list, is_partial: None }))
+            })
+            .collect();
+        let seeing =
+            Seeing { report: &report, places, transfers: &[], own: &own, sessions: &all, is_relayed: false };
+        let link = Link::new(LinkKind::Client, "n1", "client");
+        seeing
+            .sights(&control, CONTROL_PORT)
+            .into_iter()
+            .find(|sight| sight.link == link)
+            .expect("it has a row")
+    }
+
+    fn n1() -> Vec<Place> {
+        vec![place("n1", "10.0.0.1", false)]
+    }
+
+    #[test]
+    fn one_session_in_clear_text_among_others_is_plain_and_named() {
+        let flows = vec![
+            flow("10.0.0.9:1001", "10.0.0.1:3306", true),
+            flow("10.0.0.9:1002", "10.0.0.1:3306", false),
+            flow("10.0.0.9:1003", "10.0.0.1:3306", true),
+        ];
+        let sessions = vec![session("10.0.0.9:1002", None), session("10.0.0.9:1003", None)];
+        let sight = client_link(&n1(), flows, &sessions, &["10.0.0.9:1003"]);
+        assert_eq!(sight.seen, Seen::Plain);
+        assert_eq!(sight.cleartext_clients, ["app@10.0.0.9:1002"]);
+    }
+
+    #[test]
+    fn what_only_sealion_said_proves_nothing() {
+        let flows = vec![flow("10.0.0.9:1001", "10.0.0.1:3306", true)];
+        let sight = client_link(&n1(), flows, &[], &["10.0.0.9:1001"]);
+        assert_eq!(
+            (sight.seen.word(), sight.only_own_session, sight.tcp_sessions),
+            ("unknown", true, Some(0))
+        );
+        assert!(sight.has_no_clients());
+    }
+
+    /// Seen by an outsider: without the PROCESS privilege "nobody was connected" was said beside a client in clear text.
+    #[test]
+    fn a_list_that_is_not_everybodys_is_not_taken_for_nobody() {
+        let places = n1();
+        let flows = [flow("10.0.0.9:1001", "10.0.0.1:3306", true)];
+        let own = BTreeSet::from([at("10.0.0.9:1001")]);
+        let partial = TcpSessions { list: vec![], is_partial: Some("no PROCESS".into()) };
+        let sessions = BTreeMap::from([("n1".to_owned(), Ok(partial))]);
+        let report = CaptureReport::default();
+        let seeing = Seeing {
+            report: &report,
+            places: &places,
+            transfers: &[],
+            own: &own,
+            sessions: &sessions,
+            is_relayed: false,
+        };
+        let flows: Vec<OnLink<'_>> =
+            flows.iter().map(|flow| seeing.on_link(flow, at("10.0.0.1:3306"))).collect();
+        let state = CaptureState { control_seen: true, ..CaptureState::default() };
+        let sight = seeing.sight(Link::new(LinkKind::Client, "n1", "client"), &flows, state);
+        assert_eq!((sight.seen.word(), sight.tcp_sessions), ("unknown", None));
+        assert!(!sight.has_no_clients());
+    }
+
+    /// A session of which the capture saw nothing: it was silent, or it came over another interface.
+    #[test]
+    fn a_session_that_was_not_seen_keeps_the_link_unknown() {
+        let flows = || vec![flow("10.0.0.9:1001", "10.0.0.1:3306", true)];
+        let seen = session("10.0.0.9:1001", None);
+        let check = |other: Option<bool>, expected: &str| {
+            let sessions = vec![seen.clone(), session("192.168.7.7:4000", other)];
+            let sight = client_link(&n1(), flows(), &sessions, &[]);
+            assert_eq!(sight.seen.word(), expected, "{:?}", sight.seen);
+            assert!(!sight.has_no_clients());
+            sight
+        };
+        let sight = check(None, "unknown");
+        assert!(format!("{:?}", sight.seen).contains("app@192.168.7.7:4000"), "{:?}", sight.seen);
+        check(Some(true), "sealed");
+        assert_eq!(check(Some(false), "plain").cleartext_clients, ["app@192.168.7.7:4000"]);
+    }
+
+    #[test]
+    fn clients_reach_a_server_by_other_addresses_and_ports_too() {
+        let everywhere = || vec![place("n1", "10.0.0.1", true)];
+        for server in ["127.0.0.1:3306", "192.168.1.1:3307", "10.0.0.1:3307"] {
+            let sight = client_link(&everywhere(), vec![flow("10.0.0.9:1001", server, false)], &[], &[]);
+            assert_eq!(sight.seen, Seen::Plain, "{server}");
+        }
+        // Somebody else's server, where ours does not listen.
+        let flows = vec![flow("10.0.0.9:1001", "127.0.0.1:3306", false)];
+        assert_eq!(client_link(&n1(), flows, &[], &[]).seen.word(), "unknown");
+    }
+}
