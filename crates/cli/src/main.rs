@@ -1,28 +1,20 @@
-//! `sealion`: arguments, prompts, progress and exit codes. It calls `ops` and decides nothing.
+//! `sealion`: arguments, prompts, progress and exit codes. It calls the use cases and decides nothing.
 
-mod args;
-mod bench;
-mod bench_kept;
-mod change;
-mod connect;
 mod generated;
 mod internal;
 mod interrupt;
-mod labs;
-mod look;
-mod prove;
-mod prove_config;
-mod prove_relay;
-mod prove_sniff;
-mod prove_tour;
-mod scan;
+mod options;
 mod show;
+mod verbs;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
-use args::{Cli, Command};
-use clap::Parser;
-use site::OpsError;
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
+use options::Format;
+use verbs::Cli;
 
 fn main() -> ExitCode {
     // Some commands of the lab are other processes of the same program; they take no options of people.
@@ -44,11 +36,11 @@ fn main() -> ExitCode {
             "error: sealion has a fault\n  why:  {text}\n  next: please report this; a change can be gone on with: sealion resume"
         ));
     }));
-    if let Err(error) = connect::no_password_in_argv() {
+    if let Err(error) = options::connect::no_password_in_argv() {
         eprintln!("error: {error}");
         return ExitCode::from(error.exit_code());
     }
-    let cli = match Cli::try_parse() {
+    let cli = match parse(std::env::args_os()) {
         Ok(cli) => cli,
         Err(error) => {
             if error.use_stderr() {
@@ -60,7 +52,7 @@ fn main() -> ExitCode {
         }
     };
     show::set_color(cli.global.color);
-    let result = std::panic::catch_unwind(|| run(cli));
+    let result = std::panic::catch_unwind(|| verbs::run(&cli.global, cli.command));
     match result {
         Ok(Ok(0)) if show::has_lost() => ExitCode::from(2),
         Ok(Ok(code)) => ExitCode::from(code),
@@ -70,6 +62,38 @@ fn main() -> ExitCode {
         }
         Err(_) => ExitCode::from(5),
     }
+}
+
+fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+    let mut command = Cli::command();
+    let matches = command.try_get_matches_from_mut(words)?;
+    has_that_format(&mut command, &matches)?;
+    Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+}
+
+/// `--format` may stand before the command, where clap takes any: only the command knows which it has.
+fn has_that_format(mut command: &mut clap::Command, mut matches: &ArgMatches) -> Result<(), clap::Error> {
+    while let Some((name, of_sub)) = matches.subcommand() {
+        let Some(sub) = command.find_subcommand_mut(name) else { return Ok(()) };
+        (command, matches) = (sub, of_sub);
+    }
+    if matches.value_source("format") != Some(ValueSource::CommandLine) {
+        return Ok(());
+    }
+    let Some(format) = matches.get_one::<Format>("format") else { return Ok(()) };
+    let own = command.get_arguments().find(|arg| arg.get_id() == "format" && !arg.is_hide_set());
+    let known: Vec<String> = own.map_or_else(Vec::new, |arg| {
+        arg.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect()
+    });
+    if known.iter().any(|name| name == format.name()) || (known.is_empty() && *format == Format::Table) {
+        return Ok(());
+    }
+    let name = command.get_bin_name().unwrap_or("this command").to_owned();
+    let why = match known.as_slice() {
+        [] => format!("{name} has no --format"),
+        known => format!("{name} has no --format {}; possible values: {}", format.name(), known.join(", ")),
+    };
+    Err(command.error(ErrorKind::InvalidValue, why))
 }
 
 /// What is wrong is the last thing that is printed: a usage may be longer than the screen.
@@ -88,75 +112,9 @@ fn reason_last(text: &str) -> String {
     }
 }
 
-fn run(cli: Cli) -> Result<u8, OpsError> {
-    let Cli { global, command } = cli;
-    let fits = match global.format {
-        args::Format::Table | args::Format::Json => true,
-        args::Format::Diff | args::Format::Sql | args::Format::Shell => matches!(command, Command::Plan(_)),
-        args::Format::Csv => {
-            matches!(command, Command::Scan(_) | Command::Bench(args::BenchCommand::Export(_)))
-        }
-        args::Format::Parquet => matches!(command, Command::Bench(args::BenchCommand::Export(_))),
-        args::Format::Sarif | args::Format::Junit | args::Format::Prometheus | args::Format::Html => {
-            matches!(command, Command::Scan(_))
-        }
-    };
-    if !fits {
-        return Err(OpsError::usage(
-            "this command does not know that --format",
-            "diff, sql and shell are forms of a plan; csv, sarif, junit, prometheus and html of a scan; csv and parquet of bench export",
-            "use --format table or --format json",
-        ));
-    }
-    match command {
-        Command::Demo(args) => labs::demo(&global, &args),
-        Command::Scan(args) => scan::scan(&global, &args),
-        Command::Prove(command) => prove::prove(&global, &command),
-        Command::Status(args) => look::status(&global, &args),
-        Command::Plan(args) => change::plan(&global, &args),
-        Command::Apply(args) => change::apply(&global, &args),
-        Command::Enable(args) => change::change(&global, model::Verb::Enable, &args),
-        Command::Disable(args) => change::change(&global, model::Verb::Disable, &args),
-        Command::Rotate(args) => change::change(&global, model::Verb::Rotate, &args),
-        Command::Resume(args) => change::go_on(&global, None, &args),
-        Command::Undo(args) => change::undo(&global, &args),
-        Command::Abandon(args) => change::abandon(&global, &args),
-        Command::Bench(command) => bench::bench(&global, &command),
-        Command::Lab(command) => labs::lab(&global, command),
-        Command::Report(args) => look::report(&global, &args),
-        Command::Config(args::ConfigCommand::Print(args)) => look::config(&global, &args),
-        Command::Config(args::ConfigCommand::Inventory(args)) => look::inventory(&args),
-        Command::Explain(args) => look::explain(&global, &args),
-        Command::Completions { shell } => {
-            use std::io::Write;
-            // A closed pipe is no error worth a word.
-            let _ = std::io::stdout().write_all(&generated::completion(shell));
-            Ok(0)
-        }
-        Command::Man { dir } => {
-            let write = || {
-                std::fs::create_dir_all(&dir)?;
-                for (name, page) in generated::man_pages()? {
-                    std::fs::write(dir.join(name), page)?;
-                }
-                Ok(())
-            };
-            write().map_err(|error: std::io::Error| {
-                OpsError::usage(
-                    "cannot write the man pages",
-                    error.to_string(),
-                    "name a directory that you may write to",
-                )
-            })?;
-            Ok(0)
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::Parser;
 
     #[test]
     fn a_wrong_command_line_ends_with_its_reason() {
@@ -172,7 +130,7 @@ mod tests {
             (&["sealion", "bench"], "error: a command is missing"),
             (&["sealion", "nonsense"], "error: unrecognized subcommand 'nonsense'"),
         ] {
-            let error = Cli::try_parse_from(words).expect_err("it is wrong");
+            let error = parse(words.iter().map(OsString::from)).expect_err("it is wrong");
             assert!(error.use_stderr(), "{words:?}");
             let text = reason_last(&error.render().to_string());
             let last = text.rfind("\nerror: ").map_or_else(|| panic!("{text}"), |at| &text[at + 1..]);

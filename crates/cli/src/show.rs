@@ -8,7 +8,7 @@ use comfy_table::{ContentArrangement, Table};
 use nix::unistd::{AccessFlags, access};
 use site::OpsError;
 
-use crate::args::Color;
+use crate::options::Color;
 
 static COLOUR: AtomicBool = AtomicBool::new(false);
 

@@ -304,7 +304,7 @@ fn the_command_itself(lab: &RealLab) {
     enable_refused(lab, &["--yes 00000000 is not this plan", "sealion plan"]);
 
     lab.now("nobody is there to be asked");
-    refused(lab, BAD_INPUT, &["nobody is here to be asked", "--yes"], || lab.run(&["enable"]));
+    refused(lab, BAD_INPUT, &["stdin is not a terminal", "--yes"], || lab.run(&["enable"]));
 
     lab.now("nothing to go on with, nothing to undo");
     refused(lab, REFUSED, &["nothing to resume"], || lab.run(&["resume"]));

@@ -109,7 +109,7 @@ impl RealLab {
     /// `sealion lab exec -- sealion WORDS`, started; it becomes the process itself, so its pid is the one to kill.
     pub fn start(&self, words: &[&str], hold_at: Option<&str>) -> Program {
         let mut command = self.command(&["lab", "exec", "--", "sealion"]);
-        command.args(words);
+        command.args(words).args(self.consent(words));
         if let Some(moment) = hold_at {
             command.env("SEALION_HOLD_AT", moment);
         }
@@ -123,7 +123,25 @@ impl RealLab {
 
     pub fn run_with(&self, words: &[&str], variables: &[(&str, &str)]) -> Said {
         let mut command = self.command(&["lab", "exec", "--", "sealion"]);
-        command.args(words).envs(variables.iter().copied());
+        command.args(words).args(self.consent(words)).envs(variables.iter().copied());
+        self.remember(Program::start(command).finish(Duration::from_secs(CHANGE_S_MAX)))
+    }
+
+    /// What `resume` and `undo` want to be told where nobody can be asked: the hash of the change that they are about. They name it
+    /// themselves, as they do to any program.
+    fn consent(&self, words: &[&str]) -> Vec<String> {
+        if !matches!(words.first(), Some(&("resume" | "undo"))) || words.contains(&"--yes") {
+            return vec![];
+        }
+        let said = self.run_as_typed(words);
+        let mut named = said.stderr.split_whitespace().skip_while(|word| *word != "--yes");
+        named.nth(1).map_or_else(Vec::new, |hash| vec!["--yes".into(), hash.into()])
+    }
+
+    /// Nothing is added to it.
+    pub fn run_as_typed(&self, words: &[&str]) -> Said {
+        let mut command = self.command(&["lab", "exec", "--", "sealion"]);
+        command.args(words);
         self.remember(Program::start(command).finish(Duration::from_secs(CHANGE_S_MAX)))
     }
 

@@ -1,7 +1,9 @@
 //! `sealion prove relay`: events as they happen on stderr, a summary or the schema `sealion/prove-relay/1` on stdout.
 
+use clap::Args;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -14,8 +16,58 @@ use report::shape::{
 };
 use site::OpsError;
 
-use crate::args::{Format, Global, ProveRelayArgs};
-use crate::{prove_sniff, show};
+use super::sniff;
+use crate::options::{Format, Global, TABLE_OR_JSON, formats};
+use crate::show;
+
+#[derive(Debug, Args)]
+#[command(
+    arg = formats(TABLE_OR_JSON),
+    after_long_help = "Examples:
+  sealion prove relay --to db1:3306
+  sealion prove relay --to /run/mysqld/mysqld.sock --listen /tmp/seen.sock
+  sealion prove relay --to 127.0.0.1:3306 --strip --substitute-key --password-file FILE
+
+Exit codes: 0 no attack succeeded, 1 one did or, with --fail-on-clear, something readable was found, 3 no client connected, or the
+server was not reached."
+)]
+pub struct ProveRelayArgs {
+    /// The real server: HOST:PORT, or the path of its Unix socket
+    #[arg(long, value_name = "SERVER")]
+    pub to: String,
+    /// Where clients connect: a port of 127.0.0.1 (0: the kernel chooses), or a path for a Unix socket
+    #[arg(long, value_name = "PORT|PATH", default_value = "0")]
+    pub listen: String,
+    /// Listen on this address instead of 127.0.0.1; whoever can reach it can be attacked
+    #[arg(long, value_name = "ADDR")]
+    pub authorized_bind: Option<std::net::IpAddr>,
+    /// Attack: remove TLS from the server's greeting
+    #[arg(long)]
+    pub strip: bool,
+    /// Attack: send an RSA key of our own for the password
+    ///
+    /// Attack: send an RSA key of our own for the password, as caching_sha2_password and sha256_password ask for one.
+    #[arg(long)]
+    pub substitute_key: bool,
+    /// Attack: change a marked value in results on their way to the client
+    #[arg(long, value_name = "FROM=TO")]
+    pub change_result: Option<String>,
+    /// Compare a captured password with the first line of FILE; neither is kept
+    #[arg(long, value_name = "FILE", requires = "substitute_key")]
+    pub password_file: Option<PathBuf>,
+    /// Also search for this text and report where it was; may be repeated. It is never printed
+    #[arg(long = "canary", value_name = "TEXT")]
+    pub canaries: Vec<String>,
+    /// Also search for each line of FILE, for texts that must not show in the process list
+    #[arg(long, value_name = "FILE")]
+    pub canary_file: Option<PathBuf>,
+    /// Stop after this many seconds; default: at Ctrl-C
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub seconds: Option<u64>,
+    /// Exit with 1 if something readable was found
+    #[arg(long)]
+    pub fail_on_clear: bool,
+}
 
 const POLL: Duration = Duration::from_millis(50);
 const FINDINGS_SHOWN: usize = 4;
@@ -106,7 +158,7 @@ struct Seen {
     count: u64,
     fallen: u64,
     is_readable: bool,
-    places: prove_sniff::PlaceSums,
+    places: sniff::PlaceSums,
 }
 
 impl Seen {
@@ -185,7 +237,7 @@ impl Seen {
             events: self.events.get(&one.number).cloned().unwrap_or_default(),
             canaries: canaries.collect(),
             findings: findings.collect(),
-            mysql: told.mysql.as_ref().map(prove_sniff::mysql),
+            mysql: told.mysql.as_ref().map(sniff::mysql),
         }
     }
 }
@@ -227,7 +279,7 @@ fn verdict(one: &RelayConnection) -> String {
     words.join("; ")
 }
 
-fn print(report: &ProveRelayReport, places: &prove_sniff::PlaceSums, words: usize) {
+fn print(report: &ProveRelayReport, places: &sniff::PlaceSums, words: usize) {
     let tls = report.connections.iter().filter(|one| one.is_tls).count();
     let head = format!("{} connections, {tls} with TLS, {} fell.", report.connection_count, report.fallen);
     let is_bad = report.fallen > 0 || report.is_readable;
@@ -248,5 +300,5 @@ fn print(report: &ProveRelayReport, places: &prove_sniff::PlaceSums, words: usiz
             show::out(&format!("and {} more (--format json)", report.connections.len() - ROWS_SHOWN));
         }
     }
-    prove_sniff::canaries(places, words);
+    sniff::canaries(places, words);
 }

@@ -3,18 +3,161 @@
 mod table;
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use ::report::formats::scan::SCAN_FORMATS;
 use ::report::shape::{ScanReport, SeverityWord, TargetRow};
-use scan::interrogation::Depth;
-use scan::intrude::Intrusive;
+use ::scan::interrogation::Depth;
+use ::scan::intrude::Intrusive;
 use scan_ops::{Agreed, Authorized, Budget, Gate, Listener, Settings, Typed, Wish};
 use site::OpsError;
 
-use crate::args::{DEFAULT_INVENTORY, Format, Global, IntrusiveArg, ScanArgs, SeverityArg};
+use clap::{Args, ValueEnum};
+
+use crate::options::{DEFAULT_INVENTORY, Format, Global, SeverityArg, formats};
+
+const FORMATS: &[Format] = &[
+    Format::Table,
+    Format::Json,
+    Format::Csv,
+    Format::Sarif,
+    Format::Junit,
+    Format::Prometheus,
+    Format::Html,
+];
+
+#[derive(Debug, Args)]
+#[command(
+    arg = formats(FORMATS),
+    after_long_help = "Examples:
+  sealion scan db1 db2:3307
+  sealion scan --full --format sarif db1 > db1.sarif
+  sealion scan 10.0.0.0/24 --authorized-range ranges.txt --rate 20
+  sealion scan --baseline last-week.json --fail-on high db1
+
+Each connection of a scan may leave a line \"Aborted connection\" in the server's error log: up to 35 for each port, 65 with --full.
+
+Exit codes: 0 no finding at or above --fail-on, 1 at least one, 3 with --fail-on: a rule could not be judged or a target not be
+reached."
+)]
+pub struct ScanArgs {
+    /// HOST, HOST:PORT, [IPv6]:PORT, NETWORK/PREFIX or srv:NAME; the nodes of the inventory if omitted
+    ///
+    /// HOST, HOST:PORT, an address, [IPv6]:PORT, NETWORK/PREFIX[:PORT] or srv:_mysql._tcp.NAME. A host without a port is scanned
+    /// on all usual ports. If no target is given, the nodes of the inventory are scanned.
+    #[arg(value_name = "TARGET")]
+    pub targets: Vec<String>,
+    /// Read more targets from FILE, one a line; - is standard input
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub targets_file: Option<PathBuf>,
+    /// File with the address ranges that may be scanned, one a line
+    ///
+    /// File with the address ranges that may be scanned, one a line. No address outside of them is contacted. NETWORK/PREFIX
+    /// targets need this option.
+    #[arg(long, value_name = "FILE")]
+    pub authorized_range: Option<PathBuf>,
+    /// Complete an interrupted scan from the JSON file it left
+    ///
+    /// Complete an interrupted scan from the JSON file it left, with the targets and settings in that file.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["targets", "targets_file"], hide_short_help = true)]
+    pub resume: Option<PathBuf>,
+    /// Also write the result as JSON to FILE
+    ///
+    /// Also write the result as JSON to FILE, whatever --format is, and also if Ctrl-C ends the scan.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Also write an HTML page to FILE
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Show only what changed since this JSON file was written
+    ///
+    /// Show only what changed since this JSON file was written; --fail-on then counts only new findings.
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+    /// Test every cipher suite, group and signature scheme
+    ///
+    /// Test every cipher suite, group and signature scheme: up to 65 connections a port, not 35.
+    #[arg(long, conflicts_with = "first")]
+    pub full: bool,
+    /// Read only the greeting, one handshake and the certificate
+    #[arg(long)]
+    pub first: bool,
+    /// Also test for Heartbleed, early CCS and ROBOT
+    ///
+    /// Also test for Heartbleed, early CCS and ROBOT, or only for those in LIST. A vulnerable server may leak memory or crash. Up to
+    /// 17 more connections a port.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "LIST",
+        value_delimiter = ',',
+        num_args = 0..,
+        require_equals = true,
+        default_missing_values = ["heartbleed", "ccs", "robot"],
+        conflicts_with = "first"
+    )]
+    pub intrusive: Vec<IntrusiveArg>,
+    /// Connections to one address a day
+    ///
+    /// Connections to one address a day, over all scans of this user. A server blocks a host after max_connect_errors connections
+    /// (100 by default) without a login in between.
+    #[arg(long, value_name = "N", default_value_t = 40)]
+    pub max_handshakes: u32,
+    /// Reset the count of connections of --max-handshakes
+    ///
+    /// Reset the count of connections of --max-handshakes: use it after a successful login from this host, or after FLUSH HOSTS,
+    /// when the servers have reset theirs.
+    #[arg(long, hide_short_help = true)]
+    pub forget_budget: bool,
+    /// New connections a second, for all targets together
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), hide_short_help = true)]
+    pub rate: Option<u32>,
+    /// Targets scanned in parallel, with one connection each
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=10_000), hide_short_help = true)]
+    pub at_once: u32,
+    /// Timeout of one connection in milliseconds
+    #[arg(long, value_name = "MS", default_value_t = 5000, value_parser = clap::value_parser!(u64).range(1..=600_000), hide_short_help = true)]
+    pub timeout_ms: u64,
+    /// Send a PROXY header first, for servers behind a load balancer
+    #[arg(long, value_enum, value_name = "VERSION", hide_short_help = true)]
+    pub proxy_protocol: Option<ProxyArg>,
+    /// CA certificates to verify against, beside those of the system
+    #[arg(long, value_name = "FILE")]
+    pub ssl_ca: Option<PathBuf>,
+    /// Exit with 1 if a finding has this severity or a higher one
+    ///
+    /// Exit with 1 if a finding has this severity or a higher one, with 3 if a rule could not be judged or a target not be reached.
+    /// Findings that sealion.toml accepts do not count until they expire.
+    #[arg(long, value_enum, value_name = "SEVERITY")]
+    pub fail_on: Option<SeverityArg>,
+}
+
+/// Probes that may harm an old server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum IntrusiveArg {
+    Heartbleed,
+    Ccs,
+    Robot,
+    /// One login as "sealion_scan", refused and logged: is the RSA key of the password plugins offered in clear text?
+    Login,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ProxyArg {
+    V1,
+    V2,
+}
+
+impl From<ProxyArg> for scan_ops::ProxyVersion {
+    fn from(word: ProxyArg) -> Self {
+        match word {
+            ProxyArg::V1 => Self::V1,
+            ProxyArg::V2 => Self::V2,
+        }
+    }
+}
 
 /// As a shell's `>` would make it: nothing in it is secret, whoever reaches the servers can see it.
 const RESULT_MODE: u32 = 0o644;
@@ -183,12 +326,12 @@ fn tell(text: &str) {
 fn settings(global: &Global, args: &ScanArgs, agreed: Agreed) -> Result<Settings, OpsError> {
     Ok(Settings {
         depth: agreed.depth,
-        limits: scan::Limits {
+        limits: ::scan::Limits {
             targets_at_once: args.at_once as usize,
             connection_ms: args.timeout_ms,
             connections_per_s: args.rate,
             intrusive: agreed.intrusive,
-            ..scan::Limits::default()
+            ..::scan::Limits::default()
         },
         connections_per_address: args.max_handshakes,
         roots: scan_ops::roots(agreed.ssl_ca.as_deref())?,

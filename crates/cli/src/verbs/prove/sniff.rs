@@ -1,6 +1,8 @@
 //! `sealion prove sniff`: for people a table, worst first; for programs the schema `sealion/prove-sniff/1`.
 
+use clap::Args;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use prove_ops::sniff::{
@@ -13,8 +15,46 @@ use report::shape::{
 };
 use site::OpsError;
 
-use crate::args::{Format, Global, ProveSniffArgs};
+use crate::options::{Format, Global, TABLE_OR_JSON, formats};
 use crate::show;
+
+#[derive(Debug, Args)]
+#[command(
+    arg = formats(TABLE_OR_JSON),
+    after_long_help = "Examples:
+  tcpdump -i eth0 -s 0 -w db.pcap tcp
+  sealion prove sniff db.pcap
+  sealion prove sniff --iface eth0 --seconds 60 --fail-on-clear
+
+Exit codes: 0 read, 1 with --fail-on-clear: something readable was found, 3 nothing could be read or, with --fail-on-clear, not all
+of it."
+)]
+pub struct ProveSniffArgs {
+    /// A pcap or pcapng file of any size; - is standard input
+    #[arg(value_name = "FILE", required_unless_present = "iface")]
+    pub file: Option<PathBuf>,
+    /// Capture on this network interface instead
+    #[arg(long, value_name = "NAME", conflicts_with = "file")]
+    pub iface: Option<String>,
+    /// Capture for this many seconds; default: until Ctrl-C
+    #[arg(long, value_name = "N", requires = "iface", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub seconds: Option<u64>,
+    /// Another port that MySQL listens on; may be repeated. A greeting is recognized on any port
+    #[arg(long = "port", value_name = "N")]
+    pub ports: Vec<u16>,
+    /// Also search for this text and report where it was; may be repeated. It is never printed
+    #[arg(long = "canary", value_name = "TEXT")]
+    pub canaries: Vec<String>,
+    /// Also search for each line of FILE, for texts that must not show in the process list
+    #[arg(long, value_name = "FILE")]
+    pub canary_file: Option<PathBuf>,
+    /// Exit with 1 if something readable was found
+    #[arg(long)]
+    pub fail_on_clear: bool,
+    /// Show this many connections, the worst first
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub limit: usize,
+}
 
 /// Findings of a connection that fit its row; all of them are in the JSON.
 const FINDINGS_SHOWN: usize = 3;

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use ::report::shape::{ChangesRow, FindingRow, ScanReport, SeverityWord, TargetRow, TlsRow, VerdictWord};
-use scan::interrogation::Depth;
+use ::scan::interrogation::Depth;
 
 use crate::show;
 

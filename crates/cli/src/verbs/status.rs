@@ -1,13 +1,43 @@
-//! Commands that only look.
+//! `sealion status`.
 
-use model::{Rule, Severity, Verdict};
+use clap::Args;
+use model::{Severity, Verdict};
 use site::OpsError;
 
-use crate::args::{ConfigArgs, ExplainArgs, Format, Global, ReportArgs, StatusArgs};
+use crate::options::{Connect, Format, Global, SeverityArg, TABLE_OR_JSON, connect, formats};
 use crate::show;
 
+#[derive(Debug, Args)]
+#[command(
+    arg = formats(TABLE_OR_JSON),
+    after_long_help = "Examples:
+  sealion status --canaries
+  sealion status -h db1 -u monitor -p --ssl-mode=VERIFY_IDENTITY
+
+Exit codes: 0 no finding at or above --fail-on, 1 at least one, 3 a server did not answer or, with --fail-on, a rule could not be
+judged."
+)]
+pub struct StatusArgs {
+    /// Capture traffic for this long; 0 captures nothing
+    #[arg(long, value_name = "MS", default_value_t = 1500)]
+    pub look_ms: u64,
+    /// Write a test row on every node while capturing
+    ///
+    /// Write a test row (a canary) on every node while capturing, so that idle links carry something. The rows are written to the
+    /// schema sealion_canary and removed again.
+    #[arg(long)]
+    pub canaries: bool,
+    /// Exit with 1 if a finding has this severity or a higher one
+    ///
+    /// Exit with 1 if a finding has this severity or a higher one, with 3 if a rule could not be judged.
+    #[arg(long, value_enum, value_name = "SEVERITY")]
+    pub fail_on: Option<SeverityArg>,
+    #[command(flatten)]
+    pub connect: Connect,
+}
+
 pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
-    let cluster = crate::connect::cluster(global, &args.connect)?;
+    let cluster = connect::cluster(global, &args.connect)?;
     let started_unix_ms = model::Clock::unix_ms(&model::SystemClock);
     // Of the nodes of an inventory others may answer; of one server there is nothing else.
     if !cluster.has_files {
@@ -170,167 +200,4 @@ pub fn print_status(status: &status_ops::status::Status) {
     for line in &status.not_looked_at {
         println!("not looked at: {line}");
     }
-}
-
-pub fn config(global: &Global, args: &ConfigArgs) -> Result<u8, OpsError> {
-    let printed = status_ops::config_print::print(
-        args.defaults_file.clone(),
-        args.defaults_extra_file.clone(),
-        args.defaults_group_suffix.as_deref(),
-        &args.groups,
-    )?;
-    if global.format == Format::Json {
-        println!(
-            "{}",
-            serde_json::to_string_pretty(&printed)
-                .map_err(|error| OpsError::internal("cannot write JSON", error))?
-        );
-        return Ok(0);
-    }
-    for row in &printed.options {
-        let value = row.value.as_ref().map_or_else(String::new, |value| format!("={value}"));
-        println!("{}{value}", row.key);
-        println!("    {}:{} [{}]", row.file.display(), row.line, row.group);
-        for one in &row.overrode {
-            println!(
-                "    overrode {} from {}:{}",
-                one.value.as_deref().unwrap_or("(no value)"),
-                one.file.display(),
-                one.line
-            );
-        }
-    }
-    for note in &printed.notes {
-        eprintln!("note: {note}");
-    }
-    Ok(0)
-}
-
-pub fn inventory(args: &crate::args::InventoryArgs) -> Result<u8, OpsError> {
-    let cluster = crate::connect::one_server(&args.connect)?;
-    // Where user and password came from, if it was a file of their own.
-    let login = args.connect.defaults_file.clone().or_else(|| args.connect.defaults_extra_file.clone());
-    let login = login
-        .map(std::path::absolute)
-        .transpose()
-        .map_err(|error| OpsError::usage("--defaults-file is no path", error.to_string(), "name a file"))?;
-    print!("{}", change_ops::draft::draft(&cluster, login.as_deref())?);
-    Ok(0)
-}
-
-pub fn explain(global: &Global, args: &ExplainArgs) -> Result<u8, OpsError> {
-    let Some(id) = &args.rule else {
-        if global.format == Format::Json {
-            let all: Vec<_> = rules::RULES.iter().map(|rule| rule_json(*rule)).collect();
-            println!(
-                "{}",
-                serde_json::to_string_pretty(&all)
-                    .map_err(|error| OpsError::internal("cannot write JSON", error))?
-            );
-        } else {
-            for rule in rules::RULES {
-                println!("{}  {:<8}  {}", rule.id(), rule.severity(), rule.title());
-            }
-        }
-        return Ok(0);
-    };
-    let rule = rules::by_id(id).ok_or_else(|| {
-        OpsError::usage(
-            format!("there is no rule \"{id}\""),
-            "rules are named like SL1001",
-            "sealion explain     lists them all",
-        )
-    })?;
-    if global.format == Format::Json {
-        println!(
-            "{}",
-            serde_json::to_string_pretty(&rule_json(rule))
-                .map_err(|error| OpsError::internal("cannot write JSON", error))?
-        );
-        return Ok(0);
-    }
-    println!("{} {}\n{}\n\n{}\n", show::bold(rule.id()), rule.severity(), rule.title(), rule.explanation());
-    println!("remedy:     {}", rule.remedy());
-    for reference in rule.references() {
-        println!("reference:  {reference}");
-    }
-    Ok(0)
-}
-
-fn rule_json(rule: &dyn Rule) -> serde_json::Value {
-    serde_json::json!({
-        "rule": rule.id(), "severity": rule.severity(), "title": rule.title(), "explanation": rule.explanation(),
-        "remedy": rule.remedy(), "references": rule.references(),
-    })
-}
-
-pub fn report(global: &Global, args: &ReportArgs) -> Result<u8, OpsError> {
-    let Some(path) = &args.report else {
-        return runs(global, args);
-    };
-    let text = std::fs::read_to_string(path).map_err(|error| {
-        OpsError::usage(
-            format!("{} cannot be read", path.display()),
-            error.to_string(),
-            "name a report.json that sealion wrote",
-        )
-    })?;
-    let report = ::report::DemoReport::from_json(&text).map_err(|error| {
-        OpsError::usage(
-            format!("{} is not a report", path.display()),
-            error.to_string(),
-            "use the sealion that wrote it, or a newer one",
-        )
-    })?;
-    match &args.html {
-        None => print!("{}", ::report::render_summary(&report)),
-        Some(path) => std::fs::write(path, ::report::render_html(&report)).map_err(|error| {
-            OpsError::usage(
-                format!("{} cannot be written", path.display()),
-                error.to_string(),
-                "name a place that you may write to",
-            )
-        })?,
-    }
-    Ok(0)
-}
-
-/// Kept runs: a list, or one of them whole.
-fn runs(global: &Global, args: &ReportArgs) -> Result<u8, OpsError> {
-    let cluster = site::Cluster::read(&global.inventory)?;
-    if let Some(id) = &args.run {
-        println!("{}", change_ops::history::export(&cluster, id)?);
-        return Ok(0);
-    }
-    let runs = change_ops::history::runs(&cluster, args.limit)?;
-    if global.format == Format::Json {
-        let list: Vec<_> = runs
-            .iter()
-            .map(|run| {
-                serde_json::json!({
-                    "id": run.id, "command": run.command, "sealion_version": run.sealion_version,
-                    "started_unix_ms": run.started_unix_ms, "ended_unix_ms": run.ended_unix_ms,
-                    "findings_failed": run.findings_failed, "findings_unknown": run.findings_unknown,
-                    "links_plain": run.links_plain,
-                })
-            })
-            .collect();
-        println!("{}", serde_json::json!({"schema": "sealion.runs/1", "runs": list}));
-        return Ok(0);
-    }
-    let rows = runs
-        .iter()
-        .map(|run| {
-            vec![
-                run.id.clone(),
-                run.command.clone(),
-                model::clock::rfc3339(run.started_unix_ms).get(..19).unwrap_or_default().replace('T', " "),
-                run.findings_failed.to_string(),
-                run.findings_unknown.to_string(),
-                run.links_plain.to_string(),
-            ]
-        })
-        .collect();
-    println!("{}", show::table(&["run", "command", "when (UTC)", "failed", "unknown", "plain links"], rows));
-    Ok(0)
 }

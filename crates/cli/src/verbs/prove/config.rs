@@ -1,13 +1,14 @@
 //! `sealion prove config`: what the settings of applications come to.
 
+use clap::Args;
 use std::io::Read as _;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use ::prove::Protocol;
+use ::prove::config::Driver;
 use model::Severity;
-use prove::Protocol;
-use prove::config::Driver;
 use prove_ops::config::confirm::{self, Confirmed};
 use prove_ops::config::rows::{Counts, report};
 use prove_ops::config::{
@@ -17,8 +18,48 @@ use prove_ops::drivers::{self, COLUMNS};
 use prove_ops::{Ground, Stage, attack};
 use site::OpsError;
 
-use crate::args::{Format, Global, ProveConfigArgs};
+use crate::options::{Format, Global, SeverityArg, TABLE_OR_JSON, formats};
 use crate::show;
+
+#[derive(Debug, Args)]
+#[command(
+    arg = formats(TABLE_OR_JSON),
+    after_long_help = "Examples:
+  sealion prove config .env config/database.yml --fail-on high
+  sealion prove config 'mysql://app@db1/shop?ssl-mode=REQUIRED' --driver mysql2
+
+Exit codes: 0 no finding at or above --fail-on, 1 at least one, 3 every connection is unknown or, with --fail-on, at least one is,
+5 a prediction did not hold (--confirm)."
+)]
+pub struct ProveConfigArgs {
+    /// Files, connection URLs and DSNs; - reads URLs from standard input, one a line
+    #[arg(value_name = "FILE|URL", required = true)]
+    pub what: Vec<PathBuf>,
+    /// Driver of URLs that do not name one (mysql://)
+    #[arg(long, value_name = "NAME")]
+    pub driver: Option<String>,
+    /// Also run the driver with these settings against the rogue server, and compare
+    #[arg(long)]
+    pub confirm: bool,
+    /// Install missing drivers from their language's registry
+    #[arg(long, requires = "confirm")]
+    pub install: bool,
+    /// Use this output of `prove clients --format json` instead of the built-in matrix
+    #[arg(long, value_name = "FILE")]
+    pub matrix: Option<PathBuf>,
+    /// Exit with 1 if a connection has this severity or a higher one, with 3 if one is unknown
+    #[arg(long, value_enum, value_name = "SEVERITY")]
+    pub fail_on: Option<SeverityArg>,
+    /// Use the host's loopback interface, not a network namespace; some libraries check less there
+    #[arg(long, requires = "confirm")]
+    pub no_namespace: bool,
+    /// Where drivers are installed; default: sealion's cache
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+    /// Timeout of one run of a driver in seconds
+    #[arg(long, value_name = "S", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub timeout_s: u64,
+}
 
 const STDIN_BYTES_MAX: u64 = 1024 * 1024;
 
@@ -197,16 +238,16 @@ fn print_connection(global: &Global, one: &Connection) {
     for setting in &one.found.settings {
         let value = shown(client, setting).map_or_else(String::new, |value| format!(" = {value}"));
         let why = match &setting.given {
-            prove::config::Given::Unread(why) if setting.key == prove::config::ANY => {
+            ::prove::config::Given::Unread(why) if setting.key == ::prove::config::ANY => {
                 format!("not read: {}", wire::printable(why))
             }
-            prove::config::Given::Unread(why) => format!(" (not in the file: {})", wire::printable(why)),
+            ::prove::config::Given::Unread(why) => format!(" (not in the file: {})", wire::printable(why)),
             _ => String::new(),
         };
         show::out(&format!(
             "    {:<26} {}{value}{why}",
             if is_typed { String::new() } else { place(&one.file, setting) },
-            if setting.key == prove::config::ANY { String::new() } else { wire::printable(&setting.key) }
+            if setting.key == ::prove::config::ANY { String::new() } else { wire::printable(&setting.key) }
         ));
     }
     if let Driver::Unknown { why, one_of } = &one.found.driver {
@@ -273,7 +314,7 @@ fn lines(global: &Global, one: &Connection, prediction: &Prediction) -> Vec<Stri
         });
     } else if prediction.confirmed.is_none() {
         let is_unread =
-            |setting: &prove::config::Setting| matches!(setting.given, prove::config::Given::Unread(_));
+            |setting: &::prove::config::Setting| matches!(setting.given, ::prove::config::Given::Unread(_));
         lines.push(if one.found.settings.iter().any(is_unread) {
             "next: run your own program against the rogue server: sealion prove client -- CMD".into()
         } else {

@@ -1,24 +1,187 @@
-//! `lab` and `demo`.
+//! `sealion lab`: real servers on loopback.
 
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use lab::supervisor::NodeState;
-use lab::{Lab, LabFile, LabOptions, Wait};
+use ::lab::supervisor::NodeState;
+use ::lab::{Lab, LabFile, LabOptions, Wait};
+use clap::{Args, Subcommand, ValueEnum};
 use site::{OpsError, labs};
 
-use crate::args::{DemoArgs, Format, Global, LabCommand, LabExecArgs, LabKind, LabUpArgs};
+use crate::options::{Format, Global, TABLE_OR_JSON, formats};
 use crate::show;
+
+#[derive(Debug, Subcommand)]
+pub enum LabCommand {
+    /// Start a cluster on loopback and leave it running
+    Up(LabUpArgs),
+    /// Run a program inside the lab
+    Exec(LabExecArgs),
+    /// Show the lab's servers
+    Status(LabStatusArgs),
+    /// Stop the lab and remove its files
+    Down(LabDownArgs),
+    /// Download a server into sealion's cache; needs no root
+    Fetch(LabFetchArgs),
+    /// Start a node
+    Start(LabStartArgs),
+    /// Stop a node
+    Stop(LabStopArgs),
+    /// Kill a node, as a power failure would
+    Kill(LabKillArgs),
+    /// Exit 0 while a node's process runs
+    #[command(hide = true)]
+    Alive(LabNodeArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct LabDirArgs {
+    /// Directory of the lab
+    #[arg(long, value_name = "DIR", env = "SEALION_LAB", hide_env = true)]
+    pub dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    arg = formats(TABLE_OR_JSON),
+    after_long_help = "Examples:
+  sealion lab status
+  sealion lab status --dir /tmp/mylab --format json"
+)]
+pub struct LabStatusArgs {
+    #[command(flatten)]
+    pub lab: LabDirArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  sealion lab down
+  sealion lab down --dir /tmp/mylab")]
+pub struct LabDownArgs {
+    #[command(flatten)]
+    pub lab: LabDirArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  sealion lab fetch
+  sealion lab fetch mysql-9.7")]
+pub struct LabFetchArgs {
+    /// galera-10.11, mariadb-11.8, mysql-9.7 or mysql-5.5
+    #[arg(default_value = "galera-10.11")]
+    pub server: String,
+}
+
+#[derive(Debug, Args)]
+pub struct LabNodeArgs {
+    /// Name of the node: n1, n2, ...
+    pub node: String,
+    #[command(flatten)]
+    pub lab: LabDirArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  sealion lab start n2
+  sealion lab start n2 --dir /tmp/mylab")]
+pub struct LabStartArgs {
+    #[command(flatten)]
+    pub node: LabNodeArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  sealion lab stop n2
+  sealion lab stop n2 --dir /tmp/mylab")]
+pub struct LabStopArgs {
+    #[command(flatten)]
+    pub node: LabNodeArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  sealion lab kill n2
+  sealion lab kill n2 --dir /tmp/mylab")]
+pub struct LabKillArgs {
+    #[command(flatten)]
+    pub node: LabNodeArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LabKind {
+    Galera,
+    Mariadb,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Sst {
+    Rsync,
+    Mariabackup,
+}
+
+impl From<Sst> for ::lab::SstMethod {
+    fn from(sst: Sst) -> Self {
+        match sst {
+            Sst::Rsync => Self::Rsync,
+            Sst::Mariabackup => Self::Mariabackup,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  sealion lab up galera
+  sealion lab up mariadb --tls --dir /tmp/mylab")]
+pub struct LabUpArgs {
+    /// What to start
+    #[arg(value_enum, default_value_t = LabKind::Galera)]
+    pub kind: LabKind,
+    /// Number of Galera nodes
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=9))]
+    pub nodes: u8,
+    /// Enable TLS
+    #[arg(long)]
+    pub tls: bool,
+    /// Use the servers that are installed on this system
+    #[arg(long)]
+    pub system: bool,
+    /// Use the host's loopback interface, not a network namespace
+    #[arg(long)]
+    pub no_namespace: bool,
+    /// Observe traffic through relays, as is done where packets may not be captured
+    #[arg(long)]
+    pub relay: bool,
+    /// SST method of joiners; default: rsync, or mariabackup with --relay
+    #[arg(long, value_enum, value_name = "METHOD")]
+    pub sst: Option<Sst>,
+    #[command(flatten)]
+    pub lab: LabDirArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  sealion lab exec -- mariadb
+  sealion lab exec -- sealion status
+
+The servers' own clients come first in PATH. mariadb and mysql connect as the lab's operator to its first node, and sealion finds
+the lab's inventory.")]
+pub struct LabExecArgs {
+    #[command(flatten)]
+    pub lab: LabDirArgs,
+    /// Program and its arguments
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub command: Vec<std::ffi::OsString>,
+}
 
 pub fn lab(global: &Global, command: LabCommand) -> Result<u8, OpsError> {
     let dir = |given: Option<PathBuf>| given.unwrap_or_else(|| labs::default_dir("lab"));
     match command {
-        LabCommand::Up(args) => up(global, &args),
+        LabCommand::Up(args) => up(&args),
         LabCommand::Exec(args) => exec(&args),
         LabCommand::Status(args) => {
-            let file = LabFile::read(&dir(args.dir))?;
-            let answer = lab::supervisor::ask(&file, &lab::supervisor::Request::Status)?;
+            let file = LabFile::read(&dir(args.lab.dir))?;
+            let answer = ::lab::supervisor::ask(&file, &::lab::supervisor::Request::Status)?;
             if global.format == Format::Json {
                 println!(
                     "{}",
@@ -38,19 +201,19 @@ pub fn lab(global: &Global, command: LabCommand) -> Result<u8, OpsError> {
             Ok(0)
         }
         LabCommand::Down(args) => {
-            Lab::open(&dir(args.dir))?.end()?;
+            Lab::open(&dir(args.lab.dir))?.end()?;
             Ok(0)
         }
-        LabCommand::Fetch { server } => {
-            println!("{}", lab::bundle::fetch(&server)?.display());
+        LabCommand::Fetch(args) => {
+            println!("{}", ::lab::bundle::fetch(&args.server)?.display());
             Ok(0)
         }
         LabCommand::Start(args) => {
-            Lab::open(&dir(args.lab.dir))?.start(&args.node, &[], Wait::Nothing)?;
+            Lab::open(&dir(args.node.lab.dir))?.start(&args.node.node, &[], Wait::Nothing)?;
             Ok(0)
         }
         LabCommand::Stop(args) => {
-            Lab::open(&dir(args.lab.dir))?.stop(&args.node)?;
+            Lab::open(&dir(args.node.lab.dir))?.stop(&args.node.node)?;
             Ok(0)
         }
         LabCommand::Alive(args) => {
@@ -58,15 +221,15 @@ pub fn lab(global: &Global, command: LabCommand) -> Result<u8, OpsError> {
             Ok(u8::from(!matches!(state, NodeState::Running { .. })))
         }
         LabCommand::Kill(args) => {
-            Lab::open(&dir(args.lab.dir))?.kill(&args.node)?;
+            Lab::open(&dir(args.node.lab.dir))?.kill(&args.node.node)?;
             Ok(0)
         }
     }
 }
 
-fn refuse_taken(dir: &Path) -> Result<(), OpsError> {
+pub(super) fn refuse_taken(dir: &Path) -> Result<(), OpsError> {
     if LabFile::read(dir)
-        .is_ok_and(|file| lab::supervisor::ask(&file, &lab::supervisor::Request::Status).is_ok())
+        .is_ok_and(|file| ::lab::supervisor::ask(&file, &::lab::supervisor::Request::Status).is_ok())
     {
         return Err(OpsError::usage(
             format!("a lab runs in {} already", dir.display()),
@@ -75,7 +238,7 @@ fn refuse_taken(dir: &Path) -> Result<(), OpsError> {
         ));
     }
     // What a dead lab left behind, if it is one: never a directory of somebody else's.
-    if lab::LabFile::read(dir).is_ok() {
+    if ::lab::LabFile::read(dir).is_ok() {
         let _ = std::fs::remove_dir_all(dir);
     }
     Ok(())
@@ -83,15 +246,15 @@ fn refuse_taken(dir: &Path) -> Result<(), OpsError> {
 
 /// Enters a namespace where that is wished and possible; says which it is.
 pub fn namespace(refused: bool) -> Result<bool, OpsError> {
-    namespace_by(refused, lab::namespace::enter_new)
+    namespace_by(refused, ::lab::namespace::enter_new)
 }
 
 /// The same, with another way in.
 pub fn namespace_by(
     refused: bool,
-    enter: impl FnOnce() -> Result<(), lab::LabError>,
+    enter: impl FnOnce() -> Result<(), ::lab::LabError>,
 ) -> Result<bool, OpsError> {
-    if !refused && lab::namespace::available() {
+    if !refused && ::lab::namespace::available() {
         enter()?;
         return Ok(true);
     }
@@ -105,16 +268,16 @@ pub fn namespace_by(
     Ok(false)
 }
 
-fn sst_method(asked: Option<crate::args::Sst>, relay: bool) -> lab::SstMethod {
-    asked.map_or(if relay { lab::SstMethod::Mariabackup } else { lab::SstMethod::Rsync }, Into::into)
+pub(super) fn sst_method(asked: Option<Sst>, relay: bool) -> ::lab::SstMethod {
+    asked.map_or(if relay { ::lab::SstMethod::Mariabackup } else { ::lab::SstMethod::Rsync }, Into::into)
 }
 
-fn up(_: &Global, args: &LabUpArgs) -> Result<u8, OpsError> {
+fn up(args: &LabUpArgs) -> Result<u8, OpsError> {
     let dir = args.lab.dir.clone().unwrap_or_else(|| labs::default_dir("lab"));
     refuse_taken(&dir)?;
-    let servers = lab::bundle::Servers::find(args.system)?;
+    let servers = ::lab::bundle::Servers::find(args.system)?;
     let namespace = namespace(args.no_namespace)?;
-    let relay = args.relay || !lab::namespace::may_capture();
+    let relay = args.relay || !::lab::namespace::may_capture();
     let nodes = if args.kind == LabKind::Mariadb { 1 } else { args.nodes };
     let options = LabOptions {
         name: "lab".into(),
@@ -141,7 +304,7 @@ fn up(_: &Global, args: &LabUpArgs) -> Result<u8, OpsError> {
         let passphrase = up.cluster.passphrase(None)?;
         let change = model::Change::new(model::Verb::Enable, model::Noun::ALL);
         let plan = change_ops::roll::plan(&up.cluster, &settings, passphrase.clone(), &change)?;
-        let mut printer = crate::change::Printer { began: std::time::Instant::now(), verbose: false };
+        let mut printer = super::change::Printer { began: std::time::Instant::now(), verbose: false };
         change_ops::roll::apply(&up.cluster, &settings, passphrase, &plan, &mut |progress| {
             printer.tell(progress)
         })?;
@@ -150,7 +313,7 @@ fn up(_: &Global, args: &LabUpArgs) -> Result<u8, OpsError> {
     Ok(0)
 }
 
-fn print_connect(up: &labs::Up) {
+pub(super) fn print_connect(up: &labs::Up) {
     let dir = up.lab.file.dir.display();
     println!("{} in {dir}; try", show::green("up"));
     println!("  sealion lab exec --dir {dir} -- mariadb");
@@ -162,7 +325,7 @@ fn print_connect(up: &labs::Up) {
 fn exec(args: &LabExecArgs) -> Result<u8, OpsError> {
     let dir = args.lab.dir.clone().unwrap_or_else(|| labs::default_dir("lab"));
     let file = LabFile::read(&dir)?;
-    let alive = lab::supervisor::start_ticks(file.supervisor_pid) == Some(file.supervisor_start_ticks);
+    let alive = ::lab::supervisor::start_ticks(file.supervisor_pid) == Some(file.supervisor_start_ticks);
     if !alive {
         return Err(OpsError::cannot_look(
             format!("the lab in {} does not run", dir.display()),
@@ -171,8 +334,8 @@ fn exec(args: &LabExecArgs) -> Result<u8, OpsError> {
         ));
     }
     if file.namespace {
-        lab::namespace::join(file.supervisor_pid)?;
-        lab::namespace::keep_net_raw_across_exec()?;
+        ::lab::namespace::join(file.supervisor_pid)?;
+        ::lab::namespace::keep_net_raw_across_exec()?;
     }
     let (program, rest) = args.command.split_first().ok_or_else(|| {
         OpsError::usage("nothing to run", "no program was given", "sealion lab exec -- mariadb")
@@ -203,65 +366,4 @@ fn exec(args: &LabExecArgs) -> Result<u8, OpsError> {
     command.env("SEALION_INVENTORY", labs::inventory_path(&dir)).env("SEALION_LAB", &dir).args(rest);
     let error = command.exec();
     Err(OpsError::usage(format!("{name} cannot be run"), error.to_string(), "name a program of the PATH"))
-}
-
-pub fn demo(_: &Global, args: &DemoArgs) -> Result<u8, OpsError> {
-    let dir = if args.keep {
-        labs::default_dir("demo")
-    } else {
-        // Short, and its own: unix sockets have at most 107 bytes of path, and two demos may run at once.
-        std::env::temp_dir().join(format!("sealion-{}", std::process::id()))
-    };
-    refuse_taken(&dir)?;
-    let servers = lab::bundle::Servers::find(args.system)?;
-    let out = std::path::absolute(&args.out)
-        .map_err(|error| OpsError::usage("--out is no path", error.to_string(), "name a directory"))?;
-    let namespace = namespace(args.no_namespace)?;
-    let relay = args.relay || !lab::namespace::may_capture();
-    let options = demo::DemoOptions {
-        lab: LabOptions {
-            name: "demo".into(),
-            dir,
-            servers,
-            sst_method: sst_method(args.sst, relay),
-            nodes: 3,
-            galera: true,
-            number: if namespace { 1 } else { 3 },
-            namespace,
-            relay,
-            provider_options: String::new(),
-            keep: args.keep,
-        },
-        out,
-        full: args.full,
-        settings: change_ops::roll::Settings::default(),
-    };
-    // The lab's supervisor dies with us and takes servers and files along; with --keep they stay.
-    let keep = args.keep;
-    ctrlc::set_handler(move || {
-        show::tell(if keep {
-            "\ninterrupted; sealion lab status, sealion lab down"
-        } else {
-            "\ninterrupted; the lab is ended"
-        });
-        std::process::exit(130);
-    })
-    .map_err(|error| OpsError::internal("cannot handle Ctrl-C", error))?;
-    let began = std::time::Instant::now();
-    let (demo, up) = demo::run(&options, &mut |line| {
-        let at = began.elapsed().as_secs_f64();
-        if line.starts_with('\u{25b8}') {
-            show::tell(&format!("{at:6.1} s  {}", show::bold(line)));
-        } else {
-            show::tell(&format!("{at:6.1} s    {line}"));
-        }
-    })?;
-    print!("{}", ::report::render_summary(&demo.report));
-    println!("\nreport  {}\n        {}", demo.html.display(), demo.json.display());
-    if args.keep {
-        print_connect(&up);
-    }
-    let proven = demo.report.summary.verdict != ::report::shape::Outcome::Failed;
-    drop(up);
-    Ok(u8::from(!proven))
 }

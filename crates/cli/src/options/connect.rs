@@ -6,7 +6,81 @@ use std::path::PathBuf;
 use site::inventory::{self, ClientOptions};
 use site::{Cluster, OpsError};
 
-use crate::args::{Connect, Global};
+use clap::Args;
+
+use super::Global;
+
+/// One server instead of an inventory, in the words of `mysql` and `mariadb`.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Connect to one server instead of an inventory", disable_help_flag = true)]
+pub struct Connect {
+    /// Host name or address
+    #[arg(short = 'h', long, value_name = "HOST")]
+    pub host: Option<String>,
+    /// Port
+    #[arg(short = 'P', long, value_name = "PORT")]
+    pub port: Option<u16>,
+    /// User
+    #[arg(short = 'u', long, value_name = "USER")]
+    pub user: Option<String>,
+    /// Prompt for the password
+    ///
+    /// Prompt for the password. A password on the command line is refused: every user could read it in the process list.
+    #[arg(short = 'p', long)]
+    pub password: bool,
+    /// Read the password from FILE (mode 0600)
+    ///
+    /// Read the password from the first line of FILE, which only its owner may read (mode 0600).
+    #[arg(long, value_name = "FILE")]
+    pub password_file: Option<PathBuf>,
+    /// Read the password from this open file descriptor
+    #[arg(long, value_name = "FD", hide_short_help = true)]
+    pub password_fd: Option<u32>,
+    /// Unix socket
+    #[arg(short = 'S', long, value_name = "PATH")]
+    pub socket: Option<PathBuf>,
+    /// Read only this option file
+    #[arg(long, value_name = "FILE")]
+    pub defaults_file: Option<PathBuf>,
+    /// Read this option file after the usual ones
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub defaults_extra_file: Option<PathBuf>,
+    /// Also read option groups with this suffix
+    #[arg(long, value_name = "SUFFIX", hide_short_help = true)]
+    pub defaults_group_suffix: Option<String>,
+    /// Login path of ~/.mylogin.cnf
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
+    pub login_path: Option<String>,
+    /// As --ssl-mode of mysql: REQUIRED, VERIFY_CA, ...
+    ///
+    /// DISABLED, PREFERRED, REQUIRED, VERIFY_CA or VERIFY_IDENTITY, as --ssl-mode of mysql.
+    #[arg(long, value_name = "MODE")]
+    pub ssl_mode: Option<String>,
+    /// Require TLS, as --ssl of mariadb
+    #[arg(long, conflicts_with = "skip_ssl", hide_short_help = true)]
+    pub ssl: bool,
+    /// Do not use TLS
+    #[arg(long, hide_short_help = true)]
+    pub skip_ssl: bool,
+    /// Verify the certificate and the host name, as the option of mariadb
+    #[arg(long, hide_short_help = true)]
+    pub ssl_verify_server_cert: bool,
+    /// CA certificates to verify the server against
+    #[arg(long, value_name = "FILE")]
+    pub ssl_ca: Option<PathBuf>,
+    /// Certificate revocation lists of that CA
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub ssl_crl: Option<PathBuf>,
+    /// Client certificate
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub ssl_cert: Option<PathBuf>,
+    /// Private key of the client certificate
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub ssl_key: Option<PathBuf>,
+    /// Print help; --help prints all options
+    #[arg(short = '?', long, action = clap::ArgAction::Help, help_heading = super::GLOBAL)]
+    pub help: Option<bool>,
+}
 
 /// `-psecret` and `--password=secret` are in every process list, so they are refused before anything else happens.
 pub fn no_password_in_argv() -> Result<(), OpsError> {

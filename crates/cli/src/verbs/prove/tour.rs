@@ -1,13 +1,38 @@
 //! `sealion prove tour`: for people a lecture of 80 columns, for programs the schema `sealion/prove-tour/1`, and a page.
 
+use clap::Args;
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use prove_ops::tour::{Act, Chapter, Lesson, PARTS, Tour, part, tour};
 use report::shape::{PROVE_TOUR_SCHEMA_ID, ProveTourReport, TourAct, TourChapter, TourLesson, TourProgram};
 use site::OpsError;
 
-use crate::args::{Format, Global, ProveTourArgs};
+use crate::options::{Format, Global, TABLE_OR_JSON, formats};
 use crate::show;
+
+#[derive(Debug, Args)]
+#[command(
+    arg = formats(TABLE_OR_JSON),
+    after_long_help = "Examples:
+  sealion prove tour
+  sealion prove tour --only stripping,rsa-key --html tour.html
+
+It needs the servers of `sealion lab fetch galera-10.11` and `sealion lab fetch mysql-9.7`.
+
+Exit codes: 0 every attack ended as it must, 1 one did not, 3 the tour cannot run here."
+)]
+pub struct ProveTourArgs {
+    /// Only these parts (IDs), comma-separated; may be repeated
+    #[arg(long, value_name = "ID", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// Also write an HTML page for teaching to FILE
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Also write the JSON of `--format json` to FILE
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
 
 pub fn run(global: &Global, args: &ProveTourArgs) -> Result<u8, OpsError> {
     let mut parts = vec![];

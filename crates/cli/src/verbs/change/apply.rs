@@ -1,0 +1,43 @@
+//! `sealion apply`.
+
+use std::path::PathBuf;
+
+use change_ops::roll;
+use clap::Args;
+use model::Plan;
+use site::{Cluster, OpsError};
+
+use super::{How, Yes, confirm, from_inventory, run, settings};
+use crate::options::{Global, TABLE_OR_JSON, formats};
+
+#[derive(Debug, Args)]
+#[command(
+    arg = formats(TABLE_OR_JSON),
+    after_long_help = from_inventory!("  sealion apply plan.json\n  sealion apply plan.json --yes 0123456789ab")
+)]
+pub struct ApplyArgs {
+    /// A plan that `sealion plan ... --format json` printed
+    pub plan: PathBuf,
+    #[command(flatten)]
+    pub yes: Yes,
+    #[command(flatten)]
+    pub how: How,
+}
+
+pub fn apply(global: &Global, args: &ApplyArgs) -> Result<u8, OpsError> {
+    let cluster = Cluster::read(&global.inventory)?;
+    let passphrase = cluster.passphrase(args.how.running.ca_passphrase_file.as_deref())?;
+    let bad = |why: String| {
+        OpsError::usage(
+            format!("{} is not a plan", args.plan.display()),
+            why,
+            "sealion plan … --format json > FILE",
+        )
+    };
+    let text = std::fs::read_to_string(&args.plan).map_err(|error| bad(error.to_string()))?;
+    let plan: Plan = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
+    confirm(&plan, args.yes.yes.as_deref())?;
+    run(global, &cluster, &plan.change.to_string(), |tell| {
+        roll::apply(&cluster, &settings(&args.how), passphrase, &plan, tell)
+    })
+}

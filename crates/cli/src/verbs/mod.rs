@@ -1,0 +1,135 @@
+//! The commands: a module for each, with its arguments, its formats and its call. One line here registers it.
+
+mod bench;
+pub mod change;
+mod config;
+mod demo;
+mod explain;
+mod lab;
+mod prove;
+mod report;
+mod scan;
+mod status;
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+use site::OpsError;
+
+use crate::generated;
+use crate::options::Global;
+
+/// Audits, verifies and enables TLS on running MariaDB Galera clusters
+#[derive(Debug, Parser)]
+#[command(
+    name = "sealion",
+    version,
+    about,
+    long_about = "Audits, verifies and enables TLS on running MariaDB Galera clusters; scans, tests and benchmarks TLS of any MySQL or \
+                  MariaDB server.\n\nCommands that check never change anything. Commands that change something print a plan and ask; \
+                  if stdin is not a terminal, --yes must give the plan's hash.",
+    after_help = "`sealion COMMAND -h` is the short help of a command, `--help` the full one.",
+    after_long_help = "Examples:
+  sealion demo
+  sealion scan db1
+  sealion status -h db1 -u monitor -p
+
+Exit codes: 0 all fine, 1 findings at or above --fail-on or an attack that succeeded, 2 usage or bad input, 3 could not check
+(unreachable, no privileges), 4 a change stopped half-way and can be resumed, 5 internal error, 6 refused, nothing was changed,
+7 the measurement is not usable.",
+    arg_required_else_help = true,
+    max_term_width = 120
+)]
+pub struct Cli {
+    #[command(flatten)]
+    pub global: Global,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Start a three-node cluster in cleartext, enable TLS under load, prove it, and write a report
+    Demo(demo::DemoArgs),
+    /// Scan the TLS of MySQL and MariaDB servers from outside, without a password
+    Scan(scan::ScanArgs),
+    /// Test clients, settings and traffic against attacks
+    #[command(subcommand)]
+    Prove(prove::ProveCommand),
+    /// Show what is configured, what is effective, and what was captured on each link
+    Status(Box<status::StatusArgs>),
+    /// Show what a change would do; changes nothing
+    Plan(change::plan::PlanArgs),
+    /// Apply a plan that was saved with `plan --format json`
+    Apply(change::apply::ApplyArgs),
+    /// Enable TLS on the running cluster, node by node
+    Enable(change::enable::EnableArgs),
+    /// Disable TLS on the running cluster, node by node
+    Disable(change::enable::DisableArgs),
+    /// Replace certificates and keys without a restart
+    Rotate(change::enable::RotateArgs),
+    /// Finish a change that was interrupted
+    Resume(change::resume::ResumeArgs),
+    /// Revert the newest change
+    Undo(change::resume::UndoArgs),
+    /// Close an unfinished change as it is, and print what is left in which state
+    Abandon(change::abandon::AbandonArgs),
+    /// Measure what a server can do, and what encryption costs
+    #[command(subcommand)]
+    Bench(bench::BenchCommand),
+    /// Run real servers on loopback
+    #[command(subcommand)]
+    Lab(lab::LabCommand),
+    /// List saved runs, or show a report.json
+    Report(report::ReportArgs),
+    /// Print effective options, or draft an inventory
+    #[command(subcommand)]
+    Config(config::ConfigCommand),
+    /// Explain a rule: what it means, why it matters, how to fix it
+    Explain(explain::ExplainArgs),
+    /// Print shell completions
+    #[command(after_long_help = "Examples:
+  sealion completions bash > /etc/bash_completion.d/sealion
+  sealion completions zsh")]
+    Completions {
+        /// Shell
+        shell: clap_complete::Shell,
+    },
+    /// Write man pages, one file a command
+    #[command(after_long_help = "Examples:
+  sealion man /usr/local/share/man/man1
+  sealion man .")]
+    Man {
+        /// Directory
+        dir: PathBuf,
+    },
+}
+
+/// # Errors
+/// Those of the command; the exit code follows from them.
+pub fn run(global: &Global, command: Command) -> Result<u8, OpsError> {
+    match command {
+        Command::Demo(args) => demo::demo(&args),
+        Command::Scan(args) => scan::scan(global, &args),
+        Command::Prove(command) => prove::prove(global, &command),
+        Command::Status(args) => status::status(global, &args),
+        Command::Plan(args) => change::plan::plan(global, &args),
+        Command::Apply(args) => change::apply::apply(global, &args),
+        Command::Enable(args) => change::enable::change(global, model::Verb::Enable, &args.change),
+        Command::Disable(args) => change::enable::change(global, model::Verb::Disable, &args.change),
+        Command::Rotate(args) => change::enable::change(global, model::Verb::Rotate, &args.change),
+        Command::Resume(args) => change::resume::resume(global, &args),
+        Command::Undo(args) => change::resume::undo(global, &args),
+        Command::Abandon(args) => change::abandon::abandon(global, &args),
+        Command::Bench(command) => bench::bench(global, &command),
+        Command::Lab(command) => lab::lab(global, command),
+        Command::Report(args) => report::report(global, &args),
+        Command::Config(command) => config::config(global, &command),
+        Command::Explain(args) => explain::explain(global, &args),
+        Command::Completions { shell } => {
+            generated::print_completion(shell);
+            Ok(0)
+        }
+        Command::Man { dir } => generated::write_man_pages(&dir),
+    }
+}

@@ -1,0 +1,147 @@
+//! `sealion prove client`.
+
+use std::time::Duration;
+
+use ::prove::Protocol;
+use clap::Args;
+use prove_ops::Stage as Rogue;
+use prove_ops::{Outcome, drivers};
+use report::shape::{PROVE_CLIENT_SCHEMA_ID, ProveClientReport};
+use site::OpsError;
+
+use super::{Stage, chosen_for, ground};
+use crate::options::{Format, Global, TABLE_OR_JSON, formats};
+use crate::{interrupt, show};
+
+#[derive(Debug, Args)]
+#[command(
+    arg = formats(TABLE_OR_JSON),
+    after_long_help = "Examples:
+  sealion prove client -- mariadb -h {host} -P {port} -u {user} --ssl-ca={ca} -e 'SELECT 1'
+  sealion prove client --case strip,self-signed -- ./my-app --db {host}:{port}
+
+Exit codes: 0 every attack failed, 1 at least one succeeded, 3 the client did not connect to the honest server, or an attack was not
+tried."
+)]
+pub struct ProveClientArgs {
+    #[command(flatten)]
+    pub stage: Stage,
+    /// The client speaks first: TLS from its first byte, or a protocol of its own (SST donor, socat, stunnel)
+    #[arg(long)]
+    pub stream: bool,
+    /// Timeout of one run of the client in seconds
+    #[arg(long, value_name = "S", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub timeout_s: u64,
+    /// The client and its arguments
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub command: Vec<std::ffi::OsString>,
+}
+
+pub fn client(global: &Global, args: &ProveClientArgs) -> Result<u8, OpsError> {
+    let protocol = if args.stream { Protocol::Stream } else { Protocol::MySql };
+    let attacks = chosen_for(&args.stage, protocol)?;
+    let ground = ground(&args.stage)?;
+    let stop = interrupt::flag()?;
+    let stage = Rogue::set(&attacks, &[protocol], &ground, 0)?;
+    let is_table = global.format == Format::Table;
+    let at_most = Duration::from_secs(args.timeout_s);
+    let judged =
+        prove_ops::client(&stage, &attacks, protocol, &args.command, at_most, &stop, &mut |outcome| {
+            if is_table {
+                print_outcome(global, outcome);
+            }
+        })?;
+    let fallen: Vec<&Outcome> = judged.outcomes.iter().filter(|one| one.has_fallen()).collect();
+    let is_whole = judged.outcomes.len() == attacks.len();
+    if is_table {
+        print_end(&judged.outcomes, &fallen, judged.is_controlled);
+        if !is_whole {
+            show::out("Ended early: the other attacks were not tried.");
+        }
+    } else {
+        let report = ProveClientReport {
+            schema: PROVE_CLIENT_SCHEMA_ID.into(),
+            sealion_version: env!("CARGO_PKG_VERSION").into(),
+            is_complete: is_whole,
+            is_controlled: judged.is_controlled,
+            fallen: count(fallen.len()),
+            cases: judged.outcomes.iter().map(drivers::case_row).collect(),
+        };
+        show::out(&report.to_json());
+    }
+    // A case in which it did not even dial is not one that it has passed.
+    let is_whole =
+        is_whole && judged.outcomes.iter().all(|one| one.verdict != ::prove::Verdict::NotConnected);
+    Ok(match (fallen.is_empty(), judged.is_controlled && is_whole) {
+        (false, _) => 1,
+        (true, false) => 3,
+        (true, true) => 0,
+    })
+}
+
+fn count(number: usize) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
+}
+
+fn print_outcome(global: &Global, one: &Outcome) {
+    let mark = if one.has_fallen() { show::red("FELL") } else { "    ".into() };
+    let guess =
+        if one.is_guessable && one.has_fallen() { "; fit for guessing the password offline" } else { "" };
+    let late = match one.late {
+        0 => String::new(),
+        count => format!("; {count} of its connections behind its turn"),
+    };
+    show::out(&format!(
+        "{mark} {:<21} {:<4} {}{guess}{late}",
+        one.attack.id,
+        one.verdict.letters(),
+        one.verdict
+    ));
+    if global.verbose > 0 {
+        let connections = if one.connections == 1 { "connection" } else { "connections" };
+        show::out(&format!("       {}, {} {connections}", one.exit, one.connections));
+        for line in &one.trace {
+            show::out(&format!("       . {line}"));
+        }
+        for line in one.words.lines().take(5) {
+            show::out(&format!("       > {line}"));
+        }
+    }
+}
+
+fn print_end(all: &[Outcome], fallen: &[&Outcome], is_controlled: bool) {
+    show::out("");
+    if let Some(client) = all.iter().find_map(|one| one.client.as_deref()) {
+        show::out(&format!("The client calls itself {client}."));
+    }
+    if !is_controlled {
+        show::out(
+            "It did not accept the honest server: what it refuses elsewhere proves nothing. With -v its own words are shown.",
+        );
+    }
+    let silent: Vec<&str> = all
+        .iter()
+        .filter(|one| one.verdict == ::prove::Verdict::NotConnected)
+        .map(|one| one.attack.id)
+        .collect();
+    if !silent.is_empty() {
+        show::out(&format!("It did not connect, so nothing is known of: {}.", silent.join(", ")));
+    }
+    if fallen.is_empty() {
+        show::out("It has fallen to nothing that was tried.");
+        return;
+    }
+    show::out(&format!("It has fallen to {} of {} attacks. What helps:", fallen.len(), all.len()));
+    let mut told: Vec<&str> = vec![];
+    for one in fallen {
+        if !told.contains(&one.attack.defence) {
+            told.push(one.attack.defence);
+            let about: Vec<&str> = fallen
+                .iter()
+                .filter(|other| other.attack.defence == one.attack.defence)
+                .map(|other| other.attack.id)
+                .collect();
+            show::out(&format!("- {} ({})", one.attack.defence, about.join(", ")));
+        }
+    }
+}

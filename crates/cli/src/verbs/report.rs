@@ -1,0 +1,101 @@
+//! `sealion report`: kept runs, and the page of a report.json.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use site::OpsError;
+
+use crate::options::{Format, Global, TABLE_OR_JSON, formats};
+use crate::show;
+
+#[derive(Debug, Args)]
+#[command(
+    arg = formats(TABLE_OR_JSON),
+    after_long_help = "Examples:
+  sealion report
+  sealion report sealion-demo/report.json --html report.html"
+)]
+pub struct ReportArgs {
+    /// A report.json of `sealion demo`; if omitted, the runs of the inventory's cluster are listed
+    pub report: Option<PathBuf>,
+    /// Write the report as an HTML page to FILE
+    #[arg(long, value_name = "FILE", requires = "report")]
+    pub html: Option<PathBuf>,
+    /// Print one run with everything it recorded, as JSON
+    #[arg(long, value_name = "ID", conflicts_with = "report")]
+    pub run: Option<String>,
+    /// List at most this many runs
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub limit: u32,
+}
+
+pub fn report(global: &Global, args: &ReportArgs) -> Result<u8, OpsError> {
+    let Some(path) = &args.report else {
+        return runs(global, args);
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        OpsError::usage(
+            format!("{} cannot be read", path.display()),
+            error.to_string(),
+            "name a report.json that sealion wrote",
+        )
+    })?;
+    let report = ::report::DemoReport::from_json(&text).map_err(|error| {
+        OpsError::usage(
+            format!("{} is not a report", path.display()),
+            error.to_string(),
+            "use the sealion that wrote it, or a newer one",
+        )
+    })?;
+    match &args.html {
+        None => print!("{}", ::report::render_summary(&report)),
+        Some(path) => std::fs::write(path, ::report::render_html(&report)).map_err(|error| {
+            OpsError::usage(
+                format!("{} cannot be written", path.display()),
+                error.to_string(),
+                "name a place that you may write to",
+            )
+        })?,
+    }
+    Ok(0)
+}
+
+/// Kept runs: a list, or one of them whole.
+fn runs(global: &Global, args: &ReportArgs) -> Result<u8, OpsError> {
+    let cluster = site::Cluster::read(&global.inventory)?;
+    if let Some(id) = &args.run {
+        println!("{}", change_ops::history::export(&cluster, id)?);
+        return Ok(0);
+    }
+    let runs = change_ops::history::runs(&cluster, args.limit)?;
+    if global.format == Format::Json {
+        let list: Vec<_> = runs
+            .iter()
+            .map(|run| {
+                serde_json::json!({
+                    "id": run.id, "command": run.command, "sealion_version": run.sealion_version,
+                    "started_unix_ms": run.started_unix_ms, "ended_unix_ms": run.ended_unix_ms,
+                    "findings_failed": run.findings_failed, "findings_unknown": run.findings_unknown,
+                    "links_plain": run.links_plain,
+                })
+            })
+            .collect();
+        println!("{}", serde_json::json!({"schema": "sealion.runs/1", "runs": list}));
+        return Ok(0);
+    }
+    let rows = runs
+        .iter()
+        .map(|run| {
+            vec![
+                run.id.clone(),
+                run.command.clone(),
+                model::clock::rfc3339(run.started_unix_ms).get(..19).unwrap_or_default().replace('T', " "),
+                run.findings_failed.to_string(),
+                run.findings_unknown.to_string(),
+                run.links_plain.to_string(),
+            ]
+        })
+        .collect();
+    println!("{}", show::table(&["run", "command", "when (UTC)", "failed", "unknown", "plain links"], rows));
+    Ok(0)
+}
