@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo install test check bench fuzz deep docs clean
+.PHONY: help setup demo install test lint check bench fuzz deep docs clean
 
 OUT ?= out/demo
 ARGS ?=
@@ -13,8 +13,12 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 
 target_dir := $(abspath $(or $(CARGO_TARGET_DIR),target))
 sealion := $(target_dir)/release/sealion
-# Tests are built as the binary is, so that the vendored OpenSSL and SQLite are built once.
 build_release := $(CARGO) build --release --locked -p cli
+# Everything that tests need is built once, in one profile (Cargo.toml says why): libraries, test programs, sealion itself.
+ci_bin := $(target_dir)/ci/sealion
+# Servers are waited for more than they are busy.
+TEST_THREADS ?= 4
+test_all := RUST_TEST_THREADS=$(TEST_THREADS) SEALION_BIN="$(ci_bin)" $(CARGO) test --profile ci --locked
 # With --system the installed servers are used and nothing is fetched.
 servers := $(if $(filter --system,$(ARGS)),,servers)
 
@@ -44,13 +48,16 @@ install: ## the binary, man pages and completions into PREFIX (~/.local)
 
 test: ## every test, on real servers
 	@scripts/setup.sh all
-	@$(build_release)
-	@SEALION_BIN="$(sealion)" $(CARGO) test --workspace --release --locked
+	@$(CARGO) build --profile ci --locked -p cli
+	@$(test_all) --workspace
 
-check: ## formatting, lints, unit tests, licences; no server
+lint: ## formatting and clippy
+	@scripts/setup.sh build
 	@$(CARGO) fmt --all --check
-	@$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
-	@$(CARGO) test --workspace --lib --bins --locked
+	@$(CARGO) clippy --profile ci --workspace --all-targets --locked -- -D warnings
+
+check: lint ## formatting, lints, unit tests, licences; no server
+	@$(CARGO) test --profile ci --workspace --lib --bins --locked
 	@command -v cargo-deny >/dev/null || { echo 'cargo-deny is missing: cargo install cargo-deny --locked' >&2; exit 2; }
 	@$(CARGO) deny check bans licenses sources
 
@@ -76,11 +83,11 @@ fuzz: ## a minute of noise for each parser (scripts/fuzz.sh takes seconds and na
 
 deep: ## the long tests as well (hours)
 	@scripts/setup.sh all drivers
-	@$(build_release)
-	@SEALION_DEEP=1 SEALION_BIN="$(sealion)" $(CARGO) test --workspace --release --locked
-	@$(sealion) lab fetch mysql-5.5
-	@SEALION_BIN="$(sealion)" $(CARGO) test --package scan --release --locked --test real_servers -- --ignored
-	@SEALION_BIN="$(sealion)" $(CARGO) test --package testbed --release --locked --no-fail-fast --test bench --test bench_lab --test prove_drivers -- --ignored
+	@$(CARGO) build --profile ci --locked -p cli
+	@SEALION_DEEP=1 $(test_all) --workspace
+	@$(ci_bin) lab fetch mysql-5.5
+	@$(test_all) --package scan --test all -- --ignored real_servers::
+	@SEALION_DEEP=1 $(test_all) --package testbed --no-fail-fast --test all -- --ignored bench:: bench_lab:: prove_drivers::
 
 docs: ## the book, into docs/book
 	@command -v mdbook >/dev/null || { echo 'mdbook is missing: cargo install mdbook --locked' >&2; exit 2; }

@@ -124,9 +124,8 @@ mod tests {
         };
         let longer: Vec<_> =
             leaves().into_iter().map(help).filter(|(_, lines, _)| *lines > SCREEN_LINES).collect();
-        let told: String =
-            longer.iter().map(|(words, lines, help)| format!("{words} -h: {lines} lines\n{help}")).collect();
-        assert!(longer.is_empty(), "{told}");
+        let told = longer.iter().map(|(words, lines, help)| format!("{words} -h: {lines} lines\n{help}"));
+        assert!(longer.is_empty(), "{}", told.collect::<Vec<_>>().join("\n"));
     }
 
     #[test]
@@ -164,7 +163,7 @@ mod tests {
             let own: Vec<String> = command
                 .get_arguments()
                 .filter(|arg| arg.get_id() == "format" && !arg.is_hide_set())
-                .flat_map(|arg| arg.get_possible_values())
+                .flat_map(clap::Arg::get_possible_values)
                 .map(|value| value.get_name().to_owned())
                 .collect();
             assert!(

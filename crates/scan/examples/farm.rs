@@ -15,7 +15,7 @@ use openssl::ssl::{Ssl, SslAcceptor, SslMethod, SslVersion};
 use scan::interrogation::Depth;
 use scan::{Limits, Next, Target};
 
-#[path = "../tests/servers/mod.rs"]
+#[path = "../tests/all/servers/mod.rs"]
 mod servers;
 
 /// Listeners of one address: few threads and file descriptors serve many endpoints.

@@ -15,7 +15,7 @@ use scan::Question;
 use scan::question::Keys;
 use wire::tls::registry::Version;
 
-#[path = "../tests/servers/mod.rs"]
+#[path = "../tests/all/servers/mod.rs"]
 mod servers;
 
 use servers::{Habits, Oracle};

@@ -306,7 +306,7 @@ fn up(args: &LabUpArgs) -> Result<u8, OpsError> {
         let plan = change_ops::roll::plan(&up.cluster, &settings, passphrase.clone(), &change)?;
         let mut printer = super::change::Printer { began: std::time::Instant::now(), verbose: false };
         change_ops::roll::apply(&up.cluster, &settings, passphrase, &plan, &mut |progress| {
-            printer.tell(progress)
+            printer.tell(progress);
         })?;
     }
     print_connect(&up);

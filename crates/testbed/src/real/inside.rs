@@ -1,6 +1,6 @@
 //! Errands inside of a lab's network namespace: there the test program runs itself, since a process with threads cannot enter.
 //!
-//! A test file that uses [`RealLab::watch`] or [`RealLab::knock`] has an ignored test `inside_the_lab` that calls [`run`].
+//! A test program that uses [`RealLab::watch`] or [`RealLab::knock`] has an ignored test `inside_the_lab` that calls [`run`].
 
 use std::io::Read;
 use std::net::SocketAddr;

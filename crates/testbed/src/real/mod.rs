@@ -9,7 +9,7 @@ pub mod secrets;
 mod writers;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 pub use lab::{LabSpec, RealLab};
@@ -19,14 +19,33 @@ pub use writers::RealWriters;
 /// Between two looks at a condition that is waited for.
 const POLL_MS: u64 = 25;
 
-/// One lab at a time in a test program: there may be two cores only.
-pub fn one_at_a_time() -> MutexGuard<'static, ()> {
-    static ONE: Mutex<()> = Mutex::new(());
+/// A lab mostly waits, and each has a network of its own: so many run side by side on two cores.
+const LABS_AT_ONCE: usize = 3;
+
+static FREE_SLOTS: (Mutex<usize>, Condvar) = (Mutex::new(LABS_AT_ONCE), Condvar::new());
+
+/// Held while a test's lab runs.
+pub struct LabSlot(());
+
+/// Waits until there is room for one more lab.
+pub fn lab_slot() -> LabSlot {
+    let (free, freed) = &FREE_SLOTS;
     // A test that failed has ended its lab.
-    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+    let free = free.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut free = freed.wait_while(free, |free| *free == 0).unwrap_or_else(PoisonError::into_inner);
+    *free -= 1;
+    LabSlot(())
 }
 
-/// The binary that ships: `SEALION_BIN`, else the newer of the release and the debug build beside this test program.
+impl Drop for LabSlot {
+    fn drop(&mut self) {
+        let (free, freed) = &FREE_SLOTS;
+        *free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        freed.notify_one();
+    }
+}
+
+/// The binary that ships: `SEALION_BIN`, else the newest build beside this test program.
 pub fn sealion() -> PathBuf {
     if let Some(path) = std::env::var_os("SEALION_BIN") {
         let path = PathBuf::from(path);
@@ -37,7 +56,7 @@ pub fn sealion() -> PathBuf {
     let here = std::env::current_exe().expect("a test program knows its path");
     let target = here.ancestors().nth(3).expect("a test program lies in target/PROFILE/deps");
     let built = |path: &PathBuf| path.metadata().and_then(|facts| facts.modified()).ok();
-    ["release", "debug"]
+    ["ci", "release", "debug"]
         .map(|profile| target.join(profile).join("sealion"))
         .into_iter()
         .filter(|path| path.is_file())

@@ -1,0 +1,8 @@
+//! Published shapes: what is rendered is what the schema says: one program, so that it is linked once.
+
+mod bench;
+mod prove;
+mod scan;
+mod schema;
+mod show;
+mod support;

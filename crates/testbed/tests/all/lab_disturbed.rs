@@ -1,0 +1,292 @@
+//! Seeded disturbance on a real cluster while changes run, writers write and a client speaks clear text: servers that stand still,
+//! sockets that are gone, files that another hand edits, a second operator, kills. Five minutes of it; an hour with `SEALION_DEEP=1`.
+//!
+//! `SEALION_SEED=N` repeats the order of events; servers take their own time, so no two runs are the same to the letter.
+
+use std::cell::Cell;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use model::{Clock, SystemClock};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use testbed::real::{LabSpec, Program, RealLab, RealWriters, Said, is_deep, lab_slot, seed, wait_for};
+use testbed::sim::rng::Rng;
+
+const SHORT: Duration = Duration::from_secs(300);
+const DEEP: Duration = Duration::from_secs(3600);
+/// A cluster that is left alone is whole again by then.
+const WHOLE_S_MAX: u64 = 180;
+/// One command, with what stands still meanwhile.
+const COMMAND_S_MAX: u64 = 600;
+const NODES: [&str; 3] = ["n1", "n2", "n3"];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Event {
+    /// A server stands still for so many seconds.
+    Freeze(&'static str, u64),
+    /// Its socket file is out of the way for so many seconds.
+    LoseSocket(&'static str, u64),
+    KillServer(&'static str),
+    KillSealion,
+    /// Another hand writes a harmless line.
+    Edit(&'static str),
+    SecondOperator,
+}
+
+struct Stage {
+    lab: RealLab,
+    rng: std::cell::RefCell<Rng>,
+    edits: Cell<u32>,
+    second: PathBuf,
+    log: std::cell::RefCell<Vec<String>>,
+}
+
+impl Stage {
+    fn new(seed: u64) -> Self {
+        let lab = RealLab::up(LabSpec::GALERA);
+        // A second operator has an inventory of the same nodes and a state directory of their own.
+        let text = std::fs::read_to_string(lab.dir.join("sealion.toml")).expect("the lab has an inventory");
+        let own = lab.home().join("second-state");
+        let lines = text.lines().map(|line| {
+            if line.starts_with("state_dir") && line.contains("operator") {
+                format!("state_dir = \"{}\"", own.display())
+            } else {
+                line.to_owned()
+            }
+        });
+        let second = lab.dir.join("second.toml");
+        std::fs::write(&second, lines.collect::<Vec<_>>().join("\n")).expect("writable");
+        Self {
+            lab,
+            rng: std::cell::RefCell::new(Rng::new(seed)),
+            edits: Cell::new(0),
+            second,
+            log: std::cell::RefCell::default(),
+        }
+    }
+
+    fn note(&self, line: impl Into<String>) {
+        let line = line.into();
+        self.lab.now(line.clone());
+        self.log.borrow_mut().push(line);
+    }
+
+    fn between(&self, from: u64, to: u64) -> u64 {
+        self.rng.borrow_mut().between(from, to)
+    }
+
+    fn node(&self) -> &'static str {
+        self.rng.borrow_mut().choose(&NODES).expect("three")
+    }
+
+    fn event(&self) -> Event {
+        match self.between(0, 12) {
+            0..=3 => {
+                let seconds =
+                    if self.between(0, 4) == 0 { self.between(10, 45) } else { self.between(1, 10) };
+                Event::Freeze(self.node(), seconds)
+            }
+            4 | 5 => Event::LoseSocket(self.node(), self.between(1, 30)),
+            6 => Event::KillServer(self.node()),
+            7 | 8 => Event::KillSealion,
+            9 | 10 => Event::Edit(self.node()),
+            _ => Event::SecondOperator,
+        }
+    }
+
+    fn pid(&self, node: &str) -> Option<Pid> {
+        let text = std::fs::read_to_string(self.lab.node_dir(node).join("run/pid")).ok()?;
+        let pid: i32 = text.trim().parse().ok()?;
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+        String::from_utf8_lossy(&line).contains("mariadbd").then(|| Pid::from_raw(pid))
+    }
+
+    /// Nodes that are Primary, as their own status says; one that does not answer now is not counted.
+    fn primaries(&self) -> usize {
+        let is =
+            |node: &&&str| self.lab.status_of(node, "wsrep_cluster_status").as_deref() == Some("Primary");
+        NODES.iter().filter(is).count()
+    }
+
+    /// Lets something happen while `change` runs. Returns it, unless it was killed.
+    fn disturb(&self, event: Event, mut change: Program) -> Option<Program> {
+        self.note(format!("    {event:?}"));
+        match event {
+            Event::Freeze(node, seconds) => {
+                if let Some(pid) = self.pid(node) {
+                    let _ = kill(pid, Signal::SIGSTOP);
+                    let _ = wait_for(Duration::from_secs(seconds), || None::<()>);
+                    let _ = kill(pid, Signal::SIGCONT);
+                }
+            }
+            Event::LoseSocket(node, seconds) => {
+                let dir = self.lab.node_dir(node).join("run");
+                let (socket, hidden) = (dir.join("s"), dir.join("hidden"));
+                let before = self.pid(node);
+                if std::fs::rename(&socket, &hidden).is_ok() {
+                    let _ = wait_for(Duration::from_secs(seconds), || None::<()>);
+                    // A server that was started anew meanwhile has one of its own.
+                    if before == self.pid(node) && !socket.exists() {
+                        let _ = std::fs::rename(&hidden, &socket);
+                    } else {
+                        let _ = std::fs::remove_file(&hidden);
+                    }
+                }
+            }
+            // Two at once are a lost quorum by the hand of the test, not of sealion.
+            Event::KillServer(node) if self.primaries() == NODES.len() => {
+                let _ = self.lab.lab(&["kill", node]);
+            }
+            Event::KillServer(_) => {}
+            Event::KillSealion => {
+                self.lab.ended(change.kill());
+                return None;
+            }
+            Event::Edit(node) => {
+                self.edits.set(self.edits.get() + 1);
+                let cnf = self.lab.galera_cnf(node);
+                if let Ok(text) = std::fs::read_to_string(&cnf) {
+                    let line = format!("# by another hand, {}\n", self.edits.get());
+                    let _ = std::fs::write(&cnf, format!("{text}{line}"));
+                }
+            }
+            Event::SecondOperator => {
+                let said = self.lab.run(&["resume", "--inventory", &self.second.display().to_string()]);
+                assert!(
+                    change.has_ended() || said.code == Some(6),
+                    "a second operator was let in beside the first\n{said}"
+                );
+            }
+        }
+        Some(change)
+    }
+
+    /// One command with some events, to its end.
+    fn run(&self, words: &[&str]) -> Option<Said> {
+        let mut all = words.to_vec();
+        all.extend(["--drain-s-max", "2", "--sync-s-max", "120"]);
+        self.note(format!("sealion {}", all.join(" ")));
+        let mut change = self.lab.start(&all, None);
+        loop {
+            let wait = Duration::from_millis(self.between(500, 15_000));
+            if wait_for(wait, || change.has_ended().then_some(())).is_some() {
+                break;
+            }
+            change = self.disturb(self.event(), change)?;
+        }
+        let said = self.lab.ended(change.finish(Duration::from_secs(COMMAND_S_MAX)));
+        self.note(format!("    exit {:?}: {}", said.code, said.stderr.lines().last().unwrap_or_default()));
+        Some(said)
+    }
+
+    /// Left alone, the cluster is whole again, and nobody had to bootstrap it. What a crash has left down is started as a
+    /// service manager would.
+    fn comes_together(&self) {
+        let whole = wait_for(Duration::from_secs(WHOLE_S_MAX), || {
+            for node in NODES {
+                if self.pid(node).is_none() {
+                    let _ = self.lab.lab(&["start", node]);
+                }
+            }
+            NODES
+                .iter()
+                .all(|node| {
+                    let is =
+                        |name: &str, value: &str| self.lab.status_of(node, name).as_deref() == Some(value);
+                    is("wsrep_cluster_size", "3")
+                        && is("wsrep_cluster_status", "Primary")
+                        && is("wsrep_ready", "ON")
+                })
+                .then_some(())
+        });
+        assert!(whole.is_some(), "the cluster is not whole:\n{}", self.log.borrow().join("\n"));
+    }
+
+    /// Whether a change is open, as `status` says.
+    fn has_open(&self) -> bool {
+        let said = self.lab.run(&["status", "--look-ms", "0", "--format", "json"]);
+        serde_json::from_str::<serde_json::Value>(&said.stdout)
+            .is_ok_and(|json| !json["open_change"].is_null())
+    }
+}
+
+#[test]
+fn disturbed_changes_lose_no_write_say_nothing_false_and_always_end() {
+    let _alone = lab_slot();
+    let seed = seed();
+    let stage = Stage::new(seed);
+    let until = Instant::now() + if is_deep() { DEEP } else { SHORT };
+    let writers = RealWriters::start(&stage.lab);
+    let (mut rounds, mut proven, mut enables) = (0, 0, true);
+    while Instant::now() < until {
+        rounds += 1;
+        let is_talking = stage.between(0, 2) == 0;
+        let talkers = is_talking.then(|| stage.lab.talk(Duration::from_millis(300)));
+        let verb = if enables { "enable" } else { "disable" };
+        let plan = stage.lab.run(&["plan", verb, "--format", "json"]);
+        if plan.code == Some(0) {
+            let hash = plan.json()["state_hash"].as_str().expect("a hash").to_owned();
+            let said = stage.run(&[verb, "--yes", &hash[..12]]);
+            if let Some(said) = &said
+                && said.code == Some(0)
+                && enables
+                && let Some(talkers) = &talkers
+            {
+                // Done, and proven: from now on nobody is answered in clear text.
+                let since = SystemClock.unix_ms() + 1_000;
+                let _ = wait_for(Duration::from_secs(4), || None::<()>);
+                assert_eq!(talkers.said_since(since), 0, "done beside a client in clear text\n{said}");
+                proven += 1;
+            }
+        }
+        // Whatever became of it: going on, going back or giving up ends it.
+        let mut tries = 0;
+        while stage.has_open() {
+            tries += 1;
+            if tries > 2 {
+                // Nobody disturbs any more, and nobody speaks clear text.
+                break;
+            }
+            let words: &[&str] = if stage.between(0, 2) == 0 { &["resume"] } else { &["undo"] };
+            stage.run(words);
+        }
+        if let Some(talkers) = talkers {
+            talkers.stop();
+        }
+        stage.comes_together();
+        if stage.has_open() {
+            let way = stage.between(0, 3);
+            let said = match way {
+                0 => stage.lab.run(&["resume", "--drain-s-max", "2"]),
+                1 => stage.lab.run(&["undo", "--drain-s-max", "2"]),
+                _ => {
+                    let asked = stage.lab.run(&["abandon"]);
+                    let words = asked.stderr.split_whitespace().skip_while(|word| *word != "--yes");
+                    let hash = words.skip(1).map(str::to_owned).next().expect("it names the plan");
+                    stage.lab.run(&["abandon", "--yes", &hash])
+                }
+            };
+            assert_eq!(
+                said.code,
+                Some(0),
+                "left alone, it does not end (way {way})\n{said}\n{}",
+                stage.log.borrow().join("\n")
+            );
+        }
+        stage.comes_together();
+        assert!(!stage.has_open());
+        enables =
+            stage.lab.look(false)["nodes"].as_array().expect("nodes").iter().any(|node| {
+                node["rows"].as_array().expect("rows").iter().any(|row| row["effective"] == "plain")
+            });
+    }
+    let outcome = writers.stop_and_audit();
+    eprintln!(
+        "seed {seed}: {rounds} rounds, {proven} proven beside clients that had spoken clear text, {} edits, {} writes acknowledged, \
+         {} failed, none lost",
+        stage.edits.get(),
+        outcome.acknowledged,
+        outcome.failed
+    );
+}

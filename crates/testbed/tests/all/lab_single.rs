@@ -1,0 +1,174 @@
+//! Servers that are no nodes of a Galera cluster: a lab of one, and what `status` and `config inventory` say of such a server.
+#![allow(clippy::unwrap_used)]
+
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+use testbed::real::{lab_slot, need_servers, sealion, short_dir, wait_for};
+
+struct Lab {
+    /// It and its contents are gone when this is.
+    home: tempfile::TempDir,
+}
+
+impl Lab {
+    fn up() -> Self {
+        need_servers();
+        let lab = Self { home: short_dir() };
+        let said = Command::new(sealion())
+            .args(["lab", "up", "mariadb", "--tls", "--dir"])
+            .arg(lab.dir())
+            .output()
+            .unwrap();
+        assert!(said.status.success(), "{said:?}");
+        lab
+    }
+
+    fn dir(&self) -> PathBuf {
+        self.home.path().join("l")
+    }
+
+    /// Runs inside of the lab's network.
+    fn inside(&self, program: &Path) -> Command {
+        let mut command = Command::new(sealion());
+        command.args(["lab", "exec", "--dir"]).arg(self.dir()).arg("--").arg(program);
+        command.stdin(Stdio::null()).env("HOME", self.home.path());
+        command
+    }
+
+    fn sealion(&self, words: &[&str]) -> Output {
+        self.inside(&sealion()).args(words).output().unwrap()
+    }
+
+    fn json(&self, words: &[&str]) -> Value {
+        let said = self.sealion(&[&["--format", "json"], words].concat());
+        serde_json::from_slice(&said.stdout).unwrap_or_else(|_| panic!("{words:?}: {said:?}"))
+    }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        let _ = Command::new(sealion()).args(["lab", "down", "--dir"]).arg(self.dir()).output();
+    }
+}
+
+/// Ends with this value.
+struct MySql(Child);
+
+impl MySql {
+    fn start(lab: &Lab, name: &str, port: &str, options: &[&str]) -> Self {
+        let dir = lab.home.path().join(name);
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/start-server.sh");
+        let cache = std::env::var_os("SEALION_CACHE")
+            .or_else(|| {
+                std::env::var_os("XDG_CACHE_HOME").map(|cache| PathBuf::from(cache).join("sealion").into())
+            })
+            .unwrap_or_else(|| {
+                PathBuf::from(std::env::var_os("HOME").unwrap()).join(".cache/sealion").into()
+            });
+        let mut command = lab.inside(&script);
+        command.arg("mysql-9.7").arg(&dir).arg(port).args(options).env("SEALION_CACHE", cache);
+        let mut server = Self(command.spawn().unwrap());
+        let socket = dir.join("socket");
+        wait_for(Duration::from_secs(90), || {
+            assert!(server.0.try_wait().unwrap().is_none(), "{name} ended; sealion lab fetch mysql-9.7");
+            UnixStream::connect(&socket).ok()
+        })
+        .unwrap_or_else(|| panic!("{name} does not come up"));
+        server
+    }
+}
+
+impl Drop for MySql {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn rules(status: &Value) -> Vec<(&str, &str)> {
+    let findings = status["findings"].as_array().unwrap();
+    findings.iter().map(|one| (one["rule"].as_str().unwrap(), one["verdict"].as_str().unwrap())).collect()
+}
+
+/// What is said of a server that is no node of a cluster: nothing about one.
+fn is_outside_of_galera(status: &Value) {
+    let all = rules(status);
+    assert!(all.iter().all(|(rule, _)| !rule.starts_with("SL3")), "{status:#}");
+    let rows = status["nodes"][0]["rows"].as_array().unwrap();
+    assert_eq!(rows.iter().map(|row| row["what"].as_str().unwrap()).collect::<Vec<_>>(), ["client"]);
+    assert_eq!(status["cluster"]["arbitrators"], 0, "{status:#}");
+    let why = status["not_applicable"][0].as_str().unwrap();
+    assert!(why.contains("is not a Galera node"), "{why}");
+}
+
+#[test]
+fn a_server_outside_of_galera_is_looked_at_as_what_it_is() {
+    let _alone = lab_slot();
+    let lab = Lab::up();
+    let file: Value = serde_json::from_slice(&std::fs::read(lab.dir().join("lab.json")).unwrap()).unwrap();
+    let address = file["nodes"][0]["address"].as_str().unwrap().to_owned();
+    let login = lab.dir().join("operator.cnf").display().to_string();
+    let named = ["--defaults-file", &login, "-h", &address];
+
+    // The lab's promise: TLS is on, and required.
+    let status = lab.json(&[&["status", "--look-ms", "0"][..], &named].concat());
+    is_outside_of_galera(&status);
+    let row = &status["nodes"][0]["rows"][0];
+    assert_eq!(row["effective"], "required", "{status:#}");
+    assert!(row["not_after_unix"].as_i64().is_some(), "the server tells when it ends: {row}");
+    assert!(rules(&status).contains(&("SL2001", "pass")) && rules(&status).contains(&("SL2002", "pass")));
+    // An inventory is of a cluster.
+    let said = lab.sealion(&[&["config", "inventory"][..], &named].concat());
+    let error = String::from_utf8_lossy(&said.stderr);
+    assert_eq!((said.status.code(), said.stdout.as_slice()), (Some(3), &b""[..]), "{error}");
+    assert!(
+        error.contains("is not a node of a Galera cluster") && error.contains("wsrep_on is OFF"),
+        "{error}"
+    );
+
+    // Outside of the lab's network its socket answers, and no capture there can see its traffic.
+    let said = Command::new(sealion())
+        .args(["--format", "json", "status", "--inventory"])
+        .arg(lab.dir().join("sealion.toml"))
+        .output()
+        .unwrap();
+    let status: Value = serde_json::from_slice(&said.stdout).unwrap_or_else(|_| panic!("{said:?}"));
+    let why =
+        status["links"][0]["why"].as_str().map_or_else(|| status["links"][0].to_string(), str::to_owned);
+    assert!(why.contains("cannot see this traffic") && why.contains("another network"), "{status:#}");
+
+    // MySQL has no have_ssl any more.
+    let with = MySql::start(&lab, "with", "3307", &[]);
+    let of = |port: &'static str| ["status", "--look-ms", "0", "-h", "127.0.0.1", "-P", port, "-u", "root"];
+    let status = lab.json(&of("3307"));
+    is_outside_of_galera(&status);
+    let row = &status["nodes"][0]["rows"][0];
+    assert_eq!(row["effective"], "offered", "{status:#}");
+    assert!(row["not_after_unix"].as_i64().is_some(), "{row}");
+    assert!(rules(&status).contains(&("SL2001", "pass")), "{status:#}");
+    drop(with);
+    let _without = MySql::start(&lab, "without", "3309", &["--tls-version="]);
+    let status = lab.json(&of("3309"));
+    assert_eq!(status["nodes"][0]["rows"][0]["effective"], "plain", "{status:#}");
+    assert!(rules(&status).contains(&("SL2001", "fail")), "{status:#}");
+
+    // Who does not answer is an error, and no table.
+    for (words, why) in [
+        (&["status", "-h", "127.0.0.1", "-P", "1", "-u", "root"][..], "Connection refused"),
+        (&["status", "-h", "nosuch.invalid", "-u", "root"], "failed to lookup"),
+        (&["status", "-h", &address, "-u", "nobody"], "1045"),
+    ] {
+        let said = lab.sealion(words);
+        let error = String::from_utf8_lossy(&said.stderr);
+        assert_eq!((said.status.code(), said.stdout.as_slice()), (Some(3), &b""[..]), "{words:?}: {error}");
+        assert!(
+            error.contains("cannot be looked at") && error.contains(why) && error.contains("next:"),
+            "{error}"
+        );
+        assert!(error.lines().count() <= 4, "{error}");
+    }
+}

@@ -1,0 +1,35 @@
+//! sealion on simulated and on real servers: one program, so that it is linked once.
+
+mod bench;
+mod bench_lab;
+mod kills_sim;
+mod lab_behaviours;
+mod lab_demo;
+mod lab_disturbed;
+mod lab_elsewhere;
+mod lab_kills;
+mod lab_membership;
+mod lab_mixed;
+mod lab_promises;
+mod lab_refusals;
+mod lab_scan;
+mod lab_single;
+mod prove;
+mod prove_config;
+mod prove_drivers;
+mod prove_relay;
+mod prove_secrets;
+mod prove_sniff;
+mod prove_tour;
+mod refusals_sim;
+mod retries_sim;
+mod sim_behaviours;
+mod support;
+mod unkind_sim;
+
+/// What tests run inside a lab, in a process of its own.
+#[test]
+#[ignore = "it is run inside of a lab by the other tests"]
+fn inside_the_lab() {
+    testbed::real::inside::run();
+}
