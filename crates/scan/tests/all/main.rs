@@ -1,4 +1,5 @@
 //! What a scan sees, against servers made for it and real ones: one program, so that it is linked once.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)] // Tests.
 
 mod controls;
 mod hostile;

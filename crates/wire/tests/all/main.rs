@@ -1,4 +1,5 @@
 //! Bytes of real servers and of none, through the public API: one program, so that it is linked once.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)] // Tests.
 
 mod client_hello;
 mod greetings;
