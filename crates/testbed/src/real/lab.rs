@@ -18,6 +18,7 @@ const UP_S_MAX: u64 = 120;
 const CHANGE_S_MAX: u64 = 400;
 const LOOK_S_MAX: u64 = 60;
 const LOG_LINES: usize = 40;
+const VIEW_LINES: usize = 120;
 const HISTORY_MAX: usize = 12;
 
 /// What `lab up` is asked for.
@@ -318,7 +319,25 @@ impl RealLab {
             // The reason often stands long before the end, between notes of those who go on.
             let errors: Vec<&str> = log.lines().filter(|line| line.contains("[ERROR]")).collect();
             eprintln!("=== errors in {}\n{}", node.log().display(), tail(&errors.join("\n"), LOG_LINES));
-            eprintln!("=== the end of {}\n{}", node.log().display(), tail(&log, LOG_LINES));
+            // Who was in which view, and who stopped when: without it a lost quorum is a riddle.
+            let told = |line: &&str| {
+                [
+                    "view(view_id",
+                    "New cluster view",
+                    "Shifting ",
+                    "suspecting",
+                    "shutdown",
+                    "Shutdown",
+                    "partitioned",
+                ]
+                .iter()
+                .any(|word| line.contains(word))
+                    || (line.starts_with('\t') && line.ends_with(",0"))
+            };
+            let views: Vec<&str> = log.lines().filter(told).collect();
+            eprintln!("=== views in {}\n{}", node.log().display(), tail(&views.join("\n"), VIEW_LINES));
+            let quiet: Vec<&str> = log.lines().filter(|line| !line.contains("Aborted connection")).collect();
+            eprintln!("=== the end of {}\n{}", node.log().display(), tail(&quiet.join("\n"), LOG_LINES));
         }
     }
 }
