@@ -6,11 +6,11 @@
 
 use std::collections::HashMap;
 
-use ::bench::load::own::{self, Template};
+use ::bench::load::user_script::{self, Template};
 use ::bench::load::workload::Kind;
 use net::{Client, ConnectOptions, NetError};
 
-use super::{Own, cannot_begin};
+use super::{UserStatements, cannot_begin};
 use site::OpsError;
 
 /// More are not asked for: the rarest are left out by the server's own limit (`performance_schema_digests_size`) long before.
@@ -44,7 +44,7 @@ impl Without {
 /// A mix, and what was left out of it, in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Digests {
-    pub own: Own,
+    pub own: UserStatements,
     /// Statements that the server has counted and that the mix is of; and all.
     pub covered: u64,
     pub counted: u64,
@@ -84,7 +84,7 @@ pub fn read(target: &ConnectOptions, schema: &str) -> Result<Digests, OpsError> 
 
 fn text(cell: Option<&Option<Vec<u8>>>) -> Option<String> {
     // A character for each byte: statements are bytes in whatever character set.
-    cell.and_then(Option::as_ref).map(|bytes| own::text_of(bytes))
+    cell.and_then(Option::as_ref).map(|bytes| user_script::text_of(bytes))
 }
 
 /// And how many the server has counted without a digest of their own.
@@ -126,7 +126,7 @@ fn sample_of(digest: &Digest) -> Result<Template, Without> {
         digest.sample.as_deref().map(str::trim).filter(|sample| !sample.is_empty()).ok_or(Without::Sample)?;
     // MySQL 9 counts what was prepared, and what was executed, each with a word of its own before it.
     let is_prepared = ["PREPARE ", "EXECUTE "].iter().any(|word| digest.text.starts_with(word));
-    if own::has_parameters(sample) || is_prepared {
+    if user_script::has_parameters(sample) || is_prepared {
         return Err(Without::Values);
     }
     if sample.len() >= CUT_BYTES - CUT.len() && sample.ends_with(CUT) {
@@ -188,7 +188,7 @@ fn mix(found: &[Digest], schema: &str) -> Result<Digests, OpsError> {
         ));
     }
     let covered = templates.iter().map(|one| one.weight).sum();
-    Ok(Digests { own: Own::Mix(templates), covered, counted, left_out })
+    Ok(Digests { own: UserStatements::Mix(templates), covered, counted, left_out })
 }
 
 #[cfg(test)]
@@ -212,7 +212,7 @@ mod tests {
             digest(1, "SET NAMES `utf8`", Some("SET NAMES utf8")),
         ];
         let seen = mix(&found, "shop").expect("two can be sent");
-        let Own::Mix(templates) = &seen.own else { panic!("{seen:?}") };
+        let UserStatements::Mix(templates) = &seen.own else { panic!("{seen:?}") };
         let sent: Vec<_> = templates.iter().map(|one| (one.shown(), one.weight)).collect();
         assert_eq!(sent, [("SELECT 5".to_owned(), 60), ("SELECT 'why?' FROM t".to_owned(), 10)]);
         assert_eq!((seen.covered, seen.counted), (70, 100));

@@ -47,7 +47,7 @@ pub struct Method {
 
 /// Where it is.
 #[derive(Debug, Clone, Copy)]
-pub struct At<'a> {
+pub struct TrialProgress<'a> {
     pub arm: &'a str,
     pub connections: u32,
     /// From 1.
@@ -73,7 +73,7 @@ pub fn run(
     experiment: &Experiment,
     method: &Method,
     stop: &AtomicBool,
-    progress: &mut dyn FnMut(At<'_>),
+    progress: &mut dyn FnMut(TrialProgress<'_>),
     say: &mut dyn FnMut(&str),
 ) -> Result<RunReport, OpsError> {
     let started_unix_ms = SystemClock.unix_ms();
@@ -132,7 +132,7 @@ pub fn run(
             let mut block: Vec<Option<LoadReport>> = arms.iter().map(|_| None).collect();
             for arm in order(arms.len(), &mut random) {
                 let Some(one) = arms.get(arm) else { continue };
-                progress(At {
+                progress(TrialProgress {
                     arm: one.name,
                     connections,
                     block: tries,

@@ -25,8 +25,8 @@ use std::time::Duration;
 
 use ::bench::cpu;
 use ::bench::histogram;
-use ::bench::load::own::{self, Template};
 use ::bench::load::tables::{self, Plan, TablesError};
+use ::bench::load::user_script::{self, Template};
 use ::bench::load::workload::{Options, Script, WORKLOADS};
 use ::bench::load::{self, Interim, LoadError, Outcome, connects};
 use model::{Clock, SystemClock};
@@ -72,19 +72,19 @@ pub fn counts(workload: &str) -> &'static str {
 
 /// Statements of the user's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Own {
+pub enum UserStatements {
     /// All in order are an event.
     Script(Vec<Template>),
     /// One by chance and weight is an event.
     Mix(Vec<Template>),
 }
 
-impl Own {
+impl UserStatements {
     /// # Errors
     /// The file cannot be read, or is no script.
     pub fn script(path: &Path) -> Result<Self, OpsError> {
         let text = read(path)?;
-        own::script(&text).map(Self::Script).map_err(|error| {
+        user_script::script(&text).map(Self::Script).map_err(|error| {
             OpsError::usage(
                 format!("{} is no script", path.display()),
                 error.to_string(),
@@ -99,7 +99,7 @@ impl Own {
     /// The file cannot be read, or is no general query log.
     pub fn log(path: &Path) -> Result<(Self, usize), OpsError> {
         let text = read(path)?;
-        own::general_log(&text).map(|(found, others)| (Self::Mix(found), others)).map_err(|error| {
+        user_script::general_log(&text).map(|(found, others)| (Self::Mix(found), others)).map_err(|error| {
             OpsError::usage(
                 format!("{} cannot be replayed", path.display()),
                 error.to_string(),
@@ -119,13 +119,13 @@ fn read(path: &Path) -> Result<String, OpsError> {
     };
     let mut bytes = Vec::new();
     let file = std::fs::File::open(path).map_err(|error| unreadable(error.to_string()))?;
-    let limit = u64::try_from(own::FILE_BYTES_MAX).unwrap_or(u64::MAX);
+    let limit = u64::try_from(user_script::FILE_BYTES_MAX).unwrap_or(u64::MAX);
     std::io::Read::read_to_end(&mut std::io::Read::take(file, limit + 1), &mut bytes)
         .map_err(|error| unreadable(error.to_string()))?;
-    if bytes.len() > own::FILE_BYTES_MAX {
-        return Err(unreadable(format!("it is larger than {} MiB", own::FILE_BYTES_MAX >> 20)));
+    if bytes.len() > user_script::FILE_BYTES_MAX {
+        return Err(unreadable(format!("it is larger than {} MiB", user_script::FILE_BYTES_MAX >> 20)));
     }
-    Ok(own::text_of(&bytes))
+    Ok(user_script::text_of(&bytes))
 }
 
 /// One measurement, as it was typed.
@@ -133,7 +133,7 @@ fn read(path: &Path) -> Result<String, OpsError> {
 pub struct Load {
     pub workload: String,
     /// What the workload sends, where it is none of ours.
-    pub own: Option<Own>,
+    pub own: Option<UserStatements>,
     pub options: Options,
     pub schema: String,
     pub connections: usize,
@@ -334,8 +334,8 @@ pub fn load(
         connects::run(&spec, stop, progress).map_err(fail)?
     } else {
         let script = match &load.own {
-            Some(Own::Script(all)) => Some(Script::own(all.clone(), &load.options)),
-            Some(Own::Mix(all)) => Some(Script::mix(all.clone(), &load.options)),
+            Some(UserStatements::Script(all)) => Some(Script::own(all.clone(), &load.options)),
+            Some(UserStatements::Mix(all)) => Some(Script::mix(all.clone(), &load.options)),
             None if load.workload == DUMP => Some(Script::dump(&load.options)),
             None => Script::of(&load.workload, &load.options),
         };
@@ -443,7 +443,7 @@ pub(crate) fn settings(tls: Option<&net::TlsOptions>, load: &Load) -> Vec<Settin
         put("table-size", load.options.table_size.to_string());
         return rows;
     }
-    if let Some(Own::Script(all) | Own::Mix(all)) = &load.own {
+    if let Some(UserStatements::Script(all) | UserStatements::Mix(all)) = &load.own {
         // Two files of the same statements are the same, wherever they lie.
         let mut sha = openssl::sha::Sha256::new();
         for one in all {

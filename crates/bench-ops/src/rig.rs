@@ -27,7 +27,7 @@ use super::keys;
 use super::links::{self, Links};
 use super::replica::Replicas;
 use super::transfer::{self, Receiver};
-use super::vpn::{Vpn, Way};
+use super::vpn::{Vpn, VpnPath};
 use site::OpsError;
 use site::labs::{self, Up};
 use site::machine::program;
@@ -65,7 +65,7 @@ pub struct Reached {
     /// What a client can show that has a certificate.
     pub client: Option<Pair>,
     /// Through a VPN, from its other end.
-    pub way: Option<Arc<Way>>,
+    pub way: Option<Arc<VpnPath>>,
 }
 
 impl Reached {

@@ -8,7 +8,7 @@
 //!   load - inner 10.77.N.2 - VPN - outer 10.76.N.2 == outerN 10.76.N.1 - VPN - innerN 10.77.N.1 - servers
 //! ```
 //!
-//! That a VPN carries the load, and seals it, is seen and not believed: [`proof`], [`Way::load`].
+//! That a VPN carries the load, and seals it, is seen and not believed: [`proof`], [`VpnPath::load`].
 //!
 //! One thread makes all this and starts both ends. It is the one that they are tied to: it waits until the VPN is to end, and
 //! when sealion is gone, so are the thread, both ends, the devices and the second network.
@@ -130,7 +130,7 @@ pub fn server_ips() -> impl Iterator<Item = IpAddr> {
 pub struct Vpn {
     /// Of both ends.
     pub pids: Vec<i32>,
-    pub way: Arc<Way>,
+    pub way: Arc<VpnPath>,
     /// What the thread waits for: nothing is ever sent.
     over: Option<Sender<()>>,
     keeper: Option<JoinHandle<()>>,
@@ -138,7 +138,7 @@ pub struct Vpn {
 
 /// The way through a VPN, for whoever is to go it.
 #[derive(Debug)]
-pub struct Way {
+pub struct VpnPath {
     client: Network,
     /// The address that servers have at its other end.
     pub server_ip: IpAddr,
@@ -164,7 +164,7 @@ impl Vpn {
         let (pids, client) = hears.recv().map_err(|_| {
             OpsError::internal(format!("{} was not made", kind.program()), "its thread is gone")
         })??;
-        let way = Way { client, server_ip: kind.inner(Side::Server).into(), name: kind.program() };
+        let way = VpnPath { client, server_ip: kind.inner(Side::Server).into(), name: kind.program() };
         Ok(Self { pids, way: Arc::new(way), over: Some(over), keeper: Some(keeper) })
     }
 }
@@ -178,7 +178,7 @@ impl Drop for Vpn {
     }
 }
 
-impl Way {
+impl VpnPath {
     /// Measures once, from the client's end. What the load has sent and received must have gone through the VPN's device.
     ///
     /// # Errors
@@ -348,10 +348,10 @@ impl End<'_> {
     }
 }
 
-type Told = Result<(Vec<i32>, Network), OpsError>;
+type BuildResult = Result<(Vec<i32>, Network), OpsError>;
 
 /// Makes a VPN, says how it is reached, and holds it until nobody wants it any more.
-fn keep(kind: Kind, programs: &Programs, dir: &Path, told: &Sender<Told>, is_over: &Receiver<()>) {
+fn keep(kind: Kind, programs: &Programs, dir: &Path, told: &Sender<BuildResult>, is_over: &Receiver<()>) {
     match build(kind, programs, dir) {
         Ok((ends, client)) => {
             let pids = ends.iter().filter_map(|end| i32::try_from(end.0.id()).ok()).collect();

@@ -211,10 +211,10 @@ pub fn translate(words: &[String]) -> Result<Translation, Refusal> {
     Ok(Translation { words: out.words, notes: out.notes })
 }
 
-type Given = BTreeMap<String, String>;
+type SysbenchOptions = BTreeMap<String, String>;
 
 /// Keeps what has a meaning, names what has none, refuses the rest. The last of two wins, as with sysbench.
-fn read_option(option: &str, options: &mut Given, notes: &mut Vec<String>) -> Result<(), Refusal> {
+fn read_option(option: &str, options: &mut SysbenchOptions, notes: &mut Vec<String>) -> Result<(), Refusal> {
     let (name, value) = match option.split_once('=') {
         Some((name, value)) => (name, value),
         // sysbench's switches may stand alone.
@@ -284,7 +284,7 @@ fn read_command(word: &str) -> Result<Command, Refusal> {
 }
 
 struct Out<'g> {
-    options: &'g Given,
+    options: &'g SysbenchOptions,
     words: Vec<String>,
     notes: Vec<String>,
 }

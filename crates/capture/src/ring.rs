@@ -1,4 +1,4 @@
-//! The packet ring shared with the kernel (AF_PACKET, TPACKET_V3). With `bench::load::together` the only module with `unsafe`.
+//! The packet ring shared with the kernel (AF_PACKET, TPACKET_V3). With `bench::load::batch_sender` the only module with `unsafe`.
 //!
 //! The kernel writes packets into blocks of a shared mapping. A block belongs to the kernel or to us, as its status
 //! word says; it never changes while it is ours. Everything that is read from a block is checked against its bounds,

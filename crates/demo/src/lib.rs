@@ -3,9 +3,9 @@
 //! One cluster goes from clear text to sealed while an application writes, and is looked at before and after. What the
 //! report says was measured here; nothing is filled in.
 
+mod change_recorder;
 mod machine;
 mod refusals;
-mod tell;
 mod writers;
 
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ use site::labs::{self, Up};
 use status_ops::sniff::{self, Sniffer};
 use status_ops::status::{self, Status};
 
-use tell::Recorder;
+use change_recorder::Recorder;
 use writers::Writers;
 
 /// How long a block of the price phase measures; short, because a demo is.

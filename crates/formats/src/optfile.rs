@@ -17,7 +17,7 @@ use std::fmt;
 
 use zeroize::Zeroizing;
 
-pub use error::{At, OptionFileError};
+pub use error::{OptionFileError, Position};
 use line::{Kind, Line};
 
 /// Largest option file we read, in bytes. Real ones are below 100 KiB; a larger one is a wrong path, not a configuration.
@@ -128,7 +128,7 @@ impl OptionFile {
                 Kind::Group(_) => has_group = true,
                 Kind::Option(_) if !has_group => {
                     let error = OptionFileError::OptionBeforeGroup {
-                        at: At::new(name, index + 1, raw),
+                        at: Position::new(name, index + 1, raw),
                         has_byte_order_mark: bytes.starts_with(b"\xef\xbb\xbf"),
                     };
                     return (file, Some(error));

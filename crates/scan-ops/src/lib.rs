@@ -1,17 +1,17 @@
 //! `sealion scan`: names become addresses, addresses become rows, as they come.
 
 pub mod accepted;
-mod across;
 mod budget;
 mod changes;
-mod earlier;
+mod cross_target;
+mod earlier_scan;
 mod gate;
 mod names;
 mod observe;
 mod queue;
 mod rows;
 mod srv;
-mod wish;
+mod target_spec;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
@@ -33,12 +33,14 @@ use rules::accept::{Acceptances, Day};
 pub use ::scan::target::ProxyVersion;
 pub use budget::Budget;
 pub use changes::{changes, comparable};
-pub use earlier::{Agreed, Typed, read as read_result};
+pub use earlier_scan::{AgreedOptions, TypedOptions, read as read_result};
 pub use gate::{Gate, gate};
 use queue::Queue;
 use site::OpsError;
 pub use srv::system_nameservers;
-pub use wish::{Authorized, RANGE_ADDRESSES_MAX, Wish, authorize, wishes, wishes_of_file};
+pub use target_spec::{
+    Authorized, RANGE_ADDRESSES_MAX, TargetSpec, authorize, target_specs, target_specs_of_file,
+};
 
 /// Names that are looked up at once: the system's resolver waits seconds for a dead name server.
 const RESOLVERS: usize = 16;
@@ -138,18 +140,18 @@ impl<F: FnMut(&TargetRow)> Listener for F {
     }
 }
 
-/// Looks at every wish. Ending early (`stop`) leaves a report that says so.
+/// Looks at every target. Ending early (`stop`) leaves a report that says so.
 ///
 /// # Errors
 /// Where this process can have no sockets; ranges that are not authorized.
 pub fn scan(
-    wishes: &[Wish],
+    target_specs: &[TargetSpec],
     settings: &Settings,
     budget: &mut Budget,
     stop: &AtomicBool,
     listener: &mut dyn Listener,
 ) -> Result<ScanReport, OpsError> {
-    run(vec![], SystemClock.unix_ms(), wishes, settings, budget, stop, listener)
+    run(vec![], SystemClock.unix_ms(), target_specs, settings, budget, stop, listener)
 }
 
 /// Completes a scan that was ended: whole rows are kept, and their targets are not looked at again.
@@ -163,20 +165,28 @@ pub fn complete(
     stop: &AtomicBool,
     listener: &mut dyn Listener,
 ) -> Result<ScanReport, OpsError> {
-    let wishes = wishes(earlier.asked.targets.iter().map(String::as_str))?;
-    run(earlier::whole_rows(earlier), earlier.started_unix_ms, &wishes, settings, budget, stop, listener)
+    let target_specs = target_specs(earlier.asked.targets.iter().map(String::as_str))?;
+    run(
+        earlier_scan::whole_rows(earlier),
+        earlier.started_unix_ms,
+        &target_specs,
+        settings,
+        budget,
+        stop,
+        listener,
+    )
 }
 
 fn run(
     kept: Vec<TargetRow>,
     started_unix_ms: u64,
-    wishes: &[Wish],
+    target_specs: &[TargetSpec],
     settings: &Settings,
     budget: &mut Budget,
     stop: &AtomicBool,
     listener: &mut dyn Listener,
 ) -> Result<ScanReport, OpsError> {
-    authorize(wishes, settings.authorized.as_ref())?;
+    authorize(target_specs, settings.authorized.as_ref())?;
     let mut known = Known::default();
     let mut rows: Vec<TargetRow> = Vec::new();
     for mut one in kept {
@@ -186,7 +196,7 @@ fn run(
         rows.push(one);
     }
     let answered: BTreeSet<HostKey> = known.hosts.clone();
-    let (found, unresolved) = resolve(wishes, settings);
+    let (found, unresolved) = resolve(target_specs, settings);
     let state: State<'_> = RefCell::new((Queue::default(), budget, Vec::new()));
     let limits = Limits { targets_at_once: at_once(settings.limits.targets_at_once), ..settings.limits };
     let mut source = || {
@@ -245,7 +255,7 @@ fn run(
         }
     };
     let silent = BTreeMap::new();
-    let done = Done { settings, wishes, started_unix_ms, rows, silent, answered, is_cut: false };
+    let done = Done { settings, target_specs, started_unix_ms, rows, silent, answered, is_cut: false };
     let mut taking = Taking { done, listener, state: &state, stop };
     ::scan::run_watched(&mut source, settings.depth, &limits, &mut taking)
         .map_err(|error| OpsError::internal("the scan cannot run", error))?;
@@ -286,7 +296,7 @@ type State<'b> = RefCell<(Queue, &'b mut Budget, Vec<TargetRow>)>;
 /// What is known so far.
 struct Done<'t> {
     settings: &'t Settings,
-    wishes: &'t [Wish],
+    target_specs: &'t [TargetSpec],
     started_unix_ms: u64,
     rows: Vec<TargetRow>,
     /// Usual ports where nobody listens, the first of each host.
@@ -317,14 +327,14 @@ impl Done<'_> {
             grading_version: rules::grade::VERSION,
             is_complete,
             asked: AskedRow {
-                targets: self.wishes.iter().map(ToString::to_string).collect(),
+                targets: self.target_specs.iter().map(ToString::to_string).collect(),
                 ssl_ca: settings.ssl_ca.as_deref().map(text),
                 proxy_protocol: settings.proxy.map(|version| version.word().to_owned()),
                 authorized_range: settings.authorized.as_ref().map(|ranges| text(&ranges.path)),
                 intrusive: settings.limits.intrusive.words().into_iter().map(str::to_owned).collect(),
             },
-            reused_keys: across::reused_keys(&rows),
-            rotates_next: across::rotates_next(&rows),
+            reused_keys: cross_target::reused_keys(&rows),
+            rotates_next: cross_target::rotates_next(&rows),
             changes: None,
             targets: rows,
         }
@@ -342,7 +352,7 @@ impl Watch for Taking<'_, '_> {
         let now_unix_ms = SystemClock.unix_ms();
         let done = &mut self.done;
         let mut one = rows::row(&seen, &done.settings.roots, now_unix_ms);
-        done.is_cut |= earlier::is_cut_off(&one);
+        done.is_cut |= earlier_scan::is_cut_off(&one);
         let host = (one.host.clone(), one.address.clone());
         // A usual port of a host where nobody listens is no news, unless nobody listens on any.
         if seen.target.is_named || seen.facts.service.is_some() {
@@ -385,7 +395,7 @@ impl Known {
         self.hosts.insert((row.host.clone(), row.address.clone()));
         let Some(ip) = row.address.as_deref().and_then(|ip| ip.parse::<IpAddr>().ok()) else { return };
         self.targets.insert((row.host.clone(), SocketAddr::new(ip, row.port)));
-        if earlier::is_of_whole_host(row) {
+        if earlier_scan::is_of_whole_host(row) {
             self.silent_hosts.insert((row.host.clone(), ip));
         }
     }
@@ -436,22 +446,23 @@ pub fn depth_word(depth: Depth) -> &'static str {
 type Rows = Arc<Mutex<Vec<TargetRow>>>;
 
 /// Looks names up on threads of their own; rows of names without an address are kept apart.
-fn resolve(wishes: &[Wish], settings: &Settings) -> (mpsc::Receiver<Target>, Rows) {
+fn resolve(target_specs: &[TargetSpec], settings: &Settings) -> (mpsc::Receiver<Target>, Rows) {
     // Bounded: a file of a million names, or a range, is not turned into as many targets at once.
     let (send, receive) = mpsc::sync_channel(1024);
     let rows: Rows = Arc::default();
-    let queue: Arc<Mutex<VecDeque<Wish>>> = Arc::new(Mutex::new(wishes.iter().cloned().collect()));
+    let queue: Arc<Mutex<VecDeque<TargetSpec>>> =
+        Arc::new(Mutex::new(target_specs.iter().cloned().collect()));
     // A port that is named beside its host alone gets a row in any case.
     let named: Arc<HashSet<(String, u16)>> = Arc::new(
-        wishes
+        target_specs
             .iter()
-            .filter_map(|wish| match wish {
-                Wish::Place { host, port: Some(port) } => Some((host.clone(), *port)),
+            .filter_map(|spec| match spec {
+                TargetSpec::Place { host, port: Some(port) } => Some((host.clone(), *port)),
                 _ => None,
             })
             .collect(),
     );
-    for _ in 0..RESOLVERS.min(wishes.len()) {
+    for _ in 0..RESOLVERS.min(target_specs.len()) {
         let resolver = Resolver {
             send: send.clone(),
             rows: Arc::clone(&rows),
@@ -462,9 +473,9 @@ fn resolve(wishes: &[Wish], settings: &Settings) -> (mpsc::Receiver<Target>, Row
         let queue = Arc::clone(&queue);
         thread::spawn(move || {
             loop {
-                let wish = queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-                let Some(wish) = wish else { return };
-                if resolver.wish(&wish).is_err() {
+                let spec = queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+                let Some(spec) = spec else { return };
+                if resolver.spec(&spec).is_err() {
                     return;
                 }
             }
@@ -485,13 +496,13 @@ struct Resolver {
 }
 
 impl Resolver {
-    fn wish(&self, wish: &Wish) -> Result<(), Over> {
-        match wish {
-            Wish::Place { host, port } => self.host(host, *port),
-            Wish::Range { range, port } => {
+    fn spec(&self, spec: &TargetSpec) -> Result<(), Over> {
+        match spec {
+            TargetSpec::Place { host, port } => self.host(host, *port),
+            TargetSpec::Range { range, port } => {
                 range.hosts().try_for_each(|ip| self.address(&ip.to_string(), ip, *port))
             }
-            Wish::Service { name } => match srv::look_up(name, &self.nameservers) {
+            TargetSpec::Service { name } => match srv::look_up(name, &self.nameservers) {
                 Ok(found) => {
                     if found.left_out > 0 {
                         let why = format!("{} more of its places are not looked at", found.left_out);
@@ -565,11 +576,11 @@ mod tests {
     fn every_wish_has_a_row_also_the_dead_and_the_nameless() {
         let closed = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("bound");
         let words = [closed.to_string(), "no-such-name.invalid:3306".to_owned()];
-        let wishes = wishes(words.iter().map(String::as_str)).expect("targets");
+        let target_specs = target_specs(words.iter().map(String::as_str)).expect("targets");
         let mut came = Vec::new();
         let mut budget = Budget::in_memory();
         let report =
-            scan(&wishes, &settings(), &mut budget, &AtomicBool::new(false), &mut |row: &TargetRow| {
+            scan(&target_specs, &settings(), &mut budget, &AtomicBool::new(false), &mut |row: &TargetRow| {
                 came.push(row.target.clone());
             })
             .expect("sockets");
@@ -583,11 +594,11 @@ mod tests {
 
     #[test]
     fn an_address_whose_budget_is_spent_is_not_dialled() {
-        let wishes = wishes(["192.0.2.1:3306"]).expect("a target");
+        let target_specs = target_specs(["192.0.2.1:3306"]).expect("a target");
         let mut budget = Budget::in_memory();
         budget.spend("192.0.2.1".parse().expect("an address"), 40);
         let report =
-            scan(&wishes, &settings(), &mut budget, &AtomicBool::new(false), &mut |_: &TargetRow| {})
+            scan(&target_specs, &settings(), &mut budget, &AtomicBool::new(false), &mut |_: &TargetRow| {})
                 .expect("no sockets");
         let row = &report.targets[0];
         assert_eq!(row.connections, 0);
@@ -619,11 +630,17 @@ mod tests {
         let rows = thread::scope(|scope| {
             let runs = [(); 6].map(|()| {
                 scope.spawn(|| {
-                    let wishes = wishes([address.to_string().as_str()]).expect("a target");
+                    let target_specs = target_specs([address.to_string().as_str()]).expect("a target");
                     let mut budget = Budget::at(path.clone());
-                    scan(&wishes, &settings, &mut budget, &AtomicBool::new(false), &mut |_: &TargetRow| {})
-                        .expect("sockets")
-                        .targets
+                    scan(
+                        &target_specs,
+                        &settings,
+                        &mut budget,
+                        &AtomicBool::new(false),
+                        &mut |_: &TargetRow| {},
+                    )
+                    .expect("sockets")
+                    .targets
                 })
             });
             runs.map(|run| run.join().expect("no panic")).concat()
@@ -641,10 +658,15 @@ mod tests {
         assert!(other.take_turn(address.ip()));
         let settings = Settings { turn_wait: Duration::from_millis(50), ..settings() };
         let words = [address.to_string(), "127.0.0.1:1".to_owned()];
-        let wishes = wishes(words.iter().map(String::as_str)).expect("targets");
-        let report =
-            scan(&wishes, &settings, &mut Budget::at(path), &AtomicBool::new(false), &mut |_: &TargetRow| {})
-                .expect("sockets");
+        let target_specs = target_specs(words.iter().map(String::as_str)).expect("targets");
+        let report = scan(
+            &target_specs,
+            &settings,
+            &mut Budget::at(path),
+            &AtomicBool::new(false),
+            &mut |_: &TargetRow| {},
+        )
+        .expect("sockets");
         assert_eq!((report.targets.len(), came.try_iter().count()), (2, 0));
         assert!(report.targets.iter().any(|row| row.not_seen[0].contains("another sealion")), "{report:?}");
     }
@@ -653,7 +675,7 @@ mod tests {
     fn an_ended_scan_ends_at_once_and_counts_what_was_begun() {
         let (address, came) = mute();
         let word = address.to_string();
-        let wishes = wishes([word.as_str()]).expect("a target");
+        let target_specs = target_specs([word.as_str()]).expect("a target");
         let stop = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&stop);
         thread::spawn(move || {
@@ -663,26 +685,32 @@ mod tests {
         let limits = Limits { connection_ms: 60_000, silence_ms: 60_000, ..Limits::default() };
         let mut budget = Budget::in_memory();
         let began = std::time::Instant::now();
-        let report =
-            scan(&wishes, &Settings { limits, ..settings() }, &mut budget, &stop, &mut |_: &TargetRow| {})
-                .expect("sockets");
+        let report = scan(
+            &target_specs,
+            &Settings { limits, ..settings() },
+            &mut budget,
+            &stop,
+            &mut |_: &TargetRow| {},
+        )
+        .expect("sockets");
         assert!(began.elapsed() < std::time::Duration::from_secs(5), "{:?}", began.elapsed());
         assert_eq!((report.is_complete, budget.left(address.ip(), 40)), (false, 39));
         let row = &report.targets[0];
-        assert_eq!((row.connections, earlier::is_cut_off(row)), (1, true), "{row:?}");
-        assert!(earlier::whole_rows(&report).is_empty());
+        assert_eq!((row.connections, earlier_scan::is_cut_off(row)), (1, true), "{row:?}");
+        assert!(earlier_scan::whole_rows(&report).is_empty());
     }
 
     #[test]
     fn a_scan_that_was_ended_with_nothing_left_to_ask_is_complete() {
         let closed = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("bound");
         let word = closed.to_string();
-        let wishes = wishes([word.as_str()]).expect("a target");
+        let target_specs = target_specs([word.as_str()]).expect("a target");
         let stop = AtomicBool::new(false);
-        let report = scan(&wishes, &settings(), &mut Budget::in_memory(), &stop, &mut |_: &TargetRow| {
-            stop.store(true, Ordering::Relaxed);
-        })
-        .expect("sockets");
+        let report =
+            scan(&target_specs, &settings(), &mut Budget::in_memory(), &stop, &mut |_: &TargetRow| {
+                stop.store(true, Ordering::Relaxed);
+            })
+            .expect("sockets");
         assert_eq!((report.targets.len(), report.is_complete), (1, true));
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use ::scan::facts::{Found, Service, Tls};
-use ::scan::knock::Knocked;
+use ::scan::login_probe::Knocked;
 use ::scan::{Port, Seen, Target};
 use report::shape::{
     AcceptedRow, CertificateRow, FindingRow, GroupRow, NameRow, PublicKeyRow, ServiceRow, SuiteRow,

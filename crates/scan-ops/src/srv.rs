@@ -70,8 +70,8 @@ fn look_up_within(name: &str, servers: &[SocketAddr], attempt: Duration) -> Resu
     let mut faults: Vec<String> = Vec::new();
     for server in (0..ATTEMPTS).flat_map(|_| servers) {
         match ask(name, *server, attempt) {
-            Ok(Said::Places(places)) => return Ok(places),
-            Ok(Said::Nothing(why)) => return Err(format!("{server} says: {why}")),
+            Ok(SrvAnswer::Places(places)) => return Ok(places),
+            Ok(SrvAnswer::Nothing(why)) => return Err(format!("{server} says: {why}")),
             Err(error) => {
                 let fault = format!("{server}: {error}");
                 if !faults.contains(&fault) {
@@ -83,26 +83,26 @@ fn look_up_within(name: &str, servers: &[SocketAddr], attempt: Duration) -> Resu
     Err(if faults.is_empty() { "no name server is known".into() } else { faults.join("; ") })
 }
 
-enum Said {
+enum SrvAnswer {
     Places(Places),
     /// An answer that ends the search.
     Nothing(String),
 }
 
-fn ask(name: &str, server: SocketAddr, attempt: Duration) -> io::Result<Said> {
+fn ask(name: &str, server: SocketAddr, attempt: Duration) -> io::Result<SrvAnswer> {
     let mut id = [0; 2];
     openssl::rand::rand_bytes(&mut id).map_err(io::Error::other)?;
     let id = u16::from_be_bytes(id);
     let query = query(name, id).map_err(io::Error::other)?;
     let heard = match over_udp(&query, id, name, server, attempt)? {
-        Heard::Truncated => read(&over_tcp(&query, server, attempt)?, id, name),
+        DnsReply::Truncated => read(&over_tcp(&query, server, attempt)?, id, name),
         heard => heard,
     };
     match heard {
-        Heard::Said(said) => Ok(said),
-        Heard::Truncated => Err(io::Error::other("its answer is cut short, over TCP too")),
-        Heard::Fault(why) => Err(io::Error::other(why)),
-        Heard::Noise => Err(io::Error::other("its answer over TCP is none to our question")),
+        DnsReply::SrvAnswer(said) => Ok(said),
+        DnsReply::Truncated => Err(io::Error::other("its answer is cut short, over TCP too")),
+        DnsReply::Fault(why) => Err(io::Error::other(why)),
+        DnsReply::Noise => Err(io::Error::other("its answer over TCP is none to our question")),
     }
 }
 
@@ -113,7 +113,13 @@ fn query(name: &str, id: u16) -> Result<Vec<u8>, simple_dns::SimpleDnsError> {
     packet.build_bytes_vec()
 }
 
-fn over_udp(query: &[u8], id: u16, name: &str, server: SocketAddr, attempt: Duration) -> io::Result<Heard> {
+fn over_udp(
+    query: &[u8],
+    id: u16,
+    name: &str,
+    server: SocketAddr,
+    attempt: Duration,
+) -> io::Result<DnsReply> {
     let any = if server.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
     let socket = UdpSocket::bind(any)?;
     // Connected: the kernel drops what others send.
@@ -136,7 +142,7 @@ fn over_udp(query: &[u8], id: u16, name: &str, server: SocketAddr, attempt: Dura
         };
         // What does not answer our question may be somebody's guess at it: the true answer may still come.
         match read(buffer.get(..count).unwrap_or_default(), id, name) {
-            Heard::Noise => {}
+            DnsReply::Noise => {}
             heard => return Ok(heard),
         }
     }
@@ -173,8 +179,8 @@ fn over_tcp(query: &[u8], server: SocketAddr, attempt: Duration) -> io::Result<V
     Ok(bytes)
 }
 
-enum Heard {
-    Said(Said),
+enum DnsReply {
+    SrvAnswer(SrvAnswer),
     /// The whole answer is to be had over TCP.
     Truncated,
     /// The server cannot tell; another one may.
@@ -184,13 +190,13 @@ enum Heard {
 }
 
 /// Reads an answer to the question `id`.
-fn read(bytes: &[u8], id: u16, name: &str) -> Heard {
+fn read(bytes: &[u8], id: u16, name: &str) -> DnsReply {
     let (Ok(packet), Ok(asked)) = (Packet::parse(bytes), Name::new(name)) else {
         // A truncated answer may end within a record.
         let is_truncated = header_buffer::id(bytes).is_ok_and(|found| found == id)
             && header_buffer::has_flags(bytes, PacketFlag::RESPONSE | PacketFlag::TRUNCATION)
                 .unwrap_or(false);
-        return if is_truncated { Heard::Truncated } else { Heard::Noise };
+        return if is_truncated { DnsReply::Truncated } else { DnsReply::Noise };
     };
     let is_ours = |question: &Question<'_>| {
         is_same(&question.qname, &asked) && question.qtype == QTYPE::TYPE(TYPE::SRV)
@@ -199,19 +205,19 @@ fn read(bytes: &[u8], id: u16, name: &str) -> Heard {
         || !packet.has_flags(PacketFlag::RESPONSE)
         || !matches!(packet.questions.as_slice(), [question] if is_ours(question))
     {
-        return Heard::Noise;
+        return DnsReply::Noise;
     }
     if packet.has_flags(PacketFlag::TRUNCATION) {
-        return Heard::Truncated;
+        return DnsReply::Truncated;
     }
     match packet.rcode() {
-        RCODE::NoError => Heard::Said(said(&packet, asked)),
-        RCODE::NameError => Heard::Said(Said::Nothing("there is no such name".into())),
-        other => Heard::Fault(format!("it answers with {other:?}")),
+        RCODE::NoError => DnsReply::SrvAnswer(said(&packet, asked)),
+        RCODE::NameError => DnsReply::SrvAnswer(SrvAnswer::Nothing("there is no such name".into())),
+        other => DnsReply::Fault(format!("it answers with {other:?}")),
     }
 }
 
-fn said(packet: &Packet<'_>, asked: Name<'_>) -> Said {
+fn said(packet: &Packet<'_>, asked: Name<'_>) -> SrvAnswer {
     let mut owner = asked;
     for _ in 0..ALIASES_MAX {
         let alias = packet.answers.iter().find_map(|record| match &record.rdata {
@@ -235,18 +241,18 @@ fn said(packet: &Packet<'_>, asked: Name<'_>) -> Said {
     records.sort();
     records.dedup();
     if records.is_empty() {
-        return Said::Nothing("the name has no SRV record".into());
+        return SrvAnswer::Nothing("the name has no SRV record".into());
     }
     // RFC 2782: a target of "." means that the service is decidedly not there.
     records.retain(|(_, _, host, port)| !host.is_empty() && *port > 0);
     if records.is_empty() {
-        return Said::Nothing("the service is not offered (its SRV record names no host)".into());
+        return SrvAnswer::Nothing("the service is not offered (its SRV record names no host)".into());
     }
     let count = records.len();
     // What is no host name goes into no output and to no resolver.
     records.retain(|(_, _, host, _)| matches!(host_and_port(host), Ok((_, None))));
     records.truncate(PLACES_MAX);
-    Said::Places(Places {
+    SrvAnswer::Places(Places {
         left_out: count - records.len(),
         places: records.into_iter().map(|(_, _, host, port)| (host, port)).collect(),
     })

@@ -16,8 +16,8 @@ use wire::{x_protocol, xcom};
 
 use crate::finish::{self, Finished, Finishing, Tls12, Tls13};
 use crate::intrude::{self, Aftermath};
-use crate::knock::{Knock, Knocked};
-use crate::question::{Keys, Question, Then};
+use crate::login_probe::{Knock, Knocked};
+use crate::question::{FollowUp, Keys, Question};
 use crate::tls13::{self, Inside};
 
 /// The type of an X Protocol notice.
@@ -568,8 +568,8 @@ impl<'k> Conversation<'k> {
         let (Some(question), Some(accepted)) = (&self.question, &self.accepted) else { return };
         let hello = &accepted.hello;
         match question.then {
-            Then::Close => self.settle(),
-            Then::Finish { renegotiate } => {
+            FollowUp::Close => self.settle(),
+            FollowUp::Finish { renegotiate } => {
                 let flight = finish::Flight {
                     client_hello: &self.hello_message,
                     client_random: self.random,
@@ -591,7 +591,7 @@ impl<'k> Conversation<'k> {
                     }
                 }
             }
-            Then::Intrude(probe) => {
+            FollowUp::Intrude(probe) => {
                 let leaf = accepted.chain.first().map(Vec::as_slice);
                 let (offered, asks) = (question.newest(), accepted.asks_certificate);
                 match intrude::write(probe, hello.version, offered, leaf, asks, &mut self.output) {
@@ -669,7 +669,7 @@ impl<'k> Conversation<'k> {
         if accepted.hello.version < Version::TLS13 {
             return self.settle();
         }
-        if matches!(self.question.as_ref().map(|question| question.then), Some(Then::Finish { .. })) {
+        if matches!(self.question.as_ref().map(|question| question.then), Some(FollowUp::Finish { .. })) {
             let begun = Tls13::begin(self.keys, &self.hello_message, &self.raw, &accepted.hello);
             let Ok((talk, used)) = begun else {
                 let why = format!("no handshake with suite {:04x} is finished", accepted.hello.cipher_suite);

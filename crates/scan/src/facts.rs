@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use trust::CertificateInfo;
 use wire::tls::registry::Version;
 
-use crate::knock::Knocked;
+use crate::login_probe::Knocked;
 use crate::target::Port;
 
 /// Something that a probe looked for. `Unknown` says why it could not have been seen.

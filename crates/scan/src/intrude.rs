@@ -18,7 +18,7 @@ pub struct Intrusive {
     pub heartbleed: bool,
     pub early_ccs: bool,
     pub robot: bool,
-    /// A login that is refused ([`crate::knock`]): it harms nothing, and leaves a line in the server's log.
+    /// A login that is refused ([`crate::login_probe`]): it harms nothing, and leaves a line in the server's log.
     pub login: bool,
 }
 

@@ -20,7 +20,7 @@ pub mod facts;
 pub mod finish;
 pub mod interrogation;
 pub mod intrude;
-pub mod knock;
+pub mod login_probe;
 pub mod question;
 pub mod range;
 pub mod target;

@@ -91,7 +91,7 @@ pub enum Shares {
 
 /// What follows the server's first flight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Then {
+pub enum FollowUp {
     /// Nothing: the connection is closed.
     Close,
     /// The rest of the handshake; in TLS 1.2 and older, with `renegotiate`, the wish for another one.
@@ -118,7 +118,7 @@ pub struct Question {
     pub session_ticket: bool,
     /// A session to go on with.
     pub resume: Option<Session>,
-    pub then: Then,
+    pub then: FollowUp,
 }
 
 impl Question {
@@ -153,7 +153,7 @@ impl Question {
             is_nameless: false,
             session_ticket: true,
             resume: None,
-            then: Then::Close,
+            then: FollowUp::Close,
         }
     }
 
@@ -192,7 +192,7 @@ impl Question {
             self = self.only(can_finish);
         }
         self.compression = false;
-        self.then = Then::Finish { renegotiate };
+        self.then = FollowUp::Finish { renegotiate };
         self
     }
 
@@ -203,7 +203,7 @@ impl Question {
             self.suites = vec![*suite];
         }
         self.resume = Some(session);
-        self.then = Then::Close;
+        self.then = FollowUp::Close;
         self
     }
 
@@ -243,7 +243,7 @@ impl Question {
             ec_point_formats: if has_curves { &[0] } else { &[] },
             extended_master_secret: extends,
             // A handshake to be finished needs no second way to do the same; and a session goes on only as it began.
-            encrypt_then_mac: extends && self.then == Then::Close && self.resume.is_none(),
+            encrypt_then_mac: extends && self.then == FollowUp::Close && self.resume.is_none(),
             renegotiation_info: extends.then_some(&[]),
             session_ticket: (extends && self.session_ticket).then_some(&[]),
             heartbeat: extends.then_some(1),

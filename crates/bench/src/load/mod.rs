@@ -4,17 +4,17 @@
 //! is for [`crate::stats`] to say.
 
 mod arrivals;
+mod batch_sender;
 mod clock;
 pub mod connects;
 pub mod echo;
 mod handover;
 pub mod measure;
-pub mod own;
 mod placement;
 pub mod random;
 pub mod tables;
-mod together;
-mod warmth;
+pub mod user_script;
+mod warmup;
 mod worker;
 pub mod workload;
 
@@ -30,11 +30,11 @@ use wire::prepared::Cell;
 use crate::cpu;
 use crate::energy::Energy;
 use arrivals::Arrivals;
+use batch_sender::BatchSender;
 use clock::moment;
 use handover::Handover;
 use measure::Tally;
-use together::Together;
-use warmth::Warmth;
+use warmup::WarmupDetector;
 use worker::{Common, Lane, Times, Worker};
 use workload::{Bulk, Script, Slot};
 
@@ -195,7 +195,7 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
     let end_of = |measure_at: Instant| spec.time.map(|time| measure_at + time);
     let as_moments =
         |measure_at: Instant| (moment(measure_at), end_of(measure_at).map_or(Times::NEVER, moment));
-    let mut warmth = (spec.detects_warm_up && spec.time.is_some()).then(Warmth::default);
+    let mut warmth = (spec.detects_warm_up && spec.time.is_some()).then(WarmupDetector::default);
     let mut was_warm = warmth.as_ref().map(|_| false);
     let times = if warmth.is_some() {
         Times::new(Times::NEVER, Times::NEVER)
@@ -216,7 +216,7 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
     let handover = Handover::new(&processors, &shares.iter().map(Vec::len).collect::<Vec<_>>());
     // All workers alike: some may have one of their own only because others have used up what this account may lock in memory.
     let rings: Option<Vec<_>> =
-        spec.sends_together.then(|| (0..workers).map(|_| Together::new()).collect()).flatten();
+        spec.sends_together.then(|| (0..workers).map(|_| BatchSender::new()).collect()).flatten();
     let mut rings = rings.into_iter().flatten();
     let common = Common {
         script: &spec.script,

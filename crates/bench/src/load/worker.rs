@@ -19,10 +19,10 @@ use wire::prepared::Cell;
 use wire::{Answer, AnswerReader, ErrPacket};
 
 use super::arrivals::Arrivals;
+use super::batch_sender::{self, BatchSender, SHORT_BYTES, TOGETHER};
 use super::clock::{Moment, Ticker, now};
 use super::handover::Handover;
 use super::measure::{Cpu, Tally};
-use super::together::{self, SHORT_BYTES, TOGETHER, Together};
 use super::workload::{Action, Bulk, Event, Script, Slot};
 
 /// A range of a hundred rows has 13 KiB.
@@ -236,7 +236,7 @@ pub struct Worker<'c> {
     /// Connections whose statement is written, and not sent.
     outbox: Vec<usize>,
     /// `None` where statements go one by one.
-    together: Option<Box<Together>>,
+    together: Option<Box<BatchSender>>,
     untold: Untold,
     told_at: Moment,
     buffer: Vec<u8>,
@@ -247,7 +247,7 @@ impl<'c> Worker<'c> {
         common: &'c Common<'c>,
         number: usize,
         lanes: Vec<Lane>,
-        together: Option<Together>,
+        together: Option<BatchSender>,
         seed: u64,
     ) -> io::Result<Self> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
@@ -562,7 +562,7 @@ impl<'c> Worker<'c> {
                 }
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
                 // Nothing was sent: of the socket or of the ring, which send(2) will tell.
-                Err(error) if together::may_be_refused(&error) => is_refused = true,
+                Err(error) if batch_sender::may_be_refused(&error) => is_refused = true,
                 Err(error) => self.hear_out(at, &error),
             }
         }

@@ -8,8 +8,8 @@ use std::io::Write as _;
 use wire::WireError;
 use wire::prepared::{Parameter, append_execute, append_query};
 
-use super::own::Template;
 use super::random::{C_BYTES, Distribution, PAD_BYTES, fill_digits};
+use super::user_script::Template;
 
 /// Of one statement of `bulk_insert`: sysbench's `BULK_PACKET_SIZE` (`src/db_driver.c`).
 const BULK_BYTES: usize = 512 * 1024;

@@ -11,7 +11,7 @@ use ::report::formats::scan::SCAN_FORMATS;
 use ::report::shape::{ScanReport, SeverityWord, TargetRow};
 use ::scan::interrogation::Depth;
 use ::scan::intrude::Intrusive;
-use scan_ops::{Agreed, Authorized, Budget, Gate, Listener, Settings, Typed, Wish};
+use scan_ops::{AgreedOptions, Authorized, Budget, Gate, Listener, Settings, TargetSpec, TypedOptions};
 use site::OpsError;
 
 use clap::{Args, ValueEnum};
@@ -167,7 +167,7 @@ const KEEP_FIRST: Duration = Duration::from_secs(1);
 const KEEP_EVERY: Duration = Duration::from_secs(5);
 
 pub fn scan(global: &Global, args: &ScanArgs) -> Result<u8, OpsError> {
-    let typed = Typed {
+    let typed = TypedOptions {
         depth: match (args.full, args.first) {
             (true, _) => Some(Depth::Full),
             (_, true) => Some(Depth::First),
@@ -183,7 +183,7 @@ pub fn scan(global: &Global, args: &ScanArgs) -> Result<u8, OpsError> {
         (Some(earlier), Some(path)) => typed.agree_with(earlier, path)?,
         _ => typed.alone(),
     };
-    let wishes = if earlier.is_some() { vec![] } else { wishes(global, args)? };
+    let target_specs = if earlier.is_some() { vec![] } else { target_specs(global, args)? };
     let settings = settings(global, args, agreed)?;
     let baseline = match &args.baseline {
         Some(path) => {
@@ -226,7 +226,7 @@ pub fn scan(global: &Global, args: &ScanArgs) -> Result<u8, OpsError> {
     };
     let report = match &earlier {
         Some(earlier) => scan_ops::complete(earlier, &settings, &mut budget, &stop, &mut progress),
-        None => scan_ops::scan(&wishes, &settings, &mut budget, &stop, &mut progress),
+        None => scan_ops::scan(&target_specs, &settings, &mut budget, &stop, &mut progress),
     };
     if let Err(why) = budget.save() {
         tell(&format!("note: how many connections were made was not kept: {why}"));
@@ -323,7 +323,7 @@ fn tell(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-fn settings(global: &Global, args: &ScanArgs, agreed: Agreed) -> Result<Settings, OpsError> {
+fn settings(global: &Global, args: &ScanArgs, agreed: AgreedOptions) -> Result<Settings, OpsError> {
     Ok(Settings {
         depth: agreed.depth,
         limits: ::scan::Limits {
@@ -448,24 +448,24 @@ fn intrusive(words: &[IntrusiveArg]) -> Option<Intrusive> {
     })
 }
 
-fn wishes(global: &Global, args: &ScanArgs) -> Result<Vec<Wish>, OpsError> {
-    let mut wishes = scan_ops::wishes(args.targets.iter().map(String::as_str))?;
+fn target_specs(global: &Global, args: &ScanArgs) -> Result<Vec<TargetSpec>, OpsError> {
+    let mut target_specs = scan_ops::target_specs(args.targets.iter().map(String::as_str))?;
     if let Some(path) = &args.targets_file {
-        wishes.extend(scan_ops::wishes_of_file(path)?);
-    } else if wishes.is_empty() {
+        target_specs.extend(scan_ops::target_specs_of_file(path)?);
+    } else if target_specs.is_empty() {
         let cluster = site::Cluster::read(&global.inventory)?;
         for node in &cluster.nodes {
             for port in [node.port, node.galera_port] {
-                wishes.push(Wish::place(&node.address, port));
+                target_specs.push(TargetSpec::place(&node.address, port));
             }
         }
     }
-    if wishes.is_empty() {
+    if target_specs.is_empty() {
         return Err(OpsError::usage(
             "there is nothing to scan",
             "no target was named",
             "sealion scan HOST[:PORT] …, or --targets-file FILE",
         ));
     }
-    Ok(wishes)
+    Ok(target_specs)
 }

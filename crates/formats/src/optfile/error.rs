@@ -7,7 +7,7 @@ const QUOTE_CHARS_MAX: usize = 60;
 
 /// A place in an option file. The quoted text ends at the first `=`: the value may be a password.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct At {
+pub struct Position {
     /// Name of the file.
     pub file: String,
     /// Line number, the first is 1.
@@ -16,7 +16,7 @@ pub struct At {
     pub text: String,
 }
 
-impl At {
+impl Position {
     pub(super) fn new(file: &str, line: usize, raw: &[u8]) -> Self {
         let end = raw.iter().position(|byte| *byte == b'=');
         let shown = end.map_or(raw, |end| raw.get(..=end).unwrap_or(raw));
@@ -26,11 +26,11 @@ impl At {
         if end.is_some() || shown.chars().count() > QUOTE_CHARS_MAX {
             text.push('…');
         }
-        At { file: file.to_owned(), line, text: text.escape_debug().to_string() }
+        Position { file: file.to_owned(), line, text: text.escape_debug().to_string() }
     }
 }
 
-impl fmt::Display for At {
+impl fmt::Display for Position {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}:{}: \"{}\"", self.file, self.line, self.text)
     }
@@ -57,7 +57,7 @@ pub enum OptionFileError {
     )]
     LineTooLong {
         /// Where.
-        at: At,
+        at: Position,
         /// Length of the line.
         bytes: usize,
         /// The limit.
@@ -69,7 +69,7 @@ pub enum OptionFileError {
     )]
     NulByte {
         /// Where.
-        at: At,
+        at: Position,
     },
     /// An option stands before the first `[group]`.
     #[error(
@@ -78,7 +78,7 @@ pub enum OptionFileError {
     )]
     OptionBeforeGroup {
         /// Where.
-        at: At,
+        at: Position,
         /// True if the file starts with the UTF-8 byte order mark, the usual reason.
         has_byte_order_mark: bool,
     },
@@ -88,7 +88,7 @@ pub enum OptionFileError {
     )]
     UnclosedGroup {
         /// Where.
-        at: At,
+        at: Position,
     },
     /// `!include` or `!includedir` without a path.
     #[error(
@@ -96,7 +96,7 @@ pub enum OptionFileError {
     )]
     DirectiveWithoutPath {
         /// Where.
-        at: At,
+        at: Position,
     },
     /// `= value`.
     #[error(
@@ -104,7 +104,7 @@ pub enum OptionFileError {
     )]
     EmptyKey {
         /// Where.
-        at: At,
+        at: Position,
     },
     /// An edit asks for something that an option file cannot hold.
     #[error("cannot write [{group}] {key} into {file}\n  why:  {why}\n  next: {next}")]

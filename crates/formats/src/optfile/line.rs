@@ -8,7 +8,7 @@ use std::ops::Range;
 use zeroize::Zeroizing;
 
 use super::LINE_BYTES_MAX;
-use super::error::{At, OptionFileError};
+use super::error::{OptionFileError, Position};
 
 /// One line with its bytes, its line feed included.
 #[derive(Clone)]
@@ -61,7 +61,7 @@ pub(super) enum Fault {
 
 impl Fault {
     pub(super) fn at(self, file: &str, line: usize, raw: &[u8]) -> OptionFileError {
-        let at = At::new(file, line, raw);
+        let at = Position::new(file, line, raw);
         match self {
             Fault::LineTooLong => {
                 OptionFileError::LineTooLong { at, bytes: raw.len(), bytes_max: LINE_BYTES_MAX }

@@ -9,7 +9,7 @@ use report::shape::{TargetRow, VerdictWord};
 use scan::Limits;
 use scan::interrogation::Depth;
 use scan::intrude::Intrusive;
-use scan_ops::{Budget, Settings, Wish, scan};
+use scan_ops::{Budget, Settings, TargetSpec, scan};
 
 use crate::servers::{
     ALL, Flights, Habits, Oracle, Server, galera, mysql_in_front_of, mysql_without_tls, openssl,
@@ -28,7 +28,7 @@ fn look_with(server: &Server, host: &str, depth: Depth, intrusive: Intrusive) ->
         connections_per_address: 99,
         ..Settings::default()
     };
-    let wish = Wish::place(host, server.address.port());
+    let wish = TargetSpec::place(host, server.address.port());
     let mut budget = Budget::in_memory();
     let report =
         scan(&[wish], &settings, &mut budget, &AtomicBool::new(false), &mut |_: &TargetRow| {}).unwrap();

@@ -15,7 +15,9 @@ use rules::accept::{Acceptance, Acceptances, Day};
 use scan::Limits;
 use scan::engine::ENDED;
 use scan::interrogation::Depth;
-use scan_ops::{Authorized, Budget, Listener, Settings, Wish, complete, read_result, scan, wishes};
+use scan_ops::{
+    Authorized, Budget, Listener, Settings, TargetSpec, complete, read_result, scan, target_specs,
+};
 use simple_dns::rdata::{RData, SRV};
 use simple_dns::{CLASS, Name, Packet, PacketFlag, ResourceRecord};
 
@@ -48,8 +50,8 @@ fn counted(at: &str) -> Counted {
     Counted { address: server.address, came, _server: server }
 }
 
-fn all(wishes: &[Wish], settings: &Settings) -> ScanReport {
-    scan(wishes, settings, &mut Budget::in_memory(), &AtomicBool::new(false), &mut |_: &TargetRow| {})
+fn all(target_specs: &[TargetSpec], settings: &Settings) -> ScanReport {
+    scan(target_specs, settings, &mut Budget::in_memory(), &AtomicBool::new(false), &mut |_: &TargetRow| {})
         .unwrap()
 }
 
@@ -68,18 +70,19 @@ fn a_scan_that_was_ended_is_completed_and_every_target_is_asked_once() {
     let mut words: Vec<String> = servers.iter().map(|server| server.address.to_string()).collect();
     // Twice the same, one that is dead, one without an address.
     words.extend([words[0].clone(), closed.to_string(), "no-such-name.invalid:3306".to_owned()]);
-    let wishes = wishes(words.iter().map(String::as_str)).unwrap();
+    let target_specs = target_specs(words.iter().map(String::as_str)).unwrap();
     for ended_after in [0, 1, 3, 7] {
         for server in &servers {
             server.came.store(0, Ordering::Relaxed);
         }
         let stop = AtomicBool::new(ended_after == 0);
         let mut left = ended_after;
-        let partial = scan(&wishes, &settings(), &mut Budget::in_memory(), &stop, &mut |_: &TargetRow| {
-            left -= 1;
-            stop.store(left <= 0, Ordering::Relaxed);
-        })
-        .unwrap();
+        let partial =
+            scan(&target_specs, &settings(), &mut Budget::in_memory(), &stop, &mut |_: &TargetRow| {
+                left -= 1;
+                stop.store(left <= 0, Ordering::Relaxed);
+            })
+            .unwrap();
         // The last row may come when nothing is left to ask: that is all of it.
         assert!(!partial.is_complete || ended_after == 7, "{ended_after}: {partial:#?}");
         // Ended after the last one that is dialled, nothing is left to do: completing it must add nothing.
@@ -135,11 +138,11 @@ impl Listener for Keeper {
 fn what_was_kept_on_the_way_is_completed_when_the_process_was_killed() {
     let servers: Vec<Counted> = (0..4).map(|_| counted("127.0.0.1:0")).collect();
     let words: Vec<String> = servers.iter().map(|server| server.address.to_string()).collect();
-    let wishes = wishes(words.iter().map(String::as_str)).unwrap();
+    let target_specs = target_specs(words.iter().map(String::as_str)).unwrap();
     for after in 0..4 {
         let mut keeper = Keeper { rows: 0, after, kept: None };
         let go = AtomicBool::new(false);
-        let whole = scan(&wishes, &settings(), &mut Budget::in_memory(), &go, &mut keeper).unwrap();
+        let whole = scan(&target_specs, &settings(), &mut Budget::in_memory(), &go, &mut keeper).unwrap();
         let kept = keeper.kept.unwrap();
         assert_eq!((kept.is_complete, kept.targets.len()), (false, after));
         let mut budget = Budget::in_memory();
@@ -152,8 +155,8 @@ fn what_was_kept_on_the_way_is_completed_when_the_process_was_killed() {
 #[test]
 fn a_host_without_a_port_that_was_ended_early_is_not_called_silent() {
     // 127.77.9.0/24: nobody listens there.
-    let wishes = wishes(["127.77.9.1", "127.77.9.2"]).unwrap();
-    let whole = all(&wishes, &settings());
+    let target_specs = target_specs(["127.77.9.1", "127.77.9.2"]).unwrap();
+    let whole = all(&target_specs, &settings());
     assert_eq!(rows(&whole).len(), 2, "{whole:#?}");
     assert!(whole.targets.iter().all(|row| row.not_seen[0].starts_with("nothing answers on any usual port")));
     // Nothing to ask again.
@@ -168,13 +171,14 @@ fn a_host_without_a_port_that_was_ended_early_is_not_called_silent() {
     .unwrap();
     assert_eq!(again.targets, kept.targets);
     let stop = AtomicBool::new(true);
-    let ended = scan(&wishes, &settings(), &mut Budget::in_memory(), &stop, &mut |_: &TargetRow| {}).unwrap();
+    let ended =
+        scan(&target_specs, &settings(), &mut Budget::in_memory(), &stop, &mut |_: &TargetRow| {}).unwrap();
     assert_eq!((ended.targets.len(), ended.is_complete), (0, false));
 }
 
 #[test]
 fn a_port_that_is_named_beside_its_host_has_its_row() {
-    let report = all(&wishes(["127.77.9.3", "127.77.9.3:3306"]).unwrap(), &settings());
+    let report = all(&target_specs(["127.77.9.3", "127.77.9.3:3306"]).unwrap(), &settings());
     assert_eq!(rows(&report), BTreeMap::from([("127.77.9.3:3306".to_owned(), 1)]), "{report:#?}");
 }
 
@@ -191,8 +195,9 @@ fn a_range_is_asked_address_by_address_and_nothing_outside_is_dialled() {
     let port = inside.address.port();
     let outside = counted(&format!("127.77.7.1:{port}"));
     let settings = Settings { authorized: Some(authorized("127.77.8.0/29 # ours\n")), ..settings() };
-    let wishes = wishes([format!("127.77.8.0/29:{port}").as_str(), &outside.address.to_string()]).unwrap();
-    let report = all(&wishes, &settings);
+    let target_specs =
+        target_specs([format!("127.77.8.0/29:{port}").as_str(), &outside.address.to_string()]).unwrap();
+    let report = all(&target_specs, &settings);
     // Without network and broadcast.
     let expected: Vec<String> =
         (1..=6).map(|host| format!("127.77.8.{host}:{port}")).chain([outside.address.to_string()]).collect();
@@ -205,7 +210,7 @@ fn a_range_is_asked_address_by_address_and_nothing_outside_is_dialled() {
     assert_eq!(outside.came.load(Ordering::Relaxed), 0);
     // And without the file, none at all.
     let error = scan(
-        &wishes,
+        &target_specs,
         &Settings { authorized: None, ..settings },
         &mut Budget::in_memory(),
         &AtomicBool::new(false),
@@ -239,7 +244,8 @@ fn a_service_of_dns_is_asked_where_its_records_say() {
         }
     });
     let settings = Settings { nameservers: vec![nameserver], ..settings() };
-    let report = all(&wishes(["_mysql._tcp.example.org", "srv:_none._tcp.example.org"]).unwrap(), &settings);
+    let report =
+        all(&target_specs(["_mysql._tcp.example.org", "srv:_none._tcp.example.org"]).unwrap(), &settings);
     let expected = [
         format!("127.0.0.1:{port}"),
         format!("no-such-name.invalid:{port}"),
@@ -259,7 +265,7 @@ fn a_key_on_two_hosts_is_told_and_one_on_two_ports_is_not() {
     let elsewhere = responder_at("127.77.6.1:0", move |stream| crate::servers::join(&stream, behind, &[]));
     let look = |addresses: &[SocketAddr]| {
         let words: Vec<String> = addresses.iter().map(ToString::to_string).collect();
-        all(&wishes(words.iter().map(String::as_str)).unwrap(), &settings())
+        all(&target_specs(words.iter().map(String::as_str)).unwrap(), &settings())
     };
     let near = look(&[one.address, two.address]);
     assert_eq!(near.reused_keys, [], "{near:#?}");
@@ -279,9 +285,9 @@ fn an_accepted_risk_is_noted_and_does_not_raise_the_grade() {
     let look = |until: &str| {
         let one = Acceptance::new("SL1101", &target, "in the rack of the museum", Day::parse(until).unwrap());
         let accepted = Acceptances(vec![one.unwrap()]);
-        all(&wishes([target.as_str()]).unwrap(), &Settings { accepted, ..settings() }).targets.remove(0)
+        all(&target_specs([target.as_str()]).unwrap(), &Settings { accepted, ..settings() }).targets.remove(0)
     };
-    let plain = all(&wishes([target.as_str()]).unwrap(), &settings()).targets.remove(0);
+    let plain = all(&target_specs([target.as_str()]).unwrap(), &settings()).targets.remove(0);
     assert!(plain.accepted.is_empty() && plain.grade.is_some());
     let (now, past) = (look("2999-01-01"), look("2001-01-01"));
     assert_eq!((now.accepted.len(), now.accepted[0].is_expired), (1, false), "{now:#?}");

@@ -4,7 +4,7 @@ use wire::tls::registry::{
     Authentication, CipherSuite, SignatureKey, Version, cipher_suite, signature_scheme,
 };
 
-use super::{Said, Survey};
+use super::{Survey, TlsAnswer};
 use crate::question::Question;
 
 /// Connections that the question for schemes leaves.
@@ -46,7 +46,7 @@ impl Survey {
             question
                 .schemes
                 .retain(|&code| signature_scheme(code).is_some_and(|scheme| keys.contains(&scheme.key)));
-            if let Said::Took(accepted) = self.offer(question).await {
+            if let TlsAnswer::Took(accepted) = self.offer(question).await {
                 self.note(&accepted);
             }
         }
@@ -65,7 +65,7 @@ impl Survey {
         question.schemes.retain(|code| !known.contains(code));
         // Nothing is judged by the whole list of them: what others may need is left to them.
         while !question.schemes.is_empty() && self.connections_left > LEFT_FOR_OTHERS {
-            let Said::Took(accepted) = self.offer(question.clone()).await else { break };
+            let TlsAnswer::Took(accepted) = self.offer(question.clone()).await else { break };
             self.note(&accepted);
             let before = question.schemes.len();
             question.schemes.retain(|code| Some(*code) != accepted.scheme);

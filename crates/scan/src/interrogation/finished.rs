@@ -5,7 +5,7 @@
 
 use wire::tls::registry::{Version, alerts};
 
-use super::{Said, Survey};
+use super::{Survey, TlsAnswer};
 use crate::facts::Found;
 use crate::finish::{End, Finished, Renegotiation, Session};
 use crate::question::Question;
@@ -60,8 +60,8 @@ impl Survey {
             return Err(NONE_LEFT.into());
         }
         let accepted = match self.offer(question).await {
-            Said::Took(accepted) => accepted,
-            Said::NotSeen => return Err("no answer".into()),
+            TlsAnswer::Took(accepted) => accepted,
+            TlsAnswer::NotSeen => return Err("no answer".into()),
             _ => return Err("no handshake is taken that sealion can finish".into()),
         };
         // Not noted like other flights: this hello leaves out what those ask for.
@@ -112,12 +112,12 @@ impl Survey {
             return Found::Unknown(NONE_LEFT.into());
         }
         match self.offer(question.resuming(session)).await {
-            Said::Took(accepted) if accepted.is_resumed => Found::Yes,
-            Said::NotSeen => Found::Unknown("no answer".into()),
+            TlsAnswer::Took(accepted) if accepted.is_resumed => Found::Yes,
+            TlsAnswer::NotSeen => Found::Unknown("no answer".into()),
             // Another handshake: the session is nothing to it.
-            Said::Took(_) | Said::Wants { .. } | Said::Ssl2 => Found::No,
-            Said::Refused { how } if how.is_plain(&[]) => Found::No,
-            Said::Refused { .. } => Found::Unknown("the connection ended, and nothing says why".into()),
+            TlsAnswer::Took(_) | TlsAnswer::Wants { .. } | TlsAnswer::Ssl2 => Found::No,
+            TlsAnswer::Refused { how } if how.is_plain(&[]) => Found::No,
+            TlsAnswer::Refused { .. } => Found::Unknown("the connection ended, and nothing says why".into()),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use wire::tls::registry::{CipherSuite, GROUPS, GroupKind, KeyExchange, Version, cipher_suite, group};
 
-use super::{Depth, Said, Survey};
+use super::{Depth, Survey, TlsAnswer};
 use crate::question::{Question, Shares};
 
 /// Which group a server settles for.
@@ -39,7 +39,7 @@ impl Survey {
                 question
                     .groups
                     .retain(|&code| group(code).is_some_and(|group| group.kind != GroupKind::Ffdhe));
-                if let Said::Took(accepted) = self.offer(question).await {
+                if let TlsAnswer::Took(accepted) = self.offer(question).await {
                     self.note(&accepted);
                 }
             }
@@ -160,11 +160,11 @@ impl Survey {
 
     async fn group_picked(&mut self, version: Version, question: Question) -> Picked {
         match self.offer(question).await {
-            Said::Wants { group: Some(code), .. } => {
+            TlsAnswer::Wants { group: Some(code), .. } => {
                 self.note_group(version, code);
                 Picked::One(code)
             }
-            Said::Took(accepted) => {
+            TlsAnswer::Took(accepted) => {
                 self.note(&accepted);
                 let suite = cipher_suite(accepted.hello.cipher_suite);
                 // Seen: yaSSL reads 0xc005 as 0x0005, which has no groups.
@@ -176,8 +176,8 @@ impl Survey {
                     None => Picked::None,
                 }
             }
-            Said::Refused { .. } => Picked::None,
-            Said::Wants { group: None, .. } | Said::Ssl2 | Said::NotSeen => Picked::NotSeen,
+            TlsAnswer::Refused { .. } => Picked::None,
+            TlsAnswer::Wants { group: None, .. } | TlsAnswer::Ssl2 | TlsAnswer::NotSeen => Picked::NotSeen,
         }
     }
 }

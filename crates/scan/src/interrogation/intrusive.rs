@@ -2,12 +2,12 @@
 
 use wire::tls::registry::{KeyExchange, Version, alerts, cipher_suite};
 
-use super::{Said, Survey};
+use super::{Survey, TlsAnswer};
 use crate::conversation::{Opening, Reply, Spoke};
 use crate::facts::{Found, Service};
 use crate::intrude::{Aftermath, BadPadding, Intrusive, Probe};
-use crate::knock::Knocked;
-use crate::question::{Question, Then};
+use crate::login_probe::Knocked;
+use crate::question::{FollowUp, Question};
 
 impl Survey {
     /// Behind everything else: a server that falls over has told us the rest.
@@ -83,14 +83,14 @@ impl Survey {
     /// `Err`: why nothing was learned; `Ok(None)`: no such handshake is taken.
     async fn after(&mut self, mut question: Question, probe: Probe) -> Result<Option<Aftermath>, String> {
         question.compression = false;
-        question.then = Then::Intrude(probe);
+        question.then = FollowUp::Intrude(probe);
         match self.offer(question).await {
-            Said::Took(accepted) => match accepted.aftermath {
+            TlsAnswer::Took(accepted) => match accepted.aftermath {
                 Some(Aftermath { unasked: Some(why), .. }) => Err(why),
                 Some(aftermath) => Ok(Some(aftermath)),
                 None => Err("its first flight did not end".into()),
             },
-            Said::NotSeen => Err("no answer".into()),
+            TlsAnswer::NotSeen => Err("no answer".into()),
             _ => Ok(None),
         }
     }

@@ -5,7 +5,7 @@
 
 use wire::tls::registry::{FALLBACK_SCSV, alerts};
 
-use super::{Said, Survey};
+use super::{Survey, TlsAnswer};
 use crate::question::Question;
 
 /// Every server that was seen takes so many. Other scanners found the same number with other libraries.
@@ -26,7 +26,7 @@ pub(super) struct LongLists {
 impl Survey {
     /// Asks, in parts where the server takes no long lists: the first part that is not refused is the answer, since the
     /// better suites stand in front.
-    pub(super) async fn offer(&mut self, question: Question) -> Said {
+    pub(super) async fn offer(&mut self, question: Question) -> TlsAnswer {
         if question.is_ssl2() || question.suites.len() <= SUITES_SAFE {
             return self.offer_once(question).await;
         }
@@ -38,9 +38,9 @@ impl Survey {
     }
 
     /// The answer to a long list; if that was a refusal that the length may have caused, the answer to a short one.
-    pub(super) async fn or_shorter(&mut self, question: Question, said: Said) -> Said {
-        let Said::Refused { how } = said else {
-            self.long_lists.are_taken |= !matches!(said, Said::NotSeen);
+    pub(super) async fn or_shorter(&mut self, question: Question, said: TlsAnswer) -> TlsAnswer {
+        let TlsAnswer::Refused { how } = said else {
+            self.long_lists.are_taken |= !matches!(said, TlsAnswer::NotSeen);
             return said;
         };
         // The first refusal is always looked into; later ones only where the server says that it could not read us.
@@ -54,7 +54,7 @@ impl Survey {
         let short = if is_first {
             // As good as the same hello once more.
             let short = self.ask(short).await;
-            if matches!(short, Said::Refused { how: again } if again == how) {
+            if matches!(short, TlsAnswer::Refused { how: again } if again == how) {
                 self.has_refused_twice(how);
             }
             short
@@ -62,10 +62,10 @@ impl Survey {
             self.offer_once(short).await
         };
         match short {
-            Said::Took(_) | Said::Wants { .. } => {
+            TlsAnswer::Took(_) | TlsAnswer::Wants { .. } => {
                 // An end without a word may have had nothing to do with the list.
                 if how.alert().is_none()
-                    && let again @ (Said::Took(_) | Said::Wants { .. }) = self.ask(question).await
+                    && let again @ (TlsAnswer::Took(_) | TlsAnswer::Wants { .. }) = self.ask(question).await
                 {
                     self.long_lists.are_taken = true;
                     return again;
@@ -77,11 +77,11 @@ impl Survey {
         }
     }
 
-    async fn offer_parts(&mut self, question: &Question) -> Said {
-        let mut said = Said::NotSeen;
+    async fn offer_parts(&mut self, question: &Question) -> TlsAnswer {
+        let mut said = TlsAnswer::NotSeen;
         for suites in question.suites.chunks(SUITES_SAFE) {
             said = self.offer_once(part(question, suites)).await;
-            if !matches!(said, Said::Refused { .. }) {
+            if !matches!(said, TlsAnswer::Refused { .. }) {
                 break;
             }
         }

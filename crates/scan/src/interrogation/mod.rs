@@ -26,7 +26,7 @@ use wire::tls::registry::Version;
 use crate::conversation::{Accepted, Answer, Fault, Opening, Reply, Spoke};
 use crate::facts::{Facts, Found, Service, Tls};
 use crate::intrude::Intrusive;
-use crate::question::{Question, Then};
+use crate::question::{FollowUp, Question};
 use crate::target::{Port, Target};
 
 use identity::Identity;
@@ -90,13 +90,13 @@ impl Line {
 
     fn ask(&self, ask: Ask) -> impl Future<Output = Reply> + '_ {
         self.0.borrow_mut().ask = Some(ask);
-        Answered(&self.0)
+        ReplyFuture(&self.0)
     }
 }
 
-struct Answered<'l>(&'l Rc<RefCell<Slot>>);
+struct ReplyFuture<'l>(&'l Rc<RefCell<Slot>>);
 
-impl Future for Answered<'_> {
+impl Future for ReplyFuture<'_> {
     type Output = Reply;
     fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Reply> {
         // Nobody is woken: the one who hands in the reply polls right after.
@@ -170,7 +170,7 @@ struct Survey {
 }
 
 /// What a question about TLS brought.
-enum Said {
+enum TlsAnswer {
     Took(Box<Accepted>),
     /// TLS 1.3 with this suite, and with a share of this group, if it named one.
     Wants {
@@ -190,28 +190,28 @@ impl Survey {
         let Some(first) = self.open().await else { return };
         // A plain Galera port that does not take TLS has no versions to list.
         let is_plain = matches!(self.facts.service, Some(Service::GaleraPlain { .. }));
-        if is_plain && !matches!(first, Said::Took(_) | Said::Wants { .. }) {
+        if is_plain && !matches!(first, TlsAnswer::Took(_) | TlsAnswer::Wants { .. }) {
             return;
         }
         match self.or_shorter(Question::modern(), first).await {
-            Said::Took(accepted) => self.begin(&accepted),
-            Said::Wants { suite, group } => {
+            TlsAnswer::Took(accepted) => self.begin(&accepted),
+            TlsAnswer::Wants { suite, group } => {
                 self.tls.versions.insert(Version::TLS13, Found::Yes);
                 self.note_suite(Version::TLS13, suite);
                 if let Some(group) = group {
                     self.note_group(Version::TLS13, group);
                 }
                 // It would rather have a group that we cannot compute with. The certificate shows with one of ours.
-                if let Said::Took(accepted) = self.offer(Question::modern().in_own_groups()).await {
+                if let TlsAnswer::Took(accepted) = self.offer(Question::modern().in_own_groups()).await {
                     self.begin(&accepted);
                 }
             }
-            Said::Refused { .. } | Said::Ssl2 => {
+            TlsAnswer::Refused { .. } | TlsAnswer::Ssl2 => {
                 for version in [Version::TLS13, Version::TLS12] {
                     self.tls.versions.insert(version, Found::No);
                 }
             }
-            Said::NotSeen => {}
+            TlsAnswer::NotSeen => {}
         }
         if depth > Depth::First || self.tls.versions.values().all(|found| *found == Found::No) {
             self.older_versions().await;
@@ -265,7 +265,7 @@ impl Survey {
     }
 
     /// The first connection: who is there, and, if TLS can be begun, what it settles.
-    async fn open(&mut self) -> Option<Said> {
+    async fn open(&mut self) -> Option<TlsAnswer> {
         let mut reply = self.connect(Question::modern()).await?;
         // It is connected and says nothing at all. A management server of NDB does so until a command comes.
         let is_silent = reply.is_mute
@@ -406,19 +406,19 @@ impl Survey {
         Some(reply)
     }
 
-    async fn offer_once(&mut self, question: Question) -> Said {
+    async fn offer_once(&mut self, question: Question) -> TlsAnswer {
         let said = self.ask(question.clone()).await;
         self.weigh(question, said).await
     }
 
     /// One connection, and what came of it as it came.
-    async fn ask(&mut self, question: Question) -> Said {
-        let Some(reply) = self.connect(question.clone()).await else { return Said::NotSeen };
+    async fn ask(&mut self, question: Question) -> TlsAnswer {
+        let Some(reply) = self.connect(question.clone()).await else { return TlsAnswer::NotSeen };
         if let Spoke::Refused(error) = &reply.spoke {
             // Blocked or full while we ask: stop at once.
             self.is_stopped = true;
             self.facts.not_seen.push(format!("the rest: error {}: {}", error.code, error.message));
-            return Said::NotSeen;
+            return TlsAnswer::NotSeen;
         }
         if let Spoke::Other(bytes) = &reply.spoke
             && self.opening == Opening::Mysql
@@ -429,12 +429,12 @@ impl Survey {
         self.heard(&question, &reply)
     }
 
-    fn heard(&mut self, question: &Question, reply: &Reply) -> Said {
+    fn heard(&mut self, question: &Question, reply: &Reply) -> TlsAnswer {
         // What came before it counts, and is not all: a flight that stops in its middle is silence too.
         let breaks_off = match &reply.answer {
             None => true,
             Some(Answer::Accepted(accepted)) => {
-                question.then == Then::Close
+                question.then == FollowUp::Close
                     && !accepted.is_whole
                     && matches!(reply.fault, Some(Fault::Silent { .. } | Fault::Misbehaved { .. }))
             }
@@ -462,7 +462,7 @@ impl Survey {
             if !self.facts.not_seen.iter().any(|known| known.starts_with(refusals::OUTSIDE)) {
                 self.note_unseen(why);
             }
-            return Said::NotSeen;
+            return TlsAnswer::NotSeen;
         }
         said
     }
@@ -478,13 +478,15 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
-fn said(reply: &Reply) -> Said {
+fn said(reply: &Reply) -> TlsAnswer {
     match &reply.answer {
-        Some(Answer::Accepted(accepted)) => Said::Took(accepted.clone()),
-        Some(Answer::Retry(retry)) => Said::Wants { suite: retry.cipher_suite, group: retry.group },
-        Some(Answer::Ssl2(_)) => Said::Ssl2,
-        Some(Answer::Alert(alert)) => Said::Refused { how: Refusal::Alert(alert.description) },
-        Some(Answer::Error(_) | Answer::NotTls(_) | Answer::Closed) => Said::Refused { how: Refusal::Ended },
-        None => Said::NotSeen,
+        Some(Answer::Accepted(accepted)) => TlsAnswer::Took(accepted.clone()),
+        Some(Answer::Retry(retry)) => TlsAnswer::Wants { suite: retry.cipher_suite, group: retry.group },
+        Some(Answer::Ssl2(_)) => TlsAnswer::Ssl2,
+        Some(Answer::Alert(alert)) => TlsAnswer::Refused { how: Refusal::Alert(alert.description) },
+        Some(Answer::Error(_) | Answer::NotTls(_) | Answer::Closed) => {
+            TlsAnswer::Refused { how: Refusal::Ended }
+        }
+        None => TlsAnswer::NotSeen,
     }
 }

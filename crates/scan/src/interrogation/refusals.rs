@@ -11,9 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use wire::tls::registry::{FALLBACK_SCSV, Version, alerts};
 
 use super::long_lists::SUITES_SAFE;
-use super::{Depth, Said, Survey};
+use super::{Depth, Survey, TlsAnswer};
 use crate::facts::{Found, Tls};
-use crate::question::{OWN_GROUPS, Question, Shares, Then};
+use crate::question::{FollowUp, OWN_GROUPS, Question, Shares};
 
 /// So many times a way to refuse is looked into before it is believed.
 const TIMES_SEEN_MIN: u32 = 2;
@@ -79,19 +79,19 @@ impl Refusals {
 
 impl Survey {
     /// Takes an answer for what it is worth.
-    pub(super) async fn weigh(&mut self, question: Question, said: Said) -> Said {
+    pub(super) async fn weigh(&mut self, question: Question, said: TlsAnswer) -> TlsAnswer {
         if self.refusals.are_believed {
             return said;
         }
         let how = match &said {
-            Said::Took(_) | Said::Wants { .. } => {
+            TlsAnswer::Took(_) | TlsAnswer::Wants { .. } => {
                 self.refusals.before_doubts = None;
-                if question.resume.is_none() && !matches!(question.then, Then::Intrude(_)) {
-                    self.last_taken = Some(Question { then: Then::Close, ..question });
+                if question.resume.is_none() && !matches!(question.then, FollowUp::Intrude(_)) {
+                    self.last_taken = Some(Question { then: FollowUp::Close, ..question });
                 }
                 return said;
             }
-            Said::Refused { how } if !how.is_plain(&question.suites) => *how,
+            TlsAnswer::Refused { how } if !how.is_plain(&question.suites) => *how,
             _ => return said,
         };
         let times = self.refusals.seen.get(&how).copied().unwrap_or_default();
@@ -105,28 +105,28 @@ impl Survey {
             return said; // The next question is the same with a shorter list.
         }
         match self.ask(question.clone()).await {
-            Said::Refused { how: again } if again == how => {}
+            TlsAnswer::Refused { how: again } if again == how => {}
             // A third way to say nothing.
-            Said::Refused { how: again } if !again.is_plain(&question.suites) => {
+            TlsAnswer::Refused { how: again } if !again.is_plain(&question.suites) => {
                 self.refusals.refuted.extend([how, again]);
                 self.note_unseen("a hello whose answer was another one each time".into());
-                return Said::NotSeen;
+                return TlsAnswer::NotSeen;
             }
-            Said::NotSeen => return Said::NotSeen,
+            TlsAnswer::NotSeen => return TlsAnswer::NotSeen,
             other => {
                 self.refusals.refuted.insert(how);
                 self.note_unseen(
                     "what a connection that ended would have said: the same hello was answered the next time"
                         .into(),
                 );
-                if matches!(other, Said::Took(_) | Said::Wants { .. }) {
+                if matches!(other, TlsAnswer::Took(_) | TlsAnswer::Wants { .. }) {
                     self.refusals.before_doubts = None;
                 }
                 return other;
             }
         }
         if self.refusals.refuted.contains(&how) {
-            return Said::NotSeen;
+            return TlsAnswer::NotSeen;
         }
         // Seen: OpenSSL 3 at its usual security level answers TLS 1.1 and 1.0 with alert 80. Whoever says one has read the hello.
         if question.is_ssl2() || self.last_taken.is_none() || how.alert().is_some() {
@@ -139,7 +139,7 @@ impl Survey {
             return said;
         }
         self.stop_believing();
-        Said::NotSeen
+        TlsAnswer::NotSeen
     }
 
     pub(super) fn is_nothing_taken(&self) -> bool {
@@ -162,7 +162,7 @@ impl Survey {
     pub(super) async fn is_still_taken(&mut self) -> bool {
         let Some(question) = self.last_taken.clone() else { return true };
         for _ in 0..2 {
-            if matches!(self.ask(question.clone()).await, Said::Took(_) | Said::Wants { .. }) {
+            if matches!(self.ask(question.clone()).await, TlsAnswer::Took(_) | TlsAnswer::Wants { .. }) {
                 return true;
             }
         }
@@ -203,13 +203,13 @@ impl Survey {
 }
 
 /// Why an answer is none to this question.
-pub(super) fn outside(question: &Question, said: &Said) -> Option<String> {
+pub(super) fn outside(question: &Question, said: &TlsAnswer) -> Option<String> {
     let (version, suite, group) = match said {
-        Said::Took(accepted) => {
+        TlsAnswer::Took(accepted) => {
             (accepted.hello.version, accepted.hello.cipher_suite, accepted.hello.extensions.key_share_group)
         }
-        Said::Wants { suite, group } => (Version::TLS13, *suite, *group),
-        Said::Ssl2 | Said::Refused { .. } | Said::NotSeen => return None,
+        TlsAnswer::Wants { suite, group } => (Version::TLS13, *suite, *group),
+        TlsAnswer::Ssl2 | TlsAnswer::Refused { .. } | TlsAnswer::NotSeen => return None,
     };
     let is_version = if version == Version::TLS13 {
         question.versions.contains(&version)
@@ -228,7 +228,7 @@ pub(super) fn outside(question: &Question, said: &Said) -> Option<String> {
     if !question.suites.iter().any(is_like) {
         return Some(format!("{OUTSIDE}: suite {suite:04x}"));
     }
-    let is_retry = matches!(said, Said::Wants { .. });
+    let is_retry = matches!(said, TlsAnswer::Wants { .. });
     let is_group = version < Version::TLS13
         || group.is_none_or(|group| {
             let is_own = OWN_GROUPS.contains(&group) && question.shares == Shares::Own;

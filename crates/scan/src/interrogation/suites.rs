@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use wire::tls::registry::{CipherSuite, Mode, Version, cipher_suite};
 
 use super::finished::{FINISHED_CONNECTIONS, OF_TLS13_CONNECTIONS};
-use super::{Depth, Said, Survey};
+use super::{Depth, Survey, TlsAnswer};
 use crate::classes::CLASSES;
 use crate::facts::Found;
 use crate::question::Question;
@@ -54,8 +54,8 @@ impl Survey {
                 continue;
             }
             match self.offer(Question::up_to(version).only(is_in_class)).await {
-                Said::Took(accepted) => self.note(&accepted),
-                Said::NotSeen => is_complete = false,
+                TlsAnswer::Took(accepted) => self.note(&accepted),
+                TlsAnswer::NotSeen => is_complete = false,
                 _ => {}
             }
         }
@@ -85,7 +85,7 @@ impl Survey {
         if !self.has(Version::TLS10) || known.iter().any(|&code| cipher_suite(code).is_some_and(is_cbc)) {
             return;
         }
-        if let Said::Took(accepted) = self.offer(Question::up_to(Version::TLS10).only(is_cbc)).await {
+        if let TlsAnswer::Took(accepted) = self.offer(Question::up_to(Version::TLS10).only(is_cbc)).await {
             self.note(&accepted);
         }
     }
@@ -121,17 +121,20 @@ impl Survey {
                 return;
             }
             let picked = match self.offer(question.clone()).await {
-                Said::Took(accepted) if accepted.hello.version == version => {
+                TlsAnswer::Took(accepted) if accepted.hello.version == version => {
                     let code = accepted.hello.cipher_suite;
                     self.note(&accepted);
                     code
                 }
-                Said::Wants { suite, .. } if version == Version::TLS13 => {
+                TlsAnswer::Wants { suite, .. } if version == Version::TLS13 => {
                     self.note_suite(version, suite);
                     suite
                 }
-                Said::Refused { .. } | Said::Took(_) | Said::Wants { .. } | Said::Ssl2 => break,
-                Said::NotSeen => return,
+                TlsAnswer::Refused { .. }
+                | TlsAnswer::Took(_)
+                | TlsAnswer::Wants { .. }
+                | TlsAnswer::Ssl2 => break,
+                TlsAnswer::NotSeen => return,
             };
             let before = question.suites.len();
             question.suites.retain(|&code| code != picked);
@@ -165,8 +168,8 @@ impl Survey {
         for suites in [vec![second, first], vec![first, second]] {
             let base = if version == Version::TLS13 { Question::tls13() } else { Question::up_to(version) };
             match self.offer(Question { suites, ..base }).await {
-                Said::Took(accepted) => picks.insert(accepted.hello.cipher_suite),
-                Said::Wants { suite, .. } => picks.insert(suite),
+                TlsAnswer::Took(accepted) => picks.insert(accepted.hello.cipher_suite),
+                TlsAnswer::Wants { suite, .. } => picks.insert(suite),
                 _ => return,
             };
         }

@@ -3,7 +3,7 @@
 use wire::tls::registry::{FALLBACK_SCSV, Version, alerts};
 
 use super::refusals::Refusal;
-use super::{Said, Survey};
+use super::{Survey, TlsAnswer};
 use crate::conversation::Accepted;
 use crate::facts::Found;
 use crate::question::Question;
@@ -19,14 +19,14 @@ impl Survey {
             let said = if version == Version::TLS12 && self.server_name.is_some() {
                 // One that takes it from nobody in particular takes it.
                 match self.without_a_name(Question::up_to(version)).await {
-                    Some(accepted) => Said::Took(accepted),
+                    Some(accepted) => TlsAnswer::Took(accepted),
                     None => self.offer(Question::up_to(version)).await,
                 }
             } else {
                 self.offer(Question::up_to(version)).await
             };
             match said {
-                Said::Took(accepted) => {
+                TlsAnswer::Took(accepted) => {
                     let settled = accepted.hello.version;
                     for skipped in [Version::TLS12, Version::TLS11, Version::TLS10] {
                         if skipped > settled && skipped <= version {
@@ -37,17 +37,17 @@ impl Survey {
                     self.note(&accepted);
                     from = settled;
                 }
-                Said::Refused { .. } | Said::Wants { .. } | Said::Ssl2 => {
+                TlsAnswer::Refused { .. } | TlsAnswer::Wants { .. } | TlsAnswer::Ssl2 => {
                     self.tls.versions.insert(version, Found::No);
                 }
-                Said::NotSeen => {
+                TlsAnswer::NotSeen => {
                     self.tls.versions.insert(version, Found::Unknown("no answer".into()));
                 }
             }
         }
         let found = match self.offer(Question::ssl2()).await {
-            Said::Ssl2 => Found::Yes,
-            Said::NotSeen => Found::Unknown("no answer".into()),
+            TlsAnswer::Ssl2 => Found::Yes,
+            TlsAnswer::NotSeen => Found::Unknown("no answer".into()),
             _ => Found::No,
         };
         self.tls.versions.insert(Version::SSL2, found);
@@ -56,7 +56,7 @@ impl Survey {
     /// Asks this without a server name, as libmysqlclient does unless it is told otherwise: a proxy may have another
     /// certificate for such clients.
     async fn without_a_name(&mut self, question: Question) -> Option<Box<Accepted>> {
-        let Said::Took(accepted) = self.offer(Question { is_nameless: true, ..question }).await else {
+        let TlsAnswer::Took(accepted) = self.offer(Question { is_nameless: true, ..question }).await else {
             return None;
         };
         if let Some(leaf) = accepted.chain.first() {
@@ -97,14 +97,14 @@ impl Survey {
         let mut question = Question::up_to(*second);
         question.suites.push(FALLBACK_SCSV);
         self.tls.fallback_scsv = Some(match self.offer(question).await {
-            Said::Refused { how: Refusal::Alert(alerts::INAPPROPRIATE_FALLBACK) } => Found::Yes,
-            Said::Refused { how } => {
+            TlsAnswer::Refused { how: Refusal::Alert(alerts::INAPPROPRIATE_FALLBACK) } => Found::Yes,
+            TlsAnswer::Refused { how } => {
                 let how = how
                     .alert()
                     .map_or_else(|| "without an alert".to_owned(), |alert| format!("alert {alert}"));
                 Found::Unknown(format!("refused, but not for the fallback ({how})"))
             }
-            Said::NotSeen => Found::Unknown("no answer".into()),
+            TlsAnswer::NotSeen => Found::Unknown("no answer".into()),
             _ => Found::No,
         });
     }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use scan::facts::{Found, Service, Tls};
 use scan::interrogation::Depth;
 use scan::intrude::Intrusive;
-use scan::knock::Knocked;
+use scan::login_probe::Knocked;
 use scan::{Facts, Limits, Next, Port, Target};
 use wire::tls::registry::{Version, cipher_suite, group};
 

@@ -10,7 +10,7 @@ use ::bench::load::Interim;
 use bench_ops::effect;
 use bench_ops::kept::Measured;
 use bench_ops::ramp::{self, Ramp};
-use bench_ops::{Load, Own, REPLAY, SCRIPT};
+use bench_ops::{Load, REPLAY, SCRIPT, UserStatements};
 use clap::Args;
 use report::shape::LoadReport;
 use site::{Cluster, OpsError};
@@ -91,7 +91,7 @@ const WARM_UP_S: f64 = 2.0;
 const WARM_UP_S_MAX: f64 = 60.0;
 
 /// Of the first server: a cluster's nodes count what each of them was asked.
-fn counted(targets: &[net::ConnectOptions], schema: &str) -> Result<Own, OpsError> {
+fn counted(targets: &[net::ConnectOptions], schema: &str) -> Result<UserStatements, OpsError> {
     let target = targets.first().ok_or_else(|| {
         OpsError::usage("there is no server", "the inventory names none", "name one: -h HOST -P PORT -u USER")
     })?;
@@ -112,9 +112,9 @@ pub fn load(global: &Global, args: &BenchLoadArgs) -> Result<u8, OpsError> {
     let targets = targets(&cluster, &args.trial)?;
     none_without_effect(effect::of_load(&wish(&args.trial)?, &targets))?;
     let (workload, own) = match (&args.workload, &args.script, &args.replay) {
-        (_, Some(path), _) => (SCRIPT, Some(Own::script(path)?)),
+        (_, Some(path), _) => (SCRIPT, Some(UserStatements::script(path)?)),
         (_, _, Some(path)) => {
-            let (own, others) = Own::log(path)?;
+            let (own, others) = UserStatements::log(path)?;
             if others > 0 {
                 show::tell(&format!(
                     "note: {others} lines of {} are no statements, and left out",

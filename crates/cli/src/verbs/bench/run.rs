@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use ::bench::load::tables::Plan;
-use bench_ops::experiment::{At, Method};
+use bench_ops::experiment::{Method, TrialProgress};
 use bench_ops::kept::Measured;
 use bench_ops::rig::{LabPlan, Rig};
 use bench_ops::{EXPERIMENTS, Experiment, Load, effect, file};
@@ -219,7 +219,7 @@ pub(super) fn measure(
     stop: &AtomicBool,
 ) -> Result<RunReport, OpsError> {
     let began = Instant::now();
-    let progress = &mut |at: At<'_>| {
+    let progress = &mut |at: TrialProgress<'_>| {
         let left = match at.trials_done {
             0 => String::new(),
             done => {

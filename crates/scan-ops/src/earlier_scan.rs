@@ -69,7 +69,7 @@ fn check(report: &ScanReport) -> Result<(), String> {
 
 /// What was typed beside `--resume`; `None` is not typed.
 #[derive(Debug, Default)]
-pub struct Typed {
+pub struct TypedOptions {
     pub depth: Option<Depth>,
     pub ssl_ca: Option<PathBuf>,
     pub proxy: Option<ProxyVersion>,
@@ -79,7 +79,7 @@ pub struct Typed {
 
 /// What a scan is made with, once files and flags agree.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Agreed {
+pub struct AgreedOptions {
     pub depth: Depth,
     pub ssl_ca: Option<PathBuf>,
     pub proxy: Option<ProxyVersion>,
@@ -87,10 +87,10 @@ pub struct Agreed {
     pub intrusive: Intrusive,
 }
 
-impl Typed {
+impl TypedOptions {
     /// With nothing to agree with.
-    pub fn alone(self) -> Agreed {
-        Agreed {
+    pub fn alone(self) -> AgreedOptions {
+        AgreedOptions {
             depth: self.depth.unwrap_or(Depth::Classes),
             ssl_ca: self.ssl_ca,
             proxy: self.proxy,
@@ -104,7 +104,7 @@ impl Typed {
     ///
     /// # Errors
     /// The first difference.
-    pub fn agree_with(self, earlier: &ScanReport, path: &Path) -> Result<Agreed, OpsError> {
+    pub fn agree_with(self, earlier: &ScanReport, path: &Path) -> Result<AgreedOptions, OpsError> {
         let differs = |what: &str, then: &str, now: &str| {
             OpsError::usage(
                 format!("{} cannot be completed with {what} {now}", path.display()),
@@ -177,7 +177,7 @@ impl Typed {
                     Err(differs(what, &then, &now.display().to_string()))
                 }
             };
-        Ok(Agreed {
+        Ok(AgreedOptions {
             depth,
             proxy,
             intrusive,
@@ -225,8 +225,8 @@ mod tests {
     #[test]
     fn what_was_asked_then_is_asked_now_and_a_difference_is_said() {
         let path = Path::new("partial.json");
-        let agreed = Typed::default().agree_with(&earlier("full"), path).expect("nothing was typed");
-        let expected = Agreed {
+        let agreed = TypedOptions::default().agree_with(&earlier("full"), path).expect("nothing was typed");
+        let expected = AgreedOptions {
             depth: Depth::Full,
             ssl_ca: Some("/etc/ca.pem".into()),
             proxy: None,
@@ -234,46 +234,58 @@ mod tests {
             intrusive: Intrusive::NONE,
         };
         assert_eq!(agreed, expected);
-        let same = Typed { depth: Some(Depth::Full), ssl_ca: Some("/etc/ca.pem".into()), ..Typed::default() };
+        let same = TypedOptions {
+            depth: Some(Depth::Full),
+            ssl_ca: Some("/etc/ca.pem".into()),
+            ..TypedOptions::default()
+        };
         assert_eq!(same.agree_with(&earlier("full"), path).expect("the same"), expected);
-        let check = |typed: Typed, earlier: &ScanReport, part: &str| {
+        let check = |typed: TypedOptions, earlier: &ScanReport, part: &str| {
             let error = typed.agree_with(earlier, path).expect_err(part);
             assert_eq!(error.exit_code(), 2);
             assert!(error.to_string().contains(part), "{error}");
         };
-        check(Typed { depth: Some(Depth::First), ..Typed::default() }, &earlier("full"), "the depth first");
         check(
-            Typed { ssl_ca: Some("other.pem".into()), ..Typed::default() },
+            TypedOptions { depth: Some(Depth::First), ..TypedOptions::default() },
+            &earlier("full"),
+            "the depth first",
+        );
+        check(
+            TypedOptions { ssl_ca: Some("other.pem".into()), ..TypedOptions::default() },
             &earlier("full"),
             "--ssl-ca other.pem",
         );
         check(
-            Typed { proxy: Some(ProxyVersion::V1), ..Typed::default() },
+            TypedOptions { proxy: Some(ProxyVersion::V1), ..TypedOptions::default() },
             &earlier("full"),
             "--proxy-protocol v1",
         );
         check(
-            Typed { authorized: Some("r".into()), ..Typed::default() },
+            TypedOptions { authorized: Some("r".into()), ..TypedOptions::default() },
             &earlier("full"),
             "begun with none",
         );
         let mut harmful = earlier("full");
         harmful.asked.intrusive = vec!["robot".into()];
-        let agreed = Typed::default().agree_with(&harmful, path).expect("as it was begun");
+        let agreed = TypedOptions::default().agree_with(&harmful, path).expect("as it was begun");
         assert_eq!(agreed.intrusive, Intrusive { robot: true, ..Intrusive::NONE });
-        check(Typed { intrusive: Some(Intrusive::ALL), ..Typed::default() }, &harmful, "begun with robot");
+        check(
+            TypedOptions { intrusive: Some(Intrusive::ALL), ..TypedOptions::default() },
+            &harmful,
+            "begun with robot",
+        );
         harmful.asked.intrusive.push("dance".into());
-        check(Typed::default(), &harmful, "not all of");
-        check(Typed::default(), &earlier("deep"), "\"deep\" is not known");
+        check(TypedOptions::default(), &harmful, "not all of");
+        check(TypedOptions::default(), &earlier("deep"), "\"deep\" is not known");
         let mut strange = earlier("full");
         strange.asked.proxy_protocol = Some("v3".into());
-        check(Typed::default(), &strange, "proxy_protocol \"v3\" is not known");
+        check(TypedOptions::default(), &strange, "proxy_protocol \"v3\" is not known");
         check(
-            Typed::default(),
+            TypedOptions::default(),
             &ScanReport { asked: AskedRow::default(), ..earlier("full") },
             "does not say what",
         );
-        check(Typed::default(), &ScanReport { grading_version: 99, ..earlier("full") }, "version 99");
+        check(TypedOptions::default(), &ScanReport { grading_version: 99, ..earlier("full") }, "version 99");
     }
 
     #[test]

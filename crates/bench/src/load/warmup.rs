@@ -11,13 +11,13 @@ const CHANGE_MAX: f64 = 0.05;
 
 /// What was done, window by window.
 #[derive(Debug, Default)]
-pub struct Warmth {
+pub struct WarmupDetector {
     windows: VecDeque<f64>,
     /// When the last window ended, and what had been done until then.
     last: Option<(Instant, u64)>,
 }
 
-impl Warmth {
+impl WarmupDetector {
     /// `done` since the beginning. True when the last two seconds were as fast as the two before.
     pub fn is_steady(&mut self, now: Instant, done: u64) -> bool {
         let Some((since, before)) = self.last else {
@@ -44,7 +44,7 @@ mod tests {
 
     /// After how many seconds a load is steady that does so many in the half second of that number.
     fn steady_after_s(rate: impl Fn(u32) -> u64) -> Option<f64> {
-        let (mut warmth, begin, mut done) = (Warmth::default(), Instant::now(), 0);
+        let (mut warmth, begin, mut done) = (WarmupDetector::default(), Instant::now(), 0);
         for half in 0..120 {
             if warmth.is_steady(begin + WINDOW * half, done) {
                 return Some(f64::from(half) / 2.0);

@@ -28,11 +28,11 @@ pub type Sent = io::Result<usize>;
 
 /// A ring, room for what it sends, and what is known of it. Few pages, side by side: after each switch to the server and back
 /// the first touch of a page costs.
-pub struct Together {
+pub struct BatchSender {
     ring: IoUring,
     /// Of [`TOGETHER`] statements, one behind the other.
     room: Box<[u8]>,
-    /// Whose statement each request is, as long as it has no result. Between two calls of [`Together::send`] there is none, but in
+    /// Whose statement each request is, as long as it has no result. Between two calls of [`BatchSender::send`] there is none, but in
     /// a ring that is not used again.
     under_way: [Option<usize>; TOGETHER],
     /// Whose it was, and the result, of the first so many.
@@ -41,7 +41,7 @@ pub struct Together {
     is_broken: bool,
 }
 
-impl Together {
+impl BatchSender {
     /// `None` where the kernel, or who guards it, has no such ring, or lets it send nothing.
     pub fn new() -> Option<Self> {
         let mut together = Self::of(&IoUring::builder())?;
@@ -70,7 +70,7 @@ impl Together {
         self.is_broken || self.under_way.iter().any(Option::is_some)
     }
 
-    /// Sends the first [`TOGETHER`] of it (whose, where, what), each cut to [`SHORT_BYTES`]; [`Together::results`] has what became
+    /// Sends the first [`TOGETHER`] of it (whose, where, what), each cut to [`SHORT_BYTES`]; [`BatchSender::results`] has what became
     /// of them.
     pub fn send<'a>(&mut self, what: impl Iterator<Item = (usize, BorrowedFd<'a>, &'a [u8])>) {
         self.known = 0;
@@ -80,7 +80,7 @@ impl Together {
         }
     }
 
-    /// Of the last [`Together::send`], in no order. Of whom nothing is said, nothing was sent.
+    /// Of the last [`BatchSender::send`], in no order. Of whom nothing is said, nothing was sent.
     pub fn results(&self) -> impl Iterator<Item = (usize, Sent)> {
         self.results.iter().take(self.known).map(|(whose, result)| (*whose, sent(*result)))
     }
@@ -170,7 +170,7 @@ fn sent(result: i32) -> Sent {
     })
 }
 
-impl Drop for Together {
+impl Drop for BatchSender {
     fn drop(&mut self) {
         if self.under_way.iter().any(Option::is_some) {
             // The kernel may still read it.
@@ -188,8 +188,8 @@ mod tests {
 
     use super::*;
 
-    fn ring() -> Together {
-        Together::new().expect(
+    fn ring() -> BatchSender {
+        BatchSender::new().expect(
             "io_uring is refused here, so it cannot be tested: sysctl kernel.io_uring_disabled=0, and in a container \
              --security-opt seccomp=unconfined",
         )
@@ -259,7 +259,7 @@ mod tests {
     #[test]
     fn a_ring_that_fails_has_sent_nothing_and_says_nothing() {
         // The kernel takes nothing from a ring that was never enabled (Linux 5.10): EBADFD.
-        let mut together = Together::of(IoUring::builder().setup_r_disabled()).expect("as `ring` above");
+        let mut together = BatchSender::of(IoUring::builder().setup_r_disabled()).expect("as `ring` above");
         let (here, there) = UnixStream::pair().expect("a pair");
         there.set_nonblocking(true).expect("is set");
         for _ in 0..2 {
@@ -274,7 +274,7 @@ mod tests {
 
     #[test]
     fn a_ring_that_may_not_send_says_so_of_each_and_sends_nothing() {
-        let mut together = Together::of(IoUring::builder().setup_r_disabled()).expect("as `ring` above");
+        let mut together = BatchSender::of(IoUring::builder().setup_r_disabled()).expect("as `ring` above");
         let submitter = together.ring.submitter();
         // From Linux 5.10 on. Each refused request ends the kernel's batch: this is also a batch that is taken in parts.
         submitter.register_restrictions(&mut [Restriction::sqe_op(opcode::Nop::CODE)]).expect("restricted");
@@ -314,7 +314,7 @@ mod tests {
 
     #[test]
     fn what_the_kernel_took_and_never_answered_is_not_known() {
-        let mut together = Together::of(&IoUring::builder()).expect("as `ring` above");
+        let mut together = BatchSender::of(&IoUring::builder()).expect("as `ring` above");
         together.under_way[0] = Some(7);
         together.give_up(1);
         let results: Vec<_> = together.results().collect();

@@ -22,7 +22,7 @@ const AUTHORIZED_BYTES_MAX: u64 = 1024 * 1024;
 
 /// What somebody named.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wish {
+pub enum TargetSpec {
     /// One host; without a port, all the usual ones.
     Place { host: String, port: Option<u16> },
     /// Every address of a range.
@@ -31,7 +31,7 @@ pub enum Wish {
     Service { name: String },
 }
 
-impl Wish {
+impl TargetSpec {
     pub fn place(host: impl Into<String>, port: impl Into<Option<u16>>) -> Self {
         Self::Place { host: host.into(), port: port.into() }
     }
@@ -59,7 +59,7 @@ impl Wish {
     }
 }
 
-impl fmt::Display for Wish {
+impl fmt::Display for TargetSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Place { host, port: None } => f.write_str(host),
@@ -72,7 +72,7 @@ impl fmt::Display for Wish {
     }
 }
 
-fn service(name: &str) -> Result<Wish, String> {
+fn service(name: &str) -> Result<TargetSpec, String> {
     let bare = name.strip_suffix('.').unwrap_or(name);
     let is_label = |label: &str| {
         (1..=63).contains(&label.len())
@@ -81,11 +81,11 @@ fn service(name: &str) -> Result<Wish, String> {
     if bare.len() > 253 || !bare.split('.').all(is_label) {
         return Err(format!("\"{name}\" is no name of a service, as _mysql._tcp.example.org is one"));
     }
-    Ok(Wish::Service { name: bare.to_owned() })
+    Ok(TargetSpec::Service { name: bare.to_owned() })
 }
 
 /// `10.0.0.0/24`, `10.0.0.0/24:3307`, `fd00::/120`, `fd00::/120:3307`, `[fd00::/120]:3307`.
-fn range(word: &str) -> Result<Wish, String> {
+fn range(word: &str) -> Result<TargetSpec, String> {
     // One pair, around all of the range.
     let bare = match word.strip_prefix('[') {
         Some(rest) => match rest.split_once(']') {
@@ -102,7 +102,7 @@ fn range(word: &str) -> Result<Wish, String> {
         }
         None => (rest, None),
     };
-    Cidr::parse(&format!("{network}/{prefix}")).map(|range| Wish::Range { range, port })
+    Cidr::parse(&format!("{network}/{prefix}")).map(|range| TargetSpec::Range { range, port })
 }
 
 /// The ranges that somebody says may be scanned, and where that is written.
@@ -189,11 +189,11 @@ fn words(path: &Path, bytes_max: u64) -> Result<Vec<(usize, String)>, String> {
 ///
 /// # Errors
 /// The first word that is none.
-pub fn wishes<'w>(words: impl IntoIterator<Item = &'w str>) -> Result<Vec<Wish>, OpsError> {
+pub fn target_specs<'w>(words: impl IntoIterator<Item = &'w str>) -> Result<Vec<TargetSpec>, OpsError> {
     words
         .into_iter()
         .map(|word| {
-            Wish::parse(word).map_err(|why| {
+            TargetSpec::parse(word).map_err(|why| {
                 OpsError::usage(
                     format!("\"{}\" is no target", shown(word)),
                     why,
@@ -208,7 +208,7 @@ pub fn wishes<'w>(words: impl IntoIterator<Item = &'w str>) -> Result<Vec<Wish>,
 ///
 /// # Errors
 /// With the number of the line.
-pub fn wishes_of_file(path: &Path) -> Result<Vec<Wish>, OpsError> {
+pub fn target_specs_of_file(path: &Path) -> Result<Vec<TargetSpec>, OpsError> {
     let refuse = |why: String| {
         OpsError::usage(
             format!("the file of targets {} cannot be used", path.display()),
@@ -219,7 +219,7 @@ pub fn wishes_of_file(path: &Path) -> Result<Vec<Wish>, OpsError> {
     words(path, TARGETS_BYTES_MAX)
         .map_err(&refuse)?
         .into_iter()
-        .map(|(number, word)| Wish::parse(&word).map_err(|why| refuse(format!("line {number}: {why}"))))
+        .map(|(number, word)| TargetSpec::parse(&word).map_err(|why| refuse(format!("line {number}: {why}"))))
         .collect()
 }
 
@@ -228,10 +228,10 @@ pub fn wishes_of_file(path: &Path) -> Result<Vec<Wish>, OpsError> {
 ///
 /// # Errors
 /// The first range that is not covered, or too many addresses.
-pub fn authorize(wishes: &[Wish], authorized: Option<&Authorized>) -> Result<(), OpsError> {
+pub fn authorize(target_specs: &[TargetSpec], authorized: Option<&Authorized>) -> Result<(), OpsError> {
     let mut addresses: u128 = 0;
-    for wish in wishes {
-        let Wish::Range { range, .. } = wish else { continue };
+    for spec in target_specs {
+        let TargetSpec::Range { range, .. } = spec else { continue };
         let Some(authorized) = authorized else {
             return Err(OpsError::usage(
                 format!("the range {range} is not scanned"),
@@ -275,9 +275,9 @@ mod tests {
             ("srv:_mysql._tcp.example.org", "srv:_mysql._tcp.example.org"),
             ("_mysql._tcp.example.org.", "srv:_mysql._tcp.example.org"),
         ] {
-            let wish = Wish::parse(word).expect(word);
-            assert_eq!(wish.to_string(), written);
-            assert_eq!(Wish::parse(written).as_ref(), Ok(&wish));
+            let spec = TargetSpec::parse(word).expect(word);
+            assert_eq!(spec.to_string(), written);
+            assert_eq!(TargetSpec::parse(written).as_ref(), Ok(&spec));
         }
         for bad in [
             "10.0.0.0/24:0",
@@ -292,7 +292,7 @@ mod tests {
             "[fd00::/120",
             "[fd00::/120]3306",
         ] {
-            assert!(Wish::parse(bad).is_err(), "{bad}");
+            assert!(TargetSpec::parse(bad).is_err(), "{bad}");
         }
     }
 
@@ -306,10 +306,10 @@ mod tests {
     #[test]
     fn a_range_is_refused_unless_a_file_covers_all_of_it() {
         let check = |words: &[&str], file: Option<&str>, part: &str| {
-            let wishes = wishes(words.iter().copied()).expect("targets");
+            let target_specs = target_specs(words.iter().copied()).expect("targets");
             let file = file.map(|text| authorized(text).expect("ranges"));
-            let said =
-                authorize(&wishes, file.as_ref()).map_or_else(|error| error.to_string(), |()| "fine".into());
+            let said = authorize(&target_specs, file.as_ref())
+                .map_or_else(|error| error.to_string(), |()| "fine".into());
             assert!(said.contains(part), "{words:?} {file:?}: {said}");
         };
         check(&["db1", "10.0.0.1"], None, "fine");
@@ -330,10 +330,10 @@ mod tests {
         let dir = tempfile::tempdir().expect("tmp");
         let path = dir.path().join("t");
         std::fs::write(&path, "db1 # ours\n\ndb2:3307\n10.0.0.1/8\n").expect("writable");
-        let error = wishes_of_file(&path).expect_err("line 4").to_string();
+        let error = target_specs_of_file(&path).expect_err("line 4").to_string();
         assert!(error.contains("line 4"), "{error}");
         std::fs::write(&path, "db1 # ours\n\ndb2:3307\n").expect("writable");
-        assert_eq!(wishes_of_file(&path).expect("fine").len(), 2);
+        assert_eq!(target_specs_of_file(&path).expect("fine").len(), 2);
     }
 
     #[test]
@@ -342,14 +342,14 @@ mod tests {
         let path = dir.path().join("t");
         std::fs::write(&path, "\u{feff}db1:3306\r\ndb2\r\n").expect("writable");
         assert_eq!(
-            wishes_of_file(&path).expect("fine"),
-            [Wish::place("db1", 3306), Wish::place("db2", None)]
+            target_specs_of_file(&path).expect("fine"),
+            [TargetSpec::place("db1", 3306), TargetSpec::place("db2", None)]
         );
         for bad in ["x".repeat(1_000_000), format!("{}:99999", "y".repeat(400)), "a\u{1b}[2Jb".to_owned()] {
             std::fs::write(&path, format!("db1\n{bad}\n")).expect("writable");
-            let error = wishes_of_file(&path).expect_err("line 2").to_string();
+            let error = target_specs_of_file(&path).expect_err("line 2").to_string();
             assert!(error.contains("line 2") && error.len() < 800 && !error.contains('\u{1b}'), "{error}");
-            let error = wishes([bad.as_str()]).expect_err("no target").to_string();
+            let error = target_specs([bad.as_str()]).expect_err("no target").to_string();
             assert!(error.len() < 1000 && !error.contains('\u{1b}'), "{error}");
         }
     }
