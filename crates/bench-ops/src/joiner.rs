@@ -20,8 +20,6 @@ use site::OpsError;
 use site::labs::{self, Up};
 use site::servers::internal;
 
-/// What such a trial is called where others name a workload.
-pub const SST: &str = "sst";
 /// Of all tables together, at least: with fewer the time is that of a server's start.
 pub const ROWS_MIN: u32 = 400_000;
 pub const NODES: u8 = 2;

@@ -17,7 +17,7 @@ use openssl::rsa::Rsa;
 use openssl::x509::extension::{BasicConstraints, SubjectAlternativeName};
 use openssl::x509::{X509, X509Builder, X509NameBuilder};
 
-use super::vpn;
+use super::vpn::addresses;
 use site::OpsError;
 use site::servers::internal;
 
@@ -152,7 +152,7 @@ fn certificate(
     }
     let mut names = SubjectAlternativeName::new();
     names.dns("localhost").ip("127.0.0.1");
-    for ip in vpn::server_ips() {
+    for ip in addresses::server_ips() {
         names.ip(&ip.to_string());
     }
     let names = names.build(&builder.x509v3_context(None, None))?;

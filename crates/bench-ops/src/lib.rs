@@ -64,7 +64,7 @@ pub fn workloads() -> impl Iterator<Item = (&'static str, &'static str)> {
 pub fn counts(workload: &str) -> &'static str {
     match workload {
         CONNECT => "connections",
-        joiner::SST | replica::REPLICATION => "transfers",
+        transfer::SST | transfer::REPLICATION => "transfers",
         "stream" => "tables",
         _ => QUERIES,
     }
@@ -433,12 +433,12 @@ pub(crate) fn settings(tls: Option<&net::TlsOptions>, load: &Load) -> Vec<Settin
         return rows;
     }
     // Nor where all is the binary log.
-    if load.workload == replica::REPLICATION {
+    if load.workload == transfer::REPLICATION {
         return rows;
     }
     put("database", load.schema.clone());
     // Where a joiner takes all of them, there are no statements.
-    if load.workload == joiner::SST {
+    if load.workload == transfer::SST {
         put("tables", load.options.tables.to_string());
         put("table-size", load.options.table_size.to_string());
         return rows;

@@ -14,8 +14,6 @@ use super::transfer::{Receiver, WORDS_HELD};
 use site::OpsError;
 use site::servers::{MARIADB, Server};
 
-/// What such a trial is called where others name a workload.
-pub const REPLICATION: &str = "replication";
 /// In steps of 32 KiB, a row each.
 const LOG_ROWS: u32 = 12_000;
 /// What a transaction has of them.

@@ -11,11 +11,12 @@ use model::{Clock, SystemClock};
 use net::{Client, ConnectOptions};
 use report::shape::LoadReport;
 
-use super::joiner::SST;
-use super::replica::REPLICATION;
 use super::{Load, cannot_begin, report};
 use site::OpsError;
 
+/// What a trial of such a transfer is called where others name a workload.
+pub const SST: &str = "sst";
+pub const REPLICATION: &str = "replication";
 /// Rows that hold the word which is looked for in what passes: they are in dozens of packets, so that one that is missed hides
 /// nothing.
 const WORDS: u32 = 20_000;

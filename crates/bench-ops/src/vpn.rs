@@ -13,6 +13,7 @@
 //! One thread makes all this and starts both ends. It is the one that they are tied to: it waits until the VPN is to end, and
 //! when sealion is gone, so are the thread, both ends, the devices and the second network.
 
+pub(crate) mod addresses;
 mod proof;
 
 use std::fs::File;
@@ -37,7 +38,8 @@ use report::shape::LoadReport;
 use zeroize::Zeroizing;
 
 use super::keys;
-use super::rig::{Ended, POLL, TUNNEL_UP_MAX, quiet};
+use super::rig::child::{OwnedChild, POLL, UP_MAX, quiet};
+use addresses::{Kind, Side};
 use site::OpsError;
 use site::machine::program;
 use site::servers::internal;
@@ -47,84 +49,6 @@ const TUN: &str = "/dev/net/tun";
 const REUSE_OF_PORTS: &str = "/proc/sys/net/ipv4/tcp_tw_reuse";
 /// Where wireguard-go listens for its settings; the programs have a /var/run of their own.
 const WIREGUARD_SOCKETS: &str = "/var/run/wireguard";
-
-/// Which one it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    OpenVpn,
-    WireGuard,
-}
-
-impl Kind {
-    const ALL: [Self; 2] = [Self::OpenVpn, Self::WireGuard];
-
-    fn of(via: Via) -> Option<Self> {
-        match via {
-            Via::OpenVpn => Some(Self::OpenVpn),
-            Via::WireGuard => Some(Self::WireGuard),
-            Via::Direct | Via::Line { .. } | Via::Stunnel | Via::Ssh => None,
-        }
-    }
-
-    /// Of the program, and of Debian's package.
-    fn program(self) -> &'static str {
-        match self {
-            Self::OpenVpn => "openvpn",
-            Self::WireGuard => "wireguard-go",
-        }
-    }
-
-    /// As their makers chose.
-    fn port(self) -> u16 {
-        match self {
-            Self::OpenVpn => 1194,
-            Self::WireGuard => 51_820,
-        }
-    }
-
-    fn number(self) -> u8 {
-        match self {
-            Self::OpenVpn => 1,
-            Self::WireGuard => 2,
-        }
-    }
-
-    fn outer(self, side: Side) -> Ipv4Addr {
-        Ipv4Addr::new(10, 76, self.number(), side.number())
-    }
-
-    fn inner(self, side: Side) -> Ipv4Addr {
-        Ipv4Addr::new(10, 77, self.number(), side.number())
-    }
-
-    /// `what`: "outer" or "inner".
-    fn device(self, side: Side, what: &str) -> String {
-        match side {
-            Side::Server => format!("{what}{}", self.number()),
-            Side::Client => what.to_owned(),
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Side {
-    Server,
-    Client,
-}
-
-impl Side {
-    const fn number(self) -> u8 {
-        match self {
-            Self::Server => 1,
-            Self::Client => 2,
-        }
-    }
-}
-
-/// What servers are called behind VPNs, for their certificates.
-pub fn server_ips() -> impl Iterator<Item = IpAddr> {
-    Kind::ALL.into_iter().map(|kind| kind.inner(Side::Server).into())
-}
 
 /// A VPN that ends with this.
 pub struct Vpn {
@@ -290,13 +214,16 @@ impl Programs {
         self.ip(&["link", "set", device, "up"])
     }
 
-    fn start(&self, end: &End<'_>, words: &[&str]) -> Result<Ended, OpsError> {
+    fn start(&self, end: &End<'_>, words: &[&str]) -> Result<OwnedChild, OpsError> {
         let log = private(&end.log())?;
         let mut command = Command::new("/proc/self/exe");
         command.arg("__vpn").arg(&self.vpn).args(words);
         // Not in the terminal's group: on Ctrl-C connections would wait for a VPN that has ended before them.
         quiet(&mut command).process_group(0).stdout(same(&log)?).stderr(log);
-        command.spawn().map(Ended).map_err(internal(&format!("{} cannot be started", end.kind.program())))
+        command
+            .spawn()
+            .map(OwnedChild)
+            .map_err(internal(&format!("{} cannot be started", end.kind.program())))
     }
 }
 
@@ -340,7 +267,7 @@ impl End<'_> {
         )
     }
 
-    fn lives(&self, child: &mut Ended) -> Result<(), OpsError> {
+    fn lives(&self, child: &mut OwnedChild) -> Result<(), OpsError> {
         match child.0.try_wait().map_err(internal("a child process cannot be asked for"))? {
             Some(status) => Err(self.did_not_come_up(&status.to_string())),
             None => Ok(()),
@@ -366,7 +293,7 @@ fn keep(kind: Kind, programs: &Programs, dir: &Path, told: &Sender<BuildResult>,
     }
 }
 
-fn build(kind: Kind, programs: &Programs, dir: &Path) -> Result<([Ended; 2], Network), OpsError> {
+fn build(kind: Kind, programs: &Programs, dir: &Path) -> Result<([OwnedChild; 2], Network), OpsError> {
     for_vpn_programs()?;
     let of_servers = Network::here()?;
     let of_client = Network::enter_new()?;
@@ -404,7 +331,7 @@ fn build(kind: Kind, programs: &Programs, dir: &Path) -> Result<([Ended; 2], Net
 }
 
 /// Peer to peer, by TLS with a certificate of the same CA at both ends; data by AES-256-GCM, as its own default is.
-fn openvpn(programs: &Programs, end: &End<'_>, files: &keys::Files) -> Result<Ended, OpsError> {
+fn openvpn(programs: &Programs, end: &End<'_>, files: &keys::Files) -> Result<OwnedChild, OpsError> {
     let End { kind, side, dir } = end;
     let (own, other) = match side {
         Side::Server => (Side::Server, Side::Client),
@@ -472,23 +399,23 @@ impl WireGuardKeys {
     }
 }
 
-fn wireguard(programs: &Programs, end: &End<'_>, keys: &WireGuardKeys) -> Result<Ended, OpsError> {
+fn wireguard(programs: &Programs, end: &End<'_>, keys: &WireGuardKeys) -> Result<OwnedChild, OpsError> {
     let device = end.device();
     let mut child = programs.start(end, &["--foreground", &device])?;
     let socket = Path::new(WIREGUARD_SOCKETS).join(format!("{device}.sock"));
-    let deadline = Instant::now() + TUNNEL_UP_MAX;
+    let deadline = Instant::now() + UP_MAX;
     let mut talk = loop {
         if let Ok(talk) = UnixStream::connect(&socket) {
             break talk;
         }
         end.lives(&mut child)?;
         if Instant::now() > deadline {
-            return Err(end.did_not_come_up(&format!("{} s went by", TUNNEL_UP_MAX.as_secs())));
+            return Err(end.did_not_come_up(&format!("{} s went by", UP_MAX.as_secs())));
         }
         thread::sleep(POLL);
     };
     let failed = || internal("wireguard-go does not take its settings");
-    talk.set_read_timeout(Some(TUNNEL_UP_MAX)).map_err(failed())?;
+    talk.set_read_timeout(Some(UP_MAX)).map_err(failed())?;
     talk.write_all(keys.settings(end.kind, end.side)?.as_bytes()).map_err(failed())?;
     let mut answer = String::new();
     let mut bytes = [0_u8; 256];
@@ -538,7 +465,7 @@ mod tests {
         let all = Kind::ALL
             .map(|kind| [Side::Server, Side::Client].map(|side| [kind.inner(side), kind.outer(side)]));
         let mut all: Vec<_> = all.into_iter().flatten().flatten().collect();
-        assert!(server_ips().all(|ip| all.iter().any(|known| IpAddr::from(*known) == ip)));
+        assert!(addresses::server_ips().all(|ip| all.iter().any(|known| IpAddr::from(*known) == ip)));
         all.sort();
         all.dedup();
         assert_eq!(all.len(), 8);

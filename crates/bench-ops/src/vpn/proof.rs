@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use nix::net::if_::if_nametoindex;
 use nix::sys::socket::{AddressFamily, LinkAddr, SockFlag, SockProtocol, SockType, recvfrom, socket};
 
-use super::{End, Ended, POLL, Side, TUNNEL_UP_MAX};
+use super::addresses::Side;
+use super::{End, OwnedChild, POLL, UP_MAX};
 use site::OpsError;
 use site::servers::internal;
 
@@ -22,7 +23,7 @@ const FRAME_BYTES_MAX: usize = 65_536;
 /// device, else it could not have been seen at all, and not in the one below.
 pub fn seals(
     listener: &TcpListener,
-    ends: &mut [Ended; 2],
+    ends: &mut [OwnedChild; 2],
     [client, server]: [&End<'_>; 2],
 ) -> Result<(), OpsError> {
     let [mut near, mut far] = connected(listener, ends, [client, server])?;
@@ -36,7 +37,7 @@ pub fn seals(
     let word = secrecy::ExposeSecret::expose_secret(&trust::generate_passphrase()).as_bytes().to_owned();
     let mut got = vec![0_u8; word.len()];
     for stream in [&near, &far] {
-        stream.set_read_timeout(Some(TUNNEL_UP_MAX)).map_err(failed)?;
+        stream.set_read_timeout(Some(UP_MAX)).map_err(failed)?;
     }
     near.write_all(&word).and_then(|()| far.read_exact(&mut got)).map_err(failed)?;
     far.write_all(&got).and_then(|()| near.read_exact(&mut got)).map_err(failed)?;
@@ -61,12 +62,12 @@ fn failed(error: std::io::Error) -> OpsError {
 /// Both ends of a connection through it, when it is up.
 fn connected(
     listener: &TcpListener,
-    ends: &mut [Ended; 2],
+    ends: &mut [OwnedChild; 2],
     [client, server]: [&End<'_>; 2],
 ) -> Result<[TcpStream; 2], OpsError> {
     let port = listener.local_addr().map_err(failed)?.port();
     let at = SocketAddr::new(client.kind.inner(Side::Server).into(), port);
-    let deadline = Instant::now() + TUNNEL_UP_MAX;
+    let deadline = Instant::now() + UP_MAX;
     let near = loop {
         let why = match TcpStream::connect_timeout(&at, TRY_MAX) {
             Ok(near) => break near,
