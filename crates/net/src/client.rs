@@ -20,7 +20,8 @@ use crate::dial::{Socket, Traffic};
 use crate::error::{Doing, NetError, TlsFault};
 use crate::options::{ConnectOptions, Endpoint};
 use crate::rows::Rows;
-use crate::tls::{self, TlsInfo, Verified};
+use crate::tls;
+use crate::tls_info::{TlsInfo, Verified};
 
 /// One read of the socket takes up to this much; a TLS record fits once.
 const READ_BYTES: usize = 32 * 1024;

@@ -120,7 +120,7 @@ impl Doing<'_> {
             return NetError::TimedOut { endpoint, doing: self.step, after: self.after };
         }
         if let Some(tls) = error.get_ref().and_then(|inner| inner.downcast_ref::<openssl::ssl::Error>()) {
-            let why = crate::tls::ssl_error_text(tls);
+            let why = ssl_error_text(tls);
             if why.contains("unexpected eof") {
                 return self.closed();
             }
@@ -157,4 +157,22 @@ impl Doing<'_> {
             message: error.message,
         }
     }
+}
+
+/// The reason alone, without OpenSSL's file names and numbers.
+pub(crate) fn ssl_error_text(error: &openssl::ssl::Error) -> String {
+    match error.ssl_error() {
+        Some(stack) if !stack.errors().is_empty() => reason_of(stack),
+        _ if error.code() == openssl::ssl::ErrorCode::SYSCALL
+            || error.code() == openssl::ssl::ErrorCode::SSL =>
+        {
+            "unexpected eof: the peer closed the connection".to_owned()
+        }
+        _ => error.to_string(),
+    }
+}
+
+pub(crate) fn reason_of(stack: &openssl::error::ErrorStack) -> String {
+    let reasons: Vec<&str> = stack.errors().iter().filter_map(openssl::error::Error::reason).collect();
+    if reasons.is_empty() { stack.to_string() } else { reasons.join(", ") }
 }

@@ -13,6 +13,8 @@ pub mod options;
 pub mod probe;
 pub mod rows;
 pub mod tls;
+mod tls_info;
+mod tls_input;
 mod tls_rustls;
 
 pub use client::{Client, ConnectTimings, Connector, Done, Echoed, Prepared, Session};
@@ -22,5 +24,5 @@ pub use options::{ConnectOptions, Endpoint, Resumes, SslMode, TlsLibrary, TlsOpt
 pub use probe::{Outcome, TlsProbe, tls_probe};
 pub use rows::{RowRef, Rows};
 pub use secrecy::{ExposeSecret, SecretString};
-pub use tls::{TlsInfo, Verified};
+pub use tls_info::{TlsInfo, Verified};
 pub use wire::{Greeting, TextRow};

@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 use openssl::ssl::{ErrorCode, SslStream};
 
 use crate::dial::{self, Socket};
-use crate::error::{Doing, NetError};
+use crate::error::{Doing, NetError, ssl_error_text};
 use crate::options::TlsOptions;
-use crate::tls::{self, TlsInfo};
+use crate::tls;
+use crate::tls_info::TlsInfo;
 
 /// What became of the session once the handshake was done from our side.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,7 +79,7 @@ fn after_handshake(stream: &mut SslStream<Socket>) -> Outcome {
         }
         Err(error) => match error.get_ref().and_then(|inner| inner.downcast_ref::<openssl::ssl::Error>()) {
             Some(tls) if tls.code() == ErrorCode::SSL => {
-                let alert = tls::ssl_error_text(tls);
+                let alert = ssl_error_text(tls);
                 if alert.contains("unexpected eof") {
                     Outcome::Closed
                 } else {

@@ -7,83 +7,19 @@ use std::sync::Arc;
 
 use openssl::pkey::PKey;
 use openssl::ssl::{
-    self, ErrorCode, HandshakeError, Ssl, SslContext, SslContextBuilder, SslFiletype, SslMethod, SslOptions,
-    SslRef, SslStream, SslVerifyMode, SslVersion,
+    self, HandshakeError, Ssl, SslContext, SslContextBuilder, SslFiletype, SslMethod, SslOptions, SslStream,
+    SslVerifyMode, SslVersion,
 };
+use openssl::x509::X509VerifyResult;
 use openssl::x509::store::X509Lookup;
 use openssl::x509::verify::X509VerifyFlags;
-use openssl::x509::{X509, X509VerifyResult};
 
 use crate::dial::Socket;
-use crate::error::{Doing, NetError, TlsFault};
+use crate::error::{Doing, NetError, TlsFault, reason_of, ssl_error_text};
 use crate::options::{TlsLibrary, TlsOptions, TlsVersion};
+use crate::tls_info::{TlsInfo, Verified, hex};
+use crate::tls_input::{key_pem, record_bytes, usage};
 use crate::tls_rustls;
-
-/// A key file is a few kilobytes; whatever is longer is not one.
-const KEY_FILE_BYTES_MAX: u64 = 256 * 1024;
-
-/// How far the peer's certificate was checked before anything was sent to it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Verified {
-    Nothing,
-    Chain,
-    ChainAndName,
-}
-
-/// What a TLS session is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TlsInfo {
-    /// As OpenSSL and the servers' `Ssl_version` spell it: `TLSv1.3`.
-    pub version: String,
-    /// As OpenSSL and the servers' `Ssl_cipher` spell it.
-    pub cipher: String,
-    pub cipher_bits: i32,
-    pub verified: Verified,
-    /// OpenSSL's opinion of the chain, told even where it was not enforced.
-    pub chain_verdict: String,
-    /// DER, the leaf first, as the peer sent it.
-    pub chain_der: Vec<Vec<u8>>,
-    pub session_reused: bool,
-}
-
-impl TlsInfo {
-    pub(crate) fn of(ssl: &SslRef, verified: Verified) -> Self {
-        let mut chain_der: Vec<Vec<u8>> =
-            ssl.peer_cert_chain().into_iter().flatten().filter_map(|cert| cert.to_der().ok()).collect();
-        if chain_der.is_empty() {
-            // A resumed session keeps the leaf alone.
-            chain_der.extend(ssl.peer_certificate().and_then(|leaf| leaf.to_der().ok()));
-        }
-        let cipher = ssl.current_cipher();
-        Self {
-            version: ssl.version_str().to_owned(),
-            cipher: cipher.map(|cipher| cipher.name().to_owned()).unwrap_or_default(),
-            cipher_bits: cipher.map_or(0, |cipher| cipher.bits().secret),
-            verified,
-            chain_verdict: ssl.verify_result().error_string().to_owned(),
-            chain_der,
-            session_reused: ssl.session_reused(),
-        }
-    }
-
-    pub fn leaf_der(&self) -> Option<&[u8]> {
-        self.chain_der.first().map(Vec::as_slice)
-    }
-
-    /// The leaf as PEM.
-    pub fn leaf_pem(&self) -> Option<String> {
-        self.leaf_der().and_then(pem)
-    }
-
-    /// The whole chain as PEM, the leaf first.
-    pub fn chain_pem(&self) -> String {
-        self.chain_der.iter().filter_map(|der| pem(der)).collect()
-    }
-}
-
-fn pem(der: &[u8]) -> Option<String> {
-    X509::from_der(der).and_then(|cert| cert.to_pem()).ok().and_then(|bytes| String::from_utf8(bytes).ok())
-}
 
 /// `SSL_OP_LEGACY_SERVER_CONNECT` (openssl/ssl.h), which the binding has no name for.
 const LEGACY_SERVER_CONNECT: u64 = 1 << 2;
@@ -194,24 +130,6 @@ fn client_certificate(builder: &mut SslContextBuilder, cert: &Path, key: &Path) 
     })
 }
 
-/// A key file, of no more than a key's size.
-pub(crate) fn key_pem(path: &Path) -> Result<zeroize::Zeroizing<Vec<u8>>, NetError> {
-    let unreadable = |error: std::io::Error| {
-        usage(
-            format!("the key {} cannot be read: {error}", path.display()),
-            "give a PEM file that you may read",
-        )
-    };
-    let length = std::fs::metadata(path).map_err(unreadable)?.len();
-    if length > KEY_FILE_BYTES_MAX {
-        return Err(usage(
-            format!("{} is too long to be a key", path.display()),
-            "give a PEM file with --ssl-key",
-        ));
-    }
-    std::fs::read(path).map(zeroize::Zeroizing::new).map_err(unreadable)
-}
-
 fn list_error(what: &str, list: &str, error: &openssl::error::ErrorStack) -> NetError {
     usage(
         format!("OpenSSL does not take the {what} \"{}\": {}", wire::printable(list), reason_of(error)),
@@ -227,18 +145,6 @@ fn list_error(what: &str, list: &str, error: &openssl::error::ErrorStack) -> Net
     )
 }
 
-/// How much a record that is sent may hold, where that was chosen.
-pub(crate) fn record_bytes(options: &TlsOptions) -> Result<Option<usize>, NetError> {
-    let range = TlsOptions::RECORD_BYTES;
-    if options.record_bytes.is_some_and(|bytes| !range.contains(&bytes)) {
-        return Err(usage(
-            format!("a record of TLS holds {} to {} bytes here", range.start(), range.end()),
-            "give a number between them, or none",
-        ));
-    }
-    Ok(options.record_bytes.map(usize::from))
-}
-
 fn file_error(what: &str, path: &Path, error: &openssl::error::ErrorStack) -> NetError {
     let reason = match std::fs::metadata(path) {
         Err(error) => error.to_string(),
@@ -248,10 +154,6 @@ fn file_error(what: &str, path: &Path, error: &openssl::error::ErrorStack) -> Ne
         format!("the {what} file {} cannot be used: {reason}", path.display()),
         "give a PEM file that you may read",
     )
-}
-
-pub(crate) fn usage(why: String, next: &'static str) -> NetError {
-    NetError::Usage { why, next }
 }
 
 /// What the options want, for the library that they want.
@@ -438,28 +340,4 @@ fn failure(
         return doing.io(io);
     }
     NetError::Tls { endpoint, fault: TlsFault::Handshake, why: ssl_error_text(error) }
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().take(16).fold(String::new(), |mut out, byte| {
-        let _ = write!(out, "{byte:02x}");
-        out
-    })
-}
-
-/// The reason alone, without OpenSSL's file names and numbers.
-pub(crate) fn ssl_error_text(error: &ssl::Error) -> String {
-    match error.ssl_error() {
-        Some(stack) if !stack.errors().is_empty() => reason_of(stack),
-        _ if error.code() == ErrorCode::SYSCALL || error.code() == ErrorCode::SSL => {
-            "unexpected eof: the peer closed the connection".to_owned()
-        }
-        _ => error.to_string(),
-    }
-}
-
-fn reason_of(stack: &openssl::error::ErrorStack) -> String {
-    let reasons: Vec<&str> = stack.errors().iter().filter_map(openssl::error::Error::reason).collect();
-    if reasons.is_empty() { stack.to_string() } else { reasons.join(", ") }
 }

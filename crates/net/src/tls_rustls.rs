@@ -24,7 +24,8 @@ use wire::tls::registry;
 use crate::dial::Socket;
 use crate::error::{Doing, NetError, TlsFault};
 use crate::options::{Resumes, SslMode, TlsOptions, TlsVersion};
-use crate::tls::{TlsInfo, Verified, key_pem, record_bytes, usage};
+use crate::tls_info::{TlsInfo, Verified, hex};
+use crate::tls_input::{key_pem, record_bytes, usage};
 
 /// Sessions that are remembered, of all servers together.
 const SESSIONS_MAX: usize = 256;
@@ -263,7 +264,7 @@ fn failure(error: &std::io::Error, not_tls: Option<&[u8]>, doing: &Doing<'_>) ->
     if let Some(bytes) = not_tls {
         return doing.misbehaved(format!(
             "in place of the first TLS record it sent clear bytes, beginning with {}",
-            crate::tls::hex(bytes)
+            hex(bytes)
         ));
     }
     let Some(tls) = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) else {
