@@ -2,7 +2,6 @@
 //!
 //! The store is derived. A command that cannot write it says so and is not worse for it.
 
-
 use model::{Clock, Phase, Run, SystemClock};
 use store::{RunSummary, Store};
 

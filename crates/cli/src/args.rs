@@ -1090,6 +1090,8 @@ pub struct ApplyArgs {
     pub yes: Yes,
     #[command(flatten)]
     pub how: How,
+    #[command(flatten)]
+    pub over: TakeOver,
 }
 
 #[derive(Debug, Args)]
@@ -1101,6 +1103,8 @@ pub struct ChangeArgs {
     pub yes: Yes,
     #[command(flatten)]
     pub how: How,
+    #[command(flatten)]
+    pub over: TakeOver,
 }
 
 #[derive(Debug, Args)]

@@ -10,12 +10,13 @@ use site::{Cluster, OpsError};
 use trust::KeyKind;
 
 use crate::args::{
-    AbandonArgs, ApplyArgs, ChangeArgs, Format, Global, GoOnArgs, How, PlanArgs, UndoArgs, VerbArg,
+    AbandonArgs, ApplyArgs, ChangeArgs, Format, Global, GoOnArgs, How, PlanArgs, TakeOver, UndoArgs, VerbArg,
 };
 use crate::show;
 
-fn settings(how: &How) -> Settings {
+fn settings(how: &How, over: &TakeOver) -> Settings {
     let mut settings = Settings {
+        takes_over: over.take_over,
         key: how.bits.map_or(KeyKind::EcP256, |bits| KeyKind::Rsa { bits }),
         leaf_days: how.leaf_days,
         allow_untested: how.allow_untested,
@@ -41,7 +42,12 @@ pub fn plan(global: &Global, args: &PlanArgs) -> Result<u8, OpsError> {
         VerbArg::Disable => Verb::Disable,
         VerbArg::Rotate => Verb::Rotate,
     };
-    let plan = roll::plan(&cluster, &settings(&args.how), passphrase, &wish(verb, &args.nouns))?;
+    let plan = roll::plan(
+        &cluster,
+        &settings(&args.how, &TakeOver { take_over: false }),
+        passphrase,
+        &wish(verb, &args.nouns),
+    )?;
     print_plan(&plan, global.format)?;
     Ok(0)
 }
@@ -97,7 +103,7 @@ fn print_plan(plan: &Plan, form: Format) -> Result<(), OpsError> {
 pub fn change(global: &Global, verb: Verb, args: &ChangeArgs) -> Result<u8, OpsError> {
     let cluster = Cluster::read(&global.inventory)?;
     let passphrase = cluster.passphrase(args.how.ca_passphrase_file.as_deref())?;
-    let (settings, wish) = (settings(&args.how), wish(verb, &args.nouns));
+    let (settings, wish) = (settings(&args.how, &args.over), wish(verb, &args.nouns));
     // The same command again only ever finishes what it began.
     if let Some(open) = roll::open_change(&cluster)?
         && same_wish(&open, &wish)
@@ -140,7 +146,7 @@ pub fn apply(global: &Global, args: &ApplyArgs) -> Result<u8, OpsError> {
     let plan: Plan = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
     confirm(&plan, args.yes.yes.as_deref())?;
     run(global, &cluster, &plan.change.to_string(), |tell| {
-        roll::apply(&cluster, &settings(&args.how), passphrase, &plan, tell)
+        roll::apply(&cluster, &settings(&args.how, &args.over), passphrase, &plan, tell)
     })
 }
 
@@ -148,7 +154,7 @@ pub fn go_on(global: &Global, wish: Option<Direction>, args: &GoOnArgs) -> Resul
     let cluster = Cluster::read(&global.inventory)?;
     let passphrase = cluster.passphrase(args.how.ca_passphrase_file.as_deref())?;
     let command = if wish == Some(Direction::Back) { "undo" } else { "resume" };
-    let settings = Settings { takes_over: args.over.take_over, ..settings(&args.how) };
+    let settings = settings(&args.how, &args.over);
     run(global, &cluster, command, |tell| roll::go_on(&cluster, &settings, passphrase, wish, tell))
 }
 
