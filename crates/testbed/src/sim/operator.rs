@@ -127,12 +127,10 @@ impl Operator {
                 shared.borrow_mut().said.push(line);
             }
         };
-        let end = Rig::mortal(|| match work(&mut tell) {
+        Rig::mortal(&self.shared, || match work(&mut tell) {
             Ok(()) => End::Outcome(self.outcome.borrow().clone().unwrap_or(Outcome::Complete)),
             Err(error) => self.ended(error),
-        });
-        self.shared.borrow_mut().sealion_is_dead = false;
-        end
+        })
     }
 
     fn ended(&self, error: OpsError) -> End {

@@ -168,12 +168,12 @@ impl Rig {
 
     /// `sealion apply`, with the fault that the world has planned.
     pub fn apply(&self, plan: &Plan) -> End {
-        Self::mortal(|| self.drive(|_| Some((Machine::start(plan.clone()), false, false))))
+        Self::mortal(&self.shared, || self.drive(|_| Some((Machine::start(plan.clone()), false, false))))
     }
 
     /// `sealion resume`, and with `Back` `sealion undo`: first what is down is started.
     pub fn resume(&self, wish: Option<Direction>) -> End {
-        Self::mortal(|| {
+        Self::mortal(&self.shared, || {
             self.drive(|journal| {
                 Machine::resume(journal.records(), wish).map(|(machine, turned)| (machine, turned, true))
             })
@@ -235,8 +235,10 @@ impl Rig {
         }
     }
 
-    pub(super) fn mortal(work: impl FnOnce() -> End) -> End {
-        match catch_unwind(AssertUnwindSafe(work)) {
+    pub(super) fn mortal(shared: &Shared, work: impl FnOnce() -> End) -> End {
+        let ended = catch_unwind(AssertUnwindSafe(work));
+        shared.borrow_mut().sealion_is_dead = false;
+        match ended {
             Ok(end) => end,
             Err(cause) if cause.is::<Killed>() => End::Killed,
             Err(cause) => std::panic::resume_unwind(cause),
