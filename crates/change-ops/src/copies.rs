@@ -3,14 +3,15 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use change::journal::{JOURNAL_BYTES_MAX, Parsed, parse};
-use change::{Direction, Journal, Record};
-use host::{Local, ReadHost, WriteHost};
-use model::{Clock, NodeName, SystemClock};
-
-use crate::roll::journal_dir;
+use change::Journal;
+use change::Record;
+use change::journal::{JOURNAL_BYTES_MAX, parse};
+use model::NodeName;
+use server::WriteNode;
 use site::OpsError;
-use site::inventory::Cluster;
+
+use crate::access::ClusterAccess;
+use crate::journals::{ChangeJournal, journal_dir, read};
 
 /// A journal on a node that tells more than this machine's.
 #[derive(Debug)]
@@ -19,37 +20,46 @@ pub struct Copy {
     from: PathBuf,
     /// Where it belongs on this machine.
     to: PathBuf,
+    /// Whole lines only.
     bytes: Vec<u8>,
-    parsed: Parsed,
+    pub journal: ChangeJournal,
+    /// This machine's ends in a record that nobody else knows of.
+    sets_own_aside: bool,
+}
+
+/// What all nodes together know.
+#[derive(Debug, Default)]
+pub struct Copies {
+    /// Each change once, in the order in which they were begun.
+    pub newer: Vec<Copy>,
+    /// The highest number of a change.
+    pub sequence_max: u64,
+    /// Copies that are there and cannot be used, with the reason.
+    pub damaged: Vec<String>,
+    /// Nodes whose copies cannot be looked at, with the reason: nobody can tell what they hold.
+    pub not_seen: Vec<String>,
+}
+
+impl Copies {
+    pub fn open(&self) -> Option<&Copy> {
+        self.newer.iter().rev().find(|copy| copy.journal.is_open())
+    }
 }
 
 impl Copy {
-    pub fn is_open(&self) -> bool {
-        !self.parsed.records.last().is_some_and(|(_, record)| record.is_last())
-    }
-
-    /// Whether its change was brought to its end, and not taken back.
-    pub fn went_forward(&self) -> bool {
-        matches!(self.parsed.records.last(), Some((_, Record::Closed { direction: Direction::Forward })))
-    }
-
     /// Whether it tells how a change ended that this machine's journal has as open.
     pub fn closes(&self, journal: &Path) -> bool {
-        self.to == journal && !self.is_open()
+        self.to == journal && !self.journal.is_open()
     }
 
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    pub fn describe(&self) -> String {
-        let last_unix_ms = self.parsed.records.last().map_or(0, |(at, _)| *at);
+    pub fn describe(&self, now_unix_ms: u64) -> String {
+        let last_unix_ms = self.journal.records.last().map_or(0, |(at, _)| *at);
         format!(
             "{} on {} has {} records, the last {} s ago",
             self.from.display(),
             self.node,
-            self.parsed.records.len(),
-            SystemClock.unix_ms().saturating_sub(last_unix_ms) / 1000
+            self.journal.records.len(),
+            now_unix_ms.saturating_sub(last_unix_ms) / 1000
         )
     }
 
@@ -60,9 +70,12 @@ impl Copy {
         }
         // Nobody may be at work on the shorter one while it is replaced.
         drop(Journal::open(&self.to)?);
-        let whole = self.bytes.len() - usize::try_from(self.parsed.torn_bytes).unwrap_or(usize::MAX);
-        trust::file::write_atomically(&self.to, self.bytes.get(..whole).unwrap_or_default(), 0o600, None)
-            .map_err(|error| OpsError::internal(format!("cannot write {}", self.to.display()), error))
+        let failed = |error| OpsError::internal(format!("cannot write {}", self.to.display()), error);
+        if self.sets_own_aside {
+            let aside = self.to.with_extension("set-aside");
+            trust::file::write_atomically(&aside, &read(&self.to)?, 0o600, None).map_err(failed)?;
+        }
+        trust::file::write_atomically(&self.to, &self.bytes, 0o600, None).map_err(failed)
     }
 }
 
@@ -70,74 +83,110 @@ impl Copy {
 /// tells of nothing that could go on; one that does not begin as ours does is left alone.
 ///
 /// # Errors
-/// `Journal` when this machine's own journal is damaged.
-pub fn newer(cluster: &Cluster) -> Result<Vec<Copy>, OpsError> {
-    let mut found: Vec<Copy> = Vec::new();
-    for node in &cluster.nodes {
-        for from in Local.list(&node.state_dir).unwrap_or_default() {
-            if from.extension().is_none_or(|end| end != "journal") {
+/// This machine's own journal cannot be read, or is damaged.
+pub fn look(access: &dyn ClusterAccess) -> Result<Copies, OpsError> {
+    let mut copies = Copies::default();
+    for node in access.nodes() {
+        let listed = match list(&*node) {
+            Ok(listed) => listed,
+            Err(why) => {
+                copies.not_seen.push(format!("{}: {why}", node.name()));
                 continue;
             }
-            let Some(copy) = read(cluster, &node.name, from)? else { continue };
-            match found.iter_mut().find(|other| other.to == copy.to) {
-                Some(other) if other.parsed.records.len() < copy.parsed.records.len() => *other = copy,
-                Some(_) => {}
-                None => found.push(copy),
-            }
-        }
-    }
-    found.sort_by(|one, other| one.to.cmp(&other.to));
-    Ok(found)
-}
-
-fn read(cluster: &Cluster, node: &NodeName, from: PathBuf) -> Result<Option<Copy>, OpsError> {
-    let Some(name) = from.file_name() else { return Ok(None) };
-    let to = journal_dir(cluster).join(name);
-    // A node that was down while lines were copied has a copy with a hole: another node has the whole.
-    let Ok(Some(bytes)) = Local.read(&from, JOURNAL_BYTES_MAX) else { return Ok(None) };
-    let Ok(parsed) = parse(&bytes, &from) else { return Ok(None) };
-    let is_of_cluster =
-        matches!(parsed.records.first(), Some((_, Record::Opened { plan })) if plan.cluster == cluster.name);
-    let was_begun = parsed.records.iter().any(|(_, record)| matches!(record, Record::Intent { .. }));
-    if !is_of_cluster || !was_begun {
-        return Ok(None);
-    }
-    let own = Local.read(&to, JOURNAL_BYTES_MAX).ok().flatten().unwrap_or_default();
-    let own = parse(&own, &to)?;
-    let common = own.records.iter().zip(&parsed.records).take_while(|(one, other)| one == other).count();
-    // A sealion that lost its lease may have noted last that it failed: that is no history of its own.
-    let is_beginning =
-        own.records.iter().skip(common).all(|(_, record)| matches!(record, Record::Failed { .. }));
-    let goes_on = own.records.len() < parsed.records.len() && is_beginning;
-    Ok(goes_on.then_some(Copy { node: node.clone(), from, to, bytes, parsed }))
-}
-
-/// Journals on nodes that are there and cannot be used, each with its reason.
-pub fn damaged(cluster: &Cluster) -> Vec<String> {
-    let mut found = Vec::new();
-    for node in &cluster.nodes {
-        for path in Local.list(&node.state_dir).unwrap_or_default() {
-            if path.extension().is_none_or(|end| end != "journal") {
-                continue;
-            }
-            let why = match Local.read(&path, JOURNAL_BYTES_MAX) {
-                Ok(Some(bytes)) => parse(&bytes, &path).err().map(|error| error.to_string()),
-                Ok(None) => None,
-                Err(error) => Some(error.to_string()),
+        };
+        for from in listed {
+            let bytes = match node.host().read(&from, JOURNAL_BYTES_MAX) {
+                Ok(bytes) => bytes.unwrap_or_default(),
+                Err(error) => {
+                    copies.not_seen.push(format!("{}: {error}", node.name()));
+                    continue;
+                }
             };
-            if let Some(why) = why {
-                found.push(format!("{} ({})", path.display(), why.lines().next().unwrap_or_default()));
+            match ChangeJournal::parse(&bytes, &from) {
+                // A node that was down while lines were copied has a copy with a hole: another node has the whole.
+                Err(error) => copies.damaged.push(format!(
+                    "{} on {} ({})",
+                    from.display(),
+                    node.name(),
+                    error.to_string().lines().next().unwrap_or_default()
+                )),
+                Ok(None) => {}
+                Ok(Some(journal)) if journal.plan.cluster != access.cluster_name() => {}
+                Ok(Some(journal)) => {
+                    copies.sequence_max = copies.sequence_max.max(journal.plan.sequence);
+                    copies.take_in(access, node.name(), from, bytes, journal)?;
+                }
             }
         }
     }
-    found
+    copies.newer.sort_by(|one, other| one.journal.order().cmp(&other.journal.order()));
+    Ok(copies)
+}
+
+impl Copies {
+    fn take_in(
+        &mut self,
+        access: &dyn ClusterAccess,
+        node: &NodeName,
+        from: PathBuf,
+        mut bytes: Vec<u8>,
+        journal: ChangeJournal,
+    ) -> Result<(), OpsError> {
+        let Some(name) = from.file_name() else { return Ok(()) };
+        let to = journal_dir(access).join(name);
+        let own = parse(&read(&to)?, &to)?.records;
+        if !journal.was_begun() {
+            return Ok(());
+        }
+        let Some(sets_own_aside) = goes_on(&own, &journal.records) else { return Ok(()) };
+        bytes.truncate(journal.whole_bytes);
+        let copy = Copy { node: node.clone(), from, to, bytes, journal, sets_own_aside };
+        match self.newer.iter_mut().find(|other| other.to == copy.to) {
+            Some(other) if other.journal.records.len() < copy.journal.records.len() => *other = copy,
+            Some(_) => {}
+            None => self.newer.push(copy),
+        }
+        Ok(())
+    }
+}
+
+/// Whether a copy tells how this machine's journal went on; and then, whether the latter has an end of its own.
+fn goes_on(own: &[(u64, Record)], copy: &[(u64, Record)]) -> Option<bool> {
+    let common = own.iter().zip(copy).take_while(|(one, other)| one == other).count();
+    if common == 0 && !own.is_empty() {
+        return None;
+    }
+    let (own_end, copy_end) = (own.get(common..)?, copy.get(common..)?);
+    // What no node was told of is no history of its own: steps that it announces were not begun (the last one), or are announced
+    // in the copy too, and whoever took over has looked at them anew.
+    let is_known = |record: &Record| match record {
+        Record::Intent { step, .. } => {
+            copy.iter().any(|(_, other)| matches!(other, Record::Intent { step: known, .. } if known == step))
+        }
+        _ => true,
+    };
+    let is_beginning =
+        own_end.split_last().is_none_or(|(_, before)| before.iter().all(|(_, record)| is_known(record)));
+    (!copy_end.is_empty() && is_beginning).then_some(!own_end.is_empty())
+}
+
+/// Journals in a node's own directory.
+fn list(node: &dyn WriteNode) -> Result<Vec<PathBuf>, String> {
+    let dir = &node.spec().state_dir;
+    let host = node.host();
+    if host.facts(dir).map_err(|error| error.to_string())?.is_none() {
+        return Ok(vec![]);
+    }
+    let mut listed = host.list(dir).map_err(|error| error.to_string())?;
+    listed.retain(|path| path.extension().is_some_and(|end| end == "journal"));
+    Ok(listed)
 }
 
 /// Removes the copies of a journal of which nothing was begun.
-pub fn forget(cluster: &Cluster, journal: &Path) {
+pub fn forget(access: &dyn ClusterAccess, journal: &Path) {
     let Some(name) = journal.file_name() else { return };
-    for node in &cluster.nodes {
+    for node in access.nodes() {
         // What cannot be removed tells of no step, so nobody goes on with it.
-        let _ = Local.remove(&node.state_dir.join(name));
+        let _ = node.write_host().remove(&node.spec().state_dir.join(name));
     }
 }

@@ -2,28 +2,26 @@
 //! stopped as well.
 //!
 //! A lease ends with its holder's process, where that can be seen, and else when it was not renewed for [`LEASE_MS`]. Whoever
-//! lost it begins nothing further.
+//! lost it begins nothing further. A file that cannot be read, or makes no sense, is neither free nor held: cannot tell.
 
-use std::fs::{File, OpenOptions};
-use std::os::unix::fs::OpenOptionsExt;
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use host::{Local, ReadHost, WriteHost};
-use model::{Clock, SystemClock};
-use nix::errno::Errno;
-use nix::fcntl::{Flock, FlockArg};
+use host::{HostLock, ReadHost, WriteHost};
+use model::{Clock, NodeName, SystemClock};
 use serde::{Deserialize, Serialize};
+use server::WriteNode;
+use site::{OpsError, random16};
 
-use site::OpsError;
-use site::inventory::Cluster;
-use site::random16;
+use crate::access::{ClusterAccess, OperatorProcess};
 
 /// Without being renewed. Long enough for a machine that stalls, short enough to be waited for.
 pub const LEASE_MS: u64 = 60_000;
 const RENEW: Duration = Duration::from_secs(5);
+const RENEW_MS: u64 = 5_000;
 const FILE: &str = "lease.json";
 const LOCK: &str = "lease.lock";
 /// Held by others only while they read and write one small file.
@@ -36,133 +34,115 @@ pub struct Held {
     id: String,
     /// `root@db1`, and what it was told to do.
     pub holder: String,
-    /// The holder's machine since its start, process and its start: with them the same machine knows whether it still runs.
-    boot_id: String,
-    pid: i32,
-    start_ticks: u64,
+    #[serde(flatten)]
+    process: OperatorProcess,
     pub until_unix_ms: u64,
 }
 
 impl Held {
-    fn own(command: &str) -> Self {
-        let pid = i32::try_from(std::process::id()).unwrap_or(i32::MAX);
-        let user =
-            std::env::var("SUDO_USER").or_else(|_| std::env::var("USER")).unwrap_or_else(|_| "uid".into());
-        let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    fn own(access: &dyn ClusterAccess, command: &str) -> Self {
+        let process = access.process();
         Self {
             id: model::hex(&random16()),
-            holder: format!("{user}@{}, pid {pid}, sealion {command}", host.trim()),
-            boot_id: boot_id(),
-            pid,
-            start_ticks: Local.process(pid).ok().flatten().map_or(0, |facts| facts.start_ticks),
-            until_unix_ms: 0,
+            holder: format!("{}, pid {}, sealion {command}", access.operator(), process.pid),
+            process,
+            until_unix_ms: access.clock().unix_ms() + LEASE_MS,
         }
     }
 
-    fn is_over(&self) -> bool {
-        if self.until_unix_ms <= SystemClock.unix_ms() {
-            return true;
-        }
-        if self.boot_id != boot_id() || self.start_ticks == 0 {
-            return false;
-        }
-        // Cannot tell is not over.
-        Local
-            .process(self.pid)
-            .is_ok_and(|facts| facts.is_none_or(|facts| facts.start_ticks != self.start_ticks))
+    fn is_over(&self, access: &dyn ClusterAccess) -> bool {
+        self.until_unix_ms <= access.clock().unix_ms() || access.has_ended(&self.process)
     }
 }
 
-/// Another one at each start of the kernel. Empty: not known, and then nobody's.
-fn boot_id() -> String {
-    let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    // Process numbers mean something within one PID namespace only.
-    let namespace = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
-    match text.trim() {
-        "" => format!("unknown {}", model::hex(&random16())),
-        id => format!("{id} {}", namespace.display()),
-    }
+/// What a node's file says.
+enum LeaseFile {
+    /// There is none, or an empty one, as some file systems leave after a power cut: nobody's.
+    Free,
+    Held(Held),
+    /// Neither free nor held, with the reason.
+    CannotTell(String),
 }
 
-/// Held for as long as this value lives.
-pub struct Lease {
-    held: Held,
-    dirs: Vec<PathBuf>,
-    renewer: Option<(Sender<()>, JoinHandle<()>)>,
-}
-
-fn read(dir: &Path) -> Result<Option<Held>, String> {
+fn read(host: &dyn ReadHost, dir: &Path) -> LeaseFile {
     let path = dir.join(FILE);
-    let bytes = Local.read(&path, BYTES_MAX).map_err(|error| error.to_string())?;
-    // One that cannot be read (a full disk cut it off) is nobody's: its holder finds that out.
-    Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+    match host.read(&path, BYTES_MAX) {
+        Ok(None) => LeaseFile::Free,
+        Ok(Some(bytes)) if bytes.is_empty() => LeaseFile::Free,
+        Ok(Some(bytes)) => match serde_json::from_slice(&bytes) {
+            Ok(held) => LeaseFile::Held(held),
+            Err(error) => LeaseFile::CannotTell(format!("{} is damaged ({error})", path.display())),
+        },
+        Err(error) => LeaseFile::CannotTell(error.to_string()),
+    }
 }
 
-fn write(dir: &Path, held: &Held) -> Result<(), String> {
+fn write(host: &dyn WriteHost, dir: &Path, held: &Held) -> Result<(), String> {
     let text = serde_json::to_vec(held).map_err(|error| error.to_string())?;
-    Local.write(&dir.join(FILE), &text, Some(0o600), None).map_err(|error| error.to_string())
+    host.write(&dir.join(FILE), &text, Some(0o600), None).map_err(|error| error.to_string())
 }
 
 /// Between reading and writing nobody else may write.
-fn locked(dir: &Path) -> Result<Flock<File>, String> {
-    let path = dir.join(LOCK);
-    let open = || OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
-    let began = Instant::now();
-    loop {
-        let file = open().map_err(|error| format!("{}: {error}", path.display()))?;
-        match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
-            Ok(lock) => return Ok(lock),
-            Err((_, Errno::EWOULDBLOCK)) if began.elapsed() < LOCK_MAX => {
-                std::thread::sleep(Duration::from_millis(10));
-            }
-            Err((_, errno)) => return Err(format!("{}: {errno}", path.display())),
-        }
-    }
+fn locked(host: &dyn WriteHost, dir: &Path) -> Result<Box<dyn HostLock>, String> {
+    host.lock(&dir.join(LOCK), LOCK_MAX).map_err(|error| error.to_string())
 }
 
 /// Who changes the cluster now, if anybody.
-pub fn holder(cluster: &Cluster) -> Option<Held> {
-    cluster.nodes.iter().find_map(|node| read(&node.state_dir).ok().flatten().filter(|held| !held.is_over()))
+///
+/// # Errors
+/// No node says that somebody does, and one cannot be asked: the reason.
+pub fn holder(access: &dyn ClusterAccess) -> Result<Option<Held>, String> {
+    let mut unknown = None;
+    for node in access.nodes() {
+        match read(node.host(), &node.spec().state_dir) {
+            LeaseFile::Held(held) if !held.is_over(access) => return Ok(Some(held)),
+            LeaseFile::CannotTell(why) => unknown = Some(format!("{}: {why}", node.name())),
+            LeaseFile::Free | LeaseFile::Held(_) => {}
+        }
+    }
+    unknown.map_or(Ok(None), Err)
 }
 
-impl Lease {
+/// Held for as long as this value lives.
+pub struct Lease<'a> {
+    access: &'a dyn ClusterAccess,
+    held: Held,
+    /// Those whose file is ours, with their place in the inventory.
+    nodes: Vec<(usize, Box<dyn WriteNode + 'a>)>,
+    renewer: Option<(Sender<()>, JoinHandle<()>)>,
+    renewed_unix_ms: Cell<u64>,
+}
+
+impl<'a> Lease<'a> {
     /// # Errors
-    /// `Refused` while somebody else holds it, unless it is taken over; or no node takes it.
-    pub fn take(cluster: &Cluster, command: &str, takes_over: bool) -> Result<Self, OpsError> {
-        let mut held = Held::own(command);
-        held.until_unix_ms = SystemClock.unix_ms() + LEASE_MS;
-        let mut lease = Self { held, dirs: Vec::new(), renewer: None };
+    /// `Refused` while somebody else holds it or may hold it, unless it is taken over; or no node takes it.
+    pub fn take(access: &'a dyn ClusterAccess, command: &str, takes_over: bool) -> Result<Self, OpsError> {
+        let renewed_unix_ms = Cell::new(access.clock().unix_ms());
+        let held = Held::own(access, command);
+        let mut lease = Self { access, held, nodes: Vec::new(), renewer: None, renewed_unix_ms };
         let mut failed = Vec::new();
-        for node in &cluster.nodes {
-            let dir = &node.state_dir;
-            let taken = Local
-                .make_dir(dir, 0o700, None)
-                .map_err(|error| error.to_string())
-                .and_then(|()| locked(dir))
-                .and_then(|lock| Ok((lock, read(dir)?)));
-            match taken {
-                Ok((_lock, Some(other))) if !other.is_over() && !takes_over => {
-                    return Err(OpsError::Refused(format!(
-                        "another sealion is at work on cluster {}, nothing was changed\n  why:  {} holds the lease on {}, renewed until \
-                         {} s from now\n  next: wait for it, or see that it has ended; then the same command again (or at once, \
-                         with --take-over)",
-                        cluster.name,
-                        other.holder,
-                        node.name,
-                        other.until_unix_ms.saturating_sub(SystemClock.unix_ms()) / 1000
-                    )));
+        for (at, node) in access.nodes().into_iter().enumerate() {
+            let dir = node.spec().state_dir.clone();
+            let host = node.write_host();
+            let made = host.make_dir(&dir, 0o700, None).map_err(|error| error.to_string());
+            let taken = match made.and_then(|()| locked(host, &dir)) {
+                Err(why) => Err(why),
+                Ok(_lock) => {
+                    if !takes_over {
+                        lease.may_take(node.name(), &read(host, &dir))?;
+                    }
+                    write(host, &dir, &lease.held)
                 }
-                Ok((_lock, _)) => match write(dir, &lease.held) {
-                    Ok(()) => lease.dirs.push(dir.clone()),
-                    Err(why) => failed.push(format!("{}: {why}", node.name)),
-                },
-                Err(why) => failed.push(format!("{}: {why}", node.name)),
+            };
+            match taken {
+                Ok(()) => lease.nodes.push((at, node)),
+                Err(why) => failed.push(format!("{}: {why}", node.name())),
             }
         }
-        if lease.dirs.is_empty() {
+        if lease.nodes.is_empty() {
             return Err(OpsError::Refused(format!(
-                "no node of cluster {} takes a lease, nothing was changed\n  why:  {}\n  next: mend that, then the same command again",
-                cluster.name,
+                "no node of cluster {} takes a lease, nothing was changed\n  why:  {}\n  next: fix that, then the same command again",
+                access.cluster_name(),
                 failed.join("\n        ")
             )));
         }
@@ -170,20 +150,39 @@ impl Lease {
         Ok(lease)
     }
 
+    fn may_take(&self, node: &NodeName, now: &LeaseFile) -> Result<(), OpsError> {
+        let cluster = self.access.cluster_name();
+        match now {
+            LeaseFile::Held(other) if !other.is_over(self.access) => Err(OpsError::Refused(format!(
+                "another sealion is at work on cluster {cluster}, nothing was changed\n  why:  {} holds the lease on {node}, renewed \
+                 until {} s from now\n  next: wait for it, or make sure that it has ended; then the same command again (or at once, \
+                 with --take-over)",
+                other.holder,
+                other.until_unix_ms.saturating_sub(self.access.clock().unix_ms()) / 1000
+            ))),
+            LeaseFile::CannotTell(why) => Err(OpsError::Refused(format!(
+                "cannot tell whether another sealion is at work on cluster {cluster}, nothing was changed\n  why:  the lease on \
+                 {node}: {why}\n  next: make sure that no sealion is at work on this cluster, from any machine; then the same command \
+                 again with --take-over"
+            ))),
+            LeaseFile::Free | LeaseFile::Held(_) => Ok(()),
+        }
+    }
+
     fn renew_from_now_on(&mut self) {
+        let Some(mut hosts) = self.access.thread_hosts() else { return };
+        let ours = |at: usize| self.nodes.iter().find(|(place, _)| *place == at);
+        let hosts: Vec<(Box<dyn WriteHost + Send>, PathBuf)> = hosts
+            .drain(..)
+            .enumerate()
+            .filter_map(|(at, host)| Some((host, ours(at)?.1.spec().state_dir.clone())))
+            .collect();
+        let held = self.held.clone();
         let (stop, stopped) = channel();
-        let (held, dirs) = (self.held.clone(), self.dirs.clone());
         let renewer = std::thread::spawn(move || {
             while stopped.recv_timeout(RENEW) == Err(RecvTimeoutError::Timeout) {
-                for dir in &dirs {
-                    let Ok(_lock) = locked(dir) else { continue };
-                    // Taken over: it is theirs now, and the next step finds out.
-                    if read(dir).is_ok_and(|now| now.is_some_and(|now| now.id != held.id)) {
-                        continue;
-                    }
-                    let until_unix_ms = SystemClock.unix_ms() + LEASE_MS;
-                    // A full disk is told by what needs the room.
-                    let _ = write(dir, &Held { until_unix_ms, ..held.clone() });
+                for (host, dir) in &hosts {
+                    renew(&**host, dir, &held, SystemClock.unix_ms());
                 }
             }
         });
@@ -191,35 +190,66 @@ impl Lease {
     }
 
     /// # Errors
-    /// Somebody took it over.
+    /// Somebody took it over, or no node says any more that it is ours.
     pub fn is_ours(&self) -> Result<(), String> {
-        for dir in &self.dirs {
-            if let Ok(Some(now)) = read(dir)
-                && now.id != self.held.id
-            {
-                return Err(format!(
-                    "the lease was taken over, so nothing further is begun here\n  why:  {} holds it now ({})\n  next: wait for it; \
-                     when it has ended: sealion resume",
-                    now.holder,
-                    dir.join(FILE).display()
-                ));
+        let now = self.access.clock().unix_ms();
+        if self.renewer.is_none() && now >= self.renewed_unix_ms.get() + RENEW_MS {
+            self.renewed_unix_ms.set(now);
+            for (_, node) in &self.nodes {
+                renew(node.write_host(), &node.spec().state_dir, &self.held, now);
             }
         }
-        Ok(())
+        let mut is_seen = false;
+        let mut unknown = Vec::new();
+        for (_, node) in &self.nodes {
+            match read(node.host(), &node.spec().state_dir) {
+                LeaseFile::Held(now) if now.id == self.held.id => is_seen = true,
+                LeaseFile::Held(now) => {
+                    return Err(format!(
+                        "the lease was taken over, so nothing further is begun here\n  why:  {} holds it now ({} on {})\n  next: wait \
+                         for it; when it has ended: sealion resume",
+                        now.holder,
+                        node.spec().state_dir.join(FILE).display(),
+                        node.name()
+                    ));
+                }
+                // Whoever took it over has ended, or somebody removed it.
+                LeaseFile::Free => unknown.push(format!("{} has none any more", node.name())),
+                LeaseFile::CannotTell(why) => unknown.push(format!("{}: {why}", node.name())),
+            }
+        }
+        if is_seen {
+            return Ok(());
+        }
+        Err(format!(
+            "no node says any more that the lease is ours, so nothing further is begun here\n  why:  {}\n  next: sealion status says \
+             whether another sealion is at work; when none is: sealion resume",
+            unknown.join("\n        ")
+        ))
     }
 }
 
-impl Drop for Lease {
+/// One that is not ours is left: it was taken over, and the next step finds out.
+fn renew(host: &dyn WriteHost, dir: &Path, held: &Held, now_unix_ms: u64) {
+    let Ok(_lock) = locked(host, dir) else { return };
+    if matches!(read(host, dir), LeaseFile::Held(now) if now.id == held.id) {
+        // A full disk is told by what needs the room.
+        let _ = write(host, dir, &Held { until_unix_ms: now_unix_ms + LEASE_MS, ..held.clone() });
+    }
+}
+
+impl Drop for Lease<'_> {
     fn drop(&mut self) {
         if let Some((stop, renewer)) = self.renewer.take() {
             drop(stop);
             let _ = renewer.join();
         }
-        for dir in &self.dirs {
-            if let Ok(_lock) = locked(dir)
-                && read(dir).is_ok_and(|now| now.is_some_and(|now| now.id == self.held.id))
+        for (_, node) in &self.nodes {
+            let (host, dir) = (node.write_host(), &node.spec().state_dir);
+            if let Ok(_lock) = locked(host, dir)
+                && matches!(read(host, dir), LeaseFile::Held(now) if now.id == self.held.id)
             {
-                let _ = Local.remove(&dir.join(FILE));
+                let _ = host.remove(&dir.join(FILE));
             }
         }
     }
@@ -228,7 +258,7 @@ impl Drop for Lease {
 /// A runner that begins nothing once the lease is somebody else's.
 pub struct Fenced<'l, R> {
     pub runner: R,
-    pub lease: &'l Lease,
+    pub lease: &'l Lease<'l>,
 }
 
 impl<R: change::Runner> change::Runner for Fenced<'_, R> {
@@ -257,7 +287,7 @@ impl<R: change::Runner> change::Runner for Fenced<'_, R> {
         self.lease.is_ours().map_err(change::StepError)
     }
 
-    fn copy_journal(&mut self, journal: &Path, line: &str) -> Result<(), change::StepError> {
+    fn copy_journal(&mut self, journal: &Path, line: &str) -> Result<usize, change::StepError> {
         self.runner.copy_journal(journal, line)
     }
 }

@@ -1,8 +1,10 @@
 //! plan, apply, resume, undo, abandon: the change engine on a user's cluster, with its locks, leases and the copies of its
 //! journals. Start reading at [`roll`].
 
+pub mod access;
 mod copies;
 pub mod draft;
 pub mod history;
+mod journals;
 pub mod lease;
 pub mod roll;

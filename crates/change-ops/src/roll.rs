@@ -1,20 +1,19 @@
 //! plan, apply, resume, undo: the change engine on a real cluster.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use change::{ClusterLock, Command, Direction, Driver, Journal, JournalError, Machine, Outcome, Record};
-use model::{Change, Clock, Plan, SystemClock};
+use model::{Change, Plan};
 use net::SecretString;
 use providers::transit::{self, Authority, Limits, Transit};
-use server::WriteNode;
+use site::OpsError;
 use trust::KeyKind;
 
-use crate::copies;
+use crate::access::ClusterAccess;
+use crate::copies::{self, Copies};
+use crate::journals::{self, ChangeJournal, journal_dir};
 use crate::lease::{Fenced, Lease};
-use site::OpsError;
-use site::inventory::Cluster;
-use status_ops::sniff::WireEye;
 
 /// What a person may choose.
 #[derive(Debug, Clone)]
@@ -80,58 +79,31 @@ pub struct Finished {
     pub not_proven: Vec<String>,
 }
 
-pub fn journal_dir(cluster: &Cluster) -> PathBuf {
-    cluster.state_dir.join("journals").join(&cluster.name)
-}
-
 /// The journal of the change that was begun last and is not closed or undone, if any.
-pub fn open_change(cluster: &Cluster) -> Result<Option<PathBuf>, OpsError> {
-    let mut newest = None;
-    for path in journals(cluster)? {
-        let bytes = fs::read(&path)
-            .map_err(|error| OpsError::internal(format!("cannot read {}", path.display()), error))?;
-        let parsed = change::journal::parse(&bytes, &path)?;
-        let closed = parsed.records.last().is_some_and(|(_, record)| record.is_last());
-        if !closed && !parsed.records.is_empty() {
-            newest = Some(path);
-        }
-    }
-    Ok(newest)
-}
-
-/// Journals, oldest first.
-pub fn journals(cluster: &Cluster) -> Result<Vec<PathBuf>, OpsError> {
-    let dir = journal_dir(cluster);
-    let Ok(entries) = fs::read_dir(&dir) else { return Ok(vec![]) };
-    let mut paths: Vec<PathBuf> = entries
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.extension().is_some_and(|end| end == "journal"))
-        .collect();
-    paths.sort();
-    Ok(paths)
+pub fn open_change(access: &dyn ClusterAccess) -> Result<Option<PathBuf>, OpsError> {
+    Ok(journals::own(access)?.into_iter().rfind(ChangeJournal::is_open).map(|journal| journal.path))
 }
 
 fn transit<'a>(
-    cluster: &'a Cluster,
+    access: &'a dyn ClusterAccess,
     settings: &Settings,
     passphrase: SecretString,
     plan_id: String,
-    clock: &'a dyn Clock,
     tell: Box<dyn FnMut(&str) + 'a>,
 ) -> Transit<'a> {
     Transit {
-        cluster: cluster.name.clone(),
-        nodes: cluster.live().into_iter().map(|node| Box::new(node) as Box<dyn WriteNode>).collect(),
-        look: Box::new(WireEye { cluster }),
+        cluster: access.cluster_name().to_owned(),
+        nodes: access.nodes(),
+        look: access.look(),
         authority: Authority {
-            dir: cluster.ca_dir.clone(),
+            dir: access.ca_dir().to_owned(),
             passphrase,
             key: settings.key,
             ca_days: settings.ca_days,
             leaf_days: settings.leaf_days,
         },
         limits: settings.limits,
-        clock,
+        clock: access.clock(),
         tell,
         plan_id,
         allow_untested: settings.allow_untested,
@@ -146,14 +118,13 @@ fn transit<'a>(
 /// # Errors
 /// `Refused` with every problem, worst first as the checks are listed.
 pub fn plan(
-    cluster: &Cluster,
+    access: &dyn ClusterAccess,
     settings: &Settings,
     passphrase: SecretString,
     change: &Change,
 ) -> Result<Plan, OpsError> {
-    nothing_open(cluster)?;
-    let clock = SystemClock;
-    let mut transit = transit(cluster, settings, passphrase, String::new(), &clock, Box::new(|_| {}));
+    nothing_open(access)?;
+    let mut transit = transit(access, settings, passphrase, String::new(), Box::new(|_| {}));
     let problems = transit::preflight(&mut transit, change);
     if !problems.is_empty() {
         let list: Vec<String> = problems.iter().map(ToString::to_string).collect();
@@ -168,14 +139,14 @@ pub fn plan(
 }
 
 /// Beside an open change the cluster is in between, and every other advice would be wrong.
-fn nothing_open(cluster: &Cluster) -> Result<(), OpsError> {
-    match open_change(cluster)? {
+fn nothing_open(access: &dyn ClusterAccess) -> Result<(), OpsError> {
+    match open_change(access)? {
         None => Ok(()),
         // Somebody else has ended it since: `apply` takes their journal.
-        Some(open) if copies::newer(cluster)?.iter().any(|copy| copy.closes(&open)) => Ok(()),
+        Some(open) if copies::look(access)?.newer.iter().any(|copy| copy.closes(&open)) => Ok(()),
         Some(open) => Err(OpsError::Refused(format!(
             "another change of cluster {} is not finished, nothing was changed\n  why:  {} is open\n  next: sealion resume, sealion undo, or sealion abandon",
-            cluster.name,
+            access.cluster_name(),
             open.display()
         ))),
     }
@@ -183,30 +154,39 @@ fn nothing_open(cluster: &Cluster) -> Result<(), OpsError> {
 
 /// Runs a plan from its beginning.
 pub fn apply(
-    cluster: &Cluster,
+    access: &dyn ClusterAccess,
     settings: &Settings,
     passphrase: SecretString,
     plan: &Plan,
     tell: Tell<'_>,
 ) -> Result<Finished, OpsError> {
-    let _lock = ClusterLock::take(&journal_dir(cluster)).map_err(before_anything)?;
-    let lease = Lease::take(cluster, &plan.change.to_string(), settings.takes_over)?;
-    nothing_open(cluster)?;
-    if let Some(open) = open_change(cluster)? {
-        for copy in copies::newer(cluster)?.into_iter().filter(|copy| copy.closes(&open)) {
+    let _lock = ClusterLock::take(&journal_dir(access)).map_err(before_anything)?;
+    let lease = Lease::take(access, &plan.change.to_string(), settings.takes_over)?;
+    nothing_open(access)?;
+    let copies = copies::look(access)?;
+    if !copies.not_seen.is_empty() {
+        return Err(OpsError::Refused(format!(
+            "cannot tell whether a change of cluster {} that was begun elsewhere is open, nothing was changed\n  why:  the journals on \
+             {}\n  next: fix that, then the same command again",
+            access.cluster_name(),
+            copies.not_seen.join("\n        ")
+        )));
+    }
+    if let Some(open) = open_change(access)? {
+        for copy in copies.newer.iter().filter(|copy| copy.closes(&open)) {
             copy.take_over()?;
         }
     }
-    if let Some(copy) = copies::newer(cluster)?.into_iter().find(copies::Copy::is_open) {
+    if let Some(copy) = copies.open() {
         return Err(OpsError::Refused(format!(
             "a change of cluster {} that was begun elsewhere is not finished, nothing was changed\n  why:  {}\n  next: see \
              that the sealion that began it has ended, then here: sealion resume, or sealion undo",
-            cluster.name,
-            copy.describe()
+            access.cluster_name(),
+            copy.describe(access.clock().unix_ms())
         )));
     }
     // Between the plan and now somebody may have changed something: the same wish must give the same state.
-    let now = self::plan(cluster, settings, passphrase.clone(), &plan.change)?;
+    let now = self::plan(access, settings, passphrase.clone(), &plan.change)?;
     if now.state_hash != plan.state_hash {
         return Err(OpsError::Refused(format!(
             "the cluster is not as it was when the plan was made, nothing was changed\n  why:  its state hash is {}, the \
@@ -225,16 +205,25 @@ pub fn apply(
             plan.change
         )));
     }
-    let path = journal_dir(cluster).join(format!("{}.journal", plan.id));
+    let own = journals::own(access)?;
+    let path = journal_dir(access).join(format!("{}.journal", plan.id));
+    if own.iter().any(|journal| journal.path == path) {
+        return Err(OpsError::Refused(format!(
+            "this plan was applied before, nothing was changed\n  why:  {} tells of it\n  next: make a new plan: sealion plan {}",
+            path.display(),
+            plan.change
+        )));
+    }
+    let highest = own.last().map_or(0, |journal| journal.plan.sequence).max(copies.sequence_max);
     let mut journal = Journal::open(&path).map_err(before_anything)?;
-    let mut machine = Machine::start(plan.clone());
-    let finished = drive(cluster, settings, passphrase, &lease, &mut journal, &mut machine, tell);
+    let mut machine = Machine::start(Plan { sequence: highest + 1, ..plan.clone() });
+    let finished = drive(access, settings, passphrase, &lease, &mut journal, &mut machine, tell);
     if matches!(finished, Err(OpsError::Refused(_))) {
         // Only the plan itself was journalled: nothing is open, here or in the copies.
         drop(journal);
         let _ = fs::remove_file(&path);
         let _ = fs::remove_file(path.with_extension("lock"));
-        copies::forget(cluster, &path);
+        copies::forget(access, &path);
     }
     finished
 }
@@ -249,77 +238,76 @@ fn before_anything(error: JournalError) -> OpsError {
 
 /// The plan that `undo` would take back, if no change is open: the newest that went forward to its end, here or in a
 /// node's journal.
-pub fn finished_change(cluster: &Cluster) -> Result<Option<Plan>, OpsError> {
-    let mut newest = None;
-    if let Some(path) = newest_not_undone(cluster)? {
-        let bytes = fs::read(&path)
-            .map_err(|error| OpsError::internal(format!("cannot read {}", path.display()), error))?;
-        newest = opened(&bytes, &path)?;
-    }
-    if open_change(cluster)?.is_some() {
+pub fn finished_change(access: &dyn ClusterAccess) -> Result<Option<Plan>, OpsError> {
+    let own = journals::own(access)?;
+    let copies = copies::look(access)?;
+    if own.iter().any(ChangeJournal::is_open) || copies.open().is_some() {
         return Ok(None);
     }
-    for copy in copies::newer(cluster)? {
-        if copy.is_open() {
-            return Ok(None);
-        }
-        if let Some(plan) = opened(copy.bytes(), &journal_dir(cluster))?
-            && copy.went_forward()
-            && newest.as_ref().is_none_or(|other| other.id < plan.id)
-        {
-            newest = Some(plan);
-        }
-    }
-    Ok(newest)
+    let copied = copies.newer.into_iter().map(|copy| copy.journal);
+    let finished = own.into_iter().chain(copied).filter(ChangeJournal::went_forward);
+    Ok(finished.max_by(|one, other| one.order().cmp(&other.order())).map(|journal| journal.plan))
 }
 
 /// Goes on with the newest change: forward (`resume`), or back (`undo`, also of a finished one).
 pub fn go_on(
-    cluster: &Cluster,
+    access: &dyn ClusterAccess,
     settings: &Settings,
     passphrase: SecretString,
     wish: Option<Direction>,
     tell: Tell<'_>,
 ) -> Result<Finished, OpsError> {
-    let nothing = |what: &str| {
-        let damaged = copies::damaged(cluster);
+    let command = if wish == Some(Direction::Back) { "undo" } else { "resume" };
+    let is_wished =
+        |journal: &ChangeJournal| if command == "undo" { !journal.is_over() } else { journal.is_open() };
+    let nothing = |copies: &Copies| {
+        let unknown = [copies.damaged.clone(), copies.not_seen.clone()].concat();
         OpsError::Refused(format!(
-            "there is nothing to {what}\n  why:  {} holds no {}journal{}\n  next: sealion status",
-            journal_dir(cluster).display(),
-            if what == "resume" { "open " } else { "" },
-            if damaged.is_empty() {
+            "there is nothing to {command}\n  why:  {} holds no {}journal{}\n  next: sealion status",
+            journal_dir(access).display(),
+            if command == "resume" { "open " } else { "" },
+            if unknown.is_empty() {
                 String::new()
             } else {
-                format!("; copies on nodes that cannot be read: {}", damaged.join(", "))
+                format!("; copies on nodes that cannot be read: {}", unknown.join(", "))
             }
         ))
     };
-    let is_there = match wish {
-        Some(Direction::Back) => newest_not_undone(cluster)?.is_some(),
-        _ => open_change(cluster)?.is_some(),
-    };
-    if !is_there && copies::newer(cluster)?.is_empty() {
-        return Err(nothing(if wish == Some(Direction::Back) { "undo" } else { "resume" }));
+    let copies = copies::look(access)?;
+    if !journals::own(access)?.iter().any(is_wished) && copies.newer.is_empty() {
+        return Err(nothing(&copies));
     }
-    let _lock = ClusterLock::take(&journal_dir(cluster))?;
-    let command = if wish == Some(Direction::Back) { "undo" } else { "resume" };
-    let lease = Lease::take(cluster, command, settings.takes_over)?;
-    for copy in copies::newer(cluster)? {
-        tell(Progress::Line(format!("this machine's journal is made from a node's: {}", copy.describe())));
+    let _lock = ClusterLock::take(&journal_dir(access))?;
+    let lease = Lease::take(access, command, settings.takes_over)?;
+    let copies = copies::look(access)?;
+    for copy in &copies.newer {
+        let what = copy.describe(access.clock().unix_ms());
+        tell(Progress::Line(format!("this machine's journal is made from a node's: {what}")));
         copy.take_over()?;
     }
-    let path = match wish {
-        Some(Direction::Back) => newest_not_undone(cluster)?.ok_or_else(|| nothing("undo"))?,
-        _ => open_change(cluster)?.ok_or_else(|| nothing("resume"))?,
-    };
-    let mut journal = Journal::open(&path)?;
+    for why in &copies.not_seen {
+        tell(Progress::Line(format!("the journals on a node cannot be looked at: {why}")));
+    }
+    let own = journals::own(access)?;
+    let at = own.iter().rposition(is_wished).ok_or_else(|| nothing(&copies))?;
+    let (chosen, later) = own.get(at..).and_then(<[_]>::split_first).ok_or_else(|| nothing(&copies))?;
+    if let Some(later) = later.iter().find(|later| later.was_begun() && !later.is_over()) {
+        return Err(OpsError::Refused(format!(
+            "{} was overtaken by a later change of cluster {}, nothing was changed\n  why:  {} began after it, so going on would undo \
+             part of that\n  next: sealion abandon closes the earlier one as it is",
+            chosen.plan.id,
+            access.cluster_name(),
+            later.plan.id
+        )));
+    }
+    let mut journal = Journal::open(&chosen.path)?;
     let records: Vec<Record> = journal.records().cloned().collect();
     let Some((mut machine, turned)) = Machine::resume(records.iter(), wish) else {
-        return Err(nothing("resume"));
+        return Err(nothing(&copies));
     };
     let turn = if turned {
         let direction = machine.direction();
-        Some(journal.append(SystemClock.unix_ms(), Record::Turned { direction })?)
+        Some(journal.append(access.clock().unix_ms(), Record::Turned { direction })?)
     } else {
         None
     };
@@ -332,15 +320,13 @@ pub fn go_on(
         },
         machine.plan().id
     )));
-    let clock = SystemClock;
     {
         let shared = std::cell::RefCell::new(&mut *tell);
         let mut transit = transit(
-            cluster,
+            access,
             settings,
             passphrase.clone(),
             machine.plan().id.clone(),
-            &clock,
             Box::new(|line: &str| (shared.borrow_mut())(Progress::Line(line.to_owned()))),
         );
         if let Some(line) = &turn {
@@ -349,47 +335,18 @@ pub fn go_on(
         }
         transit.revive().map_err(|error| OpsError::Stopped(error.0))?;
     }
-    drive(cluster, settings, passphrase, &lease, &mut journal, &mut machine, tell)
-}
-
-/// The newest change that was not taken back: open ones, and closed ones that went forward.
-fn newest_not_undone(cluster: &Cluster) -> Result<Option<PathBuf>, OpsError> {
-    let mut newest = None;
-    for path in journals(cluster)? {
-        let bytes = fs::read(&path)
-            .map_err(|error| OpsError::internal(format!("cannot read {}", path.display()), error))?;
-        let parsed = change::journal::parse(&bytes, &path)?;
-        let is_over = matches!(
-            parsed.records.last(),
-            Some((_, Record::Closed { direction: Direction::Back } | Record::Abandoned { .. }))
-        );
-        if !is_over && !parsed.records.is_empty() {
-            newest = Some(path);
-        }
-    }
-    Ok(newest)
+    drive(access, settings, passphrase, &lease, &mut journal, &mut machine, tell)
 }
 
 struct Watch<'t, 'u> {
+    access: &'t dyn ClusterAccess,
     tell: &'t std::cell::RefCell<Tell<'u>>,
-    hold_at: Option<String>,
-    crash_at: Option<String>,
     notes: Vec<(String, String)>,
 }
 
 impl change::driver::Watcher for Watch<'_, '_> {
     fn at(&mut self, machine: &Machine, command: &Command) {
-        if let Some(moment) = change::driver::moment(machine, command) {
-            if self.crash_at.as_deref() == Some(&moment) {
-                std::process::abort();
-            }
-            if self.hold_at.as_deref() == Some(&moment) {
-                (self.tell.borrow_mut())(Progress::Line(format!("held at {moment} (SEALION_HOLD_AT)")));
-                loop {
-                    std::thread::sleep(std::time::Duration::from_secs(3600));
-                }
-            }
-        }
+        self.access.at(machine, command, &mut |line| (self.tell.borrow_mut())(Progress::Line(line)));
         let of = machine.plan().steps.len();
         let say = |step: usize, phase: &'static str, direction: Direction| {
             if let Some(one) = machine.step(step) {
@@ -427,33 +384,26 @@ impl change::driver::Watcher for Watch<'_, '_> {
 }
 
 fn drive(
-    cluster: &Cluster,
+    access: &dyn ClusterAccess,
     settings: &Settings,
     passphrase: SecretString,
-    lease: &Lease,
+    lease: &Lease<'_>,
     journal: &mut Journal,
     machine: &mut Machine,
     tell: Tell<'_>,
 ) -> Result<Finished, OpsError> {
-    let clock = SystemClock;
     let plan_id = machine.plan().id.clone();
     let shared = std::cell::RefCell::new(tell);
     let runner = transit(
-        cluster,
+        access,
         settings,
         passphrase,
         plan_id.clone(),
-        &clock,
         Box::new(|line: &str| (shared.borrow_mut())(Progress::Line(line.to_owned()))),
     );
     let mut runner = Fenced { runner, lease };
-    let mut watcher = Watch {
-        tell: &shared,
-        hold_at: std::env::var("SEALION_HOLD_AT").ok(),
-        crash_at: std::env::var("SEALION_CRASH_AT").ok(),
-        notes: Vec::new(),
-    };
-    let outcome = Driver { journal, runner: &mut runner, watcher: &mut watcher, clock: &clock }
+    let mut watcher = Watch { access, tell: &shared, notes: Vec::new() };
+    let outcome = Driver { journal, runner: &mut runner, watcher: &mut watcher, clock: access.clock() }
         .run(machine)
         .map_err(|error| if machine.touched() { error.into() } else { before_anything(error) })?;
     let not_proven = watcher
@@ -474,34 +424,23 @@ fn drive(
 }
 
 /// The plan of the change that is open, here or on a node.
-pub fn open_plan(cluster: &Cluster) -> Result<Option<Plan>, OpsError> {
-    let mut newest = match open_change(cluster)? {
-        None => None,
-        Some(path) => {
-            let bytes = fs::read(&path)
-                .map_err(|error| OpsError::internal(format!("cannot read {}", path.display()), error))?;
-            opened(&bytes, &path)?
-        }
-    };
-    for copy in copies::newer(cluster)?.into_iter().filter(copies::Copy::is_open) {
-        newest = opened(copy.bytes(), &journal_dir(cluster))?.or(newest);
-    }
-    Ok(newest)
-}
-
-fn opened(bytes: &[u8], path: &Path) -> Result<Option<Plan>, OpsError> {
-    let records = change::journal::parse(bytes, path)?.records;
-    Ok(records.into_iter().find_map(|(_, record)| match record {
-        Record::Opened { plan } => Some(*plan),
-        _ => None,
-    }))
+pub fn open_plan(access: &dyn ClusterAccess) -> Result<Option<Plan>, OpsError> {
+    let own = journals::own(access)?;
+    let copied = copies::look(access)?.newer.into_iter().map(|copy| copy.journal);
+    // What a node tells of a change counts more than what this machine had heard of it.
+    let copied: Vec<ChangeJournal> = copied.collect();
+    let own = own.into_iter().filter(|own| !copied.iter().any(|copy| copy.plan.id == own.plan.id));
+    let mut open: Vec<ChangeJournal> = own.collect();
+    open.extend(copied);
+    open.retain(ChangeJournal::is_open);
+    Ok(open.into_iter().max_by(|one, other| one.order().cmp(&other.order())).map(|journal| journal.plan))
 }
 
 /// Closes the open change as it is: nothing is changed on any node but the journals. Returns what is left how.
-pub fn abandon(cluster: &Cluster, settings: &Settings) -> Result<Vec<String>, OpsError> {
-    let _lock = ClusterLock::take(&journal_dir(cluster))?;
-    let lease = Lease::take(cluster, "abandon", settings.takes_over)?;
-    for copy in copies::newer(cluster)? {
+pub fn abandon(access: &dyn ClusterAccess, settings: &Settings) -> Result<Vec<String>, OpsError> {
+    let _lock = ClusterLock::take(&journal_dir(access))?;
+    let lease = Lease::take(access, "abandon", settings.takes_over)?;
+    for copy in copies::look(access)?.newer {
         copy.take_over()?;
     }
     let nothing = || {
@@ -509,31 +448,27 @@ pub fn abandon(cluster: &Cluster, settings: &Settings) -> Result<Vec<String>, Op
             "there is nothing to abandon\n  why:  no change is open\n  next: sealion status".into(),
         )
     };
-    let path = open_change(cluster)?.ok_or_else(nothing)?;
+    let path = open_change(access)?.ok_or_else(nothing)?;
     let mut journal = Journal::open(&path)?;
     let records: Vec<Record> = journal.records().cloned().collect();
     let (machine, _) = Machine::resume(records.iter(), None).ok_or_else(nothing)?;
-    let clock = SystemClock;
     let nobody = SecretString::from(String::new());
-    let mut transit = transit(cluster, settings, nobody, machine.plan().id.clone(), &clock, Box::new(|_| {}));
+    let mut transit = transit(access, settings, nobody, machine.plan().id.clone(), Box::new(|_| {}));
     let left = transit::left_as(&mut transit, &machine);
     lease.is_ours().map_err(OpsError::Stopped)?;
-    let line = journal.append(SystemClock.unix_ms(), Record::Abandoned { left: left.clone() })?;
+    let line = journal.append(access.clock().unix_ms(), Record::Abandoned { left: left.clone() })?;
     change::Runner::copy_journal(&mut transit, journal.path(), &line)
         .map_err(|error| OpsError::Stopped(error.0))?;
     Ok(left)
 }
 
-/// What the change that was closed last could not show, if it was closed without proof.
-pub fn unproven(cluster: &Cluster) -> Result<Option<String>, OpsError> {
-    let Some(path) = journals(cluster)?.pop() else { return Ok(None) };
-    let bytes = fs::read(&path)
-        .map_err(|error| OpsError::internal(format!("cannot read {}", path.display()), error))?;
-    let records = change::journal::parse(&bytes, &path)?.records;
-    if !matches!(records.last(), Some((_, Record::Closed { direction: Direction::Forward }))) {
+/// What the change that was begun last could not show, if it was closed without proof.
+pub fn unproven(access: &dyn ClusterAccess) -> Result<Option<String>, OpsError> {
+    let Some(newest) = journals::own(access)?.pop() else { return Ok(None) };
+    if !newest.went_forward() {
         return Ok(None);
     }
-    Ok(records.iter().rev().find_map(|(_, record)| match record {
+    Ok(newest.records.iter().rev().find_map(|(_, record)| match record {
         Record::Done { step, note, .. } if note.starts_with(NOT_PROVEN) => Some(format!("{step}: {note}")),
         _ => None,
     }))
@@ -543,13 +478,12 @@ const NOT_PROVEN: &str = "NOT PROVEN";
 
 /// Equips a node that is not started yet, as a sealed cluster expects it.
 pub fn equip(
-    cluster: &Cluster,
+    access: &dyn ClusterAccess,
     settings: &Settings,
     passphrase: SecretString,
     node: &str,
 ) -> Result<(), OpsError> {
-    let clock = SystemClock;
-    let mut transit = transit(cluster, settings, passphrase, String::new(), &clock, Box::new(|_| {}));
+    let mut transit = transit(access, settings, passphrase, String::new(), Box::new(|_| {}));
     transit::equip(&mut transit, &model::NodeName::from(node))
         .map_err(|error| OpsError::internal(format!("cannot equip {node}"), error))
 }

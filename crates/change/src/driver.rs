@@ -35,11 +35,12 @@ pub trait Runner {
     fn may_go_on(&mut self) -> Result<(), StepError> {
         Ok(())
     }
-    /// Copies a journal line to the nodes that the step changes. A node that is down gets it later.
+    /// Copies a journal line to the nodes; a node that cannot take it gets it later. Returns how many have it now. Where none has
+    /// what announces a step, that step is not begun: whoever takes over from the nodes' copies would not know whose work it is.
     ///
     /// # Errors
     /// A copy tells that somebody else goes on with the same change: nothing further is begun.
-    fn copy_journal(&mut self, journal: &Path, line: &str) -> Result<(), StepError>;
+    fn copy_journal(&mut self, journal: &Path, line: &str) -> Result<usize, StepError>;
 }
 
 /// Where the driver is; called before each command is carried out.
@@ -72,6 +73,9 @@ pub fn moment(machine: &Machine, command: &Command) -> Option<String> {
     }
 }
 
+const NOWHERE_COPIED: &str = "no node takes a copy of the journal, so the step that was announced was not begun\n  why:  another \
+     operator could not go on from there\n  next: see that there is room in the nodes' state_dir, and that it can be written";
+
 pub struct Driver<'a> {
     pub journal: &'a mut Journal,
     pub runner: &'a mut dyn Runner,
@@ -94,9 +98,12 @@ impl Driver<'_> {
                     if let Err(StepError(why)) = self.runner.may_go_on() {
                         return Ok(machine.interrupted(why));
                     }
+                    let announces = matches!(*record, Record::Intent { .. });
                     let line = self.journal.append(self.clock.unix_ms(), *record)?;
-                    if let Err(StepError(why)) = self.runner.copy_journal(self.journal.path(), &line) {
-                        return Ok(machine.interrupted(why));
+                    match self.runner.copy_journal(self.journal.path(), &line) {
+                        Ok(0) if announces => return Ok(machine.interrupted(NOWHERE_COPIED.into())),
+                        Ok(_) => {}
+                        Err(StepError(why)) => return Ok(machine.interrupted(why)),
                     }
                     Event::Appended
                 }
@@ -147,6 +154,7 @@ mod tests {
     /// A runner that loses its lease while a step acts.
     struct Overtaken {
         is_over: bool,
+        copies: usize,
     }
 
     impl Runner for Overtaken {
@@ -163,8 +171,8 @@ mod tests {
         fn may_go_on(&mut self) -> Result<(), StepError> {
             if self.is_over { Err(StepError("the lease was taken over".into())) } else { Ok(()) }
         }
-        fn copy_journal(&mut self, _: &Path, _: &str) -> Result<(), StepError> {
-            Ok(())
+        fn copy_journal(&mut self, _: &Path, _: &str) -> Result<usize, StepError> {
+            Ok(self.copies)
         }
     }
 
@@ -173,9 +181,8 @@ mod tests {
         fn at(&mut self, _: &Machine, _: &Command) {}
     }
 
-    /// Seen by an outsider: a record that it failed made two histories of one, and neither resume nor undo nor abandon went on.
-    #[test]
-    fn who_was_overtaken_writes_nothing_more() {
+    /// What the journal ends with, and how the run ended.
+    fn run(mut runner: Overtaken) -> (Outcome, Vec<Record>) {
         let dir = tempfile::tempdir().expect("tmp");
         let mut journal = Journal::open(&dir.path().join("j")).expect("fresh");
         let step = Step {
@@ -193,6 +200,7 @@ mod tests {
         };
         let mut machine = Machine::start(Plan {
             id: "p".into(),
+            sequence: 0,
             change: Change::new(Verb::Enable, [Noun::Galera]),
             cluster: "c".into(),
             made_unix_ms: 0,
@@ -202,13 +210,28 @@ mod tests {
             rights: vec![],
             steps: vec![step],
         });
-        let (mut runner, mut watcher) = (Overtaken { is_over: false }, Nobody);
+        let mut watcher = Nobody;
         let clock = model::SystemClock;
         let mut driver =
             Driver { journal: &mut journal, runner: &mut runner, watcher: &mut watcher, clock: &clock };
         let outcome = driver.run(&mut machine).expect("there is room");
+        (outcome, journal.records().cloned().collect())
+    }
+
+    /// Seen by an outsider: a record that it failed made two histories of one, and neither resume nor undo nor abandon went on.
+    #[test]
+    fn who_was_overtaken_writes_nothing_more() {
+        let (outcome, records) = run(Overtaken { is_over: false, copies: 3 });
         assert!(matches!(outcome, Outcome::Stopped { .. }), "{outcome:?}");
-        let last = journal.records().last().expect("it was opened");
-        assert!(matches!(last, Record::Intent { .. }), "{last:?}");
+        assert!(matches!(records.last(), Some(Record::Intent { .. })), "{records:?}");
+    }
+
+    /// Seen in the kill matrix: with full disks on all nodes steps went on uncopied, and whoever took over did not know of them.
+    #[test]
+    fn a_step_that_no_node_was_told_of_is_not_begun() {
+        let (outcome, records) = run(Overtaken { is_over: false, copies: 0 });
+        let Outcome::Stopped { why, .. } = outcome else { panic!("{outcome:?}") };
+        assert!(why.contains("was not begun"), "{why}");
+        assert!(matches!(records.last(), Some(Record::Intent { .. })), "{records:?}");
     }
 }

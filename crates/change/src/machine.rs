@@ -354,6 +354,7 @@ mod tests {
         };
         Plan {
             id: "p".into(),
+            sequence: 0,
             change: Change::new(Verb::Enable, [Noun::Galera]),
             cluster: "c".into(),
             made_unix_ms: 0,

@@ -101,6 +101,9 @@ pub trait ReadHost {
     fn writable(&self, dir: &Path) -> bool;
 }
 
+/// A lock on a host; let go when this value is dropped, or when the process that holds it ends.
+pub trait HostLock {}
+
 pub trait WriteHost: ReadHost {
     /// Temp file beside it, mode before content, fsync, rename, fsync of the directory. Old owner, mode and extended attributes
     /// (ACLs are among them) are kept; `mode` and `owner` override. A symbolic link stays one: what it points to is written. A
@@ -129,4 +132,7 @@ pub trait WriteHost: ReadHost {
     /// Runs a program that starts or stops a service. What it leaves behind is the service and is never ended by us; nor is the
     /// program, when it takes longer.
     fn run_service(&self, command: &[String], timeout: Duration) -> Result<String, HostError>;
+    /// Held by one at a time, also among sealions of other operators; waited for, for `at_most`. The file is made where it is not
+    /// there, and stays.
+    fn lock(&self, path: &Path, at_most: Duration) -> Result<Box<dyn HostLock>, HostError>;
 }

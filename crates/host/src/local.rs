@@ -13,11 +13,12 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg};
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::{AccessFlags, Gid, Pid, Uid, access, chown};
 use rustix::fs::{CWD, RenameFlags, XattrFlags, getxattr, listxattr, renameat_with, setxattr};
 
-use crate::{FileFacts, HostError, ProcessFacts, ReadHost, WriteHost};
+use crate::{FileFacts, HostError, HostLock, ProcessFacts, ReadHost, WriteHost};
 
 /// Of what a command prints, this much is kept for an error text.
 const SAID_BYTES_MAX: usize = 2000;
@@ -349,6 +350,8 @@ impl Running {
     }
 }
 
+impl HostLock for Flock<File> {}
+
 impl WriteHost for Local {
     fn write(
         &self,
@@ -452,6 +455,21 @@ impl WriteHost for Local {
         // Nobody else waits for it: it must not become a zombie of ours.
         std::thread::spawn(move || running.child.wait());
         Err(error)
+    }
+
+    fn lock(&self, path: &Path, at_most: Duration) -> Result<Box<dyn HostLock>, HostError> {
+        let fail = |error: io::Error| fail("cannot lock", path)(error);
+        let deadline = Instant::now() + at_most;
+        loop {
+            let mut options = OpenOptions::new();
+            let file =
+                options.write(true).create(true).truncate(false).mode(0o600).open(path).map_err(fail)?;
+            match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+                Ok(lock) => return Ok(Box::new(lock)),
+                Err((_, Errno::EWOULDBLOCK)) if Instant::now() < deadline => std::thread::sleep(POLL),
+                Err((_, errno)) => return Err(fail(errno.into())),
+            }
+        }
     }
 }
 

@@ -122,6 +122,10 @@ pub struct Step {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     pub id: String,
+    /// Its place among the changes of the cluster, given when it begins: higher than all before, whatever the clocks say. 0: not
+    /// begun, or begun by a version that knew no such number.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub sequence: u64,
     pub change: Change,
     pub cluster: String,
     pub made_unix_ms: u64,
@@ -131,6 +135,11 @@ pub struct Plan {
     pub impact: Vec<String>,
     pub rights: Vec<String>,
     pub steps: Vec<Step>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it so")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl Plan {

@@ -49,8 +49,11 @@ pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
     }
     let open = if cluster.has_files { change_ops::roll::open_change(&cluster)? } else { None };
     let unproven = if cluster.has_files { change_ops::roll::unproven(&cluster)? } else { None };
-    let lease =
-        if cluster.has_files { change_ops::lease::holder(&cluster).map(|held| held.holder) } else { None };
+    let lease = match change_ops::lease::holder(&cluster) {
+        _ if !cluster.has_files => None,
+        Ok(held) => held.map(|held| held.holder),
+        Err(why) => Some(format!("cannot tell ({why})")),
+    };
     let open = open.and_then(|path| Some(path.file_stem()?.to_string_lossy().into_owned()));
     if global.format == Format::Json {
         let json = serde_json::json!({

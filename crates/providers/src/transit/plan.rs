@@ -218,6 +218,7 @@ pub fn plan(transit: &mut Transit<'_>, change: &Change, sealion_version: &str) -
     impact.push("canary rows are written into the schema sealion_canary, and removed again".into());
     Ok(Plan {
         id: plan_id(made_unix_ms, change),
+        sequence: 0,
         change: change.clone(),
         cluster: transit.cluster.clone(),
         made_unix_ms,

@@ -138,9 +138,11 @@ impl Runner for Transit<'_> {
         Ok([vec![note], more].concat().join("; "))
     }
 
-    fn copy_journal(&mut self, journal: &Path, line: &str) -> Result<(), StepError> {
+    fn copy_journal(&mut self, journal: &Path, line: &str) -> Result<usize, StepError> {
         let name = format!("{}.journal", self.plan_id);
-        let whole = fs::read(journal).unwrap_or_default();
+        let whole = fs::read(journal)
+            .map_err(|error| StepError(format!("cannot read the journal {}: {error}", journal.display())))?;
+        let mut have_it = 0;
         for node in &mut self.nodes {
             let dir = node.spec().state_dir.clone();
             let copy = dir.join(&name);
@@ -157,17 +159,17 @@ impl Runner for Transit<'_> {
                 )));
             }
             let host = node.write_host();
-            // The operator's journal decides, so a copy that cannot be written stops nothing; and one that missed lines,
-            // because its node was down, is written anew.
-            let _ = host.make_dir(&dir, 0o700, None).and_then(|()| {
+            // One that missed lines, because its node was down, is written anew.
+            let copied = host.make_dir(&dir, 0o700, None).and_then(|()| {
                 if [has.as_slice(), line.as_bytes()].concat() == whole {
                     host.append(&copy, line.as_bytes())
                 } else {
                     host.write(&copy, &whole, Some(0o600), None)
                 }
             });
+            have_it += usize::from(copied.is_ok());
         }
-        Ok(())
+        Ok(have_it)
     }
 }
 

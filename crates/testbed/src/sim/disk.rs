@@ -5,10 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use host::{FileFacts, HostError, ProcessFacts, ReadHost, WriteHost};
+use host::{FileFacts, HostError, HostLock, ProcessFacts, ReadHost, WriteHost};
 use server::options::Source;
 
-use super::world::Shared;
+use super::world::{Shared, World};
 
 /// The user that sealion runs as.
 pub const ROOT: u32 = 0;
@@ -170,6 +170,11 @@ impl Source for Disk {
 }
 
 impl Disk {
+    /// Whole lines.
+    fn records(bytes: &[u8]) -> usize {
+        bytes.iter().filter(|&&byte| byte == b'\n').count()
+    }
+
     fn children(&self, dir: &Path) -> Vec<PathBuf> {
         let mut children: Vec<PathBuf> = self
             .entries
@@ -196,9 +201,30 @@ fn fail(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> HostError 
 }
 
 impl SimHost {
-    fn change<T>(&self, what: &str, path: &Path, work: impl FnOnce(&mut Disk) -> T) -> T {
+    fn change<T>(
+        &self,
+        what: &str,
+        path: &Path,
+        work: impl FnOnce(&mut Disk) -> io::Result<T>,
+    ) -> io::Result<T> {
+        if self.shared.borrow().sealion_is_dead {
+            return Err(io::Error::other("sealion is gone"));
+        }
         self.shared.instant(&format!("{what} {}", path.display()), Some(self.index));
-        work(&mut self.shared.borrow_mut().servers[self.index].disk)
+        let records = |world: &World| {
+            let entry = world.servers[self.index].disk.entries.get(path);
+            entry.and_then(|entry| entry.bytes.as_ref()).map_or(0, |bytes| Disk::records(bytes))
+        };
+        let mut world = self.shared.borrow_mut();
+        let before = records(&world);
+        let done = work(&mut world.servers[self.index].disk);
+        let is_copy = path.extension().is_some_and(|end| end == "journal");
+        // One of which no step was begun may be taken away again.
+        if is_copy && records(&world) < before && !(what == "remove" && before <= 1) {
+            let line = format!("{}: {} became shorter", world.servers[self.index].name(), path.display());
+            world.violations.push(line);
+        }
+        done
     }
 
     fn look<T>(&self, work: impl FnOnce(&Disk) -> T) -> T {
@@ -265,6 +291,9 @@ impl ReadHost for SimHost {
         self.look(|disk| !disk.refuses_writes(dir))
     }
 }
+
+struct SimLock;
+impl HostLock for SimLock {}
 
 impl WriteHost for SimHost {
     fn write(
@@ -333,7 +362,11 @@ impl WriteHost for SimHost {
 
     fn remove_dir(&self, dir: &Path) -> Result<(), HostError> {
         if self.look(|disk| disk.entries.contains_key(dir) && disk.children(dir).is_empty()) {
-            self.change("rmdir", dir, |disk| disk.entries.remove(dir));
+            self.change("rmdir", dir, |disk| {
+                disk.entries.remove(dir);
+                Ok(())
+            })
+            .map_err(fail("cannot remove", dir))?;
         }
         Ok(())
     }
@@ -345,5 +378,11 @@ impl WriteHost for SimHost {
 
     fn run_service(&self, command: &[String], timeout: Duration) -> Result<String, HostError> {
         self.run(command, timeout)
+    }
+
+    /// One sealion runs at a time here, so nobody else has it.
+    fn lock(&self, path: &Path, _: Duration) -> Result<Box<dyn HostLock>, HostError> {
+        self.look(|disk| disk.may_write(path, 0)).map_err(fail("cannot lock", path))?;
+        Ok(Box::new(SimLock))
     }
 }

@@ -73,6 +73,9 @@ impl Shared {
     }
 
     fn pass(&self, before: &str, node: Option<usize>) {
+        if self.borrow().sealion_is_dead {
+            return;
+        }
         let mut world = self.borrow_mut();
         let at = world.faults.trace.len();
         let moment = world.faults.moment.clone();
@@ -86,7 +89,7 @@ impl Shared {
         let Some((_, fault)) = world.faults.planned.filter(|(planned, _)| *planned == at) else { return };
         if world.strike(fault, node) {
             drop(world);
-            std::panic::resume_unwind(Box::new(Killed));
+            super::operator::die(self);
         }
     }
 }

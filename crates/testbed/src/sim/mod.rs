@@ -1,8 +1,8 @@
 //! A Galera cluster in memory: servers that start, join, crash and lose quorum as the reference's section 1 saw the real ones do.
 //!
 //! One seed decides every guess and every duration, so a failure is replayed by its seed. Time is virtual: `wait` moves the
-//! clock, nothing sleeps. Start with [`rig::Rig`], which runs plans on a [`world::World`] as `sealion apply`, `resume` and
-//! `undo` do; [`group`] has membership and quorum, [`links`] who reaches whom in clear text or
+//! clock, nothing sleeps. Start with [`operator::Operator`], who runs what ships on a [`world::World`], with
+//! locks, leases and copies; [`rig::Rig`] drives the steps alone, for tests of one step; [`group`] has membership and quorum, [`links`] who reaches whom in clear text or
 //! TLS, [`transfer`] IST and SST; [`process`] has what a server does with its files.
 //!
 //! Left out: SQL, binlogs, flow control, segments, weights, SELinux, power cuts that lose synced bytes.
@@ -15,6 +15,7 @@ pub mod hand;
 pub mod links;
 pub mod look;
 pub mod node;
+pub mod operator;
 pub mod process;
 pub mod rig;
 pub mod rng;
@@ -23,5 +24,6 @@ pub mod world;
 
 pub use disk::Disk;
 pub use fault::{Fault, Instant};
+pub use operator::Operator;
 pub use rig::{End, Rig};
 pub use world::{Shared, World};

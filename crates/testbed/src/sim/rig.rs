@@ -5,10 +5,10 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-use change::driver::{Watcher, moment};
+use change::driver::Watcher;
 use change::machine::Command;
 use change::{Direction, Driver, Journal, Machine, Outcome, Record};
-use model::{Change, NodeName, Plan};
+use model::{Change, Plan};
 use providers::transit::{Authority, Limits, Problem, Transit};
 use secrecy::SecretString;
 use server::WriteNode;
@@ -30,6 +30,8 @@ pub enum End {
     Outcome(Outcome),
     /// The cluster did not become whole: exit code 4.
     NotRevived(String),
+    /// Refused before any step: by a lock, a lease, a change that is open.
+    Refused(String),
     /// There is no open plan in the journal.
     NothingToResume,
     Journal(String),
@@ -44,7 +46,7 @@ impl End {
     pub fn text(&self) -> String {
         match self {
             Self::Outcome(Outcome::Refused { why, .. } | Outcome::Stopped { why, .. }) => why.clone(),
-            Self::NotRevived(why) | Self::Journal(why) => why.clone(),
+            Self::NotRevived(why) | Self::Journal(why) | Self::Refused(why) => why.clone(),
             other => format!("{other:?}"),
         }
     }
@@ -75,25 +77,15 @@ struct Watch<'a> {
 
 impl Watcher for Watch<'_> {
     fn at(&mut self, machine: &Machine, command: &Command) {
-        let Some(name) = moment(machine, command) else { return };
-        let step = match command {
-            Command::Check { step, .. } | Command::Act { step, .. } | Command::Verify { step, .. } => {
-                machine.step(*step)
-            }
-            Command::Append(record) => match &**record {
-                Record::Intent { step, .. } | Record::Done { step, .. } => {
-                    machine.plan().steps.iter().find(|one| one.id == *step)
-                }
-                _ => None,
-            },
-            Command::Finished(_) => None,
-        };
-        let node = step
-            .and_then(|step| step.nodes.first())
-            .filter(|_| step.is_some_and(|step| step.nodes.len() == 1));
-        let node = node.map(|name: &NodeName| self.shared.borrow().index(name.as_str()));
-        self.shared.moment(&name, node);
+        self.shared.at(machine, command);
     }
+}
+
+/// In memory where the machine has such a place, since every line of a journal is synced.
+pub fn memory_dir() -> TempDir {
+    let memory = Path::new("/dev/shm");
+    let dir = tempfile::Builder::new().prefix("sealion-sim-").tempdir_in(memory);
+    dir.or_else(|_| tempfile::tempdir()).expect("a temporary directory can be made")
 }
 
 impl Rig {
@@ -103,16 +95,11 @@ impl Rig {
     }
 
     pub fn on(world: World) -> Self {
-        let memory = Path::new("/dev/shm");
-        let dir = tempfile::Builder::new()
-            .prefix("sealion-sim-")
-            .tempdir_in(memory)
-            .or_else(|_| tempfile::tempdir());
         Self {
             inventory: (0..world.servers.len()).collect(),
             clock: world.clock.clone(),
             shared: Shared::new(world),
-            dir: dir.expect("a temporary directory can be made"),
+            dir: memory_dir(),
             limits: Limits::default(),
             passphrase: PASSPHRASE.into(),
             leaf_days: 365,
@@ -181,12 +168,12 @@ impl Rig {
 
     /// `sealion apply`, with the fault that the world has planned.
     pub fn apply(&self, plan: &Plan) -> End {
-        Self::mortal(|| self.drive(|_| Some((Machine::start(plan.clone()), false, false))))
+        Self::mortal(&self.shared, || self.drive(|_| Some((Machine::start(plan.clone()), false, false))))
     }
 
     /// `sealion resume`, and with `Back` `sealion undo`: first what is down is started.
     pub fn resume(&self, wish: Option<Direction>) -> End {
-        Self::mortal(|| {
+        Self::mortal(&self.shared, || {
             self.drive(|journal| {
                 Machine::resume(journal.records(), wish).map(|(machine, turned)| (machine, turned, true))
             })
@@ -248,8 +235,10 @@ impl Rig {
         }
     }
 
-    fn mortal(work: impl FnOnce() -> End) -> End {
-        match catch_unwind(AssertUnwindSafe(work)) {
+    pub(super) fn mortal(shared: &Shared, work: impl FnOnce() -> End) -> End {
+        let ended = catch_unwind(AssertUnwindSafe(work));
+        shared.borrow_mut().sealion_is_dead = false;
+        match ended {
             Ok(end) => end,
             Err(cause) if cause.is::<Killed>() => End::Killed,
             Err(cause) => std::panic::resume_unwind(cause),

@@ -72,6 +72,8 @@ pub struct World {
     pub forbids_plain_beside_strict: bool,
     pub faults: Faults,
     pub said: Vec<String>,
+    /// Sealion was killed: what its destructors would do is not done.
+    pub sealion_is_dead: bool,
     pub next_pid: i32,
     next_tick_ms: u64,
 }
@@ -120,6 +122,7 @@ impl World {
             forbids_plain_beside_strict: true,
             faults: Faults::default(),
             said: vec![],
+            sealion_is_dead: false,
             next_pid: 1000,
             next_tick_ms: 0,
         };

@@ -1,15 +1,20 @@
 //! Sealion or a server is killed at every moment of every change; then `resume` ends in the wished state, or `undo` in the old one.
 //!
+//! What runs is `change_ops::roll`, with its locks, lease and copies of the journals. Whoever goes on has the state directory of
+//! the one who began, or another one that is empty: then the journal is taken over from the nodes.
+//!
 //! A failure prints its scenario with its seed. `SEALION_SIM_ONLY='<part of a scenario>'` runs only those, `SEALION_SIM_SEED=n`
-//! another world; `SEALION_DEEP=1` runs every instant within the actions too, of which otherwise a part is tried.
+//! another world; `SEALION_DEEP=1` runs every instant within the actions too, of which otherwise a part is tried, and lets another
+//! operator go on after each, as otherwise after a part, chosen by the seed.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use change::{Direction, Outcome};
 use model::{Change, Noun, Verb};
-use testbed::sim::disk::Entry;
-use testbed::sim::{End, Fault, Instant, Rig, World};
+use testbed::sim::disk::{Entry, MYSQL};
+use testbed::sim::rng::Rng;
+use testbed::sim::{End, Fault, Instant, Operator, Rig, World};
 
 /// All forks of one base have the same seed, so that they pass through the same instants until the fault.
 fn seed() -> u64 {
@@ -18,6 +23,20 @@ fn seed() -> u64 {
 
 /// Without SEALION_DEEP, one of so many instants within actions is tried.
 const STRIDE: usize = 13;
+/// Without SEALION_DEEP, after one of so many faults another operator goes on.
+const ANOTHER_IN: u64 = 3;
+/// Longer than a lease that nobody renews.
+const LAPSED_MS: u64 = 61_000;
+
+/// Who goes on after the fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Then {
+    Same,
+    /// With an empty state directory, when the lease has lapsed.
+    Another,
+    /// The same, at once with `--take-over`.
+    AnotherAtOnce,
+}
 
 fn enable() -> Change {
     Change::new(Verb::Enable, Noun::ALL)
@@ -33,10 +52,17 @@ fn plain() -> Rig {
     Rig::on(World::cluster(seed(), 3))
 }
 
-fn sealed() -> Rig {
+fn after(change: &Change) -> Rig {
     let rig = plain();
-    rig.must(&enable());
+    let before = Operator::new(&rig, "root@long-ago");
+    let plan = before.plan(change).expect("a plan");
+    let end = before.apply(&plan);
+    assert!(end.is_complete(), "{change}: {end:?}");
     rig
+}
+
+fn sealed() -> Rig {
+    after(&enable())
 }
 
 fn option_files(files: &BTreeMap<String, Entry>) -> BTreeMap<String, Entry> {
@@ -62,9 +88,10 @@ fn requires_tls(world: &World) -> Vec<bool> {
 
 fn rehearse(base: &Rig, change: &Change) -> Clean {
     let rig = base.fork(seed());
-    let plan = rig.plan(change).expect("a plan");
+    let operator = Operator::new(&rig, "root@db1");
+    let plan = operator.plan(change).expect("a plan");
     rig.arm(None);
-    let end = rig.apply(&plan);
+    let end = operator.apply(&plan);
     assert!(end.is_complete(), "the clean run of {change}: {end:?}");
     let world = rig.shared.borrow();
     assert_eq!(world.violations, Vec::<String>::new());
@@ -81,6 +108,7 @@ fn rehearse(base: &Rig, change: &Change) -> Clean {
 /// Everything that must hold at the end, as a list of what does not.
 fn broken(
     rig: &Rig,
+    operators: &[&Operator],
     wish: Direction,
     clean: &Clean,
     before: &BTreeMap<String, Entry>,
@@ -128,8 +156,20 @@ fn broken(
             wrong.push(format!("{} is still marked as drained", server.name()));
         }
     }
-    if let Err(error) = rig.journal_parses() {
-        wrong.push(error);
+    for server in &world.servers {
+        if server.disk.text("/var/lib/sealion/lease.json").is_some() {
+            wrong.push(format!("{}: the lease is not free", server.name()));
+        }
+        for file in ["node-key.pem", "node-cert.pem", "ca.pem"] {
+            let entry = server.disk.entries.get(&Path::new("/etc/mysql/sealion").join(file));
+            let is_sound = |entry: &Entry| {
+                let mode = if file == "node-key.pem" { 0o600 } else { 0o644 };
+                entry.bytes.is_some() && (entry.uid, entry.mode) == (MYSQL, mode)
+            };
+            if entry.is_some_and(|entry| !is_sound(entry)) {
+                wrong.push(format!("{}: {file} is {entry:?}", server.name()));
+            }
+        }
     }
     drop(world);
     for server in &rig.shared.borrow().servers {
@@ -138,10 +178,46 @@ fn broken(
             wrong.push(format!("{} has a key left over in sealion's own directory", server.name()));
         }
     }
-    if rig.texts().contains("PRIVATE KEY") || rig.texts().contains("hunter2") {
+    let journals = operators.iter().flat_map(|operator| operator.journals());
+    let mut texts: String = rig.shared.borrow().said.join("\n");
+    for (path, bytes) in journals {
+        if let Err(error) = change::journal::parse(&bytes, &path) {
+            wrong.push(error.to_string());
+        }
+        texts += &String::from_utf8_lossy(&bytes);
+    }
+    if texts.contains("PRIVATE KEY") || texts.contains("hunter2") {
         wrong.push("a secret is in the journal or was said".into());
     }
     wrong
+}
+
+/// Goes on with the change that is open, if one is; waits for a lease of a sealion that cannot be seen to be gone.
+fn go_on(
+    rig: &Rig,
+    operator: &Operator,
+    id: &str,
+    wish: Direction,
+    wrong: &mut Vec<String>,
+    waits: bool,
+) -> End {
+    // What was finished long ago is not to be undone.
+    let is_this = operator.finished_change().is_some_and(|plan| plan.id == id);
+    if operator.open_plan().is_none() && !(is_this && wish == Direction::Back) {
+        return End::NothingToResume;
+    }
+    let end = operator.go_on(Some(wish));
+    match &end {
+        End::Refused(text) if text.contains("another sealion is at work") && waits => {
+            rig.shared.borrow_mut().advance(LAPSED_MS);
+            operator.go_on(Some(wish))
+        }
+        End::Refused(text) => {
+            wrong.push(format!("refused: {text}"));
+            end
+        }
+        _ => end,
+    }
 }
 
 fn scenario(
@@ -151,6 +227,7 @@ fn scenario(
     at: usize,
     fault: Fault,
     wish: Direction,
+    then: Then,
 ) -> Vec<String> {
     let rig = base.fork(seed());
     {
@@ -159,39 +236,81 @@ fn scenario(
         rig.shared.borrow_mut().servers.iter_mut().for_each(|server| server.restarts_by_itself = by_itself);
     }
     let (before, old) = (rig.shared.borrow().user_files(), rig.shared.borrow().clone());
-    let plan = rig.plan(change).expect("a plan");
+    let one = Operator::new(&rig, "root@db1");
+    let mut another = Operator::new(&rig, "root@db2");
+    another.takes_over(then == Then::AnotherAtOnce);
+    let plan = one.plan(change).expect("a plan");
     rig.arm(Some((at, fault)));
-    let first = rig.apply(&plan);
+    let first = one.apply(&plan);
     rig.arm(None);
+    if fault == Fault::PowerCut {
+        one.reboot();
+    }
+    let mut wrong = Vec::new();
     // Nobody was killed: the change itself has to get over it.
-    let stumbled_over = fault == Fault::Stumble && !first.is_complete();
+    if fault == Fault::Stumble && !first.is_complete() {
+        wrong.push("a start that passes stopped the change".into());
+    }
     if fault == Fault::DiskFull {
         rig.shared.borrow_mut().servers.iter_mut().for_each(|server| server.disk.free_bytes = 1 << 30);
     }
-    let mut end = rig.resume(Some(wish));
+    let who = if then == Then::Same { &one } else { &another };
+    let waits = then == Then::Another || fault == Fault::PowerCut;
+    let mut end = go_on(&rig, who, &plan.id, wish, &mut wrong, waits);
     if end == End::NothingToResume {
         // Nothing was journalled, so nothing was begun: as before the first try, all nodes must be up.
         for index in 0..3 {
             rig.shared.borrow_mut().start(index);
         }
         rig.shared.borrow_mut().advance_until(60_000, World::is_whole);
+        // A lease of somebody who was killed before the first step keeps the next one off as well.
+        rig.shared.borrow_mut().advance(if first == End::Killed { LAPSED_MS } else { 0 });
         end = match wish {
-            Direction::Forward => rig.apply(&plan),
-            Direction::Back => End::Outcome(Outcome::Complete),
+            Direction::Forward if who.finished_change().is_some_and(|done| done.id == plan.id) => {
+                free_the_lease(who)
+            }
+            Direction::Forward => match who.plan(change) {
+                Ok(plan) => who.apply(&plan),
+                Err(error) => End::Refused(error.to_string()),
+            },
+            Direction::Back => free_the_lease(who),
         };
     }
     if let End::NotRevived(text) = &end {
         return lost_quorum(&rig, text);
     }
-    let mut wrong = broken(&rig, wish, clean, &before, &old);
+    if then != Then::Same {
+        wrong.extend(stuck(&one, &another));
+    }
+    wrong.extend(broken(&rig, &[&one, &another], wish, clean, &before, &old));
     if !end.is_complete() {
         wrong.insert(0, format!("it ended {end:?}"));
     }
-    if stumbled_over {
-        wrong.push("a start that passes stopped the change".into());
-    }
     if !wrong.is_empty() {
         wrong.insert(0, format!("first {first:?}"));
+    }
+    wrong
+}
+
+/// Whoever was killed before anything was begun leaves a lease, which the next command of anybody takes and gives back.
+fn free_the_lease(who: &Operator) -> End {
+    match who.abandon() {
+        End::NothingToResume => End::Outcome(Outcome::Complete),
+        other => other,
+    }
+}
+
+/// Somebody else has brought the change to its end: the one who began it learns that, or can close what is left open here.
+fn stuck(one: &Operator, another: &Operator) -> Vec<String> {
+    let mut wrong = Vec::new();
+    if another.open_change().is_some() {
+        wrong.push("whoever went on has a change open".into());
+    }
+    if one.open_plan().is_some() {
+        let end = one.abandon();
+        if !end.is_complete() || one.open_plan().is_some() {
+            wrong.push(format!("whoever began is stuck: {end:?}"));
+        }
     }
     wrong
 }
@@ -223,6 +342,7 @@ fn check(base: &Rig, change: &Change, faults: &[Fault], wishes: &[Direction]) {
     let clean = rehearse(base, change);
     let deep = std::env::var_os("SEALION_DEEP").is_some() || only().is_some();
     let (mut failures, mut tried) = (Vec::new(), 0);
+    let mut rng = Rng::new(seed());
     for (at, instant) in clean.instants.iter().enumerate() {
         let is_copy = instant.before.contains(".journal");
         let is_chosen = instant.before.is_empty() || (at % STRIDE == 0 && !is_copy) || deep;
@@ -232,15 +352,26 @@ fn check(base: &Rig, change: &Change, faults: &[Fault], wishes: &[Direction]) {
                 if !deep && fault != Fault::KillSealion && wishes.len() == 2 && (at + nth) % 2 != way {
                     continue;
                 }
-                let name =
-                    format!("{change} seed {} instant {at} ({instant}) {fault:?} then {wish:?}", seed());
-                if !is_chosen || only().is_some_and(|part| !name.contains(&part)) {
-                    continue;
-                }
-                tried += 1;
-                let wrong = scenario(base, change, &clean, at, fault, wish);
-                if !wrong.is_empty() {
-                    failures.push(format!("{name}\n    {}", wrong.join("\n    ")));
+                let all = [Then::Same, Then::Another, Then::AnotherAtOnce];
+                let chosen = match rng.between(0, 2 * ANOTHER_IN) {
+                    0 => Then::Another,
+                    1 => Then::AnotherAtOnce,
+                    _ => Then::Same,
+                };
+                for then in all {
+                    let name = format!(
+                        "{change} seed {} instant {at} ({instant}) {fault:?} then {wish:?} by {then:?}",
+                        seed()
+                    );
+                    let is_named = only().is_some_and(|part| name.contains(&part));
+                    if !is_chosen || !(is_named || (only().is_none() && (deep || then == chosen))) {
+                        continue;
+                    }
+                    tried += 1;
+                    let wrong = scenario(base, change, &clean, at, fault, wish, then);
+                    if !wrong.is_empty() {
+                        failures.push(format!("{name}\n    {}", wrong.join("\n    ")));
+                    }
                 }
             }
         }
@@ -274,8 +405,7 @@ fn enable_survives_power_cuts_and_full_disks() {
 fn enable_beside_an_earlier_change_takes_back_its_own_part_only() {
     let galera = Change::new(Verb::Enable, [Noun::Galera]);
     let rest = Change::new(Verb::Enable, [Noun::Sst, Noun::Clients]);
-    let base = plain();
-    base.must(&galera);
+    let base = after(&galera);
     check(&base, &rest, &[Fault::KillSealion], &BOTH);
 }
 

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use change_ops::roll;
+use change_ops::roll::{self, Settings};
 use clap::Args;
 use model::Plan;
 use site::{Cluster, OpsError};
 
-use super::{How, Yes, confirm, from_inventory, run, settings};
+use super::{How, TakeOver, Yes, confirm, from_inventory, run, settings};
 use crate::options::{Global, TABLE_OR_JSON, formats};
 
 #[derive(Debug, Args)]
@@ -22,6 +22,8 @@ pub struct ApplyArgs {
     pub yes: Yes,
     #[command(flatten)]
     pub how: How,
+    #[command(flatten)]
+    pub over: TakeOver,
 }
 
 pub fn apply(global: &Global, args: &ApplyArgs) -> Result<u8, OpsError> {
@@ -36,8 +38,9 @@ pub fn apply(global: &Global, args: &ApplyArgs) -> Result<u8, OpsError> {
     };
     let text = std::fs::read_to_string(&args.plan).map_err(|error| bad(error.to_string()))?;
     let plan: Plan = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
+    let settings = Settings { takes_over: args.over.take_over, ..settings(&args.how) };
     confirm(&plan, args.yes.yes.as_deref())?;
     run(global, &cluster, &plan.change.to_string(), |tell| {
-        roll::apply(&cluster, &settings(&args.how), passphrase, &plan, tell)
+        roll::apply(&cluster, &settings, passphrase, &plan, tell)
     })
 }

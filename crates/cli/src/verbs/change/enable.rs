@@ -1,13 +1,13 @@
 //! `sealion enable`, `disable`, `rotate`.
 
 use ::change::Direction;
-use change_ops::roll;
+use change_ops::roll::{self, Settings};
 use clap::Args;
 use model::{Noun, Verb};
 use site::{Cluster, OpsError};
 
 use super::resume::described;
-use super::{How, Yes, confirm, confirm_what, from_inventory, run, settings, wish};
+use super::{How, TakeOver, Yes, confirm, confirm_what, from_inventory, run, settings, wish};
 use crate::options::{Global, TABLE_OR_JSON, formats};
 
 #[derive(Debug, Args)]
@@ -20,6 +20,8 @@ pub struct ChangeArgs {
     pub yes: Yes,
     #[command(flatten)]
     pub how: How,
+    #[command(flatten)]
+    pub over: TakeOver,
 }
 
 #[derive(Debug, Args)]
@@ -46,7 +48,8 @@ pub struct RotateArgs {
 pub fn change(global: &Global, verb: Verb, args: &ChangeArgs) -> Result<u8, OpsError> {
     let cluster = Cluster::read(&global.inventory)?;
     let passphrase = cluster.passphrase(args.how.running.ca_passphrase_file.as_deref())?;
-    let (settings, wish) = (settings(&args.how), wish(verb, &args.nouns));
+    let settings = Settings { takes_over: args.over.take_over, ..settings(&args.how) };
+    let wish = wish(verb, &args.nouns);
     // The same command again finishes what it began.
     if let Some(open) = roll::open_plan(&cluster)?.filter(|open| open.change == wish) {
         confirm_what(

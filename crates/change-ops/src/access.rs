@@ -1,0 +1,123 @@
+//! What a change is given to work with: nodes, a look on the wire, the operator's own directories, a clock, and who the
+//! operator's process is. A user's cluster gives the real ones; tests hand in simulated ones, and drive what ships.
+
+use std::path::Path;
+
+use change::{Command, Machine};
+use host::{Local, ReadHost, WriteHost};
+use model::{Clock, Look, SystemClock};
+use serde::{Deserialize, Serialize};
+use server::WriteNode;
+use site::inventory::Cluster;
+use site::random16;
+use status_ops::sniff::WireEye;
+
+/// A process of an operator's machine, told apart from all others that ever ran.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OperatorProcess {
+    /// The machine since its start.
+    pub boot_id: String,
+    pub pid: i32,
+    /// 0: not known.
+    pub start_ticks: u64,
+}
+
+pub trait ClusterAccess {
+    fn cluster_name(&self) -> &str;
+    /// Journals, on the operator's machine.
+    fn state_dir(&self) -> &Path;
+    /// The cluster's own CA, on the operator's machine.
+    fn ca_dir(&self) -> &Path;
+    /// Each call gives handles of their own.
+    fn nodes(&self) -> Vec<Box<dyn WriteNode + '_>>;
+    fn look(&self) -> Box<dyn Look + '_>;
+    fn clock(&self) -> &dyn Clock;
+    fn process(&self) -> OperatorProcess;
+    /// `root@db1`.
+    fn operator(&self) -> String;
+    /// Whether that process is known to be gone. What cannot be told is not gone.
+    fn has_ended(&self, process: &OperatorProcess) -> bool;
+    /// The nodes' hosts for a thread that renews leases while a step takes long, as [`Self::nodes`] has them. `None`: there is no
+    /// thread, and leases are renewed between records.
+    fn thread_hosts(&self) -> Option<Vec<Box<dyn WriteHost + Send>>>;
+    /// The driver is about to carry out a command; `say` is for people.
+    fn at(&self, machine: &Machine, command: &Command, say: &mut dyn FnMut(String));
+}
+
+/// The nodes' files are on this machine.
+impl ClusterAccess for Cluster {
+    fn cluster_name(&self) -> &str {
+        &self.name
+    }
+
+    fn state_dir(&self) -> &Path {
+        &self.state_dir
+    }
+
+    fn ca_dir(&self) -> &Path {
+        &self.ca_dir
+    }
+
+    fn nodes(&self) -> Vec<Box<dyn WriteNode + '_>> {
+        self.live().into_iter().map(|node| Box::new(node) as Box<dyn WriteNode>).collect()
+    }
+
+    fn look(&self) -> Box<dyn Look + '_> {
+        Box::new(WireEye { cluster: self })
+    }
+
+    fn clock(&self) -> &dyn Clock {
+        &SystemClock
+    }
+
+    fn process(&self) -> OperatorProcess {
+        let pid = i32::try_from(std::process::id()).unwrap_or(i32::MAX);
+        let start_ticks = Local.process(pid).ok().flatten().map_or(0, |facts| facts.start_ticks);
+        OperatorProcess { boot_id: boot_id(), pid, start_ticks }
+    }
+
+    fn operator(&self) -> String {
+        let user =
+            std::env::var("SUDO_USER").or_else(|_| std::env::var("USER")).unwrap_or_else(|_| "uid".into());
+        let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+        format!("{user}@{}", host.trim())
+    }
+
+    fn has_ended(&self, process: &OperatorProcess) -> bool {
+        if process.boot_id != boot_id() || process.start_ticks == 0 {
+            return false;
+        }
+        Local
+            .process(process.pid)
+            .is_ok_and(|facts| facts.is_none_or(|facts| facts.start_ticks != process.start_ticks))
+    }
+
+    fn thread_hosts(&self) -> Option<Vec<Box<dyn WriteHost + Send>>> {
+        Some(self.nodes.iter().map(|_| Box::new(Local) as Box<dyn WriteHost + Send>).collect())
+    }
+
+    fn at(&self, machine: &Machine, command: &Command, say: &mut dyn FnMut(String)) {
+        let Some(moment) = change::driver::moment(machine, command) else { return };
+        let is_wished = |name: &str| std::env::var(name).is_ok_and(|wish| wish == moment);
+        if is_wished("SEALION_CRASH_AT") {
+            std::process::abort();
+        }
+        if is_wished("SEALION_HOLD_AT") {
+            say(format!("held at {moment} (SEALION_HOLD_AT)"));
+            loop {
+                std::thread::sleep(std::time::Duration::from_secs(3600));
+            }
+        }
+    }
+}
+
+/// Another one at each start of the kernel. Where it is not known, nobody else has the same.
+fn boot_id() -> String {
+    let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    // Process numbers mean something within one PID namespace only.
+    let namespace = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    match text.trim() {
+        "" => format!("unknown {}", model::hex(&random16())),
+        id => format!("{id} {}", namespace.display()),
+    }
+}
