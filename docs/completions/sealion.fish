@@ -346,6 +346,7 @@ never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l accept-unknown-clients -d 'Require TLS of clients even if it could not be seen whether some still connect without it'
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l accept-unproven -d 'Close the change even if the last check could not prove it; `status` and the journal keep showing it'
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -l take-over -d 'Continue although another sealion holds the lease of this cluster; verify first that it has ended'
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l yes -d 'Do not ask for confirmation; HASH is the hash that the plan shows' -r
@@ -364,6 +365,7 @@ never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l accept-unknown-clients -d 'Require TLS of clients even if it could not be seen whether some still connect without it'
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l accept-unproven -d 'Close the change even if the last check could not prove it; `status` and the journal keep showing it'
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -l take-over -d 'Continue although another sealion holds the lease of this cluster; verify first that it has ended'
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l yes -d 'Do not ask for confirmation; HASH is the hash that the plan shows' -r
@@ -382,6 +384,7 @@ never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l accept-unknown-clients -d 'Require TLS of clients even if it could not be seen whether some still connect without it'
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l accept-unproven -d 'Close the change even if the last check could not prove it; `status` and the journal keep showing it'
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -l take-over -d 'Continue although another sealion holds the lease of this cluster; verify first that it has ended'
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l yes -d 'Do not ask for confirmation; HASH is the hash that the plan shows' -r
@@ -400,6 +403,7 @@ never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l accept-unknown-clients -d 'Require TLS of clients even if it could not be seen whether some still connect without it'
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l accept-unproven -d 'Close the change even if the last check could not prove it; `status` and the journal keep showing it'
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l take-over -d 'Continue although another sealion holds the lease of this cluster; verify first that it has ended'
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l yes -d 'Do not ask for confirmation; HASH is the hash that the plan shows' -r

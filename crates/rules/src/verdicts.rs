@@ -30,7 +30,7 @@ pub fn no(value: &Value, otherwise: &str) -> Verdict {
 pub fn at_least(value: &Value, least: i64, unit: &str) -> Verdict {
     match value {
         Value::Number(number) if *number >= least => Verdict::Pass,
-        Value::Number(number) => Verdict::Fail(format!("{number} {unit}, at least {least} are wanted")),
+        Value::Number(number) => Verdict::Fail(format!("{number} {unit}; required: at least {least}")),
         Value::Absent => Verdict::NotApplicable,
         other => unknown(other),
     }
@@ -40,7 +40,7 @@ pub fn at_least(value: &Value, least: i64, unit: &str) -> Verdict {
 pub fn seen(value: &Value) -> Verdict {
     match value {
         Value::Text(word) if word == "sealed" => Verdict::Pass,
-        Value::Text(word) if word.starts_with("plain") => Verdict::Fail(format!("seen on the wire: {word}")),
+        Value::Text(word) if word.starts_with("plain") => Verdict::Fail(format!("captured: {word}")),
         other => unknown(other),
     }
 }

@@ -146,6 +146,7 @@ pub fn with_sights(cluster: &Cluster, sights: Vec<LinkSight>, not_looked_at: Vec
                     view.status("wsrep_provider_version")
                         .unwrap_or("")
                         .clone_into(&mut status.cluster.galera_version);
+                    status.cluster.galera_version = galera_release(&status.cluster.galera_version);
                     let size = i64::try_from(view.cluster_size()).unwrap_or(i64::MAX);
                     seen.note(
                         cluster.name.clone(),
@@ -248,6 +249,16 @@ fn why_unseen(iface: &str, address: &str, port: u16) -> Option<String> {
         Err(error) => cannot(format!(
             "{resolved} cannot be reached from here ({error}), so it is in another network. For a lab: sealion lab exec -- sealion status"
         )),
+    }
+}
+
+/// The provider calls itself "4.23(rXXXX)"; its release is 26.4.23, after the version of the wsrep API (25 for Galera 3).
+fn galera_release(provider_version: &str) -> String {
+    let version = provider_version.split('(').next().unwrap_or_default().trim();
+    match version.split('.').next() {
+        Some("4") => format!("26.{version}"),
+        Some("3") => format!("25.{version}"),
+        _ => version.to_owned(),
     }
 }
 

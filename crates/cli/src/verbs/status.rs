@@ -1,7 +1,7 @@
 //! `sealion status`.
 
 use clap::Args;
-use model::{Severity, Verdict};
+use model::{Finding, Severity, Verdict};
 use site::OpsError;
 
 use crate::options::{Connect, Format, Global, SeverityArg, TABLE_OR_JSON, connect, formats};
@@ -78,8 +78,8 @@ pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
     } else {
         if let Some(open) = &open {
             println!(
-                "{} {open} is not finished; next: sealion resume, sealion undo, or sealion abandon",
-                show::bold("open change:")
+                "{} {open}\n  next: sealion resume, sealion undo, or sealion abandon\n",
+                show::bold("UNFINISHED CHANGE")
             );
         }
         if let Some(holder) = &lease {
@@ -88,7 +88,7 @@ pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
         if let Some(unproven) = &unproven {
             println!("{} {unproven}", show::bold("closed without proof:"));
         }
-        print_status(&status);
+        print_status(&status, cluster.has_files);
     }
     if status.nodes.iter().all(|node| node.version.is_none()) {
         return Ok(3);
@@ -114,7 +114,7 @@ pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
     })
 }
 
-pub fn print_status(status: &status_ops::status::Status) {
+fn print_status(status: &status_ops::status::Status, is_changeable: bool) {
     let cluster = &status.cluster;
     let is_outside = |node: &status_ops::status::NodeStatus| {
         !node.rows.is_empty() && node.rows.iter().all(|row| row.what == "client")
@@ -172,35 +172,143 @@ pub fn print_status(status: &status_ops::status::Status) {
             );
         }
     }
-    let bad: Vec<_> = status
-        .findings
-        .iter()
-        .filter(|finding| matches!(finding.verdict, Verdict::Fail(_) | Verdict::Unknown(_)))
-        .collect();
-    if bad.is_empty() {
-        println!("{}", show::green("no findings"));
-    } else {
-        let rows = bad
-            .iter()
-            .map(|finding| {
-                let why = match &finding.verdict {
-                    Verdict::Fail(why) | Verdict::Unknown(why) => why.clone(),
-                    _ => String::new(),
-                };
-                vec![
-                    finding.rule.clone(),
-                    format!("{} {}", finding.verdict.word(), finding.severity),
-                    finding.subject.clone(),
-                    why,
-                ]
-            })
-            .collect();
-        println!("{}", show::table(&["rule", "verdict", "subject", "why"], rows));
-    }
+    print_findings(status, is_changeable);
     for line in &status.not_applicable {
         println!("not applicable: {line}");
     }
     for line in &status.not_looked_at {
         println!("not looked at: {line}");
+    }
+}
+
+/// Findings of one rule with the same verdict: a row a rule, not a row a node.
+struct RuleFindings<'f> {
+    first: &'f Finding,
+    /// Subjects that have the same reason stand together.
+    reasons: Vec<(&'f str, Vec<&'f str>)>,
+}
+
+fn reason(finding: &Finding) -> &str {
+    match &finding.verdict {
+        Verdict::Fail(why) | Verdict::Unknown(why) => why,
+        Verdict::Pass | Verdict::NotApplicable => "",
+    }
+}
+
+fn by_rule(findings: &[Finding]) -> Vec<RuleFindings<'_>> {
+    let mut groups: Vec<RuleFindings<'_>> = Vec::new();
+    for finding in findings.iter().filter(|one| matches!(one.verdict, Verdict::Fail(_) | Verdict::Unknown(_)))
+    {
+        let is_same = |group: &&mut RuleFindings<'_>| {
+            group.first.rule == finding.rule && group.first.verdict.word() == finding.verdict.word()
+        };
+        let (why, subject) = (reason(finding), finding.subject.as_str());
+        match groups.iter_mut().find(is_same) {
+            Some(group) => match group.reasons.iter_mut().find(|(known, _)| *known == why) {
+                Some((_, subjects)) => subjects.push(subject),
+                None => group.reasons.push((why, vec![subject])),
+            },
+            None => groups.push(RuleFindings { first: finding, reasons: vec![(why, vec![subject])] }),
+        }
+    }
+    groups
+}
+
+/// Subjects of links all begin with the kind of the link: it is said once.
+fn subjects(all: &[&str]) -> String {
+    let kind = all.first().and_then(|first| first.split_once(' ')).map(|(kind, _)| kind);
+    match kind.filter(|kind| {
+        all.iter().all(|one| one.strip_prefix(*kind).is_some_and(|rest| rest.starts_with(' ')))
+    }) {
+        Some(kind) => {
+            let rest = all.iter().filter_map(|one| one.split_once(' ').map(|(_, rest)| rest));
+            format!("{kind} {}", rest.collect::<Vec<_>>().join(", "))
+        }
+        None => all.join(", "),
+    }
+}
+
+fn print_findings(status: &status_ops::status::Status, is_changeable: bool) {
+    let groups = by_rule(&status.findings);
+    if groups.is_empty() {
+        println!("{}", show::green("no findings"));
+        return;
+    }
+    println!();
+    for group in &groups {
+        let first = group.first;
+        let verdict = match first.verdict {
+            Verdict::Unknown(_) => "UNKNOWN".to_owned(),
+            _ => show::red("FAIL"),
+        };
+        println!("{verdict} {:<8} {}  {}", first.severity.to_string(), first.rule, first.title);
+        for (why, on) in &group.reasons {
+            println!("{}", show::wrapped("              ", &format!("{}: {why}", subjects(on))));
+        }
+    }
+    for line in next_commands(&groups, is_changeable) {
+        println!("{line}");
+    }
+}
+
+/// What a person would type now.
+fn next_commands(groups: &[RuleFindings<'_>], is_changeable: bool) -> Vec<String> {
+    let failed = |group: &&RuleFindings<'_>| matches!(group.first.verdict, Verdict::Fail(_));
+    let Some(first) = groups.first() else { return vec![] };
+    let mut nouns: Vec<&str> = Vec::new();
+    for noun in ["galera", "sst", "clients"] {
+        let helps =
+            |group: &RuleFindings<'_>| group.first.remedy.starts_with(&format!("sealion enable {noun}"));
+        if groups.iter().filter(failed).any(helps) {
+            nouns.push(noun);
+        }
+    }
+    let mut lines = vec![String::new()];
+    if !nouns.is_empty() && is_changeable {
+        lines.push(format!("next: sealion plan enable {}", nouns.join(",")));
+    }
+    let mark = if lines.len() == 1 { "next: " } else { "      " };
+    lines.push(format!("{mark}sealion explain {}   what a rule means, and how to fix it", first.first.rule));
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(rule: &str, subject: &str, verdict: Verdict) -> Finding {
+        Finding {
+            rule: rule.into(),
+            title: "t".into(),
+            severity: Severity::High,
+            subject: subject.into(),
+            verdict,
+            observations: vec![],
+            remedy: String::new(),
+        }
+    }
+
+    #[test]
+    fn findings_of_a_rule_stand_together_and_their_reasons_once() {
+        let fail = |why: &str| Verdict::Fail(why.into());
+        let all = [
+            finding("SL1", "galera n1-n2", fail("plain, 4 canaries")),
+            finding("SL1", "galera n1-n3", fail("plain, 4 canaries")),
+            finding("SL1", "galera n2-n3", fail("plain, 5 canaries")),
+            finding("SL2", "n1", Verdict::Pass),
+            finding("SL1", "galera n1-n4", Verdict::Unknown("silent".into())),
+        ];
+        let groups = by_rule(&all);
+        assert_eq!(groups.len(), 2);
+        assert_eq!(
+            groups[0].reasons,
+            [
+                ("plain, 4 canaries", vec!["galera n1-n2", "galera n1-n3"]),
+                ("plain, 5 canaries", vec!["galera n2-n3"])
+            ]
+        );
+        assert_eq!(subjects(&groups[0].reasons[0].1), "galera n1-n2, n1-n3");
+        assert_eq!(subjects(&["n1", "n2"]), "n1, n2");
+        assert_eq!(subjects(&["n1", "galera n1-n2"]), "n1, galera n1-n2");
     }
 }

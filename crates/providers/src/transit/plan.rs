@@ -196,26 +196,7 @@ pub fn plan(transit: &mut Transit<'_>, change: &Change, sealion_version: &str) -
     }
     let steps = builder.steps;
     let made_unix_ms = transit.clock.unix_ms();
-    let restarts = steps.iter().filter(|step| step.restarts_server && !step.no_op).count();
-    let nodes = drafts.len();
-    let mut impact = vec![format!(
-        "{restarts} server restarts, one node at a time, each drained first; {} of {nodes} nodes serve at any moment",
-        nodes.saturating_sub(1)
-    )];
-    if restarts > 0 {
-        impact.push(
-            "connections to a node end when it is stopped; new ones are refused there for some 5 to 15 s"
-                .into(),
-        );
-        impact.push(
-            "error logs get start-up and shutdown lines, and a change of membership per restart".into(),
-        );
-        impact.push(
-            "from the first dynamic node on links may be plain or TLS; the last step says what they are"
-                .into(),
-        );
-    }
-    impact.push("canary rows are written into the schema sealion_canary, and removed again".into());
+    let impact = impact(&steps, drafts.len());
     Ok(Plan {
         id: plan_id(made_unix_ms, change),
         sequence: 0,
@@ -233,6 +214,37 @@ pub fn plan(transit: &mut Transit<'_>, change: &Change, sealion_version: &str) -
         ],
         steps,
     })
+}
+
+/// What the users of the cluster will notice; nothing of what this change does not do.
+fn impact(steps: &[Step], nodes: usize) -> Vec<String> {
+    let does = |is: &dyn Fn(&Step) -> bool| steps.iter().any(|step| !step.no_op && is(step));
+    let restarts = steps.iter().filter(|step| step.restarts_server && !step.no_op).count();
+    let mut impact = Vec::new();
+    if restarts > 0 {
+        impact.push(format!(
+            "{restarts} server restarts, one node at a time, each drained first; {} of {nodes} nodes serve at any moment",
+            nodes.saturating_sub(1)
+        ));
+        impact.push(
+            "connections to a node end when it is stopped; it refuses new ones for some 5 to 15 s".into(),
+        );
+        impact
+            .push("error logs get startup and shutdown messages, and a membership change per restart".into());
+    } else {
+        impact.push("no server is restarted".into());
+    }
+    if does(&|step| step.kind == "round" && step.params["after"] == "D") {
+        impact.push(
+            "while nodes run with socket.dynamic a link may be cleartext or TLS; the last step verifies every link"
+                .into(),
+        );
+    }
+    if does(&|step| step.kind == "prove") {
+        impact
+            .push("test rows (canaries) are written to the schema sealion_canary, and removed again".into());
+    }
+    impact
 }
 
 fn plan_id(unix_ms: u64, change: &Change) -> String {
@@ -284,7 +296,7 @@ fn enable(
             "E0.ca".into(),
             "authority",
             format!(
-                "a CA for cluster {cluster} only, its key encrypted, in {}",
+                "create a CA for cluster {cluster} only, with an encrypted key, in {}",
                 transit.authority.dir.display()
             ),
             vec![],
@@ -303,7 +315,7 @@ fn enable(
         let step = builder.add(
             format!("E0.{}", draft.name),
             "files",
-            format!("key, certificate and CA into {}", draft.tls_dir.display()),
+            format!("write key, certificate and CA to {}", draft.tls_dir.display()),
             vec![draft.name.clone()],
             serde_json::json!({}),
         );
@@ -359,8 +371,8 @@ fn enable(
                 draft.ssl_cert = draft.path(CERT_FILE);
             }
             let title = match (galera, clients) {
-                (true, true) => "speaks both plain and TLS to nodes, offers TLS to clients; restart",
-                (true, false) => "speaks both plain and TLS to nodes; restart",
+                (true, true) => "accepts cleartext and TLS from nodes, offers TLS to clients; restart",
+                (true, false) => "accepts cleartext and TLS from nodes; restart",
                 _ => "offers TLS to clients; restart",
             };
             round(builder, "E2", draft, edits, before, cert_before, clients, title)?;
@@ -371,7 +383,7 @@ fn enable(
         builder.add(
             "E3".into(),
             "gate",
-            "no member is plain any more, seen by asking all".into(),
+            "check that no node uses cleartext only any more".into(),
             everywhere,
             GateParams { all: "DS".into() },
         );
@@ -391,7 +403,7 @@ fn enable(
                 before,
                 cert_before,
                 clients,
-                "speaks only TLS to nodes; restart",
+                "accepts only TLS from nodes; restart",
             )?;
         }
     }
@@ -399,7 +411,7 @@ fn enable(
         builder.add(
             "E5.look".into(),
             "clients-gate",
-            "does any client still speak clear text?".into(),
+            "check that no client connects without TLS any more".into(),
             vec![],
             serde_json::json!({}),
         );
@@ -421,7 +433,7 @@ fn enable(
         builder.add(
             "E6".into(),
             "prove",
-            "canaries are written on every node while the links are watched".into(),
+            "verify every link: capture it while test rows are written".into(),
             vec![],
             ProveParams { kinds },
         );
@@ -482,7 +494,11 @@ fn require(builder: &mut Builder, prefix: &str, draft: &mut Draft, on: bool) -> 
     let step = builder.add(
         format!("{prefix}.{}", draft.name),
         "require",
-        format!("{} {} clients that do not use TLS", draft.name, if on { "refuses" } else { "takes" }),
+        format!(
+            "{} {}",
+            draft.name,
+            if on { "requires TLS from clients" } else { "no longer requires TLS from clients" }
+        ),
         vec![draft.name.clone()],
         RequireParams { edit, before, after: on },
     );
@@ -519,14 +535,14 @@ fn disable(change: &Change, drafts: &mut [Draft], builder: &mut Builder) -> Resu
                 before,
                 cert_before,
                 clients,
-                "speaks both plain and TLS to nodes; restart",
+                "accepts cleartext and TLS from nodes; restart",
             )?;
         }
         let everywhere: Vec<NodeName> = drafts.iter().map(|draft| draft.name.clone()).collect();
         builder.add(
             "D1".into(),
             "gate",
-            "every member speaks plain too, seen by asking all".into(),
+            "check that every node accepts cleartext too".into(),
             everywhere,
             GateParams { all: "PD".into() },
         );
@@ -553,7 +569,8 @@ fn disable(change: &Change, drafts: &mut [Draft], builder: &mut Builder) -> Resu
                 edits.extend(["ssl_ca", "ssl_cert", "ssl_key"].map(|key| draft.unset(key)));
                 draft.ssl_cert = String::new();
             }
-            let title = if galera { "speaks plain; restart" } else { "offers no TLS to clients; restart" };
+            let title =
+                if galera { "uses cleartext only; restart" } else { "offers no TLS to clients; restart" };
             round(builder, "D2", draft, edits, before, cert_before, clients, title)?;
         }
     }
@@ -567,7 +584,7 @@ fn disable(change: &Change, drafts: &mut [Draft], builder: &mut Builder) -> Resu
             let step = builder.add(
                 format!("D3.{}", draft.name),
                 "edit",
-                format!("[sst] in {}: transfers in clear text", draft.file.display()),
+                format!("[sst] in {}: transfers in cleartext", draft.file.display()),
                 vec![draft.name.clone()],
                 EditParams { edit },
             );
@@ -580,7 +597,7 @@ fn disable(change: &Change, drafts: &mut [Draft], builder: &mut Builder) -> Resu
             let step = builder.add(
                 format!("D4.{}", draft.name),
                 "retire",
-                format!("key and certificate out of {}", draft.tls_dir.display()),
+                format!("remove key and certificate from {}", draft.tls_dir.display()),
                 vec![draft.name.clone()],
                 serde_json::json!({}),
             );
@@ -603,7 +620,7 @@ fn rotate(transit: &mut Transit<'_>, drafts: &[Draft], builder: &mut Builder) ->
     for draft in drafts {
         if draft.view.galera_state() != GaleraState::Strict {
             return Err(refuse(format!(
-                "{} does not speak strict TLS, so there is nothing to rotate safely\n  why:  it speaks {}\n  next: sealion enable galera",
+                "{} does not use TLS only, so there is nothing to rotate safely\n  why:  its provider is {}\n  next: sealion enable galera",
                 draft.name,
                 draft.view.galera_state()
             )));
@@ -617,7 +634,7 @@ fn rotate(transit: &mut Transit<'_>, drafts: &[Draft], builder: &mut Builder) ->
         let step = builder.add(
             format!("R1.{}", draft.name),
             "rotate",
-            format!("{} serves a new leaf to nodes and clients, without a restart", draft.name),
+            format!("{} uses a new certificate for nodes and clients, without a restart", draft.name),
             vec![draft.name.clone()],
             RotateParams { serial_before },
         );

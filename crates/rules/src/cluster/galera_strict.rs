@@ -1,4 +1,4 @@
-//! Galera speaks TLS only.
+//! Galera replication traffic is encrypted.
 
 use model::{Severity, Value, Verdict};
 
@@ -6,10 +6,10 @@ use crate::FactRule;
 
 pub const GALERA_STRICT: FactRule = FactRule {
     id: "SL3001",
-    title: "Galera speaks TLS only",
+    title: "Galera replication traffic is encrypted",
     severity: Severity::High,
     references: &["Galera manual: socket.ssl, socket.dynamic"],
-    explanation: "socket.dynamic is a guess made within 500 to 750 ms, not a negotiation: whoever delays bytes decides. It is meant for the time of a change, not to stay.",
+    explanation: "Without socket.ssl the traffic is cleartext. With socket.dynamic a node guesses within 500 to 750 ms and does not negotiate, so an attacker who delays packets decides. It is meant for the time of a change only.",
     remedy: "sealion enable galera",
     fact: "galera.effective",
     judge,
@@ -19,9 +19,13 @@ fn judge(value: &Value) -> Verdict {
     match value {
         Value::Text(word) if word == "strict" => Verdict::Pass,
         Value::Text(word) if word == "dynamic" => {
-            Verdict::Fail("socket.dynamic=YES: each link is guessed, and may be plain".into())
+            Verdict::Fail("socket.dynamic=YES: a link may be cleartext".into())
         }
-        Value::Text(word) => Verdict::Fail(format!("it speaks {word}")),
+        Value::Text(word) => Verdict::Fail(if word == "plain" {
+            "Galera replication traffic is not encrypted".into()
+        } else {
+            format!("the provider is configured as \"{word}\"")
+        }),
         other => crate::verdicts::unknown(other),
     }
 }

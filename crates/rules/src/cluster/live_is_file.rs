@@ -1,4 +1,4 @@
-//! The server runs with the provider options that its file has.
+//! The running provider options match the option file.
 
 use model::{Severity, Value, Verdict};
 
@@ -6,10 +6,10 @@ use crate::FactRule;
 
 pub const LIVE_IS_FILE: FactRule = FactRule {
     id: "SL3003",
-    title: "The server runs with the provider options that its file has",
+    title: "The running provider options match the option file",
     severity: Severity::Medium,
     references: &["MariaDB manual: wsrep_provider_options"],
-    explanation: "The string is replaced whole by the last file that sets it, and read at start only. A difference shows itself at the next restart, mostly at night.",
+    explanation: "wsrep_provider_options is replaced as a whole by the last file that sets it, and read at startup only. A difference takes effect at the next restart.",
     remedy: "put the live value into the file, or restart the node",
     fact: "galera.file_differs",
     judge,

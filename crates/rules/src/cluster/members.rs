@@ -9,7 +9,7 @@ pub const MEMBERS: FactRule = FactRule {
     title: "The cluster has at least three members",
     severity: Severity::Medium,
     references: &["Galera manual: Quorum Components"],
-    explanation: "With two members every restart of one leaves the other alone, and any hiccup then stops the service.",
+    explanation: "With two members each restart leaves one node alone, and any network problem then stops the service.",
     remedy: "add a node, or an arbitrator (garbd)",
     fact: "cluster.size",
     judge: |value| crate::verdicts::at_least(value, 3, "members"),

@@ -12,7 +12,5 @@ pub const SST_TLS: FactRule = FactRule {
     explanation: "mariabackup's script ignores the server's own ssl_* options unless [sst] has ssl-mode or encrypt; rsync's uses them only if they are set on both ends.",
     remedy: "sealion enable sst",
     fact: "sst.configured",
-    judge: |value| {
-        crate::verdicts::yes(value, "the [sst] group has no key and certificate, or no mode that uses them")
-    },
+    judge: |value| crate::verdicts::yes(value, "SST encryption is not configured in [sst]"),
 };

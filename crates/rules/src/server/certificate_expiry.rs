@@ -9,7 +9,7 @@ pub const CERTIFICATE_EXPIRY: FactRule = FactRule {
     title: "The certificate is valid for at least 30 more days",
     severity: Severity::High,
     references: &["RFC 5280 sec. 4.1.2.5"],
-    explanation: "A running cluster does not tell: established links outlive the certificate, and the first node that restarts after the end is locked out.",
+    explanation: "A running cluster does not show an expired certificate: established links stay up, and the first node that restarts cannot join.",
     remedy: "sealion rotate clients",
     fact: "cert.expires_in_days",
     judge: |value| crate::verdicts::at_least(value, 30, "days are left"),

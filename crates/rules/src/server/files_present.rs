@@ -1,4 +1,4 @@
-//! The keys and certificates that the server refers to are there.
+//! The server's key and certificate files exist.
 
 use model::Severity;
 
@@ -6,10 +6,10 @@ use crate::FactRule;
 
 pub const FILES_PRESENT: FactRule = FactRule {
     id: "SL2006",
-    title: "The keys and certificates that the server refers to are there",
+    title: "The server's key and certificate files exist",
     severity: Severity::Critical,
     references: &["MariaDB manual: Securing Connections for Client and Server"],
-    explanation: "A running server keeps what it has read. With a file gone it goes on as before, and does not come up at its next start.",
+    explanation: "A running server keeps what it has loaded. If a file is missing it continues to run, and does not start again.",
     remedy: "sealion resume or sealion undo if a change is open; else sealion rotate (writes new ones), before anything restarts",
     fact: "tls.files_missing",
     judge: |value| crate::verdicts::absent(value),

@@ -1,4 +1,4 @@
-//! The private key can be read by its owner only.
+//! The private key is readable by its owner only.
 
 use model::Severity;
 
@@ -6,10 +6,10 @@ use crate::FactRule;
 
 pub const KEY_MODE: FactRule = FactRule {
     id: "SL2004",
-    title: "The private key can be read by its owner only",
+    title: "The private key is readable by its owner only",
     severity: Severity::High,
     references: &["CIS MariaDB Benchmark: permissions of SSL key files"],
-    explanation: "Whoever reads the key of a Galera node can join the cluster with it, and read every row.",
+    explanation: "Anyone who can read the key of a Galera node can join the cluster with it and read every row.",
     remedy: "chmod 600 on the key, then sealion rotate clients: it may have been read",
     fact: "key.others_can_read",
     judge: |value| crate::verdicts::no(value, "group or others may read it"),

@@ -1,4 +1,4 @@
-//! The private key belongs to the user that the server runs as.
+//! The private key is owned by the server's user.
 
 use model::Severity;
 
@@ -6,10 +6,10 @@ use crate::FactRule;
 
 pub const KEY_OWNER: FactRule = FactRule {
     id: "SL2005",
-    title: "The private key belongs to the user that the server runs as",
+    title: "The private key is owned by the server's user",
     severity: Severity::Medium,
     references: &["MariaDB manual: ssl_key"],
-    explanation: "Root reads everything, so a test as root says nothing. The server reads the key at its next start or reload, as its own user.",
+    explanation: "The server reads the key at its next start or reload, as its own user. Root can read any file, so a check as root would prove nothing.",
     remedy: "chown the key to the server's user",
     fact: "key.owner_is_server",
     judge: |value| {

@@ -9,8 +9,8 @@ pub const OFFERS_TLS: FactRule = FactRule {
     title: "The server offers TLS to clients",
     severity: Severity::High,
     references: &["MariaDB manual: Data-in-Transit Encryption", "CIS MariaDB Benchmark 7.1"],
-    explanation: "Without a certificate the server cannot speak TLS at all, whatever clients ask for. MariaDB before 11.4 has none by default.",
+    explanation: "Without a certificate the server cannot use TLS, whatever clients request. MariaDB before 11.4 has none by default.",
     remedy: "sealion enable clients",
     fact: "client.offered",
-    judge: |value| crate::verdicts::yes(value, "the server has no certificate that it could offer"),
+    judge: |value| crate::verdicts::yes(value, "the server has no certificate"),
 };

@@ -1,4 +1,4 @@
-//! The certificate served is valid now and for 30 more days.
+//! The certificate is valid now and for at least 30 more days.
 
 use model::{Severity, Value, Verdict};
 
@@ -6,7 +6,7 @@ use crate::{CERTIFICATE_DAYS_MIN, FactRule};
 
 pub const CERTIFICATE_DATES: FactRule = FactRule {
     id: "SL1121",
-    title: "The certificate served is valid now and for 30 more days",
+    title: "The certificate is valid now and for at least 30 more days",
     severity: Severity::High,
     references: &["RFC 5280 sec. 4.1.2.5"],
     explanation: "Clients that verify refuse an expired certificate; those that do not, go on and do not tell. Galera nodes with an expired one are locked out at their next restart.",

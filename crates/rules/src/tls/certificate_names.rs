@@ -1,4 +1,4 @@
-//! The certificate names the host that was asked for.
+//! The certificate matches the host name.
 
 use model::Severity;
 
@@ -6,7 +6,7 @@ use crate::FactRule;
 
 pub const CERTIFICATE_NAMES: FactRule = FactRule {
     id: "SL1125",
-    title: "The certificate names the host that was asked for",
+    title: "The certificate matches the host name",
     severity: Severity::Medium,
     references: &["RFC 6125 sec. 6.4", "RFC 9525 sec. 6"],
     explanation: "Clients that verify the name refuse this one. A common name without a subjectAltName is taken by libmysqlclient and Connector/C, and refused by Go.",

@@ -9,7 +9,7 @@ pub const CERTIFICATE_SIGNATURE: FactRule = FactRule {
     title: "The certificate is not signed with MD5 or SHA-1",
     severity: Severity::High,
     references: &["RFC 9155", "NIST SP 800-131A"],
-    explanation: "Collisions of MD5 and SHA-1 can be made: a second certificate with the same signature and another content.",
+    explanation: "MD5 and SHA-1 collisions are practical: a second certificate with the same signature and different content can be made.",
     remedy: "sealion rotate clients",
     fact: "tls.certificate.weak_signature",
     judge: |value| crate::verdicts::absent(value),

@@ -6,10 +6,10 @@ use crate::FactRule;
 
 pub const CLIENT_RENEGOTIATION: FactRule = FactRule {
     id: "SL1127",
-    title: "Clients cannot renegotiate",
+    title: "Client-initiated renegotiation is refused",
     severity: Severity::Low,
     references: &["CVE-2011-1473", "RFC 5746 5", "OpenSSL 3.0: SSL_OP_ALLOW_CLIENT_RENEGOTIATION"],
-    explanation: "A client that renegotiates again and again makes the server compute many handshakes in one connection, where no limit on connections counts them. No MySQL client renegotiates.",
+    explanation: "A client that renegotiates repeatedly makes the server compute many handshakes in one connection, which no connection limit counts. No MySQL client renegotiates.",
     remedy: "a server linked with OpenSSL 3.0 refuses by itself: upgrade; or allow TLS 1.3 alone (tls_version=TLSv1.3), which has no renegotiation",
     fact: "tls.client_renegotiation",
     judge: |value| crate::verdicts::no(value, "a client's wish for another handshake is taken"),

@@ -9,7 +9,7 @@ pub const COMPRESSION: FactRule = FactRule {
     title: "TLS compression is off",
     severity: Severity::Medium,
     references: &["CVE-2012-4929 (CRIME)", "RFC 9325 sec. 3.3"],
-    explanation: "Compressed before it is encrypted, data tells its content by its length to one who can add to it.",
+    explanation: "If data is compressed before encryption, its length reveals content to an attacker who can add to it (CRIME).",
     remedy: "build OpenSSL without zlib, as every distribution does",
     fact: "tls.compression",
     judge: |value| crate::verdicts::no(value, "DEFLATE is taken"),

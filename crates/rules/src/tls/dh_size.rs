@@ -1,4 +1,4 @@
-//! Diffie-Hellman in a finite field has 2048 bits or more.
+//! Finite-field Diffie-Hellman groups have at least 2048 bits.
 
 use model::Severity;
 
@@ -6,7 +6,7 @@ use crate::FactRule;
 
 pub const DH_SIZE: FactRule = FactRule {
     id: "SL1111",
-    title: "Diffie-Hellman in a finite field has 2048 bits or more",
+    title: "Finite-field Diffie-Hellman groups have at least 2048 bits",
     severity: Severity::High,
     references: &["CVE-2015-4000 (Logjam)", "RFC 9325 sec. 4.4", "NIST SP 800-52r2 sec. 3.4.1"],
     explanation: "Primes of 1024 bits are within reach of large attackers, once for all who share the prime. MariaDB and MySQL built with yaSSL, and old OpenSSL builds, use 512 or 1024 bits.",

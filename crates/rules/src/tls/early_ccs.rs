@@ -6,10 +6,10 @@ use crate::FactRule;
 
 pub const EARLY_CCS: FactRule = FactRule {
     id: "SL1129",
-    title: "No early ChangeCipherSpec is taken",
+    title: "Not vulnerable to early ChangeCipherSpec",
     severity: Severity::High,
     references: &["CVE-2014-0224", "OpenSSL security advisory of 5 June 2014"],
-    explanation: "OpenSSL before 0.9.8za, 1.0.0m and 1.0.1h changes to keys that anybody can compute when it is told to before the key exchange. With a client of the same age, somebody on the way reads and alters everything. Asked only with --intrusive.",
+    explanation: "OpenSSL before 0.9.8za, 1.0.0m and 1.0.1h changes to keys that anybody can compute when it is told to before the key exchange. With a client of the same age, a man in the middle reads and changes everything. Tested only with --intrusive.",
     remedy: "upgrade the server's OpenSSL",
     fact: "tls.early_ccs",
     judge: |value| {

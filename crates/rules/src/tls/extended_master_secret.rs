@@ -1,4 +1,4 @@
-//! Sessions of TLS 1.2 are bound to their handshake.
+//! Supports the extended master secret (TLS 1.2).
 
 use model::Severity;
 
@@ -6,7 +6,7 @@ use crate::FactRule;
 
 pub const EXTENDED_MASTER_SECRET: FactRule = FactRule {
     id: "SL1115",
-    title: "Sessions of TLS 1.2 are bound to their handshake",
+    title: "Supports the extended master secret (TLS 1.2)",
     severity: Severity::Low,
     references: &["RFC 7627", "RFC 9325 sec. 3.5"],
     explanation: "Without the extended master secret two sessions can be made to share keys (triple handshake), which matters where client certificates prove who somebody is.",

@@ -1,4 +1,4 @@
-//! Every suite that is taken has forward secrecy.
+//! Every accepted cipher suite has forward secrecy.
 
 use model::Severity;
 
@@ -6,7 +6,7 @@ use crate::FactRule;
 
 pub const FORWARD_SECRECY: FactRule = FactRule {
     id: "SL1110",
-    title: "Every suite that is taken has forward secrecy",
+    title: "Every accepted cipher suite has forward secrecy",
     severity: Severity::Medium,
     references: &["RFC 9325 sec. 4.1", "RFC 9325 sec. 7.3"],
     explanation: "With RSA or static Diffie-Hellman key exchange, who records now and gets the server's key later reads everything. TLS 1.3 has no such suite.",

@@ -1,4 +1,4 @@
-//! The Galera port is strict, not dynamic.
+//! The Galera port accepts TLS only (no socket.dynamic).
 
 use model::Severity;
 
@@ -6,13 +6,13 @@ use crate::FactRule;
 
 pub const GALERA_DYNAMIC: FactRule = FactRule {
     id: "SL1120",
-    title: "The Galera port is strict, not dynamic",
+    title: "The Galera port accepts TLS only (no socket.dynamic)",
     severity: Severity::High,
     references: &[
         "Galera documentation: socket.dynamic",
         "MariaDB manual: Securing Communications in Galera Cluster",
     ],
-    explanation: "With socket.dynamic=YES the port takes clear text and TLS alike, by a guess of half a second. Links may stay plain with nothing in any log, and who delays bytes makes them so. It is meant for the hour of a change.",
+    explanation: "With socket.dynamic=YES the port accepts both cleartext and TLS and guesses within half a second. Links may stay cleartext without any message in a log, and an attacker who delays packets can force that. It is meant for the time of a change only.",
     remedy: "sealion enable galera (finishes the strict round)",
     fact: "galera.dynamic",
     judge: |value| crate::verdicts::no(value, "the port takes clear text and TLS alike"),

@@ -1,4 +1,4 @@
-//! The Galera port does not speak clear text.
+//! The Galera port does not accept cleartext.
 
 use model::Severity;
 
@@ -6,7 +6,7 @@ use crate::FactRule;
 
 pub const GALERA_PLAIN: FactRule = FactRule {
     id: "SL1119",
-    title: "The Galera port does not speak clear text",
+    title: "The Galera port does not accept cleartext",
     severity: Severity::Critical,
     references: &["MariaDB manual: Securing Communications in Galera Cluster", "PCI DSS 4.0.1 req. 4.2.1"],
     explanation: "The port answers in clear text before anybody has shown a certificate: replication to this node can be read, and anybody who reaches the port can join the cluster and read all data.",

@@ -1,4 +1,4 @@
-//! Heartbeats are not offered.
+//! The heartbeat extension is not offered.
 
 use model::Severity;
 
@@ -6,10 +6,10 @@ use crate::FactRule;
 
 pub const HEARTBEAT: FactRule = FactRule {
     id: "SL1116",
-    title: "Heartbeats are not offered",
+    title: "The heartbeat extension is not offered",
     severity: Severity::Info,
     references: &["RFC 6520", "CVE-2014-0160 (Heartbleed)"],
-    explanation: "The extension itself is harmless; OpenSSL 1.0.1 to 1.0.1f answered it with whatever lay in memory. Nobody needs it over TCP.",
+    explanation: "The extension itself is harmless; OpenSSL 1.0.1 to 1.0.1f leaked memory through it. It has no use over TCP.",
     remedy: "upgrade the server's TLS library: OpenSSL since 3.0 has no heartbeats in TLS",
     fact: "tls.heartbeat",
     judge: |value| {

@@ -1,4 +1,4 @@
-//! No suite without encryption or without a certificate is taken.
+//! No NULL or anonymous cipher suite is accepted.
 
 use model::Severity;
 
@@ -6,10 +6,10 @@ use crate::FactRule;
 
 pub const NO_ENCRYPTION: FactRule = FactRule {
     id: "SL1106",
-    title: "No suite without encryption or without a certificate is taken",
+    title: "No NULL or anonymous cipher suite is accepted",
     severity: Severity::Critical,
     references: &["RFC 9325 sec. 4.1", "NIST SP 800-52r2 sec. 3.3.1"],
-    explanation: "NULL suites send the data in clear text inside TLS; anonymous ones prove nobody's identity, so anybody on the way can sit in between.",
+    explanation: "NULL cipher suites send data in cleartext inside TLS; anonymous ones do not authenticate the server, so a man in the middle is not noticed.",
     remedy: "ssl_cipher=HIGH:!aNULL:!eNULL in the server's option file, restart",
     fact: "tls.suites.none",
     judge: |value| crate::verdicts::absent(value),

@@ -1,4 +1,4 @@
-//! No RC4 suite is taken.
+//! No RC4 cipher suite is accepted.
 
 use model::Severity;
 
@@ -6,7 +6,7 @@ use crate::FactRule;
 
 pub const RC4: FactRule = FactRule {
     id: "SL1108",
-    title: "No RC4 suite is taken",
+    title: "No RC4 cipher suite is accepted",
     severity: Severity::High,
     references: &["RFC 7465", "CVE-2015-2808", "NIST SP 800-52r2 sec. 3.3.1"],
     explanation: "The first bytes of an RC4 stream are not random: repeated secrets, such as a login, can be guessed from many sessions.",

@@ -9,8 +9,8 @@ pub const RENEGOTIATION: FactRule = FactRule {
     title: "Renegotiation is secure",
     severity: Severity::Medium,
     references: &["RFC 5746", "CVE-2009-3555"],
-    explanation: "Without renegotiation_info, somebody on the way can put bytes of his own before a client's and have both taken for one session.",
-    remedy: "a server that cannot is older than 2010, or yaSSL: upgrade",
+    explanation: "Without renegotiation_info, a man in the middle can prepend data of their own to a client's, and the server treats both as one session.",
+    remedy: "upgrade: a server without it is older than 2010, or uses yaSSL",
     fact: "tls.secure_renegotiation",
     judge: |value| crate::verdicts::yes(value, "renegotiation_info is not answered"),
 };

@@ -6,15 +6,15 @@ use crate::FactRule;
 
 pub const ROBOT: FactRule = FactRule {
     id: "SL1130",
-    title: "No oracle for RSA paddings (ROBOT)",
+    title: "Not vulnerable to ROBOT (RSA padding oracle)",
     severity: Severity::High,
     references: &[
         "CVE-2017-13099 (wolfSSL)",
         "RFC 5246 7.4.7.1",
         "Böck, Somorovsky, Young: Return Of Bleichenbacher's Oracle Threat (2018)",
     ],
-    explanation: "A server that answers a badly padded secret otherwise than a good one decrypts for whoever asks often enough: recorded sessions with RSA key exchange, and signatures in its name. Asked only with --intrusive, by five paddings; only a difference that comes twice counts.",
-    remedy: "take suites with RSA key exchange out (ssl_cipher without kRSA), and upgrade the server's TLS library",
+    explanation: "A server that answers a wrongly padded secret differently from a correct one is a decryption oracle: recorded sessions with RSA key exchange can be decrypted, and signatures forged. Tested only with --intrusive, with five paddings; only a difference that is seen twice counts.",
+    remedy: "disable cipher suites with RSA key exchange (ssl_cipher without kRSA), and upgrade the server's TLS library",
     fact: "tls.robot",
     judge: |value| {
         crate::verdicts::no(

@@ -1,4 +1,4 @@
-//! No cipher with blocks of 64 bits is taken.
+//! No cipher with 64-bit blocks is accepted (SWEET32).
 
 use model::Severity;
 
@@ -6,7 +6,7 @@ use crate::FactRule;
 
 pub const SMALL_BLOCKS: FactRule = FactRule {
     id: "SL1109",
-    title: "No cipher with blocks of 64 bits is taken",
+    title: "No cipher with 64-bit blocks is accepted (SWEET32)",
     severity: Severity::Medium,
     references: &["CVE-2016-2183 (SWEET32)", "RFC 9325 sec. 4.1", "NIST SP 800-131A"],
     explanation: "With 64-bit blocks (3DES, DES, IDEA) some 32 GiB in one session are enough for blocks to repeat and reveal each other. Replication sessions carry that in a day.",

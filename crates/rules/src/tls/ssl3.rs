@@ -9,7 +9,7 @@ pub const SSL3: FactRule = FactRule {
     title: "SSL 3.0 is refused",
     severity: Severity::High,
     references: &["RFC 7568", "CVE-2014-3566 (POODLE)", "NIST SP 800-52r2 sec. 3.1"],
-    explanation: "The padding of SSL 3.0 is not checked, so who can make a client send chosen bytes reads others (POODLE).",
+    explanation: "SSL 3.0 padding is not authenticated, so an attacker who can make a client send chosen data can decrypt other data (POODLE).",
     remedy: "tls_version=TLSv1.2,TLSv1.3 in the server's option file, restart",
     fact: "tls.version.ssl3",
     judge: |value| crate::verdicts::no(value, "SSL 3.0 is taken"),

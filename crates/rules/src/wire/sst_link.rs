@@ -9,7 +9,7 @@ pub const SST_LINK: FactRule = FactRule {
     title: "State snapshot transfer between two nodes is encrypted on the wire",
     severity: Severity::Critical,
     references: &["PCI DSS 4.0.1 req. 4.2.1", "MariaDB manual: State Snapshot Transfers"],
-    explanation: "A new node gets a copy of the whole database by SST. Galera's own TLS does not cover it: its scripts have a switch of their own, in the group [sst] of the option files, on donor and joiner.",
+    explanation: "A new node gets a copy of the whole database by SST. Galera's TLS does not cover it: the SST scripts have options of their own, in the [sst] group of the option files of donor and joiner.",
     remedy: "sealion enable sst",
     fact: "wire.sst",
     judge: |value| crate::verdicts::seen(value),

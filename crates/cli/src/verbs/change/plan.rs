@@ -70,6 +70,8 @@ pub(super) fn print_plan(plan: &Plan, form: Format) -> Result<(), OpsError> {
     for step in &plan.steps {
         let sign = if step.no_op {
             "="
+        } else if step.only_looks {
+            "?"
         } else if step.restarts_server {
             "~"
         } else {
@@ -92,7 +94,7 @@ pub(super) fn print_plan(plan: &Plan, form: Format) -> Result<(), OpsError> {
         }
     }
     if form == Format::Table {
-        println!("  (+ changes, ~ restarts the server, = is so already)");
+        println!("  (+ changes something, ~ restarts the server, ? only checks, = already done)");
     }
     Ok(())
 }
