@@ -346,7 +346,7 @@ never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l accept-unknown-clients -d 'Require TLS of clients even if it could not be seen whether some still connect without it'
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l accept-unproven -d 'Close the change even if the last check could not prove it; `status` and the journal keep showing it'
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
-complete -c sealion -n "__fish_sealion_using_subcommand apply" -l take-over -d 'Continue although another sealion holds the lease of this cluster; verify first that it has ended'
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -l take-over -d 'Continue although another sealion holds the lease'
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l yes -d 'Do not ask for confirmation; HASH is the hash that the plan shows' -r
@@ -365,7 +365,7 @@ never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l accept-unknown-clients -d 'Require TLS of clients even if it could not be seen whether some still connect without it'
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l accept-unproven -d 'Close the change even if the last check could not prove it; `status` and the journal keep showing it'
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
-complete -c sealion -n "__fish_sealion_using_subcommand enable" -l take-over -d 'Continue although another sealion holds the lease of this cluster; verify first that it has ended'
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -l take-over -d 'Continue although another sealion holds the lease'
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l yes -d 'Do not ask for confirmation; HASH is the hash that the plan shows' -r
@@ -384,7 +384,7 @@ never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l accept-unknown-clients -d 'Require TLS of clients even if it could not be seen whether some still connect without it'
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l accept-unproven -d 'Close the change even if the last check could not prove it; `status` and the journal keep showing it'
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
-complete -c sealion -n "__fish_sealion_using_subcommand disable" -l take-over -d 'Continue although another sealion holds the lease of this cluster; verify first that it has ended'
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -l take-over -d 'Continue although another sealion holds the lease'
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l yes -d 'Do not ask for confirmation; HASH is the hash that the plan shows' -r
@@ -403,7 +403,7 @@ never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l accept-unknown-clients -d 'Require TLS of clients even if it could not be seen whether some still connect without it'
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l accept-unproven -d 'Close the change even if the last check could not prove it; `status` and the journal keep showing it'
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l take-over -d 'Continue although another sealion holds the lease of this cluster; verify first that it has ended'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l take-over -d 'Continue although another sealion holds the lease'
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l yes -d 'Do not ask for confirmation; HASH is the hash that the plan shows' -r
@@ -422,7 +422,7 @@ never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l accept-unknown-clients -d 'Require TLS of clients even if it could not be seen whether some still connect without it'
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l accept-unproven -d 'Close the change even if the last check could not prove it; `status` and the journal keep showing it'
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
-complete -c sealion -n "__fish_sealion_using_subcommand resume" -l take-over -d 'Continue although another sealion holds the lease of this cluster; verify first that it has ended'
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -l take-over -d 'Continue although another sealion holds the lease'
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l yes -d 'Do not ask for confirmation; HASH is the hash that the plan shows' -r
@@ -438,7 +438,7 @@ always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l accept-unknown-clients -d 'Require TLS of clients even if it could not be seen whether some still connect without it'
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l accept-unproven -d 'Close the change even if the last check could not prove it; `status` and the journal keep showing it'
-complete -c sealion -n "__fish_sealion_using_subcommand undo" -l take-over -d 'Continue although another sealion holds the lease of this cluster; verify first that it has ended'
+complete -c sealion -n "__fish_sealion_using_subcommand undo" -l take-over -d 'Continue although another sealion holds the lease'
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand abandon" -l yes -d 'Do not ask for confirmation; HASH is the hash that the plan shows' -r
@@ -448,7 +448,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand abandon" -l inventory -d
 complete -c sealion -n "__fish_sealion_using_subcommand abandon" -l color -d 'When to use color' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand abandon" -l take-over -d 'Continue although another sealion holds the lease of this cluster; verify first that it has ended'
+complete -c sealion -n "__fish_sealion_using_subcommand abandon" -l take-over -d 'Continue although another sealion holds the lease'
 complete -c sealion -n "__fish_sealion_using_subcommand abandon" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand abandon" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and not __fish_seen_subcommand_from list prepare load run sysbench cleanup runs show compare export advise help" -l inventory -d 'Inventory file of the cluster' -r -F

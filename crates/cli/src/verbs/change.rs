@@ -35,7 +35,9 @@ pub(crate) use from_inventory;
 
 #[derive(Debug, Args)]
 pub struct TakeOver {
-    /// Continue although another sealion holds the lease of this cluster; verify first that it has ended
+    /// Continue although another sealion holds the lease
+    ///
+    /// Continue although another sealion still holds the lease of this cluster. Verify first that it has ended.
     #[arg(long)]
     pub take_over: bool,
 }
@@ -54,7 +56,7 @@ pub struct Running {
     #[arg(long, value_name = "FILE")]
     pub ca_passphrase_file: Option<PathBuf>,
     /// Require TLS of clients even if it could not be seen whether some still connect without it
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub accept_unknown_clients: bool,
     /// Close the change even if the last check could not prove it; `status` and the journal keep showing it
     #[arg(long)]
@@ -62,7 +64,7 @@ pub struct Running {
     /// Watch client connections for this long before TLS is required of them
     ///
     /// Watch client connections for this many seconds before TLS is required of them. Clients that connect less often are not seen.
-    #[arg(long, value_name = "S", default_value_t = 5)]
+    #[arg(long, value_name = "S", default_value_t = 5, hide_short_help = true)]
     pub watch_clients_s: u64,
     /// Wait this long for a restarted node to be Synced; a running state transfer is always waited for
     #[arg(long, value_name = "S", default_value_t = 300)]
