@@ -8,3 +8,4 @@ pub mod history;
 mod journals;
 pub mod lease;
 pub mod roll;
+pub mod unfinished;

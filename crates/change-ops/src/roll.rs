@@ -425,6 +425,11 @@ fn drive(
 
 /// The plan of the change that is open, here or on a node.
 pub fn open_plan(access: &dyn ClusterAccess) -> Result<Option<Plan>, OpsError> {
+    Ok(open_journal(access)?.map(|journal| journal.plan))
+}
+
+/// The journal of that change.
+pub(crate) fn open_journal(access: &dyn ClusterAccess) -> Result<Option<ChangeJournal>, OpsError> {
     let own = journals::own(access)?;
     let copied = copies::look(access)?.newer.into_iter().map(|copy| copy.journal);
     // What a node tells of a change counts more than what this machine had heard of it.
@@ -433,7 +438,7 @@ pub fn open_plan(access: &dyn ClusterAccess) -> Result<Option<Plan>, OpsError> {
     let mut open: Vec<ChangeJournal> = own.collect();
     open.extend(copied);
     open.retain(ChangeJournal::is_open);
-    Ok(open.into_iter().max_by(|one, other| one.order().cmp(&other.order())).map(|journal| journal.plan))
+    Ok(open.into_iter().max_by(|one, other| one.order().cmp(&other.order())))
 }
 
 /// Closes the open change as it is: nothing is changed on any node but the journals. Returns what is left how.

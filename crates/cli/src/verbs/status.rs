@@ -1,5 +1,6 @@
 //! `sealion status`.
 
+use change_ops::unfinished::unfinished;
 use clap::Args;
 use model::{Finding, Severity, Verdict};
 use site::OpsError;
@@ -47,14 +48,13 @@ pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
     if let Some(why) = change_ops::history::keep_status(&cluster, started_unix_ms, &status) {
         eprintln!("note: this run was not kept: {why}");
     }
-    let open = if cluster.has_files { change_ops::roll::open_change(&cluster)? } else { None };
+    let open = if cluster.has_files { unfinished(&cluster)? } else { None };
     let unproven = if cluster.has_files { change_ops::roll::unproven(&cluster)? } else { None };
     let lease = match change_ops::lease::holder(&cluster) {
         _ if !cluster.has_files => None,
         Ok(held) => held.map(|held| held.holder),
         Err(why) => Some(format!("cannot tell ({why})")),
     };
-    let open = open.and_then(|path| Some(path.file_stem()?.to_string_lossy().into_owned()));
     if global.format == Format::Json {
         let json = serde_json::json!({
             "schema": "sealion.status/1",
@@ -66,7 +66,7 @@ pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
             "observations": status.observations,
             "not_looked_at": status.not_looked_at,
             "not_applicable": status.not_applicable,
-            "open_change": open.as_deref(),
+            "open_change": open.as_ref().map(|open| open.plan.id.as_str()),
             "unproven_change": unproven.as_deref(),
             "lease": lease,
         });
@@ -78,8 +78,9 @@ pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
     } else {
         if let Some(open) = &open {
             println!(
-                "{} {open}\n  next: sealion resume, sealion undo, or sealion abandon\n",
-                show::bold("UNFINISHED CHANGE")
+                "{} {}\n  next: sealion resume (continues), sealion undo (reverts), or sealion abandon (closes it as it is)\n",
+                show::red("UNFINISHED CHANGE"),
+                open.describe()
             );
         }
         if let Some(holder) = &lease {
