@@ -80,7 +80,9 @@ fn a_change_begun_elsewhere_goes_on_from_a_nodes_journal_and_relays_see_what_it_
     let said = lab.run(&["disable", "--yes", "00000000"]);
     assert_eq!(said.code, Some(6), "{said}");
 
-    lab.now("resume from here");
+    lab.now("resume from here, which wants to be told so");
+    let said = lab.run_as_typed(&["resume"]).exits(2);
+    assert!(said.stderr.contains("sealion resume --yes "), "{said}");
     let said = lab.run(&["resume"]).exits(0);
     assert!(said.stderr.contains("made from a node's"), "{said}");
     lab.is_sealed();
@@ -94,7 +96,7 @@ fn a_change_begun_elsewhere_goes_on_from_a_nodes_journal_and_relays_see_what_it_
 
     lab.now("and back again from a third place");
     std::fs::remove_dir_all(&journals).expect("ours");
-    let said = lab.run(&["undo"]).exits(2);
+    let said = lab.run_as_typed(&["undo"]).exits(2);
     assert!(said.stderr.contains(&format!("sealion undo --yes {}", &hash[..8])), "{said}");
     lab.run(&["undo", "--yes", &hash[..12]]).exits(0);
     lab.is_plain();

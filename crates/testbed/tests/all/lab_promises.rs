@@ -170,7 +170,7 @@ fn others_cannot_read_what_sealion_wrote(lab: &RealLab) {
 fn a_server_that_does_not_answer_is_not_stopped(lab: &RealLab) {
     lab.now("undo, with the socket of n2 out of the way and n3 killed");
     let hash = {
-        let said = lab.run(&["undo"]);
+        let said = lab.run_as_typed(&["undo"]);
         let words = said.stderr.split_whitespace().skip_while(|word| *word != "--yes");
         words.skip(1).map(str::to_owned).next().expect("it names the plan")
     };
