@@ -4,6 +4,7 @@
 
 pub mod capability;
 pub mod live;
+pub mod logins;
 pub mod node;
 pub mod options;
 pub mod provider_options;
@@ -12,6 +13,7 @@ pub mod view;
 
 pub use capability::{Capabilities, Flavour, Trust};
 pub use live::LiveNode;
+pub use logins::{HostLogins, Logins, logins};
 pub use node::{Alive, CleartextLogin, NodeError, NodeSpec, ReadNode, Sessions, WriteNode};
 pub use provider_options::{GaleraState, ProviderOptions};
 pub use sessions::{TcpSession, TcpSessions, tcp_sessions};

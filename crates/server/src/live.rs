@@ -10,6 +10,7 @@ use model::{Clock, SystemClock};
 use net::{Client, ConnectOptions, NetError, SslMode, TlsOptions};
 
 use crate::capability::Capabilities;
+use crate::logins::{self, Logins};
 use crate::node::{Alive, CleartextLogin, NodeError, NodeSpec, ReadNode, Sessions, WriteNode};
 use crate::options::{self, Effective, LocalFiles, Start};
 use crate::sessions;
@@ -288,6 +289,11 @@ impl ReadNode for LiveNode {
                 .count();
         }
         Ok(seen)
+    }
+
+    fn logins(&mut self) -> Result<Logins, NodeError> {
+        let mut client = self.connect()?;
+        logins::logins(&mut client).map_err(|error| self.error(&error))
     }
 
     fn process(&mut self) -> Option<ProcessFacts> {

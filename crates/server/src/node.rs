@@ -7,6 +7,7 @@ use host::{ProcessFacts, ReadHost, Service, WriteHost};
 use model::NodeName;
 use thiserror::Error;
 
+use crate::logins::Logins;
 use crate::options::Effective;
 use crate::view::NodeView;
 
@@ -115,6 +116,8 @@ pub trait ReadNode {
     /// `Down` when it does not run, `Silent` when it does not answer and that cannot be said, `Refused` when the login fails.
     fn view(&mut self) -> Result<NodeView, NodeError>;
     fn sessions(&mut self) -> Result<Sessions, NodeError>;
+    /// Who has logged in with and without TLS since it was started, connected or not.
+    fn logins(&mut self) -> Result<Logins, NodeError>;
     /// By its pid file, which a server writes only when it is up: `None` is no proof that it does not run.
     fn process(&mut self) -> Option<ProcessFacts>;
     /// Whether the service runs or is on its way up, as its manager and its process say.

@@ -3,7 +3,7 @@
 //! A test program that uses [`RealLab::watch`] or [`RealLab::knock`] has an ignored test `inside_the_lab` that calls [`run`].
 
 use std::io::Read;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -143,13 +143,14 @@ fn speak(errand: &Value) -> Value {
     Value::Null
 }
 
-/// Sessions in clear text, one on each address, each with a statement every so often; cut off or refused, it dials again. Each
-/// statement that was answered is written down: when, and on which address.
+/// Sessions in clear text, one on each address, each with a statement every so often; cut off or refused, it dials again. One
+/// that does not stay dials for each statement. Each statement that was answered is written down: when, and on which address.
 fn talk(errand: &Value) -> Value {
     use std::io::Write;
     let text = |value: &Value| value.as_str().expect("a text").to_owned();
     let (user, password) = (text(&errand["user"]), text(&errand["password"]));
     let every = Duration::from_millis(errand["every_ms"].as_u64().expect("a number"));
+    let stays = errand["stays"] == true;
     let path = std::path::PathBuf::from(text(&errand["path"]));
     let is_over = std::sync::Arc::new(AtomicBool::new(false));
     let talkers: Vec<_> = errand["addresses"]
@@ -175,12 +176,14 @@ fn talk(errand: &Value) -> Value {
                     while !is_over.load(Ordering::Relaxed) && client.query("SELECT 'in clear text'").is_ok() {
                         let at = model::Clock::unix_ms(&model::SystemClock);
                         log.write_all(format!("{at} {address}\n").as_bytes()).expect("writable");
-                        let mut left = every;
-                        while !left.is_zero() && !is_over.load(Ordering::Relaxed) {
-                            let nap = left.min(Duration::from_millis(100));
-                            std::thread::sleep(nap);
-                            left -= nap;
+                        if !stays {
+                            break;
                         }
+                        nap(every, &is_over);
+                    }
+                    drop(client);
+                    if !stays {
+                        nap(every, &is_over);
                     }
                 }
             })
@@ -195,6 +198,15 @@ fn talk(errand: &Value) -> Value {
     Value::Null
 }
 
+fn nap(how_long: Duration, is_over: &AtomicBool) {
+    let mut left = how_long;
+    while !left.is_zero() && !is_over.load(Ordering::Relaxed) {
+        let part = left.min(Duration::from_millis(100));
+        std::thread::sleep(part);
+        left -= part;
+    }
+}
+
 /// Clients that speak clear text, until they are stopped.
 pub struct Talkers {
     program: Program,
@@ -204,7 +216,12 @@ pub struct Talkers {
 impl Talkers {
     /// How many statements were answered in clear text since `unix_ms`.
     pub fn said_since(&self, unix_ms: u64) -> usize {
-        said_since(&self.path, unix_ms)
+        said_between(&self.path, unix_ms, u64::MAX, "")
+    }
+
+    /// The same of one address, between two moments.
+    pub fn said_at(&self, address: IpAddr, from_unix_ms: u64, to_unix_ms: u64) -> usize {
+        said_between(&self.path, from_unix_ms, to_unix_ms, &format!(" {address}:"))
     }
 
     #[track_caller]
@@ -213,11 +230,12 @@ impl Talkers {
     }
 }
 
-fn said_since(path: &Path, unix_ms: u64) -> usize {
+fn said_between(path: &Path, from: u64, to: u64, at: &str) -> usize {
     let text = std::fs::read_to_string(path).unwrap_or_default();
     text.lines()
+        .filter(|line| line.contains(at))
         .filter_map(|line| line.split(' ').next()?.parse::<u64>().ok())
-        .filter(|at| *at >= unix_ms)
+        .filter(|moment| (from..=to).contains(moment))
         .count()
 }
 
@@ -225,6 +243,17 @@ impl RealLab {
     /// Clients of the application's account in clear text, one on each node.
     #[track_caller]
     pub fn talk(&self, every: Duration) -> Talkers {
+        self.talkers(every, true)
+    }
+
+    /// Clients that connect, ask one thing in clear text and leave, every so often.
+    #[track_caller]
+    pub fn call_in(&self, every: Duration) -> Talkers {
+        self.talkers(every, false)
+    }
+
+    #[track_caller]
+    fn talkers(&self, every: Duration, stays: bool) -> Talkers {
         let login = std::fs::read_to_string(self.dir.join("app.cnf")).expect("the lab has an application");
         let get = |key: &str| {
             let line = login.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('='));
@@ -239,7 +268,7 @@ impl RealLab {
         let path = self.home().join("talk.log");
         let mut program = self.inside(&json!({
             "what": "talk", "addresses": addresses, "user": get("user"), "password": get("password"),
-            "every_ms": u64::try_from(every.as_millis()).expect("short"), "path": path,
+            "every_ms": u64::try_from(every.as_millis()).expect("short"), "path": path, "stays": stays,
         }));
         let begun = program.says("talking", Duration::from_secs(BEGINS_S_MAX));
         assert!(begun, "they do not begin: {}", program.stderr());

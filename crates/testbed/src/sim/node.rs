@@ -6,7 +6,7 @@ use std::time::Duration;
 use host::{ProcessFacts, ReadHost, WriteHost};
 use model::{Clock, NodeName};
 use server::options::Effective;
-use server::{Alive, CleartextLogin, NodeError, NodeSpec, NodeView, ReadNode, Sessions, WriteNode};
+use server::{Alive, CleartextLogin, Logins, NodeError, NodeSpec, NodeView, ReadNode, Sessions, WriteNode};
 
 use super::disk::SimHost;
 use super::process::{Group, Server};
@@ -155,6 +155,10 @@ impl ReadNode for SimNode {
 
     fn sessions(&mut self) -> Result<Sessions, NodeError> {
         self.ask(|world| Ok(world.sessions(self.index)))
+    }
+
+    fn logins(&mut self) -> Result<Logins, NodeError> {
+        self.ask(|world| Ok(world.servers[self.index].logins.clone()))
     }
 
     fn process(&mut self) -> Option<ProcessFacts> {

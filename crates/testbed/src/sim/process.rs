@@ -8,7 +8,7 @@ use std::path::Path;
 use host::{ProcessFacts, Service};
 use model::NodeName;
 use server::options::{self, Effective, Start};
-use server::{GaleraState, NodeSpec, ProviderOptions};
+use server::{GaleraState, Logins, NodeSpec, ProviderOptions};
 
 use super::disk::{Disk, MYSQL};
 use super::world::{DATA_DIR, DEFAULTS_FILE, STATE_DIR, TLS_DIR, World};
@@ -141,6 +141,8 @@ pub struct Server {
     pub manager_is_silent: bool,
     /// Sessions of its clients that do not use TLS whatever is offered.
     pub cleartext_clients: u32,
+    /// What its counters say of logins.
+    pub logins: Logins,
 }
 
 impl Server {
@@ -194,6 +196,7 @@ impl Server {
             stop_is_anothers: false,
             manager_is_silent: false,
             cleartext_clients: 0,
+            logins: Logins { since_s: 60, by_host: Err("userstat is OFF".into()), without_tls_max: Some(3) },
         }
     }
 

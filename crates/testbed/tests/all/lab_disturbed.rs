@@ -1,15 +1,21 @@
-//! Seeded disturbance on a real cluster while changes run, writers write and a client speaks clear text: servers that stand still,
-//! sockets that are gone, files that another hand edits, a second operator, kills. Five minutes of it; an hour with `SEALION_DEEP=1`.
+//! Seeded disturbance on a real cluster while changes run, writers write and clients speak clear text, all the time or now and
+//! then: servers that stand still, sockets that are gone, files that another hand edits, a second operator, kills, full disks. Five
+//! minutes of it; an hour with `SEALION_DEEP=1`.
+//!
+//! The disks that become full are small ones in memory, so all of it runs in a user and mount namespace of its own.
 //!
 //! `SEALION_SEED=N` repeats the order of events; servers take their own time, so no two runs are the same to the letter.
 
 use std::cell::Cell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use model::{Clock, SystemClock};
+use nix::mount::{MsFlags, mount};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use testbed::real::inside::Talkers;
 use testbed::real::{LabSpec, Program, RealLab, RealWriters, Said, is_deep, lab_slot, seed, wait_for};
 use testbed::sim::rng::Rng;
 
@@ -20,6 +26,27 @@ const WHOLE_S_MAX: u64 = 180;
 /// One command, with what stands still meanwhile.
 const COMMAND_S_MAX: u64 = 600;
 const NODES: [&str; 3] = ["n1", "n2", "n3"];
+/// Room for the journals of an hour.
+const DISK_BYTES: usize = 64 << 20;
+/// Set where the mounts of this process are its own.
+const INSIDE: &str = "SEALION_TEST_OWN_MOUNTS";
+/// Who calls in that often may be missed by a watch of five seconds.
+const CALLS_S: (u64, u64) = (2, 12);
+/// So many statements of a client that never stops cannot all have passed before and after a look of three seconds.
+const SURELY_MET: usize = 10;
+
+/// Whose disk is full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Disk {
+    /// Journals and the store, on the operator's machine.
+    Operator,
+    /// What sealion keeps on a node: copies, lease, replaced files.
+    State(&'static str),
+    /// The same on all nodes.
+    AllStates,
+    /// Option files and keys.
+    Etc(&'static str),
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Event {
@@ -32,6 +59,8 @@ enum Event {
     /// Another hand writes a harmless line.
     Edit(&'static str),
     SecondOperator,
+    /// There is no room for so many seconds.
+    FullDisk(Disk, u64),
 }
 
 struct Stage {
@@ -57,6 +86,11 @@ impl Stage {
         });
         let second = lab.dir.join("second.toml");
         std::fs::write(&second, lines.collect::<Vec<_>>().join("\n")).expect("writable");
+        mount_small(&lab.dir.join("operator/state"));
+        for node in NODES {
+            mount_small(&lab.node_dir(node).join("sealion"));
+            mount_small(&lab.node_dir(node).join("etc"));
+        }
         Self {
             lab,
             rng: std::cell::RefCell::new(Rng::new(seed)),
@@ -81,7 +115,7 @@ impl Stage {
     }
 
     fn event(&self) -> Event {
-        match self.between(0, 12) {
+        match self.between(0, 15) {
             0..=3 => {
                 let seconds =
                     if self.between(0, 4) == 0 { self.between(10, 45) } else { self.between(1, 10) };
@@ -91,6 +125,15 @@ impl Stage {
             6 => Event::KillServer(self.node()),
             7 | 8 => Event::KillSealion,
             9 | 10 => Event::Edit(self.node()),
+            11..=13 => {
+                let disk = match self.between(0, 4) {
+                    0 => Disk::Operator,
+                    1 => Disk::AllStates,
+                    2 => Disk::Etc(self.node()),
+                    _ => Disk::State(self.node()),
+                };
+                Event::FullDisk(disk, self.between(1, 30))
+            }
             _ => Event::SecondOperator,
         }
     }
@@ -151,6 +194,14 @@ impl Stage {
                     let _ = std::fs::write(&cnf, format!("{text}{line}"));
                 }
             }
+            Event::FullDisk(disk, seconds) => {
+                let places = self.places(disk);
+                let fillers: Vec<PathBuf> = places.iter().map(|place| fill(place)).collect();
+                let _ = wait_for(Duration::from_secs(seconds), || None::<()>);
+                for filler in fillers {
+                    std::fs::remove_file(filler).expect("it is ours");
+                }
+            }
             Event::SecondOperator => {
                 let said = self.lab.run(&["resume", "--inventory", &self.second.display().to_string()]);
                 assert!(
@@ -160,6 +211,38 @@ impl Stage {
             }
         }
         Some(change)
+    }
+
+    fn places(&self, disk: Disk) -> Vec<PathBuf> {
+        let state = |node: &str| self.lab.node_dir(node).join("sealion");
+        match disk {
+            Disk::Operator => vec![self.lab.dir.join("operator/state")],
+            Disk::State(node) => vec![state(node)],
+            Disk::AllStates => NODES.iter().map(|node| state(node)).collect(),
+            Disk::Etc(node) => vec![self.lab.node_dir(node).join("etc")],
+        }
+    }
+
+    /// Beside a client that never stops talking in clear text its link is not called sealed.
+    fn says_nothing_false(&self, talkers: &Talkers) {
+        let from = SystemClock.unix_ms();
+        let said = self.lab.run(&["status", "--canaries", "--look-ms", "3000", "--format", "json"]);
+        let to = SystemClock.unix_ms();
+        let Ok(json) = serde_json::from_str::<serde_json::Value>(&said.stdout) else { return };
+        for node in self.lab.file().nodes {
+            let is_its_link = |link: &&serde_json::Value| {
+                let ends = [&link["link"]["a"], &link["link"]["b"]];
+                link["link"]["kind"] == "client" && ends.iter().any(|end| **end == *node.name)
+            };
+            let link = json["links"].as_array().into_iter().flatten().find(is_its_link);
+            let is_sealed = link.is_some_and(|link| link["seen"] == "sealed");
+            let talked = talkers.said_at(node.address.into(), from, to);
+            assert!(
+                !(is_sealed && talked >= SURELY_MET),
+                "the client link of {} is said to be sealed beside {talked} statements in clear text\n{said}",
+                node.name
+            );
+        }
     }
 
     /// One command with some events, to its end.
@@ -177,6 +260,7 @@ impl Stage {
         }
         let said = self.lab.ended(change.finish(Duration::from_secs(COMMAND_S_MAX)));
         self.note(format!("    exit {:?}: {}", said.code, said.stderr.lines().last().unwrap_or_default()));
+        assert!(!said.stderr.contains("has a fault"), "{said}");
         Some(said)
     }
 
@@ -211,9 +295,49 @@ impl Stage {
     }
 }
 
+/// A small disk in memory in place of a directory, with what is in there.
+fn mount_small(dir: &Path) {
+    let aside = dir.with_extension("aside");
+    std::fs::create_dir_all(dir).expect("the lab is ours");
+    std::fs::rename(dir, &aside).expect("the lab is ours");
+    std::fs::create_dir(dir).expect("the lab is ours");
+    let how = format!("size={DISK_BYTES},mode=0755");
+    mount(Some("none"), dir, Some("tmpfs"), MsFlags::empty(), Some(how.as_str()))
+        .expect("a namespace of our own");
+    let copied = Command::new("cp").arg("-a").arg(aside.join(".")).arg(dir).status();
+    assert!(copied.is_ok_and(|status| status.success()), "{} cannot be copied", aside.display());
+    std::fs::remove_dir_all(aside).expect("the lab is ours");
+}
+
+/// To the last byte. Returns the file that does it.
+fn fill(dir: &Path) -> PathBuf {
+    use std::io::Write;
+    let path = dir.join("filler");
+    let mut file = std::fs::File::create(&path).expect("there is an inode left");
+    for block in [1 << 20, 4096, 1] {
+        while file.write_all(&vec![0; block]).is_ok() {}
+    }
+    path
+}
+
+/// Mounts need a namespace of their own, which a process with threads cannot enter.
 #[test]
 fn disturbed_changes_lose_no_write_say_nothing_false_and_always_end() {
-    let _alone = lab_slot();
+    let _slot = lab_slot();
+    let itself = std::env::current_exe().expect("a test program knows its path");
+    let mut inside = Command::new("unshare");
+    inside.args(["--user", "--map-root-user", "--mount", "--kill-child", "--fork"]).arg(itself);
+    inside.args(["--exact", "lab_disturbed::disturbance", "--ignored", "--nocapture"]).env(INSIDE, "1");
+    let status = inside.status().expect("unshare (util-linux) is there");
+    assert!(status.success(), "{status}; where no user namespaces are allowed there is no lab either");
+}
+
+#[test]
+#[ignore = "it is run in a namespace of its own by the other test"]
+fn disturbance() {
+    if std::env::var_os(INSIDE).is_none() {
+        return;
+    }
     let seed = seed();
     let stage = Stage::new(seed);
     let until = Instant::now() + if is_deep() { DEEP } else { SHORT };
@@ -221,8 +345,19 @@ fn disturbed_changes_lose_no_write_say_nothing_false_and_always_end() {
     let (mut rounds, mut proven, mut enables) = (0, 0, true);
     while Instant::now() < until {
         rounds += 1;
-        let is_talking = stage.between(0, 2) == 0;
-        let talkers = is_talking.then(|| stage.lab.talk(Duration::from_millis(300)));
+        let calls = Duration::from_secs(stage.between(CALLS_S.0, CALLS_S.1));
+        let (talkers, stays) = match stage.between(0, 4) {
+            0 => (Some(stage.lab.talk(Duration::from_millis(300))), true),
+            1 | 2 => (Some(stage.lab.call_in(calls)), false),
+            _ => (None, false),
+        };
+        if talkers.is_some() {
+            stage.note(if stays {
+                "clients talk in clear text".into()
+            } else {
+                format!("clients call in every {calls:?}")
+            });
+        }
         let verb = if enables { "enable" } else { "disable" };
         let plan = stage.lab.run(&["plan", verb, "--format", "json"]);
         if plan.code == Some(0) {
@@ -235,7 +370,7 @@ fn disturbed_changes_lose_no_write_say_nothing_false_and_always_end() {
             {
                 // Done, and proven: from now on nobody is answered in clear text.
                 let since = SystemClock.unix_ms() + 1_000;
-                let _ = wait_for(Duration::from_secs(4), || None::<()>);
+                let _ = wait_for(calls + Duration::from_secs(2), || None::<()>);
                 assert_eq!(talkers.said_since(since), 0, "done beside a client in clear text\n{said}");
                 proven += 1;
             }
@@ -252,6 +387,9 @@ fn disturbed_changes_lose_no_write_say_nothing_false_and_always_end() {
             stage.run(words);
         }
         if let Some(talkers) = talkers {
+            if stays {
+                stage.says_nothing_false(&talkers);
+            }
             talkers.stop();
         }
         stage.comes_together();

@@ -104,6 +104,21 @@ fn clear_text_is_never_called_sealed(lab: &RealLab) {
     let said = lab.run(&["resume"]).exits(4);
     assert!(said.stderr.contains("could not be seen") && said.stderr.contains("app@"), "{said}");
     silent.stop();
+
+    lab.now("a client that calls in now and then is known from the server's counters");
+    let counts =
+        |statement: &str| lab.sql("n1").expect("n1 answers").execute(statement).expect("a statement");
+    counts("SET GLOBAL userstat=ON");
+    let calls = lab.call_in(Duration::from_secs(600));
+    assert!(
+        wait_for(Duration::from_secs(30), || (calls.said_since(0) >= 3).then_some(())).is_some(),
+        "it is answered once on each node"
+    );
+    let said = lab.run(&["resume"]).exits(4);
+    assert!(said.stderr.contains("are not connected now") && said.stderr.contains("1 of "), "{said}");
+    assert_eq!(requires_tls(lab), vec![Some("OFF".to_owned()); 3], "nobody is refused yet");
+    calls.stop();
+    counts("FLUSH LOCAL CLIENT_STATISTICS");
 }
 
 fn a_second_operator_waits_for_the_first(lab: &RealLab) {

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use change::{Direction, Outcome};
 use model::{Change, Noun, Verb};
+use server::{HostLogins, Logins};
 use testbed::sim::process::{Group, Stubborn};
 use testbed::sim::{End, Fault, Rig, World};
 
@@ -274,6 +275,35 @@ fn a_uuid_that_lingers_in_a_cluster_without_quorum_is_told_apart() {
         "{error}"
     );
     assert!(!rig.shared.borrow().said.iter().any(|line| line.contains("which passes")));
+}
+
+#[test]
+fn clients_that_call_in_now_and_then_are_not_cut_off() {
+    let rig = plain();
+    let logins = |by_host| Logins { since_s: 60, by_host, without_tls_max: Some(9) };
+    let host = |host: &str, all, tls| HostLogins { host: host.into(), all, tls };
+    rig.shared.borrow_mut().servers[1].logins =
+        logins(Ok(vec![host("localhost", 7, 0), host("10.0.0.5", 3, 2), host("10.0.0.6", 3, 3)]));
+    let plan = rig.plan(&enable()).expect("a plan");
+    let why = rig.apply(&plan).text();
+    assert!(why.contains("10.0.0.5 (1 of 3 logins)") && !why.contains("10.0.0.6"), "{why}");
+    assert!(!why.contains("localhost"), "{why}");
+    assert!(
+        rig.shared
+            .borrow()
+            .servers
+            .iter()
+            .all(|server| server.live.as_ref().is_some_and(|live| !live.requires_tls))
+    );
+    // The counters were set back.
+    rig.shared.borrow_mut().servers[1].logins = logins(Ok(vec![host("10.0.0.5", 1, 1)]));
+    assert!(rig.resume(None).is_complete());
+    let texts = rig.texts();
+    assert!(
+        texts.contains("no client logged in without TLS over TCP")
+            && texts.contains("cannot be told (userstat"),
+        "{texts}"
+    );
 }
 
 #[test]

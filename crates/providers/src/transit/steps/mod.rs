@@ -10,6 +10,7 @@ mod require;
 mod retire;
 mod rotate;
 pub mod round;
+mod watch;
 
 use change::{Direction, StepCheck, StepError};
 use model::{NodeName, Step};

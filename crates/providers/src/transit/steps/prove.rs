@@ -1,13 +1,11 @@
 //! The last step of a change: what is on the wire now? It changes nothing.
 
-use std::time::Duration;
-
 use change::{Direction, StepCheck, StepError};
-use model::{LinkKind, LookError, Step, WireLook};
+use model::{LinkKind, Step};
 use serde::{Deserialize, Serialize};
 use server::{CleartextLogin, NodeError};
 
-use super::clients_gate::Judged;
+use super::watch::{Watched, watch};
 use super::{StepKind, params};
 use crate::transit::quorum::first_line;
 use crate::transit::world::Transit;
@@ -20,9 +18,6 @@ pub struct ProveParams {
     /// Links of these kinds must be sealed.
     pub kinds: Vec<LinkKind>,
 }
-
-/// A link can be silent for a while, a dropped packet makes one capture useless: neither is a verdict.
-const LOOKS_MAX: usize = 3;
 
 impl StepKind for Prove {
     fn kind(&self) -> &'static str {
@@ -44,12 +39,12 @@ impl StepKind for Prove {
         let ProveParams { kinds } = params(step)?;
         let attempts = attempts(transit, &kinds)?;
         let mut unproven = attempts.unproven;
-        match watched(transit, &kinds)? {
-            Watched::Sealed(note) if unproven.is_empty() => {
+        match on_the_wire(transit, &kinds)? {
+            Ok(note) if unproven.is_empty() => {
                 return Ok([vec![note], attempts.proven].concat().join("; "));
             }
-            Watched::Sealed(_) => {}
-            Watched::Unknown(why) => unproven.insert(0, why),
+            Ok(_) => {}
+            Err(why) => unproven.insert(0, why),
         }
         let why = unproven.join("; ");
         if transit.accept_unproven {
@@ -115,46 +110,31 @@ fn attempts(transit: &mut Transit<'_>, kinds: &[LinkKind]) -> Result<Attempts, S
     Ok(Attempts { proven, unproven })
 }
 
-enum Watched {
-    Sealed(String),
-    Unknown(String),
-}
-
-fn watched(transit: &mut Transit<'_>, kinds: &[LinkKind]) -> Result<Watched, StepError> {
-    let what = WireLook {
-        settle: Duration::from_millis(transit.limits.look_ms),
-        canaries: true,
-        nodes: transit.names().iter().map(ToString::to_string).collect(),
-    };
-    let mut unknown = String::new();
-    for _ in 0..LOOKS_MAX {
-        let sights = match transit.look.wire(&what) {
-            Ok(sights) => sights,
-            Err(LookError::NotPermitted { why, next }) => {
-                return Ok(Watched::Unknown(format!("nothing could be seen on the wire ({why}); {next}")));
-            }
-            Err(LookError::Failed { why }) => {
-                unknown = why;
-                continue;
-            }
-        };
-        // A client without TLS is refused, which was tried: where nobody was connected, nobody is missing from what was seen.
-        let Judged { plain, open, nobody, sealed } = Judged::of(&sights, kinds);
-        if !plain.is_empty() {
+/// The note where all is sealed.
+///
+/// # Errors
+/// Inside: not known, why. Outside: clear text was seen.
+fn on_the_wire(transit: &mut Transit<'_>, kinds: &[LinkKind]) -> Result<Result<String, String>, StepError> {
+    let settle_ms = transit.limits.look_ms;
+    Ok(match watch(transit, kinds, settle_ms) {
+        Watched::Plain(plain) => {
             return Err(StepError(format!(
                 "clear text was seen after the change\n  why:  {}\n  next: sealion status --canaries shows each link; make these \
                  clients reconnect with TLS, then sealion resume; sealion undo goes back",
                 plain.join("\n        ")
             )));
         }
-        if open.is_empty() && sealed + nobody.len() > 0 {
+        // A client without TLS is refused, which was tried: where nobody was connected, nobody is missing from what was seen.
+        Watched::Sealed { sealed, nobody } => {
             let mut note = format!("{sealed} links carried only TLS while canaries were written");
             if !nobody.is_empty() {
                 note += &format!("; nobody was connected over TCP: {}", nobody.join(", "));
             }
-            return Ok(Watched::Sealed(note));
+            Ok(note)
         }
-        unknown = if open.is_empty() { "no link was seen at all".into() } else { open.join("; ") };
-    }
-    Ok(Watched::Unknown(unknown))
+        Watched::NotPermitted { why, next } => {
+            Err(format!("nothing could be seen on the wire ({why}); {next}"))
+        }
+        Watched::Unknown(why) => Err(why),
+    })
 }
