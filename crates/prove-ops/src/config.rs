@@ -298,19 +298,14 @@ pub fn look(asked: &Asked<'_>, matrix: &Matrix) -> Looked {
     };
     let switch = asked.files.iter().find(has_switch).map(|path| path.display().to_string());
     for path in asked.files {
-        file(path, asked.driver, switch.as_deref(), matrix, &mut looked);
+        file(path, asked, switch.as_deref(), matrix, &mut looked);
     }
     looked
 }
 
 /// `switch`: the file that decides for a whole Node program whether certificates are verified.
-fn file(
-    path: &Path,
-    driver: Option<&'static str>,
-    switch: Option<&str>,
-    matrix: &Matrix,
-    looked: &mut Looked,
-) {
+fn file(path: &Path, asked: &Asked<'_>, switch: Option<&str>, matrix: &Matrix, looked: &mut Looked) {
+    let driver = asked.driver;
     let name = path.display().to_string();
     let unread = |line: Option<usize>, why: String| Unread { file: name.clone(), line, why };
     let bytes = match read(path) {
@@ -330,8 +325,10 @@ fn file(
         && all.environment_files.is_empty();
     looked.unread.extend(all.unread.into_iter().map(|one| unread(Some(one.line), one.why)));
     looked.notes.extend(all.notes.into_iter().map(|text| Note { file: name.clone(), text }));
+    let beside = spring_beside(path, asked);
     // Variables that a file sets again; and the line of one that could not be read, and may set any.
-    let (mut again, mut may_be_any) = (Vec::new(), None);
+    let (mut again, mut may_be_any): (Vec<String>, _) = (Vec::new(), None);
+    let first = looked.connections.len();
     for (other, line) in all.environment_files {
         // Of a unit it is absolute; of a compose file it counts from that file. A specifier, a pattern or a variable is neither.
         if other.contains(['%', '*', formats::settings::HOLE]) {
@@ -342,8 +339,26 @@ fn file(
             continue;
         }
         let other = path.parent().unwrap_or(Path::new("")).join(other);
+        let before = looked.connections.len();
         match environment_file(&other, driver, matrix, looked) {
-            Some(variables) => again.extend(variables),
+            Some(variables) => {
+                // The later of two files counts, and in a compose file what stands in it counts more than any.
+                for one in looked.connections.get_mut(first..before).unwrap_or_default() {
+                    if variables.contains(&one.found.what) {
+                        doubt(one, line, &name, "a later environment file sets it again", matrix);
+                    }
+                }
+                if !all.files_count_more {
+                    for one in looked.connections.get_mut(before..).unwrap_or_default() {
+                        if let Some((_, line)) =
+                            all.set_beside.iter().find(|(known, _)| *known == one.found.what)
+                        {
+                            doubt(one, *line, &name, "what names that file sets it again", matrix);
+                        }
+                    }
+                }
+                again.extend(variables);
+            }
             None => _ = may_be_any.get_or_insert(line),
         }
     }
@@ -356,6 +371,13 @@ fn file(
                 "NODE_TLS_REJECT_UNAUTHORIZED is named there, which decides for the whole program",
             );
             obstacle.file = Some(switch.to_owned());
+            found.settings.push(obstacle);
+        }
+        for (other, bytes) in &beside {
+            let Some(line) = config::spoken_of(&found, &file_name(other), bytes) else { continue };
+            let mut obstacle =
+                config::obstacle(line, "another file of Spring speaks of the same data source");
+            obstacle.file = Some(other.display().to_string());
             found.settings.push(obstacle);
         }
         if all.files_count_more {
@@ -371,6 +393,51 @@ fn file(
     if is_silent {
         looked.unread.push(unread(None, format!("no connection was found in it (read as {})", form.name)));
     }
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+}
+
+/// The files that Spring reads along with this one: those that were named too, and those that lie beside it or in `config/`.
+fn spring_beside(path: &Path, asked: &Asked<'_>) -> Vec<(PathBuf, Vec<u8>)> {
+    if !config::is_of_spring(&file_name(path)) {
+        return vec![];
+    }
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut folders = vec![folder.to_owned(), folder.join("config")];
+    if folder.file_name().is_some_and(|name| name == "config") {
+        folders.extend(folder.parent().map(Path::to_owned));
+    }
+    let lying = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten();
+    let mut all: Vec<PathBuf> = lying.flatten().map(|entry| entry.path()).collect();
+    all.extend(asked.files.iter().cloned());
+    let own = std::fs::canonicalize(path).ok();
+    let mut seen = Vec::new();
+    all.sort();
+    all.into_iter()
+        .filter(|other| config::is_of_spring(&file_name(other)))
+        .filter(|other| {
+            let real = std::fs::canonicalize(other).ok();
+            let is_new = real.is_some() && real != own && !seen.contains(&real);
+            seen.push(real);
+            is_new
+        })
+        // One that cannot be read is no YAML either, and may say anything.
+        .map(|other| {
+            let bytes = read(&other).unwrap_or_else(|_| b"[".to_vec());
+            (other, bytes)
+        })
+        .collect()
+}
+
+/// Something elsewhere may change a connection: its predictions are made anew.
+fn doubt(one: &mut Connection, line: usize, file: &str, why: &str, matrix: &Matrix) {
+    let mut obstacle = config::obstacle(line, why);
+    obstacle.file = Some(file.to_owned());
+    one.found.settings.push(obstacle);
+    let clients: Vec<&'static Client> = one.predictions.iter().map(|prediction| prediction.client).collect();
+    one.predictions = clients.into_iter().map(|client| predict(client, &one.found, matrix)).collect();
 }
 
 /// Whatever it is called, it is an environment. The names of its variables; none where it cannot be read.

@@ -142,13 +142,24 @@ fn merged(entries: Vec<Entry>) -> Vec<Entry> {
     if entries.iter().all(|entry| entry.key != "<<") {
         return entries;
     }
+    let maps = |merge: Entry| match merge.node.value {
+        Value::List(items) => items,
+        _ => vec![merge.node],
+    };
+    let is_rubys = |entry: &Entry| {
+        entry.key == "adapter"
+            || (entry.key == "<<"
+                && std::iter::once(&entry.node)
+                    .chain(entry.node.items())
+                    .any(|map| map.entries().iter().any(|inner| inner.key == "adapter")))
+    };
+    if entries.iter().any(is_rubys) {
+        return merged_in_place(entries, maps);
+    }
     let (merges, mut own): (Vec<Entry>, Vec<Entry>) =
         entries.into_iter().partition(|entry| entry.key == "<<");
     for merge in merges {
-        let maps = match merge.node.value {
-            Value::List(items) => items,
-            _ => vec![merge.node],
-        };
+        let maps = maps(merge);
         for entry in maps.iter().flat_map(Node::entries) {
             if own.iter().all(|known| known.key != entry.key) {
                 own.push(entry.clone());
@@ -156,6 +167,28 @@ fn merged(entries: Vec<Entry>) -> Vec<Entry> {
         }
     }
     own
+}
+
+/// What Ruby makes of it, whose settings have an `adapter`: `<<` is laid over what stands in front of it. Of a list of maps the first
+/// counts most.
+fn merged_in_place(entries: Vec<Entry>, maps: impl Fn(Entry) -> Vec<Node>) -> Vec<Entry> {
+    let mut all: Vec<Entry> = Vec::new();
+    let put = |all: &mut Vec<Entry>, entry: Entry| {
+        all.retain(|known| known.key != entry.key);
+        all.push(entry);
+    };
+    for entry in entries {
+        if entry.key != "<<" {
+            put(&mut all, entry);
+            continue;
+        }
+        for map in maps(entry).iter().rev() {
+            for inner in map.entries() {
+                put(&mut all, inner.clone());
+            }
+        }
+    }
+    all
 }
 
 fn scalar(text: &str, style: ScalarStyle) -> Value {
@@ -196,6 +229,18 @@ mod tests {
             production.get("ssl_mode").map(|node| (node.line, node.text())),
             Some((3, Some("required")))
         );
+    }
+
+    #[test]
+    fn ruby_lays_a_merge_over_what_stands_in_front_of_it() {
+        let text = b"d: &d\n  adapter: mysql2\n  sslca: ~\np:\n  sslca: /ca\n  <<: *d\n  host: b\nq:\n  <<: *d\n  sslca: /ca\n";
+        let all = read(text).expect("YAML");
+        let ca = |key: &str| all[0].get(key).and_then(|map| map.get("sslca")).map(|node| node.value.clone());
+        assert_eq!(ca("p"), Some(Value::Null));
+        assert_eq!(ca("q"), Some(Value::Text("/ca".to_owned().into())));
+        // Everybody else takes what is said in the map itself.
+        let other = read(b"d: &d\n  sslca: ~\np:\n  sslca: /ca\n  <<: *d\n").expect("YAML");
+        assert_eq!(other[0].get("p").and_then(|map| map.get("sslca")).and_then(Node::text), Some("/ca"));
     }
 
     #[test]

@@ -386,3 +386,85 @@ fn what_was_not_read_is_told_with_its_line_and_why() {
     assert_eq!((severity, one.is_unknown()), (None, true));
     assert!(why.starts_with("line ") && why.contains("line 3"), "{why}");
 }
+
+/// What is said of the first of these files, and of `named` alone: `None` where it is unknown.
+fn beside(files: &[(&str, &str)], named: &[&str]) -> Vec<(String, Option<Severity>, bool)> {
+    let dir = tempfile::tempdir().expect("a directory");
+    for (name, text) in files {
+        let path = dir.path().join(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        fs::write(path, text).expect("written");
+    }
+    let paths: Vec<PathBuf> = named.iter().map(|name| dir.path().join(name)).collect();
+    let looked = look(
+        &Asked { files: &paths, texts: &[], driver: None },
+        &Matrix::built_in().expect("it is built in"),
+    );
+    let of = |one: &Connection| (one.found.what.clone(), one.severity(), one.is_unknown());
+    looked.connections.iter().map(of).collect()
+}
+
+#[test]
+fn all_files_of_spring_are_read_as_one() {
+    const SAFE: &str =
+        "spring:\n  datasource:\n    url: jdbc:mariadb://db/x?sslMode=verify-full&serverSslCert=/ca.pem\n";
+    const WEAK: &str = "spring.datasource.hikari.data-source-properties.sslMode=disable\n";
+    let is_unknown = |files: &[(&str, &str)], named: &[&str]| {
+        beside(files, named).first().is_none_or(|(_, _, is_unknown)| *is_unknown)
+    };
+    assert!(!is_unknown(&[("application.yml", SAFE)], &["application.yml"]));
+    for other in [
+        "application-dev.properties",
+        "application.properties",
+        "bootstrap.properties",
+        "config/application.properties",
+    ] {
+        // Whether it is named too or not.
+        assert!(is_unknown(&[("application.yml", SAFE), (other, WEAK)], &["application.yml"]), "{other}");
+        assert!(
+            is_unknown(&[("application.yml", SAFE), (other, WEAK)], &["application.yml", other]),
+            "{other}"
+        );
+    }
+    assert!(is_unknown(
+        &[("config/application.yml", SAFE), ("application.properties", WEAK)],
+        &["config/application.yml"]
+    ));
+    for other in ["spring.config.import=file:x.properties\n", "spring.datasource.url=jdbc:mariadb://db/y\n"] {
+        assert!(is_unknown(
+            &[("application.yml", SAFE), ("application-dev.properties", other)],
+            &["application.yml"]
+        ));
+    }
+    assert!(is_unknown(&[("application.yml", SAFE), ("application-dev.yml", "a: [")], &["application.yml"]));
+    // What says nothing about TLS, or is none of Spring's files.
+    let harmless =
+        "spring.datasource.username=u\nspring.datasource.hikari.maximum-pool-size=3\nserver.port=1\n";
+    assert!(!is_unknown(
+        &[("application.yml", SAFE), ("application-dev.properties", harmless)],
+        &["application.yml"]
+    ));
+    assert!(!is_unknown(&[("application.yml", SAFE), ("other.properties", WEAK)], &["application.yml"]));
+}
+
+#[test]
+fn what_a_compose_file_sets_counts_over_its_environment_files() {
+    const SAFE: &str = "DATABASE_URL=mysql+pymysql://h/x?ssl_ca=/ca\n";
+    let of = |service: &str, other: &str| {
+        let compose = format!("services:\n  app:\n{service}");
+        let all = beside(&[("compose.yml", &compose), ("a.env", SAFE), ("b.env", other)], &["compose.yml"]);
+        all.first().map(|(_, _, is_unknown)| *is_unknown)
+    };
+    assert_eq!(of("    env_file: a.env\n", ""), Some(false));
+    assert_eq!(of("    env_file: a.env\n    environment:\n      OTHER: 1\n", ""), Some(false));
+    for again in [
+        "      DATABASE_URL: mysql+pymysql://h/x\n",
+        "      DATABASE_URL:\n",
+        "      - DATABASE_URL=x\n",
+        "      - DATABASE_URL\n",
+    ] {
+        assert_eq!(of(&format!("    env_file: a.env\n    environment:\n{again}"), ""), Some(true), "{again}");
+    }
+    assert_eq!(of("    env_file: [a.env, b.env]\n", "OTHER=1\n"), Some(false));
+    assert_eq!(of("    env_file: [a.env, b.env]\n", "DATABASE_URL=mysql+pymysql://h/x\n"), Some(true));
+}

@@ -64,6 +64,10 @@ const SETTINGS: Settings = Settings {
     spelt: &[
         Spelt::new("default", &[]),
         Spelt::new("ssl-dict", &[("ssl.check_hostname", Is::Off)]),
+        Spelt::new(
+            "ssl-dict",
+            &[("ssl.ca", Is::Ca), ("ssl.check_hostname", Is::Off), ("ssl.verify_mode", Is::Word("false"))],
+        ),
         Spelt::new("ca", &[("ssl_ca", Is::Ca)]),
         Spelt::new("verify-cert", &[("ssl_ca", Is::Ca), ("ssl_verify_cert", Is::On)]),
         Spelt::new(

@@ -40,7 +40,7 @@ const SETTINGS: Settings = Settings {
     keys: &[
         Key::new("ssl_mode", Kind::Word),
         Key::new("sslca", Kind::Ca),
-        Key::new("sslverify", Kind::Flag),
+        Key::new("sslverify", Kind::Switch),
         Key::new("sslkey", Kind::Beside),
         Key::new("sslcert", Kind::Beside),
         Key::new("sslcipher", Kind::Beside),

@@ -138,11 +138,19 @@ enum Fact {
     Word(String),
 }
 
+/// Who takes an empty path of a CA for none, as it was seen. mysqlnd, libmariadb and Node take it for TLS with a CA that is not there.
+fn is_nothing_when_empty(settings: &Settings, key: &Key) -> bool {
+    match settings.family {
+        "pymysql" | "mysql-connector-python" => key.name == "ssl_ca",
+        "connector-j" | "mariadb-connector-j" => true,
+        _ => false,
+    }
+}
+
 /// `None`: as if it were not there.
 fn fact(settings: &Settings, key: &Key, given: &Given) -> Result<Option<Fact>, String> {
     let not_in_the_file = "its value is not in the file";
-    // Programs that read option files take an empty path for a path.
-    let is_nothing = key.kind == Kind::Ca && settings.carry != Carry::Lines;
+    let is_nothing = key.kind == Kind::Ca && is_nothing_when_empty(settings, key);
     match (key.kind, given) {
         (Kind::Beside, _) => Ok(None),
         (Kind::Elsewhere, _) => Err("the settings stand in the file that it names; look at that one".into()),
@@ -169,6 +177,8 @@ fn fact(settings: &Settings, key: &Key, given: &Given) -> Result<Option<Fact>, S
             }
         }
         (Kind::Word, Given::Text(text)) => Ok(Some(Fact::Word(text.clone()))),
+        // `ssl: false` is no TLS; a word inside of it is looked at by itself.
+        (Kind::Word, Given::Flag(is_on)) if key.name.contains('.') => Ok(Some(Fact::Word(is_on.to_string()))),
         (Kind::Word, Given::Flag(false)) => Ok(None),
         (Kind::Word, Given::Flag(true)) => Ok(Some(Fact::Word("true".into()))),
         (_, Given::Content) | (Kind::Ca, Given::Flag(true)) => {
@@ -251,6 +261,23 @@ mod tests {
         check("pymysql", &[("ssl_ca", "\u{fffc}")], None);
         check("pymysql", &[("ssl_ca", "\u{fffc}/ca.pem")], Some("ca"));
         check("pymysql", &[("ssl_cert", "/c")], None);
+        // An empty path is a path to who does not ask: TLS with no CA, and for PyMySQL's own word none.
+        check("pymysql", &[("ssl.ca", ""), ("ssl.check_hostname", "False")], None);
+        check("php-pdo", &[("MYSQL_ATTR_SSL_CA", "")], None);
+        check("php-pdo", &[("MYSQL_ATTR_SSL_CA", "False")], None);
+        check("node-mysql2", &[("ssl.ca", "")], None);
+        check("node-mariadb", &[("ssl.ca", "")], None);
+        check("ruby-mysql2", &[("sslca", "")], None);
+        check("mysqlclient", &[("ssl.ca", "")], None);
+        check("dbd-mariadb", &[("mariadb_ssl", "1"), ("mariadb_ssl_ca_file", "")], None);
+        // Off inside of a value is no absence.
+        check("pymysql", &[("ssl.ca", "/ca"), ("ssl.verify_mode", "False")], None);
+        check(
+            "pymysql",
+            &[("ssl.ca", "/ca"), ("ssl.check_hostname", "False"), ("ssl.verify_mode", "False")],
+            Some("ssl-dict"),
+        );
+        check("ruby-mysql2", &[("sslverify", "False")], None);
         check("pymysql", &[("ssl_new_word", "1")], None);
         check("pymysql", &[("charset", "utf8mb4")], Some("default"));
         check("pymysql", &[("read_default_file", "/etc/my.cnf")], None);

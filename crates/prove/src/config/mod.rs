@@ -36,6 +36,8 @@ pub struct Read {
     pub files_count_more: bool,
     /// Names of the variables that it sets, where it is an environment.
     pub variables: Vec<String>,
+    /// Names and lines of those that it sets beside the files that it names.
+    pub set_beside: Vec<(String, usize)>,
     pub notes: Vec<String>,
     /// Why nothing that was found in it is certain: where, and what is wrong.
     pub doubt: Option<(usize, String)>,
@@ -240,6 +242,16 @@ pub fn text(text: &str) -> Option<Found> {
     let mut found = urls::found(text, 1, "")?;
     clean(&mut found);
     Some(found)
+}
+
+/// Files that Spring would read along with this one, by their names alone.
+pub fn is_of_spring(name: &str) -> bool {
+    forms::properties::is_of_spring(name)
+}
+
+/// The line in another of Spring's files that may change this connection.
+pub fn spoken_of(found: &Found, name: &str, bytes: &[u8]) -> Option<usize> {
+    forms::properties::spoken_of(found, name, bytes)
 }
 
 /// Names and values as they may be shown.

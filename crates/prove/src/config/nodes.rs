@@ -17,6 +17,12 @@ pub(super) trait Meaning {
         Given::Unread("what a number does here was not measured".into())
     }
 
+    /// Nothing (`None`, `null`) under a key: what is there when nothing is said, unless it stands inside of a value, where drivers
+    /// that look the word up find it.
+    fn null(&self, key: &str) -> Option<Given> {
+        key.contains('.').then(|| Given::Unread("what nothing does in this place was not measured".into()))
+    }
+
     /// The driver's own word for a key; `None` for what is no word here.
     fn key(&self, written: &str) -> Option<String> {
         Some(written.to_owned())
@@ -165,8 +171,11 @@ impl Flattening<'_> {
         }
         let push = |all: &mut Vec<Setting>, given: Given| all.push(Setting::new(key, given, line));
         match &node.value {
-            // Null is what is there when nothing is said.
-            Value::Null => {}
+            Value::Null => {
+                if let Some(given) = self.meaning.null(key) {
+                    push(all, given);
+                }
+            }
             Value::Bool(is_on) => push(all, Given::Flag(*is_on)),
             Value::Number(text) => push(all, self.meaning.number(text)),
             Value::Text(text) if text.chars().all(|c| c == HOLE) && !text.is_empty() => {

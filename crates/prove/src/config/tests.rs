@@ -223,7 +223,7 @@ fn php_ruby_perl_and_the_others() {
     check(
         "database.yml",
         "default: &default\n  adapter: mysql2\n  sslca: /ca\nproduction:\n  <<: *default\n  host: db\n  ssl_mode: verify_identity\n  password: <%= ENV['P'] %>\n",
-        &["5 production ruby-mysql2@db: ssl_mode=verify_identity sslca=/ca"],
+        &["5 production ruby-mysql2@db: sslca=/ca ssl_mode=verify_identity"],
     );
     check(
         "db.rb",

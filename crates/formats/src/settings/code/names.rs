@@ -942,8 +942,17 @@ impl Names {
                     }
                 }
                 "from" if starts => {
-                    let module = word(self.tokens.get(at + 1)).to_owned();
-                    at += 2;
+                    // `from . import x`, `from ..pkg import x`
+                    let mut module = String::new();
+                    at += 1;
+                    while matches!(sign(self.tokens.get(at)), "." | ".." | "...") {
+                        module += sign(self.tokens.get(at));
+                        at += 1;
+                    }
+                    if word(self.tokens.get(at)) != "import" || module.is_empty() {
+                        module += word(self.tokens.get(at));
+                        at += 1;
+                    }
                     if word(self.tokens.get(at)) != "import" {
                         continue;
                     }

@@ -199,6 +199,53 @@ fn python_rows() -> Vec<Row> {
         )
     };
     vec![
+        // Nothing, or off, inside of a value is no absence: the driver finds the word.
+        py("pymysql.connect(host='db', ssl={'ca': '/ca.pem', 'check_hostname': None})", "unknown"),
+        py(
+            "pymysql.connect(host='db', ssl={'ca': '/ca.pem', 'check_hostname': False, 'verify_mode': False})",
+            "medium",
+        ),
+        py("pymysql.connect(host='db', ssl={'ca': ''})", "unknown"),
+        py("pymysql.connect(host='db', ssl={'ca': '', 'check_hostname': False})", "unknown"),
+        py("pymysql.connect(host='db', ssl={'ca': '/ca.pem'}, ssl_ca=None, charset=None)", "safe"),
+        row(
+            "db.py",
+            "import asyncmy\nasyncmy.connect(host='db', ssl={'ca': '/ca.pem', 'check_hostname': None})\n",
+            "unknown",
+        ),
+        row("db.py", "import MySQLdb\nMySQLdb.connect(host='db', ssl={'ca': ''})\n", "unknown"),
+        // The class says which build connects, and asyncio is a third one.
+        row(
+            "db.py",
+            format!("from mysql.connector import MySQLConnection\nMySQLConnection(host='db', {GOOD_PY})\n"),
+            "safe",
+        ),
+        row(
+            "db.py",
+            "from mysql.connector import MySQLConnection\nMySQLConnection(host='db', ssl_ca='/ca.pem', ssl_verify_cert=True)\n",
+            "low",
+        ),
+        row(
+            "db.py",
+            format!(
+                "from mysql.connector import MySQLConnection\nMySQLConnection(host='db', use_pure=False, {GOOD_PY})\n"
+            ),
+            "unknown",
+        ),
+        row(
+            "db.py",
+            format!("import mysql.connector.aio\nmysql.connector.aio.connect(host='db', {GOOD_PY})\n"),
+            "unknown",
+        ),
+        row(
+            "settings.py",
+            "DATABASES = {'default': {'ENGINE': 'mysql.connector.django', 'HOST': 'db', 'OPTIONS': {'ssl_ca': '/ca', 'ssl_verify_cert': True}}}\n",
+            "unknown",
+        ),
+        // A module of the project's own that is loaded behind it.
+        django("import local\n", "unknown"),
+        django("from .local import SECRET\n", "unknown"),
+        django("import logging\nfrom django.utils.translation import gettext_lazy as _\n", "safe"),
         py(&format!("c = pymysql.connect(host='db', user='u', password=pw, {good})"), "safe"),
         py("c = pymysql.connect(host='db', user='u', charset='utf8mb4', autocommit=True)", "high"),
         py("c = pymysql.connect(host='db', ssl_ca='/ca.pem')", "high"),
@@ -369,6 +416,22 @@ fn php_rows() -> Vec<Row> {
         )
     };
     vec![
+        // A CA that is empty, or nothing, switches TLS on all the same; null is off.
+        pdo("new PDO('mysql:host=db', 'u', 'p', [PDO::MYSQL_ATTR_SSL_CA => '']);", "unknown"),
+        pdo("new PDO('mysql:host=db', 'u', 'p', [PDO::MYSQL_ATTR_SSL_CA => false]);", "unknown"),
+        pdo("new PDO('mysql:host=db', 'u', 'p', [PDO::MYSQL_ATTR_SSL_CA => null]);", "unknown"),
+        pdo(
+            "new PDO('mysql:host=db', 'u', 'p', [PDO::MYSQL_ATTR_SSL_CA => '/ca.pem', PDO::MYSQL_ATTR_SSL_VERIFY_SERVER_CERT => null]);",
+            "unknown",
+        ),
+        pdo(
+            "$m = mysqli_init();\n$m->ssl_set('/key.pem', null, null, null, null);\n$m->real_connect('db', 'u', 'p');",
+            "unknown",
+        ),
+        pdo(
+            "$m = mysqli_init();\n$m->ssl_set(null, null, null, null, null);\n$m->real_connect('db', 'u', 'p');",
+            "high",
+        ),
         pdo(&format!("$c = new PDO('mysql:host=db;dbname=x', 'u', $p, {good});"), "safe"),
         pdo("$c = new PDO('mysql:host=db;dbname=x', 'u', $p);", "high"),
         pdo(
@@ -475,6 +538,14 @@ fn ruby_and_perl_rows() -> Vec<Row> {
     let perl = |code: &str, want: &'static str| row("db.pl", format!("use DBI;\n{code}\n"), want);
     let all_rails = "  sslca: /ca.pem\n  sslverify: true\n";
     vec![
+        // Ruby lays what `<<` brings over what stands in front of it.
+        row(
+            "database.yml",
+            "d: &d\n  adapter: mysql2\n  host: db\n  sslca:\nproduction:\n  sslca: /ca.pem\n  <<: *d\n",
+            "high",
+        ),
+        rails("  sslca: ''\n", "unknown"),
+        rails("  sslverify: false\n", "unknown"),
         rails(all_rails, "critical"),
         rails("  ssl_mode: :required\n", "critical"),
         rails("  ssl_mode: required\n", "critical"),
@@ -527,6 +598,20 @@ fn java_rows() -> Vec<Row> {
     let yaml = |lines: &str, want: &'static str| row("application.yml", lines, want);
     let url = format!("spring.datasource.url=jdbc:mariadb://db/x?{GOOD_MJ}\n");
     vec![
+        // Words that say nothing about TLS may stand in another document; a file that is read over this one may say anything.
+        yaml(
+            &format!(
+                "spring:\n  datasource:\n    url: jdbc:mariadb://db/x?{GOOD_MJ}\n---\nspring:\n  datasource:\n    username: u\n    hikari:\n      maximum-pool-size: 3\n"
+            ),
+            "low",
+        ),
+        yaml(
+            &format!(
+                "spring:\n  config:\n    import: optional:file:./more.properties\n  datasource:\n    url: jdbc:mariadb://db/x?{GOOD_MJ}\n"
+            ),
+            "unknown",
+        ),
+        properties(&format!("spring.config.import=configserver:\n{url}"), "unknown"),
         properties(
             &format!("spring.datasource.url=jdbc:mysql://db/x?{GOOD_J}\nspring.datasource.username=u\n"),
             "safe",

@@ -551,4 +551,9 @@ impl Meaning for Js<'_> {
             _ => Meant::unread("its value is code"),
         }
     }
+
+    /// All three drivers ask whether it is false, or is there at all.
+    fn null(&self, _: &str) -> Option<Given> {
+        None
+    }
 }

@@ -7,7 +7,7 @@ mod mylogin;
 pub mod option_file;
 mod perl;
 mod php;
-mod properties;
+pub(super) mod properties;
 mod python;
 mod ruby;
 mod source;

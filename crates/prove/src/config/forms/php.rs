@@ -203,11 +203,16 @@ fn set(given: &[Node], is_ssl_set: bool, line: usize, meaning: &Php<'_>, setting
         if given.len() != 5 {
             return settings.push(obstacle(line, "ssl_set() wants five values"));
         }
-        if let Some(ca) = given.get(2) {
+        if let Some(ca) = given.get(2).filter(|ca| ca.value != Value::Null) {
             flatten("ssl_set", ca, meaning, settings);
         }
         if given.get(3).is_some_and(|capath| capath.value != Value::Null) {
             settings.push(obstacle(line, "a directory of CAs was not measured"));
+        }
+        // Any of them switches TLS on, and mysqlnd then verifies against the machine's store.
+        let is_none = |node: &Node| node.value == Value::Null || node.text().is_some_and(str::is_empty);
+        if given.get(2).is_some_and(is_none) && !given.iter().all(is_none) {
+            settings.push(obstacle(line, "a key or ciphers without a CA were not measured"));
         }
         return;
     }
@@ -464,6 +469,11 @@ struct Php<'a> {
 impl Meaning for Php<'_> {
     fn number(&self, text: &str) -> Given {
         Given::Text(text.to_owned())
+    }
+
+    /// PDO makes 0 of it, which is off.
+    fn null(&self, _: &str) -> Option<Given> {
+        Some(Given::Unread("what null does here was not measured".into()))
     }
 
     /// Of an array of attributes: each is a constant of PDO's. What a number stands for differs between builds.

@@ -103,6 +103,62 @@ fn folded(key: &str) -> String {
     key.chars().filter(|c| !matches!(c, '-' | '_')).flat_map(char::to_lowercase).collect()
 }
 
+/// What a key of another place may do to the data source behind `front`: nothing, where it is one of the words that say nothing about TLS.
+fn speaks_of(front: &str, key: &str) -> bool {
+    let (front, key) = (folded(front), folded(key));
+    let Some(rest) = (!front.is_empty()).then(|| key.strip_prefix(&front)).flatten() else { return false };
+    let mut words = rest.split('.').filter(|word| !POOLS.contains(word));
+    match (words.next(), words.next()) {
+        (Some(word @ ("url" | "jdbcurl")), None) => !word.is_empty(),
+        (Some(word), None) => !HARMLESS.contains(&word),
+        (None, _) => false,
+        _ => true,
+    }
+}
+
+/// Spring reads all files of these names that lie beside each other, and lays them over each other.
+pub(in crate::config) fn is_of_spring(name: &str) -> bool {
+    let stem = name.rsplit_once('.').filter(|(_, end)| matches!(*end, "properties" | "yml" | "yaml"));
+    stem.is_some_and(|(stem, _)| {
+        ["application", "bootstrap"].iter().any(|front| {
+            stem.strip_prefix(front).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+        })
+    })
+}
+
+/// The line of another of Spring's files that speaks of the data source of this connection; the file is read as far as it can be, and
+/// one that cannot may speak of it.
+pub(in crate::config) fn spoken_of(found: &Found, name: &str, bytes: &[u8]) -> Option<usize> {
+    let front = front_of(&found.what);
+    if front.is_empty() {
+        return None;
+    }
+    let documents =
+        if name.ends_with(".properties") { pairs::documents(bytes) } else { super::yaml::flat(bytes) };
+    match documents {
+        Ok(documents) => documents
+            .iter()
+            .flatten()
+            .find(|pair| speaks_of(&front, &pair.key) || brings_more(&pair.key))
+            .map(|pair| pair.line),
+        Err(error) => Some(error.line().unwrap_or(1)),
+    }
+}
+
+/// `spring.config.import` and its like name other files, and come over this one.
+fn brings_more(key: &str) -> bool {
+    const KEYS: [&str; 4] = [
+        "spring.config.import",
+        "spring.config.location",
+        "spring.config.additionallocation",
+        "spring.cloud.config",
+    ];
+    let key = folded(key);
+    KEYS.iter().any(|known| {
+        key.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    })
+}
+
 /// The connections of all documents of a file, each with all that its pool is told besides.
 pub(super) fn java(documents: &[Vec<Pair>], read: &mut Read) {
     for (index, pairs) in documents.iter().enumerate() {
@@ -124,14 +180,16 @@ pub(super) fn java(documents: &[Vec<Pair>], read: &mut Read) {
             let front = front_of(&pair.key);
             beside(pair, &front, pairs, &mut found);
             // A profile's document comes over what others say, or others over it.
-            let is_other =
-                |other: &&Pair| !front.is_empty() && folded(&other.key).starts_with(&folded(&front));
+            let is_other = |other: &&Pair| speaks_of(&front, &other.key);
             let others = documents.iter().enumerate().filter(|(other, _)| *other != index);
             if let Some(other) = others.flat_map(|(_, pairs)| pairs).find(is_other) {
                 found.settings.push(obstacle(
                     other.line,
                     "another document of this file speaks of the same data source",
                 ));
+            }
+            if let Some(other) = documents.iter().flatten().find(|pair| brings_more(&pair.key)) {
+                found.settings.push(obstacle(other.line, "another file is read over this one"));
             }
             read.found.push(found);
         }

@@ -10,7 +10,9 @@ use super::{Form, ends, loose};
 use crate::config::nodes::{
     Meaning, Meant, args, entries, flatten, followed, layer, meant, name, options, text_of, words,
 };
-use crate::config::{Driver, Found, Given, Read, Setting, SettingsError, Style, Unread, obstacle, urls};
+use crate::config::{
+    Driver, Found, Given, Read, Setting, SettingsError, Style, Unread, is_about_tls, obstacle, urls,
+};
 
 pub(super) const PYTHON: Form =
     Form { id: "python", name: "a file of Python", fits: |name| ends(name, &[".py", ".pyi"]), read };
@@ -63,6 +65,7 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
                 settings.push(obstacle(call.line, "it is given values without a name"));
             }
             entries(words(call), &meaning, &mut settings);
+            of_class(full.as_deref().unwrap_or_default(), call.line, &mut settings);
             read.found.push(Found {
                 line: call.line,
                 what: format!("{}()", name(call)),
@@ -111,6 +114,27 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
         }
     }
     Ok(read)
+}
+
+/// What the name of a class decides: of mysql-connector-python it says which of its two builds connects.
+fn of_class(full: &str, line: usize, settings: &mut Vec<Setting>) {
+    const SWITCH: &str = "use_pure";
+    match full {
+        "mysql.connector.MySQLConnection" | "mysql.connector.connection.MySQLConnection" => {
+            if settings.iter().any(|setting| setting.key == SWITCH) {
+                settings.push(obstacle(line, "use_pure is no word of this class"));
+            } else {
+                settings.push(Setting::new(SWITCH, Given::Flag(true), line));
+            }
+        }
+        "mysql.connector.aio.connect" => {
+            settings.push(obstacle(
+                line,
+                "the asynchronous connections of mysql-connector-python were not measured",
+            ));
+        }
+        _ => {}
+    }
 }
 
 /// A class of a library that is built on a driver: `MySQLDatabase("x", host=…)`.
@@ -326,7 +350,14 @@ fn django(file: &File<'_>, read: &mut Read) {
         .collect();
     let has_any = !all.is_empty();
     // Where there are several, none of them counts alone.
-    let change = all.first().and_then(|index| source.may_differ(*index));
+    let first = all.first().and_then(|index| source.assigned.get(*index));
+    let change = all.first().and_then(|index| source.may_differ(*index)).or_else(|| {
+        let late = file.imports.iter().find(|import| {
+            first.is_some_and(|first| import.line > first.line) && !leaves_settings_alone(&import.module)
+        })?;
+        let text = format!("what line {} loads may change DATABASES", late.line);
+        Some(code::Why { line: late.line, text })
+    });
     for databases in
         all.iter().take(crate::config::CONNECTIONS_MAX).filter_map(|index| source.assigned.get(*index))
     {
@@ -340,6 +371,53 @@ fn django(file: &File<'_>, read: &mut Read) {
     if !has_any && let Some(line) = source.first_line_of("DATABASES") {
         read.unread.push(Unread { line, why: "DATABASES is set in another file, and used here".into() });
     }
+}
+
+/// Modules that people load in the middle of their settings, none of which changes them: a module of the project's own may.
+fn leaves_settings_alone(module: &str) -> bool {
+    const KNOWN: [&str; 40] = [
+        "os",
+        "sys",
+        "re",
+        "json",
+        "ssl",
+        "pathlib",
+        "datetime",
+        "logging",
+        "socket",
+        "warnings",
+        "tempfile",
+        "platform",
+        "urllib",
+        "copy",
+        "random",
+        "secrets",
+        "string",
+        "subprocess",
+        "time",
+        "typing",
+        "hashlib",
+        "base64",
+        "collections",
+        "django",
+        "environ",
+        "decouple",
+        "dotenv",
+        "dj_database_url",
+        "pymysql",
+        "MySQLdb",
+        "sentry_sdk",
+        "celery",
+        "kombu",
+        "corsheaders",
+        "rest_framework",
+        "structlog",
+        "boto3",
+        "botocore",
+        "ldap",
+        "django_auth_ldap",
+    ];
+    KNOWN.contains(&module.split('.').next().unwrap_or_default())
 }
 
 fn of_alias(
@@ -402,6 +480,16 @@ fn of_alias(
             "OPTIONS" => {
                 settings.retain(|setting| setting.key == "...");
                 options(&entry.node, meaning, &mut settings);
+                // Flags that the engine sets besides change what the C extension does with them, and nothing of the pure one.
+                let is_pure = settings
+                    .iter()
+                    .any(|setting| setting.key == "use_pure" && setting.given == Given::Flag(true));
+                if family == "mysql-connector-python"
+                    && !is_pure
+                    && settings.iter().any(|setting| is_about_tls(&setting.key))
+                {
+                    settings.push(obstacle(entry.line, "Django's engine of mysql-connector-python adds flags, with which it was not measured"));
+                }
             }
             key if HARMLESS.contains(&key) => {}
             "..." => settings.push(obstacle(entry.line, "what is spread here is not read")),

@@ -63,6 +63,17 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
     Ok(read)
 }
 
+/// All documents as pairs.
+pub(super) fn flat(bytes: &[u8]) -> Result<Vec<Vec<Pair>>, SettingsError> {
+    let documents = yaml::read(bytes)?;
+    let of = |document| {
+        let mut pairs = Vec::new();
+        values(document, &mut String::new(), &mut pairs);
+        pairs
+    };
+    Ok(documents.iter().map(of).collect())
+}
+
 /// All values by the keys that lead to them, but those of Rails and of environments, which are read as such.
 fn values(node: &Node, key: &mut String, all: &mut Vec<Pair>) {
     match &node.value {
@@ -174,6 +185,10 @@ fn of_rails(what: &str, node: &Node) -> Found {
 
 /// Variables as a list: `NAME=value` of a compose file, `{name: …, value: …}` of Kubernetes.
 fn of_list(what: &str, items: &[Node], read: &mut Read) {
+    read.set_beside.extend(items.iter().filter_map(|item| {
+        let text = item.text()?;
+        Some((text.split_once('=').map_or(text, |(name, _)| name).to_owned(), item.line))
+    }));
     let pairs: Vec<Pair> = items
         .iter()
         .filter_map(|item| {
@@ -225,6 +240,7 @@ fn of_map(keys: &[&str], node: &Node, read: &mut Read) {
     // Variables as a map.
     if matches!(keys.last(), Some(last) if ENVIRONMENTS.contains(last)) {
         let front = keys.join(".");
+        read.set_beside.extend(node.entries().iter().map(|entry| (entry.key.clone(), entry.line)));
         let pairs: Vec<Pair> = node
             .entries()
             .iter()
