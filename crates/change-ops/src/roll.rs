@@ -199,8 +199,8 @@ pub fn apply(
     if now.steps != plan.steps {
         return Err(OpsError::Refused(format!(
             "the plan is not what sealion {} would do on this cluster, nothing was changed\n  why:  its steps differ from those \
-             of a new plan for the same state: it was edited, or made by another version\n  next: look at a new plan: sealion \
-             plan {}",
+             of a new plan for the same state: keys or certificates were written or removed since (an undo does that), it was edited, or \
+             it was made by another version\n  next: look at a new plan: sealion plan {}",
             env!("CARGO_PKG_VERSION"),
             plan.change
         )));

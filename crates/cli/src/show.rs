@@ -3,6 +3,9 @@
 use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use comfy_table::{ContentArrangement, Table};
 use nix::unistd::{AccessFlags, access};
@@ -117,7 +120,8 @@ pub fn day(unix_s: Option<i64>) -> String {
 /// A line on stderr. Whoever listened may be gone (`2>&1 | head`): a change goes on without an audience.
 pub fn tell(line: &str) {
     use std::io::Write;
-    let _ = writeln!(std::io::stderr(), "{line}");
+    let clear = if HAS_PROGRESS.swap(false, Ordering::Relaxed) { CLEAR_LINE } else { "" };
+    let _ = writeln!(std::io::stderr(), "{clear}{line}");
 }
 
 /// Something was to be written to stdout, and could not be.
@@ -147,14 +151,66 @@ pub fn has_lost() -> bool {
     LOST.load(Ordering::Relaxed)
 }
 
+/// Begins a line anew, with nothing on it.
+const CLEAR_LINE: &str = "\r\x1b[K";
+
+/// A line of progress stands on the terminal, and goes before anything else is printed.
+static HAS_PROGRESS: AtomicBool = AtomicBool::new(false);
+
 /// One line on a terminal's stderr that the next one overwrites; nothing where stderr is none.
 pub fn progress(word: &str) {
     use std::io::Write;
     if std::io::stderr().is_terminal() {
-        let mut text: String = word.chars().take(usize::from(WIDTH) - 1).collect();
-        text.insert_str(0, "\r\x1b[K");
-        let _ = write!(std::io::stderr(), "{text}");
+        HAS_PROGRESS.store(!word.is_empty(), Ordering::Relaxed);
+        let text: String = word.chars().take(usize::from(WIDTH) - 1).collect();
+        let _ = write!(std::io::stderr(), "{CLEAR_LINE}{text}");
     }
+}
+
+/// A line of progress that is written anew every second, for what says nothing by itself.
+pub struct Ticker {
+    over: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What takes less needs no line.
+const TICKER_AFTER: Duration = Duration::from_secs(2);
+const TICK: Duration = Duration::from_secs(1);
+
+impl Ticker {
+    /// `text` is given the time since the start. Nothing happens where stderr is no terminal.
+    pub fn start(text: impl Fn(Duration) -> String + Send + 'static) -> Self {
+        if !std::io::stderr().is_terminal() {
+            return Self { over: None, thread: None };
+        }
+        let (over, is_over) = channel();
+        let began = Instant::now();
+        let thread = std::thread::spawn(move || {
+            let mut wait = TICKER_AFTER;
+            while is_over.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
+                progress(&text(began.elapsed()));
+                wait = TICK;
+            }
+        });
+        Self { over: Some(over), thread: Some(thread) }
+    }
+}
+
+impl Drop for Ticker {
+    fn drop(&mut self) {
+        drop(self.over.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+        if HAS_PROGRESS.load(Ordering::Relaxed) {
+            progress("");
+        }
+    }
+}
+
+/// `95 s` or `7 min`.
+pub fn duration(seconds: f64) -> String {
+    if seconds < 120.0 { format!("{seconds:.0} s") } else { format!("{:.0} min", seconds / 60.0) }
 }
 
 #[cfg(test)]

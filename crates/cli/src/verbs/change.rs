@@ -8,6 +8,7 @@ pub mod resume;
 
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use ::change::Direction;
@@ -187,8 +188,11 @@ fn run(
     .map_err(|error| OpsError::internal("cannot handle Ctrl-C", error))?;
     let began = Instant::now();
     let started_unix_ms = model::Clock::unix_ms(&model::SystemClock);
-    let mut printer = Printer { began, verbose: global.verbose > 0 };
-    let finished = work(&mut |progress| printer.tell(progress))?;
+    let mut printer = Printer::new(began, global.verbose > 0);
+    let ticker = printer.ticker();
+    let finished = work(&mut |progress| printer.tell(progress));
+    drop(ticker);
+    let finished = finished?;
     if let Some(why) = change_ops::history::keep_change(cluster, command, started_unix_ms, &finished) {
         show::tell(&format!("note: this run was not kept: {why}"));
     }
@@ -214,16 +218,70 @@ fn run(
 }
 
 pub struct Printer {
-    pub began: Instant,
-    pub verbose: bool,
+    began: Instant,
+    verbose: bool,
+    now: Arc<Mutex<Option<StepNow>>>,
+}
+
+/// The step under way, for the line of progress.
+struct StepNow {
+    name: String,
+    at: usize,
+    of: usize,
+    since: Instant,
+    /// When the first step of this run began, and its place: what later ones take is guessed from these.
+    first: (usize, Instant),
+}
+
+impl StepNow {
+    fn line(&self) -> String {
+        let done = self.at.abs_diff(self.first.0);
+        let left = if done == 0 {
+            String::new()
+        } else {
+            let each_s = self.since.duration_since(self.first.1).as_secs_f64() / done as f64;
+            let steps_left = self.of.saturating_sub(self.at) + 1;
+            format!(", about {} left", show::duration(each_s * steps_left as f64))
+        };
+        format!(
+            "step {} of {}: {}, for {:.0} s{left}",
+            self.at,
+            self.of,
+            self.name,
+            self.since.elapsed().as_secs_f64()
+        )
+    }
 }
 
 impl Printer {
+    pub fn new(began: Instant, verbose: bool) -> Self {
+        Self { began, verbose, now: Arc::default() }
+    }
+
+    /// Says what is under way while nothing else is printed.
+    fn ticker(&self) -> show::Ticker {
+        let now = Arc::clone(&self.now);
+        show::Ticker::start(move |_| {
+            let now = now.lock().unwrap_or_else(PoisonError::into_inner);
+            now.as_ref().map_or_else(|| "checking".to_owned(), StepNow::line)
+        })
+    }
+
     pub fn tell(&mut self, progress: Progress) {
         let at = self.began.elapsed().as_secs_f64();
+        if let Progress::Step { id, at: n, of, direction, .. } = &progress {
+            // Going back the last step comes first.
+            let n = if *direction == Direction::Back { of.saturating_sub(*n) + 1 } else { *n };
+            let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
+            if now.as_ref().is_none_or(|now| now.name != *id) {
+                let since = Instant::now();
+                let first = now.as_ref().map_or((n, since), |now| now.first);
+                *now = Some(StepNow { name: id.clone(), at: n, of: *of, since, first });
+            }
+        }
         match progress {
             Progress::Step { id, title, phase: "acting", direction, at: n, of } => {
-                let back = if direction == Direction::Back { "back: " } else { "" };
+                let back = if direction == Direction::Back { "revert: " } else { "" };
                 show::tell(&format!("{at:6.1} s  {n:>2}/{of}  {id:<8} {back}{title}"));
             }
             Progress::Step { id, phase, .. } if self.verbose => {

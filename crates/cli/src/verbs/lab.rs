@@ -304,7 +304,7 @@ fn up(args: &LabUpArgs) -> Result<u8, OpsError> {
         let passphrase = up.cluster.passphrase(None)?;
         let change = model::Change::new(model::Verb::Enable, model::Noun::ALL);
         let plan = change_ops::roll::plan(&up.cluster, &settings, passphrase.clone(), &change)?;
-        let mut printer = super::change::Printer { began: std::time::Instant::now(), verbose: false };
+        let mut printer = super::change::Printer::new(std::time::Instant::now(), false);
         change_ops::roll::apply(&up.cluster, &settings, passphrase, &plan, &mut |progress| {
             printer.tell(progress);
         })?;

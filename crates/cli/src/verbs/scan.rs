@@ -17,6 +17,7 @@ use site::OpsError;
 use clap::{Args, ValueEnum};
 
 use crate::options::{DEFAULT_INVENTORY, Format, Global, SeverityArg, formats};
+use crate::show;
 
 const FORMATS: &[Format] = &[
     Format::Table,
@@ -163,6 +164,9 @@ impl From<ProxyArg> for scan_ops::ProxyVersion {
 const RESULT_MODE: u32 = 0o644;
 /// When --out is written first, unless all is done by then.
 const KEEP_FIRST: Duration = Duration::from_secs(1);
+/// A scan that takes less says nothing of its progress.
+const PROGRESS_FIRST: Duration = Duration::from_secs(2);
+const PROGRESS_EVERY: Duration = Duration::from_millis(500);
 /// Between two times that --out is written before the end.
 const KEEP_EVERY: Duration = Duration::from_secs(5);
 
@@ -222,12 +226,16 @@ pub fn scan(global: &Global, args: &ScanArgs) -> Result<u8, OpsError> {
         is_kept: args.out.is_some() || args.html.is_some(),
         out: args.out.as_deref().filter(|path| !is_written_to(path)),
         keep_at: began + KEEP_FIRST,
+        ports_done: 0,
+        began,
+        line_at: began + PROGRESS_FIRST,
         stop: &stop,
     };
     let report = match &earlier {
         Some(earlier) => scan_ops::complete(earlier, &settings, &mut budget, &stop, &mut progress),
         None => scan_ops::scan(&target_specs, &settings, &mut budget, &stop, &mut progress),
     };
+    show::progress("");
     if let Err(why) = budget.save() {
         tell(&format!("note: how many connections were made was not kept: {why}"));
     }
@@ -277,11 +285,17 @@ struct Progress<'p> {
     /// Where it is kept on the way.
     out: Option<&'p Path>,
     keep_at: Instant,
+    /// For the line of progress.
+    ports_done: u32,
+    began: Instant,
+    line_at: Instant,
     stop: &'p AtomicBool,
 }
 
 impl Listener for Progress<'_> {
     fn row(&mut self, row: &TargetRow) {
+        self.ports_done += 1;
+        show::progress("");
         if self.shows_rows {
             let mut text = String::new();
             table::print_row(&mut text, row, self.depth);
@@ -295,6 +309,15 @@ impl Listener for Progress<'_> {
 
     fn so_far(&mut self, report: &dyn Fn() -> ScanReport) {
         let began = Instant::now();
+        if began >= self.line_at {
+            let elapsed_s = self.began.elapsed().as_secs_f64();
+            let per_s = f64::from(self.ports_done) / elapsed_s;
+            show::progress(&format!(
+                "{} ports scanned, {per_s:.1} ports/s, {elapsed_s:.0} s",
+                self.ports_done
+            ));
+            self.line_at = began + PROGRESS_EVERY;
+        }
         let Some(path) = self.out.filter(|_| began >= self.keep_at) else { return };
         // What fails here fails again at the end, and is said there.
         let _ = rendered("json", &report()).and_then(|text| write(path, &text));

@@ -44,7 +44,13 @@ pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
     if !cluster.has_files {
         status_ops::status::reach(&cluster)?;
     }
+    let look_s = args.look_ms as f64 / 1000.0;
+    let ticker = show::Ticker::start(move |elapsed| {
+        let left_s = (look_s - elapsed.as_secs_f64()).max(0.0);
+        format!("capturing traffic, {} left", show::duration(left_s))
+    });
     let status = status_ops::status::status(&cluster, args.look_ms, args.canaries);
+    drop(ticker);
     if let Some(why) = change_ops::history::keep_status(&cluster, started_unix_ms, &status) {
         eprintln!("note: this run was not kept: {why}");
     }

@@ -231,6 +231,13 @@ fn impact(steps: &[Step], nodes: usize) -> Vec<String> {
         );
         impact
             .push("error logs get startup and shutdown messages, and a membership change per restart".into());
+        // In labs a restart took 5 to 15 s until the node was Synced again by IST.
+        let minutes = |each_s: usize| (restarts * each_s).div_ceil(60).max(1);
+        impact.push(format!(
+            "expected duration: {} to {} min, longer if a node needs a state transfer or sessions leave slowly",
+            minutes(8),
+            minutes(25)
+        ));
     } else {
         impact.push("no server is restarted".into());
     }
