@@ -185,14 +185,14 @@ impl Cluster {
             OpsError::usage(
                 format!("the inventory {} cannot be read", path.display()),
                 error.to_string(),
-                "name it with --inventory FILE (docs: reference/inventory), or make a lab: sealion lab up galera",
+                "name another with --inventory FILE, or draft one: sealion config inventory -h HOST -u USER -p > sealion.toml",
             )
         })?;
         let inventory: Inventory = toml::from_str(&text).map_err(|error| {
             OpsError::usage(
                 format!("the inventory {} is not understood", path.display()),
                 error.to_string().trim().replace('\n', "\n        "),
-                "mend that line (docs: reference/inventory)",
+                "fix that line (docs: reference/inventory)",
             )
         })?;
         let base = path.parent().unwrap_or(Path::new("."));
