@@ -82,12 +82,14 @@ pub fn choose(client: &'static Client, given: &[Setting]) -> Choice {
             Err(why) => return Choice::Unknown(format!("{}: {why}", setting.key)),
         }
     }
-    if facts.is_empty() && has_beside {
+    let spelt = settings.spelt.iter().find(|spelt| is_spelt(settings, spelt, &facts));
+    // A key alone switches TLS on for some.
+    if has_beside && (facts.is_empty() || spelt.is_some_and(|spelt| spelt.mode == "default")) {
         return Choice::Unknown(
             "nothing but a certificate of its own, or ciphers, is set; that was not measured".into(),
         );
     }
-    if let Some(spelt) = settings.spelt.iter().find(|spelt| is_spelt(settings, spelt, &facts)) {
+    if let Some(spelt) = spelt {
         return Choice::Mode { mode: spelt.mode, provided: spelt.provided };
     }
     let words: Vec<&str> = facts.iter().map(|(name, _)| *name).collect();
@@ -270,6 +272,12 @@ mod tests {
         check("ruby-mysql2", &[("sslca", "")], None);
         check("mysqlclient", &[("ssl.ca", "")], None);
         check("dbd-mariadb", &[("mariadb_ssl", "1"), ("mariadb_ssl_ca_file", "")], None);
+        check("php-pdo", &[("MYSQL_ATTR_SSL_VERIFY_SERVER_CERT", "True")], Some("default"));
+        check(
+            "php-pdo",
+            &[("MYSQL_ATTR_SSL_VERIFY_SERVER_CERT", "True"), ("MYSQL_ATTR_SSL_KEY", "/k")],
+            None,
+        );
         // Off inside of a value is no absence.
         check("pymysql", &[("ssl.ca", "/ca"), ("ssl.verify_mode", "False")], None);
         check(

@@ -57,7 +57,10 @@ pub fn of_file(form: &str, text: &str) -> Option<(usize, String)> {
         .filter(|doubt| doubt.forms.is_empty() || doubt.forms.contains(&form))
         .filter_map(|doubt| Some((text.find(doubt.word)?, doubt.why.to_owned())));
     let of_form = match form {
-        "javascript" => [put_in_place(text), hoisted(text), two_dialects(text)].into_iter().flatten().min(),
+        "javascript" => [put_in_place(text), hoisted(text), two_dialects(text), set_later(text)]
+            .into_iter()
+            .flatten()
+            .min(),
         "php" => spread_of_numbers(text),
         "python" => nothing_in_place_of_a_url(text),
         _ => None,
@@ -99,6 +102,24 @@ fn put_in_place(text: &str) -> Option<(usize, String)> {
             is_set.then(|| (at, "a function of the driver is put in its place".to_owned()))
         })
     })
+}
+
+/// `connection.config.ssl = null`: what a connection was made with can be changed before it connects.
+fn set_later(text: &str) -> Option<(usize, String)> {
+    let is_it = |&at: &usize| {
+        let bytes = text.as_bytes();
+        let of = at.checked_sub(1).and_then(|at| bytes.get(at)).copied();
+        let rest = text.get(at + ".config".len()..).unwrap_or_default();
+        let is_name =
+            [".js", ".ts", ".mjs", ".cjs", ".json", "'", "\"", "`"].iter().any(|end| rest.starts_with(end));
+        // `require('dotenv').config()` is a function.
+        !is_word(rest.bytes().next())
+            && !is_name
+            && !rest.starts_with('(')
+            && (is_word(of) || matches!(of, Some(b')' | b'?' | b']')))
+    };
+    let mut all = text.match_indices(".config").map(|(at, _)| at);
+    all.find(is_it).map(|at| (at, "the options may be changed later".to_owned()))
 }
 
 /// A `var` has no value yet where it is used before it is set: in the text, or by a function that is called before.
@@ -165,6 +186,8 @@ mod tests {
         check("javascript", "const o = m.createPool; m.createPool = (x) => o({ ...x, ssl: undefined });");
         check("javascript", "s.addHook('beforeConnect', (c) => { delete c.ssl; });");
         check("javascript", "pool.pool.config.connectionConfig.ssl = false;");
+        check("javascript", "const c = m.createConnection({ ssl });\nc.config.ssl = null;");
+        check("javascript", "const k = m.createPool({ ssl }).pool.config;");
         check("javascript", "module.exports = m.createPool({ ssl });\nvar ssl = { verifyIdentity: true };");
         check(
             "javascript",
@@ -189,6 +212,10 @@ mod tests {
             "var mysql = require('mysql');\nvar c = mysql.createConnection({ ssl: {} });\nc.connect(function (err) {});",
         );
         check("javascript", "const pool = mysql.createPool({ ssl: { ca } });\nfunction q() { return pool; }");
+        check(
+            "javascript",
+            "require('dotenv').config();\nconst c = require('./db.config');\nimport d from './db.config.js';\nx.configure();",
+        );
         check("php", "$pdo = new PDO($dsn, $u, $p, [PDO::MYSQL_ATTR_SSL_CA => '/ca.pem']);");
         check("python", "conn = pymysql.connect(ssl={'ca': '/ca.pem'}, database=None)");
         check("properties", "a=\\u0073sl");
