@@ -207,6 +207,9 @@ impl Reader<'_> {
         let texts_before = self.source.texts.len();
         let mut node = self.operand()?;
         self.nodes += 1;
+        if self.language == Language::JavaScript {
+            self.behind_a_call(&mut node)?;
+        }
         if self.is_end(is_top) {
             return Ok(node);
         }
@@ -256,6 +259,45 @@ impl Reader<'_> {
         self.skip_to_end(is_top)?;
         node.value = Value::Unread;
         Ok(node)
+    }
+
+    /// `require('fs').readFileSync(…)` is `fs.readFileSync(…)`, `require('knex')(…)` is `knex(…)`, and a file that was read is the same with
+    /// `.toString()` behind it.
+    fn behind_a_call(&mut self, node: &mut Node) -> Result<(), SettingsError> {
+        let module = match &node.value {
+            Value::Call { name, args, named } if name == "require" && named.is_empty() => match &args[..] {
+                [only] => only.text().map(|module| module.trim_start_matches("node:").to_owned()),
+                _ => None,
+            },
+            _ => None,
+        };
+        let begins = self.at;
+        let called = match (module.as_deref(), self.kind(1)) {
+            (Some("knex"), _) if self.is(0, "(") => "knex".to_owned(),
+            (Some(module @ "fs"), Some(Kind::Name(function))) if self.is(0, ".") && self.is(2, "(") => {
+                let called = format!("{module}.{function}");
+                self.at += 2;
+                called
+            }
+            _ => String::new(),
+        };
+        if !called.is_empty() {
+            let named = self.named(node.line, called)?;
+            node.value = named.value;
+        }
+        let is_read = matches!(&node.value, Value::Call { name, .. } if name.ends_with("readFileSync"));
+        let is_text = matches!(self.kind(1), Some(Kind::Name(function)) if function == "toString");
+        if is_read && is_text && self.is(0, ".") && self.is(2, "(") {
+            let inside = match self.kind(3) {
+                Some(Kind::Text(_)) => 4,
+                _ => 3,
+            };
+            if self.is(inside, ")") {
+                self.at += inside + 1;
+            }
+        }
+        debug_assert!(self.at >= begins, "it goes on");
+        Ok(())
     }
 
     fn operand(&mut self) -> Result<Node, SettingsError> {
@@ -572,6 +614,39 @@ mod tests {
                 .iter()
                 .any(|call| matches!(&call.value, Value::Call { name, .. } if name == "mysql.createPool"))
         );
+    }
+
+    #[test]
+    fn what_stands_behind_a_call_of_javascript_is_read_where_it_is_known() {
+        let of = |text: &str| {
+            let all = source(&format!("x = {{ ca: {text}, b: true }};\n"), Language::JavaScript);
+            let ca = all.assigned[0].node.get("ca").expect("ca").value.clone();
+            (ca, all.assigned[0].node.get("b").map(|node| node.value.clone()))
+        };
+        for text in [
+            "fs.readFileSync('/ca').toString()",
+            "fs.readFileSync('/ca').toString('utf8')",
+            "require('fs').readFileSync('/ca')",
+            "require('node:fs').readFileSync('/ca').toString()",
+        ] {
+            let (ca, after) = of(text);
+            assert!(matches!(&ca, Value::Call { name, .. } if name == "fs.readFileSync"), "{text}: {ca:?}");
+            assert_eq!(after, Some(Value::Bool(true)), "{text}");
+        }
+        for text in [
+            "fs.readFileSync('/ca').slice(1)",
+            "fs.readFileSync('/ca').toString().replace('a', '')",
+            "fs.readFileSync('/ca').toString(encoding)",
+            "fs.readFileSync('/ca').toString",
+            "require('./own').readFileSync('/ca')",
+            "require('fs').readFileSync",
+            "make('fs').readFileSync('/ca')",
+        ] {
+            assert_eq!(of(text).0, Value::Unread, "{text}");
+        }
+        let all = source("const k = require('knex')({ client: 'mysql2' });\n", Language::JavaScript);
+        let is_knex = |call: &Node| matches!(&call.value, Value::Call { name, args, .. } if name == "knex" && args.len() == 1);
+        assert!(all.calls.iter().any(is_knex));
     }
 
     #[test]
