@@ -373,6 +373,36 @@ fn django(file: &File<'_>, read: &mut Read) {
     }
 }
 
+/// How deep maps may be spread into maps.
+const SPREADS_MAX: usize = 4;
+
+/// A dictionary with what is spread in it in its place: of two values the last counts, and takes the place of the whole other one.
+fn spread(source: &Source, node: &Node, steps: usize) -> Result<Vec<Entry>, code::Why> {
+    let unread = |line: usize| code::Why { line, text: "its value is code".into() };
+    let entries = match &node.value {
+        Value::Map(entries) => entries,
+        Value::Call { name, args, named } if name == "dict" && args.is_empty() => named,
+        _ => return Err(unread(node.line)),
+    };
+    let mut all: Vec<Entry> = Vec::new();
+    for entry in entries {
+        if entry.key != "..." {
+            all.retain(|known| known.key != entry.key);
+            all.push(entry.clone());
+            continue;
+        }
+        let inner = steps.checked_sub(1).ok_or_else(|| unread(entry.line))?;
+        for more in spread(source, &followed(source, &entry.node)?, inner)? {
+            all.retain(|known| known.key != more.key);
+            all.push(more);
+        }
+        if all.len() > 64 {
+            return Err(unread(entry.line));
+        }
+    }
+    Ok(all)
+}
+
 /// Modules that people load in the middle of their settings, none of which changes them: a module of the project's own may.
 fn leaves_settings_alone(module: &str) -> bool {
     const KNOWN: [&str; 40] = [
@@ -445,6 +475,10 @@ fn of_alias(
     let what = format!("DATABASES.{}", alias.key);
     let node = match followed(meaning.source, &alias.node) {
         Ok(node) => node,
+        Err(why) => return read.unread.push(Unread { line: why.line, why: format!("{what}: {}", why.text) }),
+    };
+    let node = match spread(meaning.source, &node, SPREADS_MAX) {
+        Ok(entries) => Node::new(node.line, Value::Map(entries)),
         Err(why) => return read.unread.push(Unread { line: why.line, why: format!("{what}: {}", why.text) }),
     };
     let Some(engine) = node.get("ENGINE").and_then(Node::text) else {
