@@ -1,5 +1,6 @@
 import json
 import os
+import ssl
 import sys
 from importlib.metadata import version
 
@@ -7,15 +8,30 @@ import pymysql
 
 
 def told():
-    """What SEALION_SETTINGS says; "ssl.ca" is the key "ca" of what "ssl" is."""
-    options = {}
-    for key, value in json.loads(os.environ["SEALION_SETTINGS"]).items():
-        outer, _, inner = key.partition(".")
-        if inner:
-            options.setdefault(outer, {})[inner] = value
-        else:
+    """What SEALION_SETTINGS says; "ssl.ca" is the key "ca" of what "ssl" is, "ssl.cafile" and its like what a context is made of."""
+    said = json.loads(os.environ["SEALION_SETTINGS"])
+    options, inner = {}, {}
+    for key, value in said.items():
+        outer, _, rest = key.partition(".")
+        if rest:
+            inner[rest] = value
+        elif value != "{}":
             options[key] = value
+    if said.get("ssl") == "create_default_context":
+        # A machine whose own store has the CA.
+        os.environ["SSL_CERT_FILE"] = os.environ["SEALION_CA"]
+        made = ssl.create_default_context(cafile=inner.get("cafile"), capath=inner.get("capath"))
+        if "check_hostname" in inner:
+            made.check_hostname = inner["check_hostname"]
+        if "verify_mode" in inner:
+            made.verify_mode = getattr(ssl, inner["verify_mode"])
+        return {**options, "ssl": made}
+    if inner:
+        options["ssl"] = inner
+        # Words of its own take the place of the CA that stands here.
+        os.environ["SSL_CERT_FILE"] = os.environ["SEALION_CA"]
     return options
+
 
 MODES = {
     "default": {},

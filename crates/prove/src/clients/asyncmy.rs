@@ -74,5 +74,9 @@ const SETTINGS: Settings = Settings {
             ],
         ),
         Spelt::new("dict-ca", &[("ssl.ca", Is::Ca)]),
+        Spelt::new(
+            "unverified",
+            &[("ssl.ca", Is::Ca), ("ssl.check_hostname", Is::Off), ("ssl.verify_mode", Is::Word("false"))],
+        ),
     ],
 };

@@ -63,6 +63,7 @@ pub(super) const SETTINGS_10_11: Settings = Settings {
         Spelt::new("ssl", &[("ssl", Is::On)]),
         Spelt::new("ca", &[("ssl-ca", Is::Ca)]),
         Spelt::new("ca", &[("ssl", Is::On), ("ssl-ca", Is::Ca)]),
+        Spelt::new("ca", &[("ssl-ca", Is::Ca), ("ssl-verify-server-cert", Is::Off)]),
         Spelt::new("verify", &[("ssl-ca", Is::Ca), ("ssl-verify-server-cert", Is::On)]),
         Spelt::new("verify", &[("ssl", Is::On), ("ssl-ca", Is::Ca), ("ssl-verify-server-cert", Is::On)]),
         Spelt::new("skip-verify", &[("ssl", Is::On), ("ssl-verify-server-cert", Is::Off)]),

@@ -57,6 +57,11 @@ const SETTINGS: Settings = Settings {
     keys: &[
         Key::new("sslMode", Kind::Word),
         Key::new("serverSslCert", Kind::Ca),
+        // The words of the series before 3, which still count.
+        Key::new("useSsl", Kind::Switch),
+        Key::new("useSSL", Kind::Switch),
+        Key::new("trustServerCertificate", Kind::Switch),
+        Key::new("disableSslHostnameVerification", Kind::Switch),
         Key::new("enabledSslProtocolSuites", Kind::Beside),
         Key::new("enabledSslCipherSuites", Kind::Beside),
         Key::new("keyStore", Kind::Beside),
@@ -72,5 +77,13 @@ const SETTINGS: Settings = Settings {
         Spelt::new("verify-ca", &[("sslMode", Is::Word("verify-ca")), ("serverSslCert", Is::Ca)]),
         Spelt::new("verify-full", &[("sslMode", Is::Word("verify-full")), ("serverSslCert", Is::Ca)]),
         Spelt::new("verify-full", &[("sslMode", Is::Word("VERIFY_IDENTITY")), ("serverSslCert", Is::Ca)]),
+        Spelt::new("disable", &[("useSSL", Is::Off)]),
+        Spelt::new("trust", &[("useSsl", Is::On), ("trustServerCertificate", Is::On)]),
+        Spelt::new("trust", &[("useSSL", Is::On), ("trustServerCertificate", Is::On)]),
+        Spelt::new(
+            "verify-ca",
+            &[("useSsl", Is::On), ("disableSslHostnameVerification", Is::On), ("serverSslCert", Is::Ca)],
+        ),
+        Spelt::new("verify-full", &[("useSsl", Is::On), ("serverSslCert", Is::Ca)]),
     ],
 };

@@ -58,5 +58,7 @@ const SETTINGS: Settings = Settings {
         Spelt::new("verify-ca", &[("ssl_mode", Is::Word("VERIFY_CA")), ("ssl.ca", Is::Ca)]),
         Spelt::new("verify-identity", &[("ssl_mode", Is::Word("VERIFY_IDENTITY")), ("ssl.ca", Is::Ca)]),
         Spelt::new("required-ca", &[("ssl_mode", Is::Word("REQUIRED")), ("ssl.ca", Is::Ca)]),
+        Spelt::new("ca", &[("ssl_mode", Is::Word("DISABLED")), ("ssl.ca", Is::Ca)]),
+        Spelt::new("default", &[("ssl_mode", Is::Word("DISABLED"))]),
     ],
 };

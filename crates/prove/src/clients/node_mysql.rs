@@ -56,5 +56,7 @@ const SETTINGS: Settings = Settings {
         Spelt::new("ca", &[("ssl.ca", Is::Ca), ("ssl.rejectUnauthorized", Is::On)]),
         Spelt::new("system", &[("ssl.rejectUnauthorized", Is::On)]),
         Spelt::new("system", &[("ssl", Is::Word("{}"))]),
+        // No object, so nothing in it says that it verifies.
+        Spelt::new("unverified", &[("ssl", Is::Word("true"))]),
     ],
 };

@@ -58,6 +58,8 @@ const SETTINGS: Settings = Settings {
         Key::new("ssl.ca", Kind::Ca),
         Key::new("ssl.rejectUnauthorized", Kind::Switch),
         Key::new("ssl.verifyIdentity", Kind::Flag),
+        // A word of another driver's, that people write for Sequelize: passed over.
+        Key::new("ssl.require", Kind::Beside),
         Key::new("ssl.cert", Kind::Beside),
         Key::new("ssl.key", Kind::Beside),
         Key::new("ssl.minVersion", Kind::Beside),
@@ -69,6 +71,10 @@ const SETTINGS: Settings = Settings {
         Spelt::new("default", &[]),
         Spelt::new("unverified", &[("ssl.rejectUnauthorized", Is::Off)]),
         Spelt::new("unverified", &[("ssl.ca", Is::Ca), ("ssl.rejectUnauthorized", Is::Off)]),
+        Spelt::new(
+            "unverified",
+            &[("ssl.ca", Is::Ca), ("ssl.rejectUnauthorized", Is::Off), ("ssl.verifyIdentity", Is::On)],
+        ),
         Spelt::new("ca", &[("ssl.ca", Is::Ca)]),
         Spelt::new("ca", &[("ssl.ca", Is::Ca), ("ssl.rejectUnauthorized", Is::On)]),
         Spelt::new("system", &[("ssl.rejectUnauthorized", Is::On)]),
@@ -78,5 +84,7 @@ const SETTINGS: Settings = Settings {
             "verify-identity",
             &[("ssl.ca", Is::Ca), ("ssl.rejectUnauthorized", Is::On), ("ssl.verifyIdentity", Is::On)],
         ),
+        Spelt::new("verify-identity", &[("ssl.rejectUnauthorized", Is::On), ("ssl.verifyIdentity", Is::On)])
+            .provided("the CA is in the machine's store"),
     ],
 };

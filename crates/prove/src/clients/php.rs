@@ -74,6 +74,8 @@ const MYSQLI_SETTINGS: Settings = Settings {
     spelt: &[
         Spelt::new("default", &[]),
         Spelt::new("flag", &[("MYSQLI_CLIENT_SSL", Is::On)]),
+        // mysqlnd looks at the switch where there is a CA.
+        Spelt::new("flag", &[("MYSQLI_CLIENT_SSL", Is::On), ("MYSQLI_OPT_SSL_VERIFY_SERVER_CERT", Is::On)]),
         Spelt::new(
             "dont-verify",
             &[("ssl_set", Is::Ca), ("MYSQLI_CLIENT_SSL_DONT_VERIFY_SERVER_CERT", Is::On)],
@@ -88,6 +90,23 @@ const MYSQLI_SETTINGS: Settings = Settings {
         ),
         Spelt::new("ca", &[("ssl_set", Is::Ca)]),
         Spelt::new("flag-ca", &[("ssl_set", Is::Ca), ("MYSQLI_CLIENT_SSL", Is::On)]),
+        Spelt::new(
+            "flag-ca",
+            &[
+                ("ssl_set", Is::Ca),
+                ("MYSQLI_CLIENT_SSL", Is::On),
+                ("MYSQLI_OPT_SSL_VERIFY_SERVER_CERT", Is::Off),
+            ],
+        ),
+        Spelt::new(
+            "dont-verify",
+            &[
+                ("ssl_set", Is::Ca),
+                ("MYSQLI_CLIENT_SSL", Is::On),
+                ("MYSQLI_CLIENT_SSL_DONT_VERIFY_SERVER_CERT", Is::On),
+                ("MYSQLI_OPT_SSL_VERIFY_SERVER_CERT", Is::On),
+            ],
+        ),
         Spelt::new(
             "verify",
             &[
@@ -121,6 +140,9 @@ const PDO_SETTINGS: Settings = Settings {
             "unverified",
             &[("MYSQL_ATTR_SSL_CA", Is::Ca), ("MYSQL_ATTR_SSL_VERIFY_SERVER_CERT", Is::Off)],
         ),
+        // Without a CA, a key or ciphers there is no TLS.
+        Spelt::new("default", &[("MYSQL_ATTR_SSL_VERIFY_SERVER_CERT", Is::On)]),
+        Spelt::new("default", &[("MYSQL_ATTR_SSL_VERIFY_SERVER_CERT", Is::Off)]),
         Spelt::new("ca", &[("MYSQL_ATTR_SSL_CA", Is::Ca)]),
         Spelt::new("verify", &[("MYSQL_ATTR_SSL_CA", Is::Ca), ("MYSQL_ATTR_SSL_VERIFY_SERVER_CERT", Is::On)]),
     ],

@@ -38,6 +38,10 @@ pub(super) const PYMYSQL: Client = Client {
     settings: Some(&SETTINGS),
 };
 
+/// What makes a context.
+const MADE: &str = "create_default_context";
+const STORE: &str = "the CA is in the machine's store";
+
 const SETTINGS: Settings = Settings {
     family: "pymysql",
     is_old: false,
@@ -50,6 +54,8 @@ const SETTINGS: Settings = Settings {
         Key::new("ssl_ca", Kind::Ca),
         Key::new("ssl_verify_cert", Kind::Flag),
         Key::new("ssl_verify_identity", Kind::Flag),
+        Key::new("ssl", Kind::Word),
+        Key::new("ssl.cafile", Kind::Ca),
         Key::new("ssl.ca", Kind::Ca),
         Key::new("ssl.check_hostname", Kind::Switch),
         Key::new("ssl.verify_mode", Kind::Word),
@@ -76,5 +82,38 @@ const SETTINGS: Settings = Settings {
         ),
         Spelt::new("dict-ca", &[("ssl.ca", Is::Ca)]),
         Spelt::new("dict-ca-any-host", &[("ssl.ca", Is::Ca), ("ssl.check_hostname", Is::Off)]),
+        Spelt::new("default", &[("ssl", Is::Word("{}"))]),
+        Spelt::new("verify-identity", &[("ssl_ca", Is::Ca), ("ssl_verify_identity", Is::On)]),
+        // A context of the program's own.
+        Spelt::new("verify-identity", &[("ssl", Is::Word(MADE)), ("ssl.cafile", Is::Ca)]),
+        Spelt::new("verify-identity", &[("ssl", Is::Word(MADE))]).provided(STORE),
+        Spelt::new(
+            "verify-cert",
+            &[("ssl", Is::Word(MADE)), ("ssl.cafile", Is::Ca), ("ssl.check_hostname", Is::Off)],
+        ),
+        Spelt::new(
+            "ssl-dict",
+            &[
+                ("ssl", Is::Word(MADE)),
+                ("ssl.cafile", Is::Ca),
+                ("ssl.check_hostname", Is::Off),
+                ("ssl.verify_mode", Is::Word("CERT_NONE")),
+            ],
+        ),
+        Spelt::new(
+            "ssl-dict",
+            &[
+                ("ssl", Is::Word(MADE)),
+                ("ssl.check_hostname", Is::Off),
+                ("ssl.verify_mode", Is::Word("CERT_NONE")),
+            ],
+        ),
+        // Any word of its own takes the place of the dictionary, and the CA in it is gone: so does a URL of SQLAlchemy that has both.
+        Spelt::new("verify-cert", &[("ssl.ca", Is::Ca), ("ssl_verify_cert", Is::On)]).provided(STORE),
+        Spelt::new(
+            "verify-cert",
+            &[("ssl.ca", Is::Ca), ("ssl_verify_cert", Is::On), ("ssl_verify_identity", Is::On)],
+        )
+        .provided(STORE),
     ],
 };

@@ -55,5 +55,8 @@ const SETTINGS: Settings = Settings {
         Spelt::new("verify-identity", &[("sslca", Is::Ca), ("ssl_mode", Is::Word("verify_identity"))]),
         Spelt::new("sslverify", &[("sslca", Is::Ca), ("sslverify", Is::On)]),
         Spelt::new("required-ca", &[("sslca", Is::Ca), ("ssl_mode", Is::Word("required"))]),
+        Spelt::new("ca", &[("sslca", Is::Ca), ("ssl_mode", Is::Word("disabled"))]),
+        Spelt::new("ca", &[("sslca", Is::Ca), ("sslverify", Is::Off)]),
+        Spelt::new("default", &[("ssl_mode", Is::Word("disabled"))]),
     ],
 };

@@ -39,6 +39,32 @@ fn node_rows() -> Vec<Row> {
     let mariadb = |code: &str, want: &'static str| row("db.mjs", format!("{JSM}{code}\n"), want);
     let good = GOOD_JS2;
     vec![
+        // What a connection was made with is changed behind its back.
+        js(&format!("const c = mysql.createConnection({{ host: 'db', {good} }});\nc.config.ssl = null;")),
+        is(
+            &format!("require('dotenv').config();\nmysql.createConnection({{ host: 'db', {good} }});"),
+            "safe",
+        ),
+        // Passed over by mysql2, and written for Sequelize all the same.
+        is("mysql.createPool({ host: 'db', ssl: { require: true, rejectUnauthorized: false } });", "medium"),
+        is("mysql.createPool({ host: 'db', ssl: { require: true, rejectUnauthorized: true } });", "low"),
+        js("mysql.createPool({ host: 'db', ssl: { require: true } });"),
+        is(
+            "mysql.createPool({ host: 'db', ssl: { ca: fs.readFileSync('/ca.pem'), rejectUnauthorized: false, verifyIdentity: true } });",
+            "medium",
+        ),
+        is("mysql.createPool({ host: 'db', ssl: { ca: require('fs').readFileSync('/ca.pem') } });", "low"),
+        is(
+            "mysql.createPool({ host: 'db', ssl: { ca: fs.readFileSync('/ca.pem').toString(), verifyIdentity: true } });",
+            "safe",
+        ),
+        js(
+            "mysql.createPool({ host: 'db', ssl: { ca: fs.readFileSync('/ca.pem').toString().slice(9), verifyIdentity: true } });",
+        ),
+        is(
+            "const db = require('knex')({ client: 'mysql2', connection: { host: 'db', ssl: { rejectUnauthorized: false } } });",
+            "medium",
+        ),
         // The common forms, each with its real meaning.
         is(&format!("const pool = mysql.createPool({{ host: 'db', user: 'u', {good} }});"), "safe"),
         is(
@@ -199,6 +225,52 @@ fn python_rows() -> Vec<Row> {
         )
     };
     vec![
+        // A dictionary that is spread in Django's settings, in its place.
+        row(
+            "settings.py",
+            "C = {'ENGINE': 'django.db.backends.mysql', 'HOST': 'db'}\nT = {'OPTIONS': {'ssl_mode': 'VERIFY_IDENTITY', 'ssl': {'ca': '/ca'}}}\nDATABASES = {'default': {**C, **T, 'NAME': 'x'}}\n",
+            "safe",
+        ),
+        row(
+            "settings.py",
+            "C = dict(ENGINE='django.db.backends.mysql', HOST='db')\nT = {'OPTIONS': {'ssl_mode': 'VERIFY_IDENTITY', 'ssl': {'ca': '/ca'}}}\nDATABASES = {'default': {**C, **T, 'OPTIONS': {}}}\n",
+            "high",
+        ),
+        row(
+            "settings.py",
+            "C = {'ENGINE': 'django.db.backends.mysql', 'HOST': 'db'}\nT = {'OPTIONS': {'ssl_mode': 'VERIFY_IDENTITY', 'ssl': {'ca': '/ca'}}}\nT['OPTIONS'] = {}\nDATABASES = {'default': {**C, **T}}\n",
+            "unknown",
+        ),
+        row(
+            "settings.py",
+            "T = {'OPTIONS': {'ssl_mode': 'VERIFY_IDENTITY', 'ssl': {'ca': '/ca'}}}\nDATABASES = {'default': {'ENGINE': 'django.db.backends.mysql', **T, **other()}}\n",
+            "unknown",
+        ),
+        // Contexts of PyMySQL, and dictionaries whose CA a word beside them takes away.
+        py(
+            "import ssl\npymysql.connect(host='db', ssl=ssl.create_default_context(cafile='/ca.pem'))",
+            "safe",
+        ),
+        py("import ssl\npymysql.connect(host='db', ssl=ssl.create_default_context())", "safe"),
+        py(
+            "import ssl\nc = ssl.create_default_context(cafile='/ca.pem')\nc.check_hostname = False\npymysql.connect(host='db', ssl=c)",
+            "low",
+        ),
+        py(
+            "import ssl\nc = ssl.create_default_context(cafile='/ca.pem')\nc.check_hostname = False\nc.verify_mode = ssl.CERT_NONE\npymysql.connect(host='db', ssl=c)",
+            "medium",
+        ),
+        py(
+            "import ssl\nc = ssl.create_default_context(cafile='/ca.pem')\nweaken(c)\npymysql.connect(host='db', ssl=c)",
+            "unknown",
+        ),
+        py("pymysql.connect(host='db', ssl={})", "high"),
+        py("pymysql.connect(host='db', ssl=True)", "unknown"),
+        row(
+            "db.py",
+            "from sqlalchemy import create_engine\ne = create_engine('mysql+pymysql://u:geheim@db/x?ssl_ca=/ca&ssl_verify_cert=true&ssl_verify_identity=true')\n",
+            "low",
+        ),
         // Nothing, or off, inside of a value is no absence: the driver finds the word.
         py("pymysql.connect(host='db', ssl={'ca': '/ca.pem', 'check_hostname': None})", "unknown"),
         py(
@@ -358,7 +430,7 @@ fn python_rows() -> Vec<Row> {
         row(
             "db.py",
             "engine = create_engine('mysql+pymysql://u:geheim@db/x?ssl_ca=/ca.pem&ssl_verify_cert=true&ssl_verify_identity=true', pool_pre_ping=True)\n",
-            "unknown",
+            "low",
         ),
         row(
             "db.py",
@@ -416,6 +488,15 @@ fn php_rows() -> Vec<Row> {
         )
     };
     vec![
+        pdo(
+            "new PDO('mysql:host=db', 'u', 'p', [PDO::MYSQL_ATTR_SSL_KEY => '/k', PDO::MYSQL_ATTR_SSL_VERIFY_SERVER_CERT => true]);",
+            "unknown",
+        ),
+        pdo("new PDO('mysql:host=db', 'u', 'p', [PDO::MYSQL_ATTR_SSL_VERIFY_SERVER_CERT => true]);", "high"),
+        pdo(
+            "$m = mysqli_init();\n$m->options(MYSQLI_OPT_SSL_VERIFY_SERVER_CERT, true);\n$m->real_connect('db', 'u', 'p', null, 3306, null, MYSQLI_CLIENT_SSL);",
+            "medium",
+        ),
         // A CA that is empty, or nothing, switches TLS on all the same; null is off.
         pdo("new PDO('mysql:host=db', 'u', 'p', [PDO::MYSQL_ATTR_SSL_CA => '']);", "unknown"),
         pdo("new PDO('mysql:host=db', 'u', 'p', [PDO::MYSQL_ATTR_SSL_CA => false]);", "unknown"),
@@ -598,6 +679,18 @@ fn java_rows() -> Vec<Row> {
     let yaml = |lines: &str, want: &'static str| row("application.yml", lines, want);
     let url = format!("spring.datasource.url=jdbc:mariadb://db/x?{GOOD_MJ}\n");
     vec![
+        // Words of older series.
+        properties(
+            "spring.datasource.url=jdbc:mariadb://db/x?useSsl=true&trustServerCertificate=true\n",
+            "medium",
+        ),
+        properties("spring.datasource.url=jdbc:mariadb://db/x?useSSL=false\n", "high"),
+        properties("spring.datasource.url=jdbc:mariadb://db/x?useSsl=true&serverSslCert=/ca.pem\n", "low"),
+        properties("spring.datasource.url=jdbc:mariadb://db/x?useSsl=true\n", "unknown"),
+        properties(
+            "spring.datasource.url=jdbc:mariadb://db/x?useSsl=true&sslMode=verify-full&serverSslCert=/ca.pem\n",
+            "unknown",
+        ),
         // Words that say nothing about TLS may stand in another document; a file that is read over this one may say anything.
         yaml(
             &format!(
