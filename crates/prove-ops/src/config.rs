@@ -374,7 +374,9 @@ fn file(path: &Path, asked: &Asked<'_>, switch: Option<&str>, matrix: &Matrix, l
             found.settings.push(obstacle);
         }
         for (other, bytes) in &beside {
-            let Some(line) = config::spoken_of(&found, &file_name(other), bytes) else { continue };
+            let is_beside = folder_of(other) == folder_of(path);
+            let line = config::spoken_of(&found, &file_name(path), &file_name(other), bytes, is_beside);
+            let Some(line) = line else { continue };
             let mut obstacle =
                 config::obstacle(line, "another file of Spring speaks of the same data source");
             obstacle.file = Some(other.display().to_string());
@@ -399,12 +401,16 @@ fn file_name(path: &Path) -> String {
     path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
 
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// The files that Spring reads along with this one: those that were named too, and those that lie beside it or in `config/`.
 fn spring_beside(path: &Path, asked: &Asked<'_>) -> Vec<(PathBuf, Vec<u8>)> {
     if !config::is_of_spring(&file_name(path)) {
         return vec![];
     }
-    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder_of(path);
     let mut folders = vec![folder.to_owned(), folder.join("config")];
     if folder.file_name().is_some_and(|name| name == "config") {
         folders.extend(folder.parent().map(Path::to_owned));

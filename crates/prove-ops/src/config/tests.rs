@@ -437,6 +437,20 @@ fn all_files_of_spring_are_read_as_one() {
         ));
     }
     assert!(is_unknown(&[("application.yml", SAFE), ("application-dev.yml", "a: [")], &["application.yml"]));
+    // A profile's file comes over the one of all, key by key.
+    let base = "spring.datasource.url=jdbc:mariadb://db/x\n";
+    let profile = [("application-prod.yml", SAFE), ("application.properties", base)];
+    assert!(!is_unknown(&profile, &["application-prod.yml"]));
+    for other in ["application-x.properties", "config/application.properties"] {
+        assert!(
+            is_unknown(&[("application-prod.yml", SAFE), (other, base)], &["application-prod.yml"]),
+            "{other}"
+        );
+    }
+    assert!(is_unknown(
+        &[("application-prod.yml", SAFE), ("application.properties", WEAK)],
+        &["application-prod.yml"]
+    ));
     // What says nothing about TLS, or is none of Spring's files.
     let harmless =
         "spring.datasource.username=u\nspring.datasource.hikari.maximum-pool-size=3\nserver.port=1\n";

@@ -250,8 +250,9 @@ pub fn is_of_spring(name: &str) -> bool {
 }
 
 /// The line in another of Spring's files that may change this connection.
-pub fn spoken_of(found: &Found, name: &str, bytes: &[u8]) -> Option<usize> {
-    forms::properties::spoken_of(found, name, bytes)
+pub fn spoken_of(found: &Found, own: &str, name: &str, bytes: &[u8], is_beside: bool) -> Option<usize> {
+    let is_under = is_beside && forms::properties::is_laid_under(name, own);
+    forms::properties::spoken_of(found, name, bytes, is_under)
 }
 
 /// Names and values as they may be shown.

@@ -116,7 +116,10 @@ fn nested(
 fn python(style: Style, spelt: &Spelt, value: &dyn Fn(Is) -> String, ca: &str) -> Vec<String> {
     let (joint, quote) = if style == Style::Python { ("=", "") } else { (": ", "\"") };
     let entry = |name: &str, text: &str| format!("{quote}{name}{quote}{joint}{text},");
-    let has_context = spelt.settings.iter().any(|(name, is)| *name == "ssl" && matches!(is, Is::Word(_)));
+    let has_context = spelt
+        .settings
+        .iter()
+        .any(|(name, is)| *name == "ssl" && matches!(is, Is::Word(word) if *word != "{}"));
     if has_context {
         let has = |wanted: &str| spelt.settings.iter().any(|(name, _)| *name == wanted);
         let cafile = if has("ssl.cafile") { format!("cafile=\"{ca}\"") } else { String::new() };

@@ -126,9 +126,15 @@ pub(in crate::config) fn is_of_spring(name: &str) -> bool {
     })
 }
 
+/// Whether a file of this name is laid under another that lies beside it: a profile's comes over the one of all.
+pub(in crate::config) fn is_laid_under(name: &str, over: &str) -> bool {
+    let stem = |name: &str| name.rsplit_once('.').map_or_else(String::new, |(stem, _)| stem.to_owned());
+    stem(over).strip_prefix(&stem(name)).is_some_and(|rest| rest.starts_with('-'))
+}
+
 /// The line of another of Spring's files that speaks of the data source of this connection; the file is read as far as it can be, and
 /// one that cannot may speak of it.
-pub(in crate::config) fn spoken_of(found: &Found, name: &str, bytes: &[u8]) -> Option<usize> {
+pub(in crate::config) fn spoken_of(found: &Found, name: &str, bytes: &[u8], is_under: bool) -> Option<usize> {
     let front = front_of(&found.what);
     if front.is_empty() {
         return None;
@@ -139,7 +145,11 @@ pub(in crate::config) fn spoken_of(found: &Found, name: &str, bytes: &[u8]) -> O
         Ok(documents) => documents
             .iter()
             .flatten()
-            .find(|pair| speaks_of(&front, &pair.key) || brings_more(&pair.key))
+            .find(|pair| {
+                // Of the same key the profile's counts.
+                let is_covered = is_under && folded(&pair.key) == folded(&found.what);
+                (speaks_of(&front, &pair.key) && !is_covered) || brings_more(&pair.key)
+            })
             .map(|pair| pair.line),
         Err(error) => Some(error.line().unwrap_or(1)),
     }
