@@ -451,6 +451,8 @@ fn all_files_of_spring_are_read_as_one() {
         &[("application-prod.yml", SAFE), ("application.properties", WEAK)],
         &["application-prod.yml"]
     ));
+    let two = [("application-prod-eu.yml", SAFE), ("application-prod.properties", base)];
+    assert!(is_unknown(&two, &["application-prod-eu.yml"]));
     // What says nothing about TLS, or is none of Spring's files.
     let harmless =
         "spring.datasource.username=u\nspring.datasource.hikari.maximum-pool-size=3\nserver.port=1\n";

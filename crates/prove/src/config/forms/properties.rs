@@ -129,7 +129,10 @@ pub(in crate::config) fn is_of_spring(name: &str) -> bool {
 /// Whether a file of this name is laid under another that lies beside it: a profile's comes over the one of all.
 pub(in crate::config) fn is_laid_under(name: &str, over: &str) -> bool {
     let stem = |name: &str| name.rsplit_once('.').map_or_else(String::new, |(stem, _)| stem.to_owned());
-    stem(over).strip_prefix(&stem(name)).is_some_and(|rest| rest.starts_with('-'))
+    // Of two profiles the order is not known.
+    let stem_of_all = stem(name);
+    matches!(stem_of_all.as_str(), "application" | "bootstrap")
+        && stem(over).strip_prefix(&stem_of_all).is_some_and(|rest| rest.starts_with('-'))
 }
 
 /// The line of another of Spring's files that speaks of the data source of this connection; the file is read as far as it can be, and
