@@ -451,6 +451,9 @@ fn all_files_of_spring_are_read_as_one() {
         &[("application-prod.yml", SAFE), ("application.properties", WEAK)],
         &["application-prod.yml"]
     ));
+    let jndi =
+        [("application.yml", SAFE), ("application-x.properties", "spring.datasource.jndi-name=java:db\n")];
+    assert!(is_unknown(&jndi, &["application.yml"]));
     let two = [("application-prod-eu.yml", SAFE), ("application-prod.properties", base)];
     assert!(is_unknown(&two, &["application-prod-eu.yml"]));
     // What says nothing about TLS, or is none of Spring's files.

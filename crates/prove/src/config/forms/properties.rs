@@ -105,12 +105,13 @@ fn folded(key: &str) -> String {
 
 /// What a key of another place may do to the data source behind `front`: nothing, where it is one of the words that say nothing about TLS.
 fn speaks_of(front: &str, key: &str) -> bool {
+    // Which URL, and by which driver, is more than a word beside them.
+    const DECIDE: [&str; 6] = ["url", "jdbcurl", "jndiname", "driverclassname", "driver", "dbkind"];
     let (front, key) = (folded(front), folded(key));
     let Some(rest) = (!front.is_empty()).then(|| key.strip_prefix(&front)).flatten() else { return false };
     let mut words = rest.split('.').filter(|word| !POOLS.contains(word));
     match (words.next(), words.next()) {
-        (Some(word @ ("url" | "jdbcurl")), None) => !word.is_empty(),
-        (Some(word), None) => !HARMLESS.contains(&word),
+        (Some(word), None) => DECIDE.contains(&word) || !HARMLESS.contains(&word),
         (None, _) => false,
         _ => true,
     }
