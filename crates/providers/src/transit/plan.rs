@@ -9,6 +9,7 @@ use thiserror::Error;
 
 use super::by_hand;
 use super::edit::{Edit, FileEdit, redacted_diff};
+use super::preflight::set_live;
 use super::steps::{
     AuthorityParams, EditParams, GateParams, ProveParams, RequireParams, RotateParams, RoundParams, files,
 };
@@ -215,6 +216,12 @@ pub fn plan(transit: &mut Transit<'_>, change: &Change, sealion_version: &str) -
                 .into(),
         );
     }
+    let restarted: std::collections::BTreeSet<NodeName> = steps
+        .iter()
+        .filter(|step| step.restarts_server && !step.no_op)
+        .flat_map(|step| step.nodes.clone())
+        .collect();
+    impact.extend(set_live::told(transit, &restarted));
     impact.push("canary rows are written into the schema sealion_canary, and removed again".into());
     Ok(Plan {
         id: plan_id(made_unix_ms, change),
