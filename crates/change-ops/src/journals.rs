@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use change::journal::{JournalError, parse};
 use change::{Direction, Record};
-use model::Plan;
+use model::{Plan, StepId};
 use site::OpsError;
 
 use crate::access::ClusterAccess;
@@ -60,6 +60,10 @@ impl ChangeJournal {
     /// Whether an action of it may have run.
     pub fn was_begun(&self) -> bool {
         self.records.iter().any(|(_, record)| matches!(record, Record::Intent { .. }))
+    }
+
+    pub fn has_begun(&self, id: &StepId) -> bool {
+        self.records.iter().any(|(_, record)| matches!(record, Record::Intent { step, .. } if step == id))
     }
 
     /// Compares as the changes followed each other.

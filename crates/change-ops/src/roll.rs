@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use change::{ClusterLock, Command, Direction, Driver, Journal, JournalError, Machine, Outcome, Record};
-use model::{Change, Plan};
+use model::{Change, Plan, Step};
 use net::SecretString;
 use providers::transit::{self, Authority, Limits, Transit};
 use site::OpsError;
@@ -239,14 +239,25 @@ fn before_anything(error: JournalError) -> OpsError {
 /// The plan that `undo` would take back, if no change is open: the newest that went forward to its end, here or in a
 /// node's journal.
 pub fn finished_change(access: &dyn ClusterAccess) -> Result<Option<Plan>, OpsError> {
-    let own = journals::own(access)?;
-    let copies = copies::look(access)?;
-    if own.iter().any(ChangeJournal::is_open) || copies.open().is_some() {
+    let known = known(access)?;
+    if known.iter().any(ChangeJournal::is_open) {
         return Ok(None);
     }
-    let copied = copies.newer.into_iter().map(|copy| copy.journal);
-    let finished = own.into_iter().chain(copied).filter(ChangeJournal::went_forward);
-    Ok(finished.max_by(|one, other| one.order().cmp(&other.order())).map(|journal| journal.plan))
+    Ok(known.into_iter().rfind(ChangeJournal::went_forward).map(|journal| journal.plan))
+}
+
+/// All changes of which this machine or a node tells, oldest first. What a node tells of a change counts more than what this
+/// machine had heard of it.
+fn known(access: &dyn ClusterAccess) -> Result<Vec<ChangeJournal>, OpsError> {
+    let mut known: Vec<ChangeJournal> =
+        copies::look(access)?.newer.into_iter().map(|copy| copy.journal).collect();
+    for own in journals::own(access)? {
+        if known.iter().all(|copy| copy.plan.id != own.plan.id) {
+            known.push(own);
+        }
+    }
+    known.sort_by(|one, other| one.order().cmp(&other.order()));
+    Ok(known)
 }
 
 /// Goes on with the newest change: forward (`resume`), or back (`undo`, also of a finished one).
@@ -300,6 +311,9 @@ pub fn go_on(
             later.plan.id
         )));
     }
+    if wish == Some(Direction::Back) && chosen.went_forward() {
+        keys_are_kept(access, settings, chosen)?;
+    }
     let mut journal = Journal::open(&chosen.path)?;
     let records: Vec<Record> = journal.records().cloned().collect();
     let Some((mut machine, turned)) = Machine::resume(records.iter(), wish) else {
@@ -336,6 +350,53 @@ pub fn go_on(
         transit.revive().map_err(|error| OpsError::Stopped(error.0))?;
     }
     drive(access, settings, passphrase, &lease, &mut journal, &mut machine, tell)
+}
+
+/// What was replaced is put back by an undo, and is kept only until a later change is finished.
+fn keys_are_kept(
+    access: &dyn ClusterAccess,
+    settings: &Settings,
+    chosen: &ChangeJournal,
+) -> Result<(), OpsError> {
+    let begun: Vec<&Step> = chosen.plan.steps.iter().filter(|step| chosen.has_begun(&step.id)).collect();
+    let nobody = SecretString::from(String::new());
+    let mut transit = transit(access, settings, nobody, chosen.plan.id.clone(), Box::new(|_| {}));
+    let (what, why) = match transit::kept_keys::missing(&mut transit, &begun) {
+        Ok(missing) if missing.is_empty() => return Ok(()),
+        Ok(missing) => (
+            "cannot be undone any more",
+            format!(
+                "the keys that it replaced were removed when a later change was finished: {}",
+                missing.join(", ")
+            ),
+        ),
+        Err(why) => ("cannot be undone now", why),
+    };
+    Err(OpsError::Refused(format!(
+        "{} {what}, nothing was changed\n  why:  {why}\n  next: sealion plan enable, disable or rotate leads on from here",
+        chosen.plan.id
+    )))
+}
+
+/// Away with the keys of changes that cannot be undone any more, now that this one has ended.
+fn forget_keys(
+    access: &dyn ClusterAccess,
+    settings: &Settings,
+    plan: &Plan,
+    direction: Direction,
+) -> Result<Vec<String>, OpsError> {
+    let all = known(access)?;
+    let order = (plan.sequence, plan.id.as_str());
+    let mut older = all.iter().filter(|journal| journal.order() < order);
+    let (over, needed): (Vec<&Plan>, Option<&Plan>) = match direction {
+        Direction::Forward => (older.map(|journal| &journal.plan).collect(), Some(plan)),
+        Direction::Back => {
+            (vec![plan], older.rfind(|journal| !journal.is_over()).map(|journal| &journal.plan))
+        }
+    };
+    let nobody = SecretString::from(String::new());
+    let mut transit = transit(access, settings, nobody, plan.id.clone(), Box::new(|_| {}));
+    Ok(transit::kept_keys::forget(&mut transit, &over, needed))
 }
 
 struct Watch<'t, 'u> {
@@ -412,6 +473,16 @@ fn drive(
         .filter(|(_, note)| note.starts_with(NOT_PROVEN))
         .map(|(step, note)| format!("{step}: {note}"))
         .collect();
+    if outcome == Outcome::Complete {
+        // What is left is left for the end of the next change.
+        let told =
+            forget_keys(access, settings, machine.plan(), machine.direction()).unwrap_or_else(|error| {
+                vec![format!("keys that were replaced before were not looked at: {error}")]
+            });
+        for line in told {
+            (shared.borrow_mut())(Progress::Line(line));
+        }
+    }
     match outcome {
         Outcome::Complete => Ok(Finished { plan_id, notes: watcher.notes, not_proven }),
         Outcome::Refused { step, why } => {
@@ -430,15 +501,7 @@ pub fn open_plan(access: &dyn ClusterAccess) -> Result<Option<Plan>, OpsError> {
 
 /// The journal of that change.
 pub(crate) fn open_journal(access: &dyn ClusterAccess) -> Result<Option<ChangeJournal>, OpsError> {
-    let own = journals::own(access)?;
-    let copied = copies::look(access)?.newer.into_iter().map(|copy| copy.journal);
-    // What a node tells of a change counts more than what this machine had heard of it.
-    let copied: Vec<ChangeJournal> = copied.collect();
-    let own = own.into_iter().filter(|own| !copied.iter().any(|copy| copy.plan.id == own.plan.id));
-    let mut open: Vec<ChangeJournal> = own.collect();
-    open.extend(copied);
-    open.retain(ChangeJournal::is_open);
-    Ok(open.into_iter().max_by(|one, other| one.order().cmp(&other.order())))
+    Ok(known(access)?.into_iter().rfind(ChangeJournal::is_open))
 }
 
 /// Closes the open change as it is: nothing is changed on any node but the journals. Returns what is left how.

@@ -4,6 +4,7 @@
 
 pub mod capability;
 pub mod live;
+pub mod live_settings;
 pub mod logins;
 pub mod node;
 pub mod options;
@@ -13,6 +14,7 @@ pub mod view;
 
 pub use capability::{Capabilities, Flavour, Trust};
 pub use live::LiveNode;
+pub use live_settings::{AfterRestart, LiveSetting};
 pub use logins::{HostLogins, Logins, logins};
 pub use node::{Alive, CleartextLogin, NodeError, NodeSpec, ReadNode, Sessions, WriteNode};
 pub use provider_options::{GaleraState, ProviderOptions};

@@ -10,6 +10,7 @@ use model::{Clock, SystemClock};
 use net::{Client, ConnectOptions, NetError, SslMode, TlsOptions};
 
 use crate::capability::Capabilities;
+use crate::live_settings::{self, LiveSetting};
 use crate::logins::{self, Logins};
 use crate::node::{Alive, CleartextLogin, NodeError, NodeSpec, ReadNode, Sessions, WriteNode};
 use crate::options::{self, Effective, LocalFiles, Start};
@@ -294,6 +295,11 @@ impl ReadNode for LiveNode {
     fn logins(&mut self) -> Result<Logins, NodeError> {
         let mut client = self.connect()?;
         logins::logins(&mut client).map_err(|error| self.error(&error))
+    }
+
+    fn live_settings(&mut self) -> Result<Vec<LiveSetting>, NodeError> {
+        let mut client = self.connect()?;
+        live_settings::live_settings(&mut client).map_err(|error| self.error(&error))
     }
 
     fn process(&mut self) -> Option<ProcessFacts> {

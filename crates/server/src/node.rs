@@ -7,6 +7,7 @@ use host::{ProcessFacts, ReadHost, Service, WriteHost};
 use model::NodeName;
 use thiserror::Error;
 
+use crate::live_settings::LiveSetting;
 use crate::logins::Logins;
 use crate::options::Effective;
 use crate::view::NodeView;
@@ -118,6 +119,8 @@ pub trait ReadNode {
     fn sessions(&mut self) -> Result<Sessions, NodeError>;
     /// Who has logged in with and without TLS since it was started, connected or not.
     fn logins(&mut self) -> Result<Logins, NodeError>;
+    /// What somebody has set in it since it was started.
+    fn live_settings(&mut self) -> Result<Vec<LiveSetting>, NodeError>;
     /// By its pid file, which a server writes only when it is up: `None` is no proof that it does not run.
     fn process(&mut self) -> Option<ProcessFacts>;
     /// Whether the service runs or is on its way up, as its manager and its process say.

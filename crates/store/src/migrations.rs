@@ -1,7 +1,7 @@
 //! The tables, as the steps that made them. A step is never edited once released; a new one is appended.
 
 /// `PRAGMA user_version` is the number of steps that were applied.
-pub const MIGRATIONS: &[&str] = &[RUNS, REPORTS];
+pub const MIGRATIONS: &[&str] = &[RUNS, REPORTS, SIGHTS_OF_CLIENTS];
 
 /// The version of a store that this sealion writes.
 #[allow(clippy::cast_possible_wrap)] // A handful.
@@ -83,4 +83,18 @@ CREATE TABLE reports (
     json TEXT NOT NULL,
     PRIMARY KEY (run_id, kind)
 ) STRICT;
+";
+
+/// What a look said of clients is in the bodies of older stores as well, where it was seen.
+const SIGHTS_OF_CLIENTS: &str = "
+ALTER TABLE sights ADD COLUMN only_own_session INTEGER NOT NULL DEFAULT 0;
+-- NULL: the server could not be asked.
+ALTER TABLE sights ADD COLUMN tcp_sessions INTEGER;
+-- A JSON list of names.
+ALTER TABLE sights ADD COLUMN cleartext_clients TEXT NOT NULL DEFAULT '[]';
+UPDATE sights SET
+    only_own_session = coalesce(json_extract(body, '$.only_own_session'), 0),
+    tcp_sessions = json_extract(body, '$.tcp_sessions'),
+    cleartext_clients = coalesce(json_extract(body, '$.cleartext_clients'), '[]')
+WHERE json_valid(body);
 ";

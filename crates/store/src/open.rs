@@ -181,10 +181,28 @@ mod tests {
                     .execute("INSERT INTO runs VALUES ('old', 'scan', '0.0.9', 5, 6)", [])
                     .expect("it fits");
             }
+            if older > 0 {
+                connection.execute_batch(
+                    "INSERT INTO phases VALUES ('old', 0, 'look', 5, 6, '[]');
+                     INSERT INTO sights (run_id, phase, place, kind, a, b, seen, canaries, payload_bytes, body) VALUES
+                     ('old', 0, 0, 'client', 'app', 'n1', 'plain', 0, 9, '{\"tcp_sessions\":3,\"cleartext_clients\":[\"app@h:1\"]}'),
+                     ('old', 0, 1, 'client', 'app', 'n2', 'plain', 0, 9, 'not json');",
+                ).expect("it fits");
+            }
             drop(connection);
             let mut store = Store::open(&path).expect("it migrates");
             assert_eq!(version(&path), VERSION);
             if older > 0 {
+                let asked = |place: i64| {
+                    let sql = "SELECT tcp_sessions, cleartext_clients FROM sights WHERE place = ?1";
+                    let row = store.connection.query_row(sql, [place], |row| {
+                        Ok((row.get::<_, Option<u32>>(0)?, row.get::<_, String>(1)?))
+                    });
+                    row.expect("the columns are there")
+                };
+                assert_eq!(asked(0), (Some(3), "[\"app@h:1\"]".to_owned()));
+                assert_eq!(asked(1), (None, "[]".to_owned()));
+                store.connection.execute("DELETE FROM sights", []).expect("they made no sense");
                 assert_eq!(store.run("old").expect("it reads").expect("it is there").command, "scan");
                 store.put_report("old", "demo", "{}").expect("the new table is there");
             }

@@ -233,8 +233,9 @@ fn insert(transaction: &Transaction<'_>, run: &Run) -> rusqlite::Result<()> {
         transaction.prepare_cached("INSERT INTO observations VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?;
     let mut found =
         transaction.prepare_cached("INSERT INTO findings VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?;
-    let mut sighted =
-        transaction.prepare_cached("INSERT INTO sights VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")?;
+    let mut sighted = transaction.prepare_cached(
+        "INSERT INTO sights VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+    )?;
     for (number, phase) in (0i64..).zip(&run.phases) {
         transaction.execute(
             "INSERT INTO phases VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
@@ -284,7 +285,10 @@ fn insert(transaction: &Transaction<'_>, run: &Run) -> rusqlite::Result<()> {
                 one.seen.word(),
                 signed(one.canaries),
                 signed(one.payload_bytes),
-                body(one)?
+                body(one)?,
+                one.only_own_session,
+                one.tcp_sessions,
+                body(&one.cleartext_clients)?
             ])?;
         }
     }
@@ -556,6 +560,25 @@ mod tests {
             matches!(error, StoreError::Unreadable { .. }) && error.to_string().contains("next: "),
             "{error}"
         );
+    }
+
+    #[test]
+    fn what_was_seen_of_clients_can_be_asked_for_in_sql() {
+        let place = tempfile::tempdir().expect("a directory");
+        let mut store = store(&place);
+        let mut run = run("a", 100);
+        let sight = &mut run.phases[0].sights[0];
+        (sight.only_own_session, sight.tcp_sessions) = (true, Some(2));
+        sight.cleartext_clients = vec!["app@10.0.0.5:4711".into()];
+        store.put_run(&run).expect("it is kept");
+        same(&store.run("a").expect("it reads").expect("it is there"), &run);
+        let row = store.connection.query_row(
+            "SELECT only_own_session, tcp_sessions, cleartext_clients FROM sights",
+            [],
+            |row| Ok((row.get::<_, bool>(0)?, row.get::<_, Option<u32>>(1)?, row.get::<_, String>(2)?)),
+        );
+        let row = row.expect("the columns are there");
+        assert_eq!(row, (true, Some(2), "[\"app@10.0.0.5:4711\"]".to_owned()));
     }
 
     #[test]

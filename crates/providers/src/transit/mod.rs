@@ -7,6 +7,7 @@
 mod by_hand;
 pub mod edit;
 mod equip;
+pub mod kept_keys;
 mod left;
 mod owner;
 pub mod plan;

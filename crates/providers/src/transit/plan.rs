@@ -9,6 +9,7 @@ use thiserror::Error;
 
 use super::by_hand;
 use super::edit::{Edit, FileEdit, redacted_diff};
+use super::preflight::set_live;
 use super::steps::{
     AuthorityParams, EditParams, GateParams, ProveParams, RequireParams, RotateParams, RoundParams, files,
 };
@@ -196,7 +197,13 @@ pub fn plan(transit: &mut Transit<'_>, change: &Change, sealion_version: &str) -
     }
     let steps = builder.steps;
     let made_unix_ms = transit.clock.unix_ms();
-    let impact = impact(&steps, drafts.len());
+    let mut impact = impact(&steps, drafts.len());
+    let restarted: std::collections::BTreeSet<NodeName> = steps
+        .iter()
+        .filter(|step| step.restarts_server && !step.no_op)
+        .flat_map(|step| step.nodes.clone())
+        .collect();
+    impact.extend(set_live::told(transit, &restarted));
     Ok(Plan {
         id: plan_id(made_unix_ms, change),
         sequence: 0,

@@ -4,6 +4,8 @@
 //! that is of one option with one server and of two with another is left as it stands.
 // Seen: mariadbd 10.11.19 and mysqld 9.7.4 with max-connection=77 start, and SHOW VARIABLES has max_connections 77.
 
+use std::sync::LazyLock;
+
 const NAMES: &str = include_str!("names.txt");
 
 /// Does a server read this group, and not a client?
@@ -18,7 +20,9 @@ pub(super) fn is_of_a_server(group: &str) -> bool {
 
 /// The whole name of an option of which this is the beginning, and of no other; `None` where it is a name itself, or of none.
 pub(super) fn whole_name(key: &str) -> Option<&'static str> {
-    let names: Vec<&'static str> = NAMES.lines().collect();
+    // A plan resolves option files dozens of times, and each line of them asks.
+    static LINES: LazyLock<Vec<&'static str>> = LazyLock::new(|| NAMES.lines().collect());
+    let names = &*LINES;
     // Sorted by bytes: what begins so stands in a row, and the name itself first.
     let from = names.partition_point(|name| *name < key);
     let mut begin_so = names.get(from..)?.iter().take_while(|name| name.starts_with(key));

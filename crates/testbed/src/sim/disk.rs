@@ -211,14 +211,14 @@ impl SimHost {
             return Err(io::Error::other("sealion is gone"));
         }
         self.shared.instant(&format!("{what} {}", path.display()), Some(self.index));
+        let is_copy = what != "append" && path.extension().is_some_and(|end| end == "journal");
         let records = |world: &World| {
-            let entry = world.servers[self.index].disk.entries.get(path);
+            let entry = world.servers[self.index].disk.entries.get(path).filter(|_| is_copy);
             entry.and_then(|entry| entry.bytes.as_ref()).map_or(0, |bytes| Disk::records(bytes))
         };
         let mut world = self.shared.borrow_mut();
         let before = records(&world);
         let done = work(&mut world.servers[self.index].disk);
-        let is_copy = path.extension().is_some_and(|end| end == "journal");
         // One of which no step was begun may be taken away again.
         if is_copy && records(&world) < before && !(what == "remove" && before <= 1) {
             let line = format!("{}: {} became shorter", world.servers[self.index].name(), path.display());

@@ -6,7 +6,9 @@ use std::time::Duration;
 use host::{ProcessFacts, ReadHost, WriteHost};
 use model::{Clock, NodeName};
 use server::options::Effective;
-use server::{Alive, CleartextLogin, Logins, NodeError, NodeSpec, NodeView, ReadNode, Sessions, WriteNode};
+use server::{
+    Alive, CleartextLogin, LiveSetting, Logins, NodeError, NodeSpec, NodeView, ReadNode, Sessions, WriteNode,
+};
 
 use super::disk::SimHost;
 use super::process::{Group, Server};
@@ -159,6 +161,10 @@ impl ReadNode for SimNode {
 
     fn logins(&mut self) -> Result<Logins, NodeError> {
         self.ask(|world| Ok(world.servers[self.index].logins.clone()))
+    }
+
+    fn live_settings(&mut self) -> Result<Vec<LiveSetting>, NodeError> {
+        self.ask(|world| Ok(world.servers[self.index].live_settings.clone()))
     }
 
     fn process(&mut self) -> Option<ProcessFacts> {

@@ -8,7 +8,7 @@ use std::path::Path;
 use host::{ProcessFacts, Service};
 use model::NodeName;
 use server::options::{self, Effective, Start};
-use server::{GaleraState, Logins, NodeSpec, ProviderOptions};
+use server::{GaleraState, LiveSetting, Logins, NodeSpec, ProviderOptions};
 
 use super::disk::{Disk, MYSQL};
 use super::world::{DATA_DIR, DEFAULTS_FILE, STATE_DIR, TLS_DIR, World};
@@ -143,6 +143,8 @@ pub struct Server {
     pub cleartext_clients: u32,
     /// What its counters say of logins.
     pub logins: Logins,
+    /// What was set in it, until its next start.
+    pub live_settings: Vec<LiveSetting>,
 }
 
 impl Server {
@@ -196,6 +198,7 @@ impl Server {
             stop_is_anothers: false,
             manager_is_silent: false,
             cleartext_clients: 0,
+            live_settings: vec![],
             logins: Logins { since_s: 60, by_host: Err("userstat is OFF".into()), without_tls_max: Some(3) },
         }
     }

@@ -5,6 +5,7 @@ use std::path::Path;
 use change::{Direction, Outcome};
 use model::{Change, Noun, Verb};
 use providers::transit::Problem;
+use server::LiveSetting;
 use testbed::sim::hand::string;
 use testbed::sim::process::{Speaks, Stubborn};
 use testbed::sim::world::{DEFAULTS_FILE, GALERA_FILE};
@@ -440,6 +441,37 @@ fn every_problem_is_shown_not_only_the_first() {
 }
 
 // What stops a change that has begun.
+
+#[test]
+fn what_was_set_live_and_would_be_lost_is_refused_or_told() {
+    let live = |name: &str, value: &str, default: &str| LiveSetting {
+        name: name.into(),
+        value: value.into(),
+        default: Some(default.into()),
+    };
+    let set = |settings: Vec<LiveSetting>| move |world: &mut World| world.servers[1].live_settings = settings;
+    for (name, value, default) in [
+        ("require_secure_transport", "ON", "OFF"),
+        ("read_only", "ON", "OFF"),
+        ("wsrep_sst_method", "rsync", "mariabackup"),
+        ("wsrep_node_name", "other", "n2"),
+    ] {
+        let words = ["was set live", name, "option file"];
+        enable_refuses(set(vec![live(name, value, default)]), "n2", &words);
+    }
+    let rig = Rig::new(7, 3);
+    rig.shared.borrow_mut().servers[1].live_settings = vec![
+        live("max_connections", "500", "151"),
+        live("require_secure_transport", "OFF", "OFF"),
+        live("wsrep_slave_threads", "8", "1"),
+        live("wsrep_desync", "ON", "OFF"),
+    ];
+    assert_eq!(problems(&rig, &change(Verb::Enable)), vec![]);
+    let told = rig.plan(&change(Verb::Enable)).expect("a plan").impact.join("\n");
+    assert!(told.contains("n2: max_connections=500 was set live, and a restart makes it 151"), "{told}");
+    assert!(told.contains("wsrep_slave_threads=8") && !told.contains("require_secure"), "{told}");
+    assert!(!told.contains("wsrep_desync"), "{told}");
+}
 
 fn append(rig: &Rig, index: usize, line: &str) {
     let mut world = rig.shared.borrow_mut();

@@ -10,6 +10,7 @@ mod members;
 mod own_settings;
 mod place;
 mod ports;
+pub mod set_live;
 mod sst_method;
 mod trust_files;
 
@@ -51,6 +52,7 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("members", members::check),
     ("flavour", flavour::check),
     ("live-and-file", live_and_file::check),
+    ("set-live", set_live::check),
     ("command-line", command_line::check),
     ("managed", managed::check),
     ("own-settings", own_settings::check),

@@ -1,0 +1,174 @@
+//! Several operators, each with a state directory and a clock of their own: whose change is the newest, who may begin, what is kept.
+
+use std::path::Path;
+
+use change::Direction;
+use model::{Change, Noun, Verb};
+use testbed::sim::{End, Operator, Rig, World};
+
+const SEED: u64 = 20_261_124;
+/// More than a change takes, and less than certificates are dated back.
+const LATE_MS: i64 = -3 * 60_000;
+const DAY_MS: i64 = 24 * 3_600_000;
+const LEASE: &str = "/var/lib/sealion/lease.json";
+
+fn change(verb: Verb) -> Change {
+    Change::new(verb, Noun::ALL)
+}
+
+fn plain() -> Rig {
+    Rig::on(World::cluster(SEED, 3))
+}
+
+#[track_caller]
+fn must(operator: &Operator, wish: &Change) {
+    let plan = operator.plan(wish).expect("a plan");
+    let end = operator.apply(&plan);
+    assert!(end.is_complete(), "{wish}: {end:?}");
+}
+
+fn letters(rig: &Rig) -> String {
+    rig.shared.borrow().letters()
+}
+
+fn put(rig: &Rig, index: usize, path: &str, bytes: &[u8]) {
+    rig.shared.borrow_mut().servers[index].disk.put(path, bytes, 0, 0o600);
+}
+
+/// Files below a directory of sealion's own, on all nodes.
+fn kept(rig: &Rig, dir: &str) -> usize {
+    let world = rig.shared.borrow();
+    let is_kept = |path: &Path| path.starts_with(Path::new("/var/lib/sealion").join(dir));
+    let files = world.servers.iter().flat_map(|server| &server.disk.entries);
+    files.filter(|(path, entry)| entry.bytes.is_some() && is_kept(path)).count()
+}
+
+fn said(rig: &Rig, text: &str) -> bool {
+    rig.shared.borrow().said.iter().any(|line| line.contains(text))
+}
+
+#[test]
+fn the_newest_change_is_the_one_begun_last_whatever_the_clocks_say() {
+    let rig = plain();
+    let one = Operator::new(&rig, "root@db1");
+    must(&one, &change(Verb::Enable));
+    // Its name sorts before the other's.
+    let late = Operator::with_clock(&rig, "root@db2", LATE_MS);
+    must(&late, &change(Verb::Disable));
+    assert_eq!(letters(&rig), "PPP");
+
+    let third = Operator::with_clock(&rig, "root@db3", DAY_MS);
+    for operator in [&one, &late, &third] {
+        let newest = operator.finished_change().expect("both are finished");
+        assert_eq!(newest.change.verb, Verb::Disable);
+    }
+    assert!(one.go_on(Some(Direction::Back)).is_complete());
+    assert_eq!(letters(&rig), "SSS", "disable was undone, and not enable");
+    assert_eq!(third.finished_change().expect("enable").change.verb, Verb::Enable);
+}
+
+#[test]
+fn a_lease_that_makes_no_sense_is_neither_free_nor_held() {
+    for (bytes, is_refused) in [
+        (&b"\x00\x17 not a lease"[..], true),
+        (br#"{"id":"1","holder":"root@db9","boot_"#, true),
+        (b"", false),
+    ] {
+        let rig = plain();
+        let mut one = Operator::new(&rig, "root@db1");
+        let plan = one.plan(&change(Verb::Enable)).expect("a plan");
+        put(&rig, 1, LEASE, bytes);
+        let end = one.apply(&plan);
+        assert_eq!(matches!(end, End::Refused(_)), is_refused, "{bytes:?}: {end:?}");
+        if !is_refused {
+            assert!(end.is_complete(), "{end:?}");
+            continue;
+        }
+        let why = end.text();
+        assert!(why.contains("cannot tell") && why.contains("n2") && why.contains("--take-over"), "{why}");
+        assert_eq!(letters(&rig), "PPP", "nothing was changed");
+        one.takes_over(true);
+        assert!(one.apply(&plan).is_complete());
+        assert_eq!(rig.shared.borrow().servers[1].disk.text(LEASE), None, "it is free at the end");
+    }
+}
+
+#[test]
+fn a_lease_that_somebody_holds_is_waited_for_or_taken_over() {
+    let rig = plain();
+    let one = Operator::new(&rig, "root@db1");
+    let mut another = Operator::new(&rig, "root@db2");
+    let plan = another.plan(&change(Verb::Enable)).expect("a plan");
+    rig.arm(Some((20, testbed::sim::Fault::KillSealion)));
+    assert_eq!(one.apply(&one.plan(&change(Verb::Enable)).expect("a plan")), End::Killed);
+    rig.arm(None);
+    for end in [another.apply(&plan), another.go_on(None), another.abandon()] {
+        let End::Refused(why) = end else { panic!("{end:?}") };
+        assert!(why.contains("another sealion is at work") && why.contains("root@db1"), "{why}");
+    }
+    another.takes_over(true);
+    assert!(another.go_on(None).is_complete());
+    assert_eq!(letters(&rig), "SSS");
+    // Who began it learns that from the nodes.
+    assert_eq!(one.open_plan(), None);
+    assert_eq!(one.finished_change().expect("it is finished").change.verb, Verb::Enable);
+}
+
+#[test]
+fn a_node_whose_journals_cannot_be_looked_at_may_hold_an_open_change() {
+    let rig = plain();
+    let one = Operator::new(&rig, "root@db1");
+    let plan = one.plan(&change(Verb::Enable)).expect("a plan");
+    let dir = Path::new("/var/lib/sealion/20260101T000000000-enable.journal");
+    put(&rig, 2, &dir.display().to_string(), b"{}");
+    rig.shared.borrow_mut().servers[2].disk.unreadable.push(dir.into());
+    let why = one.apply(&plan).text();
+    assert!(why.contains("cannot tell whether") && why.contains("n3"), "{why}");
+    assert_eq!(letters(&rig), "PPP", "nothing was changed");
+    rig.shared.borrow_mut().servers[2].disk.unreadable.clear();
+    assert!(one.apply(&plan).is_complete());
+}
+
+#[test]
+fn one_plan_is_applied_once() {
+    let rig = plain();
+    let one = Operator::new(&rig, "root@db1");
+    // The first plan makes a CA as well, so it is not one for the same state.
+    must(&one, &change(Verb::Enable));
+    assert!(one.go_on(Some(Direction::Back)).is_complete());
+    let plan = one.plan(&change(Verb::Enable)).expect("a plan");
+    assert!(one.apply(&plan).is_complete());
+    assert!(one.go_on(Some(Direction::Back)).is_complete());
+    let why = one.apply(&plan).text();
+    assert!(why.contains("was applied before"), "{why}");
+    must(&one, &change(Verb::Enable));
+}
+
+#[test]
+fn keys_that_no_undo_needs_any_more_are_removed_and_told() {
+    let rig = plain();
+    let one = Operator::new(&rig, "root@db1");
+    must(&one, &change(Verb::Enable));
+    must(&one, &change(Verb::Rotate));
+    assert_eq!(kept(&rig, "rotated"), 9, "undo of rotate needs them");
+    assert!(one.go_on(Some(Direction::Back)).is_complete());
+    assert_eq!(kept(&rig, "rotated"), 0, "they are in use again");
+    assert!(said(&rig, "keys that"));
+
+    must(&one, &change(Verb::Rotate));
+    must(&one, &change(Verb::Rotate));
+    assert_eq!(kept(&rig, "rotated"), 9, "the first rotate cannot be undone before the second");
+    assert!(one.go_on(Some(Direction::Back)).is_complete());
+    let why = one.go_on(Some(Direction::Back)).text();
+    assert!(why.contains("cannot be undone any more"), "{why}");
+    assert_eq!(one.open_change(), None, "nothing was begun");
+
+    must(&one, &change(Verb::Disable));
+    assert_eq!(kept(&rig, "retired"), 9, "undo of disable needs them");
+    assert!(one.go_on(Some(Direction::Back)).is_complete());
+    assert_eq!(letters(&rig), "SSS");
+    must(&one, &change(Verb::Disable));
+    // Another operator, who has an empty state directory.
+    must(&Operator::new(&rig, "root@db2"), &change(Verb::Enable));
+    assert_eq!((kept(&rig, "retired"), kept(&rig, "rotated")), (0, 0));
+}
