@@ -67,9 +67,9 @@ pub fn is_writable(path: &Path) -> Result<(), OpsError> {
         Ok(()) => return Ok(()),
     };
     Err(OpsError::usage(
-        format!("{} cannot be written", path.display()),
+        format!("cannot write {}", path.display()),
         why,
-        "name a file that you may write",
+        "choose a file that you may write",
     ))
 }
 
@@ -139,7 +139,7 @@ pub fn out(line: &str) {
 /// Stdout could not be written.
 pub fn tell_lost(why: &str) {
     tell(&format!(
-        "error: the output cannot be written\n  why:  {why}\n  next: print it where there is room"
+        "error: cannot write the output\n  why:  {why}\n  next: print it where there is space"
     ));
 }
 

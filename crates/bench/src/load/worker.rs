@@ -57,7 +57,7 @@ const NAMES_OBJECTS: [u16; 9] = [1044, 1045, 1049, 1051, 1054, 1142, 1143, 1146,
 fn shown(code: u16, message: &str, hides_statements: bool) -> Cow<'_, str> {
     match message.split_once('\'') {
         Some((before, _)) if hides_statements && !NAMES_OBJECTS.contains(&code) => {
-            Cow::Owned(format!("{before}'…' (what it quotes is not shown)"))
+            Cow::Owned(format!("{before}'…' (the quoted text is not shown)"))
         }
         _ => Cow::Borrowed(message),
     }

@@ -94,7 +94,7 @@ fn inventory(args: &InventoryArgs) -> Result<u8, OpsError> {
     let login = login
         .map(std::path::absolute)
         .transpose()
-        .map_err(|error| OpsError::usage("--defaults-file is no path", error.to_string(), "name a file"))?;
+        .map_err(|error| OpsError::usage("--defaults-file is not a path", error.to_string(), "give a file"))?;
     print!("{}", change_ops::draft::draft(&cluster, login.as_deref())?);
     Ok(0)
 }

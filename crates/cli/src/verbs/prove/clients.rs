@@ -148,7 +148,7 @@ pub fn clients(global: &Global, args: &ProveClientsArgs) -> Result<u8, OpsError>
 fn write(path: &Path, text: &str) -> Result<(), OpsError> {
     std::fs::write(path, text).map_err(|error| {
         OpsError::usage(
-            format!("{} cannot be written", path.display()),
+            format!("cannot write {}", path.display()),
             error.to_string(),
             "choose a file that you may write",
         )
