@@ -530,7 +530,10 @@ mod tests {
             close(row.server_alone_per_s, 2e6 / 1_200.0) && close(row.together_per_s, 1_000.0),
             "{row:?}"
         );
-        assert!(close(row.beyond_measured, 2.5) && row.text.contains("2.5 times beyond"), "{row:?}");
+        assert!(
+            close(row.beyond_measured, 2.5) && row.text.contains("2.5 times what was measured"),
+            "{row:?}"
+        );
         assert_eq!((row.counts.as_str(), row.trials), ("connections", 5));
         let tls = find(&report, "tls");
         assert_eq!(tls.verdict, "costs");
@@ -569,7 +572,7 @@ mod tests {
         assert_eq!(row.verdict, "costs");
         assert!(
             row.text.starts_with(
-                "ChaCha20-Poly1305 instead of AES-128-GCM: for a table the server's CPU is 50.0 % more"
+                "ChaCha20-Poly1305 instead of AES-128-GCM: per table the CPU time of the server is 50.0 % more"
             ) && row.text.contains("the client's shows no difference"),
             "{row:?}"
         );
@@ -610,17 +613,17 @@ mod tests {
         check(
             "key",
             &[
-                "costs TLS, RSA 4096 instead of TLS: for a connection the server's CPU is 300.0 % more",
-                "saves TLS, P-256 instead of TLS: for a connection the server's CPU is 75.0 % less",
+                "costs TLS, RSA 4096 instead of TLS: per connection the CPU time of the server is 300.0 % more",
+                "saves TLS, P-256 instead of TLS: per connection the CPU time of the server is 75.0 % less",
             ],
         );
         check(
             "resumption",
             &[
-                "saves resumed, rustls instead of TLS, rustls: for a connection the server's CPU is 75.0 % less",
-                "saves TLS 1.2 resumed, rustls instead of TLS 1.2, rustls: for a connection the server's CPU is 60.0 % less",
-                "saves TLS 1.2 resumed by id, rustls instead of TLS 1.2, rustls: for a connection the server's CPU is 70.0 % less",
-                "saves 5 ms: resumed, rustls instead of 5 ms: TLS, rustls: for a connection the server's CPU is 50.0 % less",
+                "saves resumed, rustls instead of TLS, rustls: per connection the CPU time of the server is 75.0 % less",
+                "saves TLS 1.2 resumed, rustls instead of TLS 1.2, rustls: per connection the CPU time of the server is 60.0 % less",
+                "saves TLS 1.2 resumed by id, rustls instead of TLS 1.2, rustls: per connection the CPU time of the server is 70.0 % less",
+                "saves 5 ms: resumed, rustls instead of 5 ms: TLS, rustls: per connection the CPU time of the server is 50.0 % less",
             ],
         );
         check("tls", &["costs TLS instead of clear text"]);

@@ -110,7 +110,10 @@ pub fn run(
     }
     if bases(&arms).iter().all(Option::is_none) {
         return Err(OpsError::usage(
-            format!("\"{}\" cannot be measured on this server: fewer than two arms are possible", experiment.name),
+            format!(
+                "\"{}\" cannot be measured on this server: fewer than two arms are possible",
+                experiment.name
+            ),
             left_out.join("; "),
             "measure it in a lab: the same command with --lab and without a server",
         ));
@@ -233,10 +236,12 @@ pub fn run(
     match heat.zip(slowed_for_heat()).map(|(before, after)| after.saturating_sub(before)) {
         Some(0) => {}
         Some(times) => {
-            why_not.push(format!("the processors reduced their speed {times} times, because they were too hot"));
+            why_not
+                .push(format!("the processors reduced their speed {times} times, because they were too hot"));
         }
-        None => not_looked_at
-            .push("whether a processor reduced its speed because of heat: the kernel does not report it".into()),
+        None => not_looked_at.push(
+            "whether a processor reduced its speed because of heat: the kernel does not report it".into(),
+        ),
     }
     not_looked_at.extend(imprecise);
     not_looked_at.extend(links.iter().filter_map(|(name, before)| {
@@ -247,12 +252,12 @@ pub fn run(
             Ok(now) => {
                 for ((name, before), (_, now)) in links.iter().zip(&now) {
                     why_not.extend(
-                        before.changed(now).map(|what| format!("{name}: a link changed during the run: {what}")),
+                        before
+                            .changed(now)
+                            .map(|what| format!("{name}: a link changed during the run: {what}")),
                     );
-                    not_looked_at.extend(
-                        now.unknown()
-                            .map(|why| format!("whether a link of {name} changed: {why}")),
-                    );
+                    not_looked_at
+                        .extend(now.unknown().map(|why| format!("whether a link of {name} changed: {why}")));
                 }
             }
             Err(error) => why_not.push(in_one_line(&error)),
@@ -494,7 +499,10 @@ impl Noise {
             ));
         }
         if let Some(steal) = middle(&self.steal).filter(|share| *share > STEAL_SHARE_MAX) {
-            found.push(format!("the host of this virtual machine took {:.0} % of its processor time", steal * 100.0));
+            found.push(format!(
+                "the host of this virtual machine took {:.0} % of its processor time",
+                steal * 100.0
+            ));
         }
         found
     }
@@ -646,7 +654,9 @@ fn words(first: &str, second: &str, ratio: &Ratio) -> String {
     let (least, most) = (percent(high), percent(low));
     match ratio.differs() {
         Some(true) if cost > 0.0 => {
-            format!("{second} costs {cost:.1} % of the throughput of {first} (95 % interval {least:.1} to {most:.1})")
+            format!(
+                "{second} costs {cost:.1} % of the throughput of {first} (95 % interval {least:.1} to {most:.1})"
+            )
         }
         Some(true) => {
             format!(
@@ -681,15 +691,15 @@ mod tests {
             |ratio: f64, interval: Option<(f64, f64)>| words("clear text", "TLS", &Ratio { ratio, interval });
         assert_eq!(
             say(0.69, Some((0.65, 0.73))),
-            "TLS costs 31.0 % of the throughput of clear text here, 27.0 to 35.0"
+            "TLS costs 31.0 % of the throughput of clear text (95 % interval 27.0 to 35.0)"
         );
         assert_eq!(
             say(1.1, Some((1.05, 1.2))),
-            "TLS gains 10.0 % on the throughput of clear text here, 5.0 to 20.0"
+            "TLS has 10.0 % more throughput than clear text (95 % interval 5.0 to 20.0)"
         );
         assert_eq!(
             say(0.99, Some((0.97, 1.02))),
-            "no difference between clear text and TLS is seen: TLS has -1.0 %, -3.0 to +2.0"
+            "no significant difference between clear text and TLS: TLS has -1.0 % (95 % interval -3.0 to +2.0)"
         );
         assert!(say(0.5, None).contains("too few blocks"));
     }

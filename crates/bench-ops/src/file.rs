@@ -169,7 +169,9 @@ fn parse(text: &str, stem: &str) -> Result<&'static Experiment, String> {
     })?;
     let name = named("name", file.name.as_deref().unwrap_or(stem))?;
     if name == "all" || experiments::experiment(&name).is_some() {
-        return Err(format!("\"{name}\" is the name of a built-in experiment: choose another (name = \"…\")"));
+        return Err(format!(
+            "\"{name}\" is the name of a built-in experiment: choose another (name = \"…\")"
+        ));
     }
     if !workloads().any(|(known, _)| known == file.workload) {
         let known: Vec<&str> = workloads().map(|(name, _)| name).collect();
@@ -195,10 +197,7 @@ fn parse(text: &str, stem: &str) -> Result<&'static Experiment, String> {
         ));
     }
     if !(2..=ARMS_MAX).contains(&file.arm.len()) {
-        return Err(format!(
-            "it has {} [[arm]]: allowed are 2 to {ARMS_MAX}",
-            file.arm.len()
-        ));
+        return Err(format!("it has {} [[arm]]: allowed are 2 to {ARMS_MAX}", file.arm.len()));
     }
     let mut arms: Vec<Arm> = Vec::new();
     for row in &file.arm {
@@ -210,7 +209,11 @@ fn parse(text: &str, stem: &str) -> Result<&'static Experiment, String> {
     }
     for one in &arms {
         if let Some(base) = one.against.filter(|base| !arms.iter().any(|other| other.name == *base)) {
-            return Err(format!("arm \"{}\": there is no arm \"{}\" (against)", one.name, wire::printable(base)));
+            return Err(format!(
+                "arm \"{}\": there is no arm \"{}\" (against)",
+                one.name,
+                wire::printable(base)
+            ));
         }
     }
     let is_at_rest = |arm: &Arm| matches!(arm.place, Place::AtRest(_));
@@ -282,7 +285,8 @@ fn arm(row: &Row) -> Result<Arm, String> {
     let is_clear = checks == Checks::Exactly(SslMode::Disabled);
     if row.galera.is_some() && !is_clear && checks != Checks::AsAsked {
         return Err(
-            "the nodes of a lab cluster use cleartext with clients: an arm with galera has no TLS options".into(),
+            "the nodes of a lab cluster use cleartext with clients: an arm with galera has no TLS options"
+                .into(),
         );
     }
     if row.galera.is_some() && (row.delay_ms.is_some() || row.mbit_per_s.is_some() || row.tunnel.is_some()) {
@@ -299,7 +303,9 @@ fn arm(row: &Row) -> Result<Arm, String> {
     let version = row.tls_version.as_deref().map(TlsVersion::from_str).transpose()?;
     let library = match (row.tls_library, resumes) {
         (Some(Library::Rustls), Resumes::ById) if version != Some(TlsVersion::Tls12) => {
-            return Err("resume = \"session-id\" needs tls-version = \"1.2\": TLS 1.3 has no session IDs".into());
+            return Err(
+                "resume = \"session-id\" needs tls-version = \"1.2\": TLS 1.3 has no session IDs".into()
+            );
         }
         (Some(Library::Rustls), resumes) => Some(TlsLibrary::Rustls { resumes }),
         (Some(Library::Openssl), Resumes::No) => Some(TlsLibrary::OpenSsl),
@@ -553,44 +559,44 @@ mod tests {
         for (text, word) in [
             (String::new(), "workload"),
             (format!("workload = 7\n{TWO}"), "line 1"),
-            (format!("workload = \"nothing\"\n{TWO}"), "is no workload"),
+            (format!("workload = \"nothing\"\n{TWO}"), "unknown workload"),
             (format!("{HEAD}nothing = 1\n{TWO}"), "unknown field"),
             (HEAD.to_owned(), "it has 0 [[arm]]"),
             (format!("connections = [0]\n{HEAD}{TWO}"), "connections has 0"),
-            (format!("name = \"tls\"\n{HEAD}{TWO}"), "name of a ready one"),
-            (format!("name = \"a\\nb\"\n{HEAD}{TWO}"), "can be seen"),
-            (format!("name = \"a\u{202e}b\"\n{HEAD}{TWO}"), "can be seen"),
+            (format!("name = \"tls\"\n{HEAD}{TWO}"), "name of a built-in experiment"),
+            (format!("name = \"a\\nb\"\n{HEAD}{TWO}"), "printable"),
+            (format!("name = \"a\u{202e}b\"\n{HEAD}{TWO}"), "printable"),
             (format!("connections = [2, 2]\n{HEAD}{TWO}"), "twice"),
-            (arms("[[arm]]\nname = \"a\"\n"), "two arms are called"),
-            (arms("against = \"c\"\n"), "is no arm"),
+            (arms("[[arm]]\nname = \"a\"\n"), "two arms have the name"),
+            (arms("against = \"c\"\n"), "there is no arm"),
             (arms("ssl-mode = \"ON\"\n"), "is no ssl-mode"),
-            (arms("ssl-mode = \"DISABLED\"\ntls-version = \"TLSv1.3\"\n"), "clear text"),
+            (arms("ssl-mode = \"DISABLED\"\ntls-version = \"TLSv1.3\"\n"), "cleartext"),
             (arms("tls-version = \"1.9\"\n"), "1.9"),
             (arms("resume = true\n"), "rustls"),
             (arms("resume = \"session-id\"\ntls-library = \"rustls\"\n"), "tls-version = \"1.2\""),
             (arms("resume = \"ticket\"\n"), "session-id"),
-            (arms("system-cas = true\ntls-library = \"rustls\"\n"), "system-cas is with OpenSSL"),
-            (arms("system-cas = true\nssl-mode = \"DISABLED\"\n"), "clear text"),
-            (arms("tls-sigalgs = \"RSA+SHA256\"\ntls-library = \"rustls\"\n"), "cannot be chosen"),
+            (arms("system-cas = true\ntls-library = \"rustls\"\n"), "system-cas needs OpenSSL"),
+            (arms("system-cas = true\nssl-mode = \"DISABLED\"\n"), "cleartext"),
+            (arms("tls-sigalgs = \"RSA+SHA256\"\ntls-library = \"rustls\"\n"), "is not possible"),
             (arms("tls-record-bytes = 31\n"), "32 to 16384"),
             (arms("key = \"RSA 512\"\n"), "RSA 1024"),
             (arms("issuers = 2\ngalera = \"tls\"\n"), "not by two"),
-            (arms("key = \"P-256\"\ngalera = \"clear-text\"\n"), "takes no key"),
-            (arms("key = \"RSA 1024\"\ngalera = \"tls\"\n"), "2048 are the least"),
-            (arms("key = \"RSA 1024\"\ngalera = \"dynamic\"\n"), "2048 are the least"),
-            (arms("between-nodes-ms = 5\ngalera = \"dynamic\"\n"), "the delay would choose"),
+            (arms("key = \"P-256\"\ngalera = \"clear-text\"\n"), "no key is possible"),
+            (arms("key = \"RSA 1024\"\ngalera = \"tls\"\n"), "the minimum is 2048"),
+            (arms("key = \"RSA 1024\"\ngalera = \"dynamic\"\n"), "the minimum is 2048"),
+            (arms("between-nodes-ms = 5\ngalera = \"dynamic\"\n"), "the delay would decide"),
             (arms("server = \"mysql-5.5\"\n"), "mariadb-11.8"),
             (arms("mbit-per-s = 0\n"), "1 to 100000"),
-            (arms("mbit-per-s = 10000\ndelay-ms = 1000\n"), "holds 1192 MiB"),
-            (arms("mbit-per-s = 9\ntunnel = \"ssh\"\n"), "not both"),
-            (arms("between-nodes-ms = 5\n"), "takes galera"),
-            (arms("delay-ms = 5\ntunnel = \"ssh\"\n"), "not both"),
+            (arms("mbit-per-s = 10000\ndelay-ms = 1000\n"), "a buffer of 1192 MiB"),
+            (arms("mbit-per-s = 9\ntunnel = \"ssh\"\n"), "cannot be combined"),
+            (arms("between-nodes-ms = 5\n"), "needs galera"),
+            (arms("delay-ms = 5\ntunnel = \"ssh\"\n"), "cannot be combined"),
             (arms("tunnel = \"ipsec\"\n"), "`wireguard`"),
             (arms("tunnel = \"openvpn\"\ngalera = \"tls\"\n"), "a cluster has three"),
             (arms("delay-ms = 20000\n"), "10000"),
-            (arms("issuers = 9\n"), "4 are the most"),
-            (arms("galera = \"tls\"\ntls-version = \"TLSv1.3\"\n"), "no word of TLS"),
-            (arms("galera = \"tls\"\nssl-mode = \"REQUIRED\"\n"), "no word of TLS"),
+            (arms("issuers = 9\n"), "the maximum is 4"),
+            (arms("galera = \"tls\"\ntls-version = \"TLSv1.3\"\n"), "no TLS options"),
+            (arms("galera = \"tls\"\nssl-mode = \"REQUIRED\"\n"), "no TLS options"),
             (arms("galera = \"tls\"\ndelay-ms = 5\n"), "a cluster has three"),
             (arms("against = \"\\u001b[31m\"\n"), "\\u{1b}"),
             (arms("\"\\u001b[31m\" = 3\n"), "\\u{1b}"),

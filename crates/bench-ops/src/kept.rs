@@ -116,8 +116,10 @@ pub fn read(places: &[PathBuf], name: &str) -> Result<Kept, OpsError> {
             if kept.is_empty() {
                 "no run is saved, and there is no file with this name".to_owned()
             } else {
-                format!("there is no file and no saved run with this name, and none of the newest {SEARCHED_MAX} \
-                         begins with it")
+                format!(
+                    "there is no file and no saved run with this name, and none of the newest {SEARCHED_MAX} \
+                         begins with it"
+                )
             },
             "list saved runs: sealion bench runs",
         )),
@@ -195,15 +197,11 @@ fn from_file(path: &Path, name: &str) -> Result<Kept, OpsError> {
     };
     let bytes = std::fs::metadata(path).map_err(|error| cannot(error.to_string()))?.len();
     if bytes > FILE_BYTES_MAX {
-        return Err(cannot(format!(
-            "it has {bytes} bytes; the maximum is {FILE_BYTES_MAX}"
-        )));
+        return Err(cannot(format!("it has {bytes} bytes; the maximum is {FILE_BYTES_MAX}")));
     }
     let text = std::fs::read_to_string(path).map_err(|error| cannot(error.to_string()))?;
     if text.trim_start().starts_with('[') {
-        return Err(cannot(
-            "it contains several runs, and one is needed; each of them was saved".into(),
-        ));
+        return Err(cannot("it contains several runs, and one is needed; each of them was saved".into()));
     }
     parse(&text, name)
 }
@@ -296,7 +294,7 @@ mod tests {
         let beginning = second.get(..18).expect("an id has more");
         assert_eq!(read(&places, beginning).expect("only one").name, second);
         let error = read(&places, second.get(..12).expect("an id has more")).expect_err("two begin so");
-        assert!(error.to_string().contains("write more of the id"), "{error}");
+        assert!(error.to_string().contains("give more of the id"), "{error}");
         let error = read(&places, "nothing").expect_err("none is called so");
         assert!(error.to_string().contains("sealion bench runs"), "{error}");
         let file = home.path().join("load.json");
@@ -312,7 +310,7 @@ mod tests {
             ("{\"schema\": \"sealion/bench-run/1\"}", "missing field"),
             ("{\"schema\": \"\\u001b[31m\"}", "\\u{1b}"),
         ] {
-            let error = parse(text, "it").expect_err("no measurement").to_string();
+            let error = parse(text, "it").expect_err("there is no run").to_string();
             assert!(error.contains(word) && error.contains("next: "), "{text}: {error}");
         }
     }
@@ -330,7 +328,7 @@ mod tests {
         assert!(report.server_version.starts_with("\\u{1b}[2J"), "{}", report.server_version);
         std::fs::write(&file, format!("[{RUN_SAMPLE}, {RUN_SAMPLE}]")).expect("written");
         let error = read(&[], &file.display().to_string()).expect_err("two of them").to_string();
-        assert!(error.contains("several measurements"), "{error}");
+        assert!(error.contains("several runs"), "{error}");
     }
 
     #[test]

@@ -111,11 +111,7 @@ impl UserStatements {
 
 fn read(path: &Path) -> Result<String, OpsError> {
     let unreadable = |why: String| {
-        OpsError::usage(
-            format!("cannot read {}", path.display()),
-            why,
-            "use a text file that you may read",
-        )
+        OpsError::usage(format!("cannot read {}", path.display()), why, "use a text file that you may read")
     };
     let mut bytes = Vec::new();
     let file = std::fs::File::open(path).map_err(|error| unreadable(error.to_string()))?;
@@ -291,7 +287,11 @@ pub fn load(
     progress: &mut dyn FnMut(Interim),
 ) -> Result<LoadReport, OpsError> {
     let first = targets.first().ok_or_else(|| {
-        OpsError::usage("no server to load", "no server was given, and the inventory contains none", "give one: -h HOST -P PORT -u USER")
+        OpsError::usage(
+            "no server to load",
+            "no server was given, and the inventory contains none",
+            "give one: -h HOST -P PORT -u USER",
+        )
     })?;
     let started_unix_ms = SystemClock.unix_ms();
     let mut server_pids = pids_behind(targets);

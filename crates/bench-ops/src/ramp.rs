@@ -32,8 +32,7 @@ impl std::str::FromStr for Ramp {
 
     /// `1000..20000`, or `1000..20000/12`.
     fn from_str(text: &str) -> Result<Self, String> {
-        let wanted =
-            || "use FROM..TO in events per second, or FROM..TO/STEPS (1000..20000/12)".to_owned();
+        let wanted = || "use FROM..TO in events per second, or FROM..TO/STEPS (1000..20000/12)".to_owned();
         let (range, steps) = match text.split_once('/') {
             None => (text, STEPS),
             Some((range, steps)) => (range, steps.parse().map_err(|_| wanted())?),

@@ -75,7 +75,8 @@ impl Vpn {
     /// # Errors
     /// What is missing, or does not come up; or the VPN carries nothing, or carries it in clear text.
     pub fn make(via: Via, dir: &Path, has_network: bool) -> Result<Self, OpsError> {
-        let kind = Kind::of(via).ok_or_else(|| OpsError::internal("cannot create a VPN", "it is not a VPN"))?;
+        let kind =
+            Kind::of(via).ok_or_else(|| OpsError::internal("cannot create a VPN", "it is not a VPN"))?;
         let programs = Programs::find(kind, has_network)?;
         std::fs::create_dir_all(dir).map_err(internal("cannot create a directory of the lab"))?;
         let dir = dir.to_owned();
@@ -220,10 +221,7 @@ impl Programs {
         command.arg("__vpn").arg(&self.vpn).args(words);
         // Not in the terminal's group: on Ctrl-C connections would wait for a VPN that has ended before them.
         quiet(&mut command).process_group(0).stdout(same(&log)?).stderr(log);
-        command
-            .spawn()
-            .map(OwnedChild)
-            .map_err(internal(&format!("cannot start {}", end.kind.program())))
+        command.spawn().map(OwnedChild).map_err(internal(&format!("cannot start {}", end.kind.program())))
     }
 }
 

@@ -379,8 +379,7 @@ const AT_REST: &[Arm] = &[
 ];
 
 /// The blog of 2014 tells seconds and transactions; a rate is one by the other.
-const GALERA_2014: &str =
-    "2014, three nodes with 4 vCPU, 20 million rows, 32 threads round robin, RSA 2048; transactions per second";
+const GALERA_2014: &str = "2014, three nodes with 4 vCPU, 20 million rows, 32 threads round robin, RSA 2048; transactions per second";
 
 pub const EXPERIMENTS: &[Experiment] = &[
     Experiment {

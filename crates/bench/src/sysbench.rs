@@ -349,8 +349,7 @@ impl Out<'_> {
             _ => {
                 let host = self.given("mysql-host").unwrap_or("localhost").to_owned();
                 if host == "localhost" {
-                    self.notes
-                        .push("localhost is a TCP connection here; sysbench uses the socket".into());
+                    self.notes.push("localhost is a TCP connection here; sysbench uses the socket".into());
                 }
                 let port = self.given("mysql-port").unwrap_or("3306").to_owned();
                 self.put("--host", &host);

@@ -414,7 +414,9 @@ fn driver_row(one: &Tried) -> ProveDriverRow {
                 cases: row.outcomes.iter().map(|one| case_row_in(one, protocol)).collect(),
                 // The honest server is among `cases`.
                 logins: login(row)
-                    .map(|login| login.outcomes.iter().skip(1).map(|one| case_row_in(one, protocol)).collect())
+                    .map(|login| {
+                        login.outcomes.iter().skip(1).map(|one| case_row_in(one, protocol)).collect()
+                    })
                     .unwrap_or_default(),
             });
             ProveDriverRow { version: Some(version.clone()), modes: modes.collect(), ..untried }

@@ -46,8 +46,9 @@ const CANARY: &str = "sealion canary: made for one run, and worth nothing\n";
 /// # Errors
 /// A kernel that does not know it.
 pub fn keep_memory_private() -> Result<(), OpsError> {
-    nix::sys::prctl::set_dumpable(false)
-        .map_err(|error| OpsError::internal("cannot keep the memory of this process out of core files", error))
+    nix::sys::prctl::set_dumpable(false).map_err(|error| {
+        OpsError::internal("cannot keep the memory of this process out of core files", error)
+    })
 }
 
 /// Where the rogue listens in a namespace of its own, and its name there.
@@ -83,10 +84,9 @@ impl Ground {
     /// # Errors
     /// Where the kernel does not allow it.
     pub fn named() -> Result<Self, OpsError> {
-        let dir = tempfile::Builder::new()
-            .prefix("sealion-prove-")
-            .tempdir()
-            .map_err(|error| OpsError::internal("cannot create a directory for the files of the namespace", error))?;
+        let dir = tempfile::Builder::new().prefix("sealion-prove-").tempdir().map_err(|error| {
+            OpsError::internal("cannot create a directory for the files of the namespace", error)
+        })?;
         lab::namespace::enter_new_with_name(NAMED_ADDRESS, NAME, dir.path())?;
         Ok(Self { bind: IpAddr::V4(NAMED_ADDRESS), host: NAME.into(), _dir: Some(dir) })
     }
@@ -117,10 +117,9 @@ impl Stage {
         first_port: u16,
     ) -> Result<Self, OpsError> {
         let (bind, host) = (ground.bind, ground.host.as_str());
-        let dir = tempfile::Builder::new()
-            .prefix("sealion-prove-")
-            .tempdir()
-            .map_err(|error| OpsError::internal("cannot create a directory for the files of the rogue server", error))?;
+        let dir = tempfile::Builder::new().prefix("sealion-prove-").tempdir().map_err(|error| {
+            OpsError::internal("cannot create a directory for the files of the rogue server", error)
+        })?;
         let write = |name: &str, bytes: &[u8]| {
             let path = dir.path().join(name);
             std::fs::write(&path, bytes)

@@ -316,7 +316,9 @@ impl Journal {
         for _ in 0..5 {
             let file = open_beside(beside, &extension)?;
             let locked = Flock::lock(file, FlockArg::LockExclusiveNonblock);
-            let Ok(file) = locked else { return Err(format!("{}: another process holds it", path.display())) };
+            let Ok(file) = locked else {
+                return Err(format!("{}: another process holds it", path.display()));
+            };
             // Somebody may have taken it for one whose process has died, in the moment before it was locked.
             if file
                 .metadata()

@@ -144,7 +144,10 @@ impl TypedOptions {
         let intrusive = Intrusive::of_words(words()).ok_or_else(|| {
             OpsError::usage(
                 format!("cannot complete {}", path.display()),
-                format!("\"{}\" contains an unknown word", words().collect::<Vec<_>>().join(" ").escape_default()),
+                format!(
+                    "\"{}\" contains an unknown word",
+                    words().collect::<Vec<_>>().join(" ").escape_default()
+                ),
                 "start a new scan without --resume",
             )
         })?;
@@ -275,7 +278,7 @@ mod tests {
             "begun with robot",
         );
         harmful.asked.intrusive.push("dance".into());
-        check(TypedOptions::default(), &harmful, "not all of");
+        check(TypedOptions::default(), &harmful, "contains an unknown word");
         check(TypedOptions::default(), &earlier("deep"), "\"deep\" is not known");
         let mut strange = earlier("full");
         strange.asked.proxy_protocol = Some("v3".into());
@@ -283,7 +286,7 @@ mod tests {
         check(
             TypedOptions::default(),
             &ScanReport { asked: AskedRow::default(), ..earlier("full") },
-            "does not say what",
+            "does not contain the settings",
         );
         check(TypedOptions::default(), &ScanReport { grading_version: 99, ..earlier("full") }, "version 99");
     }

@@ -267,8 +267,10 @@ fn of_leaves(tls: &Tls, target: &Target, now_unix_ms: u64, note: &mut dyn FnMut(
                 Value::Text(named(Some(chain), judged.len(), text))
             }
             Life::DaysLeft(days) if judged.len() > 1 && *days < rules::CERTIFICATE_DAYS_MIN => {
-                let text =
-                    format!("it expires in {days} days; at least {} are required", rules::CERTIFICATE_DAYS_MIN);
+                let text = format!(
+                    "it expires in {days} days; at least {} are required",
+                    rules::CERTIFICATE_DAYS_MIN
+                );
                 Value::Text(named(Some(chain), judged.len(), text))
             }
             Life::DaysLeft(days) => Value::Number(*days),
@@ -446,7 +448,7 @@ mod tests {
         };
         let told = check(leaf(&["localhost"], &["192.0.2.1"]), "192.0.2.1");
         let model::Verdict::Fail(text) = &told else { panic!("{told:?}") };
-        assert!(text.contains("Node accepts it for 192.0.2.1 because it names localhost"), "{text}");
+        assert!(text.contains("Node accepts it for 192.0.2.1 because it is for localhost"), "{text}");
         assert_eq!(check(leaf(&["db1"], &["192.0.2.1"]), "192.0.2.1"), model::Verdict::Pass);
         // On the machine itself that is its name.
         assert_eq!(check(leaf(&["localhost"], &["127.0.0.1"]), "127.0.0.1"), model::Verdict::Pass);

@@ -34,7 +34,9 @@ pub fn row(seen: &Seen, roots: &[Roots], now_unix_ms: u64) -> TargetRow {
     let (letter, why) = match grade(&findings.iter().collect::<Vec<_>>()) {
         _ if nothing_seen => (None, "nothing could be judged".to_owned()),
         Grade::Letter(letter) => (Some(letter.to_string()), String::new()),
-        Grade::None { unknown } => (None, format!("unknown, and could lower the grade: {}", unknown.join(", "))),
+        Grade::None { unknown } => {
+            (None, format!("unknown, and could lower the grade: {}", unknown.join(", ")))
+        }
     };
     let mut not_seen = facts.not_seen.clone();
     not_seen.extend(facts.several_servers.clone());

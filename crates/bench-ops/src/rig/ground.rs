@@ -49,10 +49,7 @@ impl Ground {
     pub fn number(&mut self) -> Result<u8, OpsError> {
         self.made += 1;
         if self.made > SERVERS_MAX {
-            return Err(OpsError::internal(
-                "the lab is full",
-                format!("it has {SERVERS_MAX} servers"),
-            ));
+            return Err(OpsError::internal("the lab is full", format!("it has {SERVERS_MAX} servers")));
         }
         Ok(self.made)
     }

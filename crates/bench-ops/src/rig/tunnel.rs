@@ -91,8 +91,7 @@ impl Tunnel {
             dir.join("host").display(),
             dir.join("user.pub").display()
         );
-        std::fs::write(dir.join("sshd_config"), config)
-            .map_err(internal("cannot write a file of sshd"))?;
+        std::fs::write(dir.join("sshd_config"), config).map_err(internal("cannot write a file of sshd"))?;
         let mut command = Command::new("/proc/self/exe");
         command.arg("__server").arg(sshd).args(["-D", "-e", "-f"]).arg(dir.join("sshd_config"));
         let mut far = OwnedChild(quiet(&mut command).spawn().map_err(internal("cannot start sshd"))?);

@@ -162,7 +162,9 @@ pub enum LoadError {
 /// What helps against the server's refusal to prepare a statement.
 fn for_prepare(error: &NetError) -> &'static str {
     match error {
-        NetError::Refused { code: 1046 | 1049 | 1054 | 1146, .. } => "create the tables: sealion bench prepare",
+        NetError::Refused { code: 1046 | 1049 | 1054 | 1146, .. } => {
+            "create the tables: sealion bench prepare"
+        }
         NetError::Refused { code: 1142..=1143, .. } => {
             "the account needs SELECT, and for workloads that write INSERT, UPDATE and DELETE"
         }
@@ -327,10 +329,7 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
     } else if tally.turned_away > 0 {
         Some("events arrived so much faster than they were processed that a million were waiting".to_owned())
     } else if tally.events == 0 && spec.events.is_some() && !spec.warm_up.is_zero() {
-        Some(
-            "all events ended before the warm-up: use more events, or leave --warm-up out"
-                .to_owned(),
-        )
+        Some("all events ended before the warm-up: use more events, or leave --warm-up out".to_owned())
     } else if tally.events == 0 {
         Some("no event ended during the measurement".to_owned())
     } else {

@@ -808,7 +808,7 @@ mod tests {
         assert!(!shown(1064, "Fehler bei 'IDENTIFIED BY 'x'' in Zeile 1", true).contains("IDENTIFIED"));
         assert_eq!(
             shown(1062, "Duplicate entry 'geheim' for key", true),
-            "Duplicate entry '…' (what it quotes is not shown)"
+            "Duplicate entry '…' (the quoted text is not shown)"
         );
         assert!(!shown(1525, "Incorrect DATE value: 'ge'heim'", true).contains("heim"));
         assert!(!shown(1366, "Incorrect value: 'geheim", true).contains("geheim"));

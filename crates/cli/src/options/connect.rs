@@ -178,8 +178,8 @@ fn ask_password() -> Result<site::SecretString, OpsError> {
         ));
     }
     eprint!("Enter password: ");
-    let before = tcgetattr(&stdin)
-        .map_err(|error| OpsError::internal("cannot read the terminal settings", error))?;
+    let before =
+        tcgetattr(&stdin).map_err(|error| OpsError::internal("cannot read the terminal settings", error))?;
     let mut silent = before.clone();
     silent.local_flags.remove(LocalFlags::ECHO);
     tcsetattr(&stdin, SetArg::TCSANOW, &silent)

@@ -112,7 +112,11 @@ fn chosen(ids: &[String]) -> Result<Vec<&'static ::prove::Attack>, OpsError> {
     let mut found = vec![];
     for id in std::iter::once("honest").chain(ids.iter().map(String::as_str)) {
         let one = attack(id).ok_or_else(|| {
-            OpsError::usage(format!("unknown attack \"{id}\""), "no attack has this ID", "list them: sealion prove list")
+            OpsError::usage(
+                format!("unknown attack \"{id}\""),
+                "no attack has this ID",
+                "list them: sealion prove list",
+            )
         })?;
         if !found.iter().any(|known: &&::prove::Attack| known.id == one.id) {
             found.push(one);

@@ -96,6 +96,9 @@ fn runs(global: &Global, args: &ReportArgs) -> Result<u8, OpsError> {
             ]
         })
         .collect();
-    println!("{}", show::table(&["run", "command", "when (UTC)", "failed", "unknown", "cleartext links"], rows));
+    println!(
+        "{}",
+        show::table(&["run", "command", "when (UTC)", "failed", "unknown", "cleartext links"], rows)
+    );
     Ok(0)
 }

@@ -33,7 +33,8 @@ pub fn rogue(
 }
 
 pub fn act(outcome: &Outcome, command: &str, succeeded: bool) -> Act {
-    let mut saw = vec![format!("result at the rogue server: {} ({})", outcome.verdict, outcome.verdict.letters())];
+    let mut saw =
+        vec![format!("result at the rogue server: {} ({})", outcome.verdict, outcome.verdict.letters())];
     if outcome.is_guessable {
         saw.push("the captured response can be cracked offline".into());
     }

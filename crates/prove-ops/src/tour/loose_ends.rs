@@ -175,8 +175,8 @@ fn stored(scene: &Scene, table: &str, canary: &Canary, command: &str) -> Result<
         &format!("FLUSH TABLES bank.{table} FOR EXPORT"),
     ])?;
     let path = scene.mariadb.dir.join("data/bank").join(format!("{table}.ibd"));
-    let bytes =
-        std::fs::read(&path).map_err(|error| OpsError::internal("cannot read the file of the table", error))?;
+    let bytes = std::fs::read(&path)
+        .map_err(|error| OpsError::internal("cannot read the file of the table", error))?;
     let times = memchr::memmem::find_iter(&bytes, canary.token()).count();
     let saw = if times > 0 {
         format!("the row is readable in the file of the table ({times}x in {} bytes)", bytes.len())

@@ -12,7 +12,9 @@ pub(super) const PART: Part = Part {
             server sends. Nothing proves that the key is the server's. A man in the middle sends his own key, reads \
             the password, and encrypts it again for the server. Neither end notices. If the server has the password \
             in its cache and does not request it, the attacker requests it in the server's name.",
-    notes: &["The key is then a file on every client, and must be replaced when the server's key is rotated."],
+    notes: &[
+        "The key is then a file on every client, and must be replaced when the server's key is rotated.",
+    ],
     play,
 };
 
@@ -39,15 +41,17 @@ fn shown_another_key(
         saw.push(
             match key {
                 KeyTaken::Taken(Some(true)) => "password obtained; it is that of the account",
-                KeyTaken::TakenInClear(Some(true)) => "password obtained in cleartext; it is that of the account",
+                KeyTaken::TakenInClear(Some(true)) => {
+                    "password obtained in cleartext; it is that of the account"
+                }
                 KeyTaken::Taken(_) | KeyTaken::TakenInClear(_) => {
                     "something was obtained, but it is not the password"
                 }
-                KeyTaken::KnowsTheKey => "the client used a key of its own, so the password cannot be decrypted",
-                KeyTaken::Refused => "the client sent no password",
-                KeyTaken::NotTried if one.told.is_tls => {
-                    "the login was over TLS: no key was requested"
+                KeyTaken::KnowsTheKey => {
+                    "the client used a key of its own, so the password cannot be decrypted"
                 }
+                KeyTaken::Refused => "the client sent no password",
+                KeyTaken::NotTried if one.told.is_tls => "the login was over TLS: no key was requested",
                 KeyTaken::NotTried => "no key was requested",
             }
             .into(),

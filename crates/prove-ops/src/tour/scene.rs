@@ -230,8 +230,9 @@ impl Scene {
             let begun = listening.recv_timeout(LISTENS_MAX);
             let done = begun.is_ok().then(act);
             stop.store(true, Ordering::Relaxed);
-            let sniffed =
-                sniffing.join().map_err(|_| OpsError::internal("the capture failed", "the thread ended"))??;
+            let sniffed = sniffing
+                .join()
+                .map_err(|_| OpsError::internal("the capture failed", "the thread ended"))??;
             match done {
                 Some(done) => Ok((sniffed, done?)),
                 None => Err(OpsError::internal("the capture failed", "the capture did not begin")),

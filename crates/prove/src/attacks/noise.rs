@@ -16,8 +16,12 @@ pub(super) const MALICIOUS_ERROR: Attack = Attack {
     ..BASE
 };
 
-pub(super) const TRUNCATED: Attack =
-    Attack { id: "truncated", does: "The connection closes in the middle of the greeting.", noise: Noise::Truncated, ..BASE };
+pub(super) const TRUNCATED: Attack = Attack {
+    id: "truncated",
+    does: "The connection closes in the middle of the greeting.",
+    noise: Noise::Truncated,
+    ..BASE
+};
 
 pub(super) const OVERSIZED: Attack = Attack {
     id: "oversized",

@@ -187,10 +187,10 @@ impl std::fmt::Display for Event {
             Self::Tls => f.write_str("TLS begins; nothing more is readable"),
             Self::Stripped => f.write_str("TLS removed from the greeting"),
             Self::KeySubstituted => f.write_str("the server's RSA key replaced by the relay's own"),
-            Self::PasswordTaken(None) => f.write_str("password obtained (no --password-file to compare it with)"),
-            Self::PasswordTaken(Some(true)) => {
-                f.write_str("password obtained; it matches the one you gave")
+            Self::PasswordTaken(None) => {
+                f.write_str("password obtained (no --password-file to compare it with)")
             }
+            Self::PasswordTaken(Some(true)) => f.write_str("password obtained; it matches the one you gave"),
             Self::PasswordTaken(Some(false)) => {
                 f.write_str("a password was obtained; it does not match the one you gave")
             }

@@ -184,11 +184,8 @@ fn lies_as_wished(server: &Server, at_rest: AtRest) -> Result<(), OpsError> {
             is_in_clear |= memchr::memmem::find(&bytes, word.as_bytes()).is_some();
         }
         if is_in_clear == is_to_be_encrypted {
-            let (is, be) = if is_in_clear {
-                ("there in cleartext", "encrypted")
-            } else {
-                ("absent", "in cleartext")
-            };
+            let (is, be) =
+                if is_in_clear { ("there in cleartext", "encrypted") } else { ("absent", "in cleartext") };
             return Err(OpsError::internal(
                 format!("a text that was written is {is} in the files of {name}"),
                 format!("it should be {be}"),

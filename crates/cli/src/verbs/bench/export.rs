@@ -61,11 +61,9 @@ pub fn export(global: &Global, args: &BenchExportArgs) -> Result<u8, OpsError> {
     }
     match stdout.write_all(&bytes).and_then(|()| stdout.flush()) {
         // Whoever reads has seen enough.
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(OpsError::usage(
-            "cannot write to stdout",
-            error.to_string(),
-            "write to a file: --out FILE",
-        )),
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(OpsError::usage("cannot write to stdout", error.to_string(), "write to a file: --out FILE"))
+        }
         _ => Ok(0),
     }
 }

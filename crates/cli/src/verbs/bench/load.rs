@@ -93,7 +93,11 @@ const WARM_UP_S_MAX: f64 = 60.0;
 /// Of the first server: a cluster's nodes count what each of them was asked.
 fn counted(targets: &[net::ConnectOptions], schema: &str) -> Result<UserStatements, OpsError> {
     let target = targets.first().ok_or_else(|| {
-        OpsError::usage("no server was given", "the inventory contains none", "give one: -h HOST -P PORT -u USER")
+        OpsError::usage(
+            "no server was given",
+            "the inventory contains none",
+            "give one: -h HOST -P PORT -u USER",
+        )
     })?;
     let found = bench_ops::digests::read(target, schema)?;
     let share = found.covered as f64 / found.counted as f64 * 100.0;
@@ -184,11 +188,7 @@ fn can_be_detected(args: &BenchLoadArgs, workload: &str) -> Result<(), OpsError>
     } else {
         return Ok(());
     };
-    Err(OpsError::usage(
-        "--warm-up auto is not possible here",
-        why,
-        "give its length: --warm-up S",
-    ))
+    Err(OpsError::usage("--warm-up auto is not possible here", why, "give its length: --warm-up S"))
 }
 
 /// Each rate is a measurement of its own, and kept as one.
@@ -242,10 +242,13 @@ fn rise_text(reports: &[LoadReport]) -> String {
             ]
         })
         .collect();
-    let mut out = show::table(&["asked/s", "done/s", "p50 ms", "p95 ms", "p99 ms", "late", "sustained"], rows);
+    let mut out =
+        show::table(&["asked/s", "done/s", "p50 ms", "p95 ms", "p99 ms", "late", "sustained"], rows);
     // Writing into a String cannot fail.
     let _ = match ramp::knee(reports) {
-        (Some(kept), Some(missed)) => write!(out, "\nthe maximum is between {kept:.0} and {missed:.0} events/s"),
+        (Some(kept), Some(missed)) => {
+            write!(out, "\nthe maximum is between {kept:.0} and {missed:.0} events/s")
+        }
         (Some(kept), None) => write!(out, "\nno limit up to {kept:.0} events/s; try higher rates"),
         (None, Some(missed)) => write!(out, "\nthe maximum is below {missed:.0} events/s; try lower rates"),
         (None, None) => Ok(()),

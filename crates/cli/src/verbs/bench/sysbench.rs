@@ -86,7 +86,10 @@ pub fn sysbench(global: &Global, args: &BenchSysbenchArgs) -> Result<u8, OpsErro
             ));
         }
         Ok(_) => {
-            return Err(OpsError::internal("the command line above is not one of sealion bench", "it begins differently"));
+            return Err(OpsError::internal(
+                "the command line above is not one of sealion bench",
+                "it begins differently",
+            ));
         }
     };
     bench(global, &command)

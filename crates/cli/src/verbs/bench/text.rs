@@ -130,10 +130,8 @@ pub(super) fn load_text(report: &LoadReport) -> String {
     };
     line("workload", report.workload.clone());
     line("server", format!("{} ({})", report.targets.join(", "), report.server_version));
-    let tls = report
-        .tls
-        .as_ref()
-        .map_or("none, cleartext".into(), |tls| format!("{} {}", tls.version, tls.cipher));
+    let tls =
+        report.tls.as_ref().map_or("none, cleartext".into(), |tls| format!("{} {}", tls.version, tls.cipher));
     line("TLS", tls);
     let threads = if report.workers == 1 { "thread" } else { "threads" };
     line("connections", format!("{} by {} {threads}", report.connections, report.workers));
@@ -192,10 +190,7 @@ pub(super) fn load_text(report: &LoadReport) -> String {
         line("late", format!("{} events were still waiting for a connection", report.late_at_end));
     }
     if report.resumed > 0 {
-        line(
-            "resumed",
-            format!("{} of {} connections resumed a TLS session", report.resumed, report.events),
-        );
+        line("resumed", format!("{} of {} connections resumed a TLS session", report.resumed, report.events));
     }
     if report.retries > 0 {
         line("retries", format!("{} events were restarted", report.retries));

@@ -53,7 +53,7 @@ pub fn change(global: &Global, verb: Verb, args: &ChangeArgs) -> Result<u8, OpsE
     // The same command again finishes what it began.
     if let Some(open) = roll::open_plan(&cluster)?.filter(|open| open.change == wish) {
         confirm_what(
-            &verb.to_string(),
+            &wish.to_string(),
             &open,
             &described("resume", &open, "unfinished"),
             args.yes.yes.as_deref(),

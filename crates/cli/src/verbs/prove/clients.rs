@@ -91,7 +91,9 @@ pub fn clients(global: &Global, args: &ProveClientsArgs) -> Result<u8, OpsError>
         Ground::loopback()
     } else {
         Ground::named().unwrap_or_else(|why| {
-            show::tell(&format!("note: using the host's loopback interface, where some libraries check less: {why}"));
+            show::tell(&format!(
+                "note: using the host's loopback interface, where some libraries check less: {why}"
+            ));
             Ground::loopback()
         })
     };
@@ -203,10 +205,13 @@ fn print_tried(one: &Tried) {
                     show::out(&format!("  {options}\n  {:<OPTIONS_COLUMNS$}{}", "", cells.trim_end()));
                 }
                 match (row.is_controlled(), row.broken_promise()) {
-                    (false, _) => show::out("    does not accept the honest server, so the other columns show nothing"),
+                    (false, _) => {
+                        show::out("    does not accept the honest server, so the other columns show nothing")
+                    }
                     (_, Some(broken)) => show::out(&show::red(&format!(
                         "    promises {}, but {} succeeded",
-                        promised(row.mode.promises), broken.attack.id
+                        promised(row.mode.promises),
+                        broken.attack.id
                     ))),
                     _ => {}
                 }

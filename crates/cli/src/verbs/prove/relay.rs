@@ -248,7 +248,9 @@ fn verdict(one: &RelayConnection) -> String {
     match one.strip.as_str() {
         id if id == Stripped::WentOn.id() => words.push("VULNERABLE: logged in without TLS".into()),
         id if id == Stripped::Refused.id() => words.push("closed; requires TLS".into()),
-        id if id == Stripped::AskedAnyway.id() => words.push("requested TLS although it was not offered".into()),
+        id if id == Stripped::AskedAnyway.id() => {
+            words.push("requested TLS although it was not offered".into())
+        }
         id if id == Stripped::NothingToStrip.id() => words.push("the server does not offer TLS".into()),
         _ => {}
     }
@@ -258,7 +260,9 @@ fn verdict(one: &RelayConnection) -> String {
         None => "",
     };
     match one.key.as_str() {
-        "password-taken" => words.push(format!("VULNERABLE: sent its password encrypted with the relay's key{matches}")),
+        "password-taken" => {
+            words.push(format!("VULNERABLE: sent its password encrypted with the relay's key{matches}"))
+        }
         "password-in-clear" => words.push(format!("VULNERABLE: sent its password in cleartext{matches}")),
         "refused" => words.push("did not send its password with the relay's key".into()),
         "knows-the-key" => words.push("uses the server key that it was given".into()),
@@ -281,7 +285,8 @@ fn verdict(one: &RelayConnection) -> String {
 
 fn print(report: &ProveRelayReport, places: &sniff::PlaceSums, words: usize) {
     let tls = report.connections.iter().filter(|one| one.is_tls).count();
-    let head = format!("{} connections, {tls} with TLS, {} vulnerable.", report.connection_count, report.fallen);
+    let head =
+        format!("{} connections, {tls} with TLS, {} vulnerable.", report.connection_count, report.fallen);
     let is_bad = report.fallen > 0 || report.is_readable;
     show::out(&if is_bad { show::red(&head) } else { head });
     if !report.connections.is_empty() {

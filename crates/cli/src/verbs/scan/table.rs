@@ -65,7 +65,7 @@ pub fn print_row(out: &mut String, row: &TargetRow, depth: Depth) {
         }
     }
     for why in &row.not_seen {
-        say(out, "not seen", why);
+        say(out, "not checked", why);
     }
     say(
         out,
@@ -79,10 +79,10 @@ fn print_tls(out: &mut String, tls: &TlsRow, depth: Depth) {
     let by = |taken: &str| -> Vec<&str> {
         tls.versions.iter().filter(|one| one.taken == taken).map(|one| one.version.as_str()).collect()
     };
-    say(out, "takes", &by("yes").join(" "));
+    say(out, "accepted", &by("yes").join(" "));
     let refused = by("no");
     if !refused.is_empty() {
-        say(out, "refuses", &refused.join(" "));
+        say(out, "rejected", &refused.join(" "));
     }
     for version in tls.versions.iter().filter(|one| !one.suites.is_empty()) {
         let names: Vec<&str> =
@@ -95,7 +95,7 @@ fn print_tls(out: &mut String, tls: &TlsRow, depth: Depth) {
         say(out, &version.version, &format!("{}{rest}", names.join(" ")));
     }
     if let Some(order) = &tls.order {
-        say(out, "order", &format!("{order} preference"));
+        say(out, "cipher order", &format!("{order} preference"));
     }
     if !tls.groups.is_empty() {
         let mut names: Vec<&str> = tls.groups.iter().map(|group| group.name.as_str()).collect();
@@ -148,7 +148,7 @@ fn print_sessions(out: &mut String, tls: &TlsRow) {
     .map(|(_, way)| way)
     .collect();
     if !ways.is_empty() {
-        say(out, "sessions", &format!("{}", ways.join(", ")));
+        say(out, "resumption", &ways.join(", "));
     }
     if is("client_certificate_required") {
         say(out, "clients", "must have a certificate");
