@@ -52,7 +52,7 @@ const TOPICS: &[Topic] = &[
         name: "resumption",
         experiments: &["reconnect"],
         next: "reconnect",
-        asks: "what resuming sessions saves",
+        asks: "what session resumption saves",
         pairs: resumed,
     },
     Topic {
@@ -73,14 +73,14 @@ const TOPICS: &[Topic] = &[
         name: "version",
         experiments: &["versions"],
         next: "versions",
-        asks: "what another version of TLS saves",
+        asks: "what another TLS version saves",
         pairs: with_the_first,
     },
     Topic {
         name: "group",
         experiments: &["groups"],
         next: "groups",
-        asks: "what another group saves",
+        asks: "what another key exchange group saves",
         pairs: with_the_first,
     },
 ];
@@ -148,9 +148,9 @@ pub fn newest(kept: Vec<Kept>) -> Vec<Kept> {
 pub fn advise(kept: &[Kept]) -> Result<AdviseReport, OpsError> {
     if kept.is_empty() {
         return Err(OpsError::usage(
-            "there is nothing to give advice from",
-            "no run of an experiment is kept here, and no server was named",
-            "sealion bench run connect, and tls; or name a server: sealion bench advise -h HOST -u USER -p",
+            "there is no run to base advice on",
+            "no run of an experiment is saved, and no server was given",
+            "sealion bench run connect, and tls; or give a server: sealion bench advise -h HOST -u USER -p",
         ));
     }
     let runs: Vec<(&str, RunReport)> =
@@ -208,8 +208,8 @@ fn advised(name: &str, run: &RunReport) -> AdvisedRun {
 
 fn not_looked_at(runs: &[(&str, RunReport)]) -> Vec<String> {
     let mut found = vec![
-        "memory, disks, locks and the network: a limit here is that of processors alone".to_owned(),
-        "whether a query goes on to cost the same when many more come at once".to_owned(),
+        "memory, disks, locks and the network: the limits are those of the processors only".to_owned(),
+        "whether a query costs the same when many more arrive at the same time".to_owned(),
     ];
     for (name, run) in runs {
         if !run.is_usable {
@@ -221,7 +221,7 @@ fn not_looked_at(runs: &[(&str, RunReport)]) -> Vec<String> {
 }
 
 fn missing(topic: &Topic) -> String {
-    format!("{}: no run that is given measured it; sealion bench run {}", topic.asks, topic.next)
+    format!("{}: not measured by any of these runs; sealion bench run {}", topic.asks, topic.next)
 }
 
 fn unknown(topic: &str, why: &str) -> AdviceRow {
@@ -259,8 +259,9 @@ fn capacity(name: &str, run: &RunReport, level: &LevelRow, arm: &ArmRow) -> Opti
     let counts = counts(&run.workload);
     let text = match (server_alone_per_s, together_per_s, beyond) {
         (Some(alone), Some(together), Some(beyond)) => format!(
-            "{processors} processors carry {alone} {counts}/s over {arm} when clients are elsewhere, {together} when they \
-             share them; {measured} were measured with {connections} connections, so this goes {beyond:.1} times beyond",
+            "{processors} processors can do {alone} {counts}/s with {arm} when clients are on other machines, \
+             {together} when clients share them; {measured} were measured with {connections} connections, so this is \
+             {beyond:.1} times what was measured",
             processors = run.processors,
             alone = figure(alone),
             arm = arm.name,
@@ -269,8 +270,8 @@ fn capacity(name: &str, run: &RunReport, level: &LevelRow, arm: &ArmRow) -> Opti
             connections = level.connections,
         ),
         _ => format!(
-            "unknown how many {counts}/s over {} the server's machine carries: its CPU time was not read, since it is not \
-             on the generator's machine or may not be looked at; {} were measured with {} connections",
+            "it is unknown how many {counts}/s with {} the server's machine can do: the CPU time of the server was \
+             not read, since it is on another machine or may not be inspected; {} were measured with {} connections",
             arm.name,
             figure(measured_per_s),
             level.connections
@@ -306,7 +307,7 @@ fn figure(value: f64) -> String {
 fn of_topic(topic: &Topic, name: &str, run: &RunReport) -> Vec<AdviceRow> {
     let filled = |level: &&LevelRow| level.arms.iter().all(|arm| !arm.samples.is_empty());
     let Some(level) = run.levels.iter().filter(filled).max_by_key(|level| level.connections) else {
-        return vec![unknown(topic.name, &format!("{}: {name} has no whole block", topic.asks))];
+        return vec![unknown(topic.name, &format!("{}: {name} has no complete block", topic.asks))];
     };
     let pairs = (topic.pairs)(level);
     let lacks = pairs.iter().flat_map(|(of, with)| [of, with]).find(|arm| server_us(arm).is_none());
@@ -346,7 +347,7 @@ fn advice(
     let counted = one(counts(&run.workload));
     let client_text = client.map(|client| format!("; the client's {}", said(&client).1)).unwrap_or_default();
     let text = format!(
-        "{} instead of {}: for a {counted} the server's CPU {effect}{client_text}",
+        "{} instead of {}: per {counted} the CPU time of the server {effect}{client_text}",
         with.name, of.name
     );
     let proof = [of, with].map(|arm| {
@@ -356,7 +357,7 @@ fn advice(
             })
         };
         format!(
-            "{name}, {} connections, {}: a {counted} cost the server {} and the client {} of CPU, in {} trials",
+            "{name}, {} connections, {}: a {counted} cost the server {} and the client {} of CPU time, in {} trials",
             level.connections,
             arm.name,
             cost(server_us(arm)),
@@ -375,7 +376,7 @@ fn said((ratio, blocks): &(Ratio, usize)) -> (&'static str, String) {
         return (
             "too few trials",
             format!(
-                "is {change:+.1} %, a point without an interval ({blocks} blocks in which both cost something)"
+                "changes by {change:+.1} %, without an interval ({blocks} blocks in which both cost something)"
             ),
         );
     };
@@ -416,13 +417,13 @@ fn pooling(runs: &[(&str, RunReport)]) -> AdviceRow {
         (None, _) => {
             return unknown(
                 "pooling",
-                &format!("{ASKS}: no run over TLS says what a connection costs; sealion bench run connect"),
+                &format!("{ASKS}: no run with TLS shows the cost of a connection; sealion bench run connect"),
             );
         }
         (_, None) => {
             return unknown(
                 "pooling",
-                &format!("{ASKS}: no run over TLS says what a query costs; sealion bench run tls"),
+                &format!("{ASKS}: no run with TLS shows the cost of a query; sealion bench run tls"),
             );
         }
     };
@@ -432,7 +433,7 @@ fn pooling(runs: &[(&str, RunReport)]) -> AdviceRow {
     if place(connect.1) != place(query.1) {
         return unknown(
             "pooling",
-            &format!("{ASKS}: {} and {} are of different servers or machines", connect.0, query.0),
+            &format!("{ASKS}: {} and {} are from different servers or machines", connect.0, query.0),
         );
     }
     let costs = |arm: &ArmRow| Some((mean(server_us(arm))?, mean(client_us(arm))?));
@@ -452,7 +453,7 @@ fn pooling(runs: &[(&str, RunReport)]) -> AdviceRow {
         .map(|statements| {
             let share = connecting / (connecting + f64::from(*statements) * asking);
             let word = if *statements == 1 { "query" } else { "queries" };
-            format!("{:.0} % for {statements} {word} a connection", share * 100.0)
+            format!("{:.0} % for {statements} {word} per connection", share * 100.0)
         })
         .collect();
     let proof = [
@@ -461,8 +462,8 @@ fn pooling(runs: &[(&str, RunReport)]) -> AdviceRow {
     ]
     .map(|((name, run, level, arm), counted, server, client)| {
         format!(
-            "{name}, {}, {} connections, {}: a {counted} cost the server {server:.1} us and the client {client:.1} us of \
-             CPU, in {} trials",
+            "{name}, {}, {} connections, {}: a {counted} cost the server {server:.1} us and the client {client:.1} \
+             us of CPU time, in {} trials",
             run.workload,
             level.connections,
             arm.name,
@@ -473,8 +474,8 @@ fn pooling(runs: &[(&str, RunReport)]) -> AdviceRow {
         topic: "pooling".into(),
         verdict: if connecting > 0.0 { "saves" } else { "no difference" }.into(),
         text: format!(
-            "a connection over TLS costs as much CPU as {:.0} queries of {}: a pool that keeps connections saves, of the CPU \
-             of both sides, {}",
+            "a connection with TLS costs as much CPU time as {:.0} queries of {}: a connection pool saves, of the \
+             CPU time of both sides, {}",
             connecting / asking.max(1e-9),
             query.1.workload,
             shares.join(", ")
@@ -529,7 +530,10 @@ mod tests {
             close(row.server_alone_per_s, 2e6 / 1_200.0) && close(row.together_per_s, 1_000.0),
             "{row:?}"
         );
-        assert!(close(row.beyond_measured, 2.5) && row.text.contains("2.5 times beyond"), "{row:?}");
+        assert!(
+            close(row.beyond_measured, 2.5) && row.text.contains("2.5 times what was measured"),
+            "{row:?}"
+        );
         assert_eq!((row.counts.as_str(), row.trials), ("connections", 5));
         let tls = find(&report, "tls");
         assert_eq!(tls.verdict, "costs");
@@ -568,7 +572,7 @@ mod tests {
         assert_eq!(row.verdict, "costs");
         assert!(
             row.text.starts_with(
-                "ChaCha20-Poly1305 instead of AES-128-GCM: for a table the server's CPU is 50.0 % more"
+                "ChaCha20-Poly1305 instead of AES-128-GCM: per table the CPU time of the server is 50.0 % more"
             ) && row.text.contains("the client's shows no difference"),
             "{row:?}"
         );
@@ -609,17 +613,17 @@ mod tests {
         check(
             "key",
             &[
-                "costs TLS, RSA 4096 instead of TLS: for a connection the server's CPU is 300.0 % more",
-                "saves TLS, P-256 instead of TLS: for a connection the server's CPU is 75.0 % less",
+                "costs TLS, RSA 4096 instead of TLS: per connection the CPU time of the server is 300.0 % more",
+                "saves TLS, P-256 instead of TLS: per connection the CPU time of the server is 75.0 % less",
             ],
         );
         check(
             "resumption",
             &[
-                "saves resumed, rustls instead of TLS, rustls: for a connection the server's CPU is 75.0 % less",
-                "saves TLS 1.2 resumed, rustls instead of TLS 1.2, rustls: for a connection the server's CPU is 60.0 % less",
-                "saves TLS 1.2 resumed by id, rustls instead of TLS 1.2, rustls: for a connection the server's CPU is 70.0 % less",
-                "saves 5 ms: resumed, rustls instead of 5 ms: TLS, rustls: for a connection the server's CPU is 50.0 % less",
+                "saves resumed, rustls instead of TLS, rustls: per connection the CPU time of the server is 75.0 % less",
+                "saves TLS 1.2 resumed, rustls instead of TLS 1.2, rustls: per connection the CPU time of the server is 60.0 % less",
+                "saves TLS 1.2 resumed by id, rustls instead of TLS 1.2, rustls: per connection the CPU time of the server is 70.0 % less",
+                "saves 5 ms: resumed, rustls instead of 5 ms: TLS, rustls: per connection the CPU time of the server is 50.0 % less",
             ],
         );
         check("tls", &["costs TLS instead of clear text"]);

@@ -62,7 +62,7 @@ fn of_load(report: &LoadReport) -> RunReport {
         why_not: report.partial.clone().into_iter().collect(),
         left_out: vec![],
         links: vec![],
-        not_looked_at: vec!["what varies from trial to trial: this is one measurement".into()],
+        not_looked_at: vec!["the variation from trial to trial: this is one measurement".into()],
         levels: vec![LevelRow {
             connections,
             blocks: 1,
@@ -101,10 +101,10 @@ pub fn compare(first: &Kept, second: &Kept) -> Result<CompareReport, OpsError> {
     if one.experiment != other.experiment {
         return Err(cannot(
             format!(
-                "{} is of \"{}\", {} of \"{}\"",
+                "{} is of \"{}\", {} is of \"{}\"",
                 first.name, one.experiment, second.name, other.experiment
             ),
-            "name two runs of the same experiment: sealion bench runs",
+            "choose two runs of the same experiment: sealion bench runs",
         ));
     }
     if one.unit != other.unit {
@@ -146,7 +146,7 @@ pub fn compare(first: &Kept, second: &Kept) -> Result<CompareReport, OpsError> {
     }
     if rows.is_empty() {
         return Err(cannot(
-            "no arm has whole trials at the same number of connections in both".to_owned(),
+            "no arm has complete trials with the same number of connections in both".to_owned(),
             "measure both with the same -c",
         ));
     }
@@ -176,7 +176,7 @@ fn sends_together(measured: &Measured) -> Option<bool> {
 }
 
 fn cannot(why: String, next: &str) -> OpsError {
-    OpsError::usage("these two cannot be compared", why, next)
+    OpsError::usage("cannot compare these two runs", why, next)
 }
 
 fn side(name: &str, report: &RunReport) -> SideRow {
@@ -292,16 +292,14 @@ fn warnings(
         }
     }
     if !differs.is_empty() {
-        found.push(
-            "more than time lies between them (see what is not the same): the ratios are of all of it together"
-                .to_owned(),
-        );
+        found.push("the two runs differ (see above): the ratios include all differences".to_owned());
     }
     if rows.iter().any(|row| row.low.is_none()) {
-        found.push(format!("fewer than {BLOCKS_MIN} trials have a point and no interval"));
+        found.push(format!("with fewer than {BLOCKS_MIN} trials there is a value and no interval"));
     }
     found.push(
-        "an interval knows what varies between the trials of a run, and not what changed on the machine between the runs"
+        "an interval covers the variation between the trials of a run, not what changed on the machine between the \
+         runs"
             .to_owned(),
     );
     found
@@ -357,21 +355,21 @@ fn row_words(arm: &str, connections: u32, ratio: &Ratio) -> String {
     let change = percent(ratio.ratio);
     let about = format!("{arm}, {connections} connections");
     let Some((low, high)) = ratio.interval else {
-        return format!(
-            "{about}: the second run has {change:+.1} % by the first; too few trials for an interval"
-        );
+        return format!("{about}: {change:+.1} % in the second run; too few trials for an interval");
     };
     let (low, high) = (percent(low), percent(high));
     match ratio.differs() {
         Some(true) if change < 0.0 => format!(
-            "{about}: the second run has {:.1} % less throughput than the first, {:.1} to {:.1}",
+            "{about}: the second run has {:.1} % less throughput than the first (95 % interval {:.1} to {:.1})",
             -change, -high, -low
         ),
         Some(true) => format!(
-            "{about}: the second run has {change:.1} % more throughput than the first, {low:.1} to {high:.1}"
+            "{about}: the second run has {change:.1} % more throughput than the first (95 % interval {low:.1} to \
+             {high:.1})"
         ),
         _ => format!(
-            "{about}: no difference between the runs is seen: the second has {change:+.1} %, {low:+.1} to {high:+.1}"
+            "{about}: no significant difference between the runs: {change:+.1} % in the second (95 % interval \
+             {low:+.1} to {high:+.1})"
         ),
     }
 }
@@ -388,8 +386,8 @@ fn effect_words(
         percent(second)
     );
     match ratio.differs() {
-        Some(true) => format!("{about}: it is not the same"),
-        Some(false) => format!("{about}: no difference is seen"),
+        Some(true) => format!("{about}: the effect is different"),
+        Some(false) => format!("{about}: no significant difference"),
         None => format!("{about}; too few blocks for an interval"),
     }
 }
@@ -447,7 +445,7 @@ mod tests {
         for name in ["server version", "processor", "links", "--skip-trx", "TLS of TLS, 1 connections"] {
             assert!(what.contains(&name), "{what:?}");
         }
-        assert!(report.warnings.iter().any(|text| text.contains("more than time")), "{report:#?}");
+        assert!(report.warnings.iter().any(|text| text.contains("the two runs differ")), "{report:#?}");
     }
 
     #[test]
@@ -468,7 +466,7 @@ mod tests {
         };
         check(&run("b", |report| report.experiment = "pool".into()), "\"pool\"");
         check(&run("b", |report| report.unit = "queries/s".into()), "counts queries/s");
-        check(&run("b", |report| report.levels[0].connections = 8), "no arm has whole trials");
+        check(&run("b", |report| report.levels[0].connections = 8), "no arm has complete trials");
         let load = serde_json::from_str(LOAD_SAMPLE).expect("a sample");
         check(&Kept { name: "l".into(), measured: Measured::Load(Box::new(load)) }, "load oltp_read_write");
     }

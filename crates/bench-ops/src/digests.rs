@@ -33,10 +33,10 @@ impl Without {
 
     fn text(self) -> &'static str {
         match self {
-            Self::Sample => "no sample of them is kept",
-            Self::Values => "they were prepared, and their values are not kept",
+            Self::Sample => "the server has no sample of them",
+            Self::Values => "they were prepared, and their values are not stored",
             Self::End => "their text was cut (performance_schema_max_sql_text_length)",
-            Self::Place => "they begin, end or set something, which means nothing out of its order",
+            Self::Place => "they begin, end or set something, which means nothing without its order",
         }
     }
 }
@@ -66,17 +66,17 @@ pub fn read(target: &ConnectOptions, schema: &str) -> Result<Digests, OpsError> 
     let mut client = Client::connect(target).map_err(cannot_begin)?;
     let (found, together) = digests(&mut client, schema).map_err(|error| {
         OpsError::cannot_look(
-            "what the server has counted cannot be read",
+            "cannot read the statement digests of the server",
             error.in_one_line(),
-            "GRANT SELECT ON performance_schema.* to the account; or give a general log: --replay FILE",
+            "GRANT SELECT ON performance_schema.* to the account; or use a general log: --replay FILE",
         )
     })?;
     let _ = client.quit();
     let mut mix = mix(&found, schema)?;
     if together > 0 {
         mix.left_out.push(format!(
-            "{together} statements of all schemas that are counted as one, because there was no room for their digests \
-             (performance_schema_digests_size)"
+            "{together} statements of all schemas that the server counted together, because there was no space for \
+             their digests (performance_schema_digests_size)"
         ));
     }
     Ok(mix)
@@ -149,8 +149,10 @@ fn mix(found: &[Digest], schema: &str) -> Result<Digests, OpsError> {
     if counted == 0 {
         return Err(OpsError::cannot_look(
             format!("the server has counted no statement in the schema {schema}"),
-            "performance_schema is off, its consumer statements_digest is, or nobody was there since the server began",
-            "SHOW VARIABLES LIKE 'performance_schema'; let the application run for a while; or give a general log: --replay FILE",
+            "performance_schema is off, its consumer statements_digest is off, or no statement was run since the \
+             server started",
+            "SHOW VARIABLES LIKE 'performance_schema'; let the application run for a while; or use a general log: \
+             --replay FILE",
         ));
     }
     let mut templates = Vec::new();
@@ -183,8 +185,8 @@ fn mix(found: &[Digest], schema: &str) -> Result<Digests, OpsError> {
         return Err(OpsError::cannot_look(
             format!("no statement of the schema {schema} can be sent again"),
             left_out.join("; "),
-            "MySQL keeps samples itself; on MariaDB: UPDATE performance_schema.setup_consumers SET ENABLED='YES' WHERE NAME LIKE \
-             'events_statements_%', and let the application run; or give a general log: --replay FILE",
+            "MySQL stores samples itself; on MariaDB: UPDATE performance_schema.setup_consumers SET ENABLED='YES' \
+             WHERE NAME LIKE 'events_statements_%', and let the application run; or use a general log: --replay FILE",
         ));
     }
     let covered = templates.iter().map(|one| one.weight).sum();

@@ -14,11 +14,11 @@ pub struct WithoutEffect {
     pub why: &'static str,
 }
 
-const CLEAR: &str = "it is to be clear text";
-const CLEAR_OVER_A_SOCKET: &str = "over a unix socket TLS is used only where it is required";
-const OLDER: &str = "only TLS 1.3 has these, and the newest that may be spoken (--tls-max) is older";
-const NEWER: &str = "TLS 1.3 has others, and nothing older may be spoken (--tls-min)";
-const REPLACED: &str = "each arm is in clear text, or has its own";
+const CLEAR: &str = "the connection is cleartext";
+const CLEAR_OVER_A_SOCKET: &str = "over a unix socket TLS is used only if it is required";
+const OLDER: &str = "only TLS 1.3 has these, and --tls-max is older";
+const NEWER: &str = "TLS 1.3 has others, and --tls-min allows nothing older";
+const REPLACED: &str = "each arm is cleartext or has its own";
 
 /// What no connection of a load takes.
 pub fn of_load(wish: &TlsWish, targets: &[ConnectOptions]) -> Option<WithoutEffect> {

@@ -110,7 +110,10 @@ pub fn run(
     }
     if bases(&arms).iter().all(Option::is_none) {
         return Err(OpsError::usage(
-            format!("\"{}\" cannot be measured here: there are no two arms to compare", experiment.name),
+            format!(
+                "\"{}\" cannot be measured on this server: fewer than two arms are possible",
+                experiment.name
+            ),
             left_out.join("; "),
             "measure it in a lab: the same command with --lab and without a server",
         ));
@@ -178,7 +181,7 @@ pub fn run(
                 noise.note(before, Ticks::now(), &report);
                 if let Some(share) = not_resumed(one, &report) {
                     why_not.push(format!(
-                        "{}, {connections} connections: {share:.0} % of them began without a session from before",
+                        "{}, {connections} connections: {share:.0} % of them did not resume a session",
                         one.name
                     ));
                 }
@@ -204,7 +207,7 @@ pub fn run(
                 }
             } else {
                 why_not.push(format!(
-                    "{connections} connections: a block was left out, an arm of it did nothing"
+                    "{connections} connections: a block was left out, because one of its arms did nothing"
                 ));
             }
         }
@@ -212,14 +215,14 @@ pub fn run(
             method.precision.filter(|_| wants_more(&blocks, &arms, method, tries.max(method.blocks)))
         {
             imprecise.push(format!(
-                "{connections} connections: whether it is as precise as was asked for ({:.1} %): it is not, after {tries} blocks",
+                "{connections} connections: the requested precision ({:.1} %) was not reached in {tries} blocks",
                 wished * 100.0
             ));
         }
         for (place, arm) in arms.iter().enumerate() {
             if let Some(drift) = blocks.drift(place, DRIFT_SHARE_MIN, method.load.seed) {
                 why_not.push(format!(
-                    "{}, {connections} connections: it changed by {:+.0} % on the way",
+                    "{}, {connections} connections: it changed by {:+.0} % during the run",
                     arm.name,
                     drift * 100.0
                 ));
@@ -233,26 +236,28 @@ pub fn run(
     match heat.zip(slowed_for_heat()).map(|(before, after)| after.saturating_sub(before)) {
         Some(0) => {}
         Some(times) => {
-            why_not.push(format!("processors were too hot, and slowed themselves down {times} times"));
+            why_not
+                .push(format!("the processors reduced their speed {times} times, because they were too hot"));
         }
-        None => not_looked_at
-            .push("whether a processor slowed itself down for heat: the kernel does not say".into()),
+        None => not_looked_at.push(
+            "whether a processor reduced its speed because of heat: the kernel does not report it".into(),
+        ),
     }
     not_looked_at.extend(imprecise);
     not_looked_at.extend(links.iter().filter_map(|(name, before)| {
-        before.unknown().map(|why| format!("what all links of {name} were before the trials: {why}"))
+        before.unknown().map(|why| format!("whether all links of {name} were TLS before the trials: {why}"))
     }));
     if !stop.load(Ordering::Relaxed) {
         match links_of(rig, &arms) {
             Ok(now) => {
                 for ((name, before), (_, now)) in links.iter().zip(&now) {
                     why_not.extend(
-                        before.changed(now).map(|what| format!("{name}: on the way a link changed: {what}")),
+                        before
+                            .changed(now)
+                            .map(|what| format!("{name}: a link changed during the run: {what}")),
                     );
-                    not_looked_at.extend(
-                        now.unknown()
-                            .map(|why| format!("whether all links of {name} stayed as they were: {why}")),
-                    );
+                    not_looked_at
+                        .extend(now.unknown().map(|why| format!("whether a link of {name} changed: {why}")));
                 }
             }
             Err(error) => why_not.push(in_one_line(&error)),
@@ -260,11 +265,11 @@ pub fn run(
     }
     if rows.iter().any(|level: &LevelRow| level.blocks < BLOCKS_MIN) {
         not_looked_at.push(format!(
-            "whether an arm became faster or slower on the way: that takes {BLOCKS_MIN} whole blocks"
+            "whether an arm became faster or slower during the run: that needs {BLOCKS_MIN} complete blocks"
         ));
     }
     if stop.load(Ordering::Relaxed) {
-        why_not.push("it was ended early".into());
+        why_not.push("interrupted".into());
     }
     let mut said = BTreeSet::new();
     why_not.retain(|why| said.insert(why.clone()));
@@ -489,12 +494,15 @@ impl Noise {
         let mut found = Vec::new();
         if let Some(others) = middle(&self.others).filter(|share| *share > OTHERS_SHARE_MAX) {
             found.push(format!(
-                "other programs used {:.0} % of the machine in the middle of all trials",
+                "other programs used {:.0} % of the machine (median of all trials)",
                 others * 100.0
             ));
         }
         if let Some(steal) = middle(&self.steal).filter(|share| *share > STEAL_SHARE_MAX) {
-            found.push(format!("the host of this virtual machine took {:.0} % of its time", steal * 100.0));
+            found.push(format!(
+                "the host of this virtual machine took {:.0} % of its processor time",
+                steal * 100.0
+            ));
         }
         found
     }
@@ -509,14 +517,15 @@ impl Noise {
         let others = missing(&self.others);
         if others > 0 {
             found.push(format!(
-                "what other programs did, {}: the server's CPU time is not known, so theirs cannot be told from it",
+                "the CPU time of other programs, {}: that of the server is not known, so the two cannot be separated",
                 of(others, self.others.len())
             ));
         }
         let steal = missing(&self.steal);
         if steal > 0 {
             found.push(format!(
-                "what the host of a virtual machine took, {}: the kernel does not say (/proc/stat)",
+                "the processor time that the host of a virtual machine took, {}: the kernel does not report it \
+                 (/proc/stat)",
                 of(steal, self.steal.len())
             ));
         }
@@ -645,16 +654,19 @@ fn words(first: &str, second: &str, ratio: &Ratio) -> String {
     let (least, most) = (percent(high), percent(low));
     match ratio.differs() {
         Some(true) if cost > 0.0 => {
-            format!("{second} costs {cost:.1} % of the throughput of {first} here, {least:.1} to {most:.1}")
+            format!(
+                "{second} costs {cost:.1} % of the throughput of {first} (95 % interval {least:.1} to {most:.1})"
+            )
         }
         Some(true) => {
             format!(
-                "{second} gains {:.1} % on the throughput of {first} here, {:.1} to {:.1}",
+                "{second} has {:.1} % more throughput than {first} (95 % interval {:.1} to {:.1})",
                 -cost, -most, -least
             )
         }
         _ => format!(
-            "no difference between {first} and {second} is seen: {second} has {:+.1} %, {:+.1} to {:+.1}",
+            "no significant difference between {first} and {second}: {second} has {:+.1} % (95 % interval {:+.1} to \
+             {:+.1})",
             -cost, -most, -least
         ),
     }
@@ -679,15 +691,15 @@ mod tests {
             |ratio: f64, interval: Option<(f64, f64)>| words("clear text", "TLS", &Ratio { ratio, interval });
         assert_eq!(
             say(0.69, Some((0.65, 0.73))),
-            "TLS costs 31.0 % of the throughput of clear text here, 27.0 to 35.0"
+            "TLS costs 31.0 % of the throughput of clear text (95 % interval 27.0 to 35.0)"
         );
         assert_eq!(
             say(1.1, Some((1.05, 1.2))),
-            "TLS gains 10.0 % on the throughput of clear text here, 5.0 to 20.0"
+            "TLS has 10.0 % more throughput than clear text (95 % interval 5.0 to 20.0)"
         );
         assert_eq!(
             say(0.99, Some((0.97, 1.02))),
-            "no difference between clear text and TLS is seen: TLS has -1.0 %, -3.0 to +2.0"
+            "no significant difference between clear text and TLS: TLS has -1.0 % (95 % interval -3.0 to +2.0)"
         );
         assert!(say(0.5, None).contains("too few blocks"));
     }

@@ -145,15 +145,16 @@ pub fn read(path: &Path) -> Result<&'static Experiment, OpsError> {
     let told = wire::printable(&path.display().to_string());
     let cannot = |why: String| {
         OpsError::usage(
-            format!("the experiment in {told} cannot be run"),
+            format!("cannot run the experiment in {told}"),
             why,
-            "the book has the words (What it costs, a question of your own); sealion bench list has those that are ready",
+            "the options are in the book (Measure what TLS costs, Your own experiment); built-in experiments: \
+             sealion bench list",
         )
     };
     let unreadable = |error: std::io::Error| cannot(error.to_string());
     let metadata = std::fs::metadata(path).map_err(unreadable)?;
     if !metadata.is_file() || metadata.len() > FILE_BYTES_MAX {
-        return Err(cannot(format!("it is no file, or has more than {FILE_BYTES_MAX} bytes")));
+        return Err(cannot(format!("it is not a file, or has more than {FILE_BYTES_MAX} bytes")));
     }
     let text = std::fs::read_to_string(path).map_err(unreadable)?;
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
@@ -168,19 +169,21 @@ fn parse(text: &str, stem: &str) -> Result<&'static Experiment, String> {
     })?;
     let name = named("name", file.name.as_deref().unwrap_or(stem))?;
     if name == "all" || experiments::experiment(&name).is_some() {
-        return Err(format!("\"{name}\" is the name of a ready one: call it otherwise (name = \"…\")"));
+        return Err(format!(
+            "\"{name}\" is the name of a built-in experiment: choose another (name = \"…\")"
+        ));
     }
     if !workloads().any(|(known, _)| known == file.workload) {
         let known: Vec<&str> = workloads().map(|(name, _)| name).collect();
         return Err(format!(
-            "\"{}\" is no workload: there are {}",
+            "unknown workload \"{}\": known are {}",
             wire::printable(&file.workload),
             known.join(", ")
         ));
     }
     let bad = file.connections.iter().find(|&&count| !(1..=CONNECTIONS_MAX).contains(&count));
     if let Some(bad) = bad {
-        return Err(format!("connections has {bad}: from 1 to {CONNECTIONS_MAX} are taken"));
+        return Err(format!("connections has {bad}: allowed are 1 to {CONNECTIONS_MAX}"));
     }
     let is_twice =
         |(at, count): (usize, &u32)| file.connections.iter().take(at).any(|before| before == count);
@@ -189,34 +192,35 @@ fn parse(text: &str, stem: &str) -> Result<&'static Experiment, String> {
     }
     if file.connections.len() > LEVELS_MAX {
         return Err(format!(
-            "connections has {} numbers, and {LEVELS_MAX} are the most",
+            "connections has {} numbers; the maximum is {LEVELS_MAX}",
             file.connections.len()
         ));
     }
     if !(2..=ARMS_MAX).contains(&file.arm.len()) {
-        return Err(format!(
-            "it has {} [[arm]]: what is compared is 2 of them at least, and {ARMS_MAX} at most",
-            file.arm.len()
-        ));
+        return Err(format!("it has {} [[arm]]: allowed are 2 to {ARMS_MAX}", file.arm.len()));
     }
     let mut arms: Vec<Arm> = Vec::new();
     for row in &file.arm {
         let one = arm(row).map_err(|why| format!("arm \"{}\": {why}", wire::printable(&row.name)))?;
         if arms.iter().any(|other| other.name == one.name) {
-            return Err(format!("two arms are called \"{}\"", one.name));
+            return Err(format!("two arms have the name \"{}\"", one.name));
         }
         arms.push(one);
     }
     for one in &arms {
         if let Some(base) = one.against.filter(|base| !arms.iter().any(|other| other.name == *base)) {
-            return Err(format!("arm \"{}\": against = \"{}\" is no arm", one.name, wire::printable(base)));
+            return Err(format!(
+                "arm \"{}\": there is no arm \"{}\" (against)",
+                one.name,
+                wire::printable(base)
+            ));
         }
     }
     let is_at_rest = |arm: &Arm| matches!(arm.place, Place::AtRest(_));
     if let Some(other) = arms.iter().find(|arm| !is_at_rest(arm)).filter(|_| arms.iter().any(is_at_rest)) {
         return Err(format!(
-            "arm \"{}\" has no at-rest, and others have: their servers have more rows, a small buffer pool and a binary log; at-rest = [] is \
-             such a one with nothing encrypted",
+            "arm \"{}\" has no at-rest, but others have: their servers have more rows, a small buffer pool and a \
+             binary log; at-rest = [] is such a server without encryption",
             other.name
         ));
     }
@@ -229,7 +233,7 @@ fn parse(text: &str, stem: &str) -> Result<&'static Experiment, String> {
         Compare::Events
     });
     let question =
-        if file.question.is_empty() { format!("An experiment of your own: {name}") } else { file.question };
+        if file.question.is_empty() { format!("Your own experiment: {name}") } else { file.question };
     Ok(Box::leak(Box::new(Experiment {
         name: kept(&name),
         question: kept(&wire::printable(&question)),
@@ -255,7 +259,7 @@ fn named(what: &str, text: &str) -> Result<String, String> {
     if is_good {
         Ok(text.to_owned())
     } else {
-        Err(format!("{what} takes 1 to {NAME_CHARS_MAX} characters that can be seen, and no backslash"))
+        Err(format!("{what} needs 1 to {NAME_CHARS_MAX} printable characters, without a backslash"))
     }
 }
 
@@ -281,14 +285,15 @@ fn arm(row: &Row) -> Result<Arm, String> {
     let is_clear = checks == Checks::Exactly(SslMode::Disabled);
     if row.galera.is_some() && !is_clear && checks != Checks::AsAsked {
         return Err(
-            "the nodes of a lab's cluster speak clear text with clients: galera takes no word of TLS".into(),
+            "the nodes of a lab cluster use cleartext with clients: an arm with galera has no TLS options"
+                .into(),
         );
     }
     if row.galera.is_some() && (row.delay_ms.is_some() || row.mbit_per_s.is_some() || row.tunnel.is_some()) {
-        return Err("a line or a tunnel stands in front of one server, and a cluster has three".into());
+        return Err("a delay or a tunnel needs one server, and a cluster has three".into());
     }
     if is_clear && has_tls_word {
-        return Err("ssl-mode = \"DISABLED\" is clear text, and has no TLS to choose".into());
+        return Err("ssl-mode = \"DISABLED\" is cleartext, and has no TLS options".into());
     }
     let resumes = match row.resume {
         None | Some(Resume::Any(false)) => Resumes::No,
@@ -298,24 +303,26 @@ fn arm(row: &Row) -> Result<Arm, String> {
     let version = row.tls_version.as_deref().map(TlsVersion::from_str).transpose()?;
     let library = match (row.tls_library, resumes) {
         (Some(Library::Rustls), Resumes::ById) if version != Some(TlsVersion::Tls12) => {
-            return Err("resume = \"session-id\" takes tls-version = \"1.2\": TLS 1.3 has none".into());
+            return Err(
+                "resume = \"session-id\" needs tls-version = \"1.2\": TLS 1.3 has no session IDs".into()
+            );
         }
         (Some(Library::Rustls), resumes) => Some(TlsLibrary::Rustls { resumes }),
         (Some(Library::Openssl), Resumes::No) => Some(TlsLibrary::OpenSsl),
         (None, Resumes::No) => None,
-        _ => return Err("resume takes tls-library = \"rustls\"".into()),
+        _ => return Err("resume needs tls-library = \"rustls\"".into()),
     };
     if row.tls_sigalgs.is_some() && row.tls_library == Some(Library::Rustls) {
-        return Err("tls-sigalgs cannot be chosen with tls-library = \"rustls\"".into());
+        return Err("tls-sigalgs is not possible with tls-library = \"rustls\"".into());
     }
     if row.system_cas && row.tls_library == Some(Library::Rustls) {
         return Err(
-            "system-cas is with OpenSSL: tls-library = \"rustls\" reads no CAs for each connection".into()
+            "system-cas needs OpenSSL: tls-library = \"rustls\" reads no CAs for each connection".into()
         );
     }
     let range = TlsOptions::RECORD_BYTES;
     if row.tls_record_bytes.is_some_and(|bytes| !range.contains(&bytes)) {
-        return Err(format!("tls-record-bytes takes {} to {}", range.start(), range.end()));
+        return Err(format!("tls-record-bytes must be {} to {}", range.start(), range.end()));
     }
     let text = |of: &Option<String>| of.as_deref().map(kept);
     Ok(Arm {
@@ -344,21 +351,22 @@ fn place(row: &Row) -> Result<Place, String> {
     let is_made = is_made_otherwise || row.key.is_some() && row.galera.is_none();
     if [is_made, row.at_rest.is_some(), row.galera.is_some()].iter().filter(|yes| **yes).count() > 1 {
         return Err(
-            "a server is made by key, issuers, aes-ni and server, or by at-rest, or by galera and key: not by two of them"
+            "a server is defined by key, issuers, aes-ni and server, or by at-rest, or by galera and key: not by \
+             two of these"
                 .into(),
         );
     }
     if row.between_nodes_ms.is_some() && row.galera.is_none() {
-        return Err("between-nodes-ms takes galera = \"clear-text\" or \"tls\"".into());
+        return Err("between-nodes-ms needs galera = \"clear-text\" or \"tls\"".into());
     }
     if let Some(galera) = row.galera {
         let key = row.key.as_deref().map(key).transpose()?;
         let between = match (galera, key) {
             (Galera::ClearText, Some(_)) => {
-                return Err("galera = \"clear-text\" has no certificate, and takes no key".into());
+                return Err("galera = \"clear-text\" has no certificate, so no key is possible".into());
             }
             (Galera::Tls | Galera::Dynamic, Some(Key::Rsa(bits))) if bits < 2048 => {
-                return Err(format!("nodes of Galera take no RSA key of {bits} bits: 2048 are the least"));
+                return Err(format!("Galera nodes accept no RSA key of {bits} bits: the minimum is 2048"));
             }
             (Galera::ClearText, None) => Between::ClearText,
             (Galera::Tls, key) => Between::Tls(key.unwrap_or(Made::PLAIN.key)),
@@ -370,7 +378,8 @@ fn place(row: &Row) -> Result<Place, String> {
             Between::Tls(key) => Some(key),
             Between::Dynamic(_) => {
                 return Err(
-                    "between-nodes-ms takes galera = \"clear-text\" or \"tls\": with \"dynamic\" the delay would choose"
+                    "between-nodes-ms needs galera = \"clear-text\" or \"tls\": with \"dynamic\" the delay would \
+                     decide whether a link is TLS"
                         .into(),
                 );
             }
@@ -390,7 +399,7 @@ fn place(row: &Row) -> Result<Place, String> {
     }
     let issuers = row.issuers.unwrap_or(Made::PLAIN.issuers);
     if issuers > ISSUERS_MAX {
-        return Err(format!("issuers = {issuers}: {ISSUERS_MAX} are the most"));
+        return Err(format!("issuers = {issuers}: the maximum is {ISSUERS_MAX}"));
     }
     Ok(Place::Made(Made {
         key: row.key.as_deref().map(key).transpose()?.unwrap_or(Made::PLAIN.key),
@@ -407,7 +416,7 @@ fn via(row: &Row) -> Result<Via, String> {
     let line = match (row.delay_ms, row.mbit_per_s) {
         (None, None) => None,
         (_, Some(rate)) if !(1..=MBIT_PER_S_MAX).contains(&rate) => {
-            return Err(format!("mbit-per-s = {rate}: 1 to {MBIT_PER_S_MAX} are taken"));
+            return Err(format!("mbit-per-s = {rate}: allowed are 1 to {MBIT_PER_S_MAX}"));
         }
         (ms, rate) => {
             let one_way_ms = delay("delay-ms", ms.unwrap_or(0))?;
@@ -415,7 +424,7 @@ fn via(row: &Row) -> Result<Via, String> {
             let holds_bytes = u64::from(mbit_per_s) * u64::from(one_way_ms) * 125;
             if holds_bytes > LINE_BYTES_MAX {
                 return Err(format!(
-                    "a line of {mbit_per_s} Mbit/s and {one_way_ms} ms holds {} MiB at once: {} are the most",
+                    "{mbit_per_s} Mbit/s with {one_way_ms} ms need a buffer of {} MiB; the maximum is {}",
                     holds_bytes >> 20,
                     LINE_BYTES_MAX >> 20
                 ));
@@ -424,7 +433,7 @@ fn via(row: &Row) -> Result<Via, String> {
         }
     };
     match (line, row.tunnel) {
-        (Some(_), Some(_)) => Err("there is a line or a tunnel in front of a server, and not both".into()),
+        (Some(_), Some(_)) => Err("a delay and a tunnel cannot be combined".into()),
         (Some(line), None) => Ok(line),
         (None, Some(Tunnel::Stunnel)) => Ok(Via::Stunnel),
         (None, Some(Tunnel::Ssh)) => Ok(Via::Ssh),
@@ -435,7 +444,7 @@ fn via(row: &Row) -> Result<Via, String> {
 }
 
 fn delay(what: &str, ms: u16) -> Result<u16, String> {
-    if ms <= DELAY_MS_MAX { Ok(ms) } else { Err(format!("{what} = {ms}: {DELAY_MS_MAX} are the most")) }
+    if ms <= DELAY_MS_MAX { Ok(ms) } else { Err(format!("{what} = {ms}: the maximum is {DELAY_MS_MAX}")) }
 }
 
 fn key(text: &str) -> Result<Key, String> {
@@ -446,7 +455,7 @@ fn key(text: &str) -> Result<Key, String> {
         ("P-384", _) => Ok(Key::P384),
         ("Ed25519", _) => Ok(Key::Ed25519),
         _ => Err(format!(
-            "key = \"{}\": there are RSA {} to RSA {}, P-256, P-384 and Ed25519",
+            "key = \"{}\": known are RSA {} to RSA {}, P-256, P-384 and Ed25519",
             wire::printable(text),
             RSA_BITS.start(),
             RSA_BITS.end()
@@ -550,44 +559,44 @@ mod tests {
         for (text, word) in [
             (String::new(), "workload"),
             (format!("workload = 7\n{TWO}"), "line 1"),
-            (format!("workload = \"nothing\"\n{TWO}"), "is no workload"),
+            (format!("workload = \"nothing\"\n{TWO}"), "unknown workload"),
             (format!("{HEAD}nothing = 1\n{TWO}"), "unknown field"),
             (HEAD.to_owned(), "it has 0 [[arm]]"),
             (format!("connections = [0]\n{HEAD}{TWO}"), "connections has 0"),
-            (format!("name = \"tls\"\n{HEAD}{TWO}"), "name of a ready one"),
-            (format!("name = \"a\\nb\"\n{HEAD}{TWO}"), "can be seen"),
-            (format!("name = \"a\u{202e}b\"\n{HEAD}{TWO}"), "can be seen"),
+            (format!("name = \"tls\"\n{HEAD}{TWO}"), "name of a built-in experiment"),
+            (format!("name = \"a\\nb\"\n{HEAD}{TWO}"), "printable"),
+            (format!("name = \"a\u{202e}b\"\n{HEAD}{TWO}"), "printable"),
             (format!("connections = [2, 2]\n{HEAD}{TWO}"), "twice"),
-            (arms("[[arm]]\nname = \"a\"\n"), "two arms are called"),
-            (arms("against = \"c\"\n"), "is no arm"),
+            (arms("[[arm]]\nname = \"a\"\n"), "two arms have the name"),
+            (arms("against = \"c\"\n"), "there is no arm"),
             (arms("ssl-mode = \"ON\"\n"), "is no ssl-mode"),
-            (arms("ssl-mode = \"DISABLED\"\ntls-version = \"TLSv1.3\"\n"), "clear text"),
+            (arms("ssl-mode = \"DISABLED\"\ntls-version = \"TLSv1.3\"\n"), "cleartext"),
             (arms("tls-version = \"1.9\"\n"), "1.9"),
             (arms("resume = true\n"), "rustls"),
             (arms("resume = \"session-id\"\ntls-library = \"rustls\"\n"), "tls-version = \"1.2\""),
             (arms("resume = \"ticket\"\n"), "session-id"),
-            (arms("system-cas = true\ntls-library = \"rustls\"\n"), "system-cas is with OpenSSL"),
-            (arms("system-cas = true\nssl-mode = \"DISABLED\"\n"), "clear text"),
-            (arms("tls-sigalgs = \"RSA+SHA256\"\ntls-library = \"rustls\"\n"), "cannot be chosen"),
+            (arms("system-cas = true\ntls-library = \"rustls\"\n"), "system-cas needs OpenSSL"),
+            (arms("system-cas = true\nssl-mode = \"DISABLED\"\n"), "cleartext"),
+            (arms("tls-sigalgs = \"RSA+SHA256\"\ntls-library = \"rustls\"\n"), "is not possible"),
             (arms("tls-record-bytes = 31\n"), "32 to 16384"),
             (arms("key = \"RSA 512\"\n"), "RSA 1024"),
             (arms("issuers = 2\ngalera = \"tls\"\n"), "not by two"),
-            (arms("key = \"P-256\"\ngalera = \"clear-text\"\n"), "takes no key"),
-            (arms("key = \"RSA 1024\"\ngalera = \"tls\"\n"), "2048 are the least"),
-            (arms("key = \"RSA 1024\"\ngalera = \"dynamic\"\n"), "2048 are the least"),
-            (arms("between-nodes-ms = 5\ngalera = \"dynamic\"\n"), "the delay would choose"),
+            (arms("key = \"P-256\"\ngalera = \"clear-text\"\n"), "no key is possible"),
+            (arms("key = \"RSA 1024\"\ngalera = \"tls\"\n"), "the minimum is 2048"),
+            (arms("key = \"RSA 1024\"\ngalera = \"dynamic\"\n"), "the minimum is 2048"),
+            (arms("between-nodes-ms = 5\ngalera = \"dynamic\"\n"), "the delay would decide"),
             (arms("server = \"mysql-5.5\"\n"), "mariadb-11.8"),
             (arms("mbit-per-s = 0\n"), "1 to 100000"),
-            (arms("mbit-per-s = 10000\ndelay-ms = 1000\n"), "holds 1192 MiB"),
-            (arms("mbit-per-s = 9\ntunnel = \"ssh\"\n"), "not both"),
-            (arms("between-nodes-ms = 5\n"), "takes galera"),
-            (arms("delay-ms = 5\ntunnel = \"ssh\"\n"), "not both"),
+            (arms("mbit-per-s = 10000\ndelay-ms = 1000\n"), "a buffer of 1192 MiB"),
+            (arms("mbit-per-s = 9\ntunnel = \"ssh\"\n"), "cannot be combined"),
+            (arms("between-nodes-ms = 5\n"), "needs galera"),
+            (arms("delay-ms = 5\ntunnel = \"ssh\"\n"), "cannot be combined"),
             (arms("tunnel = \"ipsec\"\n"), "`wireguard`"),
             (arms("tunnel = \"openvpn\"\ngalera = \"tls\"\n"), "a cluster has three"),
             (arms("delay-ms = 20000\n"), "10000"),
-            (arms("issuers = 9\n"), "4 are the most"),
-            (arms("galera = \"tls\"\ntls-version = \"TLSv1.3\"\n"), "no word of TLS"),
-            (arms("galera = \"tls\"\nssl-mode = \"REQUIRED\"\n"), "no word of TLS"),
+            (arms("issuers = 9\n"), "the maximum is 4"),
+            (arms("galera = \"tls\"\ntls-version = \"TLSv1.3\"\n"), "no TLS options"),
+            (arms("galera = \"tls\"\nssl-mode = \"REQUIRED\"\n"), "no TLS options"),
             (arms("galera = \"tls\"\ndelay-ms = 5\n"), "a cluster has three"),
             (arms("against = \"\\u001b[31m\"\n"), "\\u{1b}"),
             (arms("\"\\u001b[31m\" = 3\n"), "\\u{1b}"),

@@ -43,11 +43,11 @@ impl<'u> Joiner<'u> {
         let joiner = up.lab.node(JOINER)?;
         fs::remove_dir_all(joiner.datadir())
             .and_then(|()| fs::create_dir_all(joiner.datadir()))
-            .map_err(internal("a joiner's data cannot be removed"))?;
+            .map_err(internal("cannot remove the data of a joiner"))?;
         let text = options(up.lab.file.sst_method, files);
         for name in [DONOR, JOINER] {
             fs::write(option_file(up.lab.node(name)?), &text)
-                .map_err(internal("an option file of the lab cannot be written"))?;
+                .map_err(internal("cannot write an option file of the lab"))?;
         }
         Ok(Self { up })
     }

@@ -59,8 +59,8 @@ pub fn places(cluster: Option<&Cluster>, given: Option<&Path>) -> Vec<PathBuf> {
 /// A text with what, why and next: the measurement is not worse for it.
 pub fn keep(place: Option<&Path>, measured: &Measured) -> Result<String, String> {
     let place = place.ok_or_else(|| {
-        "there is no place to keep it\n  why:  neither an inventory nor HOME is set\n  next: name a file with --store, or \
-         say --no-store"
+        "no place to save the run\n  why:  neither an inventory nor HOME is set\n  next: give a file with --store, \
+         or use --no-store"
             .to_owned()
     })?;
     let (command, kind, started_unix_ms, ended_unix_ms, json) = match measured {
@@ -112,18 +112,21 @@ pub fn read(places: &[PathBuf], name: &str) -> Result<Kept, OpsError> {
     match fits.as_slice() {
         [one] => one.parsed(),
         [] => Err(OpsError::usage(
-            format!("there is no measurement \"{name}\""),
+            format!("there is no run \"{name}\""),
             if kept.is_empty() {
-                "none is kept here, and there is no file of this name".to_owned()
+                "no run is saved, and there is no file with this name".to_owned()
             } else {
-                format!("no file and no kept run is called so, nor do the newest {SEARCHED_MAX} begin so")
+                format!(
+                    "there is no file and no saved run with this name, and none of the newest {SEARCHED_MAX} \
+                         begins with it"
+                )
             },
-            "sealion bench runs     lists those that are kept",
+            "list saved runs: sealion bench runs",
         )),
         [first, second, ..] => Err(OpsError::usage(
-            format!("\"{name}\" is not one measurement"),
-            format!("{} of them begin so, as {} and {}", fits.len(), first.id, second.id),
-            "write more of the id: sealion bench runs",
+            format!("\"{name}\" is ambiguous"),
+            format!("{} runs begin with it, for example {} and {}", fits.len(), first.id, second.id),
+            "give more of the id: sealion bench runs",
         )),
     }
 }
@@ -187,22 +190,18 @@ fn told(text: &str) -> OpsError {
 fn from_file(path: &Path, name: &str) -> Result<Kept, OpsError> {
     let cannot = |why: String| {
         OpsError::usage(
-            format!("{name} cannot be read"),
+            format!("cannot read {name}"),
             why,
-            "name a run (sealion bench runs), or a file that --format json of bench run or bench load has written",
+            "give a run (sealion bench runs), or a file that bench run or bench load wrote with --format json",
         )
     };
     let bytes = std::fs::metadata(path).map_err(|error| cannot(error.to_string()))?.len();
     if bytes > FILE_BYTES_MAX {
-        return Err(cannot(format!(
-            "it has {bytes} bytes, and no measurement has more than {FILE_BYTES_MAX}"
-        )));
+        return Err(cannot(format!("it has {bytes} bytes; the maximum is {FILE_BYTES_MAX}")));
     }
     let text = std::fs::read_to_string(path).map_err(|error| cannot(error.to_string()))?;
     if text.trim_start().starts_with('[') {
-        return Err(cannot(
-            "there are several measurements in it, and one is wanted: each of them was kept".into(),
-        ));
+        return Err(cannot("it contains several runs, and one is needed; each of them was saved".into()));
     }
     parse(&text, name)
 }
@@ -236,10 +235,10 @@ fn parse(text: &str, name: &str) -> Result<Kept, OpsError> {
     }
     let cannot = |why: String| {
         OpsError::usage(
-            format!("{name} is no measurement that this sealion reads"),
+            format!("{name} is not a run that this sealion can read"),
             why,
-            "name a run (sealion bench runs), or a file that --format json of bench run or bench load has written; what \
-             another version has written, that version reads",
+            "give a run (sealion bench runs), or a file that bench run or bench load wrote with --format json; a \
+             file from another version needs that version",
         )
     };
     // A file may come from anybody, and so may a store: their texts go to a terminal.
@@ -253,7 +252,7 @@ fn parse(text: &str, name: &str) -> Result<Kept, OpsError> {
         BENCH_RUN_SCHEMA_ID => Measured::Run(Box::new(serde_json::from_str(text).map_err(of)?)),
         other => {
             return Err(cannot(format!(
-                "it is of the schema {}; {BENCH_RUN_SCHEMA_ID} and {BENCH_LOAD_SCHEMA_ID} are known",
+                "its schema is {}; known are {BENCH_RUN_SCHEMA_ID} and {BENCH_LOAD_SCHEMA_ID}",
                 wire::printable(other)
             )));
         }
@@ -295,7 +294,7 @@ mod tests {
         let beginning = second.get(..18).expect("an id has more");
         assert_eq!(read(&places, beginning).expect("only one").name, second);
         let error = read(&places, second.get(..12).expect("an id has more")).expect_err("two begin so");
-        assert!(error.to_string().contains("write more of the id"), "{error}");
+        assert!(error.to_string().contains("give more of the id"), "{error}");
         let error = read(&places, "nothing").expect_err("none is called so");
         assert!(error.to_string().contains("sealion bench runs"), "{error}");
         let file = home.path().join("load.json");
@@ -311,7 +310,7 @@ mod tests {
             ("{\"schema\": \"sealion/bench-run/1\"}", "missing field"),
             ("{\"schema\": \"\\u001b[31m\"}", "\\u{1b}"),
         ] {
-            let error = parse(text, "it").expect_err("no measurement").to_string();
+            let error = parse(text, "it").expect_err("there is no run").to_string();
             assert!(error.contains(word) && error.contains("next: "), "{text}: {error}");
         }
     }
@@ -329,7 +328,7 @@ mod tests {
         assert!(report.server_version.starts_with("\\u{1b}[2J"), "{}", report.server_version);
         std::fs::write(&file, format!("[{RUN_SAMPLE}, {RUN_SAMPLE}]")).expect("written");
         let error = read(&[], &file.display().to_string()).expect_err("two of them").to_string();
-        assert!(error.contains("several measurements"), "{error}");
+        assert!(error.contains("several runs"), "{error}");
     }
 
     #[test]

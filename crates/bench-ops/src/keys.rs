@@ -63,15 +63,15 @@ impl Files {
 /// # Errors
 /// Where files cannot be written.
 pub fn make(dir: &Path, key: Key, issuers: u8) -> Result<Files, OpsError> {
-    std::fs::create_dir_all(dir).map_err(internal("a directory of the lab cannot be made"))?;
+    std::fs::create_dir_all(dir).map_err(internal("cannot create a directory of the lab"))?;
     let Pems { key: key_pem, chain, ca } = pems(key, issuers).map_err(|error| {
-        OpsError::internal(format!("no certificate with {} can be made", name(key)), error)
+        OpsError::internal(format!("cannot create a certificate with {}", name(key)), error)
     })?;
     let files = Files::of(dir);
     for (path, pem) in [(&files.pair.cert, chain), (&files.ca, ca)] {
         std::fs::write(path, pem)
             .and_then(|()| std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o644)))
-            .map_err(internal("a certificate cannot be written"))?;
+            .map_err(internal("cannot write a certificate"))?;
     }
     std::fs::OpenOptions::new()
         .write(true)
@@ -80,7 +80,7 @@ pub fn make(dir: &Path, key: Key, issuers: u8) -> Result<Files, OpsError> {
         .mode(0o600)
         .open(&files.pair.key)
         .and_then(|mut file| file.write_all(&key_pem))
-        .map_err(internal("a key cannot be written"))?;
+        .map_err(internal("cannot write a key"))?;
     Ok(files)
 }
 

@@ -55,8 +55,8 @@ pub const REPLAY: &str = "replay";
 
 /// Names and what they do.
 pub fn workloads() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let connect = (CONNECT, "connect and say goodbye, again and again");
-    let dump = (DUMP, "the whole schema, in the words of mysqldump --single-transaction");
+    let connect = (CONNECT, "connect and disconnect, again and again");
+    let dump = (DUMP, "the whole schema, with the statements of mysqldump --single-transaction");
     WORKLOADS.iter().map(|workload| (workload.name, workload.about)).chain([dump, connect])
 }
 
@@ -86,9 +86,9 @@ impl UserStatements {
         let text = read(path)?;
         user_script::script(&text).map(Self::Script).map_err(|error| {
             OpsError::usage(
-                format!("{} is no script", path.display()),
+                format!("{} is not a script", path.display()),
                 error.to_string(),
-                "statements end with a ; at the end of a line; places are {id}, {table}, {int:1..9}, {digits:8}",
+                "statements end with a ; at the end of a line; placeholders are {id}, {table}, {int:1..9}, {digits:8}",
             )
         })
     }
@@ -101,9 +101,9 @@ impl UserStatements {
         let text = read(path)?;
         user_script::general_log(&text).map(|(found, others)| (Self::Mix(found), others)).map_err(|error| {
             OpsError::usage(
-                format!("{} cannot be replayed", path.display()),
+                format!("cannot replay {}", path.display()),
                 error.to_string(),
-                "give the file that general_log_file names, written while general_log was ON",
+                "use the file that general_log_file names, written while general_log was ON",
             )
         })
     }
@@ -111,11 +111,7 @@ impl UserStatements {
 
 fn read(path: &Path) -> Result<String, OpsError> {
     let unreadable = |why: String| {
-        OpsError::usage(
-            format!("{} cannot be read", path.display()),
-            why,
-            "name a text file that you may read",
-        )
+        OpsError::usage(format!("cannot read {}", path.display()), why, "use a text file that you may read")
     };
     let mut bytes = Vec::new();
     let file = std::fs::File::open(path).map_err(|error| unreadable(error.to_string()))?;
@@ -237,7 +233,7 @@ fn cannot_begin(error: impl std::fmt::Display) -> OpsError {
 fn cannot_connect(error: net::NetError) -> OpsError {
     match error {
         net::NetError::Usage { why, next } => {
-            OpsError::usage("no connection can be made as it was asked for", why, next)
+            OpsError::usage("cannot make a connection with these options", why, next)
         }
         other => cannot_begin(other),
     }
@@ -247,8 +243,8 @@ fn of_tables(error: TablesError) -> OpsError {
     match error {
         TablesError::NotOurs { .. } => OpsError::Refused(error.to_string()),
         TablesError::Name { schema } => OpsError::usage(
-            format!("\"{}\" is no name for a schema", wire::printable(&schema)),
-            "1 to 64 letters, digits and _ are taken",
+            format!("invalid schema name \"{}\"", wire::printable(&schema)),
+            "allowed are 1 to 64 letters, digits and _",
             "choose another with --database",
         ),
         other => cannot_begin(other),
@@ -271,7 +267,7 @@ fn has_tables(target: &ConnectOptions, schema: &str, bulk: Option<usize>) -> Res
     is_ours.ok_or_else(|| {
         OpsError::usage(
             format!("there is no schema {schema}"),
-            "the tables of the workload are to be in it",
+            "the tables of the workload must be in it",
             match bulk {
                 None => "sealion bench prepare".to_owned(),
                 Some(connections) => format!("sealion bench prepare --bulk --tables {connections}"),
@@ -291,7 +287,11 @@ pub fn load(
     progress: &mut dyn FnMut(Interim),
 ) -> Result<LoadReport, OpsError> {
     let first = targets.first().ok_or_else(|| {
-        OpsError::usage("there is nothing to load", "no server is known", "name one: -h HOST -P PORT -u USER")
+        OpsError::usage(
+            "no server to load",
+            "no server was given, and the inventory contains none",
+            "give one: -h HOST -P PORT -u USER",
+        )
     })?;
     let started_unix_ms = SystemClock.unix_ms();
     let mut server_pids = pids_behind(targets);
@@ -312,9 +312,9 @@ pub fn load(
     };
     if load.workload == CONNECT && (load.rate_per_s.is_some() || load.events.is_some()) {
         return Err(OpsError::usage(
-            format!("{CONNECT} takes neither a rate nor a number of events"),
-            "each thread connects again when it has said goodbye, for a time",
-            "say how many at once (-c) and how long (--time)",
+            format!("{CONNECT} has no rate and no number of events"),
+            "each thread connects again when it has disconnected, for a given time",
+            "give the number of connections (-c) and the time (--time)",
         ));
     }
     let mut seconds = Seconds::new(load.watches_network);
@@ -342,16 +342,16 @@ pub fn load(
         let script = script.ok_or_else(|| {
             let names: Vec<&str> = workloads().map(|(name, _)| name).collect();
             OpsError::usage(
-                format!("\"{}\" is no workload", load.workload),
-                format!("there are {}", names.join(", ")),
+                format!("unknown workload \"{}\"", load.workload),
+                format!("known are {}", names.join(", ")),
                 "sealion bench list",
             )
         })?;
         if script.actions.is_empty() {
             return Err(OpsError::usage(
                 format!("an event of {} has no statement", load.workload),
-                "the options leave none of them",
-                "ask for some: --point-selects, --index-updates and their like",
+                "the options exclude all of them",
+                "add some: --point-selects, --index-updates and the like",
             ));
         }
         let is_ours = has_tables(first, &load.schema, script.is_bulk().then_some(load.connections))?;
@@ -360,8 +360,9 @@ pub fn load(
             _ if script.writes() && !load.has_own_tables && load.own.is_some() => {
                 let (at, words) = script.first_write().unwrap_or_default();
                 return Err(OpsError::Refused(format!(
-                    "a statement of the {} may write, so nothing is sent\n  why:  it is number {at}: {} …\n  next: say that it may: \
-                     --own-tables; what begins with SELECT or SHOW, without INTO and FOR UPDATE, is taken for a read",
+                    "a statement of the {} may write, so nothing is sent\n  why:  it is number {at}: {} …\n  next: \
+                     allow it with --own-tables; statements that begin with SELECT or SHOW, without INTO and FOR \
+                     UPDATE, count as reads",
                     load.workload,
                     wire::printable(&words),
                 )));

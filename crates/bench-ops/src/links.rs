@@ -31,8 +31,8 @@ pub fn look(up: &Up) -> Result<Links, OpsError> {
     };
     if let Some(node) = found.nodes.iter().find(is_other) {
         return Err(OpsError::internal(
-            format!("{} does not take clear text and TLS alike", node.node),
-            "it was to have socket.dynamic",
+            format!("{} does not accept both cleartext and TLS", node.node),
+            "it should have socket.dynamic",
         ));
     }
     let sights = found.sights.into_iter().filter(|sight| sight.link.kind == LinkKind::Galera);

@@ -32,8 +32,7 @@ impl std::str::FromStr for Ramp {
 
     /// `1000..20000`, or `1000..20000/12`.
     fn from_str(text: &str) -> Result<Self, String> {
-        let wanted =
-            || "FROM..TO is wanted, in events a second, or FROM..TO/STEPS (1000..20000/12)".to_owned();
+        let wanted = || "use FROM..TO in events per second, or FROM..TO/STEPS (1000..20000/12)".to_owned();
         let (range, steps) = match text.split_once('/') {
             None => (text, STEPS),
             Some((range, steps)) => (range, steps.parse().map_err(|_| wanted())?),
@@ -43,7 +42,7 @@ impl std::str::FromStr for Ramp {
         let (from_per_s, to_per_s) = rate(from).zip(rate(to)).ok_or_else(wanted)?;
         if from_per_s >= to_per_s || !(2..=STEPS_MAX).contains(&steps) {
             return Err(format!(
-                "{}; the first rate is the smaller one, and steps are 2 to {STEPS_MAX}",
+                "{}; the first rate must be the smaller one, and steps must be 2 to {STEPS_MAX}",
                 wanted()
             ));
         }

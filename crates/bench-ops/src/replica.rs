@@ -163,14 +163,14 @@ impl Receiver for Replica<'_> {
                 return Ok(Some(began.elapsed()));
             }
             if !why.is_empty() {
-                return Err(OpsError::internal("a replica does not read its source's log", why));
+                return Err(OpsError::internal("a replica does not read the log of its source", why));
             }
             if last.as_ref() != Some(&at) {
                 (last, moved) = (Some(at), Instant::now());
             } else if moved.elapsed() > SILENT_MAX {
                 return Err(OpsError::internal(
-                    "a replica does not read its source's log",
-                    format!("nothing came for {} s", SILENT_MAX.as_secs()),
+                    "a replica does not read the log of its source",
+                    format!("nothing was received for {} s", SILENT_MAX.as_secs()),
                 ));
             }
             std::thread::sleep(POLL);
@@ -196,7 +196,7 @@ impl Receiver for Replica<'_> {
 }
 
 fn failed(error: NetError) -> OpsError {
-    OpsError::internal("a server of the lab does not do as it is told", error)
+    OpsError::internal("a server of the lab does not do what it should", error)
 }
 
 fn session(server: &Server) -> Result<Client, OpsError> {

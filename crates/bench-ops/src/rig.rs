@@ -121,7 +121,7 @@ impl Rig {
         }
         let needs_ca = arm.checks_chain() && !arm.tls.reads_system_cas;
         if !self.is_lab() && needs_ca && self.asked_tls().is_none_or(|tls| tls.ca.is_none()) {
-            return Some("it needs to know whom to trust: --ssl-ca".into());
+            return Some("it needs a CA to trust: --ssl-ca".into());
         }
         if let Some(lack) = self.lacks_for_rustls(arm) {
             return Some(lack.into());
@@ -130,16 +130,16 @@ impl Rig {
             && !has_bundle(release)
         {
             let name = bundle_of(release);
-            return Some(format!("its bundle was not fetched: sealion lab fetch {name}"));
+            return Some(format!("its bundle is missing: sealion lab fetch {name}"));
         }
         if matches!(arm.place, Place::Sst { .. } | Place::Replica { .. })
             && let Err(why) = capture::can_capture()
         {
             let why: Vec<&str> = why.lines().map(str::trim).collect();
-            return Some(format!("a transfer cannot be watched: {}", why.join("; ")));
+            return Some(format!("cannot capture a transfer: {}", why.join("; ")));
         }
         if cfg!(not(target_arch = "x86_64")) && matches!(arm.place, Place::Made(Made { aes_ni: false, .. })) {
-            return Some("only of an x86 processor can they be kept from a server".into());
+            return Some("AES instructions can be hidden from a server only on x86 processors".into());
         }
         None
     }
@@ -152,10 +152,10 @@ impl Rig {
             return None;
         }
         if keys::ciphers(made.key).is_some() {
-            return Some("rustls takes no RSA key of less than 2048 bits");
+            return Some("rustls accepts no RSA key of less than 2048 bits");
         }
         let is_checked = arm.checks_chain() || self.asked_tls().is_some_and(|tls| tls.mode.verifies_chain());
-        (is_checked && made.issuers == 0).then_some("rustls takes no self-signed certificate for a server's")
+        (is_checked && made.issuers == 0).then_some("rustls accepts no self-signed server certificate")
     }
 
     /// Makes what an arm needs, where it is not there yet, and says how it is reached.
@@ -179,7 +179,7 @@ impl Rig {
             (via @ (Via::OpenVpn | Via::WireGuard), Some(lab)) => lab.by_vpn(via, direct),
             (Via::Stunnel | Via::Ssh | Via::OpenVpn | Via::WireGuard, None) => Err(OpsError::usage(
                 format!("there is no tunnel to the server for the arm \"{}\"", arm.name),
-                "its other end has to be on the server's machine",
+                "its other end must be on the server's machine",
                 "measure it in a lab: --lab",
             )),
         }
@@ -195,24 +195,24 @@ impl Rig {
         let Some(ConnectOptions { endpoint: Endpoint::Tcp { host, port, .. }, .. }) = direct.targets.first()
         else {
             return Err(OpsError::usage(
-                "a line cannot be put before a unix socket",
-                "bytes of TCP are kept back",
-                "name the server by host and port",
+                "a delay is not possible with a unix socket",
+                "it delays TCP bytes",
+                "give the server by host and port",
             ));
         };
         let known = self.relays.iter().find(|(place, via, _)| (*place, *via) == (arm.place, arm.via));
         let at = if let Some((_, _, at)) = known {
             *at
         } else {
-            let failed = internal("a relay cannot be made");
+            let failed = internal("cannot create a relay");
             let target = std::net::ToSocketAddrs::to_socket_addrs(&(host.as_str(), *port))
                 .ok()
                 .and_then(|mut found| found.next())
                 .ok_or_else(|| {
                     OpsError::cannot_look(
                         format!("{host} has no address"),
-                        "its name is not known",
-                        "name another",
+                        "the name is not known",
+                        "give another",
                     )
                 })?;
             let relays = Relays::new(|ip| ip);
@@ -297,7 +297,7 @@ impl Lab {
         let known = self.tunnels.iter().find(|(to, known, _)| (*to, *known) == (place, via));
         let tunnel = known.map(|(_, _, tunnel)| tunnel);
         let Some(tunnel) = tunnel else {
-            return Err(OpsError::internal("a tunnel is gone", "it was just made"));
+            return Err(OpsError::internal("a tunnel is missing", "it was just created"));
         };
         let ends = tunnel.ends.iter().filter_map(|end| i32::try_from(end.0.id()).ok());
         let beside_pids = with_families(behind, ends);
@@ -313,7 +313,7 @@ impl Lab {
             self.vpns.push((via, Vpn::make(via, &dir, self.ground.plan.namespace)?));
         }
         let Some((_, vpn)) = self.vpns.iter().find(|(known, _)| *known == via) else {
-            return Err(OpsError::internal("a VPN is gone", "it was just made"));
+            return Err(OpsError::internal("a VPN is missing", "it was just created"));
         };
         let beside_pids = with_families(crate::pids_behind(&direct.targets), vpn.pids.iter().copied());
         let there = |target: &ConnectOptions| match &target.endpoint {
@@ -349,7 +349,7 @@ pub fn is_possible() -> Result<(), OpsError> {
     }
     Err(OpsError::cannot_look(
         format!("there is no {MARIADB} for a lab"),
-        "its bundle was not fetched",
+        "its bundle is missing",
         format!("sealion lab fetch {MARIADB}"),
     ))
 }

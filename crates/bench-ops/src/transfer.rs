@@ -89,7 +89,7 @@ pub fn load(
         server_version,
         server_cpu_us: spent_us.map(|(after, before)| after.saturating_sub(before)),
         energy_j: None,
-        partial: stop.load(Ordering::Relaxed).then(|| "it was ended early".to_owned()),
+        partial: stop.load(Ordering::Relaxed).then(|| "interrupted".to_owned()),
     };
     Ok(report(targets, load, &outcome, started_unix_ms))
 }
@@ -120,11 +120,12 @@ pub fn proves(
     if is_seen && arrived == WORDS.to_string() && (words == 0) == is_tls {
         return Ok(());
     }
-    let (is, be) = if is_tls { ("in clear text", "TLS") } else { ("by TLS", "clear text") };
+    let (is, be) = if is_tls { ("in cleartext", "TLS") } else { ("over TLS", "clear text") };
     Err(OpsError::internal(
         format!("{} may be {is}", receiver.told()),
         format!(
-            "it was to be {be}, and a word that was sent was seen {words} times in {bytes} bytes of {} packets; {} more were missed, and {arrived} of {WORDS} rows with it arrived",
+            "it should be {be}; a text that was sent was found {words} times in {bytes} bytes of {} packets; {} \
+             more packets were lost, and {arrived} of {WORDS} rows with it arrived",
             seen.packets, seen.kernel_drops
         ),
     ))

@@ -75,18 +75,19 @@ impl Vpn {
     /// # Errors
     /// What is missing, or does not come up; or the VPN carries nothing, or carries it in clear text.
     pub fn make(via: Via, dir: &Path, has_network: bool) -> Result<Self, OpsError> {
-        let kind = Kind::of(via).ok_or_else(|| OpsError::internal("a VPN cannot be made", "it is no VPN"))?;
+        let kind =
+            Kind::of(via).ok_or_else(|| OpsError::internal("cannot create a VPN", "it is not a VPN"))?;
         let programs = Programs::find(kind, has_network)?;
-        std::fs::create_dir_all(dir).map_err(internal("a directory of the lab cannot be made"))?;
+        std::fs::create_dir_all(dir).map_err(internal("cannot create a directory of the lab"))?;
         let dir = dir.to_owned();
         let (told, hears) = mpsc::channel();
         let (over, is_over) = mpsc::channel();
         let keeper = thread::Builder::new()
             .name(kind.program().to_owned())
             .spawn(move || keep(kind, &programs, &dir, &told, &is_over))
-            .map_err(internal("a thread for a VPN cannot be started"))?;
+            .map_err(internal("cannot start a thread for a VPN"))?;
         let (pids, client) = hears.recv().map_err(|_| {
-            OpsError::internal(format!("{} was not made", kind.program()), "its thread is gone")
+            OpsError::internal(format!("{} was not created", kind.program()), "its thread has ended")
         })??;
         let way = VpnPath { client, server_ip: kind.inner(Side::Server).into(), name: kind.program() };
         Ok(Self { pids, way: Arc::new(way), over: Some(over), keeper: Some(keeper) })
@@ -122,8 +123,8 @@ impl VpnPath {
             let wanted = report.sent_bytes + report.received_bytes;
             if carried < wanted {
                 return Err(OpsError::internal(
-                    format!("{} has carried {carried} bytes", self.name),
-                    format!("connections have sent and received {wanted}"),
+                    format!("{} carried {carried} bytes", self.name),
+                    format!("connections sent and received {wanted}"),
                 ));
             }
             Ok(report)
@@ -142,7 +143,7 @@ impl VpnPath {
 fn device_bytes(name: &str) -> Result<u64, OpsError> {
     // Not /proc/net, which is that of the process's first thread.
     let table = std::fs::read_to_string("/proc/thread-self/net/dev")
-        .map_err(internal("the counters of a device cannot be read"))?;
+        .map_err(internal("cannot read the counters of a device"))?;
     let bytes = table.lines().find_map(|row| {
         let (_, columns) = row.split_once(':').filter(|(device, _)| device.trim() == name)?;
         let columns: Vec<u64> = columns.split_whitespace().map_while(|column| column.parse().ok()).collect();
@@ -150,8 +151,8 @@ fn device_bytes(name: &str) -> Result<u64, OpsError> {
     });
     bytes.ok_or_else(|| {
         OpsError::cannot_look(
-            format!("the VPN's device {name} is gone"),
-            "its program has ended, or somebody has taken the device away",
+            format!("the VPN's device {name} is missing"),
+            "its program has ended, or somebody removed the device",
             "run it again",
         )
     })
@@ -166,8 +167,8 @@ impl Programs {
     fn find(kind: Kind, has_network: bool) -> Result<Self, OpsError> {
         if !has_network {
             return Err(OpsError::cannot_look(
-                "there is no network for a VPN",
-                "no user namespace can be made here, and the machine's own network is left alone",
+                "cannot create a network for a VPN",
+                "this machine does not allow user namespaces, and sealion does not change the machine's own network",
                 "allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1)",
             ));
         }
@@ -183,9 +184,9 @@ impl Programs {
         let programs = Self { vpn: find(kind.program(), kind.program())?, ip: find("ip", "iproute2")? };
         File::options().read(true).write(true).open(TUN).map_err(|error| {
             OpsError::cannot_look(
-                format!("{TUN} cannot be opened"),
+                format!("cannot open {TUN}"),
                 error,
-                "modprobe tun; a container takes it by --device /dev/net/tun",
+                "modprobe tun; for a container: --device /dev/net/tun",
             )
         })?;
         Ok(programs)
@@ -197,15 +198,15 @@ impl Programs {
             .args(words)
             .stdin(Stdio::null())
             .output()
-            .map_err(internal("ip cannot be started"))?;
+            .map_err(internal("cannot start ip"))?;
         if done.status.success() {
             return Ok(());
         }
         let said = String::from_utf8_lossy(&done.stderr);
         Err(OpsError::cannot_look(
-            format!("ip {} does not work", words.join(" ")),
+            format!("ip {} failed", words.join(" ")),
             wire::printable(said.trim()),
-            "see whether this kernel has veth and tun devices (modprobe veth tun)",
+            "check whether this kernel has veth and tun devices (modprobe veth tun)",
         ))
     }
 
@@ -220,21 +221,18 @@ impl Programs {
         command.arg("__vpn").arg(&self.vpn).args(words);
         // Not in the terminal's group: on Ctrl-C connections would wait for a VPN that has ended before them.
         quiet(&mut command).process_group(0).stdout(same(&log)?).stderr(log);
-        command
-            .spawn()
-            .map(OwnedChild)
-            .map_err(internal(&format!("{} cannot be started", end.kind.program())))
+        command.spawn().map(OwnedChild).map_err(internal(&format!("cannot start {}", end.kind.program())))
     }
 }
 
 fn same(file: &File) -> Result<File, OpsError> {
-    file.try_clone().map_err(internal("a log cannot be shared"))
+    file.try_clone().map_err(internal("cannot share a log"))
 }
 
 /// A new file for nobody else.
 fn private(path: &Path) -> Result<File, OpsError> {
     let made = File::options().write(true).create_new(true).mode(0o600).open(path);
-    made.map_err(internal("a file of a VPN cannot be written"))
+    made.map_err(internal("cannot write a file of a VPN"))
 }
 
 /// One of the two.
@@ -259,16 +257,16 @@ impl End<'_> {
     fn did_not_come_up(&self, why: &str) -> OpsError {
         let log = std::fs::read_to_string(self.log()).unwrap_or_default();
         let last = log.lines().rev().map(str::trim).find(|line| !line.is_empty());
-        let why = last.map_or_else(|| why.to_owned(), |last| format!("{why}; its last words: {last}"));
+        let why = last.map_or_else(|| why.to_owned(), |last| format!("{why}; its last output: {last}"));
         OpsError::cannot_look(
-            format!("{} does not come up", self.kind.program()),
+            format!("{} does not start", self.kind.program()),
             wire::printable(&why),
-            format!("try it by hand in a namespace (unshare -Urn): it needs {TUN}"),
+            format!("try it by hand in a namespace (unshare -Urn); it needs {TUN}"),
         )
     }
 
     fn lives(&self, child: &mut OwnedChild) -> Result<(), OpsError> {
-        match child.0.try_wait().map_err(internal("a child process cannot be asked for"))? {
+        match child.0.try_wait().map_err(internal("cannot check a child process"))? {
             Some(status) => Err(self.did_not_come_up(&status.to_string())),
             None => Ok(()),
         }
@@ -311,7 +309,7 @@ fn build(kind: Kind, programs: &Programs, dir: &Path) -> Result<([OwnedChild; 2]
     let end = |side| End { kind, side, dir };
     let (server, client) = (end(Side::Server), end(Side::Client));
     let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0))
-        .map_err(internal("no port is free for a VPN's test"))?;
+        .map_err(internal("no port is free for the test of a VPN"))?;
     let mut ends = match kind {
         Kind::OpenVpn => {
             let files = keys::make(dir, Made::PLAIN.key, Made::PLAIN.issuers)?;
@@ -355,7 +353,7 @@ fn openvpn(programs: &Programs, end: &End<'_>, files: &keys::Files) -> Result<Ow
     let path = dir.join(if *side == Side::Server { "server.conf" } else { "client.conf" });
     private(&path)?
         .write_all(text.as_bytes())
-        .map_err(internal("the settings of openvpn cannot be written"))?;
+        .map_err(internal("cannot write the configuration of openvpn"))?;
     programs.start(end, &["--config", &path.to_string_lossy()])
 }
 
@@ -368,7 +366,7 @@ impl WireGuardKeys {
     fn make() -> Result<Self, OpsError> {
         let make = || {
             PKey::generate_x25519()
-                .map_err(|error| OpsError::internal("no key for WireGuard can be made", error))
+                .map_err(|error| OpsError::internal("cannot create a key for WireGuard", error))
         };
         Ok(Self { server: make()?, client: make()? })
     }
@@ -378,7 +376,7 @@ impl WireGuardKeys {
     /// # Source
     /// wireguard.com/xplatform: keys in hexadecimal digits, an empty line at the end.
     fn settings(&self, kind: Kind, side: Side) -> Result<Zeroizing<String>, OpsError> {
-        let bad = |error| OpsError::internal("a key of WireGuard cannot be read", error);
+        let bad = |error| OpsError::internal("cannot read a key of WireGuard", error);
         let (own, peer, other) = match side {
             Side::Server => (&self.server, &self.client, Side::Client),
             Side::Client => (&self.client, &self.server, Side::Server),
@@ -410,11 +408,11 @@ fn wireguard(programs: &Programs, end: &End<'_>, keys: &WireGuardKeys) -> Result
         }
         end.lives(&mut child)?;
         if Instant::now() > deadline {
-            return Err(end.did_not_come_up(&format!("{} s went by", UP_MAX.as_secs())));
+            return Err(end.did_not_come_up(&format!("no answer for {} s", UP_MAX.as_secs())));
         }
         thread::sleep(POLL);
     };
-    let failed = || internal("wireguard-go does not take its settings");
+    let failed = || internal("wireguard-go does not accept its configuration");
     talk.set_read_timeout(Some(UP_MAX)).map_err(failed())?;
     talk.write_all(keys.settings(end.kind, end.side)?.as_bytes()).map_err(failed())?;
     let mut answer = String::new();
@@ -426,7 +424,7 @@ fn wireguard(programs: &Programs, end: &End<'_>, keys: &WireGuardKeys) -> Result
         }
     }
     if answer.trim() != "errno=0" {
-        return Err(end.did_not_come_up(&format!("it answered {:?} to its settings", answer.trim())));
+        return Err(end.did_not_come_up(&format!("it answered {:?}", answer.trim())));
     }
     programs.up(&device, end.kind.inner(end.side))?;
     Ok(child)

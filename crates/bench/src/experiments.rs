@@ -379,13 +379,12 @@ const AT_REST: &[Arm] = &[
 ];
 
 /// The blog of 2014 tells seconds and transactions; a rate is one by the other.
-const GALERA_2014: &str =
-    "2014, three nodes of 4 vCPU, 20 million rows, 32 threads in turn, RSA 2048; transactions by seconds";
+const GALERA_2014: &str = "2014, three nodes with 4 vCPU, 20 million rows, 32 threads round robin, RSA 2048; transactions per second";
 
 pub const EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "aa",
-        question: "Does this machine tell a setting from itself? It must say no",
+        question: "A/A test: compares a setting with itself; must find no difference",
         workload: "oltp_point_select",
         measure: Measure::QueriesPerS,
         arms: &[arm("once", ArmTls::AS_ASKED), arm("the same again", ArmTls::AS_ASKED)],
@@ -403,7 +402,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "pool",
-        question: "What does TLS cost a pool of connections, by its size and by the server's key?",
+        question: "What does TLS cost a pool of connections, by the size of the pool and the server's key?",
         workload: "oltp_read_only",
         measure: Measure::QueriesPerS,
         arms: &[arm("clear text", ArmTls::OFF), arm("TLS", ArmTls::ON), RSA_1024, RSA_4096],
@@ -441,7 +440,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "connect",
-        question: "What does TLS cost who connects for every request, by the server's key?",
+        question: "What does TLS cost a client that connects for every request, by the server's key?",
         workload: "connect",
         measure: Measure::EventsPerS,
         arms: &[
@@ -466,7 +465,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "reconnect",
-        question: "What does a resumed session save who connects again, near the server and 5 ms away?",
+        question: "What does session resumption save, near the server and 5 ms away?",
         workload: "connect",
         measure: Measure::EventsPerS,
         arms: &[
@@ -485,8 +484,9 @@ pub const EXPERIMENTS: &[Experiment] = &[
         ],
         connections: &[1],
         published: Some(Published {
-            source: "2017, MySQL 5.7.18 with yaSSL, TLS by the client library of the time; milliseconds a connection, told \
-                     here as connections a second (0.5 and 8 ms; 52 and 85 ms with 5 ms of delay)",
+            source: "2017, MySQL 5.7.18 with yaSSL and the client library of that time; published in milliseconds \
+                     per connection, shown here as connections per second (0.5 and 8 ms; 52 and 85 ms with 5 ms of \
+                     delay)",
             rows: &[
                 single("clear text", 1, 2000.0),
                 single("TLS, OpenSSL", 1, 125.0),
@@ -507,7 +507,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "bulk",
-        question: "Which cipher suite costs least where much is read?",
+        question: "Which cipher suite costs least when whole tables are read?",
         workload: "stream",
         measure: Measure::EventsPerS,
         arms: SUITES,
@@ -516,7 +516,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "bulk-dump",
-        question: "And where mysqldump reads it?",
+        question: "What does TLS cost mysqldump, by cipher suite?",
         workload: "dump",
         measure: Measure::EventsPerS,
         arms: SUITES,
@@ -525,7 +525,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "aes",
-        question: "What do a processor's instructions for AES save a server, and what is best without them?",
+        question: "What do the processor's AES instructions save, and which cipher suite is best without them?",
         workload: "stream",
         measure: Measure::EventsPerS,
         arms: &[
@@ -540,7 +540,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "verify",
-        question: "What does it cost who connects to check whom he talks to?",
+        question: "What does certificate verification cost the client?",
         workload: "connect",
         measure: Measure::EventsPerS,
         arms: &[
@@ -561,7 +561,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "chain",
-        question: "What do certificates between the CA's and the server's cost who connects and checks them?",
+        question: "What do intermediate certificates cost a client that verifies them?",
         workload: "connect",
         measure: Measure::EventsPerS,
         arms: &[below("signed by the CA", 1), below("one between", 2), below("two between", 3)],
@@ -570,7 +570,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "library",
-        question: "Does it matter to a pool of connections which TLS library the client has?",
+        question: "Does the TLS library of the client change the throughput of a pool of connections?",
         workload: "oltp_read_only",
         measure: Measure::QueriesPerS,
         arms: &[arm("OpenSSL", ArmTls::OPENSSL), arm("rustls", ArmTls::rustls(net::Resumes::No))],
@@ -591,7 +591,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "groups",
-        question: "What does the group of the key exchange cost who connects?",
+        question: "What does the key exchange group cost per connection?",
         workload: "connect",
         measure: Measure::EventsPerS,
         arms: &[
@@ -605,8 +605,8 @@ pub const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "openssl",
-        question: "Does a server's OpenSSL matter to who connects, and what does a key exchange cost that holds against \
-                   quantum computers?",
+        question: "Does the OpenSSL version of the server change the cost of a connection, and what does \
+                   post-quantum key exchange cost?",
         workload: "connect",
         measure: Measure::EventsPerS,
         arms: &[
@@ -621,7 +621,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "bandwidth",
-        question: "Does TLS cost who reads whole tables over a thin line, or does the line?",
+        question: "When whole tables are read over a slow network, is TLS the limit or the network?",
         workload: "stream",
         measure: Measure::EventsPerS,
         arms: &[
@@ -637,7 +637,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "tunnels",
-        question: "TLS of the server, or a tunnel in front of it: what does a pool of connections pay?",
+        question: "TLS of the server or a tunnel: what does each cost a pool of connections?",
         workload: "oltp_read_only",
         measure: Measure::QueriesPerS,
         arms: TUNNELS,
@@ -646,7 +646,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "tunnels-connect",
-        question: "TLS of the server, or a tunnel in front of it: what does who connects for every request pay?",
+        question: "TLS of the server or a tunnel: what does each cost a client that connects for every request?",
         workload: "connect",
         measure: Measure::EventsPerS,
         arms: TUNNELS,
@@ -655,7 +655,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "floor",
-        question: "Is it TLS that makes a connection dear, or is it MySQL?",
+        question: "Which part of the cost of a connection is TLS, and which is MySQL?",
         workload: "connect",
         measure: Measure::EventsPerS,
         arms: &[
@@ -669,7 +669,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "galera-write",
-        question: "What does TLS between the nodes of a Galera cluster cost who writes?",
+        question: "What does TLS between Galera nodes cost writes?",
         workload: "oltp_write_only",
         measure: Measure::EventsPerS,
         arms: GALERA,
@@ -681,7 +681,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "galera-read",
-        question: "What does TLS between the nodes of a Galera cluster cost who reads?",
+        question: "What does TLS between Galera nodes cost reads?",
         workload: "oltp_read_only",
         measure: Measure::EventsPerS,
         arms: GALERA,
@@ -693,7 +693,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "galera-mixed",
-        question: "What does TLS between the nodes of a Galera cluster cost who reads and writes?",
+        question: "What does TLS between Galera nodes cost a mixed workload?",
         workload: "oltp_read_write",
         measure: Measure::EventsPerS,
         arms: GALERA,
@@ -705,7 +705,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "galera-dynamic",
-        question: "What does a Galera cluster cost in the midst of a change to TLS, when its nodes speak both?",
+        question: "What does a Galera cluster cost during a change to TLS, while its nodes accept both?",
         workload: "oltp_write_only",
         measure: Measure::EventsPerS,
         arms: &[
@@ -718,7 +718,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "wan",
-        question: "Does TLS between the nodes of a Galera cluster matter when they are far from each other?",
+        question: "What does TLS between Galera nodes cost when they are far apart?",
         workload: "oltp_write_only",
         measure: Measure::EventsPerS,
         arms: &[
@@ -736,7 +736,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "sst",
-        question: "What does TLS cost a node that takes everything from its donor, by rsync and by mariabackup?",
+        question: "What does TLS cost an SST, by rsync and by mariabackup?",
         workload: "sst",
         measure: Measure::EventsPerS,
         arms: &[
@@ -759,7 +759,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "at-rest",
-        question: "What does encryption of the files cost who writes?",
+        question: "What does encryption at rest cost writes?",
         workload: "oltp_write_only",
         measure: Measure::EventsPerS,
         arms: AT_REST,
@@ -768,7 +768,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         name: "at-rest-scan",
-        question: "What does encryption of the files cost who reads whole tables?",
+        question: "What does encryption at rest cost reads of whole tables?",
         workload: "stream",
         measure: Measure::EventsPerS,
         arms: AT_REST,

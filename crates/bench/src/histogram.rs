@@ -17,13 +17,13 @@ const TEXT_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 #[derive(Debug, thiserror::Error)]
 pub enum HistogramError {
-    #[error("a histogram of {0} bytes is longer than any that sealion writes")]
+    #[error("a histogram of {0} bytes is larger than any that sealion writes")]
     TooLong(usize),
-    #[error("it is not base64: {0}")]
+    #[error("not base64: {0}")]
     NotBase64(#[from] base64::DecodeError),
-    #[error("it is not a histogram of HdrHistogram V2: {0}")]
+    #[error("not an HdrHistogram V2: {0}")]
     NotAHistogram(#[from] hdrhistogram::serialization::DeserializeError),
-    #[error("it cannot be added to another one: {0}")]
+    #[error("cannot be added to another histogram: {0}")]
     Unlike(#[from] hdrhistogram::AdditionError),
 }
 

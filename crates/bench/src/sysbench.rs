@@ -152,10 +152,10 @@ pub fn gives_password(word: &str) -> bool {
 pub fn translate(words: &[String]) -> Result<Translation, Refusal> {
     if words.iter().any(|word| gives_password(word)) {
         return refuse(
-            "a password on the command line is not taken",
+            "a password on the command line is refused",
             "every user of this machine can read it in the process list, and it may be in your shell's history now",
-            "sealion bench sysbench -p -- … asks for it; --password-file FILE, --password-fd FD and --defaults-file FILE \
-             (all before the --) read it; and change that password",
+            "use -p (it prompts), --password-file FILE, --password-fd FD or --defaults-file FILE, all before the \
+             --, and change that password",
         );
     }
     let (mut options, mut positional) = (BTreeMap::new(), Vec::new());
@@ -165,7 +165,7 @@ pub fn translate(words: &[String]) -> Result<Translation, Refusal> {
             Some(option) => read_option(option, &mut options, &mut notes)?,
             None if word.starts_with('-') => {
                 return refuse(
-                    format!("\"{word}\" is no option of sysbench"),
+                    format!("\"{word}\" is not an option of sysbench"),
                     "its options begin with --",
                     "sealion's own options come before the --",
                 );
@@ -177,8 +177,9 @@ pub fn translate(words: &[String]) -> Result<Translation, Refusal> {
         [workload, command] => (read_workload(workload)?, read_command(command)?),
         _ => {
             return refuse(
-                format!("a test and a command are wanted, and {} words are here", positional.len()),
-                "a command line of sysbench ends like: oltp_read_only --tables=8 run; values are written with = (--time=60)",
+                format!("a test and a command are needed, but {} words were given", positional.len()),
+                "a sysbench command line ends like this: oltp_read_only --tables=8 run; values are given with = \
+                 (--time=60)",
                 "sealion bench sysbench -- oltp_read_only --mysql-host=db1 --tables=8 run",
             );
         }
@@ -205,7 +206,7 @@ pub fn translate(words: &[String]) -> Result<Translation, Refusal> {
         Command::Cleanup => {
             out.words.push("cleanup".into());
             out.connect()?;
-            out.notes.push("cleanup drops the whole schema, where sysbench drops its tables only".into());
+            out.notes.push("cleanup drops the whole schema; sysbench drops only its tables".into());
         }
     }
     Ok(Translation { words: out.words, notes: out.notes })
@@ -225,8 +226,8 @@ fn read_option(option: &str, options: &mut SysbenchOptions, notes: &mut Vec<Stri
     let name = ALIASES.iter().find(|(old, _)| *old == name).map_or(name, |(_, new)| (*new).to_owned());
     let Some((_, fate)) = OPTIONS.iter().find(|(known, _)| *known == name) else {
         return refuse(
-            format!("--{typed} is not known here"),
-            "what it would change in the measurement cannot be said, so nothing is measured",
+            format!("unknown option --{typed}"),
+            "its effect on the measurement is not known, so nothing is measured",
             "leave it out, or use sealion bench load (sealion bench load --help)",
         );
     };
@@ -234,16 +235,16 @@ fn read_option(option: &str, options: &mut SysbenchOptions, notes: &mut Vec<Stri
         Meant => {
             options.insert(name, value.to_owned());
         }
-        LeftOut => notes.push(format!("--{typed} is left out: it changes no number of the result")),
+        LeftOut => notes.push(format!("--{typed} is ignored: it does not change the result")),
         Only(values) if values.contains(&value) => {}
         Only(values) => {
             let usual = values.first().copied().unwrap_or_default();
             return refuse(
-                format!("--{typed}={value} is not had here"),
+                format!("--{typed}={value} is not supported"),
                 format!(
-                    "our generator does what --{typed}={usual} says; the figures would not be those of this command"
+                    "the load generator works like --{typed}={usual}; the figures would not be those of this command"
                 ),
-                format!("leave --{typed} out, or measure this with sysbench"),
+                format!("leave --{typed} out, or use sysbench"),
             );
         }
     }
@@ -264,8 +265,8 @@ fn read_workload(word: &str) -> Result<&str, Refusal> {
         return Ok(name);
     }
     refuse(
-        format!("the test \"{word}\" is not had here"),
-        format!("there are {}", ours().collect::<Vec<_>>().join(", ")),
+        format!("the test \"{word}\" is not supported"),
+        format!("known are {}", ours().collect::<Vec<_>>().join(", ")),
         "sealion bench list",
     )
 }
@@ -276,9 +277,9 @@ fn read_command(word: &str) -> Result<Command, Refusal> {
         "run" => Ok(Command::Run),
         "cleanup" => Ok(Command::Cleanup),
         _ => refuse(
-            format!("the command \"{word}\" is not had here"),
-            "there are prepare, run and cleanup",
-            "for a warm-up: --warmup-time=S of run",
+            format!("the command \"{word}\" is not supported"),
+            "known are prepare, run and cleanup",
+            "for a warm-up use run --warmup-time=S",
         ),
     }
 }
@@ -322,8 +323,8 @@ impl Out<'_> {
         match text.parse::<f64>() {
             Ok(number) if number.is_finite() && number >= 0.0 => Ok(number),
             _ => refuse(
-                format!("--{name}={text} is no number"),
-                "one from 0 on is wanted",
+                format!("--{name}={text} is not a number"),
+                "a number from 0 is needed",
                 format!("--{name}=N"),
             ),
         }
@@ -334,8 +335,8 @@ impl Out<'_> {
         for name in ["mysql-host", "mysql-port", "mysql-socket"] {
             if let Some(list) = self.given(name).filter(|value| value.contains(',')) {
                 return refuse(
-                    format!("--{name}={list}: one server is taken"),
-                    "our generator takes several servers from an inventory",
+                    format!("--{name}={list}: only one server is possible"),
+                    "the load generator reads several servers from an inventory",
                     "sealion config inventory, then sealion bench load without -h",
                 );
             }
@@ -348,8 +349,7 @@ impl Out<'_> {
             _ => {
                 let host = self.given("mysql-host").unwrap_or("localhost").to_owned();
                 if host == "localhost" {
-                    self.notes
-                        .push("localhost is reached over TCP here, where sysbench takes the socket".into());
+                    self.notes.push("localhost is a TCP connection here; sysbench uses the socket".into());
                 }
                 let port = self.given("mysql-port").unwrap_or("3306").to_owned();
                 self.put("--host", &host);
@@ -366,8 +366,8 @@ impl Out<'_> {
             codes.sort_unstable();
             if codes != IGNORED_ERRORS {
                 return refuse(
-                    format!("--mysql-ignore-errors={list} is not had here"),
-                    "errors 1213, 1205 and 1020 begin the event again, any other ends the measurement",
+                    format!("--mysql-ignore-errors={list} is not supported"),
+                    "errors 1213, 1205 and 1020 restart the event, any other error ends the measurement",
                     "leave it out",
                 );
             }
@@ -390,8 +390,8 @@ impl Out<'_> {
                 self.put(ours, &file);
             }
             self.notes.push(
-                "--mysql-ssl=on takes cacert.pem, client-cert.pem and client-key.pem of this directory, as sysbench 1.0 does; \
-                 --mysql-ssl=REQUIRED needs no files"
+                "--mysql-ssl=on uses cacert.pem, client-cert.pem and client-key.pem of this directory, as sysbench \
+                 1.0 does; --mysql-ssl=REQUIRED needs no files"
                     .into(),
             );
         } else {
@@ -400,8 +400,8 @@ impl Out<'_> {
                 "DISABLED" | "PREFERRED" | "REQUIRED" | "VERIFY_CA" | "VERIFY_IDENTITY" => upper.as_str(),
                 _ => {
                     return refuse(
-                        format!("--mysql-ssl={mode} is not known"),
-                        "sysbench 1.0 has on and off; later ones have the modes of mysql's --ssl-mode",
+                        format!("unknown mode --mysql-ssl={mode}"),
+                        "sysbench 1.0 has on and off; later versions have the modes of mysql's --ssl-mode",
                         "--mysql-ssl=REQUIRED",
                     );
                 }
@@ -452,8 +452,8 @@ impl Out<'_> {
             Some("disable") => self.words.push("--text-protocol".into()),
             Some(other) => {
                 return refuse(
-                    format!("--db-ps-mode={other} is no way to send statements"),
-                    "sysbench knows auto (they are prepared) and disable (they go as text)",
+                    format!("unknown mode --db-ps-mode={other}"),
+                    "sysbench has auto (prepared statements) and disable (text)",
                     "one of these two",
                 );
             }
@@ -492,22 +492,22 @@ impl Out<'_> {
         if let Some(name) = self.options.keys().find(|name| !is_known(name)) {
             return refuse(
                 format!("{BULK} has no --{name}"),
-                "its tables are one for each thread, and its statements have one size",
+                "it has one table per thread, and statements of one size",
                 "leave it out",
             );
         }
         for name in ["events", "rate"] {
             if self.number(name, 0.0)? > 0.0 {
                 return refuse(
-                    format!("--{name} counts rows with sysbench's {BULK}, and statements here"),
-                    "an event of sysbench is one row, sent when half a MiB of them is together",
+                    format!("--{name} counts rows in sysbench's {BULK}, but statements here"),
+                    "an event of sysbench is one row, sent together with others as half a MiB",
                     "--time=S",
                 );
             }
         }
         self.notes.push(
-            "an event of sysbench's bulk_insert is a row, one of ours a statement of half a MiB: compare its events/s with \
-             our \"rows written\""
+            "an event of sysbench's bulk_insert is a row, one of sealion a statement of half a MiB: compare its \
+             events/s with \"rows written\""
                 .into(),
         );
         Ok(())
@@ -521,7 +521,7 @@ impl Out<'_> {
         if !engine.is_empty() {
             self.put("--engine", &engine);
         }
-        self.notes.push("the tables are made anew, where sysbench keeps those that are there".into());
+        self.notes.push("the tables are created again; sysbench keeps existing ones".into());
     }
 
     fn prepare(&mut self) -> Result<(), Refusal> {

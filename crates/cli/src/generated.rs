@@ -28,7 +28,7 @@ pub fn write_man_pages(dir: &Path) -> Result<u8, OpsError> {
         OpsError::usage(
             "cannot write the man pages",
             error.to_string(),
-            "name a directory that you may write to",
+            "choose a directory that you may write to",
         )
     })?;
     Ok(0)

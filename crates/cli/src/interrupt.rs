@@ -25,7 +25,7 @@ pub fn flag() -> Result<Arc<AtomicBool>, OpsError> {
             std::process::exit(130);
         }
         first = Some(Instant::now());
-        show::tell("ending; once more ends at once");
+        show::tell("stopping; press Ctrl-C again to stop at once");
     })
     .map_err(|error| OpsError::internal("cannot handle Ctrl-C", error))?;
     Ok(stop)

@@ -33,7 +33,8 @@ fn main() -> ExitCode {
             std::process::exit(2);
         }
         show::tell(&format!(
-            "error: sealion has a fault\n  why:  {text}\n  next: please report this; a change can be gone on with: sealion resume"
+            "error: internal error of sealion\n  why:  {text}\n  next: please report this bug; to continue a \
+             change: sealion resume"
         ));
     }));
     if let Err(error) = options::connect::no_password_in_argv() {

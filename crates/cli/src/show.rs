@@ -69,11 +69,7 @@ pub fn is_writable(path: &Path) -> Result<(), OpsError> {
         Ok(()) if path.is_dir() => "it is a directory",
         Ok(()) => return Ok(()),
     };
-    Err(OpsError::usage(
-        format!("{} cannot be written", path.display()),
-        why,
-        "name a file that you may write",
-    ))
+    Err(OpsError::usage(format!("cannot write {}", path.display()), why, "choose a file that you may write"))
 }
 
 pub fn table(header: &[&str], rows: Vec<Vec<String>>) -> String {
@@ -142,9 +138,7 @@ pub fn out(line: &str) {
 
 /// Stdout could not be written.
 pub fn tell_lost(why: &str) {
-    tell(&format!(
-        "error: the output cannot be written\n  why:  {why}\n  next: print it where there is room"
-    ));
+    tell(&format!("error: cannot write the output\n  why:  {why}\n  next: print it where there is space"));
 }
 
 pub fn has_lost() -> bool {

@@ -142,22 +142,22 @@ fn play(options: &DemoOptions, say: Say<'_>, slot: &mut Option<Up>) -> Result<De
     let mut stage = Stage { say, phases: Vec::new() };
     std::fs::create_dir_all(&options.out).map_err(|error| {
         OpsError::usage(
-            format!("the directory {} cannot be made", options.out.display()),
+            format!("cannot create the directory {}", options.out.display()),
             error.to_string(),
-            "name another with --out",
+            "choose another one with --out",
         )
     })?;
     // Refused here rather than after three minutes of work.
     let probe = options.out.join(".sealion-write-test");
     std::fs::write(&probe, b"").and_then(|()| std::fs::remove_file(&probe)).map_err(|error| {
         OpsError::usage(
-            format!("nothing can be written into {}", options.out.display()),
+            format!("cannot write into {}", options.out.display()),
             error.to_string(),
-            "name another with --out",
+            "choose another one with --out",
         )
     })?;
 
-    let up = stage.phase("a first server, as a new cluster", |_| {
+    let up = stage.phase("start the first server as a new cluster", |_| {
         labs::first_node(&options.lab, &options.lab.dir.join("operator"))
     })?;
     let up = slot.insert(up);
@@ -167,7 +167,7 @@ fn play(options: &DemoOptions, say: Say<'_>, slot: &mut Option<Up>) -> Result<De
         Ok(sniffer) => (Some(sniffer), String::new()),
         Err(error) => (None, error.to_string()),
     };
-    stage.phase("two more join by SST, one comes back by IST, all in clear text, watched", |say| {
+    stage.phase("two servers join by SST, one rejoins by IST, all captured in cleartext", |say| {
         let first = &targets(&up.cluster)[0];
         workload::prepare(&up.cluster.login, first)
             .map_err(|error| cannot("cannot fill the first server")(&error))?;
@@ -179,10 +179,10 @@ fn play(options: &DemoOptions, say: Say<'_>, slot: &mut Option<Up>) -> Result<De
         }
         come_back_by_ist(up, "n3")?;
         transferred(up, "n3", sniffer.as_mut());
-        say("n3 came back by IST");
+        say("n3 rejoined by IST");
         Ok(())
     })?;
-    let before = stage.phase("look: what is configured, effective, seen", |say| {
+    let before = stage.phase("check what is configured, effective and seen", |say| {
         let sights = look(up, sniffer)?;
         let status = status::with_sights(
             &up.cluster,
@@ -192,14 +192,14 @@ fn play(options: &DemoOptions, say: Say<'_>, slot: &mut Option<Up>) -> Result<De
         tell_status(&status, say);
         Ok(status)
     })?;
-    let price_before = stage.phase("price: a short workload in clear text", |say| price(up, say))?;
+    let price_before = stage.phase("measure a short workload in cleartext", |say| price(up, say))?;
 
     // The roll, under load.
     let change = Change::new(Verb::Enable, Noun::ALL);
     let passphrase = up.cluster.passphrase(None)?;
     let mut recorder = Recorder::new();
     let dir = up.lab.file.dir.join("writers");
-    let (roll_row, sealed) = stage.phase("enable galera,sst,clients while six writers write", |say| {
+    let (roll_row, sealed) = stage.phase("enable galera,sst,clients while six clients write", |say| {
         let writers = Writers::start(up, &dir)?;
         std::thread::sleep(Duration::from_millis(WRITERS_MARGIN_MS));
         let plan = roll::plan(&up.cluster, &options.settings, passphrase.clone(), &change)?;
@@ -223,20 +223,21 @@ fn play(options: &DemoOptions, say: Say<'_>, slot: &mut Option<Up>) -> Result<De
     })?;
 
     // On the same three nodes as before, so that a fourth one on the same cores is not what is measured.
-    let price_after = stage.phase("price: the same workload, sealed", |say| price(up, say))?;
+    let price_after = stage.phase("measure the same workload with TLS", |say| price(up, say))?;
 
     // After: the same looks, and three who must not get in.
     let mut sniffer = Sniffer::start(&up.cluster).ok();
-    let (mut join, intruders) = stage.phase("a fourth node joins by SST; three intruders try", |say| {
-        let intruders = refusals::start(up, say)?;
-        let mut join = fourth_node(up, &options.settings, passphrase.clone(), say)?;
-        join.donor = transferred(up, &join.node, sniffer.as_mut());
-        come_back_by_ist(up, "n3")?;
-        transferred(up, "n3", sniffer.as_mut());
-        say("n3 came back by IST");
-        Ok((join, intruders))
-    })?;
-    let after = stage.phase("look again", |say| {
+    let (mut join, intruders) =
+        stage.phase("a fourth node joins by SST; three intruders try to join or log in", |say| {
+            let intruders = refusals::start(up, say)?;
+            let mut join = fourth_node(up, &options.settings, passphrase.clone(), say)?;
+            join.donor = transferred(up, &join.node, sniffer.as_mut());
+            come_back_by_ist(up, "n3")?;
+            transferred(up, "n3", sniffer.as_mut());
+            say("n3 rejoined by IST");
+            Ok((join, intruders))
+        })?;
+    let after = stage.phase("check again", |say| {
         let sights = look(up, sniffer)?;
         let status = status::with_sights(
             &up.cluster,
@@ -255,13 +256,12 @@ fn play(options: &DemoOptions, say: Say<'_>, slot: &mut Option<Up>) -> Result<De
         }
     }
     // After the capture: what the intruding client says in clear text is not the application's.
-    let refusals =
-        stage.phase("what became of the intruders", |say| refusals::finish(up, &intruders, say))?;
+    let refusals = stage.phase("results of the intruders", |say| refusals::finish(up, &intruders, say))?;
 
     let audited = stage.phase("audit: every acknowledged write, on every node", |say| {
         let lost = audit(up, &sealed.acks)?;
         say(&format!(
-            "{} writes looked for on {} nodes, {lost} lost",
+            "{} writes checked on {} nodes, {lost} lost",
             sealed.acks.len(),
             up.cluster.nodes.len()
         ));
@@ -270,7 +270,7 @@ fn play(options: &DemoOptions, say: Say<'_>, slot: &mut Option<Up>) -> Result<De
 
     let mut full = Full::default();
     if options.full {
-        stage.phase("the fourth node leaves again", |_| leave(up, "n4"))?;
+        stage.phase("the fourth node leaves the cluster", |_| leave(up, "n4"))?;
         full = run_full(options, up, &mut stage)?;
     }
 
@@ -290,7 +290,7 @@ fn play(options: &DemoOptions, say: Say<'_>, slot: &mut Option<Up>) -> Result<De
         servers: machine::servers(&before, up),
         method: shape::Method {
             capture: before.sights.first().map_or_else(|| format!("none: {can_see}"), |sight| {
-                let place = if options.lab.namespace { ", in a network namespace of the demo's own" } else { "" };
+                let place = if options.lab.namespace { ", in the demo's own network namespace" } else { "" };
                 format!("{}{place}", sight.method)
             }),
             namespace: options.lab.namespace,
@@ -306,13 +306,14 @@ fn play(options: &DemoOptions, say: Say<'_>, slot: &mut Option<Up>) -> Result<De
         join: Some(join),
         roll: roll_row.0,
         price: Some(shape::Price {
-            note: "Two blocks with restarts between them are described, not compared: caches, plans and placement differ \
-                   too, so no causal interval is claimed. The spread is that of the seconds within a block."
+            note: "The two blocks have restarts between them. Caches, query plans and placement differ too, so the \
+                   difference is not the effect of TLS alone, and no interval is given. The spread is that of the \
+                   seconds within a block."
                 .into(),
             workload: format!(
-                "{PRICE_THREADS} connections, round robin over {NODES} nodes; a transaction is 3 point selects and 1 update, \
-                 closed loop, {PRICE_S} s after {PRICE_WARM_UP_S} s of warm-up; {} of {PRICE_THREADS} connections over TLS \
-                 before, {} after",
+                "{PRICE_THREADS} connections, round robin over {NODES} nodes; a transaction is 3 point selects and \
+                 1 update, closed loop, {PRICE_S} s after {PRICE_WARM_UP_S} s of warm-up; {} of {PRICE_THREADS} \
+                 connections used TLS before, {} after",
                 price_before.tls_connections, price_after.tls_connections
             ),
             before: block(&price_before),
@@ -337,8 +338,8 @@ fn play(options: &DemoOptions, say: Say<'_>, slot: &mut Option<Up>) -> Result<De
 
 const NOT_LOOKED_AT: &[&str] = &[
     "data at rest: files, redo and binary logs (a later version)",
-    "the MySQL protocol of clients other than sealion's own and the writers'",
-    "how strong the keys and suites are: TLS was seen, its quality was not graded",
+    "connections of clients other than sealion's own and the writers'",
+    "the strength of keys and cipher suites: TLS was captured, but not graded (sealion scan does)",
 ];
 
 /// Writes rows on one node through its socket, so that a transfer has something with a canary in it.
@@ -414,7 +415,7 @@ fn tell_status(status: &Status, say: Say<'_>) {
         let canaries: u64 = of_kind.iter().map(|sight| sight.canaries).sum();
         if !of_kind.is_empty() {
             say(&format!(
-                "{kind:<7} {} plain, {} sealed, {} unknown; {canaries} canaries read",
+                "{kind:<7} {} plain, {} sealed, {} unknown; {canaries} canaries found",
                 count("plain"),
                 count("sealed"),
                 count("unknown")
@@ -427,7 +428,7 @@ fn tell_status(status: &Status, say: Say<'_>) {
         }
     }
     for line in &status.not_looked_at {
-        say(&format!("not looked at: {line}"));
+        say(&format!("not checked: {line}"));
     }
 }
 
@@ -451,8 +452,7 @@ fn price(up: &Up, say: Say<'_>) -> Result<Block, OpsError> {
         server_pids: labs::pids(up).into_values().collect(),
         seed: 1,
     };
-    let block =
-        workload::run(&spec, &up.app).map_err(|error| cannot("the workload could not run")(&error))?;
+    let block = workload::run(&spec, &up.app).map_err(|error| cannot("cannot run the workload")(&error))?;
     say(&format!(
         "{:.0} transactions/s (sd {:.0}), p95 {:.1} ms, {} of {} connections over TLS",
         block.throughput_per_s,
@@ -543,7 +543,7 @@ fn donor_of(up: &Up, joiner: &str) -> String {
 
 fn audit(up: &Up, acks: &[bench::writers::Ack]) -> Result<u64, OpsError> {
     let audits = bench::audit::audit(&targets(&up.cluster), &up.app, acks)
-        .map_err(|error| cannot("a node could not be audited")(&error))?;
+        .map_err(|error| cannot("cannot audit a node")(&error))?;
     let mut lost: Vec<(u32, u64)> = audits.into_iter().flat_map(|audit| audit.lost).collect();
     lost.sort_unstable();
     lost.dedup();
@@ -581,16 +581,16 @@ fn summary(
         failures.push(format!("{lost} acknowledged writes were lost"));
     }
     if sealed.outcome.failed > 0 {
-        failures.push(format!("{} transactions failed during the roll", sealed.outcome.failed));
+        failures.push(format!("{} transactions failed during the change", sealed.outcome.failed));
     }
     if canaries_after > 0 {
-        failures.push(format!("{canaries_after} canaries were read after"));
+        failures.push(format!("{canaries_after} canaries were found after the change"));
     }
     if after.sights.iter().any(|sight| sight.seen == Seen::Plain) {
-        failures.push("a link was seen in clear text after".into());
+        failures.push("cleartext was captured on a link after the change".into());
     }
     for refusal in refusals.iter().filter(|refusal| !refusal.refused) {
-        failures.push(format!("the {} was let in", refusal.who));
+        failures.push(format!("the {} was accepted", refusal.who));
     }
     if !join.synced {
         failures.push(format!("{} did not join", join.node));
@@ -598,13 +598,12 @@ fn summary(
     let (verdict, verdict_why) = if !failures.is_empty() {
         (Outcome::Failed, format!("{}.", failures.join("; ")))
     } else if pairs_open || LinkKind::ALL.into_iter().any(kind_open) {
-        (Outcome::Unproven, "Nothing failed, but not every link could be seen sealed.".into())
+        (Outcome::Unproven, "Nothing failed, but not every link could be verified.".into())
     } else {
         (
             Outcome::Proven,
-            "Every link that carried anything carried only TLS, in a capture that did see its plain control; no acknowledged \
-             write was lost, \
-             and every intruder was refused."
+            "Every link with traffic carried only TLS, in a capture that found the cleartext control. No \
+             acknowledged write was lost, and every intruder was rejected."
                 .into(),
         )
     };
@@ -663,23 +662,18 @@ fn run_full(options: &DemoOptions, up: &Up, stage: &mut Stage<'_>) -> Result<Ful
             })
             .collect(),
     });
-    full.disable = Some(under_writers(
-        options,
-        up,
-        stage,
-        "disable: back to clear text, while it serves",
-        "disable",
-        |say, recorder| change(options, up, &Change::new(Verb::Disable, Noun::ALL), say, recorder),
-    )?);
-    full.undo =
-        Some(under_writers(options, up, stage, "undo that: sealed again", "undo", |say, recorder| {
-            go_back(options, up, say, recorder)
+    full.disable =
+        Some(under_writers(options, up, stage, "disable TLS under load", "disable", |say, recorder| {
+            change(options, up, &Change::new(Verb::Disable, Noun::ALL), say, recorder)
         })?);
-    under_writers(options, up, stage, "disable once more", "disable-2", |say, recorder| {
+    full.undo = Some(under_writers(options, up, stage, "undo that", "undo", |say, recorder| {
+        go_back(options, up, say, recorder)
+    })?);
+    under_writers(options, up, stage, "disable TLS again", "disable-2", |say, recorder| {
         change(options, up, &Change::new(Verb::Disable, Noun::ALL), say, recorder)
     })?;
     full.enable_again =
-        Some(under_writers(options, up, stage, "enable again", "enable-again", |say, recorder| {
+        Some(under_writers(options, up, stage, "enable TLS again", "enable-again", |say, recorder| {
             change(options, up, &Change::new(Verb::Enable, Noun::ALL), say, recorder)
         })?);
     Ok(full)

@@ -108,8 +108,8 @@ pub fn see_again(lab: &LabOptions) -> Vec<SeeAgain> {
     let dir = lab.dir.display();
     let row = |what: &str, command: String| SeeAgain { what: what.into(), command };
     let mut rows = vec![
-        row("the same, from nothing", "make demo".into()),
-        row("and leave it up", "sealion demo --keep".into()),
+        row("run the demo again", "make demo".into()),
+        row("and keep the cluster running", "sealion demo --keep".into()),
     ];
     let about = row("what a finding means", "sealion explain SL1001".into());
     if !lab.keep {
@@ -125,7 +125,7 @@ pub fn see_again(lab: &LabOptions) -> Vec<SeeAgain> {
     ]);
     if !lab.relay {
         let command = format!("sealion lab exec --dir {dir} -- tcpdump -i lo -A port 4567");
-        rows.insert(3, row("the bytes themselves", command));
+        rows.insert(3, row("the captured bytes", command));
     }
     rows
 }

@@ -52,7 +52,7 @@ pub fn start(up: &mut Up, say: Say<'_>) -> Result<Intruders, OpsError> {
         &CaSpec { common_name: "somebody else's CA".into(), valid_days: 30, key: KeyKind::EcP256 },
         now_unix(),
     )
-    .map_err(|error| internal("cannot make a foreign CA")(&error))?;
+    .map_err(|error| internal("cannot create a foreign CA")(&error))?;
     let foreign = intruder(up, "n9", Some(&ca))?;
     for node in [&plain, &foreign] {
         up.lab.start(&node.name, &[], Wait::Nothing)?;
@@ -60,12 +60,8 @@ pub fn start(up: &mut Up, say: Say<'_>) -> Result<Intruders, OpsError> {
     say("a node without TLS and a node with a foreign certificate try to join");
     Ok(Intruders {
         nodes: vec![
-            (plain, "node without TLS", "to join the cluster without any socket.ssl option"),
-            (
-                foreign,
-                "node with a foreign certificate",
-                "to join the cluster with a certificate of another CA",
-            ),
+            (plain, "node without TLS", "join the cluster without any socket.ssl option"),
+            (foreign, "node with a foreign certificate", "join the cluster with a certificate of another CA"),
         ],
         marks,
     })
@@ -82,7 +78,7 @@ fn intruder(up: &mut Up, name: &str, ca: Option<&Ca>) -> Result<NodeSpec, OpsErr
     let bytes =
         std::fs::read(&path).map_err(|error| internal("cannot read an option file of the lab")(&error))?;
     let mut file = OptionFile::parse(&bytes, &path.display().to_string())
-        .map_err(|error| internal("the lab's own option file is damaged")(&error))?;
+        .map_err(|error| internal("an option file of the lab is damaged")(&error))?;
     let mut options = server::ProviderOptions::parse(
         file.get(&["galera"], "wsrep_provider_options").and_then(|item| item.value).unwrap_or(""),
     );
@@ -101,10 +97,10 @@ fn intruder(up: &mut Up, name: &str, ca: Option<&Ca>) -> Result<NodeSpec, OpsErr
                 },
                 now_unix(),
             )
-            .map_err(|error| internal("cannot make a foreign certificate")(&error))?;
+            .map_err(|error| internal("cannot create a foreign certificate")(&error))?;
         let dir = node.tls_dir();
         std::fs::create_dir_all(&dir)
-            .map_err(|error| internal("cannot make a directory of the lab")(&error))?;
+            .map_err(|error| internal("cannot create a directory of the lab")(&error))?;
         let put = |file: &str, text: &str, mode: u32| {
             trust::file::write_atomically(&dir.join(file), text.as_bytes(), mode, None)
                 .map_err(|error| internal("cannot write a foreign certificate")(&error))
@@ -158,7 +154,7 @@ pub fn finish(up: &mut Up, intruders: &Intruders, say: Say<'_>) -> Result<Vec<Re
         said.dedup();
         said.truncate(3);
         let refused = ended && !was_member && !said.is_empty();
-        say(&format!("{who}: {}", if refused { "refused" } else { "NOT refused" }));
+        say(&format!("{who}: {}", if refused { "refused" } else { "NOT rejected" }));
         refusals.push(Refusal {
             who: (*who).into(),
             asked: (*asked).into(),
@@ -197,7 +193,7 @@ fn plain_client(up: &Up, say: Say<'_>) -> Refusal {
         match Client::connect(&options) {
             Ok(_) => {
                 refused = false;
-                answers.push(format!("{}: let in", node.name));
+                answers.push(format!("{}: accepted", node.name));
             }
             Err(net::NetError::Refused { code, message, .. }) => {
                 answers.push(format!("{}: error {code}: {message}", node.name));
@@ -208,10 +204,10 @@ fn plain_client(up: &Up, say: Say<'_>) -> Refusal {
             }
         }
     }
-    say(&format!("client without TLS: {}", if refused { "refused" } else { "NOT refused" }));
+    say(&format!("client without TLS: {}", if refused { "refused" } else { "NOT rejected" }));
     Refusal {
         who: "client without TLS".into(),
-        asked: "to log in over TCP with the right password and ssl-mode=DISABLED".into(),
+        asked: "log in over TCP with the right password and ssl-mode=DISABLED".into(),
         answer: answers.join("\n"),
         refused,
     }

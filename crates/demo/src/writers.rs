@@ -35,7 +35,7 @@ fn internal(what: &str) -> impl Fn(std::io::Error) -> OpsError + '_ {
 
 impl Writers {
     pub fn start(up: &Up, dir: &Path) -> Result<Self, OpsError> {
-        std::fs::create_dir_all(dir).map_err(internal("cannot make the writers' directory"))?;
+        std::fs::create_dir_all(dir).map_err(internal("cannot create the directory of the writers"))?;
         let earlier = read_all(dir).len();
         let config = Config {
             targets: super::targets(&up.cluster),
@@ -45,13 +45,13 @@ impl Writers {
         };
         let path = dir.join("config.json");
         let text = serde_json::to_string(&config)
-            .map_err(|error| OpsError::internal("cannot write the writers' configuration", error))?;
-        std::fs::write(&path, text).map_err(internal("cannot write the writers' configuration"))?;
+            .map_err(|error| OpsError::internal("cannot write the configuration of the writers", error))?;
+        std::fs::write(&path, text).map_err(internal("cannot write the configuration of the writers"))?;
         let _ = std::fs::remove_file(writers::outcome_path(dir));
         let itself = std::env::current_exe().map_err(internal("cannot find the running sealion"))?;
         // Their errors go to a file: they are part of what is reported.
         let errors = std::fs::File::create(dir.join("stderr.log"))
-            .map_err(internal("cannot make the writers' log"))?;
+            .map_err(internal("cannot create the log of the writers"))?;
         let child = Command::new(itself)
             .arg("__writers")
             .arg(&path)
@@ -73,9 +73,9 @@ impl Writers {
             return Err(OpsError::internal(format!("the writers ended with {status}"), said.trim()));
         }
         let text = std::fs::read_to_string(writers::outcome_path(&self.dir))
-            .map_err(internal("the writers left no result"))?;
+            .map_err(internal("the writers wrote no result"))?;
         let outcome: Outcome = serde_json::from_str(&text)
-            .map_err(|error| OpsError::internal("the writers' result is damaged", error))?;
+            .map_err(|error| OpsError::internal("the result of the writers is damaged", error))?;
         let all = read_all(&self.dir);
         let acks = newest(all, outcome.acknowledged, self.earlier);
         Ok(Sealed { outcome, acks })

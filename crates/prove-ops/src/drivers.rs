@@ -10,7 +10,7 @@ use std::time::Duration;
 use prove::attack::{Chain, Dates, Names};
 use prove::client::{Client, Mode, Promise};
 use prove::talk::Over;
-use prove::{Attack, Verdict};
+use prove::{Attack, Protocol, Verdict};
 use report::shape::{
     PROVE_CLIENTS_SCHEMA_ID, ProveCaseRow, ProveClientsReport, ProveDriverRow, ProveModeRow,
 };
@@ -223,7 +223,7 @@ pub fn clients(
                 let mut logins = Vec::new();
                 let has_login = wanted.logins.iter().any(|attack| attack.is_played_in(client.protocol));
                 for row in rows.iter().filter(|row| has_login && is_default_or_strictest(row, &rows)) {
-                    said(&format!("{}: {}, its login", client.name, row.mode.options));
+                    said(&format!("{}: {}, attacks on the login", client.name, row.mode.options));
                     let mut login = try_mode(stage, wanted, wanted.logins, client, row.mode, &dir, stop)?;
                     login.outcomes.splice(..0, row.outcomes.first().cloned());
                     logins.push(login);
@@ -298,7 +298,7 @@ fn ready(
         OpsError::usage(
             format!("{} cannot be written", dir.display()),
             error.to_string(),
-            "name another place: --dir DIR",
+            "choose another directory: --dir DIR",
         )
     };
     if let Some(missing) = client.needs.iter().find(|name| site::machine::program(name).is_none()) {
@@ -310,7 +310,7 @@ fn ready(
     if !is_installed {
         if !installs {
             return Ok(Err((
-                "it is not installed".into(),
+                "not installed".into(),
                 format!("sealion prove clients --install --only {}", client.id),
             )));
         }
@@ -335,7 +335,7 @@ fn ready(
     }
     let words: Vec<&str> = client.run.iter().copied().chain(["version"]).collect();
     Ok(say(&words, dir)
-        .map_err(|why| (format!("it does not say its version: {why}"), client.needs_hint.to_owned())))
+        .map_err(|why| (format!("it does not print its version: {why}"), client.needs_hint.to_owned())))
 }
 
 /// What a command prints, or the last line of why not.
@@ -354,7 +354,7 @@ fn say(words: &[&str], dir: &Path) -> Result<String, String> {
     }
     let text = String::from_utf8_lossy(&output.stderr);
     Err(wire::printable(
-        text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing").trim(),
+        text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it printed nothing").trim(),
     ))
 }
 
@@ -374,7 +374,7 @@ pub fn data(all: &[Tried]) -> String {
     for (row, one) in report.clients.iter_mut().zip(all) {
         // The words of a program that failed may name places.
         if row.why.is_some() {
-            row.why = Some("it was not tried".into());
+            row.why = Some("not tested".into());
             row.next = Some(one.client.needs_hint.into());
         }
         // Nothing is predicted from these, and they are most of the bytes.
@@ -403,6 +403,7 @@ fn driver_row(one: &Tried) -> ProveDriverRow {
             ProveDriverRow { why: Some(why.clone()), next: Some(next.clone()), ..untried }
         }
         State::Tried { version, rows, logins } => {
+            let protocol = one.client.protocol;
             let login = |row: &Row| logins.iter().find(|login| login.mode.id == row.mode.id);
             let modes = rows.iter().map(|row| ProveModeRow {
                 mode: row.mode.id.into(),
@@ -410,10 +411,12 @@ fn driver_row(one: &Tried) -> ProveDriverRow {
                 promises: row.mode.promises.to_string(),
                 is_controlled: row.is_controlled(),
                 broken_by: row.broken_promise().map(|one| one.attack.id.into()),
-                cases: row.outcomes.iter().map(case_row).collect(),
+                cases: row.outcomes.iter().map(|one| case_row_in(one, protocol)).collect(),
                 // The honest server is among `cases`.
                 logins: login(row)
-                    .map(|login| login.outcomes.iter().skip(1).map(case_row).collect())
+                    .map(|login| {
+                        login.outcomes.iter().skip(1).map(|one| case_row_in(one, protocol)).collect()
+                    })
                     .unwrap_or_default(),
             });
             ProveDriverRow { version: Some(version.clone()), modes: modes.collect(), ..untried }
@@ -423,11 +426,16 @@ fn driver_row(one: &Tried) -> ProveDriverRow {
 
 /// One attack on one client, in the published shape.
 pub fn case_row(one: &Outcome) -> ProveCaseRow {
+    case_row_in(one, Protocol::MySql)
+}
+
+/// The same in the words of a protocol.
+pub fn case_row_in(one: &Outcome, protocol: Protocol) -> ProveCaseRow {
     ProveCaseRow {
         case: one.attack.id.into(),
         family: one.attack.family.to_string(),
         verdict: one.verdict.letters().into(),
-        text: one.verdict.to_string(),
+        text: one.verdict.text(protocol).into(),
         has_fallen: one.has_fallen(),
         is_guessable: one.is_guessable,
         connections: count(one.connections),
@@ -456,13 +464,13 @@ pub fn page(all: &[Tried], columns: &[&Attack], on: &str) -> String {
     };
     let kept = Kept::of(all);
     let mut page = format!(
-        "# What clients do\n\n\
-         Made by `sealion prove clients --install{asked} --page FILE` on {on}; delete it, run that again, and it is back.\n\
-         The same run wrote `clients.json` beside it, from which `sealion prove config` predicts.\n\
-         Each client was run once for each column; what counts is what the rogue server saw\n\
-         ([the letters](../tasks/prove.md)). **Bold**: the options promise something that the client did not keep. *In italics*:\n\
-         the honest server was not accepted, so what is refused beside it says nothing of attacks.\n\n\
-         Of {} ways of setting TLS that promise something, {} do not keep it; {} of them go on in clear text.\n\n\
+        "# Client behaviour under attack\n\n\
+         Made by `sealion prove clients --install{asked} --page FILE` on {on}; the same command makes it again.\n\
+         The same run wrote `clients.json`, from which `sealion prove config` makes its predictions.\n\
+         Each client was run once for each column. What the rogue server received decides\n\
+         ([the letters](../tasks/prove.md#verdicts)). The promise is what somebody who reads the options expects. **Bold**: the client\n\
+         was weaker than that. *Italics*: the client did not accept the honest server, so that row shows nothing about attacks.\n\n\
+         Of {} TLS settings that promise something, {} are weaker than they promise; {} of them use or fall back to cleartext.\n\n\
          | client | options | promise | {} |\n|---|---|---|{}\n",
         kept.promising,
         kept.broken,
@@ -477,11 +485,12 @@ pub fn page(all: &[Tried], columns: &[&Attack], on: &str) -> String {
     let has_logins = |one: &Tried| matches!(&one.state, State::Tried { logins, .. } if !logins.is_empty());
     if all.iter().any(has_logins) {
         page += &format!(
-            "\n## At the login, and behind it\n\n\
-             The default way and the strictest one: the one whose promise is kept best, and that promises most. The first five\n\
-             columns and `local-infile` are without TLS, so whoever insists on it refuses after the greeting. `PW`: the rogue\n\
-             had the password itself; `FILE`: a file that it named. `ok-before-tls` is a right certificate with a wrong OK in\n\
-             clear text in front, and nothing behind: `AT` took the OK for the answer to its login, `cT` waited for a real one.\n\n\
+            "\n## At login and after it\n\n\
+             For each client the default settings and the strictest ones: those that are broken by the fewest attacks and promise\n\
+             most. The first five columns and `local-infile` are without TLS, so a client that requires TLS closes after the\n\
+             greeting. `PW`: the rogue server obtained the password. `FILE`: it obtained a file that it named. In `ok-before-tls`\n\
+             the certificate is right, but an OK packet in cleartext comes before TLS, and nothing after it: with `AT` the client\n\
+             took that OK for the answer to its login, with `cT` it waited for the real answer.\n\n\
              | client | options | promise | {} |\n|---|---|---|{}\n",
             LOGINS.join(" | "),
             "---|".repeat(LOGINS.len()),
@@ -499,7 +508,7 @@ pub fn page(all: &[Tried], columns: &[&Attack], on: &str) -> String {
         })
         .collect();
     if !missing.is_empty() {
-        page += "\nNot tried, and what they need:\n\n";
+        page += "\nNot tested, and what they need:\n\n";
         page += &missing.concat();
     }
     page
@@ -536,7 +545,6 @@ fn cell(row: &Row, id: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use prove::Protocol;
     use prove::attacks::attack;
 
     const MODES: &[Mode] = &[

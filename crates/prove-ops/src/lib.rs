@@ -46,8 +46,9 @@ const CANARY: &str = "sealion canary: made for one run, and worth nothing\n";
 /// # Errors
 /// A kernel that does not know it.
 pub fn keep_memory_private() -> Result<(), OpsError> {
-    nix::sys::prctl::set_dumpable(false)
-        .map_err(|error| OpsError::internal("cannot keep this process's memory out of cores", error))
+    nix::sys::prctl::set_dumpable(false).map_err(|error| {
+        OpsError::internal("cannot keep the memory of this process out of core files", error)
+    })
 }
 
 /// Where the rogue listens in a namespace of its own, and its name there.
@@ -83,10 +84,9 @@ impl Ground {
     /// # Errors
     /// Where the kernel does not allow it.
     pub fn named() -> Result<Self, OpsError> {
-        let dir = tempfile::Builder::new()
-            .prefix("sealion-prove-")
-            .tempdir()
-            .map_err(|error| OpsError::internal("no directory for the namespace's files", error))?;
+        let dir = tempfile::Builder::new().prefix("sealion-prove-").tempdir().map_err(|error| {
+            OpsError::internal("cannot create a directory for the files of the namespace", error)
+        })?;
         lab::namespace::enter_new_with_name(NAMED_ADDRESS, NAME, dir.path())?;
         Ok(Self { bind: IpAddr::V4(NAMED_ADDRESS), host: NAME.into(), _dir: Some(dir) })
     }
@@ -117,15 +117,14 @@ impl Stage {
         first_port: u16,
     ) -> Result<Self, OpsError> {
         let (bind, host) = (ground.bind, ground.host.as_str());
-        let dir = tempfile::Builder::new()
-            .prefix("sealion-prove-")
-            .tempdir()
-            .map_err(|error| OpsError::internal("no directory for the rogue's files", error))?;
+        let dir = tempfile::Builder::new().prefix("sealion-prove-").tempdir().map_err(|error| {
+            OpsError::internal("cannot create a directory for the files of the rogue server", error)
+        })?;
         let write = |name: &str, bytes: &[u8]| {
             let path = dir.path().join(name);
             std::fs::write(&path, bytes)
                 .map(|()| path)
-                .map_err(|error| OpsError::internal("the rogue's files cannot be written", error))
+                .map_err(|error| OpsError::internal("cannot write the files of the rogue server", error))
         };
         let canary = write("canary", CANARY.as_bytes())?;
         // Of this run, for a server that is none: it opens nothing. MySQL takes 32 characters for a replica's.
@@ -141,9 +140,9 @@ impl Stage {
         };
         let rogue = Rogue::start(settings, attacks, protocols, first_port).map_err(|error| {
             OpsError::cannot_look(
-                format!("the rogue cannot listen on {bind}"),
+                format!("the rogue server cannot listen on {bind}"),
                 error,
-                "name a free --port, or leave it out",
+                "choose a free --port, or leave it out",
             )
         })?;
         let ca = write("ca.pem", rogue.ca_pem())?;
@@ -213,7 +212,7 @@ pub struct Judged {
     pub is_controlled: bool,
 }
 
-/// Runs `command` once for each attack, the honest server first. `{host}`, `{port}`, `{user}`, `{password}` and `{ca}` in
+/// Runs `command` once for each attack, the honest server first; if the client does not even connect to that one, there is no other run. `{host}`, `{port}`, `{user}`, `{password}` and `{ca}` in
 /// its words are filled in, and stand in its environment as `SEALION_HOST` and so on; `MYSQL_PWD` is the password too.
 ///
 /// # Errors
@@ -240,11 +239,19 @@ pub fn client(
         }
         let late = add(&mut outcomes, attack, &stage.rogue.visits(LAST_WORDS), ended);
         late.iter().chain(outcomes.last()).for_each(&mut *each);
+        // A wrong command, most likely: the other attacks would only say the same once more.
+        if attack.family == Family::Control && has_not_connected(&outcomes) {
+            break;
+        }
     }
     let is_controlled = outcomes
         .iter()
         .any(|one| one.attack.family == Family::Control && matches!(one.verdict, Verdict::Accepted(_)));
     Ok(Judged { outcomes, is_controlled })
+}
+
+fn has_not_connected(outcomes: &[Outcome]) -> bool {
+    outcomes.last().is_some_and(|one| one.verdict == Verdict::NotConnected)
 }
 
 /// Adds the outcome of a run. A connection to an earlier attack that has ended only now counts there, and gives what that one
@@ -322,8 +329,8 @@ fn run(
     };
     let (program, words) = command.split_first().ok_or_else(|| {
         OpsError::usage(
-            "there is no client to try",
-            "no command was given",
+            "no client to test",
+            "no command after --",
             "sealion prove client -- mariadb -h {host} -P {port} -u {user} --ssl-ca={ca} -e 'SELECT 1'",
         )
     })?;
@@ -347,7 +354,7 @@ fn run(
         OpsError::usage(
             format!("{} cannot be started", filled(program).display()),
             error.to_string(),
-            "name the client's program behind --",
+            "give the client's program after --",
         )
     })?;
     let (send, receive) = mpsc::channel();
@@ -384,7 +391,7 @@ fn wait(child: &mut Child, at_most: Duration, stop: &AtomicBool) -> String {
             Ok(false) => {
                 end_group(child);
                 let _ = child.wait();
-                return format!("ended by sealion after {} s", at_most.as_secs());
+                return format!("stopped by sealion after {} s", at_most.as_secs());
             }
             Err(error) => return error.to_string(),
         }

@@ -46,16 +46,16 @@ impl Place {
         }
         let mut found = text.to_socket_addrs().map_err(|error| {
             OpsError::usage(
-                format!("\"{text}\" is no place"),
+                format!("invalid address \"{text}\""),
                 error.to_string(),
-                "name HOST:PORT, or the path of a unix socket",
+                "use HOST:PORT, or the path of a unix socket",
             )
         })?;
         found.next().map(Self::Tcp).ok_or_else(|| {
             OpsError::usage(
                 format!("\"{text}\" has no address"),
-                "the name is known, and nothing else",
-                "name HOST:PORT",
+                "the name exists, but has no address",
+                "use HOST:PORT",
             )
         })
     }
@@ -238,7 +238,7 @@ impl Running {
             OpsError::cannot_look(
                 format!("the relay cannot listen at {}", wish.listen),
                 error,
-                "name a free place with --listen",
+                "choose a free port or path with --listen",
             )
         })?;
         let shared = Arc::new(Shared {
@@ -253,7 +253,7 @@ impl Running {
         let listening = thread::Builder::new()
             .name("relay".into())
             .spawn(move || listen(&for_thread, &listener, &sender))
-            .map_err(|error| OpsError::internal("the relay's thread cannot be started", error))?;
+            .map_err(|error| OpsError::internal("cannot start the thread of the relay", error))?;
         Ok(Self { at, shared, said, listening: Some(listening) })
     }
 

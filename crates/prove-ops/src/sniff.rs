@@ -54,9 +54,9 @@ pub enum Word {
 pub fn words(given: &[String], file: Option<&Path>) -> Result<Words, OpsError> {
     Words::new(&raw_words(given, file)?).map_err(|error| {
         OpsError::usage(
-            "this cannot be looked for",
+            "cannot search for this text",
             error.to_string(),
-            "choose words that nobody sends by chance",
+            "choose a text that nobody sends by chance",
         )
     })
 }
@@ -70,9 +70,9 @@ pub fn raw_words(given: &[String], file: Option<&Path>) -> Result<Vec<Vec<u8>>, 
     if let Some(path) = file {
         let refused = |why: String| {
             OpsError::usage(
-                format!("{} cannot be read for words to look for", path.display()),
+                format!("cannot read texts to search for from {}", path.display()),
                 why,
-                "name a file with one word a line",
+                "use a file with one text per line",
             )
         };
         let file = File::open(path).map_err(|error| refused(error.to_string()))?;
@@ -116,7 +116,7 @@ pub fn sniff(
     let (method, file_bytes) = match source {
         Source::File(path) => {
             let read = file(path, &mut sniffer, stop, tell, &mut doubts)?;
-            (format!("the file {}", path.display()), read)
+            (format!("file {}", path.display()), read)
         }
         Source::Interface { name, seconds } => {
             (interface(name, *seconds, &mut sniffer, stop, tell, &mut doubts)?, 0)
@@ -130,27 +130,27 @@ pub fn sniff(
     };
     doubt(
         report.connections_over_limit,
-        "connections at least were not looked at: too many were open at once",
+        "or more connections were not decoded: too many were open at the same time",
     );
-    doubt(report.missing_bytes, "bytes were sent that are not in the capture");
-    doubt(report.unread_bytes, "compressed bytes could not be unpacked");
-    doubt(report.undecided, "connections may be in clear text or TLS: what would tell is not in the capture");
+    doubt(report.missing_bytes, "bytes are missing in the capture");
+    doubt(report.unread_bytes, "compressed bytes could not be decompressed");
+    doubt(report.undecided, "connections are cleartext or TLS: the capture does not contain enough to know");
     doubt(
         report.joined_in_the_middle,
-        "connections had begun before the capture: their logins are not in it",
+        "connections began before the capture, so it does not contain their logins",
     );
     for (kind, packets) in &report.not_looked_at {
-        doubts.push(format!("{packets} packets were not looked at: {}", kind.text()));
+        doubts.push(format!("{packets} packets were not decoded: {}", kind.text()));
     }
     if report.not_looked_at_of_other_kinds > 0 {
         let packets = report.not_looked_at_of_other_kinds;
-        doubts.push(format!("{packets} packets of further kinds were not looked at"));
+        doubts.push(format!("{packets} packets of other kinds were not decoded"));
     }
     Ok(Sniffed { report, method, file_bytes, elapsed: began.elapsed(), doubts })
 }
 
 fn cannot_read(path: &Path, why: impl std::fmt::Display, next: &str) -> OpsError {
-    OpsError::cannot_look(format!("{} cannot be read as a capture", path.display()), why, next)
+    OpsError::cannot_look(format!("cannot read {} as a capture", path.display()), why, next)
 }
 
 fn file(
@@ -160,7 +160,7 @@ fn file(
     tell: &mut dyn FnMut(Word),
     doubts: &mut Vec<String>,
 ) -> Result<u64, OpsError> {
-    let failed = |error: std::io::Error| cannot_read(path, error, "name a file that you may read");
+    let failed = |error: std::io::Error| cannot_read(path, error, "choose a file that you may read");
     let (mut input, total): (Box<dyn Read>, Option<u64>) = if path == Path::new("-") {
         (Box::new(std::io::stdin().lock()), None)
     } else {
@@ -173,7 +173,7 @@ fn file(
     let (mut held_bytes, mut read_bytes, mut told_bytes) = (0, 0_u64, 0);
     loop {
         if stop.load(Ordering::Relaxed) {
-            doubts.push(format!("ended by hand after {read_bytes} bytes of the file"));
+            doubts.push(format!("interrupted after {read_bytes} bytes of the file"));
             return Ok(read_bytes);
         }
         if buffer.len() - held_bytes < READ_BYTES / 2 {
@@ -187,7 +187,7 @@ fn file(
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
             Err(error) if read_bytes == 0 => return Err(failed(error)),
             Err(error) => {
-                doubts.push(format!("reading ended after {read_bytes} bytes: {error}"));
+                doubts.push(format!("cannot read beyond {read_bytes} bytes: {error}"));
                 return Ok(read_bytes);
             }
         };
@@ -207,9 +207,9 @@ fn file(
             Err(error) => {
                 let next = match error {
                     FileError::Compressed { .. } => {
-                        "unpack it on the way: zcat or zstdcat FILE | sealion prove sniff -"
+                        "decompress it: zcat or zstdcat FILE | sealion prove sniff -"
                     }
-                    _ => "name a pcap or pcapng file, as tcpdump -w and dumpcap write",
+                    _ => "use a pcap or pcapng file, as tcpdump -w and dumpcap write it",
                 };
                 return Err(cannot_read(path, error, next));
             }
@@ -222,10 +222,10 @@ fn file(
         }
     }
     if read_bytes == 0 {
-        return Err(cannot_read(path, "it is empty", "name a file with packets"));
+        return Err(cannot_read(path, "it is empty", "use a file that contains packets"));
     }
     if reader.is_cut_short(held_bytes) {
-        doubts.push("the file ends in the midst of a packet".into());
+        doubts.push("the file ends in the middle of a packet".into());
     }
     Ok(read_bytes)
 }
@@ -264,13 +264,13 @@ fn interface(
     )
     .map_err(|error: CaptureError| {
         OpsError::cannot_look(
-            format!("nothing can be captured on {name}"),
+            format!("cannot capture on {name}"),
             error,
-            "sealion prove sniff FILE reads a capture that tcpdump -w made",
+            "or read a capture made by tcpdump -w: sealion prove sniff FILE",
         )
     })?;
     if watched.kernel_drops > 0 {
-        doubts.push(format!("{} packets were dropped by the kernel", watched.kernel_drops));
+        doubts.push(format!("the kernel dropped {} packets", watched.kernel_drops));
     }
     Ok(watched.method)
 }

@@ -31,7 +31,7 @@ fn a_file_is_read_and_one_that_is_cut_says_so() {
     let cut = dir.path().join("cut.pcap");
     let bytes = std::fs::read(recording("query.pcap")).unwrap();
     std::fs::write(&cut, &bytes[..bytes.len() - 5]).unwrap();
-    assert_eq!(file(cut).unwrap().doubts, ["the file ends in the midst of a packet"]);
+    assert_eq!(file(cut).unwrap().doubts, ["the file ends in the middle of a packet"]);
     // Damage amid the file: what came before is told.
     let damaged = dir.path().join("damaged.pcap");
     std::fs::write(&damaged, [&bytes[..], &[0xff; 16]].concat()).unwrap();
@@ -166,7 +166,7 @@ fn a_tunnel_on_an_interface_is_read_and_one_that_cannot_be_is_told() {
     let mut inner = sniffed.report.listed.iter().filter_map(|one| one.told.mysql.as_ref());
     assert!(inner.any(|seen| seen.users == ["app"]), "{:#?}", sniffed.report);
     let openvpn = sniffed.doubts.iter().find(|doubt| doubt.contains("OpenVPN")).expect("it is told");
-    assert!(openvpn.starts_with("1 packets were not looked at"), "{openvpn}");
+    assert!(openvpn.starts_with("1 packets were not decoded"), "{openvpn}");
 }
 
 #[test]

@@ -203,7 +203,7 @@ impl Attack {
     pub const HONEST: Self = Self {
         id: "honest",
         family: Family::Control,
-        does: "A server with a certificate of the CA that the client was given, for the name that it connects to.",
+        does: "A server with a certificate that the given CA issued for the host name that the client connects to.",
         defence: "",
         is_fall: false,
         greeting: MARIADB,

@@ -112,7 +112,7 @@ impl Rogue {
             };
             let port = if first_port == 0 { Some(0) } else { first_port.checked_add(place) };
             let port =
-                port.ok_or_else(|| io::Error::other("there are not enough ports behind the first one"))?;
+                port.ok_or_else(|| io::Error::other("there are not enough ports after the first one"))?;
             let listener = TcpListener::bind((shared.settings.bind, port))?;
             listener.set_nonblocking(true)?;
             let ports = match protocol {
@@ -284,7 +284,7 @@ fn serve_stream(stream: &TcpStream, acceptor: Option<&SslAcceptor>) -> Seen {
         (false, _) => read_stream(stream, Over::Clear, &mut seen),
         (true, None) => {
             seen.asked_for_tls = true;
-            seen.trace.note("client: a ClientHello, and there is no TLS here".into());
+            seen.trace.note("client: a ClientHello, but this server has no TLS".into());
         }
         (true, Some(acceptor)) => {
             seen.asked_for_tls = true;
@@ -317,7 +317,7 @@ fn read_stream(mut from: impl Read, over: Over, seen: &mut Seen) {
     if count > 0 {
         seen.command = Some(over);
         seen.commands = 1;
-        seen.trace.note(format!("client, {over}: a stream, {count} bytes of it read"));
+        seen.trace.note(format!("client, {over}: a stream, {count} bytes read"));
     } else {
         seen.trace.note("client: closes".into());
     }

@@ -149,7 +149,7 @@ impl<'a> Talk<'a> {
 
     fn greet(&mut self) {
         if self.attack.noise == Noise::MaliciousError {
-            self.seen.trace.note("rogue, clear: error 1040 in place of a greeting".into());
+            self.seen.trace.note("rogue, clear: error 1040 instead of a greeting".into());
             let message =
                 "\u{1b}]0;owned\u{7}\u{1b}[2J<script>alert(1)</script>\r\n'; DROP TABLE t; --".into();
             return self.refuse(1040, "08004", message);
@@ -172,7 +172,7 @@ impl<'a> Talk<'a> {
             Noise::None | Noise::MaliciousError => self.send(&payload),
         }
         if self.attack.before_tls == BeforeTls::Ok {
-            self.seen.trace.note("rogue, clear: OK 0x00 behind the greeting, with the number 3".into());
+            self.seen.trace.note("rogue, clear: OK 0x00 after the greeting, with sequence number 3".into());
             // The number that the answer to a login over TLS has: greeting 0, request 1, login 2.
             self.sequence = 3;
             self.ok();
@@ -256,7 +256,7 @@ impl<'a> Talk<'a> {
 
     /// The client is not there any more: it has closed, or says nothing.
     pub fn gone(&mut self, is_silent: bool) {
-        let what = if is_silent { "says nothing more" } else { "closes" };
+        let what = if is_silent { "sends nothing more" } else { "closes" };
         self.seen.trace.note(format!("client: {what}"));
     }
 
@@ -301,7 +301,7 @@ impl<'a> Talk<'a> {
             self.seen.asked_for_tls = true;
             self.seen.trace.wish(&request, payload.len());
             if self.attack.before_tls == BeforeTls::Error {
-                self.seen.trace.note("rogue, clear: error 1043 in answer to it".into());
+                self.seen.trace.note("rogue, clear: error 1043 as the answer".into());
                 return self.refuse(1043, "08S01", "Bad handshake".into());
             }
             // A client that asks although nothing was offered gets what a server without TLS does: nothing.
@@ -343,7 +343,7 @@ impl<'a> Talk<'a> {
         let nonce = self.nonce;
         if self.attack.before_tls == BeforeTls::Ok && self.over == Over::Tls {
             // Who goes on now was answered by the bytes in clear text: nobody else has said anything.
-            self.seen.trace.note("rogue, TLS: says nothing".into());
+            self.seen.trace.note("rogue, TLS: sends nothing".into());
             self.is_mute = true;
             self.state = State::Commands;
             return;
@@ -359,7 +359,7 @@ impl<'a> Talk<'a> {
             Login::CachingSha2 => self.switch(CACHING_SHA2, &nonce),
             Login::OldPassword => {
                 self.send(&[0xfe]);
-                self.seen.trace.note(format!("rogue, {}: 0xfe alone", self.over));
+                self.seen.trace.note(format!("rogue, {}: only 0xfe", self.over));
                 self.state = State::Switched;
             }
         }
@@ -372,7 +372,7 @@ impl<'a> Talk<'a> {
             payload.pop();
         }
         self.send(&payload);
-        self.seen.trace.note(format!("rogue, {}: asks for {plugin}", self.over));
+        self.seen.trace.note(format!("rogue, {}: requests {plugin}", self.over));
         self.state = State::Switched;
     }
 
@@ -380,7 +380,7 @@ impl<'a> Talk<'a> {
         match self.attack.login {
             Login::ClearPassword | Login::Dialog => self.clear_password(payload),
             Login::OldPassword => {
-                self.seen.trace.note(format!("client, {}: answer of {} bytes", self.over, payload.len()));
+                self.seen.trace.note(format!("client, {}: response of {} bytes", self.over, payload.len()));
                 // Eight bytes of the old hash: broken for decades, so the pair is as good as the password.
                 self.seen.login_fits = (payload.len() >= 8).then_some(true).or(self.seen.login_fits);
                 self.let_in();
@@ -396,11 +396,11 @@ impl<'a> Talk<'a> {
                 if !payload.is_empty() {
                     self.seen.login_fits = Some(scramble_caching_sha2(password, &self.nonce) == payload);
                 }
-                self.seen.trace.note(format!("client, {}: answer of {} bytes", self.over, payload.len()));
+                self.seen.trace.note(format!("client, {}: response of {} bytes", self.over, payload.len()));
                 self.send(&[1, 4]);
                 self.seen
                     .trace
-                    .note(format!("rogue, {}: 0x01 0x04, the password itself is wanted", self.over));
+                    .note(format!("rogue, {}: 0x01 0x04, requests the password itself", self.over));
                 self.state = State::Sha2;
             }
             Login::Accept => self.let_in(),
@@ -413,7 +413,7 @@ impl<'a> Talk<'a> {
         if payload == question {
             self.seen
                 .trace
-                .note(format!("client, {}: asks for the RSA key; the rogue sends its own", self.over));
+                .note(format!("client, {}: requests the RSA key; the rogue sends its own", self.over));
             let mut answer = vec![1];
             answer.extend_from_slice(self.known.key_pem);
             self.send(&answer);
@@ -437,7 +437,7 @@ impl<'a> Talk<'a> {
             self.is_password(&password)
         });
         self.seen.trace.note(format!(
-            "client, {}: {key_bytes} bytes under the rogue's key: {}",
+            "client, {}: {key_bytes} bytes, encrypted with the rogue's key: {}",
             self.over,
             if is_right { "the password" } else { "not the password" }
         ));
@@ -457,7 +457,7 @@ impl<'a> Talk<'a> {
             ));
             self.seen.password = Some(Given { over: self.over, is_right });
         } else {
-            self.seen.trace.note(format!("client, {}: an empty answer", self.over));
+            self.seen.trace.note(format!("client, {}: an empty response", self.over));
         }
         self.let_in();
     }
@@ -513,7 +513,7 @@ impl<'a> Talk<'a> {
             let mut payload = vec![0xfb];
             payload.extend_from_slice(self.known.canary_path.as_bytes());
             self.send(&payload);
-            self.seen.trace.note(format!("rogue, {}: 0xfb and a path in answer to it", self.over));
+            self.seen.trace.note(format!("rogue, {}: 0xfb and a path as the answer", self.over));
             self.state = State::File;
             return;
         }
@@ -565,20 +565,20 @@ impl<'a> Talk<'a> {
     /// What a person who connects by hand reads.
     fn landing_page(&mut self, form: Form) {
         let lines = [
-            format!("You are connected to sealion's rogue server, case {}.", self.attack.id),
+            format!("You are connected to sealion's rogue server, attack {}.", self.attack.id),
             self.attack.does.to_owned(),
             match self.over {
-                Over::Clear => "Your client speaks to it in clear text.".to_owned(),
-                Over::Tls => "Your client speaks to it over TLS.".to_owned(),
+                Over::Clear => "Your client is connected in cleartext.".to_owned(),
+                Over::Tls => "Your client is connected over TLS.".to_owned(),
             },
             match self.seen.password {
-                Some(Given { is_right: true, .. }) => "It gave your password away.".to_owned(),
+                Some(Given { is_right: true, .. }) => "It sent your password to the rogue server.".to_owned(),
                 _ => String::new(),
             },
             if self.attack.defence.is_empty() {
                 String::new()
             } else {
-                format!("What helps: {}", self.attack.defence)
+                format!("To fix: {}", self.attack.defence)
             },
         ];
         let rows: Vec<Vec<&str>> =
@@ -629,7 +629,7 @@ impl<'a> Talk<'a> {
                 "client, {}: {} bytes of a file: {}",
                 self.over,
                 self.file.len(),
-                if is_right { "the one that was asked for" } else { "another one" }
+                if is_right { "the one that was requested" } else { "another one" }
             ));
             self.seen.file = Some(Given { over: self.over, is_right });
         }
@@ -758,7 +758,7 @@ mod tests {
             let first = &all[1][2 + ends];
             // A zero, one byte of NULLs, and a text with its length.
             assert_eq!((first[0], first[1], usize::from(first[2])), (0, 0, first.len() - 3));
-            assert!(first.ends_with(b"rogue server, case honest."));
+            assert!(first.ends_with(b"rogue server, attack honest."));
             assert_eq!(all[1].last().unwrap()[0], 0xfe);
             assert_eq!(all[2], Vec::<Vec<u8>>::new(), "nobody reads an answer to a close");
             assert_eq!(all[3], [[0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]]);

@@ -50,12 +50,12 @@ impl Trace {
         fits: Option<bool>,
     ) {
         let fits = match fits {
-            Some(true) => ", which fit the password",
-            Some(false) => ", which do not fit the password",
+            Some(true) => ", which match the password",
+            Some(false) => ", which do not match the password",
             None => "",
         };
         self.note(format!(
-            "client, {over}: login, {bytes} bytes, capabilities {:#010x}, {}, answer of {} bytes{fits}",
+            "client, {over}: login, {bytes} bytes, capabilities {:#010x}, {}, response of {} bytes{fits}",
             login.head.capabilities.0,
             login.auth_plugin.map_or_else(|| "no plugin named".to_owned(), short),
             login.auth_response.len(),
@@ -64,11 +64,11 @@ impl Trace {
 
     pub(crate) fn tls_finished(&mut self, version: &str, server_name: Option<&str>) {
         let name = server_name.map_or_else(|| "no SNI".to_owned(), |name| format!("SNI {}", short(name)));
-        self.note(format!("handshake finished: {version}, {name}"));
+        self.note(format!("handshake complete: {version}, {name}"));
     }
 
     pub(crate) fn tls_failed(&mut self, why: &str) {
-        self.note(format!("handshake ended: {}", reason(why)));
+        self.note(format!("handshake failed: {}", reason(why)));
     }
 
     /// For people, one packet a line.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::attack::{Attack, BeforeTls};
+use crate::attack::{Attack, BeforeTls, Protocol};
 use crate::talk::{Given, Over, Seen};
 
 /// From harmless to worst, in the order in which a person wants to see them.
@@ -10,7 +10,7 @@ use crate::talk::{Given, Over, Seen};
 pub enum Verdict {
     /// No connection was made: nothing is known of the client.
     NotConnected,
-    /// Nothing but, maybe, the wish for TLS was sent.
+    /// Nothing was sent except, perhaps, the request for TLS.
     RefusedAfterGreeting,
     /// In or after the handshake of TLS, before the login: nothing but a ClientHello was sent.
     RefusedInHandshake,
@@ -73,24 +73,54 @@ impl Verdict {
     }
 }
 
+impl Verdict {
+    /// As a sentence. A client that speaks first logs in nowhere and waits for no greeting.
+    pub fn text(self, protocol: Protocol) -> &'static str {
+        match (self, protocol) {
+            (Self::NotConnected, _) => "did not connect",
+            (Self::RefusedAfterGreeting, Protocol::MySql) => "closed after the greeting; no credentials sent",
+            (Self::RefusedAfterGreeting, Protocol::Stream) => "closed without TLS; no data sent",
+            (Self::RefusedInHandshake, Protocol::MySql) => "closed in the TLS handshake; no credentials sent",
+            (Self::RefusedInHandshake, Protocol::Stream) => "closed in the TLS handshake; no data sent",
+            (Self::LoginThenRefused(Over::Clear), _) => {
+                "user name and password response sent in cleartext, then closed"
+            }
+            (Self::LoginThenRefused(Over::Tls), _) => {
+                "user name and password response sent over TLS, then closed"
+            }
+            (Self::Accepted(Over::Clear), Protocol::MySql) => "login completed in cleartext",
+            (Self::Accepted(Over::Clear), Protocol::Stream) => "data sent in cleartext",
+            (Self::Accepted(Over::Tls), Protocol::MySql) => "login completed over TLS",
+            (Self::Accepted(Over::Tls), Protocol::Stream) => "data sent over TLS",
+            (Self::FileObtained(_), _) => "file obtained that the client had not offered",
+            (Self::PasswordObtained(Over::Clear), _) => {
+                "password obtained, in cleartext or encrypted with the rogue server's key"
+            }
+            (Self::PasswordObtained(Over::Tls), _) => {
+                "password obtained, over TLS that ends at the rogue server"
+            }
+        }
+    }
+
+    /// What the letters mean, in as few words as a legend has room for.
+    pub fn legend(self) -> &'static str {
+        match self {
+            Self::NotConnected => "did not connect",
+            Self::RefusedAfterGreeting => "closed after the greeting",
+            Self::RefusedInHandshake => "closed in the TLS handshake",
+            Self::LoginThenRefused(Over::Clear) => "password response sent in cleartext, then closed",
+            Self::LoginThenRefused(Over::Tls) => "password response sent over TLS, then closed",
+            Self::Accepted(Over::Clear) => "accepted in cleartext",
+            Self::Accepted(Over::Tls) => "accepted over TLS",
+            Self::FileObtained(_) => "file obtained",
+            Self::PasswordObtained(_) => "password obtained",
+        }
+    }
+}
+
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NotConnected => "did not connect",
-            Self::RefusedAfterGreeting => "refused after the greeting, nothing given away",
-            Self::RefusedInHandshake => "refused in the TLS handshake, nothing given away",
-            Self::LoginThenRefused(Over::Clear) => {
-                "user name and password answer sent in clear text, then refused"
-            }
-            Self::LoginThenRefused(Over::Tls) => "user name and password answer sent over TLS, then refused",
-            Self::Accepted(Over::Clear) => "accepted, in clear text",
-            Self::Accepted(Over::Tls) => "accepted, over TLS",
-            Self::FileObtained(_) => "a file was obtained that the client had not offered",
-            Self::PasswordObtained(Over::Clear) => {
-                "the password was obtained, in clear text or under the rogue's key"
-            }
-            Self::PasswordObtained(Over::Tls) => "the password was obtained, over TLS that ends at the rogue",
-        })
+        f.write_str(self.text(Protocol::MySql))
     }
 }
 

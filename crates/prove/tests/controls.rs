@@ -190,7 +190,7 @@ fn who_forgets_what_came_before_tls_waits_for_an_answer_and_has_not_fallen() {
         let _ = Careless::visit_with(rogue.port(early, Protocol::MySql).unwrap(), drops_early);
         let (verdict, seen) = verdict(&rogue, early);
         assert_eq!((verdict.letters(), verdict.is_fall(early)), (letters, is_fall), "{seen:?}");
-        assert!(seen.trace.lines().contains(&"rogue, TLS: says nothing".to_owned()), "{seen:?}");
+        assert!(seen.trace.lines().contains(&"rogue, TLS: sends nothing".to_owned()), "{seen:?}");
     }
     // Elsewhere a login that is refused afterwards was one too many.
     assert!(Verdict::LoginThenRefused(Over::Tls).is_fall(attack("self-signed").unwrap()));

@@ -31,14 +31,15 @@ pub fn contradictions(report: &DemoReport) -> Vec<String> {
                 && (canaries > 0 || payload_bytes == 0 || !control_seen || kernel_drops > 0)
             {
                 found.push(format!(
-                    "{name} is called sealed {when}, with {canaries} canaries, {payload_bytes} bytes, \
+                    "{name} is reported as sealed {when}, with {canaries} canaries, {payload_bytes} bytes, \
                      {kernel_drops} dropped packets and the control {}",
                     if control_seen { "seen" } else { "not seen" }
                 ));
             }
             if seen == SeenWord::Unknown && canaries > 0 {
-                found
-                    .push(format!("{name} is called {seen} {when}, and {canaries} canaries were read on it"));
+                found.push(format!(
+                    "{name} is reported as {seen} {when}, but {canaries} canaries were found on it"
+                ));
             }
         }
     }
@@ -56,7 +57,7 @@ pub fn contradictions(report: &DemoReport) -> Vec<String> {
         let open = summary.links.iter().filter(|link| link.seen_after != SeenWord::Sealed);
         for link in open.filter(|link| !sealed_elsewhere(link)) {
             found.push(format!(
-                "the verdict is \"proven\", and {} {}-{} was seen {} after",
+                "the verdict is \"proven\", but {} {}-{} is {} after",
                 link.kind, link.a, link.b, link.seen_after
             ));
         }
@@ -66,13 +67,13 @@ pub fn contradictions(report: &DemoReport) -> Vec<String> {
             ("canaries after", summary.canaries_seen_after),
         ];
         for (what, count) in zeros.into_iter().filter(|(_, count)| *count > 0) {
-            found.push(format!("the verdict is \"proven\", and there are {count} {what}"));
+            found.push(format!("the verdict is \"proven\", but there are {count} {what}"));
         }
         for refusal in report.refusals.iter().filter(|refusal| !refusal.refused) {
-            found.push(format!("the verdict is \"proven\", and the {} was let in", refusal.who));
+            found.push(format!("the verdict is \"proven\", but the {} was accepted", refusal.who));
         }
         if summary.links.is_empty() {
-            found.push("the verdict is \"proven\", and no link was looked at".to_owned());
+            found.push("the verdict is \"proven\", but no link was checked".to_owned());
         }
     }
     for step in report.roll.steps.iter().filter(|step| step.ended_ms < step.started_ms) {

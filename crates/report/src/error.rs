@@ -4,12 +4,12 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum ReportError {
     #[error(
-        "this is not a demo report\n  why:  {source}\n  next: give the report.json that sealion demo wrote"
+        "this is not a demo report\n  why:  {source}\n  next: use the report.json that sealion demo wrote"
     )]
     NotAReport { source: serde_json::Error },
     #[error(
-        "this report has the schema {found:?}\n  why:  this sealion shows {known:?} only\n  \
-         next: use the sealion that wrote it, or a newer one"
+        "this report has the schema {found:?}\n  why:  this sealion can show only {known:?}\n  next: use the \
+         sealion that wrote it, or a newer one"
     )]
     Unsupported { found: String, known: &'static str },
 }

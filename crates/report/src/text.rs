@@ -2,7 +2,7 @@
 
 use crate::contradictions::contradictions;
 use crate::figures::{bytes, duration, real, thousands};
-use crate::shape::{DemoReport, LinkRow, Outcome, SeenWord};
+use crate::shape::{DemoReport, LinkKindWord, LinkRow, Outcome, SeenWord};
 
 pub const COLUMNS_MAX: usize = 80;
 /// Indent of wrapped text under a label.
@@ -17,9 +17,9 @@ pub fn render_summary(report: &DemoReport) -> String {
         _ if !contradictions.is_empty() => {
             "THIS REPORT CONTRADICTS ITSELF: trust the numbers, not the verdict"
         }
-        Outcome::Proven => "PROVEN: the cluster is sealed, and was seen to be",
-        Outcome::Unproven => "UNPROVEN: nothing failed, but not everything could be seen",
-        Outcome::Failed => "FAILED: the cluster is not sealed as it should be",
+        Outcome::Proven => "PROVEN: all cluster traffic is encrypted, as captured packets show",
+        Outcome::Unproven => "UNPROVEN: nothing failed, but not everything could be verified",
+        Outcome::Failed => "FAILED: not all cluster traffic is encrypted",
     });
     page.wrapped(INDENT, &summary.verdict_why);
     for sentence in contradictions {
@@ -49,7 +49,7 @@ pub fn render_summary(report: &DemoReport) -> String {
         page.figure("throughput after/before", &format!("{} (descriptive only)", real(ratio)));
     }
     let refused = report.refusals.iter().filter(|refusal| refusal.refused).count();
-    page.figure("intruders refused", &format!("{refused} of {}", report.refusals.len()));
+    page.figure("intruders rejected", &format!("{refused} of {}", report.refusals.len()));
     if let Some(join) = &report.join {
         let state = if join.synced { "Synced" } else { "NOT Synced" };
         page.figure(
@@ -67,7 +67,7 @@ pub fn render_summary(report: &DemoReport) -> String {
     page.links(&summary.links);
     if !report.not_looked_at.is_empty() {
         page.line("");
-        page.line("not looked at");
+        page.line("not checked");
         for sentence in &report.not_looked_at {
             page.wrapped(INDENT, &format!("- {sentence}"));
         }
@@ -115,25 +115,41 @@ impl Page {
             "link", "between", "before", "after", "bytes bef.", "bytes aft.", "control"
         ));
         for link in links {
+            let before = (link.seen_before, link.payload_bytes_before);
+            let after = (link.seen_after, link.payload_bytes_after);
+            let (is_idle_before, is_idle_after) =
+                (is_no_transfer(link.kind, before), is_no_transfer(link.kind, after));
+            if is_idle_before && is_idle_after {
+                continue;
+            }
+            let word =
+                |seen: SeenWord, is_idle: bool| if is_idle { "-".to_owned() } else { seen.to_string() };
             let between = fitted(&printable(&format!("{} - {}", link.a, link.b)), 19);
             let control = if link.control_seen_after { "seen" } else { "no" };
             self.line(&format!(
                 "  {:<8}{between:<20}{:<9}{:<9}{:>11}{:>11}{control:>9}",
                 link.kind,
-                link.seen_before,
-                link.seen_after,
+                word(link.seen_before, is_idle_before),
+                word(link.seen_after, is_idle_after),
                 bytes(link.payload_bytes_before),
                 bytes(link.payload_bytes_after),
             ));
-            for (when, seen, why) in
-                [("before", link.seen_before, &link.why_before), ("after", link.seen_after, &link.why_after)]
-            {
-                if let (SeenWord::Unknown, Some(why)) = (seen, why) {
+            for (when, seen, is_idle, why) in [
+                ("before", link.seen_before, is_idle_before, &link.why_before),
+                ("after", link.seen_after, is_idle_after, &link.why_after),
+            ] {
+                if let (SeenWord::Unknown, false, Some(why)) = (seen, is_idle, why) {
                     self.wrapped(10, &format!("unknown {when}: {why}"));
                 }
             }
         }
     }
+}
+
+/// Whether nothing was transferred between two nodes, so that there was nothing to see. Of other links silence is a doubt.
+fn is_no_transfer(kind: LinkKindWord, (seen, payload_bytes): (SeenWord, u64)) -> bool {
+    let is_transfer = matches!(kind, LinkKindWord::Ist | LinkKindWord::Sst);
+    is_transfer && payload_bytes == 0 && seen == SeenWord::Unknown
 }
 
 /// A server's words may hold escape sequences; a terminal must not act on them.

@@ -37,9 +37,9 @@ struct File {
 pub fn read(path: &Path, may_be_absent: bool) -> Result<Acceptances, OpsError> {
     let refuse = |why: String| {
         OpsError::usage(
-            format!("the accepted risks of {} are not understood", path.display()),
+            format!("cannot read the accepted risks of {}", path.display()),
             why,
-            "each [[accepted]] has rule, target, reason and until = \"2027-03-01\" (docs: reference/inventory)",
+            "each [[accepted]] needs rule, target, reason and until = \"2027-03-01\" (docs: reference/inventory)",
         )
     };
     let bytes = host::ReadHost::read(&host::Local, path, FILE_BYTES_MAX)
@@ -52,7 +52,7 @@ pub fn read(path: &Path, may_be_absent: bool) -> Result<Acceptances, OpsError> {
     let file: File = toml::from_str(&text)
         .map_err(|error| refuse(error.to_string().trim().replace('\n', "\n        ")))?;
     if file.accepted.len() > ACCEPTED_MAX {
-        return Err(refuse(format!("there are {}; at most {ACCEPTED_MAX} are read", file.accepted.len())));
+        return Err(refuse(format!("there are {}; the maximum is {ACCEPTED_MAX}", file.accepted.len())));
     }
     let mut found = Vec::new();
     for table in file.accepted {
@@ -68,7 +68,7 @@ fn acceptance(table: &AcceptedTable) -> Result<Acceptance, String> {
     let until = match &table.until {
         Value::String(text) => text.clone(),
         Value::Datetime(moment) => moment.to_string(),
-        other => return Err(format!("until is {other}, and must be a day as 2027-03-01 is one")),
+        other => return Err(format!("until is {other}, but must be a date such as 2027-03-01")),
     };
     Acceptance::new(&table.rule, &table.target, &table.reason, Day::parse(&until)?)
 }

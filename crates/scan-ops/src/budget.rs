@@ -316,7 +316,9 @@ impl Journal {
         for _ in 0..5 {
             let file = open_beside(beside, &extension)?;
             let locked = Flock::lock(file, FlockArg::LockExclusiveNonblock);
-            let Ok(file) = locked else { return Err(format!("{}: somebody has it", path.display())) };
+            let Ok(file) = locked else {
+                return Err(format!("{}: another process holds it", path.display()));
+            };
             // Somebody may have taken it for one whose process has died, in the moment before it was locked.
             if file
                 .metadata()
@@ -327,7 +329,7 @@ impl Journal {
                 return Ok(Self { path, file });
             }
         }
-        Err(format!("{}: it is removed again and again", path.display()))
+        Err(format!("{}: another process keeps removing it", path.display()))
     }
 }
 
@@ -380,7 +382,7 @@ fn complaint_of(path: &Path) -> Option<String> {
         Err(error) => return Some(format!("{}: {error}", path.display())),
     };
     let error = serde_json::from_slice::<BySpent>(&bytes).err()?;
-    Some(format!("{} is damaged, and taken for nothing: {error}", path.display()))
+    Some(format!("{} is damaged and is ignored: {error}", path.display()))
 }
 
 /// Inode, and when it was changed: the numbers of inodes come again.
@@ -423,7 +425,7 @@ fn open_beside(path: &Path, extension: &str) -> Result<fs::File, String> {
     if file.metadata().is_ok_and(|metadata| metadata.is_file()) {
         return Ok(file);
     }
-    Err(format!("{}: it is no file", beside.display()))
+    Err(format!("{}: not a file", beside.display()))
 }
 
 fn lock(path: &Path) -> Result<Flock<fs::File>, String> {

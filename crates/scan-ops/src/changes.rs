@@ -49,13 +49,13 @@ pub fn comparable(path: &str, then: &ScanReport, depth: &str) -> Result<(), OpsE
         _ => "without --first and --full".to_owned(),
     };
     Err(OpsError::usage(
-        format!("{path} is no baseline for this scan"),
+        format!("{path} cannot be a baseline for this scan"),
         format!(
             "it was made {}, this one is {}: the differences would be those of the questions",
             flag(&then.depth),
             flag(depth)
         ),
-        format!("scan {}, or name another baseline", flag(&then.depth)),
+        format!("scan {}, or use another baseline", flag(&then.depth)),
     ))
 }
 

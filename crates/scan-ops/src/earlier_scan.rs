@@ -19,9 +19,9 @@ const RESULT_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 pub fn read(path: &Path) -> Result<ScanReport, OpsError> {
     let refuse = |why: String| {
         OpsError::usage(
-            format!("the result {} cannot be used", path.display()),
+            format!("cannot use the result {}", path.display()),
             why,
-            "name what `sealion scan --out FILE` or --format json wrote",
+            "use a file that `sealion scan --out FILE` or --format json wrote",
         )
     };
     let bytes = host::ReadHost::read(&host::Local, path, RESULT_BYTES_MAX)
@@ -52,16 +52,16 @@ fn check(report: &ScanReport) -> Result<(), String> {
             |each: char| each == ' ' || each.is_ascii_graphic() || !each.is_ascii() && each.is_alphanumeric();
         let is_shown = |text: &str| text.chars().all(is_harmless);
         if !is_shown(&row.target) || !is_shown(&row.host) {
-            return refuse("has a target or a host that no scan writes");
+            return refuse("has an invalid target or host");
         }
         if row.address.as_deref().is_some_and(|address| address.parse::<IpAddr>().is_err()) {
-            return refuse("has an address that is none");
+            return refuse("has an invalid address");
         }
         if row.grade.as_deref().is_some_and(|grade| !rules::grade::LETTERS.contains(&grade)) {
-            return refuse("has a grade that does not exist");
+            return refuse("has an unknown grade");
         }
         if row.address.is_some() && !seen.insert((&row.host, &row.address, row.port)) {
-            return refuse("is there twice");
+            return refuse("occurs twice");
         }
     }
     Ok(())
@@ -107,34 +107,34 @@ impl TypedOptions {
     pub fn agree_with(self, earlier: &ScanReport, path: &Path) -> Result<AgreedOptions, OpsError> {
         let differs = |what: &str, then: &str, now: &str| {
             OpsError::usage(
-                format!("{} cannot be completed with {what} {now}", path.display()),
-                format!("it was begun with {then}, and one result must not be half of each"),
-                format!("leave {what} out: it is taken from the file; or scan anew without --resume"),
+                format!("cannot complete {} with {what} {now}", path.display()),
+                format!("it was begun with {then}, and all rows of a result must be made alike"),
+                format!("leave {what} out, it is read from the file; or start a new scan without --resume"),
             )
         };
         if earlier.grading_version != rules::grade::VERSION {
             return Err(OpsError::usage(
-                format!("{} cannot be completed by this version", path.display()),
+                format!("this version cannot complete {}", path.display()),
                 format!(
-                    "it is graded by version {} of the criteria, this is {}",
+                    "it is graded with version {} of the criteria, this is version {}",
                     earlier.grading_version,
                     rules::grade::VERSION
                 ),
-                "scan anew without --resume",
+                "start a new scan without --resume",
             ));
         }
         if earlier.asked.targets.is_empty() {
             return Err(OpsError::usage(
-                format!("{} cannot be completed", path.display()),
-                "it does not say what was asked for: an older version wrote it",
-                "scan anew without --resume",
+                format!("cannot complete {}", path.display()),
+                "it does not contain the settings of the scan: an older version wrote it",
+                "start a new scan without --resume",
             ));
         }
         let depth = depth_of(&earlier.depth).ok_or_else(|| {
             OpsError::usage(
-                format!("{} cannot be completed", path.display()),
+                format!("cannot complete {}", path.display()),
                 format!("its depth \"{}\" is not known", earlier.depth.escape_default()),
-                "scan anew without --resume",
+                "start a new scan without --resume",
             )
         })?;
         if let Some(typed) = self.depth.filter(|typed| *typed != depth) {
@@ -143,22 +143,25 @@ impl TypedOptions {
         let words = || earlier.asked.intrusive.iter().map(String::as_str);
         let intrusive = Intrusive::of_words(words()).ok_or_else(|| {
             OpsError::usage(
-                format!("{} cannot be completed", path.display()),
-                format!("not all of \"{}\" is known", words().collect::<Vec<_>>().join(" ").escape_default()),
-                "scan anew without --resume",
+                format!("cannot complete {}", path.display()),
+                format!(
+                    "\"{}\" contains an unknown word",
+                    words().collect::<Vec<_>>().join(" ").escape_default()
+                ),
+                "start a new scan without --resume",
             )
         })?;
         if let Some(typed) = self.intrusive.filter(|typed| *typed != intrusive) {
             let list = |words: Vec<&str>| if words.is_empty() { "none".to_owned() } else { words.join(", ") };
-            return Err(differs("the probes that may harm", &list(words().collect()), &list(typed.words())));
+            return Err(differs("the intrusive probes", &list(words().collect()), &list(typed.words())));
         }
         let proxy = match earlier.asked.proxy_protocol.as_deref() {
             None => None,
             Some(word) => Some(ProxyVersion::of_word(word).ok_or_else(|| {
                 OpsError::usage(
-                    format!("{} cannot be completed", path.display()),
+                    format!("cannot complete {}", path.display()),
                     format!("its proxy_protocol \"{}\" is not known", wire::printable(word)),
-                    "scan anew without --resume",
+                    "start a new scan without --resume",
                 )
             })?),
         };
@@ -275,7 +278,7 @@ mod tests {
             "begun with robot",
         );
         harmful.asked.intrusive.push("dance".into());
-        check(TypedOptions::default(), &harmful, "not all of");
+        check(TypedOptions::default(), &harmful, "contains an unknown word");
         check(TypedOptions::default(), &earlier("deep"), "\"deep\" is not known");
         let mut strange = earlier("full");
         strange.asked.proxy_protocol = Some("v3".into());
@@ -283,7 +286,7 @@ mod tests {
         check(
             TypedOptions::default(),
             &ScanReport { asked: AskedRow::default(), ..earlier("full") },
-            "does not say what",
+            "does not contain the settings",
         );
         check(TypedOptions::default(), &ScanReport { grading_version: 99, ..earlier("full") }, "version 99");
     }

@@ -106,9 +106,9 @@ pub fn roots(named: Option<&Path>) -> Result<Vec<Roots>, OpsError> {
     if let Some(path) = named {
         let refuse = |why: String| {
             OpsError::usage(
-                format!("the CA file {} cannot be used", path.display()),
+                format!("cannot use the CA file {}", path.display()),
                 why,
-                "name a file of PEM certificates",
+                "use a file of PEM certificates",
             )
         };
         let pem = host::ReadHost::read(&host::Local, path, BUNDLE_BYTES_MAX)
@@ -505,13 +505,13 @@ impl Resolver {
             TargetSpec::Service { name } => match srv::look_up(name, &self.nameservers) {
                 Ok(found) => {
                     if found.left_out > 0 {
-                        let why = format!("{} more of its places are not looked at", found.left_out);
+                        let why = format!("{} more of its servers are not scanned", found.left_out);
                         self.note(rows::no_service(name, &why));
                     }
                     found.places.iter().try_for_each(|(host, port)| self.host(host, Some(*port)))
                 }
                 Err(why) => {
-                    self.note(rows::no_service(name, &format!("its SRV record cannot be looked up: {why}")));
+                    self.note(rows::no_service(name, &format!("cannot look up its SRV record: {why}")));
                     Ok(())
                 }
             },

@@ -35,7 +35,7 @@ pub fn observe(
     match &facts.service {
         Some(Service::Mysql { offers_tls, .. } | Service::XProtocol { offers_tls, .. }) => {
             let answered = !*offers_tls || facts.tls.is_some();
-            let unread = || Value::Unknown("it is offered, and no ClientHello was answered".into());
+            let unread = || Value::Unknown("TLS is offered, but no ClientHello was answered".into());
             note("tls.offered", if answered { Value::Bool(*offers_tls) } else { unread() });
             if !answered {
                 // What rules say nothing of would not count, and no letter stands on what nobody could read.
@@ -126,7 +126,7 @@ fn of_tls(tls: &Tls, note: &mut dyn FnMut(&str, Value)) {
             match (names.is_empty(), tls.classes_complete) {
                 (false, _) => Value::Text(format!("taken: {}", names.join(", "))),
                 (true, true) => Value::Absent,
-                (true, false) => Value::Unknown("not every class of suites was asked for".into()),
+                (true, false) => Value::Unknown("not every class of cipher suites was offered".into()),
             },
         );
     }
@@ -214,7 +214,8 @@ fn why_no_chain(tls: &Tls) -> Option<String> {
         return None;
     }
     Some(
-        "no certificate was seen: no handshake came so far, or only in groups and suites that sealion does not compute with"
+        "no certificate was received: no handshake reached it, or only with groups and cipher suites that sealion \
+         does not implement"
             .into(),
     )
 }
@@ -222,7 +223,7 @@ fn why_no_chain(tls: &Tls) -> Option<String> {
 /// What only tells one of several apart.
 fn named(chain: Option<&Vec<CertificateInfo>>, among: usize, text: String) -> String {
     match chain.and_then(|chain| chain.first()).filter(|_| among > 1) {
-        Some(leaf) => format!("of the certificates, the one with {} ({}): {text}", leaf.key, leaf.subject),
+        Some(leaf) => format!("the certificate with {} ({}): {text}", leaf.key, leaf.subject),
         None => text,
     }
 }
@@ -266,8 +267,10 @@ fn of_leaves(tls: &Tls, target: &Target, now_unix_ms: u64, note: &mut dyn FnMut(
                 Value::Text(named(Some(chain), judged.len(), text))
             }
             Life::DaysLeft(days) if judged.len() > 1 && *days < rules::CERTIFICATE_DAYS_MIN => {
-                let text =
-                    format!("{days} days are left, at least {} are wanted", rules::CERTIFICATE_DAYS_MIN);
+                let text = format!(
+                    "it expires in {days} days; at least {} are required",
+                    rules::CERTIFICATE_DAYS_MIN
+                );
                 Value::Text(named(Some(chain), judged.len(), text))
             }
             Life::DaysLeft(days) => Value::Number(*days),
@@ -329,10 +332,10 @@ fn of_leaf(leaf: &CertificateInfo, target: &Target, now_unix_ms: u64) -> (Life, 
 /// MariaDB 11.8's certificate in memory (`MariaDB Server`).
 fn of_nobody(leaf: &CertificateInfo) -> Option<String> {
     if leaf.subject.contains("_Auto_Generated_Server_Certificate") {
-        return Some("made by MySQL at its first start: it names no host".into());
+        return Some("created by MySQL at its first start: it contains no host name".into());
     }
     if leaf.self_signed && leaf.subject.contains("CN=MariaDB Server") {
-        return Some("made by MariaDB in memory, anew at every start".into());
+        return Some("created by MariaDB in memory, again at every start".into());
     }
     leaf.self_signed.then(|| format!("self-signed ({})", leaf.subject))
 }
@@ -354,16 +357,16 @@ fn name_mismatch(leaf: &CertificateInfo, target: &Target) -> Option<String> {
     let names: Vec<String> =
         leaf.dns.iter().cloned().chain(leaf.ips.iter().map(ToString::to_string)).collect();
     let says = if names.is_empty() {
-        format!("it has no subjectAltName, its subject is {}", leaf.subject)
+        format!("it has no subjectAltName; its subject is {}", leaf.subject)
     } else {
-        format!("it names {}", names.join(", "))
+        format!("it is for {}", names.join(", "))
     };
     let refused = if refuse.is_empty() {
         None
     } else if refuse.len() == FAMILIES.len() {
-        Some(format!("nobody who verifies takes it for {}", target.host))
+        Some(format!("no client that verifies the host name accepts it for {}", target.host))
     } else {
-        Some(format!("for {} it is refused by {}", target.host, refuse.join("; ")))
+        Some(format!("for {} it is rejected by {}", target.host, refuse.join("; ")))
     };
     let what: Vec<String> = refused.into_iter().chain(names_localhost).collect();
     Some(format!("{says}: {}", what.join(". ")))
@@ -382,8 +385,9 @@ fn opened_by_another_name(leaf: &CertificateInfo, target: &Target) -> Option<Str
         .find(|family| family.name_for_addresses.is_some() && family.takes(leaf, &target.host))?;
     let name = family.name_for_addresses?;
     Some(format!(
-        "{} accepts it for {ip} because it names {name}: by an address these drivers compare with {name}, so whoever has any \
-         certificate of this CA for {name} can pass as this server. Have them connect by a name",
+        "{} accepts it for {ip} because it is for {name}: when these drivers connect to an address, they compare \
+         the certificate with {name}, so anybody with a certificate of this CA for {name} can impersonate this \
+         server. Connect by host name instead",
         family.name
     ))
 }
@@ -444,7 +448,7 @@ mod tests {
         };
         let told = check(leaf(&["localhost"], &["192.0.2.1"]), "192.0.2.1");
         let model::Verdict::Fail(text) = &told else { panic!("{told:?}") };
-        assert!(text.contains("Node accepts it for 192.0.2.1 because it names localhost"), "{text}");
+        assert!(text.contains("Node accepts it for 192.0.2.1 because it is for localhost"), "{text}");
         assert_eq!(check(leaf(&["db1"], &["192.0.2.1"]), "192.0.2.1"), model::Verdict::Pass);
         // On the machine itself that is its name.
         assert_eq!(check(leaf(&["localhost"], &["127.0.0.1"]), "127.0.0.1"), model::Verdict::Pass);

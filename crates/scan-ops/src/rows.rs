@@ -22,7 +22,7 @@ use super::names::FAMILIES;
 use super::observe::observe;
 
 /// Beside what one of them said of itself.
-const SEVERAL: &str = "one of several servers that answer at this address";
+const SEVERAL: &str = "one of several servers at this address";
 
 pub fn row(seen: &Seen, roots: &[Roots], now_unix_ms: u64) -> TargetRow {
     let (target, facts) = (&seen.target, &seen.facts);
@@ -32,17 +32,19 @@ pub fn row(seen: &Seen, roots: &[Roots], now_unix_ms: u64) -> TargetRow {
     let findings = rules::judge(&observations);
     let nothing_seen = findings.is_empty();
     let (letter, why) = match grade(&findings.iter().collect::<Vec<_>>()) {
-        _ if nothing_seen => (None, "nothing was seen that could be judged".to_owned()),
+        _ if nothing_seen => (None, "nothing could be judged".to_owned()),
         Grade::Letter(letter) => (Some(letter.to_string()), String::new()),
-        Grade::None { unknown } => (None, format!("not seen, and could lower it: {}", unknown.join(", "))),
+        Grade::None { unknown } => {
+            (None, format!("unknown, and could lower the grade: {}", unknown.join(", ")))
+        }
     };
     let mut not_seen = facts.not_seen.clone();
     not_seen.extend(facts.several_servers.clone());
     match &facts.public_key {
-        Some(Knocked::Unknown(why)) => not_seen.push(format!("whether an RSA key is offered: {why}")),
+        Some(Knocked::Unknown(why)) => not_seen.push(format!("whether an RSA key is sent: {why}")),
         Some(Knocked::NoKey { plugin }) => {
             let plugin = plugin.as_deref().unwrap_or("no plugin");
-            not_seen.push(format!("an RSA key: none was offered to an unknown user ({plugin})"));
+            not_seen.push(format!("an RSA key: none was sent to an unknown user ({plugin})"));
         }
         Some(Knocked::Key(_)) | None => {}
     }
@@ -50,7 +52,7 @@ pub fn row(seen: &Seen, roots: &[Roots], now_unix_ms: u64) -> TargetRow {
     // Seen on MariaDB 10.11.19 without proxy_protocol_networks: it greets first, and refuses all that follows the header.
     if target.proxy.is_some() && facts.service.is_some() && !takes_any {
         not_seen
-            .push("a PROXY header was sent first: a server that expects none refuses what follows it".into());
+            .push("a PROXY header was sent first: a server that expects none rejects what follows".into());
     }
     TargetRow {
         service: facts.service.as_ref().map(|seen| ServiceRow {
@@ -98,11 +100,12 @@ fn blank(target: &Target) -> TargetRow {
 pub fn over_budget(target: &Target, allowed: u32) -> TargetRow {
     TargetRow {
         not_seen: vec![format!(
-            "not dialled: {allowed} connections were made to this address in the last day, or {ALL_DAYS_MAX} over all days, and a \
-             server that counts them turns the whole host away at 100 (error 1129). Once it has forgotten them, by a good login \
-             from here or a flush of its host cache: --forget-budget; to allow more: --max-handshakes N"
+            "not scanned: {allowed} connections were made to this address in the last day, or {ALL_DAYS_MAX} in \
+             total, and a server that counts them blocks the host at 100 (error 1129). After a successful login from \
+             this host, or a flush of the server's host cache, use --forget-budget. To allow more: --max-handshakes \
+             N"
         )],
-        grade_why: "not looked at".into(),
+        grade_why: "not checked".into(),
         ..blank(target)
     }
 }
@@ -110,11 +113,11 @@ pub fn over_budget(target: &Target, allowed: u32) -> TargetRow {
 pub fn asked_by_another(target: &Target, waited: Duration) -> TargetRow {
     TargetRow {
         not_seen: vec![format!(
-            "not dialled: another sealion of this user has been asking this address for {} s, and together they might make more \
-             connections than the server takes. Scan it again when that one has ended",
+            "not scanned: another sealion of this user has been scanning this address for {} s, and together they \
+             might make more connections than the server allows. Scan it again when the other one has ended",
             waited.as_secs()
         )],
-        grade_why: "not looked at".into(),
+        grade_why: "not checked".into(),
         ..blank(target)
     }
 }
@@ -124,8 +127,8 @@ pub fn no_address(host: &str, port: Option<u16>, why: &str) -> TargetRow {
     TargetRow {
         target: format!("{host}:{port}"),
         address: None,
-        not_seen: vec![format!("the name cannot be looked up: {why}")],
-        grade_why: "not looked at".into(),
+        not_seen: vec![format!("cannot look up the name: {why}")],
+        grade_why: "not checked".into(),
         ..blank(&Target::new(host, Ipv4Addr::UNSPECIFIED.into(), port, true))
     }
 }
@@ -142,14 +145,14 @@ pub fn no_service(name: &str, why: &str) -> TargetRow {
 
 pub fn unauthorized(host: &str, ip: IpAddr, port: Option<u16>, path: &Path) -> TargetRow {
     TargetRow {
-        not_seen: vec![format!("not dialled: {ip} is outside of --authorized-range {}", path.display())],
-        grade_why: "not looked at".into(),
+        not_seen: vec![format!("not scanned: {ip} is outside of --authorized-range {}", path.display())],
+        grade_why: "not checked".into(),
         ..blank(&Target::new(host, ip, port.unwrap_or(3306), true))
     }
 }
 
 /// How the row of a host begins where no usual port answers.
-pub const SILENT_HOST: &str = "nothing answers on any usual port";
+pub const SILENT_HOST: &str = "no answer on any of the usual ports";
 
 /// The row of one silent port as that of its host.
 pub fn silent_host(row: TargetRow) -> TargetRow {
@@ -209,13 +212,14 @@ fn service(service: &Service, target: &Target) -> ServiceRow {
         }
         Service::Tls => "tls",
         Service::Silent => {
-            row.note = "listens, says nothing, and takes no TLS".into();
+            row.note = "the port is open, but the server sends nothing and accepts no TLS".into();
             // Documented, not seen: neither can be had here.
             if target.port == Port::NdbManagement {
-                row.note += "; a management server of NDB is silent until a command comes, and none was sent";
+                row.note += "; an NDB management server is silent until it gets a command, and none was sent";
             }
             if target.proxy.is_none() {
-                row.note += "; it may wait for a load balancer's PROXY header (--proxy-protocol v2), or greet too late for us (--timeout-ms)";
+                row.note += "; it may wait for a load balancer's PROXY header (--proxy-protocol v2), or send its \
+                             greeting too late (--timeout-ms)";
             }
             "silent"
         }

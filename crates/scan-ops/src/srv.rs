@@ -71,7 +71,7 @@ fn look_up_within(name: &str, servers: &[SocketAddr], attempt: Duration) -> Resu
     for server in (0..ATTEMPTS).flat_map(|_| servers) {
         match ask(name, *server, attempt) {
             Ok(SrvAnswer::Places(places)) => return Ok(places),
-            Ok(SrvAnswer::Nothing(why)) => return Err(format!("{server} says: {why}")),
+            Ok(SrvAnswer::Nothing(why)) => return Err(format!("{server}: {why}")),
             Err(error) => {
                 let fault = format!("{server}: {error}");
                 if !faults.contains(&fault) {
@@ -100,9 +100,9 @@ fn ask(name: &str, server: SocketAddr, attempt: Duration) -> io::Result<SrvAnswe
     };
     match heard {
         DnsReply::SrvAnswer(said) => Ok(said),
-        DnsReply::Truncated => Err(io::Error::other("its answer is cut short, over TCP too")),
+        DnsReply::Truncated => Err(io::Error::other("its answer is truncated, also over TCP")),
         DnsReply::Fault(why) => Err(io::Error::other(why)),
-        DnsReply::Noise => Err(io::Error::other("its answer over TCP is none to our question")),
+        DnsReply::Noise => Err(io::Error::other("its answer over TCP does not match the question")),
     }
 }
 
@@ -159,11 +159,11 @@ fn over_tcp(query: &[u8], server: SocketAddr, attempt: Duration) -> io::Result<V
         while let Some(rest) = bytes.get_mut(done..).filter(|rest| !rest.is_empty()) {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Err(io::Error::other("no whole answer over TCP"));
+                return Err(io::Error::other("no complete answer over TCP"));
             }
             stream.set_read_timeout(Some(left))?;
             match stream.read(rest) {
-                Ok(0) => return Err(io::Error::other("it closed before its answer was whole")),
+                Ok(0) => return Err(io::Error::other("it closed before its answer was complete")),
                 Ok(count) => done += count,
                 Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
                 }
@@ -213,7 +213,7 @@ fn read(bytes: &[u8], id: u16, name: &str) -> DnsReply {
     match packet.rcode() {
         RCODE::NoError => DnsReply::SrvAnswer(said(&packet, asked)),
         RCODE::NameError => DnsReply::SrvAnswer(SrvAnswer::Nothing("there is no such name".into())),
-        other => DnsReply::Fault(format!("it answers with {other:?}")),
+        other => DnsReply::Fault(format!("it answered {other:?}")),
     }
 }
 

@@ -43,7 +43,7 @@ impl TargetSpec {
     pub fn parse(word: &str) -> Result<Self, String> {
         let word = word.trim();
         if word.len() > WORD_BYTES_MAX || word.chars().any(char::is_control) {
-            return Err(format!("\"{}\" is no host, address, range or service", shown(word)));
+            return Err(format!("\"{}\" is not a host, address, range or service", shown(word)));
         }
         if let Some(name) = word.strip_prefix("srv:") {
             return service(name);
@@ -79,7 +79,7 @@ fn service(name: &str) -> Result<TargetSpec, String> {
             && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
     };
     if bare.len() > 253 || !bare.split('.').all(is_label) {
-        return Err(format!("\"{name}\" is no name of a service, as _mysql._tcp.example.org is one"));
+        return Err(format!("\"{name}\" is not a service name such as _mysql._tcp.example.org"));
     }
     Ok(TargetSpec::Service { name: bare.to_owned() })
 }
@@ -90,7 +90,7 @@ fn range(word: &str) -> Result<TargetSpec, String> {
     let bare = match word.strip_prefix('[') {
         Some(rest) => match rest.split_once(']') {
             Some((range, port)) if port.is_empty() || port.starts_with(':') => format!("{range}{port}"),
-            _ => return Err(format!("\"{word}\" is no range, as [fd00::/120]:3306 is one")),
+            _ => return Err(format!("\"{word}\" is not a range such as [fd00::/120]:3306")),
         },
         None => word.to_owned(),
     };
@@ -98,7 +98,7 @@ fn range(word: &str) -> Result<TargetSpec, String> {
     let (prefix, port) = match rest.split_once(':') {
         Some((prefix, digits)) => {
             let port = digits.parse::<u16>().ok().filter(|port| *port > 0);
-            (prefix, Some(port.ok_or_else(|| format!("\"{digits}\" is no port (1 to 65535)"))?))
+            (prefix, Some(port.ok_or_else(|| format!("\"{digits}\" is not a port (1 to 65535)"))?))
         }
         None => (rest, None),
     };
@@ -120,9 +120,9 @@ impl Authorized {
     pub fn read(path: &Path) -> Result<Self, OpsError> {
         let refuse = |why: String| {
             OpsError::usage(
-                format!("the file of authorized ranges {} cannot be used", path.display()),
+                format!("cannot use the file of authorized ranges {}", path.display()),
                 why,
-                "put one range on a line, as 10.0.0.0/24 or fd00::/64",
+                "write one range per line, such as 10.0.0.0/24 or fd00::/64",
             )
         };
         let mut ranges = Vec::new();
@@ -130,7 +130,7 @@ impl Authorized {
             ranges.push(Cidr::parse(&word).map_err(|why| refuse(format!("line {number}: {why}")))?);
         }
         if ranges.is_empty() {
-            return Err(refuse("it names no range".into()));
+            return Err(refuse("it contains no range".into()));
         }
         Ok(Self {
             path: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
@@ -195,9 +195,9 @@ pub fn target_specs<'w>(words: impl IntoIterator<Item = &'w str>) -> Result<Vec<
         .map(|word| {
             TargetSpec::parse(word).map_err(|why| {
                 OpsError::usage(
-                    format!("\"{}\" is no target", shown(word)),
+                    format!("\"{}\" is not a target", shown(word)),
                     why,
-                    "name HOST, HOST:PORT, an address, [IPv6]:PORT, NETWORK/PREFIX or srv:NAME",
+                    "use HOST, HOST:PORT, an address, [IPv6]:PORT, NETWORK/PREFIX or srv:NAME",
                 )
             })
         })
@@ -211,9 +211,9 @@ pub fn target_specs<'w>(words: impl IntoIterator<Item = &'w str>) -> Result<Vec<
 pub fn target_specs_of_file(path: &Path) -> Result<Vec<TargetSpec>, OpsError> {
     let refuse = |why: String| {
         OpsError::usage(
-            format!("the file of targets {} cannot be used", path.display()),
+            format!("cannot use the file of targets {}", path.display()),
             why,
-            "put one HOST or HOST:PORT on a line",
+            "write one HOST or HOST:PORT per line",
         )
     };
     words(path, TARGETS_BYTES_MAX)
@@ -235,15 +235,15 @@ pub fn authorize(target_specs: &[TargetSpec], authorized: Option<&Authorized>) -
         let Some(authorized) = authorized else {
             return Err(OpsError::usage(
                 format!("the range {range} is not scanned"),
-                "ranges are scanned only where a file says that they may be, and none was named",
-                format!("write {range} into a file and name it: --authorized-range FILE"),
+                "a range needs a file that authorizes it, and none was given",
+                format!("write {range} into a file, and use --authorized-range FILE"),
             ));
         };
         if !authorized.covers(range) {
             return Err(OpsError::usage(
                 format!("the range {range} is not scanned"),
                 format!("{} does not cover all of it", authorized.path.display()),
-                "name a range that it covers, or add a line to it",
+                "use a range that it covers, or add a line to it",
             ));
         }
         addresses = addresses.saturating_add(range.host_count());
@@ -251,8 +251,8 @@ pub fn authorize(target_specs: &[TargetSpec], authorized: Option<&Authorized>) -
     if addresses > RANGE_ADDRESSES_MAX {
         return Err(OpsError::usage(
             format!("the ranges have {addresses} addresses"),
-            format!("one scan takes at most {RANGE_ADDRESSES_MAX} (a /16 of IPv4, a /112 of IPv6)"),
-            "scan them one after the other, or name a longer prefix",
+            format!("the maximum for one scan is {RANGE_ADDRESSES_MAX} (a /16 of IPv4, a /112 of IPv6)"),
+            "scan them one after the other, or use a longer prefix",
         ));
     }
     Ok(())

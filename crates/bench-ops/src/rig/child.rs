@@ -35,19 +35,19 @@ pub fn quiet(command: &mut Command) -> &mut Command {
 pub fn listens(at: SocketAddr, child: &mut OwnedChild, what: &str) -> Result<(), OpsError> {
     let deadline = Instant::now() + UP_MAX;
     while ::bench::cpu::listeners_of(at.port()).is_empty() {
-        let ended = child.0.try_wait().map_err(internal("a child process cannot be asked for"))?;
+        let ended = child.0.try_wait().map_err(internal("cannot check a child process"))?;
         if let Some(status) = ended {
             return Err(OpsError::cannot_look(
-                format!("{what} does not come up"),
+                format!("{what} does not start"),
                 status.to_string(),
-                "try it by hand, in the same place",
+                "try it by hand",
             ));
         }
         if Instant::now() > deadline {
             return Err(OpsError::cannot_look(
                 format!("{what} does not listen"),
-                format!("{} s went by", UP_MAX.as_secs()),
-                "try again when less runs here",
+                format!("no answer for {} s", UP_MAX.as_secs()),
+                "try again when the machine has less load",
             ));
         }
         std::thread::sleep(POLL);

@@ -49,10 +49,7 @@ impl Ground {
     pub fn number(&mut self) -> Result<u8, OpsError> {
         self.made += 1;
         if self.made > SERVERS_MAX {
-            return Err(OpsError::internal(
-                "the lab is full",
-                format!("{SERVERS_MAX} servers were made in it"),
-            ));
+            return Err(OpsError::internal("the lab is full", format!("it has {SERVERS_MAX} servers")));
         }
         Ok(self.made)
     }
@@ -110,8 +107,8 @@ pub fn fill(
 /// Somebody wanted the end while the lab was made.
 pub fn ended() -> OpsError {
     OpsError::cannot_look(
-        "the lab was not finished, and nothing was measured",
-        "it was ended early",
-        "run it again; what was made is gone",
+        "the lab was not completed; nothing was measured",
+        "interrupted",
+        "run it again; what was created has been removed",
     )
 }

@@ -25,7 +25,7 @@ impl Home {
     /// # Errors
     /// Where no directory can be made.
     pub fn make() -> Result<Self, OpsError> {
-        let no_room = || internal("no directory for the lab's servers");
+        let no_room = || internal("cannot create a directory for the servers of the lab");
         remove_abandoned(&std::env::temp_dir());
         let dir = tempfile::Builder::new()
             .prefix(HOME_PREFIX)

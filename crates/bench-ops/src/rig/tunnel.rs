@@ -27,10 +27,10 @@ impl Tunnel {
         let (middle, entry) = (local(free_port()?), local(free_port()?));
         let start = |name: &str, text: String, at: SocketAddr| -> Result<OwnedChild, OpsError> {
             let path = dir.join(name);
-            std::fs::write(&path, text).map_err(internal("a file of stunnel cannot be written"))?;
+            std::fs::write(&path, text).map_err(internal("cannot write a file of stunnel"))?;
             let mut command = Command::new("/proc/self/exe");
             command.arg("__server").arg(servers.program("stunnel")).arg(&path).envs(servers.environment());
-            let child = quiet(&mut command).spawn().map_err(internal("stunnel cannot be started"))?;
+            let child = quiet(&mut command).spawn().map_err(internal("cannot start stunnel"))?;
             let mut ended = OwnedChild(child);
             listens(at, &mut ended, "stunnel")?;
             Ok(ended)
@@ -56,7 +56,7 @@ impl Tunnel {
     }
 
     pub fn ssh(dir: &Path, to: SocketAddr) -> Result<Self, OpsError> {
-        std::fs::create_dir_all(dir).map_err(internal("a directory of the lab cannot be made"))?;
+        std::fs::create_dir_all(dir).map_err(internal("cannot create a directory of the lab"))?;
         let missing = |name: &str| {
             OpsError::cannot_look(
                 format!("there is no {name}"),
@@ -74,10 +74,10 @@ impl Tunnel {
                 Command::new(&keygen).args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(dir.join(name)),
             )
             .status()
-            .map_err(internal("ssh-keygen cannot be started"))?;
+            .map_err(internal("cannot start ssh-keygen"))?;
             if !made.success() {
                 return Err(OpsError::cannot_look(
-                    "ssh-keygen makes no key",
+                    "ssh-keygen creates no key",
                     made.to_string(),
                     "try it by hand",
                 ));
@@ -91,11 +91,10 @@ impl Tunnel {
             dir.join("host").display(),
             dir.join("user.pub").display()
         );
-        std::fs::write(dir.join("sshd_config"), config)
-            .map_err(internal("a file of sshd cannot be written"))?;
+        std::fs::write(dir.join("sshd_config"), config).map_err(internal("cannot write a file of sshd"))?;
         let mut command = Command::new("/proc/self/exe");
         command.arg("__server").arg(sshd).args(["-D", "-e", "-f"]).arg(dir.join("sshd_config"));
-        let mut far = OwnedChild(quiet(&mut command).spawn().map_err(internal("sshd cannot be started"))?);
+        let mut far = OwnedChild(quiet(&mut command).spawn().map_err(internal("cannot start sshd"))?);
         listens(middle, &mut far, "sshd")?;
         let mut command = Command::new("/proc/self/exe");
         command
@@ -105,7 +104,7 @@ impl Tunnel {
             .args(["-o", "UserKnownHostsFile=/dev/null", "-o", "ExitOnForwardFailure=yes", "-i"])
             .arg(dir.join("user"))
             .args(["-p", &middle.port().to_string(), "-L", &format!("{entry}:{to}"), "127.0.0.1"]);
-        let mut near = OwnedChild(quiet(&mut command).spawn().map_err(internal("ssh cannot be started"))?);
+        let mut near = OwnedChild(quiet(&mut command).spawn().map_err(internal("cannot start ssh"))?);
         listens(entry, &mut near, "ssh -L")?;
         Ok(Self { ends: [near, far], entry })
     }

@@ -48,15 +48,16 @@ pub fn seals(
     }
     let Seen { above, below, below_bytes } = seen;
     Err(OpsError::internal(
-        format!("{} does not carry a word as it is to", client.kind.program()),
+        format!("{} does not carry data as it should", client.kind.program()),
         format!(
-            "it was seen {above} times in the VPN, and {below} times on the network below, where {below_bytes} bytes went by"
+            "a text was found {above} times in the VPN, and {below} times in the {below_bytes} bytes of the network \
+             below"
         ),
     ))
 }
 
 fn failed(error: std::io::Error) -> OpsError {
-    internal("a VPN cannot be tested")(error)
+    internal("cannot test a VPN")(error)
 }
 
 /// Both ends of a connection through it, when it is up.

@@ -165,7 +165,7 @@ pub fn may_be_refused(error: &io::Error) -> bool {
 /// As send(2) would have it.
 fn sent(result: i32) -> Sent {
     usize::try_from(result).map_err(|_| match result {
-        NOT_KNOWN => io::Error::other("io_uring does not say whether the statement was sent"),
+        NOT_KNOWN => io::Error::other("io_uring does not report whether the statement was sent"),
         result => io::Error::from_raw_os_error(result.saturating_neg()),
     })
 }

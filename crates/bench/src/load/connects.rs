@@ -226,11 +226,11 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
     let why = if failed > 0 {
         let why = tally.lost_why.clone();
         let why = why.or_else(|| tally.errors.values().next().map(|error| error.message.clone()));
-        Some(format!("{failed} connections could not be made: {}", why.unwrap_or_default()))
+        Some(format!("{failed} connections failed: {}", why.unwrap_or_default()))
     } else if tally.is_stalled_at_end() {
         Some(super::stalled(&tally, spec.threads))
     } else if tally.events == 0 {
-        Some("no connection was made while it was measured".to_owned())
+        Some("no connection was made during the measurement".to_owned())
     } else {
         None
     };

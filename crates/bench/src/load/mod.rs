@@ -127,34 +127,34 @@ pub struct Outcome {
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     #[error(
-        "only {made} of {wished} connections could be made\n  why:  {}\n  next: allow more with max_connections (and \
-         `ulimit -n`, here and there), or measure with fewer",
+        "only {made} of {wished} connections could be made\n  why:  {}\n  next: raise max_connections (and `ulimit \
+         -n` on both machines), or use fewer connections",
         error.in_one_line()
     )]
     Connect { made: usize, wished: usize, error: NetError },
     #[error(
-        "a statement cannot be prepared: {sql}\n  why:  {}\n  next: {}",
+        "cannot prepare a statement: {sql}\n  why:  {}\n  next: {}",
         error.in_one_line(),
         for_prepare(error)
     )]
     Prepare { sql: String, error: NetError },
     #[error(
-        "ids up to {table_size} are asked for, and those of {table} end at {last_id}\n  why:  a select of what is not there has no \
-         row, and costs less\n  next: say how large the tables are (--table-size), or make them so: sealion bench prepare \
+        "--table-size is {table_size}, but the ids of {table} end at {last_id}\n  why:  a SELECT that finds no row \
+         costs less\n  next: give the real size (--table-size), or create such tables: sealion bench prepare \
          --table-size {table_size}"
     )]
     Small { table: String, table_size: u32, last_id: u64 },
     #[error(
-        "sbtest{table} is no table of bulk_insert\n  why:  {why}\n  next: make one for each connection: sealion bench prepare \
-         --bulk --tables N (it makes sbtest1 to sbtestN anew; --database NAME keeps others)"
+        "sbtest{table} is not a table of bulk_insert\n  why:  {why}\n  next: create one per connection: sealion \
+         bench prepare --bulk --tables N (it replaces sbtest1 to sbtestN; use --database NAME to keep those)"
     )]
     Bulk { table: usize, why: String },
     #[error(
-        "the servers do not answer {sql} alike\n  why:  {why}\n  next: measure servers with the same tables"
+        "the servers give different answers to {sql}\n  why:  {why}\n  next: measure servers with the same tables"
     )]
     Unlike { sql: String, why: String },
     #[error(
-        "the load cannot be made\n  why:  {0}\n  next: see whether file descriptors are left (ulimit -n)"
+        "cannot generate the load\n  why:  {0}\n  next: check whether file descriptors are left (ulimit -n)"
     )]
     Io(#[from] std::io::Error),
 }
@@ -162,15 +162,17 @@ pub enum LoadError {
 /// What helps against the server's refusal to prepare a statement.
 fn for_prepare(error: &NetError) -> &'static str {
     match error {
-        NetError::Refused { code: 1046 | 1049 | 1054 | 1146, .. } => "make the tables: sealion bench prepare",
+        NetError::Refused { code: 1046 | 1049 | 1054 | 1146, .. } => {
+            "create the tables: sealion bench prepare"
+        }
         NetError::Refused { code: 1142..=1143, .. } => {
-            "the account needs SELECT, and for what writes INSERT, UPDATE and DELETE"
+            "the account needs SELECT, and for workloads that write INSERT, UPDATE and DELETE"
         }
         NetError::Refused { code: 1461, .. } => {
-            "every connection prepares each statement once for each table: raise max_prepared_stmt_count, or take fewer tables or \
-             connections, or --text-protocol"
+            "every connection prepares each statement once for each table: raise max_prepared_stmt_count, use fewer \
+             tables or connections, or use --text-protocol"
         }
-        _ => "see what the server says; --text-protocol prepares nothing",
+        _ => "read the error of the server; --text-protocol prepares nothing",
     }
 }
 
@@ -316,7 +318,7 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
     let why = if failed.load(Ordering::Relaxed) {
         let error = tally.errors.iter().find(|(code, _)| !worker::RETRIED.contains(code));
         let text = error.map(|(code, error)| format!("error {code}: {}", error.message));
-        Some(format!("the server refused a statement: {}", text.unwrap_or_default()))
+        Some(format!("the server rejected a statement: {}", text.unwrap_or_default()))
     } else if tally.lost > 0 {
         let why = tally.lost_why.clone().unwrap_or_default();
         Some(format!("{} of {connections} connections were lost: {why}", tally.lost))
@@ -325,14 +327,11 @@ pub fn run(spec: &Spec, stop: &AtomicBool, progress: &mut dyn FnMut(Interim)) ->
     } else if tally.is_stalled_at_end() {
         Some(stalled(&tally, connections))
     } else if tally.turned_away > 0 {
-        Some("events came so much faster than they were done that a million waited".to_owned())
+        Some("events arrived so much faster than they were processed that a million were waiting".to_owned())
     } else if tally.events == 0 && spec.events.is_some() && !spec.warm_up.is_zero() {
-        Some(
-            "all events were over before the warm-up was: ask for more of them, or leave --warm-up out"
-                .to_owned(),
-        )
+        Some("all events ended before the warm-up: use more events, or leave --warm-up out".to_owned())
     } else if tally.events == 0 {
-        Some("no event ended while it was measured".to_owned())
+        Some("no event ended during the measurement".to_owned())
     } else {
         None
     };
@@ -358,7 +357,7 @@ fn partial(stop: &AtomicBool, why: Option<String>) -> Option<String> {
     if !stop.load(Ordering::Relaxed) {
         return why;
     }
-    Some(why.map_or("it was ended early".to_owned(), |why| format!("it was ended early, and {why}")))
+    Some(why.map_or("interrupted".to_owned(), |why| format!("interrupted, and {why}")))
 }
 
 /// What the servers and the machine spend while it is measured.

@@ -38,7 +38,7 @@ impl FromStr for Distribution {
             "gaussian" => Ok(Self::Gaussian { numbers: 12 }),
             "special" => Ok(Self::default()),
             "pareto" => Ok(Self::Pareto { h: 0.2 }),
-            _ => Err(format!("{text:?} is no distribution: use special, uniform, gaussian or pareto")),
+            _ => Err(format!("unknown distribution {text:?}: use special, uniform, gaussian or pareto")),
         }
     }
 }

@@ -19,29 +19,30 @@ const INSERT_BYTES: usize = 512 * 1024;
 #[derive(Debug, thiserror::Error)]
 pub enum TablesError {
     #[error(
-        "the schema {schema} was not made by sealion, so {} it\n  why:  it has no table {MARK}; tables that somebody else made, sysbench \
-         too, are only read\n  next: {}",
+        "the schema {schema} was not created by sealion, so {} it\n  why:  it has no table {MARK}; tables of \
+         others, also of sysbench, are only read\n  next: {}",
         if *is_load { "nothing is written to" } else { "sealion neither fills nor drops" },
         if *is_load {
-            "let sealion make one: sealion bench prepare --database sealion_bench; or say that a load may write to it: \
-             --own-tables (sealion bench sysbench --own-tables -- …)"
+            "create another one: sealion bench prepare --database sealion_bench; or allow a load to write to this \
+             one: --own-tables (sealion bench sysbench --own-tables -- …)"
         } else {
-            "take a schema of another name (--database sealion_bench), or drop this one yourself"
+            "use a schema with another name (--database sealion_bench), or drop this one yourself"
         }
     )]
     NotOurs { schema: String, is_load: bool },
     #[error(
-        "{schema:?} is no name for a schema\n  why:  1 to 64 letters, digits and _ are taken\n  next: choose another with --database"
+        "invalid schema name {schema:?}\n  why:  allowed are 1 to 64 letters, digits and _\n  next: choose another \
+         with --database"
     )]
     Name { schema: String },
     #[error(transparent)]
     Unreached(NetError),
     #[error(
-        "{what}\n  why:  {}\n  next: see that the account may create and write tables in that schema",
+        "{what}\n  why:  {}\n  next: check that the account may create and write tables in that schema",
         error.in_one_line()
     )]
     Sql { what: String, error: NetError },
-    #[error("it was ended early\n  why:  as asked\n  next: sealion bench cleanup, or prepare again")]
+    #[error("interrupted\n  why:  Ctrl-C\n  next: sealion bench cleanup, or prepare again")]
     Stopped,
 }
 
@@ -90,7 +91,7 @@ fn run(client: &mut Client, what: &str, sql: &str) -> Result<(), TablesError> {
 fn names(client: &mut Client, sql: &str) -> Result<Vec<String>, TablesError> {
     let rows = client
         .query(sql)
-        .map_err(|error| TablesError::Sql { what: "the schema cannot be looked at".into(), error })?;
+        .map_err(|error| TablesError::Sql { what: "cannot read the schema".into(), error })?;
     Ok(rows
         .rows
         .into_iter()
@@ -135,15 +136,15 @@ pub fn prepare(
         Some(true) => {}
         Some(false) => return Err(TablesError::NotOurs { schema: schema.clone(), is_load: false }),
         None => {
-            run(&mut client, "the schema cannot be made", &format!("CREATE DATABASE {schema}"))?;
+            run(&mut client, "cannot create the schema", &format!("CREATE DATABASE {schema}"))?;
             run(
                 &mut client,
-                "the schema cannot be marked",
+                "cannot mark the schema",
                 &format!("CREATE TABLE {schema}.{MARK} (note VARCHAR(80) NOT NULL PRIMARY KEY)"),
             )?;
             run(
                 &mut client,
-                "the schema cannot be marked",
+                "cannot mark the schema",
                 &format!("INSERT INTO {schema}.{MARK} VALUES ('for sealion bench; may be dropped')"),
             )?;
         }
@@ -183,7 +184,7 @@ fn table_of(
     told: &dyn Fn(u64),
 ) -> Result<(), TablesError> {
     let name = format!("{}.sbtest{table}", plan.schema);
-    let making = format!("the table {name} cannot be made");
+    let making = format!("cannot create the table {name}");
     run(client, &making, &format!("DROP TABLE IF EXISTS {name}"))?;
     let engine = if plan.engine.is_empty() { String::new() } else { format!(" ENGINE={}", plan.engine) };
     let columns = match plan.kind {
@@ -200,7 +201,7 @@ fn table_of(
     // The same rows for the same seed, on whatever machine.
     let mut random = fastrand::Rng::with_seed(plan.seed.wrapping_add(u64::from(table)));
     let distribution = Distribution::default();
-    let filling = format!("the table {name} cannot be filled");
+    let filling = format!("cannot fill the table {name}");
     let head = format!("INSERT INTO {name} (k, c, pad) VALUES ");
     let mut sql = head.clone().into_bytes();
     let mut count = 0;
@@ -242,7 +243,7 @@ pub fn cleanup(client: &mut Client, schema: &str) -> Result<bool, TablesError> {
         None => Ok(false),
         Some(false) => Err(TablesError::NotOurs { schema: schema.to_owned(), is_load: false }),
         Some(true) => {
-            run(client, "the schema cannot be dropped", &format!("DROP DATABASE {schema}")).map(|()| true)
+            run(client, "cannot drop the schema", &format!("DROP DATABASE {schema}")).map(|()| true)
         }
     }
 }

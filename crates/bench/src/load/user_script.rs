@@ -77,7 +77,7 @@ impl Template {
             }
             let place = after.strip_prefix('{').and_then(|inner| inner.split_once('}'));
             let Some((name, behind)) = place else {
-                return Err(fail("a brace stands alone; {{ and }} are braces of the statement".into()));
+                return Err(fail("a single brace; write {{ and }} for braces of the statement".into()));
             };
             if !text.is_empty() {
                 parts.push(Part::Text(std::mem::take(&mut text)));
@@ -128,23 +128,23 @@ impl Template {
 }
 
 fn part(name: &str) -> Result<Part, String> {
-    let known = "there are {id}, {table}, {int:FROM..TO} and {digits:N}";
+    let known = "placeholders are {id}, {table}, {int:FROM..TO} and {digits:N}";
     match name.split_once(':') {
         None if name == "id" => Ok(Part::Id),
         None if name == "table" => Ok(Part::Table),
         Some(("digits", count)) => match count.parse() {
             Ok(count @ 1..=DIGITS_MAX) => Ok(Part::Digits(count)),
-            _ => Err(format!("{{digits:N}} takes a number from 1 to {DIGITS_MAX}")),
+            _ => Err(format!("{{digits:N}} needs a number from 1 to {DIGITS_MAX}")),
         },
         Some(("int", range)) => {
             let ends =
                 range.split_once("..").and_then(|(from, to)| Some((from.parse().ok()?, to.parse().ok()?)));
             match ends {
                 Some((from, to)) if from <= to => Ok(Part::Int(from, to)),
-                _ => Err("{int:FROM..TO} takes two numbers, the smaller one first".into()),
+                _ => Err("{int:FROM..TO} needs two numbers, the smaller one first".into()),
             }
         }
-        _ => Err(format!("\"{}\" is no place: {known}", wire::printable(name))),
+        _ => Err(format!("unknown placeholder \"{}\": {known}", wire::printable(name))),
     }
 }
 
@@ -234,7 +234,7 @@ pub fn script(text: &str) -> Result<Vec<Template>, OwnError> {
         found.push(Template::parse(statement.trim(), since)?);
     }
     if found.is_empty() {
-        return Err(OwnError { line: lines.max(1), why: "there is no statement in it".into() });
+        return Err(OwnError { line: lines.max(1), why: "it contains no statement".into() });
     }
     Ok(found)
 }
@@ -293,7 +293,7 @@ pub fn general_log(text: &str) -> Result<(Vec<Template>, usize), OwnError> {
     if found.is_empty() {
         return Err(OwnError {
             line: lines.max(1),
-            why: "no statement of a general query log is in it".into(),
+            why: "it contains no statement of a general query log".into(),
         });
     }
     Ok((found, others))

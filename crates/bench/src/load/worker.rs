@@ -57,7 +57,7 @@ const NAMES_OBJECTS: [u16; 9] = [1044, 1045, 1049, 1051, 1054, 1142, 1143, 1146,
 fn shown(code: u16, message: &str, hides_statements: bool) -> Cow<'_, str> {
     match message.split_once('\'') {
         Some((before, _)) if hides_statements && !NAMES_OBJECTS.contains(&code) => {
-            Cow::Owned(format!("{before}'…' (what it quotes is not shown)"))
+            Cow::Owned(format!("{before}'…' (the quoted text is not shown)"))
         }
         _ => Cow::Borrowed(message),
     }
@@ -808,7 +808,7 @@ mod tests {
         assert!(!shown(1064, "Fehler bei 'IDENTIFIED BY 'x'' in Zeile 1", true).contains("IDENTIFIED"));
         assert_eq!(
             shown(1062, "Duplicate entry 'geheim' for key", true),
-            "Duplicate entry '…' (what it quotes is not shown)"
+            "Duplicate entry '…' (the quoted text is not shown)"
         );
         assert!(!shown(1525, "Incorrect DATE value: 'ge'heim'", true).contains("heim"));
         assert!(!shown(1366, "Incorrect value: 'geheim", true).contains("geheim"));

@@ -223,7 +223,7 @@ pub const WORKLOADS: &[Workload] = &[
     workload("oltp_delete", "one delete by primary key", &[Family::Delete]),
     workload("oltp_insert", "one insert, in text", &[Family::InsertText]),
     workload("bulk_insert", "one insert of 512 KiB into a connection's own table", &[Family::Bulk]),
-    workload("stream", "a whole table, as SELECT * gives it", &[Family::Stream]),
+    workload("stream", "a whole table, with SELECT *", &[Family::Stream]),
 ];
 
 /// One statement of an event.

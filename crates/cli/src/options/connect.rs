@@ -88,10 +88,10 @@ pub fn no_password_in_argv() -> Result<(), OpsError> {
         std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     if gives_password(&words) {
         return Err(OpsError::usage(
-            "a password on the command line is not taken",
+            "a password on the command line is refused",
             "every user of this machine can read it in the process list, and it may be in your shell's history now",
-            "use -p alone (it asks), --password-file FILE, --password-fd FD, or an option file (with bench sysbench: before \
-             the --); and change that password",
+            "use -p alone (it prompts), --password-file FILE, --password-fd FD or an option file (with bench \
+             sysbench: before the --), and change that password",
         ));
     }
     Ok(())
@@ -172,18 +172,18 @@ fn ask_password() -> Result<site::SecretString, OpsError> {
     let stdin = std::io::stdin();
     if !stdin.is_terminal() {
         return Err(OpsError::usage(
-            "nobody is here to be asked for a password",
+            "a password is needed, but stdin is not a terminal",
             "stdin is not a terminal",
             "use --password-file FILE or --password-fd FD",
         ));
     }
     eprint!("Enter password: ");
-    let before = tcgetattr(&stdin)
-        .map_err(|error| OpsError::internal("cannot read the terminal's settings", error))?;
+    let before =
+        tcgetattr(&stdin).map_err(|error| OpsError::internal("cannot read the terminal settings", error))?;
     let mut silent = before.clone();
     silent.local_flags.remove(LocalFlags::ECHO);
     tcsetattr(&stdin, SetArg::TCSANOW, &silent)
-        .map_err(|error| OpsError::internal("cannot silence the terminal", error))?;
+        .map_err(|error| OpsError::internal("cannot switch off the terminal's echo", error))?;
     let mut line = String::new();
     let read = stdin.lock().read_line(&mut line);
     let _ = tcsetattr(&stdin, SetArg::TCSANOW, &before);

@@ -144,7 +144,11 @@ pub fn bench(global: &Global, command: &BenchCommand) -> Result<u8, OpsError> {
 fn first(global: &Global, connect: &Connect) -> Result<net::ConnectOptions, OpsError> {
     let cluster = connect::cluster(global, connect)?;
     reached(&cluster, connect, &TlsWish::default()).into_iter().next().ok_or_else(|| {
-        OpsError::usage("there is no server", "the inventory names none", "name one: -h HOST -P PORT -u USER")
+        OpsError::usage(
+            "no server was given",
+            "the inventory contains none",
+            "give one: -h HOST -P PORT -u USER",
+        )
     })
 }
 

@@ -122,15 +122,16 @@ fn confirm_what(verb: &str, plan: &Plan, what: &str, yes: Option<&str>) -> Resul
             return Ok(());
         }
         return Err(OpsError::Refused(format!(
-            "--yes {hash} is not the change that {verb} is about, nothing was changed\n  why:  {what}\n  next: sealion {verb} --yes {}",
+            "--yes {hash} is the hash of another change; nothing was changed\n  why:  {what}\n  next: sealion \
+             {verb} --yes {}",
             plan.short_hash()
         )));
     }
     if !std::io::stdin().is_terminal() {
         return Err(OpsError::usage(
             "confirmation needed, but stdin is not a terminal",
-            format!("this is about: {what}"),
-            format!("if that is what you want: sealion {verb} --yes {}", plan.short_hash()),
+            format!("{what}"),
+            format!("to confirm: sealion {verb} --yes {}", plan.short_hash()),
         ));
     }
     println!("{what}");
@@ -144,7 +145,8 @@ fn confirm(plan: &Plan, yes: Option<&str>) -> Result<(), OpsError> {
             return Ok(());
         }
         return Err(OpsError::Refused(format!(
-            "--yes {hash} is not this plan, nothing was changed\n  why:  the plan for the cluster as it is now has the hash {}\n  next: look at it: sealion plan {}",
+            "--yes {hash} is the hash of another plan; nothing was changed\n  why:  the plan for the present state \
+             of the cluster has the hash {}\n  next: check it: sealion plan {}",
             plan.short_hash(),
             plan.change
         )));
@@ -153,7 +155,7 @@ fn confirm(plan: &Plan, yes: Option<&str>) -> Result<(), OpsError> {
         return Err(OpsError::usage(
             "confirmation needed, but stdin is not a terminal",
             "stdin is not a terminal",
-            format!("look at the plan first, then: --yes {}", plan.short_hash()),
+            format!("check the plan, then add --yes {}", plan.short_hash()),
         ));
     }
     plan::print_plan(plan, Format::Table)?;
@@ -161,14 +163,14 @@ fn confirm(plan: &Plan, yes: Option<&str>) -> Result<(), OpsError> {
 }
 
 fn ask() -> Result<(), OpsError> {
-    print!("type yes to do this: ");
+    print!("type yes to continue: ");
     let _ = std::io::stdout().flush();
     let mut line = String::new();
     let _ = std::io::stdin().lock().read_line(&mut line);
     if line.trim() == "yes" {
         return Ok(());
     }
-    Err(OpsError::Refused("not confirmed, nothing was changed".into()))
+    Err(OpsError::Refused("not confirmed; nothing was changed".into()))
 }
 
 /// Runs a change with one line of progress a step.
@@ -181,7 +183,8 @@ fn run(
     // Every step may be cut off anywhere: what was begun is in the journal. Said, because a person cannot know.
     ctrlc::set_handler(|| {
         show::tell(
-            "\ninterrupted; what was begun is in the journal\n  next: sealion resume (goes on) or sealion undo (goes back)",
+            "\ninterrupted; the journal contains what was begun\n  next: sealion resume (to continue) or sealion \
+             undo (to revert)",
         );
         std::process::exit(4);
     })
@@ -194,7 +197,7 @@ fn run(
     drop(ticker);
     let finished = finished?;
     if let Some(why) = change_ops::history::keep_change(cluster, command, started_unix_ms, &finished) {
-        show::tell(&format!("note: this run was not kept: {why}"));
+        show::tell(&format!("note: this run could not be saved: {why}"));
     }
     if global.format == Format::Json {
         let json = serde_json::json!({

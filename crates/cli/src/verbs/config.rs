@@ -91,10 +91,9 @@ fn inventory(args: &InventoryArgs) -> Result<u8, OpsError> {
     let cluster = connect::one_server(&args.connect)?;
     // Where user and password came from, if it was a file of their own.
     let login = args.connect.defaults_file.clone().or_else(|| args.connect.defaults_extra_file.clone());
-    let login = login
-        .map(std::path::absolute)
-        .transpose()
-        .map_err(|error| OpsError::usage("--defaults-file is no path", error.to_string(), "name a file"))?;
+    let login = login.map(std::path::absolute).transpose().map_err(|error| {
+        OpsError::usage("--defaults-file is not a path", error.to_string(), "give a file")
+    })?;
     print!("{}", change_ops::draft::draft(&cluster, login.as_deref())?);
     Ok(0)
 }

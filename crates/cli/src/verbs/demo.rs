@@ -49,7 +49,7 @@ pub fn demo(args: &DemoArgs) -> Result<u8, OpsError> {
     refuse_taken(&dir)?;
     let servers = lab::bundle::Servers::find(args.system)?;
     let out = std::path::absolute(&args.out)
-        .map_err(|error| OpsError::usage("--out is no path", error.to_string(), "name a directory"))?;
+        .map_err(|error| OpsError::usage("--out is not a path", error.to_string(), "give a directory"))?;
     let namespace = namespace(args.no_namespace)?;
     let relay = args.relay || !lab::namespace::may_capture();
     let options = ::demo::DemoOptions {
@@ -76,7 +76,7 @@ pub fn demo(args: &DemoArgs) -> Result<u8, OpsError> {
         show::tell(if keep {
             "\ninterrupted; sealion lab status, sealion lab down"
         } else {
-            "\ninterrupted; the lab is ended"
+            "\ninterrupted; stopping the lab"
         });
         std::process::exit(130);
     })

@@ -37,9 +37,9 @@ pub fn explain(global: &Global, args: &ExplainArgs) -> Result<u8, OpsError> {
     };
     let rule = rules::by_id(id).ok_or_else(|| {
         OpsError::usage(
-            format!("there is no rule \"{id}\""),
-            "rules are named like SL1001",
-            "sealion explain     lists them all",
+            format!("unknown rule \"{id}\""),
+            "rule IDs look like SL1001",
+            "list them: sealion explain",
         )
     })?;
     if global.format == Format::Json {

@@ -193,7 +193,7 @@ pub fn lab(global: &Global, command: LabCommand) -> Result<u8, OpsError> {
             for node in &file.nodes {
                 let state = match answer.nodes.get(&node.name) {
                     Some(NodeState::Running { pid }) => format!("running, pid {pid}"),
-                    Some(NodeState::Ended { how }) => format!("ended: {how}"),
+                    Some(NodeState::Ended { how }) => format!("stopped: {how}"),
                     _ => "not started".into(),
                 };
                 println!("  {:<4} {:<12} {state}", node.name, node.address);
@@ -232,9 +232,9 @@ pub(super) fn refuse_taken(dir: &Path) -> Result<(), OpsError> {
         .is_ok_and(|file| ::lab::supervisor::ask(&file, &::lab::supervisor::Request::Status).is_ok())
     {
         return Err(OpsError::usage(
-            format!("a lab runs in {} already", dir.display()),
+            format!("a lab is already running in {}", dir.display()),
             "its supervisor answers",
-            "sealion lab down, or name another place with --dir",
+            "sealion lab down, or choose another directory with --dir",
         ));
     }
     // What a dead lab left behind, if it is one: never a directory of somebody else's.
@@ -260,8 +260,8 @@ pub fn namespace_by(
     }
     if nix::unistd::geteuid().is_root() {
         return Err(OpsError::cannot_look(
-            "the lab's servers will not run as root",
-            "no user namespace can be made here, in which root is an ordinary user",
+            "the servers of the lab do not run as root",
+            "this machine does not allow user namespaces, in which root would be an ordinary user",
             "run this as an ordinary user",
         ));
     }
@@ -328,8 +328,8 @@ fn exec(args: &LabExecArgs) -> Result<u8, OpsError> {
     let alive = ::lab::supervisor::start_ticks(file.supervisor_pid) == Some(file.supervisor_start_ticks);
     if !alive {
         return Err(OpsError::cannot_look(
-            format!("the lab in {} does not run", dir.display()),
-            "its supervisor is gone",
+            format!("the lab in {} is not running", dir.display()),
+            "its supervisor has ended",
             "sealion lab up",
         ));
     }
@@ -338,12 +338,12 @@ fn exec(args: &LabExecArgs) -> Result<u8, OpsError> {
         ::lab::namespace::keep_net_raw_across_exec()?;
     }
     let (program, rest) = args.command.split_first().ok_or_else(|| {
-        OpsError::usage("nothing to run", "no program was given", "sealion lab exec -- mariadb")
+        OpsError::usage("nothing to run", "no program after --", "sealion lab exec -- mariadb")
     })?;
     let name = program.to_string_lossy();
     let program = match name.as_ref() {
         "sealion" => std::env::current_exe()
-            .map_err(|error| OpsError::internal("cannot find the running sealion", error))?,
+            .map_err(|error| OpsError::internal("cannot find the sealion binary that is running", error))?,
         other => file.servers.program(other),
     };
     let mut command = Command::new(program);
@@ -365,5 +365,5 @@ fn exec(args: &LabExecArgs) -> Result<u8, OpsError> {
     }
     command.env("SEALION_INVENTORY", labs::inventory_path(&dir)).env("SEALION_LAB", &dir).args(rest);
     let error = command.exec();
-    Err(OpsError::usage(format!("{name} cannot be run"), error.to_string(), "name a program of the PATH"))
+    Err(OpsError::usage(format!("cannot run {name}"), error.to_string(), "give a program that is in PATH"))
 }

@@ -112,7 +112,11 @@ fn chosen(ids: &[String]) -> Result<Vec<&'static ::prove::Attack>, OpsError> {
     let mut found = vec![];
     for id in std::iter::once("honest").chain(ids.iter().map(String::as_str)) {
         let one = attack(id).ok_or_else(|| {
-            OpsError::usage(format!("\"{id}\" is no case"), "no attack has this id", "sealion prove list")
+            OpsError::usage(
+                format!("unknown attack \"{id}\""),
+                "no attack has this ID",
+                "list them: sealion prove list",
+            )
         })?;
         if !found.iter().any(|known: &&::prove::Attack| known.id == one.id) {
             found.push(one);
@@ -121,20 +125,33 @@ fn chosen(ids: &[String]) -> Result<Vec<&'static ::prove::Attack>, OpsError> {
     Ok(found)
 }
 
+/// What the letters of some verdicts mean, those that are better first.
+fn legend(verdicts: impl Iterator<Item = ::prove::Verdict>) -> String {
+    let all: std::collections::BTreeSet<_> = verdicts.collect();
+    let mut shown: Vec<String> = vec![];
+    for one in all {
+        let text = format!("{} {}", one.letters(), one.legend());
+        if !shown.contains(&text) {
+            shown.push(text);
+        }
+    }
+    shown.join("; ")
+}
+
 /// All of them, where none was named.
 fn chosen_or_all(stage: &Stage) -> Result<Vec<&'static ::prove::Attack>, OpsError> {
     if stage.cases.is_empty() { Ok(ATTACKS.to_vec()) } else { chosen(&stage.cases) }
 }
 
-/// The same, of those that the protocol has: one that was asked for by name and is not played there is an error.
+/// The same, of those that the protocol has. One that was named and is not available there is an error.
 fn chosen_for(stage: &Stage, protocol: Protocol) -> Result<Vec<&'static ::prove::Attack>, OpsError> {
     let mut attacks = chosen_or_all(stage)?;
     let missing = attacks.iter().find(|one| !one.is_played_in(protocol));
     if let (Some(missing), false) = (missing, stage.cases.is_empty()) {
         return Err(OpsError::usage(
-            format!("{} is not tried on a stream", missing.id),
-            "it is about what MySQL says around TLS",
-            "leave out --stream, or this --case",
+            format!("{} is not available with --stream", missing.id),
+            "it is about the MySQL protocol around TLS",
+            "remove --stream, or this --case",
         ));
     }
     attacks.retain(|one| one.is_played_in(protocol));

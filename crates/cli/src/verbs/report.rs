@@ -35,9 +35,9 @@ pub fn report(global: &Global, args: &ReportArgs) -> Result<u8, OpsError> {
     };
     let text = std::fs::read_to_string(path).map_err(|error| {
         OpsError::usage(
-            format!("{} cannot be read", path.display()),
+            format!("cannot read {}", path.display()),
             error.to_string(),
-            "name a report.json that sealion wrote",
+            "give a report.json that sealion wrote",
         )
     })?;
     let report = ::report::DemoReport::from_json(&text).map_err(|error| {
@@ -51,9 +51,9 @@ pub fn report(global: &Global, args: &ReportArgs) -> Result<u8, OpsError> {
         None => print!("{}", ::report::render_summary(&report)),
         Some(path) => std::fs::write(path, ::report::render_html(&report)).map_err(|error| {
             OpsError::usage(
-                format!("{} cannot be written", path.display()),
+                format!("cannot write {}", path.display()),
                 error.to_string(),
-                "name a place that you may write to",
+                "choose a file that you may write",
             )
         })?,
     }
@@ -96,6 +96,9 @@ fn runs(global: &Global, args: &ReportArgs) -> Result<u8, OpsError> {
             ]
         })
         .collect();
-    println!("{}", show::table(&["run", "command", "when (UTC)", "failed", "unknown", "plain links"], rows));
+    println!(
+        "{}",
+        show::table(&["run", "command", "when (UTC)", "failed", "unknown", "cleartext links"], rows)
+    );
     Ok(0)
 }

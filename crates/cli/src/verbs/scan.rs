@@ -210,10 +210,10 @@ pub fn scan(global: &Global, args: &ScanArgs) -> Result<u8, OpsError> {
     if args.forget_budget
         && let Err(why) = budget.forget()
     {
-        tell(&format!("note: how many connections were made was not forgotten: {why}"));
+        tell(&format!("note: the connection counts could not be reset: {why}"));
     }
     if let Some(why) = budget.complaint() {
-        tell(&format!("note: how many connections were made to an address is perhaps not known: {why}"));
+        tell(&format!("note: the connection counts may be incomplete: {why}"));
     }
     let is_table = global.format == Format::Table;
     let began = Instant::now();
@@ -237,7 +237,7 @@ pub fn scan(global: &Global, args: &ScanArgs) -> Result<u8, OpsError> {
     };
     show::progress("");
     if let Err(why) = budget.save() {
-        tell(&format!("note: how many connections were made was not kept: {why}"));
+        tell(&format!("note: the connection counts could not be saved: {why}"));
     }
     let mut report = report?;
     if let Some((name, then)) = &baseline {
@@ -260,9 +260,9 @@ pub fn scan(global: &Global, args: &ScanArgs) -> Result<u8, OpsError> {
     html?;
     if let Some(error) = screen.error.filter(|error| error.kind() != std::io::ErrorKind::BrokenPipe) {
         return Err(OpsError::usage(
-            "the result cannot be printed",
+            "cannot print the result",
             error.to_string(),
-            "print it where there is room, or name a file: --out FILE",
+            "print it where there is space, or write it to a file: --out FILE",
         ));
     }
     if let (false, Some(path)) = (report.is_complete, &args.out) {
@@ -386,7 +386,7 @@ fn end(report: &ScanReport, began: Instant) -> String {
             report.targets.len(),
             report.targets.iter().fold(0, |sum: u32, row| sum.saturating_add(row.connections)),
             began.elapsed().as_secs_f64(),
-            if report.is_complete { "" } else { "; ended early, the rest was not looked at" }
+            if report.is_complete { "" } else { "; interrupted, the rest was not scanned" }
         ),
     );
     out
@@ -394,15 +394,15 @@ fn end(report: &ScanReport, began: Instant) -> String {
 
 fn rendered(name: &str, report: &ScanReport) -> Result<String, OpsError> {
     let known = SCAN_FORMATS.iter().find(|format| format.name() == name);
-    let format = known.ok_or_else(|| OpsError::internal("no such form of a scan", name))?;
+    let format = known.ok_or_else(|| OpsError::internal("no such format of a scan", name))?;
     Ok(format.render(report))
 }
 
 fn cannot_write(path: &Path, why: impl std::fmt::Display) -> OpsError {
     OpsError::usage(
-        format!("the result cannot be written to {}", path.display()),
+        format!("cannot write the result to {}", path.display()),
         why.to_string(),
-        "name a file in a directory that you may write to",
+        "choose a file in a directory that you may write to",
     )
 }
 
@@ -440,8 +440,8 @@ fn differ(out: &Path, html: &Path) -> Result<(), OpsError> {
     }
     Err(OpsError::usage(
         "--out and --html name the same file",
-        format!("{} would hold only one of them", out.display()),
-        "name two files",
+        format!("{} would contain only one of them", out.display()),
+        "give two files",
     ))
 }
 
@@ -485,8 +485,8 @@ fn target_specs(global: &Global, args: &ScanArgs) -> Result<Vec<TargetSpec>, Ops
     }
     if target_specs.is_empty() {
         return Err(OpsError::usage(
-            "there is nothing to scan",
-            "no target was named",
+            "nothing to scan",
+            "no target was given",
             "sealion scan HOST[:PORT] …, or --targets-file FILE",
         ));
     }

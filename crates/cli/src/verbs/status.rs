@@ -52,14 +52,14 @@ pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
     let status = status_ops::status::status(&cluster, args.look_ms, args.canaries);
     drop(ticker);
     if let Some(why) = change_ops::history::keep_status(&cluster, started_unix_ms, &status) {
-        eprintln!("note: this run was not kept: {why}");
+        eprintln!("note: this run could not be saved: {why}");
     }
     let open = if cluster.has_files { unfinished(&cluster)? } else { None };
     let unproven = if cluster.has_files { change_ops::roll::unproven(&cluster)? } else { None };
     let lease = match change_ops::lease::holder(&cluster) {
         _ if !cluster.has_files => None,
         Ok(held) => held.map(|held| held.holder),
-        Err(why) => Some(format!("cannot tell ({why})")),
+        Err(why) => Some(format!("not known ({why})")),
     };
     if global.format == Format::Json {
         let json = serde_json::json!({
@@ -90,10 +90,10 @@ pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
             );
         }
         if let Some(holder) = &lease {
-            println!("{} {holder}", show::bold("at work now:"));
+            println!("{} {holder}", show::bold("running now:"));
         }
         if let Some(unproven) = &unproven {
-            println!("{} {unproven}", show::bold("closed without proof:"));
+            println!("{} {unproven}", show::bold("closed without verification:"));
         }
         print_status(&status, cluster.has_files);
     }
@@ -184,7 +184,7 @@ fn print_status(status: &status_ops::status::Status, is_changeable: bool) {
         println!("not applicable: {line}");
     }
     for line in &status.not_looked_at {
-        println!("not looked at: {line}");
+        println!("not checked: {line}");
     }
 }
 

@@ -35,12 +35,12 @@ fn what_cannot_be_named_compared_or_written_is_an_error_with_what_to_do() {
     for (words, word) in [
         (&["show", "nothing"][..], "sealion bench runs"),
         (&["show", "bad.json"], "sealion.scan/1"),
-        (&["compare", "run.json", "load.json"], "cannot be compared"),
-        (&["export", "2026"], "none is kept here"),
-        (&["show", "run.json", "--html", "no/such/place.html"], "cannot be written"),
-        (&["advise"], "nothing to give advice from"),
+        (&["compare", "run.json", "load.json"], "cannot compare"),
+        (&["export", "2026"], "no run is saved"),
+        (&["show", "run.json", "--html", "no/such/place.html"], "cannot write"),
+        (&["advise"], "no run to base advice on"),
         (&["advise", "run.json", "-h", "db1"], "both a run and a server"),
-        (&["export", "run.json", "--format", "parquet", "--out", "no/such/place"], "cannot be written"),
+        (&["export", "run.json", "--format", "parquet", "--out", "no/such/place"], "cannot write"),
     ] {
         let said = bench(home.path(), words);
         assert_eq!((said.status.code(), said.stdout.len()), (Some(2), 0), "{words:?} {said:?}");
@@ -62,7 +62,7 @@ fn a_measurement_in_a_file_is_shown_drawn_and_exported() {
     let said = bench(home.path(), &["show", "run.json", "--html", "page.html"]);
     assert_eq!(said.status.code(), Some(0), "{said:?}");
     let shown = text(&said.stdout);
-    for word in ["What does TLS cost who connects", "NOT USABLE: ", "not looked at: "] {
+    for word in ["What does TLS cost a client that connects", "NOT USABLE: ", "not checked: "] {
         assert!(shown.contains(word), "{word}: {shown}");
     }
     let page = std::fs::read_to_string(home.path().join("page.html")).unwrap();
@@ -77,11 +77,11 @@ fn a_measurement_in_a_file_is_shown_drawn_and_exported() {
     // One measurement is one line, and says what its second latency is of.
     let csv = text(&bench(home.path(), &["export", "load.json"]).stdout);
     assert_eq!((csv.matches("\r\n").count(), csv.contains("load oltp_read_write")), (2, true), "{csv}");
-    assert!(text(&bench(home.path(), &["show", "load.json"]).stdout).contains("  of a query"));
+    assert!(text(&bench(home.path(), &["show", "load.json"]).stdout).contains("  per query"));
     let connect = LOAD.replace("\"oltp_read_write\"", "\"connect\"");
     std::fs::write(home.path().join("connect.json"), connect).unwrap();
     let shown = text(&bench(home.path(), &["show", "connect.json"]).stdout);
-    assert!(shown.contains("  greeting and TLS") && !shown.contains("of a query"), "{shown}");
+    assert!(shown.contains("  greeting and TLS") && !shown.contains("per query"), "{shown}");
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn two_files_are_compared_and_one_gives_advice() {
     // The sample was measured on a busy machine, and is not usable.
     assert_eq!(said.status.code(), Some(7), "{said:?}");
     let shown = text(&said.stdout);
-    for word in ["server version", "11.8.2-MariaDB", "more than time", "the first is not usable"] {
+    for word in ["server version", "11.8.2-MariaDB", "the two runs differ", "the first is not usable"] {
         assert!(shown.contains(word), "{word}: {shown}");
     }
     let said = bench(home.path(), &["compare", "run.json", "run.json", "--format", "json"]);
@@ -122,5 +122,5 @@ fn output_that_cannot_be_written_is_an_error() {
         .output()
         .unwrap();
     assert_eq!(said.status.code(), Some(2), "{said:?}");
-    assert!(String::from_utf8_lossy(&said.stderr).contains("cannot be written"), "{said:?}");
+    assert!(String::from_utf8_lossy(&said.stderr).contains("cannot write"), "{said:?}");
 }

@@ -8,8 +8,9 @@ use site::OpsError;
 pub(super) const PART: Part = Part {
     id: "untrusted-ca",
     title: "Untrusted CA",
-    story: "Encryption without a check of who is at the other end keeps out those who listen, and not those who answer. \
-            An attacker makes a certificate of his own in a second. REQUIRED encrypts, to whomever.",
+    story: "Encryption without certificate verification stops an eavesdropper, but not an attacker who answers in \
+            the server's place. A certificate can be made in a second. ssl-mode=REQUIRED encrypts the connection to \
+            anybody.",
     notes: &[],
     play,
 };
@@ -32,13 +33,14 @@ pub fn rogue(
 }
 
 pub fn act(outcome: &Outcome, command: &str, succeeded: bool) -> Act {
-    let mut saw = vec![format!("the rogue's verdict: {} ({})", outcome.verdict, outcome.verdict.letters())];
+    let mut saw =
+        vec![format!("result at the rogue server: {} ({})", outcome.verdict, outcome.verdict.letters())];
     if outcome.is_guessable {
-        saw.push("what it sent is fit for guessing the password offline".into());
+        saw.push("the captured response can be cracked offline".into());
     }
     if !succeeded && let Some(last) = outcome.words.lines().rev().find(|line| !line.trim().is_empty()) {
         saw.push(format!(
-            "the client says: {}",
+            "the client prints: {}",
             last.trim().chars().take(WORDS_CHARS_MAX).collect::<String>()
         ));
     }
@@ -61,20 +63,21 @@ fn play(scene: &Scene) -> Result<Vec<Lesson>, OpsError> {
                 "mysql --ssl-mode=REQUIRED",
                 Outcome::has_fallen,
             )?,
-            setting: "The CA, and the check: ssl-mode=VERIFY_CA with ssl-ca. The next part shows why that is not all.",
+            setting: "Certificate verification: ssl-mode=VERIFY_CA with ssl-ca. The next part shows why this is not \
+                      enough.",
             again: rogue(scene, case, MYSQL_CLI, &strict, shown, Outcome::has_fallen)?,
         })
     };
     Ok(vec![
         lesson(
             "ca-self-signed",
-            "A certificate that vouches for itself",
-            "Answers in the server's place, with a certificate signed by itself.",
+            "A self-signed certificate",
+            "Answers in the server's place, with a self-signed certificate.",
             "self-signed",
         )?,
         lesson(
             "ca-unknown",
-            "A certificate of somebody's CA",
+            "A certificate of an unknown CA",
             "Answers in the server's place, with a certificate of a CA that the client does not know.",
             "unknown-ca",
         )?,

@@ -14,14 +14,15 @@ use site::OpsError;
 
 pub(super) const PART: Part = Part {
     id: "loose-ends",
-    title: "The loose ends",
-    story: "The application is safe, and the data leaves by another door: the nightly dump, a script that is given a \
-            host name, a plugin that wants the password itself, a server that asks for a file, the storage below.",
+    title: "Other ways to the data",
+    story: "The application uses TLS, but the data leaks elsewhere: through the nightly dump, a script that gets a \
+            host name, a plugin that needs the password itself, a server that requests a file, or the storage.",
     notes: &[
-        "NDB Cluster was not played: nothing of it runs here. By its manual, nodes of MySQL NDB Cluster spoke to each \
-         other in clear text before 8.3.0; since then TLS can be required between them (RequireTls, ndb_sign_keys). \
-         Before that only a network of their own helps.",
-        "Transfers of Galera (SST) and replication are other doors: sealion status shows what they carry.",
+        "NDB Cluster was not tested: it does not run here. According to its manual, the nodes of MySQL NDB Cluster \
+         used cleartext before 8.3.0; since then TLS can be required between them (RequireTls, ndb_sign_keys). Older \
+         versions need a separate network.",
+        "Galera state transfers (SST) and replication are also such ways: sealion status shows whether they are \
+         encrypted.",
     ],
     play,
 };
@@ -41,7 +42,7 @@ fn dumped(scene: &Scene, canary: &Canary, options: &[&str], command: &str) -> Re
     let task = ["bank", "backup"];
     let (sniffed, ran) = scene.overhear(|| scene.must_run(MARIADB_DUMP, at, options, &task))?;
     if !ran.stdout.contains(canary.token()) {
-        return Err(OpsError::internal("the dump does not hold the canary", ran.said));
+        return Err(OpsError::internal("the dump does not contain the canary", ran.said));
     }
     let (saw, succeeded) = read(&sniffed, canary);
     Ok(Act { command: command.into(), saw, succeeded })
@@ -57,9 +58,10 @@ fn backup(scene: &Scene) -> Result<Lesson, OpsError> {
     Ok(Lesson {
         id: "backup-traffic",
         title: "The nightly dump",
-        does: "Listens while a dump is made over the network.",
+        does: "Captures packets while a dump is made over the network.",
         attack: dumped(scene, &canary, &["--skip-ssl"], "mariadb-dump --skip-ssl bank")?,
-        setting: "The same TLS for tools as for the application: in the group [client], which all of them read.",
+        setting: "The same TLS options for tools as for the application, in the group [client], which all of them \
+                  read.",
         again: dumped(
             scene,
             &canary,
@@ -76,7 +78,7 @@ fn redirected(scene: &Scene, with_identity: bool) -> Result<Act, OpsError> {
         let mut key = [0; formats::mylogin::LOGIN_KEY_BYTES];
         openssl::rand::rand_bytes(&mut key).map_err(|error| OpsError::internal("no random bytes", error))?;
         let bytes = formats::mylogin::encode(path.as_bytes(), &key)
-            .map_err(|error| OpsError::internal("the login path cannot be written", error))?;
+            .map_err(|error| OpsError::internal("cannot write the login path", error))?;
         let login = scene.private("mylogin.cnf", &bytes)?;
         let tls = if with_identity {
             format!("[client]\nssl-mode=VERIFY_IDENTITY\nssl-ca={}\n", ca.display())
@@ -101,11 +103,12 @@ fn redirected(scene: &Scene, with_identity: bool) -> Result<Act, OpsError> {
 fn redirection(scene: &Scene) -> Result<Lesson, OpsError> {
     Ok(Lesson {
         id: "login-path-redirection",
-        title: "A login path sent elsewhere",
-        does: "Gets its own host name into a script's -h. The login path's user and password go there with it.",
+        title: "A login path sent to another host",
+        does: "Puts its own host name into the -h option of a script. User and password of the login path are sent \
+               there.",
         attack: redirected(scene, false)?,
-        setting: "ssl-mode=VERIFY_IDENTITY and ssl-ca in [client]: a login path cannot hold them. A host without a \
-                  certificate of the CA then gets nothing.",
+        setting: "ssl-mode=VERIFY_IDENTITY and ssl-ca in [client], because a login path cannot contain them. A host \
+                  without a certificate of the CA then gets nothing.",
         again: redirected(scene, true)?,
     })
 }
@@ -123,11 +126,11 @@ fn cleartext_plugin(scene: &Scene) -> Result<Lesson, OpsError> {
     let strict = ["--ssl-ca={ca}", "--ssl-verify-server-cert"];
     Ok(Lesson {
         id: "cleartext-plugin",
-        title: "A plugin that wants the password itself",
-        does: "Answers in the server's place, without TLS, and asks for mysql_clear_password.",
+        title: "A plugin that needs the password itself",
+        does: "Answers in the server's place, without TLS, and requests mysql_clear_password.",
         attack: rogue(scene, "clear-password", MARIADB_CLI, &[], "mariadb", gave_password)?,
-        setting: "ssl-verify-server-cert with ssl-ca. (mysql asks for --enable-cleartext-plugin first; do not set it \
-                  without VERIFY_IDENTITY.)",
+        setting: "ssl-verify-server-cert with ssl-ca. (mysql needs --enable-cleartext-plugin; do not set it without \
+                  VERIFY_IDENTITY.)",
         again: rogue(
             scene,
             "clear-password",
@@ -142,8 +145,8 @@ fn cleartext_plugin(scene: &Scene) -> Result<Lesson, OpsError> {
 fn local_infile(scene: &Scene) -> Result<Lesson, OpsError> {
     Ok(Lesson {
         id: "local-infile",
-        title: "A server that asks for a file",
-        does: "Answers a SELECT with the wish for a file of the client, by any path that it likes.",
+        title: "A server that requests a file",
+        does: "Answers a SELECT with a request for a file of the client, with any path.",
         attack: rogue(
             scene,
             "local-infile",
@@ -152,7 +155,7 @@ fn local_infile(scene: &Scene) -> Result<Lesson, OpsError> {
             "mysql --local-infile=1",
             gave_file,
         )?,
-        setting: "local-infile=0 (as mysql comes), or load-data-local-dir for one directory.",
+        setting: "local-infile=0 (the default of mysql), or load-data-local-dir for one directory.",
         again: rogue(
             scene,
             "local-infile",
@@ -172,13 +175,13 @@ fn stored(scene: &Scene, table: &str, canary: &Canary, command: &str) -> Result<
         &format!("FLUSH TABLES bank.{table} FOR EXPORT"),
     ])?;
     let path = scene.mariadb.dir.join("data/bank").join(format!("{table}.ibd"));
-    let bytes =
-        std::fs::read(&path).map_err(|error| OpsError::internal("the table's file cannot be read", error))?;
+    let bytes = std::fs::read(&path)
+        .map_err(|error| OpsError::internal("cannot read the file of the table", error))?;
     let times = memchr::memmem::find_iter(&bytes, canary.token()).count();
     let saw = if times > 0 {
-        format!("the row stands in the table's file as it is ({times}x in {} bytes)", bytes.len())
+        format!("the row is readable in the file of the table ({times}x in {} bytes)", bytes.len())
     } else {
-        format!("the row is not to be found in the {} bytes of the table's file", bytes.len())
+        format!("the row is not in the {} bytes of the file of the table", bytes.len())
     };
     Ok(Act { command: command.into(), saw: vec![saw], succeeded: times > 0 })
 }
@@ -191,10 +194,10 @@ fn storage(scene: &Scene) -> Result<Lesson, OpsError> {
     ])?;
     Ok(Lesson {
         id: "network-storage",
-        title: "The storage below",
-        does: "Reads what a network file system or a SAN carries: the table's file. (Here: the file itself.)",
+        title: "Network storage",
+        does: "Reads what a network file system or a SAN transfers: the file of the table. (Here: the file itself.)",
         attack: stored(scene, "plain", &plain, "CREATE TABLE … (…)")?,
-        setting: "Encryption of tables at rest, with the key elsewhere; or of the storage's own traffic.",
+        setting: "Encryption of tables at rest, with the key stored elsewhere, or encryption of the storage traffic.",
         again: stored(scene, "sealed", &sealed, "CREATE TABLE … (…) ENCRYPTED=YES")?,
     })
 }

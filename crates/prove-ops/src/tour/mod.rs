@@ -119,7 +119,7 @@ pub fn tour(
     tell: &mut dyn FnMut(&str),
     each: &mut dyn FnMut(&Chapter),
 ) -> Result<Tour, OpsError> {
-    tell("starting a MariaDB and a MySQL in a network of their own");
+    tell("starting a MariaDB and a MySQL server in a network namespace");
     let scene = Scene::set()?;
     let mut chapters = vec![];
     for part in parts {

@@ -9,11 +9,11 @@ use site::OpsError;
 pub(super) const PART: Part = Part {
     id: "host-names",
     title: "Host names",
-    story: "A CA vouches for many hosts: test machines, old ones, with a public CA all of the world. Whoever has the key \
-            of one of them can answer for the database, unless the client compares the name in the certificate with the \
-            one that it dialled.",
+    story: "A CA issues certificates for many hosts: test machines, old machines, and if it is a public CA, \
+            everybody. Whoever has the key of one of them can answer in the database's place, unless the client \
+            verifies that the certificate is for the host name that it connects to.",
     notes: &[
-        "Some drivers have no check of names, or skip it for localhost: sealion prove clients shows which.",
+        "Some drivers do not verify the host name, or not for localhost: sealion prove clients shows which.",
     ],
     play,
 };
@@ -22,7 +22,7 @@ fn play(scene: &Scene) -> Result<Vec<Lesson>, OpsError> {
     Ok(vec![Lesson {
         id: "wrong-name",
         title: "The right CA, another host",
-        does: "Answers in the server's place, with a sound certificate of the right CA for another host.",
+        does: "Answers in the server's place, with a valid certificate of the right CA for another host.",
         attack: rogue(
             scene,
             "wrong-name",
@@ -31,7 +31,7 @@ fn play(scene: &Scene) -> Result<Vec<Lesson>, OpsError> {
             "mysql --ssl-mode=VERIFY_CA --ssl-ca=ca.pem",
             Outcome::has_fallen,
         )?,
-        setting: "ssl-mode=VERIFY_IDENTITY, and certificates with each server's names in them.",
+        setting: "ssl-mode=VERIFY_IDENTITY, and certificates that contain the names of each server.",
         again: rogue(
             scene,
             "wrong-name",

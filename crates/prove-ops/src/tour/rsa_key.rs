@@ -8,11 +8,13 @@ use site::OpsError;
 pub(super) const PART: Part = Part {
     id: "rsa-key",
     title: "RSA key substitution",
-    story: "Without TLS, caching_sha2_password and sha256_password encrypt the password with an RSA key that the server \
-            sends. Nothing says that it is the server's: whoever stands between sends his own, reads the password, and \
-            encrypts it anew for the server. Both ends are content. Where the server remembers the client and asks for \
-            no password, the attacker asks in its name.",
-    notes: &["A pinned key is a file on every client, which must follow when the server's key is rotated."],
+    story: "Without TLS, caching_sha2_password and sha256_password encrypt the password with an RSA key that the \
+            server sends. Nothing proves that the key is the server's. A man in the middle sends his own key, reads \
+            the password, and encrypts it again for the server. Neither end notices. If the server has the password \
+            in its cache and does not request it, the attacker requests it in the server's name.",
+    notes: &[
+        "The key is then a file on every client, and must be replaced when the server's key is rotated.",
+    ],
     play,
 };
 
@@ -26,7 +28,7 @@ fn shown_another_key(
     if !remembers {
         scene.mysql.run(&["FLUSH PRIVILEGES"])?;
     }
-    let keys = Keys::generate().map_err(|error| OpsError::internal("no RSA key can be made", error))?;
+    let keys = Keys::generate().map_err(|error| OpsError::internal("cannot create an RSA key", error))?;
     let active = Active { substitute_key: Some(keys), ..Active::default() };
     let config = Config { active, password: Some(scene.password.clone()) };
     let (relayed, ran) = scene
@@ -38,26 +40,28 @@ fn shown_another_key(
         succeeded |= key.is_taken();
         saw.push(
             match key {
-                KeyTaken::Taken(Some(true)) => "the password was obtained: it is the account's",
-                KeyTaken::TakenInClear(Some(true)) => "the password came in clear text: it is the account's",
+                KeyTaken::Taken(Some(true)) => "password obtained; it is that of the account",
+                KeyTaken::TakenInClear(Some(true)) => {
+                    "password obtained in cleartext; it is that of the account"
+                }
                 KeyTaken::Taken(_) | KeyTaken::TakenInClear(_) => {
-                    "something was obtained that is not the password"
+                    "something was obtained, but it is not the password"
                 }
-                KeyTaken::KnowsTheKey => "the client encrypted for a key that it knows: it cannot be opened",
-                KeyTaken::Refused => "the client gave no password",
-                KeyTaken::NotTried if one.told.is_tls => {
-                    "the login passed inside of TLS: no key was asked for"
+                KeyTaken::KnowsTheKey => {
+                    "the client used a key of its own, so the password cannot be decrypted"
                 }
-                KeyTaken::NotTried => "no key was asked for",
+                KeyTaken::Refused => "the client sent no password",
+                KeyTaken::NotTried if one.told.is_tls => "the login was over TLS: no key was requested",
+                KeyTaken::NotTried => "no key was requested",
             }
             .into(),
         );
     }
     saw.push(if ran.is_ok {
         let unaware = if succeeded { ", and noticed nothing" } else { "" };
-        format!("the client was let in{unaware}")
+        format!("the client was logged in{unaware}")
     } else {
-        format!("the client says: {}", ran.said)
+        format!("the client prints: {}", ran.said)
     });
     Ok(Act { command: command.into(), saw, succeeded })
 }
@@ -69,10 +73,10 @@ fn play(scene: &Scene) -> Result<Vec<Lesson>, OpsError> {
     let ca = format!("--ssl-ca={}", scene.mysql.ca().display());
     let pinned = Lesson {
         id: "rsa-key",
-        title: "A key that nobody checks",
-        does: "Stands between, and sends its own RSA key in place of the server's.",
+        title: "A key without verification",
+        does: "Is a man in the middle, and replaces the server's RSA key by its own.",
         attack: shown_another_key(scene, false, &careless, shown)?,
-        setting: "server-public-key-path: the client brings the server's key, and asks for none.",
+        setting: "server-public-key-path: the client has the server's key, and requests none.",
         again: shown_another_key(
             scene,
             false,
@@ -84,10 +88,11 @@ fn play(scene: &Scene) -> Result<Vec<Lesson>, OpsError> {
     scene.must_run(MYSQL_CLI, At(scene.mysql.port), &["--ssl-mode=REQUIRED"], &["-e", "SELECT 1"])?;
     let remembered = Lesson {
         id: "rsa-key-remembered",
-        title: "A server that asks for no password",
-        does: "The server remembers the client and is content with less; the attacker says that it is not.",
+        title: "A server that does not request the password",
+        does: "The server has the password in its cache and needs less than the password. The attacker requests the \
+               password all the same.",
         attack: shown_another_key(scene, true, &careless, shown)?,
-        setting: "TLS with VERIFY_IDENTITY: then no key is asked for.",
+        setting: "TLS with VERIFY_IDENTITY: then no key is requested.",
         again: shown_another_key(
             scene,
             true,

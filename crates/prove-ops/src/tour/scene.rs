@@ -95,7 +95,7 @@ impl Scene {
         let home = tempfile::Builder::new()
             .prefix("sealion-tour-")
             .tempdir()
-            .map_err(internal("no directory for the tour's servers"))?;
+            .map_err(internal("cannot create a directory for the servers of the tour"))?;
         let options = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
         let encryption = encryption_keys(home.path())?;
         let mariadb = Server::start(
@@ -129,7 +129,7 @@ impl Scene {
         std::fs::write(&path, "")
             .and_then(|()| std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)))
             .and_then(|()| std::fs::write(&path, bytes))
-            .map_err(internal("a file of the tour cannot be written"))?;
+            .map_err(internal("cannot write a file of the tour"))?;
         Ok(path)
     }
 
@@ -187,7 +187,7 @@ impl Scene {
                 .stderr(out("stderr")?)
                 .spawn()
         };
-        let mut child = start().map_err(internal("a client cannot be started"))?;
+        let mut child = start().map_err(internal("cannot start a client"))?;
         let end = crate::wait(&mut child, CLIENT_MAX, &AtomicBool::new(false));
         let read = |name: &str| {
             let bytes = std::fs::read(self.home.path().join(name)).unwrap_or_default();
@@ -205,9 +205,9 @@ impl Scene {
             return Ok(ran);
         }
         Err(OpsError::cannot_look(
-            format!("{} {} does not do its task", tool.name, options.join(" ")),
+            format!("{} {} failed", tool.name, options.join(" ")),
             &ran.said,
-            "this is a fault of the tour: please report it",
+            "this is a bug of the tour; please report it",
         ))
     }
 
@@ -230,11 +230,12 @@ impl Scene {
             let begun = listening.recv_timeout(LISTENS_MAX);
             let done = begun.is_ok().then(act);
             stop.store(true, Ordering::Relaxed);
-            let sniffed =
-                sniffing.join().map_err(|_| OpsError::internal("nobody listened", "the thread ended"))??;
+            let sniffed = sniffing
+                .join()
+                .map_err(|_| OpsError::internal("the capture failed", "the thread ended"))??;
             match done {
                 Some(done) => Ok((sniffed, done?)),
-                None => Err(OpsError::internal("nobody listened", "the capture did not begin")),
+                None => Err(OpsError::internal("the capture failed", "the capture did not begin")),
             }
         })
     }
@@ -312,8 +313,8 @@ fn judged(
         Some(outcome) if judged.is_controlled => Ok(outcome),
         _ => Err(OpsError::cannot_look(
             format!("{} does not accept the honest server", tool.name),
-            if why.is_empty() { "it says nothing".into() } else { why },
-            "this is a fault of the tour: please report it",
+            if why.is_empty() { "it printed nothing".into() } else { why },
+            "this is a bug of the tour; please report it",
         )),
     }
 }

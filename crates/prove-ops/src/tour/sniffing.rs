@@ -11,9 +11,9 @@ use site::OpsError;
 pub(super) const PART: Part = Part {
     id: "sniffing",
     title: "Sniffing",
-    story: "Without TLS everything passes as it is: statements, rows, and of the login enough to guess the password at \
-            leisure. Compression hides nothing. The attacker needs one place on the way (a switch, a router, another \
-            machine of the same network) and leaves no trace.",
+    story: "Without TLS everything is readable: statements, rows, and enough of the login to crack the password \
+            offline. Compression hides nothing. The attacker needs access to one device in between (a switch, a \
+            router, another machine in the same network) and leaves no trace.",
     notes: &[],
     play,
 };
@@ -45,10 +45,10 @@ pub fn read(sniffed: &Sniffed, canary: &Canary) -> (Vec<String>, bool) {
     }
     let tls: u64 = report.listed.iter().map(|one| one.told.tls_bytes).sum();
     if tls > 0 {
-        saw.push(format!("{tls} bytes passed as TLS records"));
+        saw.push(format!("{tls} bytes were TLS records"));
     }
     if !report.is_readable() {
-        saw.push("nothing readable was seen".into());
+        saw.push("nothing readable was captured".into());
     }
     (saw, !places.is_empty())
 }
@@ -61,7 +61,7 @@ fn overheard(scene: &Scene, tool: Tool, options: &[&str], command: &str) -> Resu
     let (sniffed, ran) = scene.overhear(|| scene.must_run(tool, at, options, &task))?;
     // Under TLS too, the client must have had its row: else nothing passed that could be read.
     if !ran.stdout.contains(PAYEE) {
-        return Err(OpsError::internal("the client had no row", ran.said));
+        return Err(OpsError::internal("the client got no row", ran.said));
     }
     let (saw, succeeded) = read(&sniffed, &canary);
     Ok(Act { command: command.into(), saw, succeeded })
@@ -74,23 +74,23 @@ fn play(scene: &Scene) -> Result<Vec<Lesson>, OpsError> {
     let plain = Lesson {
         id: "sniff-plain",
         title: "A client without TLS",
-        does: "Listens on the network while a client works.",
+        does: "Captures packets while a client works.",
         attack: overheard(scene, MARIADB_CLI, &["--skip-ssl"], "mariadb --skip-ssl")?,
-        setting: "TLS with a checked certificate: ssl-ca and ssl-verify-server-cert for mariadb, \
+        setting: "TLS with certificate verification: ssl-ca and ssl-verify-server-cert for mariadb, \
                   ssl-mode=VERIFY_IDENTITY and ssl-ca for mysql.",
         again: overheard(scene, MARIADB_CLI, &verified, shown)?,
     };
     let compressed = Lesson {
         id: "sniff-compressed",
-        title: "Compression is no encryption",
-        does: "Listens, and inflates what passes.",
+        title: "Compression is not encryption",
+        does: "Captures packets and decompresses them.",
         attack: overheard(
             scene,
             MARIADB_CLI,
             &["--skip-ssl", "--compress"],
             "mariadb --skip-ssl --compress",
         )?,
-        setting: "The same. Compression may stay: it happens inside of TLS.",
+        setting: "The same. Compression can stay enabled: it is inside TLS.",
         again: overheard(
             scene,
             MARIADB_CLI,

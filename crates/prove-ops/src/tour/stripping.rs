@@ -8,9 +8,10 @@ use site::OpsError;
 pub(super) const PART: Part = Part {
     id: "stripping",
     title: "Stripping",
-    story: "A server says in its greeting that it has TLS, and it says so in clear text. Whoever stands between deletes \
-            that one bit. A client that only prefers TLS goes on without it, and nobody is told. That the server \
-            requires TLS helps the data and not the login: the client has sent it before the server can refuse.",
+    story: "A server offers TLS in its greeting, and the greeting is in cleartext. A man in the middle clears that \
+            one bit. A client that only prefers TLS then falls back to cleartext without a message. If the server \
+            requires TLS, that protects the data but not the login: the client sends it before the server can reject \
+            it.",
     notes: &[],
     play,
 };
@@ -37,11 +38,11 @@ fn stripped(
         succeeded |= one.outcome.stripped == Stripped::WentOn;
         saw.extend(one.findings.iter().map(|finding| format!("read: {}", finding.what.text())));
         if let (Some(code), Stripped::WentOn) = (one.outcome.login_error, one.outcome.stripped) {
-            saw.push(format!("the server refused the login with error {code}: too late"));
+            saw.push(format!("the server rejected the login with error {code}, too late"));
         }
     }
     if !ran.is_ok {
-        saw.push(format!("the client says: {}", ran.said));
+        saw.push(format!("the client prints: {}", ran.said));
     }
     Ok(Act { command: command.into(), saw, succeeded })
 }
@@ -56,18 +57,19 @@ fn play(scene: &Scene) -> Result<Vec<Lesson>, OpsError> {
     let shown = "mariadb --ssl-ca=ca.pem --ssl-verify-server-cert";
     let first = Lesson {
         id: "strip-mariadb",
-        title: "mariadb 10.11, told to use TLS",
-        does: "Stands between, and takes the offer of TLS out of the greeting.",
+        title: "mariadb 10.11 with --ssl",
+        does: "Is a man in the middle, and removes the offer of TLS from the greeting.",
         attack: stripped(scene, mariadb, MARIADB_CLI, &["--ssl"], "mariadb --ssl")?,
-        setting: "ssl-verify-server-cert: only then does the client insist on TLS. ssl and ssl-ca alone do not.",
+        setting: "ssl-verify-server-cert: only with this option does the client require TLS. ssl and ssl-ca are not \
+                  enough.",
         again: stripped(scene, mariadb, MARIADB_CLI, &verify, shown)?,
     };
     let second = Lesson {
         id: "strip-mysql",
-        title: "mysql 9.7 as it comes",
-        does: "Stands between, and takes the offer of TLS out of the greeting.",
+        title: "mysql 9.7 with default options",
+        does: "Is a man in the middle, and removes the offer of TLS from the greeting.",
         attack: stripped(scene, mysql, MYSQL_CLI, &[], "mysql")?,
-        setting: "ssl-mode=VERIFY_IDENTITY (REQUIRED would stop this attack, and not the next ones).",
+        setting: "ssl-mode=VERIFY_IDENTITY (REQUIRED would stop this attack, but not the next ones).",
         again: stripped(
             scene,
             mysql,
@@ -80,9 +82,9 @@ fn play(scene: &Scene) -> Result<Vec<Lesson>, OpsError> {
     let third = Lesson {
         id: "strip-strict-server",
         title: "The server requires TLS",
-        does: "The same, before a server with require_secure_transport=ON.",
+        does: "The same, with a server that has require_secure_transport=ON.",
         attack: stripped(scene, mariadb, MARIADB_CLI, &["--ssl"], "mariadb --ssl")?,
-        setting: "The client's: ssl-verify-server-cert. Keep require_secure_transport too: it keeps the data.",
+        setting: "ssl-verify-server-cert on the client. Keep require_secure_transport too: it protects the data.",
         again: stripped(scene, mariadb, MARIADB_CLI, &verify, shown)?,
     };
     mariadb.run(&["SET GLOBAL require_secure_transport=OFF"])?;

@@ -6,8 +6,8 @@ pub(super) const LOCAL_INFILE: Attack = Attack {
     id: "local-infile",
     family: Family::File,
     is_fall: true,
-    does: "In answer to the first query, a file of the client is asked for by its path.",
-    defence: "Switch LOCAL INFILE off (local-infile=0), or allow it for one directory.",
+    does: "The server answers the first query with a request for a file of the client.",
+    defence: "Disable LOCAL INFILE (local-infile=0), or allow it for one directory only (MySQL: load-data-local-dir).",
     tls: None,
     asks_for_file: true,
     ..Attack::HONEST

@@ -6,8 +6,8 @@ pub(super) const OK_BEFORE_TLS: Attack = Attack {
     id: "ok-before-tls",
     family: Family::Injection,
     is_fall: true,
-    does: "An OK packet follows the greeting in clear text; then comes TLS with the right certificate.",
-    defence: "Use a client that drops or refuses what came before TLS.",
+    does: "An OK packet in cleartext follows the greeting; then TLS begins with the right certificate.",
+    defence: "Use a client that discards cleartext injected before the TLS handshake.",
     before_tls: BeforeTls::Ok,
     ..Attack::HONEST
 };
@@ -16,8 +16,8 @@ pub(super) const ERROR_BEFORE_TLS: Attack = Attack {
     id: "error-before-tls",
     family: Family::Injection,
     is_fall: true,
-    does: "The wish for TLS is answered by an error in clear text.",
-    defence: "Enforce TLS on the client: one that falls back to clear text here is lost.",
+    does: "The server answers the TLS request with an error in cleartext.",
+    defence: "Require TLS on the client, so that it does not fall back to cleartext (MySQL: ssl-mode=VERIFY_IDENTITY; MariaDB: ssl-ca and ssl-verify-server-cert).",
     tls: None,
     before_tls: BeforeTls::Error,
     ..Attack::HONEST

@@ -42,7 +42,8 @@ pub struct Change {
 /// Why values cannot be changed so.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "a value to be changed has {from_bytes} bytes, and its replacement {to_bytes}: 4 to {MARK_BYTES_MAX}, and 1 to {MARK_BYTES_MAX}, are possible"
+    "the value to change has {from_bytes} bytes, its replacement {to_bytes}; allowed are 4 to {MARK_BYTES_MAX} and \
+     1 to {MARK_BYTES_MAX}"
 )]
 pub struct ChangeError {
     from_bytes: usize,
@@ -183,17 +184,17 @@ impl std::fmt::Display for Event {
         match self {
             Self::Readable(what) => write!(f, "readable: {}", what.text()),
             Self::Canary(name, place) => write!(f, "canary {name} in {place}"),
-            Self::Tls => f.write_str("TLS begins: nothing more can be read"),
-            Self::Stripped => f.write_str("TLS taken out of the greeting"),
-            Self::KeySubstituted => f.write_str("own RSA key shown in place of the server's"),
-            Self::PasswordTaken(None) => f.write_str("the password was obtained (none was given to compare)"),
-            Self::PasswordTaken(Some(true)) => {
-                f.write_str("the password was obtained: it matches the one you gave")
+            Self::Tls => f.write_str("TLS begins; nothing more is readable"),
+            Self::Stripped => f.write_str("TLS removed from the greeting"),
+            Self::KeySubstituted => f.write_str("the server's RSA key replaced by the relay's own"),
+            Self::PasswordTaken(None) => {
+                f.write_str("password obtained (no --password-file to compare it with)")
             }
+            Self::PasswordTaken(Some(true)) => f.write_str("password obtained; it matches the one you gave"),
             Self::PasswordTaken(Some(false)) => {
-                f.write_str("a password was obtained; it is not the one you gave")
+                f.write_str("a password was obtained; it does not match the one you gave")
             }
-            Self::Changed => f.write_str("a value was changed on its way to the client"),
+            Self::Changed => f.write_str("a value in a result was changed"),
         }
     }
 }

@@ -282,7 +282,7 @@ fn a_password_is_in_nothing_that_is_told() {
     client_says(&mut relay, &framed(0, query.as_bytes()));
     let events: Vec<String> = relay.take_events().iter().map(|event| format!("{event} {event:?}")).collect();
     let events = events.join("\n");
-    assert!(events.contains("statements that carry a password"), "{events}");
+    assert!(events.contains("statements that contain a password"), "{events}");
     let told = format!("{events}{:?}", relay.finish());
     assert!(!told.contains(PASSWORD), "{told}");
 }

@@ -66,22 +66,22 @@ impl What {
     /// For people.
     pub fn text(self) -> &'static str {
         match self {
-            Self::PasswordInClear => "the password itself",
-            Self::SecretInStatement => "statements that carry a password, a key or a hash",
-            Self::ReplicationRows => "the binary log: every change as it is made",
-            Self::FullTransfer => "a transfer of all data (SST)",
-            Self::WriteSets => "Galera's transactions",
-            Self::GuessableLogin => "logins whose password can be guessed offline",
+            Self::PasswordInClear => "passwords",
+            Self::SecretInStatement => "statements that contain a password, a key or a hash",
+            Self::ReplicationRows => "the binary log: every change to the data",
+            Self::FullTransfer => "state transfers with all data (SST)",
+            Self::WriteSets => "Galera write sets (transactions)",
+            Self::GuessableLogin => "logins whose password can be cracked offline",
             Self::Canary => "canaries",
             Self::FileContents => "files of LOAD DATA LOCAL",
-            Self::ResultRows => "rows of results",
+            Self::ResultRows => "result rows",
             Self::Parameters => "parameters of prepared statements",
             Self::Statements => "statements",
             Self::OtherInClear => {
-                "bytes in clear text that were not followed (MySQL, its X Protocol, the group, a transfer)"
+                "cleartext that was not decoded (MySQL, X Protocol, Group Replication, a transfer)"
             }
-            Self::LoginWithoutTls => "user name and database of a login",
-            Self::ClearBytesInTls => "bytes outside of TLS records, after TLS had begun",
+            Self::LoginWithoutTls => "user names and databases of logins",
+            Self::ClearBytesInTls => "bytes outside of TLS records after TLS began",
         }
     }
 

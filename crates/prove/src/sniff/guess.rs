@@ -20,10 +20,10 @@ impl Guess {
     /// The estimate for an answer of this plugin; `None` where the answer gives no way to tell a right guess.
     pub fn of(plugin: &str) -> Option<Self> {
         let (assumed_per_s, why) = match plugin {
-            "mysql_old_password" => (1e10, "a hash of 64 bits that was broken long ago"),
-            "mysql_native_password" => (1e10, "three SHA-1 a guess"),
+            "mysql_old_password" => (1e10, "a hash of 64 bits that is broken"),
+            "mysql_native_password" => (1e10, "three SHA-1 per guess"),
             "caching_sha2_password" => {
-                (3e9, "three SHA-256 a guess; the rounds of the stored hash are not asked")
+                (3e9, "three SHA-256 per guess; the rounds of the stored hash are not needed")
             }
             "client_ed25519" => {
                 (1e6, "SHA-512 and one multiplication on a curve; the public key is needed too")
@@ -44,7 +44,7 @@ impl Guess {
             _ => format!("{:.0} years", seconds / 31_536_000.0),
         };
         format!(
-            "{}; assumed {:.0e} guesses/s: 8 random letters and digits in {time} at most",
+            "{}; with {:.0e} guesses/s (assumed), 8 random letters and digits take {time} at most",
             self.why, self.assumed_per_s
         )
     }

@@ -29,11 +29,11 @@ pub enum Secret {
 impl std::fmt::Display for Secret {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.pad(match self {
-            Self::UserPassword => "password of an account",
-            Self::ReplicationPassword => "password of replication",
-            Self::OtherPassword => "password of another kind",
-            Self::EncryptionKey => "key of AES_ENCRYPT",
-            Self::PasswordHash => "hash of a password",
+            Self::UserPassword => "account password",
+            Self::ReplicationPassword => "replication password",
+            Self::OtherPassword => "another password",
+            Self::EncryptionKey => "AES_ENCRYPT key",
+            Self::PasswordHash => "password hash",
         })
     }
 }

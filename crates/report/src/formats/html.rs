@@ -11,7 +11,7 @@ impl Format for Html {
         "report.html"
     }
     fn about(&self) -> &'static str {
-        "one page for people, nothing else needed to read it"
+        "one page for people, without other files"
     }
     fn render(&self, report: &DemoReport) -> String {
         crate::render_html(report)

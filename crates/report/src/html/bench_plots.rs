@@ -94,7 +94,7 @@ fn by_level(report: &RunReport) -> String {
     for (place, level) in report.levels.iter().enumerate() {
         svg.text((middle(place), BASE + 18.0), "tick strong", "middle", &level.connections.to_string());
     }
-    svg.text((WIDTH - RIGHT, BASE + 38.0), "tick", "end", "connections at once");
+    svg.text((WIDTH - RIGHT, BASE + 38.0), "tick", "end", "concurrent connections");
     let arms = report.levels.first().map_or(0, |level| level.arms.len());
     let step = (band * 0.62 / arms.max(1) as f64).min(20.0);
     for arm in 0..arms {
@@ -149,7 +149,7 @@ fn by_arm(report: &RunReport, level: &LevelRow) -> String {
         let (mark, y) = (Mark::of(place), TOP + (place as f64 + 0.5) * ROW);
         svg.text((NAMES - 14.0, y + 4.0), "tick strong", "end", &short(&arm.name, 30));
         if arm.trials.is_empty() {
-            svg.text((NAMES + 8.0, y + 4.0), "tick", "start", "no whole trial");
+            svg.text((NAMES + 8.0, y + 4.0), "tick", "start", "no complete trial");
             continue;
         }
         for trial in &arm.trials {
@@ -292,7 +292,7 @@ fn curve(level: &LevelRow) -> Option<String> {
         svg.text((at, HALF_BASE + 17.0), "tick", anchor, word);
     }
     svg.line((left, HALF_BASE), (right, HALF_BASE), "axis");
-    svg.text((right, HALF_BASE + 36.0), "tick", "end", "of events took no longer");
+    svg.text((right, HALF_BASE + 36.0), "tick", "end", "of events took at most this long");
     let mut about = Vec::new();
     for (place, arm) in level.arms.iter().enumerate() {
         let mark = Mark::of(place);
@@ -322,7 +322,7 @@ fn curve(level: &LevelRow) -> Option<String> {
 
 /// Parts of the CPU time of a query, by how they are filled.
 const PARTS: [(&str, &str); 3] =
-    [("user", "client, in the program"), ("system", "client, in the kernel"), ("server", "server")];
+    [("user", "client, user"), ("system", "client, system"), ("server", "server")];
 
 /// Legend entries of [`cpu`]: a picture and its words.
 pub fn cpu_keys() -> Vec<(String, &'static str)> {
@@ -372,7 +372,7 @@ pub fn cpu(report: &RunReport) -> Option<String> {
         tops.push(top);
         top += row_height;
     }
-    let unit = "microseconds of CPU time a query";
+    let unit = "microseconds of CPU time per query";
     horizontal_grid(&mut svg, &axis, &x, (6.0, top + 2.0), unit);
     let mut about = Vec::new();
     for ((level, arm), top) in rows.iter().zip(tops) {
@@ -503,7 +503,7 @@ fn seconds(level: &LevelRow, what: &str, unit: &str, of: OfSecond) -> Option<Str
     let y = |value: f64| HALF_BASE - up.place(value) * (HALF_BASE - top);
     let mut svg = Svg::default();
     vertical_grid(&mut svg, &up, &y, (left, right), unit);
-    horizontal_grid(&mut svg, &across, &x, (top, HALF_BASE), "s, since the measurement began");
+    horizontal_grid(&mut svg, &across, &x, (top, HALF_BASE), "seconds since the measurement began");
     for (place, (arm, points)) in level.arms.iter().zip(&arms).enumerate() {
         let mark = Mark::of(place);
         let line: Vec<(f64, f64)> = points.iter().map(|(at, value)| (x(*at), y(*value))).collect();
@@ -519,12 +519,7 @@ fn seconds(level: &LevelRow, what: &str, unit: &str, of: OfSecond) -> Option<Str
         }
     }
     let title = format!("{what} over time, {}", connections(level));
-    Some(svg.close(
-        (HALF, HALF_HEIGHT),
-        "chart",
-        &title,
-        "the mean of all trials of an arm, second by second",
-    ))
+    Some(svg.close((HALF, HALF_HEIGHT), "chart", &title, "the mean of all trials of an arm, per second"))
 }
 
 /// Each trial by the mean of its arm, in the order of blocks: what drifts is seen.
@@ -545,7 +540,7 @@ fn blocks(level: &LevelRow) -> String {
     let count = level.arms.iter().map(|arm| arm.trials.len()).max().unwrap_or(1).max(1);
     let x = |block: usize| left + (block as f64 + 0.5) / count as f64 * (right - left);
     let mut svg = Svg::default();
-    svg.text((left - 8.0, top - 12.0), "tick strong", "start", "% from the mean of its arm");
+    svg.text((left - 8.0, top - 12.0), "tick strong", "start", "% difference from the mean of its arm");
     for tick in axis.ticks() {
         for tick in if tick > 0.0 { vec![tick, -tick] } else { vec![0.0] } {
             svg.line((left, y(tick)), (right, y(tick)), if tick == 0.0 { "axis" } else { "grid" });
@@ -557,7 +552,7 @@ fn blocks(level: &LevelRow) -> String {
     for block in (0..count).filter(|block| block.is_multiple_of(every)) {
         svg.text((x(block), HALF_BASE + 17.0), "tick", "middle", &(block + 1).to_string());
     }
-    svg.text((right, HALF_BASE + 36.0), "tick", "end", "block, in the order of time");
+    svg.text((right, HALF_BASE + 36.0), "tick", "end", "block, in time order");
     let arms = level.arms.len().max(1) as f64;
     let step = ((right - left) / count as f64 * 0.6 / arms).min(9.0);
     for (place, arm) in level.arms.iter().enumerate() {
@@ -569,7 +564,7 @@ fn blocks(level: &LevelRow) -> String {
         }
     }
     let title = format!("Each trial, {}", connections(level));
-    svg.close((HALF, HALF_HEIGHT), "chart", &title, "how far each trial is from the mean of its arm")
+    svg.close((HALF, HALF_HEIGHT), "chart", &title, "difference of each trial from the mean of its arm")
 }
 
 #[cfg(test)]

@@ -71,9 +71,9 @@ pub fn draw(roll: &Roll) -> String {
         svg.line((at, base), (at, base + 4.0), "axis");
         svg.text((at, base + 17.0), "tick", "middle", &format!("{tick:.0}"));
     }
-    svg.text((WIDTH - RIGHT, base + 34.0), "tick", "end", "seconds since the roll began");
+    svg.text((WIDTH - RIGHT, base + 34.0), "tick", "end", "seconds since the first step");
     let about = format!(
-        "{} steps, {} restarts, {} stalls of {} or more, {} buckets of {}",
+        "{} steps, {} restarts, {} stalls of {} or more, {} intervals of {}",
         roll.steps.len(),
         roll.steps.iter().filter(|step| step.restarts_server).count(),
         roll.stalls.len(),
@@ -81,7 +81,7 @@ pub fn draw(roll: &Roll) -> String {
         roll.acknowledged_per_bucket.len(),
         duration(roll.buckets_ms),
     );
-    svg.close((WIDTH, base + 40.0), "timeline", "The roll over time", &about)
+    svg.close((WIDTH, base + 40.0), "timeline", "The rolling restart over time", &about)
 }
 
 /// The cluster first, then each node when it first appears.

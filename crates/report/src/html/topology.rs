@@ -94,7 +94,7 @@ pub fn draw(report: &DemoReport, when: When) -> String {
             SeenWord::Unknown => svg.put(format_args!("<path d=\"{path}\" class=\"link unknown\"/>")),
         }
         let (words, width) = match seen {
-            SeenWord::Plain => (format!("{}: clear text", link.kind), 0.0),
+            SeenWord::Plain => (format!("{}: cleartext", link.kind), 0.0),
             SeenWord::Sealed => (link.kind.to_string(), 14.0),
             SeenWord::Unknown => (format!("{} ?", link.kind), 0.0),
         };
@@ -229,7 +229,7 @@ fn node(svg: &mut Svg, end: &End) {
     let under = match (&end.address, end.is_there) {
         (None, _) => None,
         (Some(address), true) => Some(address.as_str()),
-        (Some(_), false) => Some("not there yet"),
+        (Some(_), false) => Some("not in the cluster yet"),
     };
     let name_y = if under.is_some() { end.y - 3.0 } else { end.y + 5.0 };
     svg.text(

@@ -125,8 +125,8 @@ impl Half {
     fn of(kind: LinkKind, sight: Option<&LinkSight>) -> Self {
         let Some(sight) = sight else {
             let why = match kind {
-                LinkKind::Ist | LinkKind::Sst => "no transfer between these two in this look",
-                LinkKind::Galera | LinkKind::Client => "there was no such link in this look",
+                LinkKind::Ist | LinkKind::Sst => "no state transfer between these two in this check",
+                LinkKind::Galera | LinkKind::Client => "this link did not exist in this check",
             };
             let why = Some(why.to_owned());
             return Self {
@@ -193,7 +193,7 @@ mod tests {
             (LinkKindWord::Galera, SeenWord::Plain, SeenWord::Sealed)
         );
         assert_eq!(rows[1].seen_before, SeenWord::Unknown);
-        assert_eq!(rows[1].why_before.as_deref(), Some("no transfer between these two in this look"));
+        assert_eq!(rows[1].why_before.as_deref(), Some("no state transfer between these two in this check"));
         assert_eq!(rows[1].why_after.as_deref(), Some("no bytes"));
     }
 

@@ -130,11 +130,11 @@ fn a_page_has_every_arm_and_no_text_of_a_server_becomes_markup() {
     assert!(page.contains("&lt;script&gt;") && page.contains("TLS &lt;b&gt;"));
     for word in [
         "clear text",
-        "What does TLS cost who connects",
+        "What does TLS cost a client that connects",
         "not usable",
         "Published",
         "Each trial",
-        "CPU time of a connection",
+        "CPU time per connection",
     ] {
         assert!(page.contains(word), "{word}");
     }
@@ -163,5 +163,5 @@ fn a_page_of_nothing_or_of_nonsense_is_a_page() {
         arm.samples.clear();
         arm.latency_percentiles.clear();
     }
-    assert!(render_bench_html(&bare).contains("no whole trial"));
+    assert!(render_bench_html(&bare).contains("no complete trial"));
 }

@@ -81,8 +81,8 @@ fn the_page_shows_the_numbers_with_units_and_the_words_verbatim() {
             "under 35,588 acknowledged writes, none of them lost.",
             "412 ms",
             "97 <span class=\"to\"",
-            "galera: clear text",
-            "not there yet",
+            "galera: cleartext",
+            "not in the cluster yet",
             "<mark>53 4c 43 41</mark>",
             "longest stall 412 ms, n3",
             "acknowledged writes per 500 ms",
@@ -90,7 +90,7 @@ fn the_page_shows_the_numbers_with_units_and_the_words_verbatim() {
             "no causal interval is claimed",
             "0 client connections cut",
             "no bytes flowed on this link while we looked",
-            "What was not looked at",
+            "Not checked",
             "sealion demo --keep",
             "7.75 GiB memory",
             "prefers-color-scheme: dark",
@@ -140,7 +140,7 @@ fn a_report_with_nothing_in_it_is_shown_too() {
         report.servers.clear();
     });
     let page = render_html(&report);
-    shows(&page, &["No workload was run.", "Nobody was sent to try.", "not everything could be seen"]);
+    shows(&page, &["No workload was run.", "No intruder was tested.", "not everything could be verified"]);
     assert!(!page.contains("NaN") && !page.contains("inf\""));
     render_summary(&report);
 }
@@ -203,7 +203,7 @@ fn a_claim_that_the_numbers_do_not_carry_is_not_made() {
     check(|report| report.summary.acknowledged_writes_lost = 1, "1 lost writes");
     check(|report| report.summary.failed_transactions = 2, "2 failed transactions");
     check(|report| report.refusals[1].refused = false, "the plain node was let in");
-    check(|report| report.summary.links.clear(), "no link was looked at");
+    check(|report| report.summary.links.clear(), "no link was checked");
     // No state transfer at all was seen sealed: then an unknown one is a gap.
     check(
         |report| {
@@ -247,11 +247,11 @@ fn the_summary_names_verdict_numbers_and_every_link() {
     shows(
         &text,
         &[
-            "PROVEN: the cluster is sealed, and was seen to be\n",
+            "PROVEN: all cluster traffic is encrypted, as captured packets show\n",
             "  writes acknowledged      35,588, of these lost: 0\n",
             "  longest stall            412 ms\n",
             "  canaries on the wire     97 before, 0 after\n",
-            "  intruders refused        3 of 3\n",
+            "  intruders rejected       3 of 3\n",
             "  galera  n1 - n2             plain    sealed       180 KiB    207 KiB     seen\n",
             "          unknown after: no bytes flowed on this link while we looked\n",
             "  - Data at rest: table files, redo and binary logs were not read.\n",

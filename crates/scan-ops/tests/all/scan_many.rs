@@ -158,7 +158,9 @@ fn a_host_without_a_port_that_was_ended_early_is_not_called_silent() {
     let target_specs = target_specs(["127.77.9.1", "127.77.9.2"]).unwrap();
     let whole = all(&target_specs, &settings());
     assert_eq!(rows(&whole).len(), 2, "{whole:#?}");
-    assert!(whole.targets.iter().all(|row| row.not_seen[0].starts_with("nothing answers on any usual port")));
+    assert!(
+        whole.targets.iter().all(|row| row.not_seen[0].starts_with("no answer on any of the usual ports"))
+    );
     // Nothing to ask again.
     let kept = ScanReport { is_complete: false, ..whole };
     let again = complete(

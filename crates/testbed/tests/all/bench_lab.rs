@@ -417,7 +417,7 @@ fn ended_early_it_says_so_and_leaves_nothing() {
     let report = measured(&said);
     assert_eq!(report["is_usable"], false);
     let whys = report["why_not"].to_string();
-    assert!(whys.contains("ended early"), "{whys}");
+    assert!(whys.contains("interrupted"), "{whys}");
 }
 
 #[test]

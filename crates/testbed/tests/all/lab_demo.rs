@@ -32,7 +32,7 @@ fn the_demo_seals_a_real_cluster_and_proves_it() {
     let mut demo = Program::start(command);
     watch.family_of(demo.pid());
     // All keys, passwords and journals are there by now, and the lab is still up.
-    let came_so_far = demo.says("what became of the intruders", Duration::from_secs(DEMO_S_MAX));
+    let came_so_far = demo.says("results of the intruders", Duration::from_secs(DEMO_S_MAX));
     demo.paused(|| watch.look_deeply());
     let said = demo.finish(Duration::from_secs(DEMO_S_MAX));
     let nothing_runs =

@@ -178,7 +178,7 @@ fn passive(scene: &Scene) {
     }
     // As it happens, not only at the end.
     for line in
-        ["readable: statements that carry a password", "in a file of LOAD DATA LOCAL", "the binary log"]
+        ["readable: statements that contain a password", "in a LOAD DATA LOCAL file", "the binary log"]
     {
         assert!(said.stderr.contains(line), "{line}: {}", said.stderr);
     }
@@ -330,7 +330,7 @@ fn a_server_that_is_down_is_told(scene: &Scene) {
     let relay = Relay::start(&scene.lab, &["--to", "127.0.0.1:9"]);
     scene.mariadb(&relay.port, &["-e", "SELECT 1"]).exits(1);
     let closed = wait_for(Duration::from_secs(5), || {
-        relay.program.stderr().contains("the server is not reached").then_some(())
+        relay.program.stderr().contains("the server cannot be reached").then_some(())
     });
     assert!(closed.is_some(), "{}", relay.program.stderr());
     let (said, report) = relay.end();

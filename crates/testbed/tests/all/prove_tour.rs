@@ -12,33 +12,25 @@ const WHOLE_S_MAX: u64 = 240;
 
 /// Each lesson with words that only its success, and only its failure, brings: taken from bytes that passed, not from a verdict.
 const LESSONS: &[(&str, &str, &str)] = &[
-    ("sniff-plain", "the canary was found in a statement, in a row of a result", "nothing readable was seen"),
-    (
-        "sniff-compressed",
-        "the canary was found in a statement, in a row of a result",
-        "bytes passed as TLS records",
-    ),
-    ("strip-mariadb", "read: rows of results", "the client sent nothing after the greeting"),
-    ("strip-mysql", "read: rows of results", "the client sent nothing after the greeting"),
+    ("sniff-plain", "the canary was found in a statement, in a result row", "nothing readable was captured"),
+    ("sniff-compressed", "the canary was found in a statement, in a result row", "bytes were TLS records"),
+    ("strip-mariadb", "read: result rows", "the client sent nothing after the greeting"),
+    ("strip-mysql", "read: result rows", "the client sent nothing after the greeting"),
     (
         "strip-strict-server",
-        "the server refused the login with error",
+        "the server rejected the login with error",
         "the client sent nothing after the greeting",
     ),
-    ("ca-self-signed", "accepted, over TLS (AT)", "refused in the TLS handshake"),
-    ("ca-unknown", "accepted, over TLS (AT)", "refused in the TLS handshake"),
-    ("wrong-name", "accepted, over TLS (AT)", "refused in the TLS handshake"),
-    ("rsa-key", "the password was obtained: it is the account's", "for a key that it knows"),
-    (
-        "rsa-key-remembered",
-        "the password was obtained: it is the account's",
-        "the login passed inside of TLS",
-    ),
-    ("backup-traffic", "the canary was found in a row of a result", "nothing readable was seen"),
-    ("login-path-redirection", "fit for guessing the password offline", "refused in the TLS handshake"),
-    ("cleartext-plugin", "(PW)", "refused after the greeting"),
-    ("local-infile", "(FILE)", "the rogue's verdict"),
-    ("network-storage", "the row stands in the table's file as it is", "the row is not to be found"),
+    ("ca-self-signed", "login completed over TLS (AT)", "closed in the TLS handshake"),
+    ("ca-unknown", "login completed over TLS (AT)", "closed in the TLS handshake"),
+    ("wrong-name", "login completed over TLS (AT)", "closed in the TLS handshake"),
+    ("rsa-key", "password obtained; it is that of the account", "the client used a key of its own"),
+    ("rsa-key-remembered", "password obtained; it is that of the account", "the login was over TLS"),
+    ("backup-traffic", "the canary was found in a result row", "nothing readable was captured"),
+    ("login-path-redirection", "the captured response can be cracked offline", "closed in the TLS handshake"),
+    ("cleartext-plugin", "(PW)", "closed after the greeting"),
+    ("local-infile", "(FILE)", "result at the rogue server"),
+    ("network-storage", "the row is readable in the file of the table", "the row is not in the"),
 ];
 
 fn all_saw(act: &Value) -> String {
@@ -89,7 +81,7 @@ fn each_attack_of_the_tour_succeeds_and_is_stopped_by_what_stops_it() {
         assert!(!all_saw(&lesson["again"]).contains("canary was found"), "{id}: {lesson:#}");
     }
     // What was not played says so.
-    assert!(text.contains("NDB Cluster was not played"));
+    assert!(text.contains("NDB Cluster was not tested"));
     let page = std::fs::read_to_string(&page).expect("it was written").replace("&#x27;", "'");
     for lesson in lessons {
         let title = lesson["title"].as_str().expect("a title");

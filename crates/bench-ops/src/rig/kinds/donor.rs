@@ -48,7 +48,7 @@ impl ServerKind for Donors {
     ) -> Result<Reached, OpsError> {
         match place {
             Place::Sst { method, tls } => self.donor(ground, method, tls, stop, say),
-            _ => Err(OpsError::internal("this is no donor", self.describe(place))),
+            _ => Err(OpsError::internal("this is not a donor", self.describe(place))),
         }
     }
 
@@ -105,7 +105,7 @@ impl Donors {
             }
         }
         if !self.proven.contains(&place) {
-            say(&format!("watching a transfer, {}", self.describe(place)));
+            say(&format!("capturing a transfer, {}", self.describe(place)));
             if let Some((_, word)) = self.words.iter().find(|(known, _)| *known == cluster) {
                 transfer::proves(&self.joiner(ground, place, tls)?, word, tls, stop)?;
             }
@@ -127,7 +127,7 @@ impl Donors {
         let found = self.clusters.iter().find(|(known, _)| *known == cluster);
         found
             .map(|(_, up)| up)
-            .ok_or_else(|| OpsError::internal("a cluster of the lab is gone", "it was just made"))
+            .ok_or_else(|| OpsError::internal("a cluster of the lab is missing", "it was just created"))
     }
 }
 

@@ -51,7 +51,7 @@ impl Echoes {
                 let keys::Files { pair, .. } = ground.plain_keys("echo")?;
                 command.arg(pair.cert).arg(pair.key);
             }
-            let child = quiet(&mut command).spawn().map_err(internal("the echo cannot be started"))?;
+            let child = quiet(&mut command).spawn().map_err(internal("cannot start the echo server"))?;
             let mut ended = OwnedChild(child);
             listens(at, &mut ended, "the echo")?;
             self.0.push((tls, ended, at));

@@ -58,7 +58,7 @@ impl ServerKind for Clusters {
                 }
                 Ok(reached)
             }
-            _ => Err(OpsError::internal("this is no cluster", self.describe(place))),
+            _ => Err(OpsError::internal("this is not a cluster", self.describe(place))),
         }
     }
 
@@ -114,7 +114,7 @@ impl Clusters {
             provider_options,
             keep: false,
         };
-        say(&format!("starting three nodes of Galera, {}", self.describe(place)));
+        say(&format!("starting three Galera nodes, {}", self.describe(place)));
         let up = labs::first_node(&options, &dir.join("operator"))?;
         for (name, members) in [("n2", 2), ("n3", 3)] {
             say(&format!("{name} joins"));
@@ -160,7 +160,7 @@ fn is_between_nodes(up: &Up, wants_tls: bool) -> Result<(), OpsError> {
             net::tls_probe(at, None, &net::TlsOptions::with_mode(net::SslMode::Required), PROBE_MAX).is_ok();
         if speaks_tls != wants_tls {
             let (is, be) = if speaks_tls { ("TLS", "clear text") } else { ("no TLS", "TLS") };
-            return Err(OpsError::internal(format!("{at} speaks {is}"), format!("it was to be {be}")));
+            return Err(OpsError::internal(format!("{at} uses {is}"), format!("it should be {be}")));
         }
     }
     Ok(())

@@ -60,7 +60,7 @@ impl Sources {
         if self.0.is_none() {
             let number = ground.number()?;
             let dir = ground.dir(&format!("r{number}"));
-            say("starting a source and its replica");
+            say("starting a source and a replica");
             let files = keys::make(&dir.join("keys"), Made::PLAIN.key, Made::PLAIN.issuers)?;
             let common = [BUFFER_POOL, "--performance-schema=OFF"];
             let pair = Replicas::start(&dir, &files, [free_port()?, free_port()?], &common)?;
@@ -69,7 +69,7 @@ impl Sources {
                 say(&format!("watching {}", self.describe(Place::Replica { tls })));
                 transfer::proves(&pair.prepare(tls)?, &word, tls, stop)?;
             }
-            say("filling the source's binary log");
+            say("filling the binary log of the source");
             pair.fill(stop)?;
             if stop.load(Ordering::Relaxed) {
                 return Err(ended());

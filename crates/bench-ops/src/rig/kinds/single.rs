@@ -154,7 +154,7 @@ fn reached(ground: &Ground, server: &Server, made: Made) -> Reached {
 
 /// Writes a word, and looks for it in the files: an option that says ON proves nothing.
 fn lies_as_wished(server: &Server, at_rest: AtRest) -> Result<(), OpsError> {
-    let unreadable = internal("the files of a server cannot be read");
+    let unreadable = internal("cannot read the files of a server");
     let word = secrecy::ExposeSecret::expose_secret(&trust::generate_passphrase()).to_owned();
     server.run(&[
         "CREATE DATABASE sealion_bench_word",
@@ -166,7 +166,7 @@ fn lies_as_wished(server: &Server, at_rest: AtRest) -> Result<(), OpsError> {
     let data = server.dir.join("data");
     let mut binlogs: Vec<PathBuf> = Vec::new();
     for entry in std::fs::read_dir(&data).map_err(unreadable)? {
-        let path = entry.map_err(internal("the files of a server cannot be listed"))?.path();
+        let path = entry.map_err(internal("cannot list the files of a server"))?.path();
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         if name.starts_with("binlog.0") {
             binlogs.push(path);
@@ -180,18 +180,15 @@ fn lies_as_wished(server: &Server, at_rest: AtRest) -> Result<(), OpsError> {
     for (name, is_to_be_encrypted, paths) in kinds {
         let mut is_in_clear = false;
         for path in paths {
-            let bytes = std::fs::read(&path).map_err(internal("a file of a server cannot be read"))?;
+            let bytes = std::fs::read(&path).map_err(internal("cannot read a file of a server"))?;
             is_in_clear |= memchr::memmem::find(&bytes, word.as_bytes()).is_some();
         }
         if is_in_clear == is_to_be_encrypted {
-            let (is, be) = if is_in_clear {
-                ("there in clear text", "encrypted")
-            } else {
-                ("not to be found", "in clear text")
-            };
+            let (is, be) =
+                if is_in_clear { ("there in cleartext", "encrypted") } else { ("absent", "in cleartext") };
             return Err(OpsError::internal(
-                format!("a word that was written is {is} in the files of {name}"),
-                format!("they were to be {be}"),
+                format!("a text that was written is {is} in the files of {name}"),
+                format!("it should be {be}"),
             ));
         }
     }
@@ -210,7 +207,7 @@ fn is_linked_with(server: &Server, release: Release) -> Result<(), OpsError> {
     }
     Err(OpsError::cannot_look(
         format!("a {} of the lab is linked with {found}", bundle_of(release)),
-        format!("what is measured is {wanted}x"),
+        format!("the experiment needs {wanted}x"),
         format!("sealion lab fetch {}", bundle_of(release)),
     ))
 }

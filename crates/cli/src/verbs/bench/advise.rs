@@ -52,9 +52,9 @@ pub fn advise(global: &Global, args: &BenchAdviseArgs) -> Result<u8, OpsError> {
     let is_named = connect::names_a_server(&args.trial.connect);
     if is_named && !args.runs.is_empty() {
         return Err(OpsError::usage(
-            "both a run and a server are named",
-            "advice is given from runs, or from what is measured now",
-            "leave out one of them",
+            "both a run and a server were given",
+            "advice uses either saved runs or a new measurement",
+            "leave one of them out",
         ));
     }
     let mut is_kept = true;
@@ -159,8 +159,8 @@ fn advise_text(report: &AdviseReport) -> String {
         "{}\n",
         show::wrapped(
             "",
-            "us: CPU time of one. alone/s: as many as all processors carry for the server when clients are elsewhere; \
-             shared/s: with the clients on the same machine, as when it was measured; beyond: shared/s by seen/s",
+            "us: CPU time of one. alone/s: maximum for the server when clients are on other machines; shared/s: \
+             maximum with the clients on the same machine, as in the measurement; beyond: shared/s divided by seen/s",
         )
     );
     for row in &report.advice {
@@ -175,7 +175,7 @@ fn advise_text(report: &AdviseReport) -> String {
     }
     out.push('\n');
     for line in &report.not_looked_at {
-        let _ = writeln!(out, "{}", show::wrapped("not looked at: ", line));
+        let _ = writeln!(out, "{}", show::wrapped("not checked: ", line));
     }
     out.trim_end().to_owned()
 }

@@ -86,10 +86,10 @@ fn compare_text(report: &CompareReport) -> String {
             .iter()
             .map(|row| vec![row.what.clone(), row.first.clone(), row.second.clone()])
             .collect();
-        let _ = writeln!(out, "\n{}", show::table(&["not the same", "first", "second"], rows));
+        let _ = writeln!(out, "\n{}", show::table(&["different", "first", "second"], rows));
     }
     if !report.only_in_one.is_empty() {
-        let _ = writeln!(out, "\n{}", show::wrapped("only in one: ", &report.only_in_one.join("; ")));
+        let _ = writeln!(out, "\n{}", show::wrapped("only in one run: ", &report.only_in_one.join("; ")));
     }
     out.push('\n');
     for warning in &report.warnings {

@@ -37,16 +37,16 @@ pub fn export(global: &Global, args: &BenchExportArgs) -> Result<u8, OpsError> {
         (Measured::Run(report), Format::Json) => (json(report)? + "\n").into_bytes(),
         (Measured::Load(report), Format::Json) => (json(report)? + "\n").into_bytes(),
         (measured, Format::Parquet) => trials_parquet(&comparison::as_run(measured))
-            .map_err(|error| OpsError::internal("the trials cannot be written as Parquet", error))?,
+            .map_err(|error| OpsError::internal("cannot write the trials as Parquet", error))?,
         // Its lines end as RFC 4180 says.
         (measured, _) => trials_csv(&comparison::as_run(measured)).into_bytes(),
     };
     if let Some(path) = &args.out {
         std::fs::write(path, &bytes).map_err(|error| {
             OpsError::usage(
-                format!("{} cannot be written", path.display()),
+                format!("cannot write {}", path.display()),
                 error.to_string(),
-                "name a file that you may write",
+                "choose a file that you may write",
             )
         })?;
         return Ok(0);
@@ -54,18 +54,16 @@ pub fn export(global: &Global, args: &BenchExportArgs) -> Result<u8, OpsError> {
     let mut stdout = std::io::stdout();
     if global.format == Format::Parquet && stdout.is_terminal() {
         return Err(OpsError::usage(
-            "a Parquet file is nothing for a terminal",
-            "it is bytes, not text",
-            "name a file: --out trials.parquet",
+            "cannot print Parquet on a terminal",
+            "it is binary",
+            "write it to a file: --out trials.parquet",
         ));
     }
     match stdout.write_all(&bytes).and_then(|()| stdout.flush()) {
         // Whoever reads has seen enough.
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(OpsError::usage(
-            "standard output cannot be written",
-            error.to_string(),
-            "name a file: --out FILE",
-        )),
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(OpsError::usage("cannot write to stdout", error.to_string(), "write to a file: --out FILE"))
+        }
         _ => Ok(0),
     }
 }

@@ -26,12 +26,12 @@ pub(super) fn kept_as(
     let places = kept::places(cluster, args.store.as_deref());
     match kept::keep(places.first().map(PathBuf::as_path), measured) {
         Ok(id) => {
-            show::tell(&format!("kept as {id}: sealion bench show {id}"));
+            show::tell(&format!("saved as {id}: sealion bench show {id}"));
             Ok(Some(id))
         }
         Err(why) => {
             show::tell(&format!(
-                "{} this measurement was not kept; what was printed is all there is of it\n  {}",
+                "{} this measurement could not be saved; only what was printed exists\n  {}",
                 show::red("warning:"),
                 why.replace('\n', "\n  ")
             ));
@@ -44,9 +44,10 @@ pub(super) fn kept_as(
 pub fn write(path: &Path, text: &str) -> Result<(), OpsError> {
     std::fs::write(path, text).map_err(|error| {
         OpsError::usage(
-            format!("{} cannot be written", path.display()),
+            format!("cannot write {}", path.display()),
             error.to_string(),
-            "name a place that you may write to, and that has room; sealion bench show RUN --html FILE draws a kept run",
+            "choose a file that you may write, where there is space; for a saved run: sealion bench show RUN --html \
+             FILE",
         )
     })
 }

@@ -34,11 +34,11 @@ pub fn list(global: &Global) {
         show::out(&format!("{all:#}"));
     } else {
         let rows = bench_ops::workloads().map(|(name, about)| vec![name.into(), about.into()]).collect();
-        show::out(&show::table(&["workload", "an event is"], rows));
+        show::out(&show::table(&["workload", "one event"], rows));
         let row = |one: &Experiment| {
             vec![one.name.into(), one.question.into(), if needs_lab(one) { "needed" } else { "" }.into()]
         };
         let rows = EXPERIMENTS.iter().map(row).collect();
-        show::out(&format!("\n{}", show::table(&["experiment", "what it answers", "--lab"], rows)));
+        show::out(&format!("\n{}", show::table(&["experiment", "question", "--lab"], rows)));
     }
 }

@@ -93,12 +93,16 @@ const WARM_UP_S_MAX: f64 = 60.0;
 /// Of the first server: a cluster's nodes count what each of them was asked.
 fn counted(targets: &[net::ConnectOptions], schema: &str) -> Result<UserStatements, OpsError> {
     let target = targets.first().ok_or_else(|| {
-        OpsError::usage("there is no server", "the inventory names none", "name one: -h HOST -P PORT -u USER")
+        OpsError::usage(
+            "no server was given",
+            "the inventory contains none",
+            "give one: -h HOST -P PORT -u USER",
+        )
     })?;
     let found = bench_ops::digests::read(target, schema)?;
     let share = found.covered as f64 / found.counted as f64 * 100.0;
     show::tell(&format!(
-        "note: the mix is of {share:.1} % of the {} statements that the server has counted",
+        "note: the mix covers {share:.1} % of the {} statements that the server has counted",
         found.counted
     ));
     for text in &found.left_out {
@@ -117,7 +121,7 @@ pub fn load(global: &Global, args: &BenchLoadArgs) -> Result<u8, OpsError> {
             let (own, others) = UserStatements::log(path)?;
             if others > 0 {
                 show::tell(&format!(
-                    "note: {others} lines of {} are no statements, and left out",
+                    "note: {others} lines of {} are not statements and are left out",
                     path.display()
                 ));
             }
@@ -176,19 +180,15 @@ pub fn load(global: &Global, args: &BenchLoadArgs) -> Result<u8, OpsError> {
 /// The end of a warm-up is seen by the throughput, where the server decides about that.
 fn can_be_detected(args: &BenchLoadArgs, workload: &str) -> Result<(), OpsError> {
     let why = if args.rate.is_some() || args.rate_ramp.is_some() {
-        "with a rate the throughput is that rate from the beginning"
+        "with --rate the throughput is that rate from the beginning"
     } else if args.events.is_some() {
-        "a number of events may be over before it"
+        "with --events the run may end before the warm-up does"
     } else if workload == bench_ops::CONNECT {
-        "who connects has nothing to warm up"
+        "the workload connect has no warm-up"
     } else {
         return Ok(());
     };
-    Err(OpsError::usage(
-        "the end of the warm-up cannot be looked for",
-        why,
-        "say how long it is: --warm-up S",
-    ))
+    Err(OpsError::usage("--warm-up auto is not possible here", why, "give its length: --warm-up S"))
 }
 
 /// Each rate is a measurement of its own, and kept as one.
@@ -203,7 +203,7 @@ fn rise(
 ) -> Result<u8, OpsError> {
     let (reports, failed) = ramp::run(targets, wish, ramp, stop, &mut |report| {
         let asked = report.rate_per_s.unwrap_or_default();
-        show::progress(&format!("{asked:.0} events/s asked for, {:.0} done", report.events_per_s));
+        show::progress(&format!("{asked:.0} events/s requested, {:.0} done", report.events_per_s));
     })?;
     if std::io::stderr().is_terminal() {
         eprintln!();
@@ -242,12 +242,15 @@ fn rise_text(reports: &[LoadReport]) -> String {
             ]
         })
         .collect();
-    let mut out = show::table(&["asked/s", "done/s", "p50 ms", "p95 ms", "p99 ms", "late", "kept up"], rows);
+    let mut out =
+        show::table(&["asked/s", "done/s", "p50 ms", "p95 ms", "p99 ms", "late", "sustained"], rows);
     // Writing into a String cannot fail.
     let _ = match ramp::knee(reports) {
-        (Some(kept), Some(missed)) => write!(out, "\nthe knee is between {kept:.0} and {missed:.0} events/s"),
-        (Some(kept), None) => write!(out, "\nno knee up to {kept:.0} events/s: ask for more"),
-        (None, Some(missed)) => write!(out, "\nthe knee is below {missed:.0} events/s: begin with less"),
+        (Some(kept), Some(missed)) => {
+            write!(out, "\nthe maximum is between {kept:.0} and {missed:.0} events/s")
+        }
+        (Some(kept), None) => write!(out, "\nno limit up to {kept:.0} events/s; try higher rates"),
+        (None, Some(missed)) => write!(out, "\nthe maximum is below {missed:.0} events/s; try lower rates"),
         (None, None) => Ok(()),
     };
     for why in reports.iter().filter_map(|report| report.partial.as_ref()) {

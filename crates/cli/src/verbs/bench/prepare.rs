@@ -50,7 +50,7 @@ fn engine(text: &str) -> Result<String, String> {
     if text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') && text.len() <= 64 {
         return Ok(text.to_owned());
     }
-    Err("letters, digits and _ are taken".into())
+    Err("allowed are letters, digits and _".into())
 }
 
 pub(super) fn plan(tables: &BenchTables) -> Plan {
@@ -105,7 +105,7 @@ pub fn cleanup(global: &Global, args: &BenchCleanupArgs) -> Result<u8, OpsError>
     if bench_ops::cleanup(&target, &args.database)? {
         show::tell(&format!("dropped the schema {}", args.database));
     } else {
-        show::tell(&format!("there is no schema {}: nothing to do", args.database));
+        show::tell(&format!("there is no schema {}; nothing to do", args.database));
     }
     Ok(0)
 }

@@ -129,8 +129,8 @@ fn named(name: &str) -> Result<Vec<&'static Experiment>, OpsError> {
     let found = bench_ops::experiments::experiment(name).ok_or_else(|| {
         let names: Vec<&str> = EXPERIMENTS.iter().map(|one| one.name).collect();
         OpsError::usage(
-            format!("\"{name}\" is no experiment"),
-            format!("there are {ALL}, {}; a file of your own ends with .toml", names.join(", ")),
+            format!("unknown experiment \"{name}\""),
+            format!("known are {ALL}, {}; the name of your own file must end with .toml", names.join(", ")),
             "sealion bench list",
         )
     })?;
@@ -154,9 +154,9 @@ pub fn run(global: &Global, args: &BenchRunArgs) -> Result<u8, OpsError> {
     }
     if args.html.is_some() && experiments.len() > 1 {
         return Err(OpsError::usage(
-            "--html is of one experiment",
-            format!("{} of them would write to the same file", experiments.len()),
-            "leave it out; sealion bench show RUN --html FILE draws each of them afterwards",
+            "--html needs a single experiment",
+            format!("{} experiments would write to the same file", experiments.len()),
+            "leave it out, and later write a page for each: sealion bench show RUN --html FILE",
         ));
     }
     let stop = interrupt::flag()?;

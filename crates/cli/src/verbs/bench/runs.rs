@@ -68,7 +68,7 @@ pub fn runs(global: &Global, args: &BenchRunsArgs) -> Result<u8, OpsError> {
         show::out(&show::table(&["run", "experiment", "server", "usable"], rows));
     }
     if unread > 0 {
-        show::tell(&format!("note: {unread} kept measurements are of another version, and are not shown"));
+        show::tell(&format!("note: {unread} saved measurements are from another version and are not shown"));
     }
     Ok(0)
 }

@@ -80,13 +80,16 @@ pub fn sysbench(global: &Global, args: &BenchSysbenchArgs) -> Result<u8, OpsErro
             let text = error.to_string();
             let why = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
             return Err(OpsError::usage(
-                "the command line above cannot be run",
+                "cannot run the command line above",
                 why,
                 "change that option of the sysbench command",
             ));
         }
         Ok(_) => {
-            return Err(OpsError::internal("the command line above is none of bench", "it begins otherwise"));
+            return Err(OpsError::internal(
+                "the command line above is not one of sealion bench",
+                "it begins differently",
+            ));
         }
     };
     bench(global, &command)

@@ -21,7 +21,7 @@ pub(super) fn run_text(report: &RunReport) -> String {
     let trials = if report.trial_s > 0.0 {
         format!("trials of {} s after {} s of warm-up", report.trial_s, report.warm_up_s)
     } else {
-        "a trial is an event".to_owned()
+        "one event per trial".to_owned()
     };
     let about = format!(
         "{} on {} ({server}); {} processors; {trials}, in blocks in random order",
@@ -92,14 +92,14 @@ pub(super) fn run_text(report: &RunReport) -> String {
         let _ = writeln!(out, "{}", show::wrapped("round trips a connection: ", &text));
     }
     if let Some(table) = &report.published {
-        let text = format!("{}. Another machine: it stands beside, and is not compared", table.source);
+        let text = format!("{}. Measured on another machine, so not compared", table.source);
         let _ = writeln!(out, "\n{}", show::wrapped("published: ", &text));
     }
     for (mark, texts) in [
         ("links: ", &report.links),
         ("left out: ", &report.left_out),
         ("NOT USABLE: ", &report.why_not),
-        ("not looked at: ", &report.not_looked_at),
+        ("not checked: ", &report.not_looked_at),
     ] {
         for text in texts {
             let _ = writeln!(out, "{}", show::wrapped(mark, text));
@@ -130,17 +130,15 @@ pub(super) fn load_text(report: &LoadReport) -> String {
     };
     line("workload", report.workload.clone());
     line("server", format!("{} ({})", report.targets.join(", "), report.server_version));
-    let tls = report
-        .tls
-        .as_ref()
-        .map_or("none, clear text".into(), |tls| format!("{} {}", tls.version, tls.cipher));
+    let tls =
+        report.tls.as_ref().map_or("none, cleartext".into(), |tls| format!("{} {}", tls.version, tls.cipher));
     line("TLS", tls);
     let threads = if report.workers == 1 { "thread" } else { "threads" };
     line("connections", format!("{} by {} {threads}", report.connections, report.workers));
     let warmth = match report.was_warm {
         None => "",
-        Some(true) => ", when the throughput did not change any more",
-        Some(false) => "; the throughput changed until then",
+        Some(true) => ", until the throughput was stable",
+        Some(false) => "; the throughput was not stable",
     };
     line(
         "measured",
@@ -154,7 +152,7 @@ pub(super) fn load_text(report: &LoadReport) -> String {
         ),
     );
     line("events/s", format!("{:.1} ({} events)", report.events_per_s, report.events));
-    line("rows", format!("{} in {:.1} MB of answers", report.rows, report.answer_bytes as f64 / 1e6));
+    line("rows", format!("{} in {:.1} MB of results", report.rows, report.answer_bytes as f64 / 1e6));
     if report.written_rows > 0 {
         let per_s = report.written_rows as f64 / report.measured_s;
         line("rows written", format!("{} ({per_s:.1}/s)", report.written_rows));
@@ -162,7 +160,7 @@ pub(super) fn load_text(report: &LoadReport) -> String {
     if report.queries > 0 {
         let each = |bytes: u64| bytes as f64 / report.queries as f64;
         let text = format!(
-            "{:.0} B sent and {:.0} B received a query, with what TLS adds, in {:.1} round trips",
+            "{:.0} B sent and {:.0} B received per query, TLS included, in {:.1} round trips",
             each(report.sent_bytes),
             each(report.received_bytes),
             each(report.round_trips)
@@ -171,34 +169,31 @@ pub(super) fn load_text(report: &LoadReport) -> String {
     }
     line("latency ms", latencies(&report.latency_ms));
     // A connection has no query: what is timed in it is what the server does before anybody logs in.
-    let part = if report.workload == bench_ops::CONNECT { "  greeting and TLS" } else { "  of a query" };
+    let part = if report.workload == bench_ops::CONNECT { "  greeting and TLS" } else { "  per query" };
     line(part, latencies(&report.query_latency_ms));
-    let a_gb = |cpu_s: Option<f64>| cpu_s.map(|cpu_s| format!("; {cpu_s:.2} s a GB")).unwrap_or_default();
+    let a_gb = |cpu_s: Option<f64>| cpu_s.map(|cpu_s| format!("; {cpu_s:.2} s per GB")).unwrap_or_default();
     if let Some(cpu) = &report.client_cpu_us_per_query {
-        let text = format!("{:.2} us a query ({:.2} user, {:.2} system)", cpu.total, cpu.user, cpu.system);
+        let text = format!("{:.2} us per query ({:.2} user, {:.2} system)", cpu.total, cpu.user, cpu.system);
         line("client CPU", text + &a_gb(report.client_cpu_s_per_gb));
     }
     let server =
-        report.server_cpu_us_per_query.map_or("not known".into(), |us| format!("{us:.2} us a query"));
+        report.server_cpu_us_per_query.map_or("not known".into(), |us| format!("{us:.2} us per query"));
     line("server CPU", server + &a_gb(report.server_cpu_s_per_gb));
     if let Some(joules) = report.machine_energy_j.filter(|_| report.queries > 0) {
         let each_uj = joules * 1e6 / report.queries as f64;
-        line("energy", format!("{each_uj:.1} uJ a query, {joules:.1} J of all processors of this machine"));
+        line("energy", format!("{each_uj:.1} uJ per query, {joules:.1} J of all processors of this machine"));
     }
     if let (Some(asked), Some(due)) = (report.rate_per_s, report.due) {
-        line("rate", format!("{asked:.1} events/s asked for; {due} came"));
+        line("rate", format!("{asked:.1} events/s requested; {due} arrived"));
     }
     if report.late_at_end > 0 {
-        line("late", format!("{} events still waited for a connection", report.late_at_end));
+        line("late", format!("{} events were still waiting for a connection", report.late_at_end));
     }
     if report.resumed > 0 {
-        line(
-            "resumed",
-            format!("{} of {} connections, with a TLS session from before", report.resumed, report.events),
-        );
+        line("resumed", format!("{} of {} connections resumed a TLS session", report.resumed, report.events));
     }
     if report.retries > 0 {
-        line("retries", format!("{} events were begun again", report.retries));
+        line("retries", format!("{} events were restarted", report.retries));
     }
     for error in &report.errors {
         line("error", format!("{} times {}: {}", error.count, error.code, error.message));

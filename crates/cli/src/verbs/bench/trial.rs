@@ -137,14 +137,14 @@ pub enum TlsLibrary {
 pub(super) fn percent(text: &str) -> Result<f64, String> {
     match text.trim_end_matches('%').parse::<f64>() {
         Ok(number) if (0.1..=50.0).contains(&number) => Ok(number),
-        _ => Err("a number of percent from 0.1 to 50 is wanted".into()),
+        _ => Err("a percentage from 0.1 to 50 is needed".into()),
     }
 }
 
 pub(super) fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(number) if (0.0..=86_400.0).contains(&number) => Ok(number),
-        _ => Err("a number of seconds from 0 to 86400 is wanted".into()),
+        _ => Err("a number of seconds from 0 to 86400 is needed".into()),
     }
 }
 
@@ -157,14 +157,14 @@ pub(super) fn warm_up(text: &str) -> Result<WarmUp, String> {
 
 pub(super) fn some_seconds(text: &str) -> Result<f64, String> {
     seconds(text).and_then(|number| {
-        if number > 0.0 { Ok(number) } else { Err("nothing can be measured in no time".into()) }
+        if number > 0.0 { Ok(number) } else { Err("the time must be longer than 0".into()) }
     })
 }
 
 pub(super) fn rate(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(number) if (0.001..=10_000_000.0).contains(&number) => Ok(number),
-        _ => Err("a number from 0.001 to 10000000 is wanted".into()),
+        _ => Err("a number from 0.001 to 10000000 is needed".into()),
     }
 }
 
@@ -173,7 +173,7 @@ fn library(args: &BenchTrial) -> Result<net::TlsLibrary, OpsError> {
         (TlsLibrary::Rustls, Some(Resume::SessionId)) if args.tls.tls_max != Some(net::TlsVersion::Tls12) => {
             Err(OpsError::usage(
                 "--resume=session-id would have no effect",
-                "TLS 1.3 has no sessions that the server remembers by an id",
+                "TLS 1.3 has no session resumption by session ID",
                 "add --tls-max 1.2",
             ))
         }
@@ -186,8 +186,8 @@ fn library(args: &BenchTrial) -> Result<net::TlsLibrary, OpsError> {
         }),
         (TlsLibrary::Openssl, None) => Ok(net::TlsLibrary::OpenSsl),
         (TlsLibrary::Openssl, Some(_)) => Err(OpsError::usage(
-            "sessions are not resumed with OpenSSL here",
-            "its Rust binding has no safe way to give it a session",
+            "sealion cannot resume sessions with OpenSSL",
+            "its Rust binding has no safe function for that",
             "add --tls-library rustls",
         )),
     }
@@ -213,8 +213,8 @@ pub(super) fn targets(cluster: &Cluster, args: &BenchTrial) -> Result<Vec<net::C
     if args.tls.resume.is_some() && targets.iter().any(|target| target.tls.mode == net::SslMode::Disabled) {
         return Err(OpsError::usage(
             "there is no TLS session to resume",
-            "it is to be clear text",
-            "leave out --resume, or ask for --ssl-mode REQUIRED",
+            "the connection is cleartext",
+            "leave out --resume, or add --ssl-mode REQUIRED",
         ));
     }
     Ok(targets)

@@ -25,11 +25,12 @@ pub fn abandon(global: &Global, args: &AbandonArgs) -> Result<u8, OpsError> {
     let cluster = Cluster::read(&global.inventory)?;
     let plan = roll::open_plan(&cluster)?.ok_or_else(|| {
         OpsError::Refused(
-            "there is nothing to abandon\n  why:  no change is open\n  next: sealion status".into(),
+            "there is nothing to abandon\n  why:  no change is unfinished\n  next: sealion status".into(),
         )
     })?;
     let what = format!(
-        "{} of cluster {} is closed as it is: no server is touched, and neither resume nor undo can go on with it; plan {}",
+        "{} of cluster {} is closed as it is: no server is touched, and neither resume nor undo can continue it; \
+         plan {}",
         plan.change,
         plan.cluster,
         plan.short_hash()
@@ -44,7 +45,7 @@ pub fn abandon(global: &Global, args: &AbandonArgs) -> Result<u8, OpsError> {
         show::out(&json.to_string());
         return Ok(0);
     }
-    show::out(&format!("abandoned: {} of cluster {}; this is what is left", plan.change, plan.cluster));
+    show::out(&format!("abandoned: {} of cluster {}; remaining state:", plan.change, plan.cluster));
     for line in left {
         show::out(&format!("  {line}"));
     }

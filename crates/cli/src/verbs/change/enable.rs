@@ -53,7 +53,7 @@ pub fn change(global: &Global, verb: Verb, args: &ChangeArgs) -> Result<u8, OpsE
     // The same command again finishes what it began.
     if let Some(open) = roll::open_plan(&cluster)?.filter(|open| open.change == wish) {
         confirm_what(
-            &verb.to_string(),
+            &wish.to_string(),
             &open,
             &described("resume", &open, "unfinished"),
             args.yes.yes.as_deref(),
@@ -65,7 +65,7 @@ pub fn change(global: &Global, verb: Verb, args: &ChangeArgs) -> Result<u8, OpsE
     let plan = roll::plan(&cluster, &settings, passphrase.clone(), &wish)?;
     if !plan.changes_anything() {
         println!("{wish}: already done; nothing to do");
-        println!("verify it on the wire: sealion status --canaries");
+        println!("to verify it with captured packets: sealion status --canaries");
         return Ok(0);
     }
     confirm(&plan, args.yes.yes.as_deref())?;

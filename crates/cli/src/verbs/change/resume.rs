@@ -54,7 +54,7 @@ pub fn undo(global: &Global, args: &UndoArgs) -> Result<u8, OpsError> {
     let passphrase = cluster.passphrase(args.running.ca_passphrase_file.as_deref())?;
     let (plan, state) = match roll::open_plan(&cluster)? {
         Some(plan) => (Some(plan), "unfinished"),
-        None => (roll::finished_change(&cluster)?, "finished since"),
+        None => (roll::finished_change(&cluster)?, "finished since then"),
     };
     if let Some(plan) = plan {
         confirm_what("undo", &plan, &described("undo", &plan, state), args.yes.yes.as_deref())?;

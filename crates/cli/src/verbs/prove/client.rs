@@ -20,8 +20,8 @@ use crate::{interrupt, show};
   sealion prove client -- mariadb -h {host} -P {port} -u {user} --ssl-ca={ca} -e 'SELECT 1'
   sealion prove client --case strip,self-signed -- ./my-app --db {host}:{port}
 
-Exit codes: 0 every attack failed, 1 at least one succeeded, 3 the client did not connect to the honest server, or an attack was not
-tried."
+Exit codes: 0 every attack failed, 1 at least one succeeded, 3 the client did not accept the honest server, or did not connect in an
+attack."
 )]
 pub struct ProveClientArgs {
     #[command(flatten)]
@@ -48,15 +48,21 @@ pub fn client(global: &Global, args: &ProveClientArgs) -> Result<u8, OpsError> {
     let judged =
         prove_ops::client(&stage, &attacks, protocol, &args.command, at_most, &stop, &mut |outcome| {
             if is_table {
-                print_outcome(global, outcome);
+                print_outcome(global, protocol, outcome);
             }
         })?;
     let fallen: Vec<&Outcome> = judged.outcomes.iter().filter(|one| one.has_fallen()).collect();
     let is_whole = judged.outcomes.len() == attacks.len();
-    if is_table {
+    let unconnected = judged
+        .outcomes
+        .first()
+        .filter(|one| one.attack.id == "honest" && one.verdict == ::prove::Verdict::NotConnected);
+    if let (true, Some(one)) = (is_table, unconnected) {
+        print_unconnected(one, global.verbose > 0);
+    } else if is_table {
         print_end(&judged.outcomes, &fallen, judged.is_controlled);
         if !is_whole {
-            show::out("Ended early: the other attacks were not tried.");
+            show::out("Interrupted: the other attacks were not tested.");
         }
     } else {
         let report = ProveClientReport {
@@ -65,7 +71,7 @@ pub fn client(global: &Global, args: &ProveClientArgs) -> Result<u8, OpsError> {
             is_complete: is_whole,
             is_controlled: judged.is_controlled,
             fallen: count(fallen.len()),
-            cases: judged.outcomes.iter().map(drivers::case_row).collect(),
+            cases: judged.outcomes.iter().map(|one| drivers::case_row_in(one, protocol)).collect(),
         };
         show::out(&report.to_json());
     }
@@ -83,19 +89,28 @@ fn count(number: usize) -> u64 {
     u64::try_from(number).unwrap_or(u64::MAX)
 }
 
-fn print_outcome(global: &Global, one: &Outcome) {
-    let mark = if one.has_fallen() { show::red("FELL") } else { "    ".into() };
-    let guess =
-        if one.is_guessable && one.has_fallen() { "; fit for guessing the password offline" } else { "" };
+/// As wide as "VULNERABLE".
+const MARK_COLUMNS: usize = 10;
+/// What is shown of a client's own output, where nothing else explains what it did.
+const OUTPUT_LINES_MAX: usize = 20;
+
+fn print_outcome(global: &Global, protocol: Protocol, one: &Outcome) {
+    let mark = if one.has_fallen() { show::red("VULNERABLE") } else { " ".repeat(MARK_COLUMNS) };
+    let guess = if one.is_guessable && one.has_fallen() {
+        "; the captured response can be cracked offline"
+    } else {
+        ""
+    };
     let late = match one.late {
         0 => String::new(),
-        count => format!("; {count} of its connections behind its turn"),
+        1 => "; 1 connection came during a later attack".into(),
+        count => format!("; {count} connections came during later attacks"),
     };
     show::out(&format!(
         "{mark} {:<21} {:<4} {}{guess}{late}",
         one.attack.id,
         one.verdict.letters(),
-        one.verdict
+        one.verdict.text(protocol)
     ));
     if global.verbose > 0 {
         let connections = if one.connections == 1 { "connection" } else { "connections" };
@@ -109,14 +124,30 @@ fn print_outcome(global: &Global, one: &Outcome) {
     }
 }
 
+/// The client did not even connect to the honest server.
+fn print_unconnected(one: &Outcome, is_verbose: bool) {
+    show::out("\nThe client did not connect to the honest server, so no attack was tested.");
+    if is_verbose {
+        return;
+    }
+    show::out(&format!("It ended with {}, and printed:", one.exit));
+    if one.words.is_empty() {
+        show::out("  (nothing)");
+    }
+    for line in one.words.lines().take(OUTPUT_LINES_MAX) {
+        show::out(&format!("  {line}"));
+    }
+}
+
 fn print_end(all: &[Outcome], fallen: &[&Outcome], is_controlled: bool) {
     show::out("");
+    show::out(&super::legend(all.iter().map(|one| one.verdict)));
     if let Some(client) = all.iter().find_map(|one| one.client.as_deref()) {
-        show::out(&format!("The client calls itself {client}."));
+        show::out(&format!("The client identifies itself as {client}."));
     }
     if !is_controlled {
         show::out(
-            "It did not accept the honest server: what it refuses elsewhere proves nothing. With -v its own words are shown.",
+            "The client did not accept the honest server, so a rejection of the others proves nothing. -v shows what the client printed.",
         );
     }
     let silent: Vec<&str> = all
@@ -125,13 +156,16 @@ fn print_end(all: &[Outcome], fallen: &[&Outcome], is_controlled: bool) {
         .map(|one| one.attack.id)
         .collect();
     if !silent.is_empty() {
-        show::out(&format!("It did not connect, so nothing is known of: {}.", silent.join(", ")));
+        show::out(&format!("Not tested, because the client did not connect: {}.", silent.join(", ")));
     }
     if fallen.is_empty() {
-        show::out("It has fallen to nothing that was tried.");
+        show::out("No attack succeeded.");
         return;
     }
-    show::out(&format!("It has fallen to {} of {} attacks. What helps:", fallen.len(), all.len()));
+    // The first one is the honest server, and no attack.
+    let attacks = all.iter().filter(|one| one.attack.id != "honest").count();
+    let succeeded = if fallen.len() == 1 { "attack succeeded" } else { "attacks succeeded" };
+    show::out(&format!("{} of {attacks} {succeeded}. To fix:", fallen.len()));
     let mut told: Vec<&str> = vec![];
     for one in fallen {
         if !told.contains(&one.attack.defence) {

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use ::prove::Protocol;
+use ::prove::client::Promise;
 use clap::Args;
 use prove_ops::drivers::{self, COLUMNS, Kept, LOGINS, State, Tried, Wanted};
 use prove_ops::{CLIENTS, Ground, Stage, attack};
@@ -60,8 +61,8 @@ pub fn clients(global: &Global, args: &ProveClientsArgs) -> Result<u8, OpsError>
         let one = CLIENTS.iter().copied().find(|client| client.id == *id).ok_or_else(|| {
             let known: Vec<&str> = CLIENTS.iter().map(|client| client.id).collect();
             OpsError::usage(
-                format!("\"{id}\" is no client"),
-                "none has this id",
+                format!("unknown client \"{id}\""),
+                "no client has this ID",
                 format!("one of {}", known.join(" ")),
             )
         })?;
@@ -90,7 +91,9 @@ pub fn clients(global: &Global, args: &ProveClientsArgs) -> Result<u8, OpsError>
         Ground::loopback()
     } else {
         Ground::named().unwrap_or_else(|why| {
-            show::tell(&format!("note: on the host's loopback, where some libraries check less: {why}"));
+            show::tell(&format!(
+                "note: using the host's loopback interface, where some libraries check less: {why}"
+            ));
             Ground::loopback()
         })
     };
@@ -126,9 +129,10 @@ pub fn clients(global: &Global, args: &ProveClientsArgs) -> Result<u8, OpsError>
     }
     let kept = Kept::of(&all);
     if is_table {
+        show::out(&format!("\n{}", super::legend(verdicts(&all))));
         if kept.promising > 0 {
             show::out(&format!(
-                "\n{} of {} ways of setting TLS do not keep what they look like they promise; {} of them go on in clear text.",
+                "{} of {} TLS settings are weaker than they promise; {} of them use or fall back to cleartext.",
                 kept.broken, kept.promising, kept.in_clear
             ));
         }
@@ -137,7 +141,7 @@ pub fn clients(global: &Global, args: &ProveClientsArgs) -> Result<u8, OpsError>
     }
     if !is_whole {
         let page = if args.page.is_some() { "; no page was written" } else { "" };
-        show::tell(&format!("Ended early: the others were not tried{page}."));
+        show::tell(&format!("Interrupted: the other clients were not tested{page}."));
     }
     let is_tried = is_whole && all.iter().any(|one| matches!(one.state, State::Tried { .. }));
     Ok(if is_tried { 0 } else { 3 })
@@ -146,11 +150,30 @@ pub fn clients(global: &Global, args: &ProveClientsArgs) -> Result<u8, OpsError>
 fn write(path: &Path, text: &str) -> Result<(), OpsError> {
     std::fs::write(path, text).map_err(|error| {
         OpsError::usage(
-            format!("{} cannot be written", path.display()),
+            format!("cannot write {}", path.display()),
             error.to_string(),
-            "name a file that you may write",
+            "choose a file that you may write",
         )
     })
+}
+
+/// All that are in the table.
+fn verdicts(all: &[Tried]) -> impl Iterator<Item = ::prove::Verdict> {
+    let rows = all.iter().flat_map(|one| match &one.state {
+        State::Tried { rows, .. } => &rows[..],
+        State::NotHere { .. } => &[],
+    });
+    rows.flat_map(|row| &row.outcomes).map(|one| one.verdict)
+}
+
+/// What somebody who reads the options expects.
+fn promised(promise: Promise) -> &'static str {
+    match promise {
+        Promise::Nothing => "nothing",
+        Promise::Encrypted => "encryption",
+        Promise::Chain => "verification of the CA",
+        Promise::Identity => "verification of CA and host name",
+    }
 }
 
 /// For the options of a client, in a table of 80.
@@ -164,7 +187,7 @@ fn width(attack: &::prove::Attack) -> usize {
 fn print_tried(one: &Tried) {
     match &one.state {
         State::NotHere { why, next } => {
-            show::out(&format!("{}: not tried: {why} ({next})", show::bold(one.client.name)));
+            show::out(&format!("{}: not tested: {why} ({next})", show::bold(one.client.name)));
         }
         State::Tried { version, rows, .. } => {
             show::out(&format!("{} {version}", show::bold(one.client.name)));
@@ -182,10 +205,13 @@ fn print_tried(one: &Tried) {
                     show::out(&format!("  {options}\n  {:<OPTIONS_COLUMNS$}{}", "", cells.trim_end()));
                 }
                 match (row.is_controlled(), row.broken_promise()) {
-                    (false, _) => show::out("    does not accept the honest server"),
+                    (false, _) => {
+                        show::out("    does not accept the honest server, so the other columns show nothing")
+                    }
                     (_, Some(broken)) => show::out(&show::red(&format!(
-                        "    promises {}, and {} takes it",
-                        row.mode.promises, broken.attack.id
+                        "    promises {}, but {} succeeded",
+                        promised(row.mode.promises),
+                        broken.attack.id
                     ))),
                     _ => {}
                 }

@@ -28,7 +28,7 @@ pub fn list(global: &Global) -> u8 {
     } else {
         let rows =
             ATTACKS.iter().map(|one| vec![one.id.into(), one.family.to_string(), one.does.into()]).collect();
-        show::out(&show::table(&["case", "about", "what is done"], rows));
+        show::out(&show::table(&["attack", "about", "what the server does"], rows));
     }
     0
 }

@@ -118,9 +118,9 @@ fn place(args: &ProveRelayArgs) -> Result<Place, OpsError> {
     let bind = args.authorized_bind.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
     let port = args.listen.parse().map_err(|_| {
         OpsError::usage(
-            format!("\"{}\" is no place to listen at", args.listen),
+            format!("cannot listen on \"{}\"", args.listen),
             "it is neither a port nor a path",
-            "name a port, or the path of a unix socket; another address than 127.0.0.1 with --authorized-bind",
+            "give a port, or the path of a unix socket; --authorized-bind sets another address than 127.0.0.1",
         )
     })?;
     Ok(Place::Tcp(SocketAddr::new(bind, port)))
@@ -132,13 +132,13 @@ fn config(args: &ProveRelayArgs) -> Result<Config, OpsError> {
         .as_deref()
         .map(|text| {
             let usage =
-                |why: String| OpsError::usage("this cannot be changed", why, "--change-result FROM=TO");
-            let (from, to) = text.split_once('=').ok_or_else(|| usage("there is no = in it".into()))?;
+                |why: String| OpsError::usage("invalid --change-result", why, "--change-result FROM=TO");
+            let (from, to) = text.split_once('=').ok_or_else(|| usage("it contains no =".into()))?;
             Change::new(from, to).map_err(|error| usage(error.to_string()))
         })
         .transpose()?;
     let substitute_key = if args.substitute_key {
-        let keys = Keys::generate().map_err(|error| OpsError::internal("no RSA key can be made", error))?;
+        let keys = Keys::generate().map_err(|error| OpsError::internal("cannot create an RSA key", error))?;
         Some(keys)
     } else {
         None
@@ -173,7 +173,7 @@ impl Seen {
             Said::Closed(relayed) => {
                 let number = relayed.number;
                 if let Some(why) = &relayed.unreachable {
-                    show::tell(&format!("#{number} the server is not reached: {why}"));
+                    show::tell(&format!("#{number} the server cannot be reached: {why}"));
                 }
                 self.count += 1;
                 self.fallen += u64::from(relayed.outcome.has_fallen());
@@ -246,42 +246,47 @@ impl Seen {
 fn verdict(one: &RelayConnection) -> String {
     let mut words: Vec<String> = vec![];
     match one.strip.as_str() {
-        id if id == Stripped::WentOn.id() => words.push("FELL: logged in without TLS".into()),
-        id if id == Stripped::Refused.id() => words.push("refused to go on without TLS".into()),
-        id if id == Stripped::AskedAnyway.id() => words.push("asked for TLS all the same".into()),
-        id if id == Stripped::NothingToStrip.id() => words.push("the server offers no TLS".into()),
+        id if id == Stripped::WentOn.id() => words.push("VULNERABLE: logged in without TLS".into()),
+        id if id == Stripped::Refused.id() => words.push("closed; requires TLS".into()),
+        id if id == Stripped::AskedAnyway.id() => {
+            words.push("requested TLS although it was not offered".into())
+        }
+        id if id == Stripped::NothingToStrip.id() => words.push("the server does not offer TLS".into()),
         _ => {}
     }
     let matches = match one.password_matches {
         Some(true) => ", it matches the one you gave",
-        Some(false) => ", it is not the one you gave",
+        Some(false) => ", it does not match the one you gave",
         None => "",
     };
     match one.key.as_str() {
-        "password-taken" => words.push(format!("FELL: gave its password under our key{matches}")),
-        "password-in-clear" => words.push(format!("FELL: gave its password in clear text{matches}")),
-        "refused" => words.push("gave no password under our key".into()),
-        "knows-the-key" => words.push("encrypts for the key that it knows".into()),
+        "password-taken" => {
+            words.push(format!("VULNERABLE: sent its password encrypted with the relay's key{matches}"))
+        }
+        "password-in-clear" => words.push(format!("VULNERABLE: sent its password in cleartext{matches}")),
+        "refused" => words.push("did not send its password with the relay's key".into()),
+        "knows-the-key" => words.push("uses the server key that it was given".into()),
         _ => {}
     }
     if one.values_changed > 0 {
-        words.push(format!("FELL: {} values changed, unnoticed", one.values_changed));
+        words.push(format!("VULNERABLE: {} values changed without notice", one.values_changed));
     }
     if let Some(code) = one.login_error {
-        words.push(format!("the server refused the login ({code})"));
+        words.push(format!("the server rejected the login ({code})"));
     }
     if let Some(why) = &one.unreachable {
-        words.push(format!("server not reached: {why}"));
+        words.push(format!("server cannot be reached: {why}"));
     }
     if words.is_empty() {
-        words.push(if one.is_tls { "TLS".into() } else { "clear text".into() });
+        words.push(if one.is_tls { "TLS".into() } else { "cleartext".into() });
     }
     words.join("; ")
 }
 
 fn print(report: &ProveRelayReport, places: &sniff::PlaceSums, words: usize) {
     let tls = report.connections.iter().filter(|one| one.is_tls).count();
-    let head = format!("{} connections, {tls} with TLS, {} fell.", report.connection_count, report.fallen);
+    let head =
+        format!("{} connections, {tls} with TLS, {} vulnerable.", report.connection_count, report.fallen);
     let is_bad = report.fallen > 0 || report.is_readable;
     show::out(&if is_bad { show::red(&head) } else { head });
     if !report.connections.is_empty() {
@@ -295,7 +300,7 @@ fn print(report: &ProveRelayReport, places: &sniff::PlaceSums, words: usize) {
                 .collect();
             vec![one.number.to_string(), verdict(one), read.join(", ")]
         });
-        show::out(&show::table(&["#", "the client", "read on the way"], rows.collect()));
+        show::out(&show::table(&["#", "the client", "readable"], rows.collect()));
         if report.connections.len() > ROWS_SHOWN {
             show::out(&format!("and {} more (--format json)", report.connections.len() - ROWS_SHOWN));
         }

@@ -57,9 +57,9 @@ pub fn serve(global: &Global, args: &ProveServeArgs) -> Result<u8, OpsError> {
             .iter()
             .map(|(attack, address)| vec![address.port().to_string(), attack.id.into(), attack.does.into()])
             .collect();
-        show::out(&show::table(&["port", "case", "what is done"], rows));
+        show::out(&show::table(&["port", "attack", "what the server does"], rows));
         show::out(&format!(
-            "user {}, password {}, CA {}\nConnect to {}, and SELECT anything: the answer says what happened. Ctrl-C ends it.",
+            "user {}, password {}, CA {}\nConnect to {} and run any SELECT: the result says what happened. Ctrl-C stops the server.",
             prove_ops::USER,
             stage.password(),
             stage.ca_path().display(),
@@ -70,7 +70,9 @@ pub fn serve(global: &Global, args: &ProveServeArgs) -> Result<u8, OpsError> {
         std::thread::sleep(POLL);
         match stage.rogue.turned_away() {
             0 => {}
-            count => show::tell(&format!("note: {count} connections found their port full, and were closed")),
+            count => {
+                show::tell(&format!("note: {count} connections were closed, because their port had too many"))
+            }
         }
         for visit in stage.rogue.visits(Duration::ZERO) {
             let verdict = ::prove::Verdict::of(&visit.seen);

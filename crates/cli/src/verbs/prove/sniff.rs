@@ -67,8 +67,8 @@ pub fn run(global: &Global, args: &ProveSniffArgs, stop: &AtomicBool) -> Result<
         (None, Some(name)) => Source::Interface { name: name.clone(), seconds: args.seconds },
         (None, None) => {
             return Err(OpsError::usage(
-                "nothing to look at",
-                "neither a file nor an interface is named",
+                "nothing to read",
+                "neither a file nor an interface was given",
                 "sealion prove sniff FILE, or --iface lo --seconds 10",
             ));
         }
@@ -124,30 +124,30 @@ fn headline(report: &Report) -> String {
     let (all, tls, clear) = (report.looked_at(), report.tls, report.clear);
     match report.conclusion() {
         Conclusion::Readable => {
-            format!("READABLE: {clear} of {all} connections are in clear text, {tls} speak TLS.")
+            format!("READABLE: {clear} of {all} connections are cleartext, {tls} use TLS.")
         }
         Conclusion::NothingReadable => {
-            format!("Nothing readable was seen: {tls} of {all} connections speak TLS.")
+            format!("Nothing readable was captured: {tls} of {all} connections use TLS.")
         }
         Conclusion::NoConnection => {
-            "No connection of MySQL or Galera was recognised. --port N says where MySQL listens.".into()
+            "No MySQL or Galera connection was recognized. --port N adds a port that MySQL listens on.".into()
         }
         Conclusion::NotKnown => {
             let mut why = vec![];
             if report.not_known() > 0 {
                 why.push(format!(
-                    "for {} connections it cannot be said whether they are encrypted",
+                    "for {} connections it is not known whether they are encrypted",
                     report.not_known()
                 ));
             }
             if report.packets_not_looked_at() > 0 {
                 let packets = report.packets_not_looked_at();
-                why.push(format!("{packets} packets could not be looked into (the kinds are listed below)"));
+                why.push(format!("{packets} packets could not be decoded (the kinds are listed below)"));
             }
             let seen = if all == 0 {
-                "no connection of MySQL or Galera was recognised".to_owned()
+                "no MySQL or Galera connection was recognized".to_owned()
             } else {
-                format!("in what was read nothing is in clear text, and {tls} of {all} connections speak TLS")
+                format!("nothing that was decoded is cleartext, and {tls} of {all} connections use TLS")
             };
             format!("NOT KNOWN: {seen}; but {}.", why.join(", and "))
         }
@@ -185,7 +185,7 @@ fn print(global: &Global, sniffed: &Sniffed, words: usize, limit: usize) {
         let rows = report.findings.iter().map(|(what, (connections, times))| {
             vec![what.text().to_owned(), times.to_string(), connections.to_string()]
         });
-        show::out(&show::table(&["what was read, worst first", "times", "connections"], rows.collect()));
+        show::out(&show::table(&["readable, worst first", "times", "connections"], rows.collect()));
     }
     canaries(&report.canary_places, words);
     let mut guesses: Vec<&str> = vec![];
@@ -198,7 +198,7 @@ fn print(global: &Global, sniffed: &Sniffed, words: usize, limit: usize) {
     }
     for plugin in guesses {
         if let Some(guess) = guess::Guess::of(plugin) {
-            show::out(&show::wrapped(&format!("guessing {plugin}: "), &guess.text()));
+            show::out(&show::wrapped(&format!("cracking {plugin}: "), &guess.text()));
         }
     }
     if !report.listed.is_empty() {
@@ -219,13 +219,13 @@ fn print(global: &Global, sniffed: &Sniffed, words: usize, limit: usize) {
         }
     }
     if !samples.is_empty() && global.verbose > 0 {
-        show::out("\nShapes of statements, without their values:");
+        show::out("\nStatement digests, without values:");
         for sample in samples {
             show::out(&format!("  {sample}"));
         }
     }
     if !sniffed.doubts.is_empty() {
-        show::out("\nNot everything was seen:");
+        show::out("\nNot everything was decoded:");
         for doubt in &sniffed.doubts {
             show::out(&format!("- {doubt}"));
         }
@@ -250,7 +250,7 @@ pub fn canaries(places: &PlaceSums, words: usize) {
     }
     for name in (0..words).map(word_name) {
         if !places.keys().any(|(canary, _)| *canary == name) {
-            show::out(&format!("{name} was not seen."));
+            show::out(&format!("{name} was not found."));
         }
     }
 }

@@ -40,8 +40,8 @@ pub fn run(global: &Global, args: &ProveTourArgs) -> Result<u8, OpsError> {
         let one = part(id).ok_or_else(|| {
             let known: Vec<&str> = PARTS.iter().map(|part| part.id).collect();
             OpsError::usage(
-                format!("\"{id}\" is no part"),
-                "none has this id",
+                format!("unknown part \"{id}\""),
+                "no part has this ID",
                 format!("one of {}", known.join(" ")),
             )
         })?;
@@ -83,9 +83,9 @@ pub fn run(global: &Global, args: &ProveTourArgs) -> Result<u8, OpsError> {
 fn write(path: &std::path::Path, text: &str) -> Result<(), OpsError> {
     std::fs::write(path, text).map_err(|error| {
         OpsError::usage(
-            format!("{} cannot be written", path.display()),
+            format!("cannot write {}", path.display()),
             error.to_string(),
-            "name a file that you may write",
+            "choose a file that you may write",
         )
     })
 }
@@ -153,7 +153,7 @@ fn print_chapter(number: usize, chapter: &Chapter) {
         marked("  setting  ", lesson.setting);
         print_act("after", &lesson.again);
         if !lesson.is_shown() {
-            show::out(&show::red("  Not as it should be: an attack must succeed first, and then fail."));
+            show::out(&show::red("  Unexpected: the attack must first succeed, and then fail."));
         }
     }
     for note in &chapter.notes {
@@ -171,7 +171,7 @@ fn print_end(tour: &Tour) {
     marked(
         "",
         &format!(
-            "{shown} of {all} attacks succeeded and were then stopped. Played with {}.",
+            "{shown} of {all} attacks succeeded and were then stopped. Tested with {}.",
             programs.join(", ")
         ),
     );

@@ -34,7 +34,7 @@ pub fn print_row(out: &mut String, row: &TargetRow, depth: Depth) {
         say(
             out,
             "RSA key",
-            &format!("offered in clear text by {}: {} bits, SHA-256 {}", key.plugin, key.bits, key.sha256),
+            &format!("sent in cleartext by {}: {} bits, SHA-256 {}", key.plugin, key.bits, key.sha256),
         );
     }
     if let Some(tls) = &row.tls {
@@ -65,7 +65,7 @@ pub fn print_row(out: &mut String, row: &TargetRow, depth: Depth) {
         }
     }
     for why in &row.not_seen {
-        say(out, "not seen", why);
+        say(out, "not checked", why);
     }
     say(
         out,
@@ -79,10 +79,10 @@ fn print_tls(out: &mut String, tls: &TlsRow, depth: Depth) {
     let by = |taken: &str| -> Vec<&str> {
         tls.versions.iter().filter(|one| one.taken == taken).map(|one| one.version.as_str()).collect()
     };
-    say(out, "takes", &by("yes").join(" "));
+    say(out, "accepted", &by("yes").join(" "));
     let refused = by("no");
     if !refused.is_empty() {
-        say(out, "refuses", &refused.join(" "));
+        say(out, "rejected", &refused.join(" "));
     }
     for version in tls.versions.iter().filter(|one| !one.suites.is_empty()) {
         let names: Vec<&str> =
@@ -95,7 +95,7 @@ fn print_tls(out: &mut String, tls: &TlsRow, depth: Depth) {
         say(out, &version.version, &format!("{}{rest}", names.join(" ")));
     }
     if let Some(order) = &tls.order {
-        say(out, "order", &format!("the {order}'s counts"));
+        say(out, "cipher order", &format!("{order} preference"));
     }
     if !tls.groups.is_empty() {
         let mut names: Vec<&str> = tls.groups.iter().map(|group| group.name.as_str()).collect();
@@ -120,7 +120,7 @@ fn print_tls(out: &mut String, tls: &TlsRow, depth: Depth) {
             "certificate",
             &format!(
                 "{}{}, {}, {}, until {}{}",
-                if tls.chain_without_name == Some(place) { "to clients that send no name: " } else { "" },
+                if tls.chain_without_name == Some(place) { "for clients without SNI: " } else { "" },
                 leaf.subject,
                 leaf.key,
                 leaf.signature,
@@ -139,19 +139,19 @@ fn print_sessions(out: &mut String, tls: &TlsRow) {
         _ => name.to_owned(),
     };
     let ways: Vec<String> = [
-        ("resumption_by_id", "by id".to_owned()),
-        ("resumption_by_ticket", with("by ticket", tls.ticket_lifetime_s)),
-        ("resumption_by_psk", with("by PSK", tls.psk_lifetime_s)),
+        ("resumption_by_id", "session ID".to_owned()),
+        ("resumption_by_ticket", with("ticket", tls.ticket_lifetime_s)),
+        ("resumption_by_psk", with("PSK", tls.psk_lifetime_s)),
     ]
     .into_iter()
     .filter(|(feature, _)| is(feature))
     .map(|(_, way)| way)
     .collect();
     if !ways.is_empty() {
-        say(out, "sessions", &format!("go on {}", ways.join(", ")));
+        say(out, "resumption", &ways.join(", "));
     }
     if is("client_certificate_required") {
-        say(out, "clients", "need a certificate");
+        say(out, "clients", "must have a certificate");
     }
 }
 
@@ -210,7 +210,7 @@ pub fn print_across(out: &mut String, report: &ScanReport) {
         out.push('\n');
     }
     if !report.rotates_next.is_empty() {
-        put(out, format_args!("{}", show::bold("what rotates next")));
+        put(out, format_args!("{}", show::bold("certificates that expire next")));
         for one in report.rotates_next.iter().take(ROTATIONS_SHOWN) {
             let rest = match one.targets.len() {
                 0 | 1 => String::new(),
@@ -228,7 +228,7 @@ pub fn print_changes(out: &mut String, changes: &ChangesRow) {
     let then = show::day(i64::try_from(changes.baseline_ended_unix_ms / 1000).ok());
     let what =
         if changes.targets.is_empty() && changes.new_targets.is_empty() && changes.gone_targets.is_empty() {
-            "nothing has changed since"
+            "no changes since"
         } else {
             "changes since"
         };

@@ -27,7 +27,7 @@ impl ScanFormat for Prometheus {
         family(
             "sealion_scan_up",
             "gauge",
-            "1 when something answered on this port.",
+            "1 if something answered on this port.",
             report
                 .targets
                 .iter()
@@ -37,7 +37,7 @@ impl ScanFormat for Prometheus {
         family(
             "sealion_scan_certificate_not_after_seconds",
             "gauge",
-            "End of the certificate served, seconds since 1970.",
+            "Expiry date of the certificate, seconds since 1970.",
             report
                 .targets
                 .iter()
@@ -50,7 +50,7 @@ impl ScanFormat for Prometheus {
         family(
             "sealion_scan_finding",
             "gauge",
-            "1 when the rule failed, 0 when it passed; what could not be seen has no sample.",
+            "1 if the rule failed, 0 if it passed; a rule that is unknown has no sample.",
             findings(report)
                 .filter_map(|(target, one)| {
                     let value = match one.verdict {
@@ -67,7 +67,8 @@ impl ScanFormat for Prometheus {
         family(
             "sealion_scan_accepted_until_seconds",
             "gauge",
-            "End of the last day on which a failed or unknown finding is accepted, seconds since 1970; it may be past.",
+            "End of the last day on which a failed or unknown finding is accepted, seconds since 1970; it may be in \
+             the past.",
             report
                 .targets
                 .iter()
