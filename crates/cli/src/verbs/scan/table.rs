@@ -23,7 +23,7 @@ pub fn print_row(out: &mut String, row: &TargetRow, depth: Depth) {
         _ => format!("{} ({})", service.protocol, row.port_use),
     };
     let grade = row.grade.as_ref().map_or_else(|| "no grade".to_owned(), |grade| format!("grade {grade}"));
-    put(out, format_args!("{}  {who}  {}", show::bold(&row.target), show::bold(&grade)));
+    put(out, format_args!("{}  {who}  {}{}", show::bold(&row.target), show::bold(&grade), grade_cause(row)));
     if !service.note.is_empty() {
         say(out, "note", &service.note);
     }
@@ -156,15 +156,39 @@ fn print_sessions(out: &mut String, tls: &TlsRow) {
 }
 
 fn print_trust(out: &mut String, tls: &TlsRow) {
+    let has_named_ca = tls.trust.iter().any(|row| row.against != SYSTEM_STORE);
     for row in &tls.trust {
         let which =
             if tls.chains.len() > 1 { format!(" (certificate {})", row.chain + 1) } else { String::new() };
         if row.trusted {
             say(out, "trusted", &format!("by {}{which}", row.against));
-        } else if row.against != "system store" {
+        } else if row.against != SYSTEM_STORE {
             say(out, "not trusted", &format!("by {}{which}: {}", row.against, row.why));
+        } else if !has_named_ca {
+            // Usual for a database server, so it is no finding.
+            let text = format!(
+                "by the {}{which}: {}; --ssl-ca FILE verifies against your own CA",
+                row.against, row.why
+            );
+            say(out, "not trusted", &text);
         }
     }
+}
+
+/// As `against` says where no CA was named.
+const SYSTEM_STORE: &str = "system store";
+
+/// The worst failed findings decide the letter: which these are.
+fn grade_cause(row: &TargetRow) -> String {
+    const RULES_SHOWN: usize = 3;
+    let failed = || row.findings.iter().filter(|one| one.verdict == VerdictWord::Fail);
+    let worst = failed().map(|one| one.severity).max().filter(|worst| *worst > SeverityWord::Info);
+    let (Some(worst), true) = (worst, row.grade.is_some()) else { return String::new() };
+    let rules: Vec<&str> =
+        failed().filter(|one| one.severity == worst).map(|one| one.rule.as_str()).collect();
+    let shown = rules.iter().take(RULES_SHOWN).copied().collect::<Vec<_>>().join(", ");
+    let more = if rules.len() > RULES_SHOWN { ", ..." } else { "" };
+    format!(" ({worst}: {shown}{more})")
 }
 
 /// Writing into a String cannot fail.
