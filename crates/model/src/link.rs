@@ -224,7 +224,7 @@ pub fn judge_flow(kind: LinkKind, flow: &FlowCounts) -> FlowSeen {
     if speaks_tls {
         FlowSeen::Tls
     } else {
-        FlowSeen::Unknown("what flowed was neither TLS nor clear text that we know")
+        FlowSeen::Unknown("the traffic was neither TLS nor a known cleartext protocol")
     }
 }
 
@@ -277,11 +277,11 @@ pub fn judge(kind: LinkKind, flows: &[FlowCounts], witness: Option<&Witness>, ca
     }
     if !capture.control_seen {
         return Seen::Unknown(
-            "the plain control was not seen in this capture, so nothing else could have been either".into(),
+            "the cleartext control was not captured, so nothing else would have been either".into(),
         );
     }
     if capture.kernel_drops > 0 {
-        return Seen::Unknown(format!("the kernel dropped {} packets of this capture", capture.kernel_drops));
+        return Seen::Unknown(format!("the kernel dropped {} packets of the capture", capture.kernel_drops));
     }
     if capture.is_cut {
         return Seen::Unknown("the capture is not complete".into());
@@ -294,7 +294,7 @@ pub fn judge(kind: LinkKind, flows: &[FlowCounts], witness: Option<&Witness>, ca
     let speaks = |own: bool| seen.iter().any(|(seen, is_own)| *is_own == own && *seen == FlowSeen::Tls);
     if let Some(witness) = witness {
         if let Some(why) = &witness.cannot_tell {
-            return Seen::Unknown(format!("who else is connected cannot be told: {why}"));
+            return Seen::Unknown(format!("the server's other connections are not known: {why}"));
         }
         if !witness.silent.is_empty() {
             return Seen::Unknown(format!(
@@ -307,7 +307,7 @@ pub fn judge(kind: LinkKind, flows: &[FlowCounts], witness: Option<&Witness>, ca
     match (speaks(false), speaks(true)) {
         (true, _) => Seen::Sealed,
         (false, true) => Seen::Unknown("only our own session spoke here, over TLS".into()),
-        (false, false) => Seen::Unknown("no bytes flowed on this link while we looked".into()),
+        (false, false) => Seen::Unknown("no packets of this link were captured: it was idle, or its traffic does not pass this host".into()),
     }
 }
 

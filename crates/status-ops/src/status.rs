@@ -205,7 +205,7 @@ pub fn with_sights(cluster: &Cluster, sights: Vec<LinkSight>, not_looked_at: Vec
     status
 }
 
-/// Where nothing flowed on a link because the capture cannot see it at all, that is said in place of "no bytes flowed".
+/// Where nothing flowed on a link because the capture cannot see it at all, that is said in place of "no packets were captured".
 fn name_blindness(cluster: &Cluster, sights: &mut [LinkSight]) {
     let CaptureBy::Packets { iface } = &cluster.capture else { return };
     let mut known: BTreeMap<String, Option<String>> = BTreeMap::new();

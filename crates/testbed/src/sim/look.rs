@@ -45,7 +45,7 @@ impl World {
                 let seen = match self.link(a, b) {
                     Some(Wire::Plain) => Seen::Plain,
                     Some(Wire::Tls) => Seen::Sealed,
-                    None => Seen::Unknown("no bytes flowed on this link while we looked".into()),
+                    None => Seen::Unknown("no packets of this link were captured".into()),
                 };
                 sights.push(sight(Link::new(LinkKind::Galera, one.name(), other.name()), seen));
             }
