@@ -639,7 +639,7 @@ mod tests {
         let report = advise(&[kept]).expect("a run");
         for row in &report.capacity {
             assert!(row.server_alone_per_s.is_none() && row.together_per_s.is_none(), "{row:?}");
-            assert!(row.text.starts_with("unknown") && row.client_cpu_us.is_some(), "{row:?}");
+            assert!(row.text.starts_with("it is unknown") && row.client_cpu_us.is_some(), "{row:?}");
         }
         for topic in ["tls", "pooling", "resumption", "key", "suite", "version", "group"] {
             let row = find(&report, topic);

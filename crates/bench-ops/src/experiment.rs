@@ -714,10 +714,7 @@ mod tests {
         noise.note(now, now, &elsewhere);
         assert_eq!((noise.others.as_slice(), noise.complaints().len()), ([None].as_slice(), 0));
         let unknown = noise.unknown();
-        assert!(
-            unknown.len() == 1 && unknown[0].contains("other programs did, in all trials"),
-            "{unknown:?}"
-        );
+        assert!(unknown.len() == 1 && unknown[0].contains("other programs, in all trials"), "{unknown:?}");
         noise.note(now, now, &known);
         assert!(noise.others[1].is_some() && noise.unknown()[0].contains("in 1 of 2 trials"));
         noise.note(None, now, &known);

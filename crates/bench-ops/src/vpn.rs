@@ -455,7 +455,7 @@ mod tests {
     fn a_device_that_is_gone_is_said_and_one_that_is_there_is_counted() {
         device_bytes("lo").unwrap();
         let error = device_bytes("nothing").unwrap_err().to_string();
-        assert!(error.contains("nothing is gone"), "{error}");
+        assert!(error.contains("nothing is missing"), "{error}");
     }
 
     #[test]

@@ -319,7 +319,7 @@ mod tests {
         check(&["fd00::/112"], Some("fd00::/8\n"), "fine");
         check(&["fd00::/111"], Some("fd00::/8\n"), "131071 addresses");
         check(&["10.0.0.0/16", "10.1.0.0/28"], Some("10.0.0.0/8\n"), "65548 addresses");
-        for (text, part) in [("10.0.0.0/8\n10.0.0.0/99\n", "line 2"), ("# none\n", "names no range")] {
+        for (text, part) in [("10.0.0.0/8\n10.0.0.0/99\n", "line 2"), ("# none\n", "contains no range")] {
             let error = authorized(text).expect_err("refused").to_string();
             assert!(error.contains(part), "{error}");
         }

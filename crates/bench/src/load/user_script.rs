@@ -394,9 +394,9 @@ mod tests {
     #[test]
     fn what_is_no_place_is_told_with_its_line() {
         for (text, line, why) in [
-            ("SELECT 1;\n\nSELECT {name};", 3, "no place"),
-            ("SELECT {id", 1, "alone"),
-            ("SELECT }", 1, "alone"),
+            ("SELECT 1;\n\nSELECT {name};", 3, "unknown placeholder"),
+            ("SELECT {id", 1, "single brace"),
+            ("SELECT }", 1, "single brace"),
             ("SELECT {int:5..1};", 1, "smaller"),
             ("SELECT {digits:0};", 1, "1 to 4096"),
             ("-- nothing\n", 1, "no statement"),

@@ -385,7 +385,7 @@ fn a_result_is_written_to_what_is_no_file_and_printed_where_it_cannot_be() {
     child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
     child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(2), "{said}");
-    assert!(said.contains("cannot be written to gone/r.json"), "{said}");
+    assert!(said.contains("cannot write the result to gone/r.json"), "{said}");
     let json = &out[out.find("{\n").unwrap_or_else(|| panic!("no JSON: {out}"))..];
     assert_eq!(serde_json::from_str::<Value>(json).unwrap()["is_complete"], true);
 }

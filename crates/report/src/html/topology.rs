@@ -229,7 +229,7 @@ fn node(svg: &mut Svg, end: &End) {
     let under = match (&end.address, end.is_there) {
         (None, _) => None,
         (Some(address), true) => Some(address.as_str()),
-        (Some(_), false) => Some("not in the cluster yet"),
+        (Some(_), false) => Some("joins later"),
     };
     let name_y = if under.is_some() { end.y - 3.0 } else { end.y + 5.0 };
     svg.text(

@@ -145,7 +145,7 @@ fn a_page_has_every_arm_and_no_text_of_a_server_becomes_markup() {
 fn a_page_of_nothing_or_of_nonsense_is_a_page() {
     let mut nothing = run();
     (nothing.levels, nothing.published) = (vec![], None);
-    assert!(render_bench_html(&nothing).contains("It was not measured."));
+    assert!(render_bench_html(&nothing).contains("Not measured."));
     let mut nonsense = run();
     for arm in nonsense.levels.iter_mut().flat_map(|level| &mut level.arms) {
         (arm.mean, arm.low, arm.high) = (f64::NAN, Some(f64::INFINITY), Some(-1.0));

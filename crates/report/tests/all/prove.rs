@@ -97,5 +97,8 @@ fn the_shape_of_a_tour_is_the_published_one_and_its_page_escapes_what_peers_say(
     report.is_shown = false;
     report.chapters[0].lessons[0].is_shown = false;
     let page = report::html::render_tour_html(&report);
-    assert!(page.contains("Not everything went as it should") && page.matches("role=\"alert\"").count() == 2);
+    assert!(
+        page.contains("Not every attack had the expected result")
+            && page.matches("role=\"alert\"").count() == 2
+    );
 }

@@ -155,7 +155,7 @@ fn the_page_shows_all_of_a_scan_and_needs_nothing_but_itself() {
         assert!(page.contains(&text), "the page does not show {text:?}");
     }
     let ended = ScanReport { is_complete: false, ..sample() };
-    assert!(rendered("html", &ended).contains("was ended before it was complete"));
+    assert!(rendered("html", &ended).contains("This scan is incomplete"));
 }
 
 #[test]
