@@ -224,6 +224,26 @@ impl Stage {
         }
     }
 
+    /// A plan, if need be after what the refusal says is to be done by hand. A change that was abandoned half-way leaves nodes that
+    /// run with something else than their files say.
+    fn plan(&self, verb: &str) -> Said {
+        let mut plan = self.lab.run(&["plan", verb, "--format", "json"]);
+        for _ in 0..NODES.len() {
+            let Some(node) = restart_is_advised(&plan) else { break };
+            self.note(format!("    by hand: restart {node}"));
+            let _ = self.lab.lab(&["stop", node]);
+            let _ = self.lab.lab(&["start", node]);
+            self.comes_together();
+            plan = self.lab.run(&["plan", verb, "--format", "json"]);
+        }
+        assert!(
+            matches!(plan.code, Some(0 | 6)) && restart_is_advised(&plan).is_none(),
+            "what the refusal says does not lead on\n{plan}\n{}",
+            self.log.borrow().join("\n")
+        );
+        plan
+    }
+
     /// Beside a client that never stops talking in clear text its link is not called sealed.
     fn says_nothing_false(&self, talkers: &Talkers) {
         let from = SystemClock.unix_ms();
@@ -300,6 +320,14 @@ impl Stage {
     }
 }
 
+/// The node that a refusal says is to be started anew.
+fn restart_is_advised(plan: &Said) -> Option<&'static str> {
+    let says = |node: &str| {
+        plan.stderr.contains(&format!("{node}: its option file and the running server do not agree"))
+    };
+    NODES.into_iter().find(|node| plan.code == Some(6) && says(node))
+}
+
 /// A small disk in memory in place of a directory, with what is in there.
 fn mount_small(dir: &Path) {
     let aside = dir.with_extension("aside");
@@ -347,7 +375,7 @@ fn disturbance() {
     let stage = Stage::new(seed);
     let until = Instant::now() + if is_deep() { DEEP } else { SHORT };
     let writers = RealWriters::start(&stage.lab);
-    let (mut rounds, mut proven, mut enables) = (0, 0, true);
+    let (mut rounds, mut refused, mut proven, mut enables) = (0, 0, 0, true);
     while Instant::now() < until {
         rounds += 1;
         let calls = Duration::from_secs(stage.between(CALLS_S.0, CALLS_S.1));
@@ -364,7 +392,7 @@ fn disturbance() {
             });
         }
         let verb = if enables { "enable" } else { "disable" };
-        let plan = stage.lab.run(&["plan", verb, "--format", "json"]);
+        let plan = stage.plan(verb);
         if plan.code == Some(0) {
             let hash = plan.json()["state_hash"].as_str().expect("a hash").to_owned();
             let said = stage.run(&[verb, "--yes", &hash[..12]]);
@@ -390,6 +418,10 @@ fn disturbance() {
             }
             let words: &[&str] = if stage.between(0, 2) == 0 { &["resume"] } else { &["undo"] };
             stage.run(words);
+        }
+        if plan.code != Some(0) {
+            refused += 1;
+            stage.note(format!("    refused: {}", plan.stderr.lines().nth(2).unwrap_or_default()));
         }
         if let Some(talkers) = talkers {
             if stays {
@@ -424,9 +456,10 @@ fn disturbance() {
                 node["rows"].as_array().expect("rows").iter().any(|row| row["effective"] == "plain")
             });
     }
+    assert!(2 * refused <= rounds, "most rounds had no plan:\n{}", stage.log.borrow().join("\n"));
     let outcome = writers.stop_and_audit();
     eprintln!(
-        "seed {seed}: {rounds} rounds, {proven} proven beside clients that had spoken clear text, {} edits, {} writes acknowledged, \
+        "seed {seed}: {rounds} rounds, {refused} of them without a plan, {proven} proven beside clients that had spoken clear text, {} edits, {} writes acknowledged, \
          {} failed, none lost",
         stage.edits.get(),
         outcome.acknowledged,
