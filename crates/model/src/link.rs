@@ -307,7 +307,10 @@ pub fn judge(kind: LinkKind, flows: &[FlowCounts], witness: Option<&Witness>, ca
     match (speaks(false), speaks(true)) {
         (true, _) => Seen::Sealed,
         (false, true) => Seen::Unknown("only our own session spoke here, over TLS".into()),
-        (false, false) => Seen::Unknown("no packets of this link were captured: it was idle, or its traffic does not pass this host".into()),
+        (false, false) => Seen::Unknown(
+            "no packets of this link were captured: it was idle, or its traffic does not pass this host"
+                .into(),
+        ),
     }
 }
 

@@ -130,7 +130,7 @@ fn confirm_what(verb: &str, plan: &Plan, what: &str, yes: Option<&str>) -> Resul
     if !std::io::stdin().is_terminal() {
         return Err(OpsError::usage(
             "confirmation needed, but stdin is not a terminal",
-            format!("{what}"),
+            what.to_string(),
             format!("to confirm: sealion {verb} --yes {}", plan.short_hash()),
         ));
     }

@@ -257,7 +257,7 @@ impl Stage {
             };
             let link = json["links"].as_array().into_iter().flatten().find(is_its_link);
             let is_sealed = link.is_some_and(|link| link["seen"] == "sealed");
-            let talked = talkers.said_at(node.address.into(), from, to);
+            let talked = talkers.said_at(node.address, from, to);
             assert!(
                 !(is_sealed && talked >= SURELY_MET),
                 "the client link of {} is said to be sealed beside {talked} statements in clear text\n{said}",

@@ -206,7 +206,7 @@ fn print_tried(one: &Tried) {
                 }
                 match (row.is_controlled(), row.broken_promise()) {
                     (false, _) => {
-                        show::out("    does not accept the honest server, so the other columns show nothing")
+                        show::out("    does not accept the honest server, so the other columns show nothing");
                     }
                     (_, Some(broken)) => show::out(&show::red(&format!(
                         "    promises {}, but {} succeeded",

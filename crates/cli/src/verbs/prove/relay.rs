@@ -249,7 +249,7 @@ fn verdict(one: &RelayConnection) -> String {
         id if id == Stripped::WentOn.id() => words.push("VULNERABLE: logged in without TLS".into()),
         id if id == Stripped::Refused.id() => words.push("closed; requires TLS".into()),
         id if id == Stripped::AskedAnyway.id() => {
-            words.push("requested TLS although it was not offered".into())
+            words.push("requested TLS although it was not offered".into());
         }
         id if id == Stripped::NothingToStrip.id() => words.push("the server does not offer TLS".into()),
         _ => {}
@@ -261,7 +261,7 @@ fn verdict(one: &RelayConnection) -> String {
     };
     match one.key.as_str() {
         "password-taken" => {
-            words.push(format!("VULNERABLE: sent its password encrypted with the relay's key{matches}"))
+            words.push(format!("VULNERABLE: sent its password encrypted with the relay's key{matches}"));
         }
         "password-in-clear" => words.push(format!("VULNERABLE: sent its password in cleartext{matches}")),
         "refused" => words.push("did not send its password with the relay's key".into()),

@@ -71,7 +71,9 @@ pub fn serve(global: &Global, args: &ProveServeArgs) -> Result<u8, OpsError> {
         match stage.rogue.turned_away() {
             0 => {}
             count => {
-                show::tell(&format!("note: {count} connections were closed, because their port had too many"))
+                show::tell(&format!(
+                    "note: {count} connections were closed, because their port had too many"
+                ));
             }
         }
         for visit in stage.rogue.visits(Duration::ZERO) {
