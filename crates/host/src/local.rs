@@ -423,6 +423,10 @@ impl WriteHost for Local {
     }
 
     fn remove_dir(&self, dir: &Path) -> Result<(), HostError> {
+        // What a link leads to was there before: it is not ours to remove.
+        if fs::symlink_metadata(dir).is_ok_and(|facts| facts.file_type().is_symlink()) {
+            return Ok(());
+        }
         match fs::remove_dir(dir) {
             Err(error)
                 if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty) =>
@@ -476,6 +480,18 @@ impl WriteHost for Local {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_link_to_a_directory_is_not_removed() {
+        let dir = tempfile::tempdir().expect("tmp");
+        let (real, link) = (dir.path().join("real"), dir.path().join("link"));
+        fs::create_dir(&real).expect("writable");
+        std::os::unix::fs::symlink(&real, &link).expect("writable");
+        Local.remove_dir(&link).expect("left as it is");
+        assert!(link.is_symlink() && real.is_dir());
+        Local.remove_dir(&real).expect("it is empty");
+        assert!(!real.exists());
+    }
 
     #[test]
     fn write_replaces_whole_files_keeps_mode_and_leaves_no_temp_behind() {

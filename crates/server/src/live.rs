@@ -203,6 +203,13 @@ impl LiveNode {
         (self.spec.address.as_str(), port).to_socket_addrs().ok()?.next()
     }
 
+    /// PEM of what the Galera port serves now, whoever signed it; `None` where it shows none.
+    pub fn served_galera_leaf(&self) -> Option<String> {
+        let address = self.address(self.spec.galera_port)?;
+        let tls = TlsOptions::with_mode(SslMode::Required);
+        net::tls_probe(address, None, &tls, Duration::from_millis(1500)).ok()?.leaf_pem
+    }
+
     fn leaf(&self, probe: Result<net::TlsProbe, NetError>) -> Result<String, NodeError> {
         let probe = probe.map_err(|error| self.error(&error))?;
         if let net::Outcome::RefusedAfterHandshake { alert } = probe.outcome {

@@ -41,6 +41,23 @@ struct Place {
     galera_port: u16,
     /// It takes clients on every address of its machine.
     listens_everywhere: bool,
+    /// Addresses of its `bind_address`, which clients may use beside the one of the inventory.
+    binds: Vec<IpAddr>,
+}
+
+/// The addresses of `bind_address` (a list in MariaDB since 10.11, in MySQL with a namespace behind a slash). A name that cannot be
+/// resolved may mean any of them: `None` is everywhere.
+fn bound_to(value: &str) -> Option<Vec<IpAddr>> {
+    let mut found = Vec::new();
+    for one in value.split(',') {
+        let one = one.trim().split('/').next().unwrap_or_default();
+        if ["", "*", "0.0.0.0", "::"].contains(&one) {
+            return None;
+        }
+        let addresses = (one.trim_matches(['[', ']']), 0).to_socket_addrs().ok()?;
+        found.extend(addresses.map(|address| address.ip().to_canonical()));
+    }
+    Some(found)
 }
 
 impl Place {
@@ -56,6 +73,7 @@ impl Place {
             client_ports: vec![node.port],
             galera_port: node.galera_port,
             listens_everywhere: false,
+            binds: Vec::new(),
         };
         let asked = Client::connect(&cluster.login_at(node)).and_then(|mut client| {
             client.query(
@@ -65,8 +83,10 @@ impl Place {
         for row in asked.iter().flat_map(net::Rows::iter) {
             let (name, value) = (row.at(0).unwrap_or_default(), row.at(1).unwrap_or_default());
             if name == "bind_address" {
-                let everywhere = ["", "*", "0.0.0.0", "::"];
-                place.listens_everywhere = value.split(',').any(|one| everywhere.contains(&one.trim()));
+                match bound_to(&value) {
+                    Some(binds) => place.binds = binds,
+                    None => place.listens_everywhere = true,
+                }
             } else if let Ok(port) = value.parse()
                 && port != 0
                 && !cluster.is_relayed()
@@ -79,7 +99,7 @@ impl Place {
 
     fn takes_clients_at(&self, at: SocketAddr) -> bool {
         self.client_ports.contains(&at.port())
-            && (self.addresses.contains(&at.ip()) || self.listens_everywhere)
+            && (self.listens_everywhere || self.addresses.contains(&at.ip()) || self.binds.contains(&at.ip()))
     }
 }
 
@@ -336,12 +356,17 @@ impl<'s> Seeing<'s> {
             .filter(|flow| self.is_relayed && !flow.counts.is_own)
             .filter(|flow| flow.seen(LinkKind::Client) != FlowSeen::Silent)
             .count();
+        // Two sessions may come from one address and port, to two addresses of the server: a connection speaks for one of them.
+        let mut unclaimed: Vec<&OnLink<'_>> =
+            flows.iter().filter(|flow| flow.seen(LinkKind::Client) != FlowSeen::Silent).collect();
         for session in &others {
-            let is_seen = flows.iter().any(|flow| {
-                flow.client.port() == session.port
-                    && session.peer().is_none_or(|peer| peer == flow.client)
-                    && flow.seen(LinkKind::Client) != FlowSeen::Silent
+            let own = unclaimed.iter().position(|flow| {
+                flow.client.port() == session.port && session.peer().is_none_or(|peer| peer == flow.client)
             });
+            if let Some(own) = own {
+                unclaimed.swap_remove(own);
+            }
+            let is_seen = own.is_some();
             let is_seen = is_seen || {
                 let counted = relayed > 0;
                 relayed = relayed.saturating_sub(1);
@@ -578,7 +603,33 @@ mod tests {
             client_ports: vec![3306, 3307],
             galera_port: 4567,
             listens_everywhere,
+            binds: vec!["127.0.0.1".parse().expect("an address"), "::1".parse().expect("an address")],
         }
+    }
+
+    #[test]
+    fn a_list_of_bind_addresses_is_read_whole_and_what_is_not_known_is_everywhere() {
+        let ips =
+            |text: &str| text.split(' ').map(|one| one.parse::<IpAddr>().expect("an address")).collect();
+        assert_eq!(bound_to("127.77.1.1,::1, 127.0.0.1"), Some(ips("127.77.1.1 ::1 127.0.0.1")));
+        assert_eq!(bound_to("192.0.2.1/blue"), Some(ips("192.0.2.1")));
+        for everywhere in ["", "*", "0.0.0.0", "::", "192.0.2.1,::", "no.such.name.invalid"] {
+            assert_eq!(bound_to(everywhere), None, "{everywhere}");
+        }
+    }
+
+    #[test]
+    fn a_client_on_a_second_bind_address_is_judged_and_two_sessions_of_one_port_are_two() {
+        let n1 = [place("n1", "127.77.1.1", false)];
+        let tls = || flow("127.77.1.9:40000", "127.77.1.1:3306", true);
+        for address in ["127.0.0.1", "[::1]"] {
+            let clear = flow("127.0.0.1:40001", &format!("{address}:3306"), false);
+            assert_eq!(client_link(&n1, vec![tls(), clear], &[], &[]).seen, Seen::Plain, "{address}");
+        }
+        let twice = [session("127.77.1.9:40000", None), session("127.77.1.9:40000", None)];
+        let sight = client_link(&n1, vec![tls()], &twice, &[]);
+        assert!(matches!(sight.seen, Seen::Unknown(_)), "{sight:?}");
+        assert_eq!(client_link(&n1, vec![tls()], &twice[..1], &[]).seen, Seen::Sealed);
     }
 
     fn flow(client: &str, server: &str, tls: bool) -> Flow {

@@ -319,12 +319,25 @@ fn node_status(
     let path = |text: Option<&str>| text.filter(|text| !text.is_empty()).map(PathBuf::from);
     let galera_key = path(live.get("socket.ssl_key"));
     let galera_cert = path(live.get("socket.ssl_cert"));
+    // What is served may be older than what stands in the file, and counts until somebody reloads it.
+    let is_galera = view.not_galera().is_none();
+    let leaf_end = |pem: String| trust::inspect(pem.as_bytes()).ok()?.first().map(|leaf| leaf.not_after_unix);
+    let served_galera =
+        if is_galera && galera_key.is_some() { node.served_galera_leaf().and_then(leaf_end) } else { None };
+    let served_client = match view.client_certificate_not_after_unix() {
+        Some(end) => Some(end),
+        None if view.client_tls() == Some(true) => {
+            server::ReadNode::client_leaf(node).ok().and_then(leaf_end)
+        }
+        None => None,
+    };
     let galera = Row {
         what: "galera".into(),
         configured: of_files(effective.is_some(), in_file),
         effective: state.to_string(),
         seen: seen_of(sights, LinkKind::Galera, &name),
-        not_after_unix: galera_cert.as_deref().and_then(|path| not_after(node, path)),
+        not_after_unix: served_galera
+            .or_else(|| galera_cert.as_deref().and_then(|path| not_after(node, path))),
         key: galera_key.clone(),
         certificate: galera_cert,
     };
@@ -343,7 +356,6 @@ fn node_status(
         certificate: sst_cert,
     };
 
-    let is_galera = view.not_galera().is_none();
     let client_cert = path(view.variable("ssl_cert"));
     let requires = view.requires_secure_transport();
     let words = |offers: bool, requires: bool| match (offers, requires) {
@@ -365,8 +377,7 @@ fn node_status(
         seen: seen_of(sights, LinkKind::Client, &name),
         key: path(view.variable("ssl_key")),
         // What the server shows may be older than what stands in the file.
-        not_after_unix: view
-            .client_certificate_not_after_unix()
+        not_after_unix: served_client
             .or_else(|| client_cert.as_deref().and_then(|path| not_after(node, path))),
         certificate: client_cert,
     };
@@ -439,17 +450,20 @@ fn node_status(
         };
         note("tls.files_missing", value, Source::Host, "ls -l FILE");
     }
-    let nearest = rows.iter().filter_map(|row| row.not_after_unix).min();
-    if let Some(not_after) = nearest {
-        let days = (not_after - i64::try_from(now / 1000).unwrap_or(0)) / SECONDS_PER_DAY;
+    // The file is what the next start serves.
+    let in_files = rows.iter().filter_map(|row| not_after(node, row.certificate.as_deref()?));
+    let nearest = rows.iter().filter_map(|row| row.not_after_unix).chain(in_files).min();
+    if let Some(end) = nearest {
+        let days = (end - i64::try_from(now / 1000).unwrap_or(0)) / SECONDS_PER_DAY;
+        let is_served = [served_galera, served_client].contains(&Some(end));
         note(
             "cert.expires_in_days",
             Value::Number(days),
-            if has_files { Source::File } else { Source::Sql },
-            if has_files {
-                "openssl x509 -noout -enddate -in FILE"
+            if is_served { Source::Wire } else { Source::File },
+            if is_served {
+                "openssl s_client -starttls mysql -connect HOST:3306 (and HOST:4567 for Galera) | openssl x509 -noout -enddate"
             } else {
-                "SHOW GLOBAL STATUS LIKE 'Ssl_server_not_after'"
+                "openssl x509 -noout -enddate -in FILE"
             },
         );
     }
@@ -482,21 +496,55 @@ fn node_status(
     }
 }
 
+/// Whether transfers use TLS. Switches in the server's groups and in [sst] are both read by the scripts, and which one counts
+/// depends on the script's version: one that turns TLS off is never overruled here.
+///
 /// # Source
-/// wsrep_sst_rsync takes [sst] tkey/tcert, else the server's own ssl_*; wsrep_sst_mariabackup needs a mode (read in
-/// the scripts of 10.11, tried on 10.11.19).
+/// wsrep_sst_rsync and wsrep_sst_mariabackup of 10.11.19: `ssl-mode` and `encrypt` of `--mysqld|sst`, the first that is set;
+/// `tkey`, `tcert` of [sst], else `ssl-key`, `ssl-cert`. Seen: rsync in cleartext with `loose-ssl-mode=DISABLED` in [mysqld].
 fn sst_configured(
     method: &str,
     sst: &dyn Fn(&str) -> Option<String>,
     server: &dyn Fn(&str) -> Option<String>,
 ) -> bool {
+    let both =
+        |key: &str| [server(key), sst(key)].into_iter().flatten().filter(|value| !value.trim().is_empty());
     let pair = sst("tkey").is_some() && sst("tcert").is_some();
-    let own = server("ssl_key").is_some() && server("ssl_cert").is_some();
-    let mode = sst("ssl_mode").is_some_and(|mode| !mode.eq_ignore_ascii_case("disabled"));
-    let encrypt =
-        sst("encrypt").and_then(|number| number.parse::<u8>().ok()).is_some_and(|number| number >= 2);
+    let own = both("ssl_key").next().is_some() && both("ssl_cert").next().is_some();
+    let is_disabled = both("ssl_mode").any(|mode| mode.trim().eq_ignore_ascii_case("disabled"));
+    let has_mode = both("ssl_mode").next().is_some() && !is_disabled;
+    let numbers: Vec<u8> = both("encrypt").map(|number| number.trim().parse().unwrap_or(0)).collect();
+    let encrypt = !numbers.is_empty() && numbers.iter().all(|number| *number >= 2);
     match method {
-        "mariabackup" => (mode || encrypt) && (pair || own),
-        _ => pair || own,
+        "mariabackup" => {
+            (encrypt || (has_mode && numbers.iter().all(|number| *number == 0))) && (pair || own)
+        }
+        _ => !is_disabled && (pair || own),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_switch_that_turns_sst_encryption_off_counts_wherever_it_stands() {
+        let check = |method: &str, sst: &[(&str, &str)], server: &[(&str, &str)]| {
+            let get = |all: &[(&str, &str)], key: &str| {
+                all.iter().find(|(name, _)| *name == key).map(|(_, value)| (*value).to_owned())
+            };
+            sst_configured(method, &|key| get(sst, key), &|key| get(server, key))
+        };
+        let files = [("tkey", "k"), ("tcert", "c")];
+        let with = |more: &[(&'static str, &'static str)]| [&files[..], more].concat();
+        assert!(check("rsync", &files, &[]));
+        assert!(check("rsync", &[], &[("ssl_key", "k"), ("ssl_cert", "c")]));
+        assert!(!check("rsync", &files, &[("ssl_mode", "disabled")]));
+        assert!(!check("rsync", &with(&[("ssl_mode", "DISABLED")]), &[]));
+        assert!(!check("mariabackup", &files, &[]));
+        assert!(check("mariabackup", &with(&[("ssl_mode", "VERIFY_CA")]), &[]));
+        assert!(check("mariabackup", &with(&[("encrypt", "4")]), &[]));
+        assert!(!check("mariabackup", &with(&[("encrypt", "3")]), &[("encrypt", "0")]));
+        assert!(!check("mariabackup", &with(&[("ssl_mode", "REQUIRED")]), &[("ssl_mode", "DISABLED")]));
     }
 }

@@ -33,7 +33,8 @@ pub fn check(transit: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
         }
         let (Ok(server), Ok(sst)) = (node.effective(), node.effective_sst()) else { continue };
         if seen.change.has(Noun::Sst) {
-            problems.extend(sst_mode(name, &sst));
+            problems.extend(sst_mode(name, "[sst]", &sst));
+            problems.extend(sst_mode(name, "a group of the server", &server));
         }
         for (is_sst, key, value) in wanted {
             let effective = if is_sst { &sst } else { &server };
@@ -60,7 +61,7 @@ pub fn check(transit: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
 }
 
 /// What the scripts take as a switch besides files. `encrypt` 0 and `ssl-mode` VERIFY_CA leave or are what we write.
-fn sst_mode(name: &NodeName, sst: &Effective) -> Vec<Problem> {
+fn sst_mode(name: &NodeName, group: &str, sst: &Effective) -> Vec<Problem> {
     [("encrypt", ["0", ""].as_slice()), ("ssl_mode", ["VERIFY_CA"].as_slice())]
         .into_iter()
         .filter_map(|(key, fine)| {
@@ -69,7 +70,7 @@ fn sst_mode(name: &NodeName, sst: &Effective) -> Vec<Problem> {
             (!fine.iter().any(|one| one.eq_ignore_ascii_case(value))).then(|| {
                 problem(
                     name,
-                    format!("[sst] has a switch of its own: {key}={value}"),
+                    format!("{group} has a switch of its own: {key}={value}"),
                     format!(
                         "{}:{} says so, and it would decide beside what sealion writes",
                         setting.file.display(),
