@@ -569,7 +569,7 @@ mod tests {
             (format!("connections = [2, 2]\n{HEAD}{TWO}"), "twice"),
             (arms("[[arm]]\nname = \"a\"\n"), "two arms have the name"),
             (arms("against = \"c\"\n"), "there is no arm"),
-            (arms("ssl-mode = \"ON\"\n"), "is no ssl-mode"),
+            (arms("ssl-mode = \"ON\"\n"), "unknown ssl-mode"),
             (arms("ssl-mode = \"DISABLED\"\ntls-version = \"TLSv1.3\"\n"), "cleartext"),
             (arms("tls-version = \"1.9\"\n"), "1.9"),
             (arms("resume = true\n"), "rustls"),

@@ -44,7 +44,7 @@ pub enum FileError {
     NoCapture { first: [u8; 4] },
     #[error("it is compressed with {with}")]
     Compressed { with: &'static str },
-    #[error("{what} at byte {at} announces {announced} bytes, our limit is {max}")]
+    #[error("{what} at byte {at} announces {announced} bytes; the limit is {max}")]
     OverLimit { what: &'static str, at: u64, announced: u64, max: u64 },
     #[error("{what} at byte {at} is damaged: {why}")]
     Damaged { what: &'static str, at: u64, why: &'static str },

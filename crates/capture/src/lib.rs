@@ -179,7 +179,7 @@ pub fn start(spec: Spec) -> Result<Capture, CaptureError> {
             iface,
             step: "starting the reader",
             why: error.to_string(),
-            next: "see whether this process may start more threads",
+            next: "check whether this process may start more threads",
         })?;
     Ok(Capture { shared, reader: Some(reader) })
 }
@@ -256,7 +256,7 @@ pub fn watch(
         iface: iface.clone(),
         step,
         why: error.to_string(),
-        next: "see whether the interface is still there",
+        next: "check whether the interface still exists",
     };
     let mut last_block = Instant::now();
     let mut asked: Option<Instant> = None;
@@ -356,7 +356,7 @@ fn open_error(iface: &str, error: &ring::OpenError) -> CaptureError {
             iface,
             step: error.step,
             why,
-            next: "see whether this kernel has packet sockets (CONFIG_PACKET), and whether a sandbox forbids them",
+            next: "check whether this kernel has packet sockets (CONFIG_PACKET), and whether a sandbox forbids them",
         },
     }
 }

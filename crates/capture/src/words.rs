@@ -11,9 +11,9 @@ pub const WORDS_MAX: usize = 16;
 /// Why a word cannot be looked for. The word itself is not told: it may be a password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum WordError {
-    #[error("a word of {bytes} bytes: {WORD_BYTES_MIN} to {WORD_BYTES_MAX} can be looked for")]
+    #[error("a text of {bytes} bytes: allowed are {WORD_BYTES_MIN} to {WORD_BYTES_MAX}")]
     Length { bytes: usize },
-    #[error("{count} words: at most {WORDS_MAX} are looked for")]
+    #[error("{count} texts: the maximum is {WORDS_MAX}")]
     TooMany { count: usize },
 }
 

@@ -133,8 +133,8 @@ pub fn fetch(server: &str) -> Result<PathBuf, LabError> {
     }
     Err(LabError::Missing {
         what: format!("the bundle {server}"),
-        why: format!("the fetch script ended with {status}; its reason stands above"),
-        next: "mend that, or install the servers and use --system".into(),
+        why: format!("the fetch script ended with {status}; see its message above"),
+        next: "fix that, or install the servers and use --system".into(),
     })
 }
 
@@ -204,6 +204,6 @@ pub fn copy_tree(from: &Path, to: &Path) -> Result<(), LabError> {
     Err(LabError::Refused {
         what: format!("cannot copy {} to {}", from.display(), to.display()),
         why: format!("cp ended with {status}"),
-        next: "look at the free space of the lab's directory (df -h)".into(),
+        next: "check the free space of the lab's directory (df -h)".into(),
     })
 }

@@ -16,7 +16,7 @@ pub enum LabError {
     #[error("{what}\n  why:  {why}\n  next: {next}")]
     Taken { what: String, why: String, next: String },
     /// A server did not do what it was asked to.
-    #[error("{node}: {what}\n  why:  {why}\n  next: look at {}", log.display())]
+    #[error("{node}: {what}\n  why:  {why}\n  next: read {}", log.display())]
     Server { node: String, what: String, why: String, log: PathBuf },
     #[error("{what}: {source}")]
     Io { what: String, source: std::io::Error },

@@ -209,7 +209,7 @@ impl Lab {
                 return Err(Self::server_error(
                     node,
                     "did not answer",
-                    &format!("{START_MS_MAX} ms are over"),
+                    &format!("no answer within {START_MS_MAX} ms"),
                 ));
             }
             std::thread::sleep(Duration::from_millis(20));
@@ -223,7 +223,11 @@ impl Lab {
         let deadline = Instant::now() + Duration::from_millis(START_MS_MAX);
         while let NodeState::Running { .. } = self.state(name)? {
             if Instant::now() > deadline {
-                return Err(Self::server_error(node, "did not stop", &format!("{START_MS_MAX} ms are over")));
+                return Err(Self::server_error(
+                    node,
+                    "did not stop",
+                    &format!("no answer within {START_MS_MAX} ms"),
+                ));
             }
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -251,7 +255,7 @@ impl Lab {
                 "the lab has {}",
                 self.file.nodes.iter().map(|node| node.name.as_str()).collect::<Vec<_>>().join(", ")
             ),
-            next: "name one of these".into(),
+            next: "use one of these".into(),
         })
     }
 

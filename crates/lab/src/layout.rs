@@ -118,7 +118,7 @@ impl LabFile {
         serde_json::from_str(&text).map_err(|error| LabError::Refused {
             what: format!("{} is not a lab file", path.display()),
             why: error.to_string(),
-            next: "remove the directory and make a new lab".into(),
+            next: "remove the directory and create a new lab".into(),
         })
     }
     pub fn write(&self) -> Result<(), LabError> {

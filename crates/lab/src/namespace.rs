@@ -94,7 +94,7 @@ fn enter(beside: CloneFlags) -> Result<(), LabError> {
     let (uid, gid) = (geteuid(), getegid());
     unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNET | beside).map_err(|errno| {
         LabError::Refused {
-            what: "cannot make a user and network namespace".into(),
+            what: "cannot create a user and network namespace".into(),
             why: errno.to_string(),
             next: "allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1, or \
                kernel.apparmor_restrict_unprivileged_userns=0 on Ubuntu), or use --no-namespace"

@@ -29,7 +29,7 @@ impl Network {
     /// # Errors
     /// `Refused` outside of a user namespace of our own.
     pub fn enter_new() -> Result<Self, LabError> {
-        unshare(CloneFlags::CLONE_NEWNET).map_err(refused("cannot make a second network"))?;
+        unshare(CloneFlags::CLONE_NEWNET).map_err(refused("cannot create a second network"))?;
         loopback_up().map_err(LabError::io("bring up lo in the second network"))?;
         Self::here()
     }

@@ -30,9 +30,10 @@ pub fn refuse_taken(lab: &LabFile) -> Result<(), LabError> {
     }
     Err(LabError::Taken {
         what: format!("port in use, nothing was started: {}", taken.join(", ")),
-        why: "something listens there already: another lab, or a server that listens on every address".into(),
+        why: "another program already listens there: another lab, or a server that listens on every address".into(),
         next:
-            "see who: ss -ltnp; end it, or run without --no-namespace, where a lab has a loopback of its own"
+            "find it with ss -ltnp and stop it, or run without --no-namespace, so that the lab has its own loopback \
+             interface"
                 .into(),
     })
 }

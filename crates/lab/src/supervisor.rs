@@ -105,7 +105,7 @@ pub fn ask(lab: &LabFile, request: &Request) -> Result<Answer, LabError> {
     serde_json::from_str(&answer).map_err(|error| LabError::Refused {
         what: format!("the supervisor's answer was not understood: {answer:?}"),
         why: error.to_string(),
-        next: "the lab was made by another version of sealion: end it and make a new one".into(),
+        next: "the lab was created by another version of sealion: stop it and create a new one".into(),
     })
 }
 
@@ -116,7 +116,7 @@ pub fn run(dir: &Path, keep: bool, parent_pid: i32) -> Result<(), LabError> {
         move |errno: nix::Error| LabError::Refused {
             what,
             why: errno.to_string(),
-            next: "this is a fault of sealion: please report it".into(),
+            next: "this is a bug of sealion; please report it".into(),
         }
     };
     let (stop_tx, stop_rx) = std::sync::mpsc::channel();
@@ -126,7 +126,7 @@ pub fn run(dir: &Path, keep: bool, parent_pid: i32) -> Result<(), LabError> {
     .map_err(|error| LabError::Refused {
         what: "cannot handle SIGTERM".into(),
         why: error.to_string(),
-        next: "this is a fault of sealion: please report it".into(),
+        next: "this is a bug of sealion; please report it".into(),
     })?;
     if !keep {
         prctl::set_pdeathsig(Signal::SIGTERM).map_err(refused("cannot tie the supervisor to its parent"))?;
@@ -432,7 +432,7 @@ fn become_tied(program: &Path, args: &[std::ffi::OsString], before: impl FnOnce(
         return LabError::Refused {
             what: "cannot tie the server to the supervisor".into(),
             why: errno.to_string(),
-            next: "this is a fault of sealion: please report it".into(),
+            next: "this is a bug of sealion; please report it".into(),
         };
     }
     before();

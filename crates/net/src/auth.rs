@@ -165,7 +165,8 @@ impl<'a> Exchange<'a> {
                     return Ok(self.clear_password());
                 }
                 Err(AuthStop::Unsupported {
-                    why: "it asks for the password in clear text, and nobody has proven who asks".to_owned(),
+                    why: "the server requests the password in cleartext, and the server was not verified"
+                        .to_owned(),
                     next: "connect with ssl-mode VERIFY_CA or VERIFY_IDENTITY and --ssl-ca, or over the unix socket",
                 })
             }
@@ -187,7 +188,8 @@ impl<'a> Exchange<'a> {
                     Ok(Turn::Send(Zeroizing::new(vec![REQUEST_PUBLIC_KEY])))
                 }
                 Channel::Clear => Err(AuthStop::Unsupported {
-                    why: "the server does not have this account's password cached, and without TLS we do not send it"
+                    why: "the server does not have this account's password in its cache, and sealion does not send \
+                          it without TLS"
                         .to_owned(),
                     next: "connect with ssl-mode REQUIRED or stricter, or log in once over TLS, which fills the cache",
                 }),
@@ -196,13 +198,13 @@ impl<'a> Exchange<'a> {
                 self.asked_for_key = false;
                 self.encrypted_password(pem).map(|bytes| Turn::Send(Zeroizing::new(bytes)))
             }
-            _ => Err(AuthStop::PeerMisbehaved("its login goes on in a way that the plugin in use does not know")),
+            _ => Err(AuthStop::PeerMisbehaved("its login continues in a way that the plugin does not define")),
         }
     }
 
     /// RSA-OAEP (SHA-1) of the password and a NUL, xor the nonce over and over.
     fn encrypted_password(&self, pem: &[u8]) -> Result<Vec<u8>, AuthStop> {
-        let bad_key = AuthStop::PeerMisbehaved("what it sent as its RSA key is none that we can use");
+        let bad_key = AuthStop::PeerMisbehaved("its RSA key cannot be used");
         if pem.len() > PUBLIC_KEY_PEM_BYTES_MAX || self.nonce.is_empty() {
             return Err(bad_key);
         }

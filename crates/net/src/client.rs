@@ -733,7 +733,7 @@ fn note(done: &mut Done, ok: &OkPacket) {
 
 fn infile(about: &Doing<'_>) -> NetError {
     about.misbehaved(
-        "it asked for a file of this machine (LOCAL INFILE), which we never offer; nothing was sent",
+        "it requested a file of this machine (LOCAL INFILE), which sealion never offers; nothing was sent",
     )
 }
 
@@ -795,7 +795,7 @@ fn start_tls(
     let injected =
         incoming.unread_bytes() > 0 || socket.has_unread_bytes().map_err(|error| about.io(&error))?;
     if injected {
-        return Err(about.misbehaved("bytes arrived in clear text between its greeting and the start of TLS"));
+        return Err(about.misbehaved("cleartext arrived between its greeting and the start of TLS"));
     }
     socket.expect_tls_record();
     let (stream, info) =
@@ -863,5 +863,5 @@ fn log_in(
             }
         }
     }
-    Err(channel.doing(DOING).misbehaved("the login does not come to an end"))
+    Err(channel.doing(DOING).misbehaved("the login does not end"))
 }

@@ -10,7 +10,8 @@ use wire::WireError;
 pub enum NetError {
     /// Nobody answers there, or the connection broke.
     #[error(
-        "cannot reach {endpoint}\n  why:  {why}\n  next: see that the server runs and that address, port and firewall are right"
+        "cannot reach {endpoint}\n  why:  {why}\n  next: check that the server runs, and check address, port and \
+         firewall"
     )]
     Unreachable {
         endpoint: String,
@@ -20,7 +21,8 @@ pub enum NetError {
     },
     /// The peer went silent.
     #[error(
-        "{endpoint} did not answer in time\n  why:  {doing} took longer than {} ms\n  next: try again with a longer timeout, or see what keeps the server busy",
+        "{endpoint} did not answer in time\n  why:  {doing} took longer than {} ms\n  next: try again with a longer \
+         timeout, or check the load of the server",
         after.as_millis()
     )]
     TimedOut { endpoint: String, doing: &'static str, after: Duration },
@@ -29,17 +31,18 @@ pub enum NetError {
     Refused { endpoint: String, code: u16, sqlstate: String, message: String },
     /// The peer broke the protocol: a defect, a proxy, or somebody on the way.
     #[error(
-        "{endpoint} does not keep to the protocol, so the connection was closed\n  why:  {why}\n  next: see what stands between us and the server; look at the port with `sealion scan`"
+        "{endpoint} violates the protocol, so the connection was closed\n  why:  {why}\n  next: check for a proxy \
+         in between; check the port with `sealion scan`"
     )]
     PeerMisbehaved { endpoint: String, why: String },
     /// TLS was wanted and did not come about, or ended with an alert.
-    #[error("no TLS session with {endpoint} as it was asked for\n  why:  {why}\n  next: {}", fault.next())]
+    #[error("no TLS session with {endpoint} with these options\n  why:  {why}\n  next: {}", fault.next())]
     Tls { endpoint: String, fault: TlsFault, why: String },
     /// The server wants something that this client does not do.
-    #[error("{endpoint} wants something that sealion does not do\n  why:  {why}\n  next: {next}")]
+    #[error("{endpoint} requires something that sealion does not support\n  why:  {why}\n  next: {next}")]
     Unsupported { endpoint: String, why: String, next: &'static str },
     /// We were called wrongly: a file that is not there, options that contradict each other.
-    #[error("the connection options cannot be used\n  why:  {why}\n  next: {next}")]
+    #[error("cannot use the connection options\n  why:  {why}\n  next: {next}")]
     Usage { why: String, next: &'static str },
 }
 
@@ -75,17 +78,19 @@ impl TlsFault {
     fn next(self) -> &'static str {
         match self {
             Self::NotOffered => {
-                "load a certificate on the server (`sealion enable clients`), or ask for ssl-mode PREFERRED"
+                "load a certificate on the server (`sealion enable clients`), or use ssl-mode PREFERRED"
             }
             Self::ChainNotTrusted => "give the CA that signed the server's certificate with --ssl-ca",
             Self::NameMismatch => {
-                "connect by a name that the certificate holds, or ask for ssl-mode VERIFY_CA if any server of this CA will do"
+                "connect by a name that is in the certificate, or use ssl-mode VERIFY_CA if any server of this CA \
+                 is acceptable"
             }
             Self::Handshake => {
-                "see with `sealion scan` which versions and suites it accepts, and whether it wants a client certificate"
+                "`sealion scan` shows which versions and cipher suites it accepts, and whether it requires a client \
+                 certificate"
             }
             Self::AfterHandshake => {
-                "see the server's log; it may want another client certificate (--ssl-cert, --ssl-key)"
+                "read the server's error log; it may require another client certificate (--ssl-cert, --ssl-key)"
             }
         }
     }
@@ -97,11 +102,11 @@ fn next_for_code(code: u16) -> &'static str {
             "check user, password and the host part of the account; it may require TLS or a certificate"
         }
         1129 => "stop connecting and lift the block: FLUSH HOSTS, or TRUNCATE performance_schema.host_cache",
-        1130 => "make an account for this client's address, or connect from another one",
+        1130 => "create an account for this client's address, or connect from another one",
         1040 => "wait or raise max_connections",
         1142 | 1227 => "grant the missing privilege to this account",
         3159 => "connect with TLS: the server requires secure transport",
-        _ => "look the code up in the error reference of this server",
+        _ => "find the code in the error reference of this server",
     }
 }
 

@@ -104,7 +104,7 @@ impl FromStr for SslMode {
             .map(|(mode, _)| *mode)
             .ok_or_else(|| {
                 format!(
-                    "{text:?} is no ssl-mode: use DISABLED, PREFERRED, REQUIRED, VERIFY_CA or VERIFY_IDENTITY"
+                    "unknown ssl-mode {text:?}: use DISABLED, PREFERRED, REQUIRED, VERIFY_CA or VERIFY_IDENTITY"
                 )
             })
     }
@@ -156,7 +156,7 @@ impl FromStr for TlsVersion {
             "1.1" => Ok(Self::Tls11),
             "1.2" => Ok(Self::Tls12),
             "1.3" => Ok(Self::Tls13),
-            _ => Err(format!("{text:?} is no TLS version: use 1.0, 1.1, 1.2 or 1.3")),
+            _ => Err(format!("unknown TLS version {text:?}: use 1.0, 1.1, 1.2 or 1.3")),
         }
     }
 }

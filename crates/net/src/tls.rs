@@ -87,8 +87,8 @@ pub(crate) fn context(options: &TlsOptions) -> Result<SslContext, NetError> {
         builder.set_ca_file(ca).map_err(|error| file_error("CA", ca, &error))?;
     } else if options.mode.verifies_chain() && !options.reads_system_cas {
         return Err(usage(
-            format!("ssl-mode {} needs to know whom to trust", options.mode),
-            "give the CA certificate with --ssl-ca, or ask for ssl-mode REQUIRED",
+            format!("ssl-mode {} needs a CA to trust", options.mode),
+            "give the CA certificate with --ssl-ca, or use ssl-mode REQUIRED",
         ));
     }
     if let Some(crl) = &options.crl {
@@ -322,7 +322,7 @@ fn failure(
     let endpoint = doing.endpoint.to_owned();
     if let Some(bytes) = not_tls {
         return doing.misbehaved(format!(
-            "in place of the first TLS record it sent clear bytes, beginning with {}",
+            "instead of the first TLS record it sent cleartext, beginning with {}",
             hex(bytes)
         ));
     }
@@ -330,7 +330,7 @@ fn failure(
         let reason = verdict.error_string();
         // X509_V_ERR_HOSTNAME_MISMATCH and X509_V_ERR_IP_ADDRESS_MISMATCH.
         if matches!(verdict.as_raw(), 62 | 64) {
-            let why = format!("its certificate is good but not for {name}: {reason}");
+            let why = format!("its certificate is valid, but not for {name}: {reason}");
             return NetError::Tls { endpoint, fault: TlsFault::NameMismatch, why };
         }
         let why = format!("its certificate is not trusted: {reason}");

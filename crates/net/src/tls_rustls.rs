@@ -126,8 +126,8 @@ fn roots(options: &TlsOptions) -> Result<RootCertStore, NetError> {
     match &options.ca {
         None if options.mode.verifies_chain() => {
             return Err(usage(
-                format!("ssl-mode {} needs to know whom to trust", options.mode),
-                "give the CA certificate with --ssl-ca, or ask for ssl-mode REQUIRED",
+                format!("ssl-mode {} needs a CA to trust", options.mode),
+                "give the CA certificate with --ssl-ca, or use ssl-mode REQUIRED",
             ));
         }
         None => {}
@@ -263,7 +263,7 @@ pub(crate) fn handshake(
 fn failure(error: &std::io::Error, not_tls: Option<&[u8]>, doing: &Doing<'_>) -> NetError {
     if let Some(bytes) = not_tls {
         return doing.misbehaved(format!(
-            "in place of the first TLS record it sent clear bytes, beginning with {}",
+            "instead of the first TLS record it sent cleartext, beginning with {}",
             hex(bytes)
         ));
     }

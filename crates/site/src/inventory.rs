@@ -148,7 +148,7 @@ impl CaptureBy {
         match self {
             Self::Packets { .. } => None,
             Self::Relay { .. } => {
-                Some("connections that do not pass a relay: those that dial a server where it listens itself")
+                Some("connections that do not go through a relay: those made directly to a server's own port")
             }
         }
     }
@@ -183,14 +183,15 @@ impl Cluster {
     pub fn read(path: &Path) -> Result<Self, OpsError> {
         let text = fs::read_to_string(path).map_err(|error| {
             OpsError::usage(
-                format!("the inventory {} cannot be read", path.display()),
+                format!("cannot read the inventory {}", path.display()),
                 error.to_string(),
-                "name another with --inventory FILE, or draft one: sealion config inventory -h HOST -u USER -p > sealion.toml",
+                "choose another one with --inventory FILE, or draft one: sealion config inventory -h HOST -u USER \
+                 -p > sealion.toml",
             )
         })?;
         let inventory: Inventory = toml::from_str(&text).map_err(|error| {
             OpsError::usage(
-                format!("the inventory {} is not understood", path.display()),
+                format!("the inventory {} has an error", path.display()),
                 error.to_string().trim().replace('\n', "\n        "),
                 "fix that line (docs: reference/inventory)",
             )
@@ -205,7 +206,7 @@ impl Cluster {
             return Err(OpsError::usage(
                 format!("\"{}\" cannot be the name of a cluster", inventory.cluster.name.escape_default()),
                 why,
-                "use letters, digits, dots, hyphens and underscores, at most 64: directories are named by it",
+                "use letters, digits, dots, hyphens and underscores, at most 64: it becomes a directory name",
             ));
         }
         let login = login_from(&at(&inventory.login.defaults_file))?;
@@ -221,7 +222,7 @@ impl Cluster {
             let twice = |what: &str, value: &str| {
                 OpsError::usage(
                     format!("two nodes of the inventory have the {what} {value}"),
-                    "nodes are told apart by it",
+                    "it must be different for each node",
                     "give each node its own",
                 )
             };
@@ -237,11 +238,11 @@ impl Cluster {
                 {
                     return Err(OpsError::usage(
                         format!(
-                            "\"{}\" of node {} is no host name or address",
+                            "\"{}\" of node {} is not a host name or address",
                             name.escape_default(),
                             node.name
                         ),
-                        "it goes into the node's certificate",
+                        "it is written into the node's certificate",
                         "give a DNS name or an IP address, without a port",
                     ));
                 }
@@ -260,7 +261,7 @@ impl Cluster {
                 _ => {
                     return Err(OpsError::usage(
                         format!("node {} has a service, and start or stop commands too", node.name),
-                        "only one way to start a server can be right",
+                        "a server can have only one way to start",
                         "give `service`, or both `start` and `stop`",
                     ));
                 }
@@ -324,9 +325,10 @@ impl Cluster {
     pub fn passphrase(&self, given: Option<&Path>) -> Result<SecretString, OpsError> {
         let path = given.or(self.ca_passphrase_file.as_deref()).ok_or_else(|| {
             OpsError::usage(
-                "the passphrase of the CA key is not known",
-                "neither --ca-passphrase-file nor ca_passphrase_file in the inventory names a file",
-                "put it into a file that only you can read and name that; a new CA: openssl rand -base64 32 > FILE",
+                "the passphrase of the CA key is missing",
+                "neither --ca-passphrase-file nor ca_passphrase_file in the inventory is set",
+                "put it into a file that only you can read, and give that file; for a new CA: openssl rand -base64 \
+                 32 > FILE",
             )
         })?;
         read_secret(path, "CA passphrase")
@@ -353,7 +355,7 @@ fn bad_name(name: &str, chars_max: usize, more: &str) -> Option<String> {
 pub fn read_secret(path: &Path, what: &str) -> Result<SecretString, OpsError> {
     use std::os::unix::fs::PermissionsExt;
     let refuse = |why: String, next: &str| {
-        OpsError::usage(format!("the {what} file {} cannot be used", path.display()), why, next)
+        OpsError::usage(format!("cannot use the {what} file {}", path.display()), why, next)
     };
     let facts = fs::metadata(path).map_err(|error| refuse(error.to_string(), "check the path"))?;
     if facts.permissions().mode() & 0o077 != 0 {
@@ -379,7 +381,7 @@ pub fn read_secret(path: &Path, what: &str) -> Result<SecretString, OpsError> {
 pub fn read_line_of(path: &Path, what: &str) -> Result<SecretString, OpsError> {
     let text = fs::read_to_string(path).map_err(|error| {
         OpsError::usage(
-            format!("the {what} cannot be read from {}", path.display()),
+            format!("cannot read the {what} from {}", path.display()),
             error.to_string(),
             "check the number",
         )
@@ -426,9 +428,9 @@ pub fn one_server(typed: ClientOptions) -> Result<Cluster, OpsError> {
     let effective =
         server::options::resolve(&start, &groups, &server::options::LocalFiles).map_err(|error| {
             OpsError::usage(
-                "the option files cannot be used",
+                "cannot use the option files",
                 error.to_string(),
-                "mend them, or name another with --defaults-file",
+                "fix them, or choose another one with --defaults-file",
             )
         })?;
     let path_file = typed.login_path.as_ref().map(|name| login_path(name)).transpose()?;
@@ -448,7 +450,11 @@ pub fn one_server(typed: ClientOptions) -> Result<Cluster, OpsError> {
         None => match get("port") {
             None => default_port(),
             Some(text) => text.parse().map_err(|_| {
-                OpsError::usage(format!("\"{text}\" is no port"), "an option file says so", "give 1 to 65535")
+                OpsError::usage(
+                    format!("\"{text}\" is not a port"),
+                    "an option file says so",
+                    "give 1 to 65535",
+                )
             })?,
         },
     };
@@ -464,9 +470,9 @@ pub fn one_server(typed: ClientOptions) -> Result<Cluster, OpsError> {
         })
     };
     let mode = match typed.ssl_mode.or_else(|| get("ssl-mode")) {
-        Some(word) => word.parse().map_err(|why: String| {
-            OpsError::usage("--ssl-mode is not understood", why, "give one of these")
-        })?,
+        Some(word) => word
+            .parse()
+            .map_err(|why: String| OpsError::usage("invalid --ssl-mode", why, "give one of these"))?,
         None if typed.skip_ssl || is_on("skip-ssl") => net::SslMode::Disabled,
         None if typed.verify || is_on("ssl-verify-server-cert") => net::SslMode::VerifyIdentity,
         None if ca.is_some() => net::SslMode::VerifyCa,
@@ -519,9 +525,9 @@ fn login_path(name: &str) -> Result<OptionFile, OpsError> {
         std::env::var_os("MYSQL_TEST_LOGIN_FILE").map_or_else(|| home.join(".mylogin.cnf"), PathBuf::from);
     let bad = |why: String| {
         OpsError::usage(
-            format!("the login path \"{name}\" cannot be used"),
+            format!("cannot use the login path \"{name}\""),
             format!("{}: {why}", path.display()),
-            "make it with mysql_config_editor, or give an option file",
+            "create it with mysql_config_editor, or use an option file",
         )
     };
     let bytes = fs::read(&path).map_err(|error| bad(error.to_string()))?;
@@ -541,15 +547,15 @@ fn login_path(name: &str) -> Result<OptionFile, OpsError> {
 /// User and password of the [client] and [sealion] groups of one option file.
 pub fn login_from(path: &Path) -> Result<ConnectOptions, OpsError> {
     let refuse = |why: String, next: &str| {
-        OpsError::usage(format!("the option file {} cannot be used", path.display()), why, next)
+        OpsError::usage(format!("cannot use the option file {}", path.display()), why, next)
     };
     let bytes = host::ReadHost::read(&host::Local, path, FILE_BYTES_MAX)
         .map_err(|error| refuse(error.to_string(), "check its owner and mode"))?
         .ok_or_else(|| {
-            refuse("there is no such file".into(), "name an option file with user and password in [client]")
+            refuse("there is no such file".into(), "use an option file with user and password in [client]")
         })?;
     let file = OptionFile::parse(&bytes, &path.display().to_string())
-        .map_err(|error| refuse(error.to_string(), "mend that line"))?;
+        .map_err(|error| refuse(error.to_string(), "fix that line"))?;
     let get =
         |key: &str| file.get(&["client", "sealion"], key).and_then(|item| item.value.map(str::to_owned));
     let mut login = ConnectOptions { tls: TlsOptions::default(), ..ConnectOptions::default() };
@@ -597,7 +603,7 @@ mod tests {
         check("[[node]]\nname='look'\naddress='a'\n", "it is the name of a step");
         check("[[node]]\nname='n 1'\naddress='a'\n", "cannot be the name of a node");
         check("[[node]]\nname='n1'\naddress='db1:3306'\n", "without a port");
-        check("[[node]]\nname='n1'\naddress='a'\nnames=['x\\ny']\n", "is no host name or address");
+        check("[[node]]\nname='n1'\naddress='a'\nnames=['x\\ny']\n", "is not a host name or address");
     }
 
     #[test]

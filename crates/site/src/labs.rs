@@ -72,12 +72,10 @@ fn write_private(path: &Path, text: &str) -> Result<(), OpsError> {
 /// Makes the lab and starts its first node as a new cluster. The others are started with [`join`].
 pub fn first_node(options: &LabOptions, operator_dir: &Path) -> Result<Up, OpsError> {
     let lab = Lab::make(options)?;
-    let first = lab
-        .file
-        .nodes
-        .first()
-        .cloned()
-        .ok_or_else(|| OpsError::usage("a lab needs a node", "--nodes is 0", "ask for 3"))?;
+    let first =
+        lab.file.nodes.first().cloned().ok_or_else(|| {
+            OpsError::usage("a lab needs at least one node", "--nodes is 0", "use --nodes 3")
+        })?;
     lab.seed(&first)?;
     let as_first: &[&str] = if options.galera { &["--wsrep-new-cluster"] } else { &[] };
     lab.start(&first.name, as_first, Wait::Socket)?;
@@ -100,7 +98,7 @@ pub fn first_node(options: &LabOptions, operator_dir: &Path) -> Result<Up, OpsEr
     ];
     for statement in &statements {
         root.execute(statement)
-            .map_err(|error| OpsError::internal("cannot make the lab's accounts", error))?;
+            .map_err(|error| OpsError::internal("cannot create the accounts of the lab", error))?;
     }
     let _ = root.quit();
     write_inventory(&lab, operator_dir)?;
@@ -259,7 +257,8 @@ pub fn encrypt_single(up: &Up) -> Result<(), OpsError> {
         .ok_or_else(|| OpsError::internal("the lab has no server", "its file names none"))?;
     let now_unix = i64::try_from(SystemClock.unix_ms() / 1000).unwrap_or(i64::MAX);
     let ca = CaSpec { common_name: "the lab's CA".into(), valid_days: LAB_DAYS, key: KeyKind::EcP256 };
-    let ca = Ca::create(&ca, now_unix).map_err(|error| internal("cannot make the lab's CA")(&error))?;
+    let ca =
+        Ca::create(&ca, now_unix).map_err(|error| internal("cannot create the CA of the lab")(&error))?;
     let leaf = LeafSpec {
         common_name: node.name.clone(),
         dns: vec![node.name.clone(), "localhost".into()],
@@ -269,10 +268,11 @@ pub fn encrypt_single(up: &Up) -> Result<(), OpsError> {
         not_before_unix: None,
         not_after_unix: None,
     };
-    let leaf =
-        ca.issue(&leaf, now_unix).map_err(|error| internal("cannot make the lab's certificate")(&error))?;
+    let leaf = ca
+        .issue(&leaf, now_unix)
+        .map_err(|error| internal("cannot create the certificate of the lab")(&error))?;
     let dir = node.tls_dir();
-    fs::create_dir_all(&dir).map_err(|error| internal("cannot make a directory of the lab")(&error))?;
+    fs::create_dir_all(&dir).map_err(|error| internal("cannot create a directory of the lab")(&error))?;
     let put = |path: PathBuf, text: &str, mode: u32| {
         trust::file::write_atomically(&path, text.as_bytes(), mode, None)
             .map(|()| path)
@@ -296,7 +296,7 @@ pub fn encrypt_single(up: &Up) -> Result<(), OpsError> {
     as_client.tls.mode = net::SslMode::VerifyIdentity;
     as_client.tls.ca = Some(ca);
     let client = Client::connect(&as_client).map_err(|error| {
-        OpsError::internal("the lab's server does not take a client that verifies its certificate", error)
+        OpsError::internal("the server of the lab rejects a client that verifies its certificate", error)
     })?;
     let _ = client.quit();
     Ok(())

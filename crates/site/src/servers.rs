@@ -58,17 +58,17 @@ impl Server {
     ) -> Result<Self, OpsError> {
         if !lab::bundle::bundle(name).join("stamp").is_file() {
             return Err(OpsError::cannot_look(
-                format!("there is no {name} to play on"),
-                "its bundle was not fetched",
+                format!("there is no {name} server for the test"),
+                "its bundle is missing",
                 format!("sealion lab fetch {name}"),
             ));
         }
         // Its socket lets root in without a password: nobody else may reach it.
         std::fs::create_dir_all(dir)
             .and_then(|()| std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o700)))
-            .map_err(internal("the server's directory cannot be made"))?;
+            .map_err(internal("cannot create the directory of the server"))?;
         let script = dir.join("start-server.sh");
-        std::fs::write(&script, START_SCRIPT).map_err(internal("the start script cannot be written"))?;
+        std::fs::write(&script, START_SCRIPT).map_err(internal("cannot write the start script"))?;
         let child = Command::new("/proc/self/exe")
             .args(["__server", "bash"])
             .arg(&script)
@@ -82,7 +82,7 @@ impl Server {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
-            .map_err(internal("a server cannot be started"))?;
+            .map_err(internal("cannot start a server"))?;
         let mut server = Self { child, name, port, dir: dir.to_owned() };
         server.is_up()?;
         Ok(server)
@@ -91,13 +91,13 @@ impl Server {
     fn is_up(&mut self) -> Result<(), OpsError> {
         let deadline = Instant::now() + UP_MAX;
         while self.session().is_err() {
-            let ended = self.child.try_wait().map_err(internal("a server cannot be asked for"))?;
+            let ended = self.child.try_wait().map_err(internal("cannot check a server"))?;
             if ended.is_some() || Instant::now() > deadline {
                 let log = std::fs::read_to_string(self.dir.join("log")).unwrap_or_default();
                 let end =
-                    log.lines().rev().find(|line| line.contains("ERROR")).unwrap_or("its log says nothing");
+                    log.lines().rev().find(|line| line.contains("ERROR")).unwrap_or("its error log is empty");
                 return Err(OpsError::cannot_look(
-                    format!("{} does not come up", self.name),
+                    format!("{} does not start", self.name),
                     end,
                     format!("sealion lab fetch {}", self.name),
                 ));
@@ -122,8 +122,9 @@ impl Server {
     /// # Errors
     /// What it refuses.
     pub fn run(&self, statements: &[&str]) -> Result<(), OpsError> {
-        let failed =
-            |error: net::NetError| OpsError::internal(format!("{} takes no statement", self.name), error);
+        let failed = |error: net::NetError| {
+            OpsError::internal(format!("{} does not execute statements", self.name), error)
+        };
         let mut session = self.session().map_err(failed)?;
         for sql in statements {
             session.execute(sql).map_err(failed)?;
@@ -187,9 +188,9 @@ pub fn encryption_keys(home: &Path) -> Result<Vec<String>, OpsError> {
     openssl::rand::rand_bytes(&mut key).map_err(|error| OpsError::internal("no random bytes", error))?;
     let digits = model::hex(&key);
     let path = home.join("keys");
-    std::fs::write(&path, format!("1;{digits}\n")).map_err(internal("the key file cannot be written"))?;
+    std::fs::write(&path, format!("1;{digits}\n")).map_err(internal("cannot write the key file"))?;
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))
-        .map_err(internal("the key file cannot be closed"))?;
+        .map_err(internal("cannot close the key file"))?;
     Ok(vec![
         "--plugin-load-add=file_key_management".into(),
         format!("--loose-file-key-management-filename={}", path.display()),

@@ -174,7 +174,8 @@ fn ends(report: &DemoReport, when: When) -> Vec<End> {
 
 /// Where on the curve the label hides nothing, or the least.
 fn free_place(taken: &[Taken], (a, b): (&End, &End), control: (f64, f64), width: f64) -> (f64, f64) {
-    const TRIES: [f64; 11] = [0.5, 0.44, 0.56, 0.39, 0.61, 0.34, 0.66, 0.3, 0.7, 0.26, 0.74];
+    const TRIES: [f64; 15] =
+        [0.5, 0.44, 0.56, 0.39, 0.61, 0.34, 0.66, 0.3, 0.7, 0.26, 0.74, 0.22, 0.78, 0.18, 0.82];
     let on_curve = |t: f64| {
         let mix =
             |from: f64, by: f64, to: f64| (1.0 - t).powi(2) * from + 2.0 * t * (1.0 - t) * by + t * t * to;

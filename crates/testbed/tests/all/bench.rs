@@ -552,7 +552,7 @@ fn two_runs_are_kept_compared_exported_drawn_and_advise() {
     let runs = of_kept(&server.kept(&["bench", "runs", "--format", "json"]));
     let ids: Vec<&str> = list(&runs["runs"]).iter().map(|run| run["run"].as_str().unwrap()).collect();
     assert_eq!((ids.len(), &runs["runs"][0]["experiment"]), (2, &"tls".into()), "{runs:#}");
-    assert!(String::from_utf8_lossy(&second.stderr).contains(&format!("kept as {}", ids[0])), "{second:?}");
+    assert!(String::from_utf8_lossy(&second.stderr).contains(&format!("saved as {}", ids[0])), "{second:?}");
     // What is kept is what was printed, with every trial and all latencies.
     assert_eq!(of_kept(&server.kept(&["bench", "show", ids[0], "--format", "json"])), second_printed);
     assert_eq!(of_kept(&server.kept(&["bench", "export", ids[1], "--format", "json"])), printed);
@@ -1112,7 +1112,7 @@ fn a_sysbench_command_line_does_what_it_says() {
         "{said:?}"
     );
     assert!(text(&said).contains("sealion bench load oltp_read_only --host=127.0.0.1"), "{said:?}");
-    assert!(text(&said).contains("--report-interval is left out"), "{said:?}");
+    assert!(text(&said).contains("--report-interval is ignored"), "{said:?}");
     // They are read, and not written to unless somebody says so.
     let words = ["oltp_read_write", "--events=20", "--time=0", "run"];
     let said = ours(&[], &words);
@@ -1397,9 +1397,9 @@ fn what_would_measure_something_else_is_refused() {
         let text = String::from_utf8_lossy(&said.stderr).into_owned();
         assert!(said.status.code() == Some(code) && text.contains(what), "{said:?}");
     };
-    refused(&["--table-size", "10000"], "those of sbtest1 end at 1000", 3);
+    refused(&["--table-size", "10000"], "the ids of sbtest1 end at 1000", 3);
     server.client().execute("DELETE FROM sealion_bench.sbtest2 WHERE id > 500").unwrap();
-    refused(&["--table-size", "1000", "--tables", "2"], "those of sbtest2 end at 500", 3);
+    refused(&["--table-size", "1000", "--tables", "2"], "the ids of sbtest2 end at 500", 3);
     refused(&["--table-size", "1000", "--ssl-mode", "DISABLED", "--tls-groups", "X25519"], "no effect", 2);
     refused(&["--table-size", "1000", "--ssl-mode", "DISABLED", "--tls-record-bytes", "64"], "no effect", 2);
     refused(&["--table-size", "1000", "--tls-library", "rustls", "--resume=session-id"], "no effect", 2);

@@ -159,7 +159,9 @@ fn print_end(all: &[Outcome], fallen: &[&Outcome], is_controlled: bool) {
         show::out(&format!("Not tested, because the client did not connect: {}.", silent.join(", ")));
     }
     if fallen.is_empty() {
-        show::out("No attack succeeded.");
+        if is_controlled {
+            show::out("No attack succeeded.");
+        }
         return;
     }
     // The first one is the honest server, and no attack.
