@@ -72,7 +72,8 @@ impl Copy {
         drop(Journal::open(&self.to)?);
         let failed = |error| OpsError::internal(format!("cannot write {}", self.to.display()), error);
         if self.sets_own_aside {
-            let aside = self.to.with_extension("set-aside");
+            let mut names = (1_u32..).map(|n| self.to.with_extension(format!("set-aside-{n}")));
+            let aside = names.find(|path| !path.exists()).expect("there is always a next number");
             trust::file::write_atomically(&aside, &read(&self.to)?, 0o600, None).map_err(failed)?;
         }
         trust::file::write_atomically(&self.to, &self.bytes, 0o600, None).map_err(failed)

@@ -207,10 +207,11 @@ pub fn apply(
     }
     let own = journals::own(access)?;
     let path = journal_dir(access).join(format!("{}.journal", plan.id));
-    if own.iter().any(|journal| journal.path == path) {
+    let copied = copies.newer.iter().map(|copy| &copy.journal);
+    if let Some(before) = own.iter().chain(copied).find(|journal| journal.plan.id == plan.id) {
         return Err(OpsError::Refused(format!(
             "this plan was applied before, nothing was changed\n  why:  {} tells of it\n  next: make a new plan: sealion plan {}",
-            path.display(),
+            before.path.display(),
             plan.change
         )));
     }

@@ -56,8 +56,8 @@ pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
     }
     let open = if cluster.has_files { unfinished(&cluster)? } else { None };
     let unproven = if cluster.has_files { change_ops::roll::unproven(&cluster)? } else { None };
-    let lease = match change_ops::lease::holder(&cluster) {
-        _ if !cluster.has_files => None,
+    let lease = if cluster.has_files { change_ops::lease::holder(&cluster) } else { Ok(None) };
+    let lease = match lease {
         Ok(held) => held.map(|held| held.holder),
         Err(why) => Some(format!("not known ({why})")),
     };

@@ -141,6 +141,8 @@ fn one_plan_is_applied_once() {
     assert!(one.go_on(Some(Direction::Back)).is_complete());
     let why = one.apply(&plan).text();
     assert!(why.contains("was applied before"), "{why}");
+    let why = Operator::new(&rig, "root@db2").apply(&plan).text();
+    assert!(why.contains("was applied before") && why.contains("/var/lib/sealion/"), "{why}");
     must(&one, &change(Verb::Enable));
 }
 
