@@ -126,7 +126,7 @@ fn a_core_would_hold_secrets_and_there_is_none() {
     let world = World::new();
     let child =
         world.start(&sealion(), &["prove", "serve", "-vvv", "--case", "clear-password"], Stdio::null());
-    let said = world.waits_for("stdout", "Ctrl-C ends it");
+    let said = world.waits_for("stdout", "Ctrl-C stops the server");
     let password = said
         .split_once(", password ")
         .and_then(|(_, rest)| rest.split(',').next())
@@ -238,7 +238,7 @@ fn no_other_process_of_its_user_reads_its_memory() {
     for words in [&["prove", "serve", "--case=strip"][..], &["prove", "serve", "--case=strip", "--namespace"]]
     {
         let mut child = start(&program, words);
-        world.waits_for("stdout", "Ctrl-C ends it");
+        world.waits_for("stdout", "Ctrl-C stops the server");
         assert!(!reads_environment_of(&child), "{words:?}");
         child.kill().expect("it runs");
         child.wait().expect("it is our child");
