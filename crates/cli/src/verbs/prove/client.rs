@@ -96,7 +96,9 @@ const OUTPUT_LINES_MAX: usize = 20;
 
 fn print_outcome(global: &Global, protocol: Protocol, one: &Outcome) {
     let mark = if one.has_fallen() { show::red("VULNERABLE") } else { " ".repeat(MARK_COLUMNS) };
-    let guess = if one.is_guessable && one.has_fallen() {
+    // Whoever has the password has nothing to crack.
+    let is_obtained = matches!(one.verdict, ::prove::Verdict::PasswordObtained(_));
+    let guess = if one.is_guessable && one.has_fallen() && !is_obtained {
         "; the captured response can be cracked offline"
     } else {
         ""
@@ -177,7 +179,7 @@ fn print_end(all: &[Outcome], fallen: &[&Outcome], is_controlled: bool) {
                 .filter(|other| other.attack.defence == one.attack.defence)
                 .map(|other| other.attack.id)
                 .collect();
-            show::out(&format!("- {} ({})", one.attack.defence, about.join(", ")));
+            show::out(&show::wrapped("- ", &format!("{} ({})", one.attack.defence, about.join(", "))));
         }
     }
 }
