@@ -54,17 +54,19 @@ fn mode_file(client: &'static Client, spelt: &Spelt) -> Option<ModeFile> {
     let lines = |style: Style| style::write(style, client, spelt, None, style::CA);
     let mut words = Vec::new();
     let python = |call: &str| {
-        // Two more lines, which nobody is ever told to write.
-        let is_weakened = spelt
-            .settings
-            .iter()
-            .any(|(name, is)| *name == "ssl.verify_mode" && *is == Is::Word("CERT_NONE"));
+        // A context that is weakened takes more lines, which nobody is ever told to write.
+        let has = |wanted: (&str, Is)| spelt.settings.iter().any(|one| *one == wanted);
+        let is_context = spelt.settings.iter().any(|(name, is)| *name == "ssl" && matches!(is, Is::Word(_)));
+        let checks_nothing = has(("ssl.verify_mode", Is::Word("CERT_NONE")));
+        let is_weakened = is_context && (checks_nothing || has(("ssl.check_hostname", Is::Off)));
         let mut lines = lines(Style::Python).join(" ");
         let mut before = String::new();
         if is_weakened {
             let context = lines.trim_start_matches("ssl=").trim_end_matches(',').to_owned();
-            before =
-                format!("made = {context}\nmade.check_hostname = False\nmade.verify_mode = ssl.CERT_NONE\n");
+            before = format!("made = {context}\nmade.check_hostname = False\n");
+            if checks_nothing {
+                before += "made.verify_mode = ssl.CERT_NONE\n";
+            }
             lines = "ssl=made".into();
         }
         let build = match settings.chosen_by {
