@@ -301,7 +301,7 @@ fn the_ca(lab: &RealLab) {
 
 fn the_command_itself(lab: &RealLab) {
     lab.now("another plan than the one that was looked at");
-    enable_refused(lab, &["--yes 00000000 is not this plan", "sealion plan"]);
+    enable_refused(lab, &["--yes 00000000 is the hash of another plan", "sealion plan"]);
 
     lab.now("nobody is there to be asked");
     refused(lab, BAD_INPUT, &["stdin is not a terminal", "--yes"], || lab.run(&["enable"]));
@@ -312,6 +312,23 @@ fn the_command_itself(lab: &RealLab) {
 
     lab.now("no certificate to rotate");
     refused(lab, REFUSED, &["n1:", "no certificate"], || lab.run(&["rotate", "--yes", "00000000"]));
+
+    lab.now("what was set live and would be lost by a restart");
+    let set = |node: &str, statement: &str| {
+        lab.sql(node).expect("it answers").execute(statement).expect("a statement");
+    };
+    set("n2", "SET GLOBAL read_only=ON");
+    set("n3", "SET GLOBAL max_connections=77");
+    set("n3", "SET GLOBAL wsrep_sst_method='mariabackup'");
+    let words = ["n2:", "read_only was set live", "n3:", "wsrep_sst_method was set live", "option file"];
+    let said = enable_refused(lab, &words);
+    assert!(!said.stderr.contains("max_connections"), "that is no reason to refuse\n{said}");
+    set("n2", "SET GLOBAL read_only=OFF");
+    set("n3", "SET GLOBAL wsrep_sst_method='rsync'");
+    let told = "n3: max_connections=77 was set live, and a restart makes it 200 (";
+    let plan = lab.run(&["plan", "enable"]).exits(0);
+    assert!(plan.stdout.contains(told) && !plan.stdout.contains("read_only"), "{plan}");
+    set("n3", "SET GLOBAL max_connections=200");
 
     lab.now("an inventory with a typing mistake");
     let broken = lab.home().join("broken.toml");
