@@ -55,7 +55,7 @@ fn mode_file(client: &'static Client, spelt: &Spelt) -> Option<ModeFile> {
     let mut words = Vec::new();
     let python = |call: &str| {
         // A context that is weakened takes more lines, which nobody is ever told to write.
-        let has = |wanted: (&str, Is)| spelt.settings.iter().any(|one| *one == wanted);
+        let has = |wanted: (&str, Is)| spelt.settings.contains(&wanted);
         let is_context = spelt.settings.iter().any(|(name, is)| *name == "ssl" && matches!(is, Is::Word(_)));
         let checks_nothing = has(("ssl.verify_mode", Is::Word("CERT_NONE")));
         let is_weakened = is_context && (checks_nothing || has(("ssl.check_hostname", Is::Off)));
