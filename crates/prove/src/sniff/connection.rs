@@ -109,7 +109,7 @@ pub type Places = BTreeMap<(String, Place), u64>;
 
 /// Canaries that one end sent: where each stands is known when its packet has ended.
 #[derive(Debug, Default)]
-struct Hits {
+struct CanaryHits {
     scanner: Scanner,
     words: WordScanner,
     /// Name, and the offset behind its last byte.
@@ -117,7 +117,7 @@ struct Hits {
     found: Places,
 }
 
-impl Hits {
+impl CanaryHits {
     fn feed(&mut self, piece: &[u8], offset: u64, words: &Words, scratch: &mut Vec<u8>) {
         let Self { scanner, words: word_scanner, waiting, found } = self;
         let mut hit = |name: String, end: u64| {
@@ -162,7 +162,7 @@ impl Hits {
 
 /// What one end sent.
 #[derive(Debug, Default)]
-struct Half {
+struct HalfStream {
     /// Bytes that were held until it was known what they are.
     first: Vec<u8>,
     bytes: u64,
@@ -178,7 +178,7 @@ struct Half {
     unpack: Option<Box<Unpack>>,
     /// The next packet boundary is not known.
     is_lost: bool,
-    hits: Hits,
+    hits: CanaryHits,
     /// Of the compressed protocol: what came out so far.
     unpacked_bytes: u64,
     /// So many of them were packets.
@@ -191,7 +191,7 @@ struct Half {
     was_lost: bool,
 }
 
-impl Half {
+impl HalfStream {
     /// The next bytes begin no packet that we know of.
     fn lose_step(&mut self) {
         self.is_lost = true;
@@ -208,7 +208,7 @@ impl Half {
 
 /// How far it is known what a connection is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Known {
+enum Identification {
     /// Bytes are collected.
     #[default]
     Not,
@@ -219,21 +219,21 @@ enum Known {
 #[derive(Debug)]
 pub struct Connection {
     ports: (u16, u16),
-    known: Known,
+    known: Identification,
     /// Of MySQL: who serves.
     server_is_a: bool,
     is_tls: bool,
-    a: Half,
-    b: Half,
+    a: HalfStream,
+    b: HalfStream,
     mysql: Option<Box<MySql>>,
-    galera: galera::Seen,
+    galera: galera::GaleraTraffic,
     /// What the server chose encrypts nothing.
     null_suite: Option<&'static CipherSuite>,
 }
 
 /// What is told of a connection: no bytes of it.
 #[derive(Debug, Clone, Default)]
-pub struct Told {
+pub struct ConnectionSummary {
     pub kind: Kind,
     pub server_is_a: bool,
     /// TLS was spoken, and from which byte of each end on.
@@ -254,15 +254,15 @@ pub struct Told {
     pub is_undecided: bool,
     /// TLS with this cipher suite, which encrypts nothing.
     pub null_suite: Option<&'static str>,
-    pub mysql: Option<mysql::Seen>,
-    pub galera: galera::Seen,
+    pub mysql: Option<mysql::MysqlTraffic>,
+    pub galera: galera::GaleraTraffic,
     /// How often each canary was seen, by its tag; of words that the user gave, by their name.
     pub canaries: BTreeMap<String, u64>,
     /// The same, with where they stood.
     pub canary_places: Places,
 }
 
-impl Told {
+impl ConnectionSummary {
     /// What passed could be read.
     pub fn is_clear(&self) -> bool {
         let is_plain = !self.is_tls && !self.is_undecided && self.bytes_a + self.bytes_b > 0;
@@ -271,7 +271,7 @@ impl Told {
 }
 
 /// What the first bytes of one end say.
-enum First {
+enum Opening {
     /// This end is the server of MySQL.
     Greeting,
     /// This end is the client, and begins its login.
@@ -291,18 +291,18 @@ impl Connection {
     pub fn new(ends: &Ends) -> Self {
         Self {
             ports: (ends.a.port(), ends.b.port()),
-            known: Known::Not,
+            known: Identification::Not,
             server_is_a: true,
             is_tls: false,
-            a: Half::default(),
-            b: Half::default(),
+            a: HalfStream::default(),
+            b: HalfStream::default(),
             mysql: None,
-            galera: galera::Seen::default(),
+            galera: galera::GaleraTraffic::default(),
             null_suite: None,
         }
     }
 
-    fn half(&mut self, is_a: bool) -> &mut Half {
+    fn half(&mut self, is_a: bool) -> &mut HalfStream {
         if is_a { &mut self.a } else { &mut self.b }
     }
 
@@ -327,28 +327,28 @@ impl Connection {
         }
     }
 
-    fn recognise(&self, from_a: bool, first: &[u8], from_start: bool, shared: &Shared) -> First {
+    fn recognise(&self, from_a: bool, first: &[u8], from_start: bool, shared: &Shared) -> Opening {
         let by_port = self.kind_by_port(shared);
         if classify_segment(first) != SegmentShape::NotTls {
             // On a port of no database nothing hangs on it.
             let is_sure = by_port == Kind::Other || begins_with_hello(first);
-            return if is_sure { First::Tls } else { First::Record };
+            return if is_sure { Opening::Tls } else { Opening::Record };
         }
         // Source: MySQL source documentation, "X Protocol": the server says hello with a notice (type 11) of type 5.
         let is_hello = matches!(first, [_, 0, 0, 0, 11, 0x08, 5, ..]);
         if by_port == Kind::MySqlX || (is_hello && by_port == Kind::Other) {
-            return First::Is(Kind::MySqlX);
+            return Opening::Is(Kind::MySqlX);
         }
         match gcomm::parse(first) {
-            Ok(Some(_)) => return First::Is(Kind::Galera),
-            Ok(None) if from_start && first.len() >= 4 && by_port == Kind::Galera => return First::More,
+            Ok(Some(_)) => return Opening::Is(Kind::Galera),
+            Ok(None) if from_start && first.len() >= 4 && by_port == Kind::Galera => return Opening::More,
             _ => {}
         }
         if first.starts_with(b"@RSYNCD:") {
-            return First::Is(Kind::SstRsync);
+            return Opening::Is(Kind::SstRsync);
         }
         if first.starts_with(b"XBSTCK01") {
-            return First::Is(Kind::SstBackup);
+            return Opening::Is(Kind::SstBackup);
         }
         let port = if from_a { self.ports.0 } else { self.ports.1 };
         let is_server = shared.mysql_ports.contains(&port);
@@ -358,29 +358,29 @@ impl Connection {
             && let [1, 0, 0, 0, kind] = first
             && mysql::is_command(*kind)
         {
-            return First::Client;
+            return Opening::Client;
         }
         let [a, b, c, sequence, kind, after, ..] = first else {
-            return if from_start { First::More } else { First::Nothing };
+            return if from_start { Opening::More } else { Opening::Nothing };
         };
         let length = u32::from_le_bytes([*a, *b, *c, 0]);
         if *sequence == 0 && *kind == 10 && GREETING_BYTES.contains(&length) {
             // Versions begin with a digit, but for those that somebody has made up.
             let is_version = after.is_ascii_digit() || (is_server && after.is_ascii_graphic());
             if is_version || is_greeting(first) {
-                return First::Greeting;
+                return Opening::Greeting;
             }
         }
         if from_start && is_login(first) {
-            return First::Login;
+            return Opening::Login;
         }
         if by_port == Kind::MySql {
             if looks_packed(first).is_some() {
-                return First::Packed;
+                return Opening::Packed;
             }
             if is_server {
                 // An error in place of a greeting; joined in the middle, whatever the server's port says.
-                return if *sequence == 0 && *kind == 0xff { First::Greeting } else { First::Nothing };
+                return if *sequence == 0 && *kind == 0xff { Opening::Greeting } else { Opening::Nothing };
             }
             let is_command = *sequence == 0 && mysql::is_command(*kind) && length < 1 << 20;
             let fits = match first.len().cmp(&(length as usize + 4)) {
@@ -388,44 +388,44 @@ impl Connection {
                 std::cmp::Ordering::Equal => true,
                 std::cmp::Ordering::Greater => false,
             };
-            return if is_command && fits { First::Client } else { First::Nothing };
+            return if is_command && fits { Opening::Client } else { Opening::Nothing };
         }
         // A message of Galera that is no handshake: joined in the middle.
         if by_port == Kind::Galera && first.len() >= 8 {
-            return First::Is(Kind::Galera);
+            return Opening::Is(Kind::Galera);
         }
-        First::Nothing
+        Opening::Nothing
     }
 
     /// Begins to be something, and reads what was held until now.
-    fn decide(&mut self, first: &First, from_a: bool, rest_bytes: usize, shared: &mut Shared) {
+    fn decide(&mut self, first: &Opening, from_a: bool, rest_bytes: usize, shared: &mut Shared) {
         let by_port = self.kind_by_port(shared);
         match first {
-            First::Greeting => {
-                self.known = Known::Is(Kind::MySql);
+            Opening::Greeting => {
+                self.known = Identification::Is(Kind::MySql);
                 self.server_is_a = from_a;
                 self.mysql = Some(Box::default());
             }
-            First::Login => {
-                self.known = Known::Is(Kind::MySql);
+            Opening::Login => {
+                self.known = Identification::Is(Kind::MySql);
                 self.server_is_a = !from_a;
                 self.mysql = Some(Box::default());
             }
-            First::Client | First::Packed => {
-                self.known = Known::Is(Kind::MySql);
+            Opening::Client | Opening::Packed => {
+                self.known = Identification::Is(Kind::MySql);
                 let port = if from_a { self.ports.0 } else { self.ports.1 };
                 self.server_is_a = from_a == shared.mysql_ports.contains(&port);
                 self.mysql = Some(Box::new(MySql::in_the_middle()));
                 self.half(!from_a).lose_step();
             }
-            First::Tls => {
-                self.known = Known::Is(by_port);
+            Opening::Tls => {
+                self.known = Identification::Is(by_port);
                 self.is_tls = true;
             }
-            First::Is(kind) => self.known = Known::Is(*kind),
-            First::More | First::Record => return,
-            First::Nothing => {
-                self.known = Known::Is(match by_port {
+            Opening::Is(kind) => self.known = Identification::Is(*kind),
+            Opening::More | Opening::Record => return,
+            Opening::Nothing => {
+                self.known = Identification::Is(match by_port {
                     // It may be in clear, and joined in the middle: a command will tell.
                     Kind::MySql => return,
                     other => other,
@@ -444,7 +444,7 @@ impl Connection {
 
     /// Reads the next bytes of a connection that is known; `end` is the offset behind them.
     fn read(&mut self, from_a: bool, piece: &[u8], end: u64, starts_segment: bool, shared: &mut Shared) {
-        let Known::Is(kind) = self.known else { return };
+        let Identification::Is(kind) = self.known else { return };
         // Its wish for TLS and the answer are messages; what follows begins a segment.
         if kind == Kind::MySqlX && !self.is_tls && starts_segment && wire::starts_with_client_hello(piece) {
             self.is_tls = true;
@@ -469,7 +469,7 @@ impl Connection {
             Kind::MySql => self.read_mysql(from_a, piece, end, starts_segment, shared),
             Kind::Galera => {
                 let half = if from_a { &mut self.a } else { &mut self.b };
-                let Half { messages, hits, .. } = half;
+                let HalfStream { messages, hits, .. } = half;
                 messages.feed(piece, starts_segment, &mut self.galera, &mut |left_bytes, place| {
                     hits.settle(end.saturating_sub(left_bytes as u64), place);
                 });
@@ -490,7 +490,7 @@ impl Connection {
     ) -> Option<&'p [u8]> {
         let none_yet = self.a.tls_bytes + self.b.tls_bytes == 0;
         let half = if from_a { &mut self.a } else { &mut self.b };
-        if half.tls_bytes > 0 || self.known != Known::Is(Kind::MySql) {
+        if half.tls_bytes > 0 || self.known != Identification::Is(Kind::MySql) {
             return Some(piece);
         }
         if half.bytes == piece.len() as u64
@@ -546,8 +546,8 @@ impl Connection {
     /// It is TLS, though no SSLRequest was seen. Where it began at each end is known as far as records were followed.
     fn begin_tls(&mut self, by_port: Kind) {
         self.is_tls = true;
-        if self.known == Known::Not {
-            self.known = Known::Is(by_port);
+        if self.known == Identification::Not {
+            self.known = Identification::Is(by_port);
         }
         match &mut self.mysql {
             // A segment that was encrypted had looked like a command.
@@ -718,9 +718,13 @@ impl Connection {
     }
 
     /// What is told of it so far; of missing and compressed bytes nothing yet.
-    pub fn so_far(&self) -> Told {
-        let mut told = Told { server_is_a: self.server_is_a, is_tls: self.is_tls, ..Told::default() };
-        if let Known::Is(kind) = self.known {
+    pub fn so_far(&self) -> ConnectionSummary {
+        let mut told = ConnectionSummary {
+            server_is_a: self.server_is_a,
+            is_tls: self.is_tls,
+            ..ConnectionSummary::default()
+        };
+        if let Identification::Is(kind) = self.known {
             told.kind = kind;
         }
         for half in [&self.a, &self.b] {
@@ -736,11 +740,15 @@ impl Connection {
     }
 
     /// What is told of it. The connection is over.
-    pub fn told(mut self, shared: &mut Shared) -> Told {
-        let mut told = Told { server_is_a: self.server_is_a, is_tls: self.is_tls, ..Told::default() };
+    pub fn told(mut self, shared: &mut Shared) -> ConnectionSummary {
+        let mut told = ConnectionSummary {
+            server_is_a: self.server_is_a,
+            is_tls: self.is_tls,
+            ..ConnectionSummary::default()
+        };
         told.kind = match self.known {
-            Known::Is(kind) => kind,
-            Known::Not => self.kind_by_port(shared),
+            Identification::Is(kind) => kind,
+            Identification::Not => self.kind_by_port(shared),
         };
         if self.mysql.is_none() {
             // Who serves is told by the port, or it is the lower one.
@@ -793,13 +801,13 @@ impl Connection {
     }
 
     /// What passed unread on a connection that is not known to be TLS, and whether it is known to be in clear.
-    fn tell_unfollowed(&self, told: &mut Told) {
+    fn tell_unfollowed(&self, told: &mut ConnectionSummary) {
         let halves = [&self.a, &self.b];
         if told.kind != Kind::MySql {
             told.is_undecided = halves.iter().any(|half| half.joined.is_on_a_record());
             return;
         }
-        let of_half = |half: &&Half| {
+        let of_half = |half: &&HalfStream| {
             half.bytes.saturating_sub(half.followed_bytes)
                 + half.unpacked_bytes.saturating_sub(half.unpacked_followed_bytes)
         };
@@ -878,7 +886,7 @@ impl Conversation for Connection {
         if half.unpack.is_none() {
             half.hits.feed(piece, offset, &shared.words, &mut shared.scratch);
         }
-        if self.known == Known::Not {
+        if self.known == Identification::Not {
             let by_port = self.kind_by_port(shared);
             let half = self.half(from_a);
             if by_port != Kind::Other && half.joined.is_on_a_record() {
@@ -889,8 +897,8 @@ impl Conversation for Connection {
             if half.first.is_empty() {
                 let first = self.recognise(from_a, piece, from_start, shared);
                 let may_be_tls = match first {
-                    First::Record => by_port != Kind::Other,
-                    First::Nothing => by_port == Kind::MySql,
+                    Opening::Record => by_port != Kind::Other,
+                    Opening::Nothing => by_port == Kind::MySql,
                     _ => false,
                 };
                 if may_be_tls
@@ -899,7 +907,7 @@ impl Conversation for Connection {
                 {
                     return;
                 }
-                if !matches!(first, First::More | First::Nothing | First::Record) {
+                if !matches!(first, Opening::More | Opening::Nothing | Opening::Record) {
                     self.decide(&first, from_a, piece.len(), shared);
                     self.read(from_a, piece, end, starts_segment, shared);
                     return;
@@ -915,9 +923,9 @@ impl Conversation for Connection {
             let is_enough = held.len() >= FIRST_BYTES;
             self.half(from_a).first = held;
             match first {
-                First::More if !is_enough => {}
-                First::More | First::Nothing | First::Record => {
-                    self.decide(&First::Nothing, from_a, rest.len(), shared);
+                Opening::More if !is_enough => {}
+                Opening::More | Opening::Nothing | Opening::Record => {
+                    self.decide(&Opening::Nothing, from_a, rest.len(), shared);
                     // Of a MySQL port: the next segment may begin a command.
                     self.half(from_a).first.clear();
                 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::connection::{Kind, Told};
+use super::connection::{ConnectionSummary, Kind};
 use super::guess::Guess;
 use super::place::Place;
 
@@ -101,7 +101,7 @@ pub struct Finding {
 }
 
 /// What was found on a connection, worst first.
-pub fn of(told: &Told) -> Vec<Finding> {
+pub fn of(told: &ConnectionSummary) -> Vec<Finding> {
     let mut found = vec![];
     let mut add = |what, times: u64, detail: String| {
         if times > 0 {

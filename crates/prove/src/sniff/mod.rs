@@ -27,7 +27,7 @@ use capture::segment::Segment;
 use capture::words::Words;
 
 pub use capture::layers::Unread;
-pub use connection::{Kind, Told};
+pub use connection::{ConnectionSummary, Kind};
 pub use finding::{Finding, What};
 pub use place::Place;
 
@@ -46,7 +46,7 @@ const UNREAD_KINDS_MAX: usize = 200;
 #[derive(Debug, Clone)]
 pub struct Listed {
     pub ends: Ends,
-    pub told: Told,
+    pub told: ConnectionSummary,
     /// Worst first.
     pub findings: Vec<Finding>,
 }
