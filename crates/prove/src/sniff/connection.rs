@@ -12,76 +12,24 @@ use capture::words::{WordScanner, Words};
 use wire::packet::{FRAME_BYTES_MAX, HEADER_BYTES};
 use wire::tls::RECORD_HEADER_BYTES;
 use wire::tls::registry::{Cipher, CipherSuite, cipher_suite};
-use wire::{HandshakeResponse, SegmentShape, SslRequest, classify_segment, gcomm};
 
 use super::frames::Frames;
 use super::galera;
 use super::joined::{Chain, Joined, begins_with_hello};
 use super::mysql::{self, COM_QUIT, MySql, Next};
+use super::opening::{
+    Kind, Opening, PORT_GALERA, PORT_IST, PORT_MYSQL, PORT_SST, PORT_X, Ports, late_greeting, recognise,
+};
 use super::place::Place;
 use super::unpack::{Inflater, Method, Unpack, looks_packed};
 
-pub const PORT_MYSQL: u16 = 3306;
-pub const PORT_X: u16 = 33_060;
-pub const PORT_SST: u16 = 4444;
-pub const PORT_GALERA: u16 = 4567;
-pub const PORT_IST: u16 = 4568;
 /// The longest beginning that anything needs to be told by: a Galera handshake.
 const FIRST_BYTES: usize = 44;
 /// A record with its header.
 const RECORD_BYTES_MAX: u64 = wire::tls::RECORD_BYTES_MAX as u64 + RECORD_HEADER_BYTES as u64;
-const GREETING_BYTES: std::ops::RangeInclusive<u32> = 20..=1024;
 
 /// Canaries of one end whose packet has not ended yet; more of them are in no packet that a server sends.
 const HITS_MAX: usize = 4096;
-
-/// What passes on a connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum Kind {
-    MySql,
-    /// MySQL's X Protocol, which is not read: only whether it is in clear.
-    MySqlX,
-    /// Messages between Galera nodes.
-    Galera,
-    /// Galera's incremental transfer.
-    Ist,
-    /// A transfer of all data: rsync.
-    SstRsync,
-    /// A transfer of all data: `mariadb-backup`, `xtrabackup`.
-    SstBackup,
-    /// Something else on the port of such transfers.
-    SstOther,
-    /// None of these.
-    #[default]
-    Other,
-}
-
-impl std::fmt::Display for Kind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(match self {
-            Self::MySql => "MySQL",
-            Self::MySqlX => "MySQL X",
-            Self::Galera => "Galera",
-            Self::Ist => "Galera IST",
-            Self::SstRsync => "SST rsync",
-            Self::SstBackup => "SST xbstream",
-            Self::SstOther => "SST",
-            Self::Other => "other",
-        })
-    }
-}
-
-impl Kind {
-    /// Where something stands that passes on such a connection, as far as the kind tells.
-    fn place(self) -> Place {
-        match self {
-            Self::Galera => Place::GroupMessage,
-            Self::Ist => Place::Ist,
-            Self::SstRsync | Self::SstBackup | Self::SstOther => Place::Sst,
-            Self::MySql | Self::MySqlX | Self::Other => Place::Other,
-        }
-    }
-}
 
 /// Tools for all connections.
 #[derive(Debug)]
@@ -218,7 +166,7 @@ enum Identification {
 /// One connection.
 #[derive(Debug)]
 pub struct Connection {
-    ports: (u16, u16),
+    ports: Ports,
     known: Identification,
     /// Of MySQL: who serves.
     server_is_a: bool,
@@ -270,27 +218,10 @@ impl ConnectionSummary {
     }
 }
 
-/// What the first bytes of one end say.
-enum Opening {
-    /// This end is the server of MySQL.
-    Greeting,
-    /// This end is the client, and begins its login.
-    Login,
-    Client,
-    /// Packets of MySQL, compressed.
-    Packed,
-    Tls,
-    /// A record of TLS, it may be: what follows it will tell.
-    Record,
-    Is(Kind),
-    More,
-    Nothing,
-}
-
 impl Connection {
     pub fn new(ends: &Ends) -> Self {
         Self {
-            ports: (ends.a.port(), ends.b.port()),
+            ports: Ports { a: ends.a.port(), b: ends.b.port() },
             known: Identification::Not,
             server_is_a: true,
             is_tls: false,
@@ -306,100 +237,9 @@ impl Connection {
         if is_a { &mut self.a } else { &mut self.b }
     }
 
-    fn has_port(&self, port: u16) -> bool {
-        self.ports.0 == port || self.ports.1 == port
-    }
-
-    /// What a connection on these ports should be.
-    fn kind_by_port(&self, shared: &Shared) -> Kind {
-        if shared.mysql_ports.iter().any(|port| self.has_port(*port)) {
-            Kind::MySql
-        } else if self.has_port(PORT_X) {
-            Kind::MySqlX
-        } else if self.has_port(PORT_GALERA) {
-            Kind::Galera
-        } else if self.has_port(PORT_IST) {
-            Kind::Ist
-        } else if self.has_port(PORT_SST) {
-            Kind::SstOther
-        } else {
-            Kind::Other
-        }
-    }
-
-    fn recognise(&self, from_a: bool, first: &[u8], from_start: bool, shared: &Shared) -> Opening {
-        let by_port = self.kind_by_port(shared);
-        if classify_segment(first) != SegmentShape::NotTls {
-            // On a port of no database nothing hangs on it.
-            let is_sure = by_port == Kind::Other || begins_with_hello(first);
-            return if is_sure { Opening::Tls } else { Opening::Record };
-        }
-        // Source: MySQL source documentation, "X Protocol": the server says hello with a notice (type 11) of type 5.
-        let is_hello = matches!(first, [_, 0, 0, 0, 11, 0x08, 5, ..]);
-        if by_port == Kind::MySqlX || (is_hello && by_port == Kind::Other) {
-            return Opening::Is(Kind::MySqlX);
-        }
-        match gcomm::parse(first) {
-            Ok(Some(_)) => return Opening::Is(Kind::Galera),
-            Ok(None) if from_start && first.len() >= 4 && by_port == Kind::Galera => return Opening::More,
-            _ => {}
-        }
-        if first.starts_with(b"@RSYNCD:") {
-            return Opening::Is(Kind::SstRsync);
-        }
-        if first.starts_with(b"XBSTCK01") {
-            return Opening::Is(Kind::SstBackup);
-        }
-        let port = if from_a { self.ports.0 } else { self.ports.1 };
-        let is_server = shared.mysql_ports.contains(&port);
-        // Commands without more, a ping among them.
-        if by_port == Kind::MySql
-            && !is_server
-            && let [1, 0, 0, 0, kind] = first
-            && mysql::is_command(*kind)
-        {
-            return Opening::Client;
-        }
-        let [a, b, c, sequence, kind, after, ..] = first else {
-            return if from_start { Opening::More } else { Opening::Nothing };
-        };
-        let length = u32::from_le_bytes([*a, *b, *c, 0]);
-        if *sequence == 0 && *kind == 10 && GREETING_BYTES.contains(&length) {
-            // Versions begin with a digit, but for those that somebody has made up.
-            let is_version = after.is_ascii_digit() || (is_server && after.is_ascii_graphic());
-            if is_version || is_greeting(first) {
-                return Opening::Greeting;
-            }
-        }
-        if from_start && is_login(first) {
-            return Opening::Login;
-        }
-        if by_port == Kind::MySql {
-            if looks_packed(first).is_some() {
-                return Opening::Packed;
-            }
-            if is_server {
-                // An error in place of a greeting; joined in the middle, whatever the server's port says.
-                return if *sequence == 0 && *kind == 0xff { Opening::Greeting } else { Opening::Nothing };
-            }
-            let is_command = *sequence == 0 && mysql::is_command(*kind) && length < 1 << 20;
-            let fits = match first.len().cmp(&(length as usize + 4)) {
-                std::cmp::Ordering::Less => mysql::may_be_long(*kind),
-                std::cmp::Ordering::Equal => true,
-                std::cmp::Ordering::Greater => false,
-            };
-            return if is_command && fits { Opening::Client } else { Opening::Nothing };
-        }
-        // A message of Galera that is no handshake: joined in the middle.
-        if by_port == Kind::Galera && first.len() >= 8 {
-            return Opening::Is(Kind::Galera);
-        }
-        Opening::Nothing
-    }
-
     /// Begins to be something, and reads what was held until now.
     fn decide(&mut self, first: &Opening, from_a: bool, rest_bytes: usize, shared: &mut Shared) {
-        let by_port = self.kind_by_port(shared);
+        let by_port = self.ports.kind(&shared.mysql_ports);
         match first {
             Opening::Greeting => {
                 self.known = Identification::Is(Kind::MySql);
@@ -413,7 +253,7 @@ impl Connection {
             }
             Opening::Client | Opening::Packed => {
                 self.known = Identification::Is(Kind::MySql);
-                let port = if from_a { self.ports.0 } else { self.ports.1 };
+                let port = self.ports.of(from_a);
                 self.server_is_a = from_a == shared.mysql_ports.contains(&port);
                 self.mysql = Some(Box::new(MySql::in_the_middle()));
                 self.half(!from_a).lose_step();
@@ -748,16 +588,16 @@ impl Connection {
         };
         told.kind = match self.known {
             Identification::Is(kind) => kind,
-            Identification::Not => self.kind_by_port(shared),
+            Identification::Not => self.ports.kind(&shared.mysql_ports),
         };
         if self.mysql.is_none() {
             // Who serves is told by the port, or it is the lower one.
             let known = [PORT_MYSQL, PORT_X, PORT_GALERA, PORT_IST, PORT_SST];
             let is_known = |port: u16| known.contains(&port) || shared.mysql_ports.contains(&port);
-            told.server_is_a = match (is_known(self.ports.0), is_known(self.ports.1)) {
+            told.server_is_a = match (is_known(self.ports.a), is_known(self.ports.b)) {
                 (true, false) => true,
                 (false, true) => false,
-                _ => self.ports.0 <= self.ports.1,
+                _ => self.ports.a <= self.ports.b,
             };
         }
         // After an SSLRequest nothing came that is TLS, and its first bytes are not in the capture.
@@ -831,34 +671,6 @@ fn frame_bytes(payload_bytes: u64) -> u64 {
     payload_bytes + HEADER_BYTES as u64 * (1 + payload_bytes / FRAME_BYTES_MAX as u64)
 }
 
-/// The payload of a packet that begins these bytes and is whole, and what follows it.
-fn whole_packet(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
-    let ([a, b, c, sequence], rest) = bytes.split_first_chunk::<HEADER_BYTES>()?;
-    let (payload, rest) = rest.split_at_checked(u32::from_le_bytes([*a, *b, *c, 0]) as usize)?;
-    Some((*sequence, payload, rest))
-}
-
-fn is_greeting(bytes: &[u8]) -> bool {
-    late_greeting(bytes).is_some()
-}
-
-/// A whole greeting, and what follows it.
-fn late_greeting(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (sequence, payload, rest) = whole_packet(bytes)?;
-    let is_greeting = sequence == 0
-        && payload.first() == Some(&10)
-        && payload.get(1).is_some_and(u8::is_ascii_graphic)
-        && wire::greeting::parse(payload).is_ok();
-    is_greeting.then_some((payload, rest))
-}
-
-/// An SSLRequest, or a login: nothing else has so many zeros there.
-fn is_login(bytes: &[u8]) -> bool {
-    let Some((1, payload, _)) = whole_packet(bytes) else { return false };
-    payload.get(9..28).is_some_and(|zeros| zeros.iter().all(|byte| *byte == 0))
-        && (SslRequest::parse(payload).is_ok() || HandshakeResponse::parse(payload).is_ok())
-}
-
 /// The cipher suite that a ServerHello at the beginning of these bytes chooses.
 /// Source: RFC 5246 section 7.4.1.3: version and random, 34 bytes, and a session id behind its length.
 fn chosen_suite(bytes: &[u8]) -> Option<&'static CipherSuite> {
@@ -887,7 +699,7 @@ impl Conversation for Connection {
             half.hits.feed(piece, offset, &shared.words, &mut shared.scratch);
         }
         if self.known == Identification::Not {
-            let by_port = self.kind_by_port(shared);
+            let by_port = self.ports.kind(&shared.mysql_ports);
             let half = self.half(from_a);
             if by_port != Kind::Other && half.joined.is_on_a_record() {
                 self.look_for_tls(from_a, piece, starts_segment, by_port);
@@ -895,7 +707,7 @@ impl Conversation for Connection {
             }
             let from_start = offset == 0;
             if half.first.is_empty() {
-                let first = self.recognise(from_a, piece, from_start, shared);
+                let first = recognise(self.ports, from_a, piece, from_start, &shared.mysql_ports);
                 let may_be_tls = match first {
                     Opening::Record => by_port != Kind::Other,
                     Opening::Nothing => by_port == Kind::MySql,
@@ -919,7 +731,7 @@ impl Conversation for Connection {
             let (now, rest) = piece.split_at(piece.len().min(room));
             half.first.extend_from_slice(now);
             let held = std::mem::take(&mut half.first);
-            let first = self.recognise(from_a, &held, from_start, shared);
+            let first = recognise(self.ports, from_a, &held, from_start, &shared.mysql_ports);
             let is_enough = held.len() >= FIRST_BYTES;
             self.half(from_a).first = held;
             match first {

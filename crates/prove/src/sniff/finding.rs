@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::connection::{ConnectionSummary, Kind};
+use super::connection::ConnectionSummary;
 use super::guess::Guess;
+use super::opening::Kind;
 use super::place::Place;
 
 /// What was read. The order is that of the harm: the first is the worst.
