@@ -63,7 +63,7 @@ impl Place {
     fn port(&self) -> u16 {
         match self {
             Self::Tcp(address) => address.port(),
-            Self::Unix(_) => prove::sniff::connection::PORT_MYSQL,
+            Self::Unix(_) => prove::sniff::PORT_MYSQL,
         }
     }
 

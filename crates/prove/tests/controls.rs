@@ -277,7 +277,7 @@ fn a_careless_stream_falls_to_all_that_is_about_tls_and_a_strict_one_to_none() {
         let may = ["honest", "cn-only", "wildcard", "address-in-cn", "revoked"];
         match sent {
             Ok(()) => {
-                assert!(may.contains(&one.id) && verdict == Verdict::Accepted(Channel::Tls), "{}", one.id)
+                assert!(may.contains(&one.id) && verdict == Verdict::Accepted(Channel::Tls), "{}", one.id);
             }
             Err(error) => {
                 let is_safe = matches!(verdict, Verdict::RefusedAfterGreeting | Verdict::RefusedInHandshake);

@@ -30,7 +30,7 @@ use capture::words::Words;
 pub use capture::layers::Unread;
 pub use connection::ConnectionSummary;
 pub use finding::{Finding, What};
-pub use opening::Kind;
+pub use opening::{Kind, PORT_MYSQL};
 pub use place::Place;
 
 use connection::{Connection, Shared};
