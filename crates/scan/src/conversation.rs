@@ -633,6 +633,7 @@ fn could_be_packet(first: &[u8]) -> bool {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use wire::Greeting;
 
     fn keys() -> Keys {
         Keys::generate().unwrap()
