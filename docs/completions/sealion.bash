@@ -4229,7 +4229,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__scan)
-            opts="-v -h --targets-file --authorized-range --resume --out --html --baseline --full --first --intrusive --max-handshakes --forget-budget --rate --at-once --timeout-ms --proxy-protocol --ssl-ca --fail-on --format --inventory --color --verbose --help"
+            opts="-v -h --targets-file --authorized-range --resume --out --html --baseline --full --first --intrusive --max-handshakes --forget-budget --login-file --rate --at-once --timeout-ms --proxy-protocol --ssl-ca --fail-on --format --inventory --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4264,6 +4264,10 @@ _sealion() {
                     return 0
                     ;;
                 --max-handshakes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --login-file)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -98,6 +98,7 @@ ccs\t''
 robot\t''
 login\t'One login as "sealion_scan", refused and logged: is the RSA key of the password plugins offered in clear text?'"
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l max-handshakes -d 'Connections to one address a day' -r
+complete -c sealion -n "__fish_sealion_using_subcommand scan" -l login-file -d 'Log in once afterwards, so that servers reset their count' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l rate -d 'New connections a second, for all targets together' -r
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l at-once -d 'Targets scanned in parallel, with one connection each' -r
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l timeout-ms -d 'Timeout of one connection in milliseconds' -r

@@ -225,6 +225,21 @@ impl Budget {
         write(path, &self.spent)
     }
 
+    /// The same of these addresses alone: their servers have let somebody in.
+    ///
+    /// # Errors
+    /// Why it could not be written.
+    pub fn forget_addresses(&mut self, addresses: &[IpAddr]) -> Result<(), String> {
+        let forget = |spent: &mut BySpent| spent.retain(|address, _| !addresses.contains(address));
+        forget(&mut self.spent);
+        self.unsaved.retain(|address, _| !addresses.contains(address));
+        let Some(path) = &self.path else { return Ok(()) };
+        let _lock = lock(path)?;
+        let mut all = read(path);
+        forget(&mut all);
+        write(path, &all)
+    }
+
     /// Keeps it, if the last time is long ago. What fails here fails again at the end, and is said there.
     pub fn save_now_and_then(&mut self) {
         let began = Instant::now();
@@ -446,6 +461,22 @@ fn lock(path: &Path) -> Result<Flock<fs::File>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_good_login_at_one_address_leaves_the_counts_of_all_others() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("connections.json");
+        let (one, other): (IpAddr, IpAddr) =
+            ("192.0.2.1".parse().expect("an address"), "192.0.2.2".parse().expect("an address"));
+        let mut budget = Budget::at(path.clone());
+        budget.spend(one, 30);
+        budget.spend(other, 30);
+        budget.save().expect("kept");
+        budget.forget_addresses(&[one]).expect("written");
+        for budget in [&budget, &Budget::at(path)] {
+            assert_eq!((budget.left(one, 40), budget.left(other, 40)), (40, 10));
+        }
+    }
 
     #[test]
     fn loopback_costs_nothing_and_others_add_up() {

@@ -3,6 +3,7 @@
 pub mod accepted;
 mod budget;
 mod changes;
+mod closing_login;
 mod cross_target;
 mod earlier_scan;
 mod gate;
@@ -33,6 +34,7 @@ use rules::accept::{Acceptances, Day};
 pub use ::scan::target::ProxyVersion;
 pub use budget::Budget;
 pub use changes::{changes, comparable};
+pub use closing_login::{ClosingLogin, log_in_after};
 pub use earlier_scan::{AgreedOptions, TypedOptions, read as read_result};
 pub use gate::{Gate, gate};
 use queue::Queue;

@@ -11,7 +11,7 @@ pub mod servers;
 
 pub use error::OpsError;
 pub use inventory::{Cluster, Inventory};
-pub use net::SecretString;
+pub use net::{ConnectOptions, SecretString};
 
 /// 16 bytes from the operating system.
 pub fn random16() -> [u8; 16] {

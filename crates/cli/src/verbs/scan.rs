@@ -112,6 +112,13 @@ pub struct ScanArgs {
     /// when the servers have reset theirs.
     #[arg(long, hide_short_help = true)]
     pub forget_budget: bool,
+    /// Log in once afterwards, so that servers reset their count
+    ///
+    /// After the scan, log in once to each MySQL port with user and password of the [client] group of FILE: the server then resets
+    /// its count of connections without a login, and sealion resets its own for that address. The password is sent only to a server
+    /// whose certificate --ssl-ca verifies, with its host name. Not with NETWORK/PREFIX targets.
+    #[arg(long, value_name = "FILE", requires = "ssl_ca", conflicts_with = "resume", hide_short_help = true)]
+    pub login_file: Option<PathBuf>,
     /// New connections a second, for all targets together
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), hide_short_help = true)]
     pub rate: Option<u32>,
@@ -204,6 +211,7 @@ pub fn scan(global: &Global, args: &ScanArgs) -> Result<u8, OpsError> {
     if let (Some(out), Some(html)) = (&args.out, &args.html) {
         differ(out, html)?;
     }
+    let login = args.login_file.as_deref().map(|path| closing_login(path, &target_specs)).transpose()?;
     // The report says that it is not complete.
     let stop = crate::interrupt::flag()?;
     let mut budget = Budget::open();
@@ -240,6 +248,9 @@ pub fn scan(global: &Global, args: &ScanArgs) -> Result<u8, OpsError> {
         tell(&format!("note: the connection counts could not be saved: {why}"));
     }
     let mut report = report?;
+    if let (Some(login), Some(ca)) = (&login, &args.ssl_ca) {
+        log_in_after(&report, login, ca, &mut budget);
+    }
     if let Some((name, then)) = &baseline {
         report.changes = Some(scan_ops::changes(name, then, &report)?);
     }
@@ -273,6 +284,32 @@ pub fn scan(global: &Global, args: &ScanArgs) -> Result<u8, OpsError> {
         Gate::Failed => 1,
         Gate::Blind => 3,
     })
+}
+
+/// Whom to log in as after the scan.
+fn closing_login(path: &Path, target_specs: &[TargetSpec]) -> Result<site::ConnectOptions, OpsError> {
+    if let Some(range) = target_specs.iter().find(|spec| matches!(spec, TargetSpec::Range { .. })) {
+        return Err(OpsError::usage(
+            format!("--login-file is not for ranges ({range})"),
+            "a password is only sent to servers that were named",
+            "name the hosts, or scan without --login-file",
+        ));
+    }
+    site::inventory::login_from(path)
+}
+
+/// What became of each login goes to stderr: the result is the same with and without.
+fn log_in_after(report: &ScanReport, login: &site::ConnectOptions, ca: &Path, budget: &mut Budget) {
+    match scan_ops::log_in_after(report, login, ca.to_owned(), budget) {
+        Ok(logins) => {
+            for one in logins {
+                if let Err(why) = one.outcome {
+                    tell(&format!("note: no login to {}, its server keeps its count: {why}", one.target));
+                }
+            }
+        }
+        Err(why) => tell(&format!("note: the connection counts could not be reset: {why}")),
+    }
 }
 
 /// Rows as they come, and --out as far as it is: an hour of work is not lost with the process.

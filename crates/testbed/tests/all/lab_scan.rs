@@ -33,6 +33,12 @@ cp "$DIR/n1.cnf" "$DIR/l/n1/etc/conf.d/99-scan.cnf"
 lab start n1
 for _ in $(seq 200); do query "SELECT 1" >/dev/null 2>&1 && break; sleep 0.1; done
 
+closing() {
+    "$SEALION" scan --first "$ADDRESS:3306" --login-file "$DIR/l/app.cnf" --ssl-ca "$DIR/$1" > "$DIR/closing" 2>&1
+    echo "$(count) counted, $(grep -c 'no login to' "$DIR/closing") not logged in"
+}
+echo "== unverified $(closing other.pem)"
+echo "== verified $(closing ca.pem)"
 echo "== before $(count)"
 "$SEALION" scan "$ADDRESS:3306" --format json > "$DIR/classes.json"
 echo "== after $(count)"
@@ -95,6 +101,7 @@ fn lay_out(dir: &Path) {
     put("key.pem", leaf.key_pem.expose_secret());
     put("cert.pem", &leaf.cert_pem);
     put("ca.pem", &ca.cert_pem());
+    put("other.pem", &Ca::create(&spec, now_unix()).expect("a CA").cert_pem());
     put("hosts", &format!("127.0.0.1 localhost\n{ADDRESS} scanned\n"));
     let dir = dir.display();
     put(
@@ -155,6 +162,11 @@ fn a_scan_tells_the_facts_of_a_real_server_and_leaves_others_able_to_connect() {
     let told = |what: &str| told(&said, what);
     let number = |what: &str| told(what).parse::<u64>().expect("a number");
 
+    // A login at the end makes the server count anew, and sealion too: below all of a day's connections are there. It goes only to
+    // a server whose certificate is verified.
+    let unverified = told("unverified");
+    assert!(!unverified.starts_with("0 ") && unverified.ends_with(" 1 not logged in"), "{said}");
+    assert_eq!(told("verified"), "0 counted, 0 not logged in", "{said}");
     // Others: the counter rose by what we say we made, is far from the limit, and a good login sets it back.
     let target = json(dir, "classes.json");
     let connections = target["connections"].as_u64().expect("a count");
