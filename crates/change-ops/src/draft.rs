@@ -38,10 +38,16 @@ pub fn draft(cluster: &Cluster, login_file: Option<&Path>) -> Result<String, Ops
             "check host, port, user and password (as for mariadb)",
         )
     })?;
-    let ask = |client: &mut Client, statement: &str| {
-        client.query(statement).ok().and_then(|rows| Some(rows.text(0, "Value")?.into_owned()))
+    // A question that was not answered is not a server without Galera, nor a cluster of one.
+    let ask = |client: &mut Client, statement: &str| match client.query(statement) {
+        Ok(rows) => Ok(rows.text(0, "Value").map(std::borrow::Cow::into_owned)),
+        Err(error) => Err(OpsError::cannot_look(
+            format!("{} does not say what it is a member of", node.name),
+            error.in_one_line(),
+            "see that it serves statements (sealion status), then the same command again",
+        )),
     };
-    let wsrep = ask(&mut first, "SHOW GLOBAL VARIABLES LIKE 'wsrep_on'");
+    let wsrep = ask(&mut first, "SHOW GLOBAL VARIABLES LIKE 'wsrep_on'")?;
     if wsrep.as_deref() != Some("ON") {
         let why = wsrep.map_or_else(|| "it has no Galera".to_owned(), |value| format!("wsrep_on is {value}"));
         let _ = first.quit();
@@ -51,8 +57,8 @@ pub fn draft(cluster: &Cluster, login_file: Option<&Path>) -> Result<String, Ops
             "sealion status looks at a single server without an inventory: -h HOST",
         ));
     }
-    let name = ask(&mut first, "SHOW GLOBAL VARIABLES LIKE 'wsrep_cluster_name'");
-    let incoming = ask(&mut first, "SHOW GLOBAL STATUS LIKE 'wsrep_incoming_addresses'").unwrap_or_default();
+    let name = ask(&mut first, "SHOW GLOBAL VARIABLES LIKE 'wsrep_cluster_name'")?;
+    let incoming = ask(&mut first, "SHOW GLOBAL STATUS LIKE 'wsrep_incoming_addresses'")?.unwrap_or_default();
     let _ = first.quit();
     let mut members = Vec::new();
     let mut arbitrators = 0;

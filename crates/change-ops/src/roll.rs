@@ -389,15 +389,29 @@ fn forget_keys(
     let all = known(access)?;
     let order = (plan.sequence, plan.id.as_str());
     let mut older = all.iter().filter(|journal| journal.order() < order);
+    // An undo goes back over later changes only where all of them were abandoned (or taken back): see `go_on`.
+    let given_up: Vec<&ChangeJournal> = match direction {
+        Direction::Forward => vec![],
+        Direction::Back => {
+            all.iter().filter(|journal| journal.order() > order && journal.is_over()).collect()
+        }
+    };
     let (over, needed): (Vec<&Plan>, Option<&Plan>) = match direction {
         Direction::Forward => (older.map(|journal| &journal.plan).collect(), Some(plan)),
-        Direction::Back => {
-            (vec![plan], older.rfind(|journal| !journal.is_over()).map(|journal| &journal.plan))
-        }
+        Direction::Back => (
+            std::iter::once(plan).chain(given_up.iter().map(|journal| &journal.plan)).collect(),
+            older.rfind(|journal| !journal.is_over()).map(|journal| &journal.plan),
+        ),
     };
     let nobody = SecretString::from(String::new());
     let mut transit = transit(access, settings, nobody, plan.id.clone(), Box::new(|_| {}));
-    Ok(transit::kept_keys::forget(&mut transit, &over, needed))
+    let mut told = transit::kept_keys::forget(&mut transit, &over, needed);
+    for journal in given_up {
+        let begun: Vec<&Step> =
+            journal.plan.steps.iter().filter(|step| journal.has_begun(&step.id)).collect();
+        told.extend(transit::kept_keys::forget_placed(&mut transit, &journal.plan.id, &begun));
+    }
+    Ok(told)
 }
 
 struct Watch<'t, 'u> {

@@ -60,7 +60,8 @@ pub fn nodes(status: &Status) -> Vec<shape::NodeStatus> {
                         },
                         key_path: row.key.as_ref().map(|path| path.display().to_string()),
                         cert_path: row.certificate.as_ref().map(|path| path.display().to_string()),
-                        not_after_unix: row.not_after_unix,
+                        // The report shows one date and not whose it is: the file's is not given for the served one's.
+                        not_after_unix: row.not_after_unix.filter(|_| row.served_unknown.is_none()),
                         configured: row.configured.clone(),
                         effective: row.effective.clone(),
                         seen,

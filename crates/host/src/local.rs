@@ -61,6 +61,8 @@ impl ReadHost for Local {
 
     fn facts(&self, path: &Path) -> Result<Option<FileFacts>, HostError> {
         let seen = maybe(fs::metadata(path)).map_err(fail("cannot look at", path))?;
+        let link = maybe(fs::symlink_metadata(path)).map_err(fail("cannot look at", path))?;
+        let is_symlink = link.is_some_and(|link| link.is_symlink());
         Ok(seen.map(|seen| FileFacts {
             uid: seen.uid(),
             gid: seen.gid(),
@@ -68,7 +70,7 @@ impl ReadHost for Local {
             bytes: seen.len(),
             is_dir: seen.is_dir(),
             links: seen.nlink(),
-            is_symlink: fs::symlink_metadata(path).is_ok_and(|seen| seen.is_symlink()),
+            is_symlink,
         }))
     }
 
@@ -101,7 +103,9 @@ impl ReadHost for Local {
         self.process(1)?;
         let proc = Path::new("/proc");
         let entries = fs::read_dir(proc).map_err(fail("cannot list", proc))?;
-        Ok(entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
+        let entries = entries.collect::<io::Result<Vec<_>>>().map_err(fail("cannot list", proc))?;
+        // The rest of /proc are no processes.
+        Ok(entries.iter().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
     }
 
     fn free_bytes(&self, path: &Path) -> Result<u64, HostError> {
@@ -139,8 +143,8 @@ fn facts_of_process(pid: i32) -> io::Result<Option<ProcessFacts>> {
 ///
 /// Debian's `/etc/mysql/my.cnf` is a link to `/etc/alternatives/my.cnf`, which is one too.
 fn behind_links(path: &Path) -> io::Result<PathBuf> {
-    match fs::symlink_metadata(path) {
-        Ok(seen) if seen.is_symlink() => fs::canonicalize(path),
+    match maybe(fs::symlink_metadata(path))? {
+        Some(seen) if seen.is_symlink() => fs::canonicalize(path),
         _ => Ok(path.to_owned()),
     }
 }
@@ -423,9 +427,11 @@ impl WriteHost for Local {
     }
 
     fn remove_dir(&self, dir: &Path) -> Result<(), HostError> {
-        // What a link leads to was there before: it is not ours to remove.
-        if fs::symlink_metadata(dir).is_ok_and(|facts| facts.file_type().is_symlink()) {
-            return Ok(());
+        match maybe(fs::symlink_metadata(dir)).map_err(fail("cannot look at", dir))? {
+            // What a link leads to was there before: it is not ours to remove.
+            Some(facts) if facts.is_symlink() => return Ok(()),
+            Some(_) => {}
+            None => return Ok(()),
         }
         match fs::remove_dir(dir) {
             Err(error)
@@ -491,6 +497,17 @@ mod tests {
         assert!(link.is_symlink() && real.is_dir());
         Local.remove_dir(&real).expect("it is empty");
         assert!(!real.exists());
+    }
+
+    #[test]
+    fn what_cannot_be_looked_at_is_an_error_and_neither_there_nor_gone() {
+        let dir = tempfile::tempdir().expect("tmp");
+        // Longer than any name may be: an error for root too.
+        let odd = dir.path().join("x".repeat(300));
+        let told = |error: HostError| assert!(error.to_string().contains("cannot look at"), "{error}");
+        told(Local.facts(&odd).expect_err("nobody can say"));
+        told(Local.remove_dir(&odd).expect_err("nobody can say"));
+        assert!(behind_links(&odd).is_err());
     }
 
     #[test]

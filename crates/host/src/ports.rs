@@ -3,25 +3,32 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 
-use crate::ReadHost;
+use crate::{HostError, ReadHost};
 
 /// A row has some 150 bytes; a busy proxy has 100,000 connections.
 const TABLE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// Addresses that something listens on, in the network namespace of this process; `None` where the kernel does not say.
+/// Addresses that something listens on, in the network namespace of this process.
+///
+/// # Errors
+/// The kernel does not say, or not of all.
 ///
 /// # Source
 /// proc_net_tcp.rst of the kernel: column 2 is the local address, 4 the state; 0A is LISTEN.
-pub fn listeners(host: &dyn ReadHost) -> Option<Vec<SocketAddr>> {
+pub fn listeners(host: &dyn ReadHost) -> Result<Vec<SocketAddr>, HostError> {
     let mut found = Vec::new();
-    let mut read = false;
-    for path in ["/proc/net/tcp", "/proc/net/tcp6"] {
-        if let Ok(Some(bytes)) = host.read(Path::new(path), TABLE_BYTES_MAX) {
-            read = true;
-            found.extend(String::from_utf8_lossy(&bytes).lines().filter_map(listener));
+    for (path, may_be_absent) in [("/proc/net/tcp", false), ("/proc/net/tcp6", true)] {
+        match host.read(Path::new(path), TABLE_BYTES_MAX)? {
+            Some(bytes) => found.extend(String::from_utf8_lossy(&bytes).lines().filter_map(listener)),
+            // A kernel without IPv6.
+            None if may_be_absent => {}
+            None => {
+                let (what, why) = ("who listens here cannot be told".into(), format!("{path} is not there"));
+                return Err(HostError::Process { what, why });
+            }
         }
     }
-    read.then_some(found)
+    Ok(found)
 }
 
 fn listener(row: &str) -> Option<SocketAddr> {

@@ -236,7 +236,7 @@ pub struct Witness {
     /// Sessions that the server itself calls unencrypted (`app@10.0.0.5:51234`).
     pub plain: Vec<String>,
     /// Sessions of which no byte was captured, and of which the server does not say whether they are encrypted.
-    pub silent: Vec<String>,
+    pub not_captured: Vec<String>,
 }
 
 /// Whether one capture could have seen what it was made for.
@@ -296,11 +296,12 @@ pub fn judge(kind: LinkKind, flows: &[FlowCounts], witness: Option<&Witness>, ca
         if let Some(why) = &witness.cannot_tell {
             return Seen::Unknown(format!("the server's other connections are not known: {why}"));
         }
-        if !witness.silent.is_empty() {
+        if !witness.not_captured.is_empty() {
+            // Whether they said nothing, or said it elsewhere, no capture can tell.
             return Seen::Unknown(format!(
-                "{} session(s) were silent and may be cleartext: {}",
-                witness.silent.len(),
-                some_of(&witness.silent)
+                "no packet of {} session(s) was captured (nothing was sent, or not past here), and they may be cleartext: {}",
+                witness.not_captured.len(),
+                some_of(&witness.not_captured)
             ));
         }
     }
@@ -308,7 +309,7 @@ pub fn judge(kind: LinkKind, flows: &[FlowCounts], witness: Option<&Witness>, ca
         (true, _) => Seen::Sealed,
         (false, true) => Seen::Unknown("only our own session spoke here, over TLS".into()),
         (false, false) => Seen::Unknown(
-            "no packets of this link were captured: it was idle, or its traffic does not pass this host"
+            "no packets of this link were captured: nothing was sent on it, or its traffic does not pass here"
                 .into(),
         ),
     }
@@ -435,7 +436,7 @@ mod tests {
         let who = || vec!["app@10.0.0.5:51234".to_owned()];
         check(Witness::default(), "sealed");
         check(Witness { plain: who(), ..Witness::default() }, "plain");
-        check(Witness { silent: who(), ..Witness::default() }, "unknown");
+        check(Witness { not_captured: who(), ..Witness::default() }, "unknown");
         check(Witness { cannot_tell: Some("no PROCESS privilege".into()), ..Witness::default() }, "unknown");
     }
 }

@@ -1,7 +1,7 @@
 //! Sockets with a deadline: connecting (from a chosen address), reading, writing.
 
 use std::io::{self, Read, Write};
-use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::sync::Arc;
@@ -18,6 +18,7 @@ use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{RecvFlags, SendFlags, getpeername, getsockname, recv, send};
 
 use crate::options::Endpoint;
+use crate::resolve::resolve;
 
 /// Whoever may give up is asked so often.
 const LOOK_MS: u128 = 100;
@@ -70,7 +71,7 @@ impl Socket {
                 let mut last =
                     io::Error::new(io::ErrorKind::NotFound, "the name has no address of this kind");
                 let mut connected = None;
-                for address in (host.as_str(), *port).to_socket_addrs()? {
+                for address in resolve(host, *port, remaining(deadline)?)? {
                     if bind.is_some_and(|from| from.is_ipv4() != address.is_ipv4()) {
                         continue;
                     }
@@ -260,7 +261,7 @@ pub fn queue(endpoint: &Endpoint, timeout: Duration) -> io::Result<OwnedFd> {
     match endpoint {
         Endpoint::Unix { path } => unix(path, deadline, None),
         Endpoint::Tcp { host, port, bind } => {
-            let address = (host.as_str(), *port).to_socket_addrs()?.next();
+            let address = resolve(host, *port, timeout)?.into_iter().next();
             let address = address.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
             Ok(tcp(address, *bind, timeout, None)?.into())
         }

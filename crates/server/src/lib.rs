@@ -10,6 +10,7 @@ pub mod node;
 pub mod options;
 pub mod provider_options;
 pub mod sessions;
+pub mod sst;
 pub mod view;
 
 pub use capability::{Capabilities, Flavour, Trust};
@@ -19,4 +20,5 @@ pub use logins::{HostLogins, Logins, logins};
 pub use node::{Alive, CleartextLogin, NodeError, NodeSpec, ReadNode, Sessions, WriteNode};
 pub use provider_options::{GaleraState, ProviderOptions};
 pub use sessions::{TcpSession, TcpSessions, tcp_sessions};
+pub use sst::{SstOptions, SstTls};
 pub use view::NodeView;

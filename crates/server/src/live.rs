@@ -1,7 +1,7 @@
 //! A real server on this machine.
 
 use std::collections::BTreeMap;
-use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
+use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
@@ -30,6 +30,14 @@ const VERSION_TESTED: &str = "10.11.19-MariaDB";
 const GREETED_AGAIN: Duration = Duration::from_millis(200);
 /// Among so many words of a command line the server's path is looked for.
 const SERVER_WORDS_MAX: usize = 8;
+/// A node's own files, in its `tls_dir`.
+const CA: &str = "ca.pem";
+const CERT: &str = "node-cert.pem";
+const KEY: &str = "node-key.pem";
+/// A TLS handshake with a port, with nothing behind it.
+const PROBE: Duration = Duration::from_millis(1500);
+/// The name of a node; a resolver that asks a second server has taken 5 s for the first (resolv.conf(5)).
+const RESOLVE: Duration = Duration::from_secs(6);
 const PID_FILE_BYTES_MAX: u64 = 64;
 /// Only the end of a log is read.
 const LOG_BYTES_MAX: u64 = 64 * 1024 * 1024;
@@ -119,19 +127,24 @@ impl LiveNode {
     /// Whether a server runs on its machine that was started with this option file, or with none that it names.
     fn has_candidate(&self) -> Result<bool, HostError> {
         let own = self.spec.defaults_file.to_string_lossy();
+        // One that runs and cannot be looked at may be it, unless another one is.
+        let mut hidden = None;
         for pid in self.host.pids()? {
-            // One that ends meanwhile is not it.
-            if let Ok(Some(facts)) = self.host.process(pid)
-                && is_server(&facts)
-            {
-                let words = &facts.command_line;
-                let names_file = words.iter().any(|word| word.starts_with("--defaults-file"));
-                if !names_file || words.iter().any(|word| word.contains(&*own)) {
-                    return Ok(true);
+            let facts = match self.host.process(pid) {
+                Ok(Some(facts)) if is_server(&facts) => facts,
+                Ok(_) => continue,
+                Err(error) => {
+                    hidden = Some(error);
+                    continue;
                 }
+            };
+            let words = &facts.command_line;
+            let names_file = words.iter().any(|word| word.starts_with("--defaults-file"));
+            if !names_file || words.iter().any(|word| word.contains(&*own)) {
+                return Ok(true);
             }
         }
-        Ok(false)
+        hidden.map_or(Ok(false), Err)
     }
 
     fn manager_says(&self) -> Alive {
@@ -189,29 +202,52 @@ impl LiveNode {
 
     fn resolve(&self, groups: &[String]) -> Result<Effective, NodeError> {
         options::resolve(&Start::DefaultsFile(self.spec.defaults_file.clone()), groups, &LocalFiles)
-            .map_err(|error| NodeError::Host { node: self.spec.name.clone(), why: error.to_string() })
+            .map_err(|error| self.host_error(error))
     }
 
     fn service(&self, command: &[String]) -> Result<(), NodeError> {
         self.host
             .run_service(command, Duration::from_secs(SERVICE_S_MAX))
             .map(|_| ())
-            .map_err(|error| NodeError::Host { node: self.spec.name.clone(), why: error.to_string() })
+            .map_err(|error| self.host_error(error))
     }
 
-    fn address(&self, port: u16) -> Option<SocketAddr> {
-        (self.spec.address.as_str(), port).to_socket_addrs().ok()?.next()
+    fn host_error(&self, why: impl std::fmt::Display) -> NodeError {
+        NodeError::Host { node: self.spec.name.clone(), why: why.to_string() }
     }
 
-    /// PEM of what the Galera port serves now, whoever signed it; `None` where it shows none.
-    pub fn served_galera_leaf(&self) -> Option<String> {
+    fn address(&self, port: u16) -> Result<SocketAddr, NodeError> {
+        let found = net::resolve(&self.spec.address, port, RESOLVE);
+        let found = found.map_err(|error| self.host_error(error))?.into_iter().next();
+        found.ok_or_else(|| self.host_error(format!("{} has no address", self.spec.address)))
+    }
+
+    /// PEM of what the Galera port serves now, whoever signed it.
+    ///
+    /// # Errors
+    /// It cannot be seen: the port is out of reach, shows none, or lets nobody in who has no certificate.
+    pub fn served_galera_leaf(&self) -> Result<String, NodeError> {
         let address = self.address(self.spec.galera_port)?;
         let tls = TlsOptions::with_mode(SslMode::Required);
-        net::tls_probe(address, None, &tls, Duration::from_millis(1500)).ok()?.leaf_pem
+        let probe = net::tls_probe(address, None, &tls, PROBE).map_err(|error| self.error(&error))?;
+        probe.leaf_pem.ok_or_else(|| self.host_error("the handshake showed no certificate"))
     }
 
     fn leaf(&self, probe: Result<net::TlsProbe, NetError>) -> Result<String, NodeError> {
-        let probe = probe.map_err(|error| self.error(&error))?;
+        let probe = probe.map_err(|error| match error {
+            // What `net` advises are options of commands that connect as a client: a change has none of them.
+            NetError::Tls { .. } | NetError::Usage { .. } => NodeError::Refused {
+                node: self.spec.name.clone(),
+                why: format!(
+                    "port {} cannot be dialled as a member, with the files in {}\n  why:  {}\n  next: put back the {CA}, {CERT} and \
+                     {KEY} that the server has loaded, or restart the node with those that lie there; then the same command again",
+                    self.spec.galera_port,
+                    self.spec.tls_dir.display(),
+                    error.in_one_line()
+                ),
+            },
+            other => self.error(&other),
+        })?;
         if let net::Outcome::RefusedAfterHandshake { alert } = probe.outcome {
             return Err(NodeError::Refused { node: self.spec.name.clone(), why: alert });
         }
@@ -288,9 +324,10 @@ impl ReadNode for LiveNode {
             }
         }
         // A sleeping connection may hold a transaction open.
-        if !ids.is_empty()
-            && let Ok(open) = client.query("SELECT trx_mysql_thread_id FROM information_schema.innodb_trx")
-        {
+        if !ids.is_empty() {
+            let open = client
+                .query("SELECT trx_mysql_thread_id FROM information_schema.innodb_trx")
+                .map_err(|error| self.error(&error))?;
             seen.busy += open
                 .iter()
                 .filter(|row| row.at(0).is_some_and(|id| ids.iter().any(|one| *one == id)))
@@ -321,8 +358,9 @@ impl ReadNode for LiveNode {
     }
 
     fn cleartext_login(&mut self) -> Result<CleartextLogin, NodeError> {
-        let Some(address) = self.address(self.spec.port) else {
-            return Ok(CleartextLogin::CannotTell(format!("{} has no address", self.spec.address)));
+        let address = match self.address(self.spec.port) {
+            Ok(address) => address,
+            Err(error) => return Ok(CleartextLogin::CannotTell(error.to_string())),
         };
         // The answer to the server's challenge would be readable on the way.
         if UdpSocket::bind(SocketAddr::new(address.ip(), 0)).is_err() {
@@ -363,8 +401,8 @@ impl ReadNode for LiveNode {
         self.resolve(&groups)
     }
 
-    fn effective_sst(&mut self) -> Result<Effective, NodeError> {
-        self.resolve(&["sst".to_owned()])
+    fn effective_in(&mut self, groups: &[String]) -> Result<Effective, NodeError> {
+        self.resolve(groups)
     }
 
     fn host(&self) -> &dyn ReadHost {
@@ -372,18 +410,15 @@ impl ReadNode for LiveNode {
     }
 
     fn galera_leaf(&mut self) -> Result<String, NodeError> {
-        let address = self.address(self.spec.galera_port).ok_or_else(|| NodeError::Host {
-            node: self.spec.name.clone(),
-            why: format!("{} has no address", self.spec.address),
-        })?;
+        let address = self.address(self.spec.galera_port)?;
         let tls = TlsOptions {
             mode: SslMode::VerifyCa,
-            ca: Some(self.spec.tls_dir.join("ca.pem")),
-            cert: Some(self.spec.tls_dir.join("node-cert.pem")),
-            key: Some(self.spec.tls_dir.join("node-key.pem")),
+            ca: Some(self.spec.tls_dir.join(CA)),
+            cert: Some(self.spec.tls_dir.join(CERT)),
+            key: Some(self.spec.tls_dir.join(KEY)),
             ..TlsOptions::default()
         };
-        self.leaf(net::tls_probe(address, None, &tls, Duration::from_millis(1500)))
+        self.leaf(net::tls_probe(address, None, &tls, PROBE))
     }
 
     fn client_leaf(&mut self) -> Result<String, NodeError> {
@@ -458,5 +493,27 @@ impl WriteNode for LiveNode {
     fn hook(&mut self, drained: bool) -> Result<(), NodeError> {
         let hook = if drained { &self.spec.drain } else { &self.spec.undrain };
         hook.clone().map_or(Ok(()), |command| self.service(&command))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An outsider was told to give `--ssl-ca` to `sealion rotate`, which has no such option.
+    #[test]
+    fn what_a_change_is_told_of_a_port_names_no_option_of_a_client() {
+        let mut spec = NodeSpec::new("n1", "127.0.0.1");
+        spec.tls_dir = "/srv/tls".into();
+        let node = LiveNode::new(spec, ConnectOptions::default());
+        for fault in [net::TlsFault::ChainNotTrusted, net::TlsFault::AfterHandshake] {
+            let error = NetError::Tls { endpoint: "127.0.0.1:4567".into(), fault, why: "self-signed".into() };
+            let text = node.leaf(Err(error)).expect_err("no session").to_string();
+            assert!(!text.contains("--ssl-"), "{text}");
+            assert!(
+                text.contains("/srv/tls") && text.contains("self-signed") && text.contains("next:"),
+                "{text}"
+            );
+        }
     }
 }

@@ -130,8 +130,12 @@ pub trait ReadNode {
     fn cleartext_login(&mut self) -> Result<CleartextLogin, NodeError>;
     /// The options that its files give now, whether or not the server has read them.
     fn effective(&mut self) -> Result<Effective, NodeError>;
-    /// The groups of `effective` that only SST scripts read.
-    fn effective_sst(&mut self) -> Result<Effective, NodeError>;
+    /// The options of these groups alone, which the server itself may not read.
+    fn effective_in(&mut self, groups: &[String]) -> Result<Effective, NodeError>;
+    /// Those of `[sst]`, which only the scripts of state transfers read.
+    fn effective_sst(&mut self) -> Result<Effective, NodeError> {
+        self.effective_in(&["sst".to_owned()])
+    }
     fn host(&self) -> &dyn ReadHost;
     /// PEM of the leaf that the Galera port serves now, dialled with this node's own certificate.
     fn galera_leaf(&mut self) -> Result<String, NodeError>;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::time::Duration;
 
@@ -17,8 +17,11 @@ use server::{TcpSession, TcpSessions};
 use site::inventory::{CaptureBy, Cluster};
 use site::random16;
 
-/// A sniffed link waits this long for its first bytes before it is called silent.
+/// The control arrives within this time, or the capture proves nothing.
 const CONTROL_MS_MAX: u64 = 2000;
+
+/// A name of an inventory or of `bind_address` is resolved within this time, or not at all.
+const RESOLVE: Duration = Duration::from_secs(3);
 
 pub const CANARY_SCHEMA: &str = "sealion_canary";
 
@@ -43,49 +46,81 @@ struct Place {
     listens_everywhere: bool,
     /// Addresses of its `bind_address`, which clients may use beside the one of the inventory.
     binds: Vec<IpAddr>,
+    /// Why it may take clients where nobody looked.
+    cannot_tell: Option<String>,
 }
 
-/// The addresses of `bind_address` (a list in MariaDB since 10.11, in MySQL with a namespace behind a slash). A name that cannot be
-/// resolved may mean any of them: `None` is everywhere.
-fn bound_to(value: &str) -> Option<Vec<IpAddr>> {
+/// Where a server takes clients, by its `bind_address`.
+#[derive(Debug, PartialEq, Eq)]
+enum Binds {
+    Everywhere,
+    At(Vec<IpAddr>),
+    /// A name that cannot be resolved may mean any address.
+    CannotTell(String),
+}
+
+/// A list in MariaDB since 10.11, in MySQL with a namespace behind a slash.
+fn bound_to(value: &str) -> Binds {
     let mut found = Vec::new();
     for one in value.split(',') {
         let one = one.trim().split('/').next().unwrap_or_default();
         if ["", "*", "0.0.0.0", "::"].contains(&one) {
-            return None;
+            return Binds::Everywhere;
         }
-        let addresses = (one.trim_matches(['[', ']']), 0).to_socket_addrs().ok()?;
-        found.extend(addresses.map(|address| address.ip().to_canonical()));
+        match resolved(one.trim_matches(['[', ']'])) {
+            Ok(addresses) => found.extend(addresses),
+            Err(why) => return Binds::CannotTell(format!("its bind_address has {one}: {why}")),
+        }
     }
-    Some(found)
+    Binds::At(found)
+}
+
+fn resolved(host: &str) -> Result<Vec<IpAddr>, String> {
+    let all =
+        net::resolve(host, 0, RESOLVE).map_err(|error| format!("{host} cannot be resolved here: {error}"))?;
+    Ok(all.into_iter().map(|one| one.ip().to_canonical()).collect())
 }
 
 impl Place {
     /// A node that cannot be asked is looked at where the inventory says that it is.
     fn of(cluster: &Cluster, node: &server::NodeSpec) -> Self {
+        // A name is looked up once: what it means may change while we look.
+        let (addresses, not_resolved) = match resolved(&node.address) {
+            Ok(addresses) => (addresses, None),
+            Err(why) => (Vec::new(), Some(why)),
+        };
         let mut place = Self {
             node: node.name.to_string(),
-            // A name is looked up once: what it means may change while we look.
-            addresses: (node.address.as_str(), node.port)
-                .to_socket_addrs()
-                .map(|all| all.map(|one| one.ip().to_canonical()).collect())
-                .unwrap_or_default(),
+            addresses,
             client_ports: vec![node.port],
             galera_port: node.galera_port,
             listens_everywhere: false,
             binds: Vec::new(),
+            cannot_tell: not_resolved,
         };
         let asked = Client::connect(&cluster.login_at(node)).and_then(|mut client| {
             client.query(
                 "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('port', 'extra_port', 'admin_port', 'bind_address')",
             )
         });
-        for row in asked.iter().flat_map(net::Rows::iter) {
+        let rows = match &asked {
+            Ok(rows) => rows,
+            Err(error) => {
+                let why = format!("where it takes clients could not be asked: {}", error.in_one_line());
+                place.cannot_tell.get_or_insert(why);
+                return place;
+            }
+        };
+        for row in rows.iter() {
             let (name, value) = (row.at(0).unwrap_or_default(), row.at(1).unwrap_or_default());
             if name == "bind_address" {
                 match bound_to(&value) {
-                    Some(binds) => place.binds = binds,
-                    None => place.listens_everywhere = true,
+                    Binds::At(binds) => place.binds = binds,
+                    Binds::Everywhere => place.listens_everywhere = true,
+                    Binds::CannotTell(why) => {
+                        place.listens_everywhere = true;
+                        place.cannot_tell.get_or_insert(why);
+                    }
                 }
             } else if let Ok(port) = value.parse()
                 && port != 0
@@ -349,7 +384,10 @@ impl<'s> Seeing<'s> {
             .iter()
             .filter(|session| session.peer().is_none_or(|peer| !self.own.contains(&peer)))
             .collect();
-        let mut witness = Witness { cannot_tell: sessions.is_partial.clone(), ..Witness::default() };
+        let place = self.places.iter().find(|place| place.node == node);
+        let not_looked = place.and_then(|place| place.cannot_tell.clone());
+        let cannot_tell = sessions.is_partial.clone().or(not_looked);
+        let mut witness = Witness { cannot_tell, ..Witness::default() };
         // A relay dials from a port of its own, so sessions and connections can only be counted there.
         let mut relayed = flows
             .iter()
@@ -374,7 +412,7 @@ impl<'s> Seeing<'s> {
             };
             match session.is_tls {
                 Some(false) => witness.plain.push(session.to_string()),
-                None if !is_seen => witness.silent.push(session.to_string()),
+                None if !is_seen => witness.not_captured.push(session.to_string()),
                 _ => {}
             }
         }
@@ -512,7 +550,7 @@ fn canaries(cluster: &Cluster, own: &mut BTreeSet<SocketAddr>) -> Result<Vec<Can
             ] {
                 client.execute(statement).map_err(|error| failed(error.to_string()))?;
             }
-            if !is_ours(&mut client) {
+            if !is_ours(&mut client).map_err(|error| failed(error.to_string()))? {
                 return Err(failed(format!(
                     "the schema {CANARY_SCHEMA} is there and is not marked as sealion's; rename it, or drop it if it is left over"
                 )));
@@ -545,10 +583,9 @@ fn canaries(cluster: &Cluster, own: &mut BTreeSet<SocketAddr>) -> Result<Vec<Can
     Ok(canaries)
 }
 
-fn is_ours(client: &mut Client) -> bool {
-    client.query("SHOW CREATE DATABASE sealion_canary").is_ok_and(|rows| {
-        rows.first().and_then(|row| row.at(1)).is_some_and(|text| text.contains("made by sealion"))
-    })
+fn is_ours(client: &mut Client) -> Result<bool, net::NetError> {
+    let rows = client.query("SHOW CREATE DATABASE sealion_canary")?;
+    Ok(rows.first().and_then(|row| row.at(1)).is_some_and(|text| text.contains("made by sealion")))
 }
 
 /// Removes what [`canaries`] made.
@@ -556,8 +593,8 @@ pub fn remove_canaries(cluster: &Cluster) {
     if let Some(node) = cluster.nodes.first()
         && let Ok(mut client) = Client::connect(&cluster.login_at(node))
     {
-        // A schema of that name that is not marked as ours is somebody's.
-        if is_ours(&mut client) {
+        // A schema of that name that is not known to be marked as ours is somebody's.
+        if matches!(is_ours(&mut client), Ok(true)) {
             let _ = client.execute("DROP DATABASE IF EXISTS sealion_canary");
         }
         let _ = client.quit();
@@ -604,24 +641,45 @@ mod tests {
             galera_port: 4567,
             listens_everywhere,
             binds: vec![],
+            cannot_tell: None,
         }
     }
 
     #[test]
-    fn a_list_of_bind_addresses_is_read_whole_and_what_is_not_known_is_everywhere() {
-        let ips =
-            |text: &str| text.split(' ').map(|one| one.parse::<IpAddr>().expect("an address")).collect();
-        assert_eq!(bound_to("127.77.1.1,::1, 127.0.0.1"), Some(ips("127.77.1.1 ::1 127.0.0.1")));
-        assert_eq!(bound_to("192.0.2.1/blue"), Some(ips("192.0.2.1")));
-        for everywhere in ["", "*", "0.0.0.0", "::", "192.0.2.1,::", "no.such.name.invalid"] {
-            assert_eq!(bound_to(everywhere), None, "{everywhere}");
+    fn a_list_of_bind_addresses_is_read_whole_and_a_name_that_nobody_knows_is_not_guessed() {
+        let at = |text: &str| {
+            Binds::At(text.split(' ').map(|one| one.parse::<IpAddr>().expect("an address")).collect())
+        };
+        assert_eq!(bound_to("127.77.1.1,::1, 127.0.0.1"), at("127.77.1.1 ::1 127.0.0.1"));
+        assert_eq!(bound_to("192.0.2.1/blue"), at("192.0.2.1"));
+        for everywhere in ["", "*", "0.0.0.0", "::", "192.0.2.1,::"] {
+            assert_eq!(bound_to(everywhere), Binds::Everywhere, "{everywhere}");
         }
+        let unknown = bound_to("192.0.2.1,no.such.name.invalid");
+        assert!(
+            matches!(&unknown, Binds::CannotTell(why) if why.contains("no.such.name.invalid")),
+            "{unknown:?}"
+        );
+    }
+
+    /// Clients that nobody looked for may be there: TLS of others says nothing of them.
+    #[test]
+    fn a_server_that_may_listen_where_nobody_looked_is_not_called_sealed() {
+        let tls = || flow("10.0.0.9:1001", "10.0.0.1:3306", true);
+        let mut places = n1();
+        assert_eq!(client_link(&places, vec![tls()], &[], &[]).seen, Seen::Sealed);
+        places[0].cannot_tell = Some("its bind_address has db1".into());
+        let sight = client_link(&places, vec![tls()], &[], &[]);
+        assert!(matches!(&sight.seen, Seen::Unknown(why) if why.contains("bind_address")), "{sight:?}");
+        let clear = flow("10.0.0.9:1002", "10.0.0.1:3306", false);
+        assert_eq!(client_link(&places, vec![tls(), clear], &[], &[]).seen, Seen::Plain);
     }
 
     #[test]
     fn a_client_on_a_second_bind_address_is_judged_and_two_sessions_of_one_port_are_two() {
         let mut n1 = [place("n1", "127.77.1.1", false)];
-        n1[0].binds = bound_to("127.77.1.1,::1,127.0.0.1").expect("a list");
+        let Binds::At(binds) = bound_to("127.77.1.1,::1,127.0.0.1") else { panic!("it is a list") };
+        n1[0].binds = binds;
         let tls = || flow("127.77.1.9:40000", "127.77.1.1:3306", true);
         for address in ["127.0.0.1", "[::1]"] {
             let clear = flow("127.0.0.1:40001", &format!("{address}:3306"), false);
@@ -743,7 +801,7 @@ mod tests {
         assert!(!sight.has_no_clients());
     }
 
-    /// A session of which the capture saw nothing: it was silent, or it came over another interface.
+    /// A session of which the capture saw nothing: it said nothing meanwhile, or it came over another interface.
     #[test]
     fn a_session_that_was_not_seen_keeps_the_link_unknown() {
         let flows = || vec![flow("10.0.0.9:1001", "10.0.0.1:3306", true)];
@@ -756,7 +814,10 @@ mod tests {
             sight
         };
         let sight = check(None, "unknown");
-        assert!(format!("{:?}", sight.seen).contains("app@192.168.7.7:4000"), "{:?}", sight.seen);
+        let why = format!("{:?}", sight.seen);
+        // It may have worked all the time: nobody saw that it did not.
+        assert!(why.contains("app@192.168.7.7:4000") && why.contains("no packet of 1 session(s)"), "{why}");
+        assert!(!why.contains("silent") && !why.contains("idle"), "{why}");
         check(Some(true), "sealed");
         assert_eq!(check(Some(false), "plain").cleartext_clients, ["app@192.168.7.7:4000"]);
     }

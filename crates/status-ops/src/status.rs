@@ -1,19 +1,20 @@
 //! `sealion status`: per node what is configured, what is effective, and what was seen.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, TcpStream, ToSocketAddrs};
+use std::net::{IpAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use model::{Clock, Finding, Look, LookError};
 use model::{LinkKind, LinkSight, Observations, Seen, Source, SystemClock, Value, WireLook};
 use serde::{Deserialize, Serialize};
-use server::{GaleraState, LiveNode, NodeView, ProviderOptions, ReadNode};
+use server::{GaleraState, LiveNode, NodeView, ProviderOptions, ReadNode, SstOptions, SstTls};
 
 use crate::sniff::WireEye;
 use site::OpsError;
 use site::inventory::{CaptureBy, Cluster};
 
+const EXPIRES: &str = "cert.expires_in_days";
 const PEM_BYTES_MAX: u64 = 1024 * 1024;
 const SECONDS_PER_DAY: i64 = 86_400;
 /// To see whether a server can be reached at all; on one network it is a few milliseconds.
@@ -29,6 +30,23 @@ pub struct Row {
     pub key: Option<PathBuf>,
     pub certificate: Option<PathBuf>,
     pub not_after_unix: Option<i64>,
+    /// Whose date that is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_after_of: Option<DateOf>,
+    /// Why the certificate that is served now could not be read: it may be older than the file, and counts until somebody
+    /// reloads it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub served_unknown: Option<String>,
+}
+
+/// Where the end of a certificate was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DateOf {
+    /// From what the server serves now.
+    Served,
+    /// From the file, which is what the next start serves.
+    File,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -141,23 +159,29 @@ pub fn with_sights(cluster: &Cluster, sights: Vec<LinkSight>, not_looked_at: Vec
                     view.variable("wsrep_cluster_address")
                         .unwrap_or("")
                         .clone_into(&mut status.cluster.address);
-                    status.cluster.size = view.cluster_size();
+                    let size = view.status("wsrep_cluster_size").and_then(|text| text.parse::<usize>().ok());
+                    status.cluster.size = size.unwrap_or(0);
                     status.cluster.arbitrators = view.arbitrators();
                     view.status("wsrep_provider_version")
                         .unwrap_or("")
                         .clone_into(&mut status.cluster.galera_version);
                     status.cluster.galera_version = galera_release(&status.cluster.galera_version);
-                    let size = i64::try_from(view.cluster_size()).unwrap_or(i64::MAX);
+                    let unknown = || Value::Unknown("the server does not say its wsrep_cluster_size".into());
                     seen.note(
                         cluster.name.clone(),
                         "cluster.size",
-                        Value::Number(size),
+                        size.map_or_else(unknown, |size| {
+                            Value::Number(i64::try_from(size).unwrap_or(i64::MAX))
+                        }),
                         Source::Sql,
                         now,
                         "SHOW GLOBAL STATUS LIKE 'wsrep_cluster_size'",
                     );
                 }
-                status.nodes.push(node_status(&mut node, &view, cluster.has_files, &sights, &mut seen, now));
+                let (node, unseen) =
+                    node_status(&mut node, &view, cluster.has_files, &sights, &mut seen, now);
+                status.not_looked_at.extend(unseen.into_iter().map(|why| format!("{name}: {why}")));
+                status.nodes.push(node);
             }
             Err(error) => {
                 status
@@ -226,8 +250,11 @@ fn name_blindness(cluster: &Cluster, sights: &mut [LinkSight]) {
 /// Why a capture on `iface` shows nothing of this server; `None` where it should.
 fn why_unseen(iface: &str, address: &str, port: u16) -> Option<String> {
     let cannot = |why: String| Some(format!("the capture on {iface} cannot see this traffic: {why}"));
-    let resolved = (address, port).to_socket_addrs().ok().and_then(|mut all| all.next());
-    let Some(resolved) = resolved else { return cannot(format!("the name {address} is unknown here")) };
+    let resolved = match net::resolve(address, port, REACH).map(|all| all.into_iter().next()) {
+        Ok(Some(resolved)) => resolved,
+        Ok(None) => return cannot(format!("the name {address} has no address")),
+        Err(error) => return cannot(format!("the name {address} cannot be resolved here ({error})")),
+    };
     let ours: Vec<_> = nix::ifaddrs::getifaddrs().map(Iterator::collect).unwrap_or_default();
     let is_loopback = |one: &&nix::ifaddrs::InterfaceAddress| {
         one.interface_name == iface && one.flags.contains(nix::net::if_::InterfaceFlags::IFF_LOOPBACK)
@@ -282,11 +309,75 @@ fn seen_of(sights: &[LinkSight], kind: LinkKind, node: &str) -> String {
 /// In a column, of files that are on another machine or cannot be read.
 const NOT_READ: &str = "not read";
 
-fn not_after(node: &LiveNode, path: &Path) -> Option<i64> {
-    let pem = node.host().read(path, PEM_BYTES_MAX).ok()??;
-    trust::inspect(&pem).ok()?.first().map(|leaf| leaf.not_after_unix)
+/// An error as a reason in one line, without what to do about it.
+fn reason(error: impl std::fmt::Display) -> String {
+    let text = error.to_string();
+    let lines = text.split("\n  next:").next().unwrap_or_default().lines();
+    lines.map(|line| line.trim().trim_start_matches("why:").trim()).collect::<Vec<_>>().join(": ")
 }
 
+/// The end of the leaf in a PEM.
+fn leaf_end(pem: &[u8]) -> Result<i64, String> {
+    let leaf = trust::inspect(pem).map_err(reason)?.into_iter().next();
+    leaf.map(|leaf| leaf.not_after_unix).ok_or_else(|| "it holds no certificate".into())
+}
+
+/// The end of the certificate in a file; `None` where there is none.
+fn end_in_file(node: &LiveNode, path: &Path) -> Result<Option<i64>, String> {
+    let end = match node.host().read(path, PEM_BYTES_MAX) {
+        Ok(None) => Ok(None),
+        Ok(Some(pem)) => leaf_end(&pem).map(Some),
+        Err(error) => Err(reason(error)),
+    };
+    end.map_err(|why| format!("when the certificate in {} ends cannot be told: {why}", path.display()))
+}
+
+/// When a certificate ends: as it is served now, and as it stands in its file.
+#[derive(Debug, Default)]
+struct Expiry {
+    served: Option<i64>,
+    served_unknown: Option<String>,
+    file: Option<i64>,
+    file_unknown: Option<String>,
+}
+
+impl Expiry {
+    /// `served`: `None` where nothing is served, an error where it could not be read. `path`: `None` where no file may be read.
+    fn of(node: &LiveNode, served: Option<Result<i64, String>>, path: Option<&Path>) -> Self {
+        let (served, served_unknown) = match served {
+            None => (None, None),
+            Some(Ok(end)) => (Some(end), None),
+            Some(Err(why)) => (None, Some(why)),
+        };
+        let (file, file_unknown) = match path.map(|path| end_in_file(node, path)) {
+            None => (None, None),
+            Some(Ok(end)) => (end, None),
+            Some(Err(why)) => (None, Some(why)),
+        };
+        Self { served, served_unknown, file, file_unknown }
+    }
+
+    fn shown(&self) -> (Option<i64>, Option<DateOf>) {
+        match (self.served, self.file) {
+            (Some(end), _) => (Some(end), Some(DateOf::Served)),
+            (None, Some(end)) => (Some(end), Some(DateOf::File)),
+            (None, None) => (None, None),
+        }
+    }
+}
+
+/// PEM of the leaf that the Galera port serves now. A port that takes only members shows it to one.
+fn galera_leaf(node: &mut LiveNode, has_files: bool) -> Result<String, String> {
+    match node.served_galera_leaf() {
+        Ok(pem) => Ok(pem),
+        Err(stranger) => {
+            let as_member = if has_files { ReadNode::galera_leaf(node).ok() } else { None };
+            as_member.ok_or_else(|| reason(stranger))
+        }
+    }
+}
+
+/// The node's rows, and what of it could not be looked at.
 fn node_status(
     node: &mut LiveNode,
     view: &NodeView,
@@ -294,13 +385,23 @@ fn node_status(
     sights: &[LinkSight],
     seen: &mut Observations,
     now: u64,
-) -> NodeStatus {
+) -> (NodeStatus, Vec<String>) {
     let name = node.name().to_string();
-    let effective = if has_files { node.effective().ok() } else { None };
-    let sst = if has_files { node.effective_sst().ok() } else { None };
+    let mut unseen: Vec<String> = Vec::new();
+    let is_galera = view.not_galera().is_none();
+    let effective = if has_files { Some(node.effective()) } else { None };
+    if let Some(Err(error)) = &effective {
+        unseen.push(format!("its option files cannot be read: {}", reason(error)));
+    }
+    let effective = effective.and_then(Result::ok);
+    let sst = match (has_files, is_galera) {
+        (false, _) => Err("its option files were not read".to_owned()),
+        (true, false) => Err("it is not a Galera node".to_owned()),
+        (true, true) => SstOptions::of(node)
+            .map_err(|error| format!("its option files cannot be read: {}", reason(error))),
+    };
     // What stands in files that were not read is not said to be one or the other.
     let of_files = |read: bool, word: &str| if read { word.to_owned() } else { NOT_READ.to_owned() };
-    let not_after = |node: &LiveNode, path: &Path| if has_files { not_after(node, path) } else { None };
     let setting = |key: &str| effective.as_ref().and_then(|all| all.effective(key)?.value.clone());
     let file_options = ProviderOptions::parse(&setting("wsrep_provider_options").unwrap_or_default());
     let in_file = {
@@ -319,50 +420,66 @@ fn node_status(
     let path = |text: Option<&str>| text.filter(|text| !text.is_empty()).map(PathBuf::from);
     let galera_key = path(live.get("socket.ssl_key"));
     let galera_cert = path(live.get("socket.ssl_cert"));
+    let readable = |path: &Option<PathBuf>| if has_files { path.clone() } else { None };
     // What is served may be older than what stands in the file, and counts until somebody reloads it.
-    let is_galera = view.not_galera().is_none();
-    let leaf_end = |pem: String| trust::inspect(pem.as_bytes()).ok()?.first().map(|leaf| leaf.not_after_unix);
-    let served_galera =
-        if is_galera && galera_key.is_some() { node.served_galera_leaf().and_then(leaf_end) } else { None };
-    let served_client = match view.client_certificate_not_after_unix() {
-        Some(end) => Some(end),
+    let served = (is_galera && galera_key.is_some()).then(|| {
+        let end = galera_leaf(node, has_files).and_then(|pem| leaf_end(pem.as_bytes()));
+        end.map_err(|why| format!("port {}: {why}", node.spec().galera_port))
+    });
+    let galera_ends = Expiry::of(node, served, readable(&galera_cert).as_deref());
+    let served = match view.client_certificate_not_after_unix() {
+        Some(end) => Some(Ok(end)),
         None if view.client_tls() == Some(true) => {
-            server::ReadNode::client_leaf(node).ok().and_then(leaf_end)
+            let pem = ReadNode::client_leaf(node).map_err(reason);
+            let end = pem.and_then(|pem| leaf_end(pem.as_bytes()));
+            Some(end.map_err(|why| format!("port {}: {why}", node.spec().port)))
         }
         None => None,
     };
+    let client_cert = path(view.variable("ssl_cert"));
+    let client_ends = Expiry::of(node, served, readable(&client_cert).as_deref());
+    let (not_after_unix, not_after_of) = galera_ends.shown();
     let galera = Row {
         what: "galera".into(),
         configured: of_files(effective.is_some(), in_file),
         effective: state.to_string(),
         seen: seen_of(sights, LinkKind::Galera, &name),
-        not_after_unix: served_galera
-            .or_else(|| galera_cert.as_deref().and_then(|path| not_after(node, path))),
+        not_after_unix,
+        not_after_of,
+        served_unknown: galera_ends.served_unknown.clone(),
         key: galera_key.clone(),
         certificate: galera_cert,
     };
 
-    let sst_get = |key: &str| sst.as_ref().and_then(|all| all.effective(key)?.value.clone());
-    let sst_tls = sst_configured(view.sst_method(), &sst_get, &setting);
+    let sst_get = |key: &str| sst.as_ref().ok()?.sst().effective(key)?.value.clone();
+    let sst_tls = match &sst {
+        Ok(options) => options.tls(view.sst_method()),
+        Err(why) => SstTls::CannotTell(why.clone()),
+    };
     let sst_cert = path(sst_get("tcert").as_deref());
+    // Its scripts read the file at each transfer: there is nothing that is served meanwhile.
+    let sst_ends = Expiry::of(node, None, sst_cert.as_deref());
+    let (not_after_unix, not_after_of) = sst_ends.shown();
     let sst_row = Row {
         what: format!("sst ({})", view.sst_method()),
-        configured: of_files(sst.is_some(), if sst_tls { "TLS" } else { "plain" }),
+        configured: of_files(sst.is_ok(), sst_tls.word()),
         // SST scripts read the files at each transfer: what is configured is what will be.
-        effective: of_files(sst.is_some(), if sst_tls { "TLS" } else { "plain" }),
+        effective: of_files(sst.is_ok(), sst_tls.word()),
         seen: seen_of(sights, LinkKind::Sst, &name),
         key: path(sst_get("tkey").as_deref()),
-        not_after_unix: sst_cert.as_deref().and_then(|path| not_after(node, path)),
+        not_after_unix,
+        not_after_of,
+        served_unknown: None,
         certificate: sst_cert,
     };
 
-    let client_cert = path(view.variable("ssl_cert"));
     let requires = view.requires_secure_transport();
     let words = |offers: bool, requires: bool| match (offers, requires) {
         (true, true) => "required",
         (true, false) => "offered",
         (false, _) => "plain",
     };
+    let (not_after_unix, not_after_of) = client_ends.shown();
     let client = Row {
         what: "client".into(),
         configured: of_files(
@@ -376,9 +493,9 @@ fn node_status(
         effective: view.client_tls().map_or("unknown", |offers| words(offers, requires)).into(),
         seen: seen_of(sights, LinkKind::Client, &name),
         key: path(view.variable("ssl_key")),
-        // What the server shows may be older than what stands in the file.
-        not_after_unix: served_client
-            .or_else(|| client_cert.as_deref().and_then(|path| not_after(node, path))),
+        not_after_unix,
+        not_after_of,
+        served_unknown: client_ends.served_unknown.clone(),
         certificate: client_cert,
     };
 
@@ -423,58 +540,84 @@ fn node_status(
         Source::Sql,
         "SHOW GLOBAL VARIABLES LIKE 'require_secure_transport'",
     );
-    let value = if sst.is_some() {
-        Value::Bool(sst_tls)
-    } else {
-        Value::Unknown("its option files were not read".into())
-    };
     if is_galera {
-        note("sst.configured", value, Source::File, "my_print_defaults sst");
+        let value = match &sst_tls {
+            SstTls::On => Value::Bool(true),
+            SstTls::Off => Value::Bool(false),
+            SstTls::CannotTell(why) => Value::Unknown(why.clone()),
+        };
+        note("sst.configured", value, Source::File, "my_print_defaults --mysqld; my_print_defaults sst");
     }
     let rows = if is_galera { vec![galera, sst_row, client.clone()] } else { vec![client.clone()] };
     if has_files {
-        let mut missing: Vec<String> = Vec::new();
-        for row in &rows {
-            for path in [&row.key, &row.certificate].into_iter().flatten() {
-                if node.host().facts(path).is_ok_and(|facts| facts.is_none()) {
-                    missing.push(path.display().to_string());
-                }
+        let (mut missing, mut hidden) = (Vec::new(), Vec::new());
+        for path in rows.iter().flat_map(|row| [&row.key, &row.certificate]).flatten() {
+            match node.host().facts(path) {
+                Ok(Some(_)) => {}
+                Ok(None) => missing.push(path.display().to_string()),
+                Err(error) => hidden.push(reason(error)),
             }
         }
-        missing.sort();
-        missing.dedup();
-        let value = if missing.is_empty() {
-            Value::Absent
-        } else {
-            Value::Text(format!("gone: {}", missing.join(", ")))
+        for list in [&mut missing, &mut hidden] {
+            list.sort();
+            list.dedup();
+        }
+        let value = match (missing.as_slice(), hidden.as_slice()) {
+            ([], []) => Value::Absent,
+            ([], hidden) => Value::Unknown(hidden.join("; ")),
+            (missing, _) => Value::Text(format!("gone: {}", missing.join(", "))),
         };
         note("tls.files_missing", value, Source::Host, "ls -l FILE");
     }
+    let all = [&galera_ends, &sst_ends, &client_ends];
+    unseen.extend(all.iter().filter_map(|one| one.file_unknown.clone()));
+    unseen.dedup();
     // The file is what the next start serves.
-    let in_files = rows.iter().filter_map(|row| not_after(node, row.certificate.as_deref()?));
-    let nearest = rows.iter().filter_map(|row| row.not_after_unix).chain(in_files).min();
+    let served: Vec<i64> = all.iter().filter_map(|one| one.served).collect();
+    let nearest = all.iter().filter_map(|one| one.file).chain(served.iter().copied()).min();
+    let how_served = "openssl s_client -starttls mysql -connect HOST:3306 (and HOST:4567 for Galera) | openssl x509 -noout -enddate";
     if let Some(end) = nearest {
         let days = (end - i64::try_from(now / 1000).unwrap_or(0)) / SECONDS_PER_DAY;
-        let is_served = [served_galera, served_client].contains(&Some(end));
+        let is_served = served.contains(&end);
         note(
-            "cert.expires_in_days",
+            EXPIRES,
             Value::Number(days),
             if is_served { Source::Wire } else { Source::File },
-            if is_served {
-                "openssl s_client -starttls mysql -connect HOST:3306 (and HOST:4567 for Galera) | openssl x509 -noout -enddate"
-            } else {
-                "openssl x509 -noout -enddate -in FILE"
-            },
+            if is_served { how_served } else { "openssl x509 -noout -enddate -in FILE" },
         );
     }
     if let Some(key) = galera_key.or_else(|| client.key.clone())
         && has_files
-        && let Ok(Some(facts)) = node.host().facts(&key)
     {
-        note("key.others_can_read", Value::Bool(facts.mode & 0o077 != 0), Source::Host, "stat FILE");
-        if let Some(process) = node.process() {
-            note("key.owner_is_server", Value::Bool(process.uid == facts.uid), Source::Host, "stat FILE");
+        let facts = node.host().facts(&key);
+        let (mode, owner) = match (&facts, node.process()) {
+            // That it is not there is said above.
+            (Ok(None), _) => (None, None),
+            (Err(error), _) => {
+                let why = reason(error);
+                (Some(Value::Unknown(why.clone())), Some(Value::Unknown(why)))
+            }
+            (Ok(Some(facts)), process) => {
+                let unknown = || Value::Unknown("its pid file leads to no running process".into());
+                let owner = process.map_or_else(unknown, |process| Value::Bool(process.uid == facts.uid));
+                (Some(Value::Bool(facts.mode & 0o077 != 0)), Some(owner))
+            }
+        };
+        for (fact, value) in [("key.others_can_read", mode), ("key.owner_is_server", owner)] {
+            if let Some(value) = value {
+                note(fact, value, Source::Host, "stat FILE");
+            }
         }
+    }
+    // Each is judged by itself: the dates that are known must not speak for one that is not.
+    for row in rows.iter().filter(|row| row.served_unknown.is_some()) {
+        let why = row.served_unknown.as_deref().unwrap_or_default();
+        let why = format!("the certificate that is served now could not be read ({why})");
+        let shown =
+            if row.not_after_of == Some(DateOf::File) { "; the date shown is the file's" } else { "" };
+        unseen.push(format!("{}: {why}{shown}", row.what));
+        let subject = format!("{name} {}", row.what);
+        seen.note(subject, EXPIRES, Value::Unknown(why), Source::Wire, now, how_served);
     }
     let state = if is_galera {
         format!(
@@ -486,65 +629,158 @@ fn node_status(
     } else {
         "not a Galera node".into()
     };
-    NodeStatus {
+    let status = NodeStatus {
         node: name.clone(),
         address: node.spec().address.clone(),
         version: Some(view.version().to_owned()),
         state,
         rows,
         why_not: None,
-    }
-}
-
-/// Whether transfers use TLS. Switches in the server's groups and in [sst] are both read by the scripts, and which one counts
-/// depends on the script's version: one that turns TLS off is never overruled here.
-///
-/// # Source
-/// wsrep_sst_rsync and wsrep_sst_mariabackup of 10.11.19: `ssl-mode` and `encrypt` of `--mysqld|sst`, the first that is set;
-/// `tkey`, `tcert` of [sst], else `ssl-key`, `ssl-cert`. Seen: rsync in cleartext with `loose-ssl-mode=DISABLED` in [mysqld].
-fn sst_configured(
-    method: &str,
-    sst: &dyn Fn(&str) -> Option<String>,
-    server: &dyn Fn(&str) -> Option<String>,
-) -> bool {
-    let both =
-        |key: &str| [server(key), sst(key)].into_iter().flatten().filter(|value| !value.trim().is_empty());
-    let pair = sst("tkey").is_some() && sst("tcert").is_some();
-    let own = both("ssl_key").next().is_some() && both("ssl_cert").next().is_some();
-    let is_disabled = both("ssl_mode").any(|mode| mode.trim().eq_ignore_ascii_case("disabled"));
-    let has_mode = both("ssl_mode").next().is_some() && !is_disabled;
-    let numbers: Vec<u8> = both("encrypt").map(|number| number.trim().parse().unwrap_or(0)).collect();
-    let encrypt = !numbers.is_empty() && numbers.iter().all(|number| *number >= 2);
-    match method {
-        "mariabackup" => {
-            (encrypt || (has_mode && numbers.iter().all(|number| *number == 0))) && (pair || own)
-        }
-        _ => !is_disabled && (pair || own),
-    }
+    };
+    (status, unseen)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::net::TcpListener;
+
+    use server::NodeSpec;
+    use trust::{Ca, CaSpec, KeyKind, LeafSpec};
+
     use super::*;
 
-    #[test]
-    fn a_switch_that_turns_sst_encryption_off_counts_wherever_it_stands() {
-        let check = |method: &str, sst: &[(&str, &str)], server: &[(&str, &str)]| {
-            let get = |all: &[(&str, &str)], key: &str| {
-                all.iter().find(|(name, _)| *name == key).map(|(_, value)| (*value).to_owned())
+    const NOW_S: i64 = 1_800_000_000;
+    const FILE_DAYS: u32 = 100;
+
+    /// A node whose ports nobody serves, with a certificate in its files.
+    struct Deaf {
+        dir: tempfile::TempDir,
+        node: LiveNode,
+    }
+
+    impl Deaf {
+        fn new() -> Self {
+            let dir = tempfile::tempdir().expect("tmp");
+            let ca = CaSpec { common_name: "test".into(), valid_days: 3650, key: KeyKind::EcP256 };
+            let ca = Ca::create(&ca, NOW_S).expect("a CA");
+            let leaf = LeafSpec {
+                common_name: "n1".into(),
+                dns: vec!["n1".into()],
+                ips: vec![],
+                valid_days: FILE_DAYS,
+                key: KeyKind::EcP256,
+                not_before_unix: None,
+                not_after_unix: None,
             };
-            sst_configured(method, &|key| get(sst, key), &|key| get(server, key))
-        };
-        let files = [("tkey", "k"), ("tcert", "c")];
-        let with = |more: &[(&'static str, &'static str)]| [&files[..], more].concat();
-        assert!(check("rsync", &files, &[]));
-        assert!(check("rsync", &[], &[("ssl_key", "k"), ("ssl_cert", "c")]));
-        assert!(!check("rsync", &files, &[("ssl_mode", "disabled")]));
-        assert!(!check("rsync", &with(&[("ssl_mode", "DISABLED")]), &[]));
-        assert!(!check("mariabackup", &files, &[]));
-        assert!(check("mariabackup", &with(&[("ssl_mode", "VERIFY_CA")]), &[]));
-        assert!(check("mariabackup", &with(&[("encrypt", "4")]), &[]));
-        assert!(!check("mariabackup", &with(&[("encrypt", "3")]), &[("encrypt", "0")]));
-        assert!(!check("mariabackup", &with(&[("ssl_mode", "REQUIRED")]), &[("ssl_mode", "DISABLED")]));
+            let leaf = ca.issue(&leaf, NOW_S).expect("a leaf");
+            std::fs::write(dir.path().join("cert.pem"), leaf.cert_pem).expect("writable");
+            std::fs::write(dir.path().join("key.pem"), "k").expect("writable");
+            std::fs::write(dir.path().join("my.cnf"), "[mysqld]\n").expect("writable");
+            // A port that was just free is nobody's.
+            let free = || {
+                let at = TcpListener::bind("127.0.0.1:0").and_then(|one| one.local_addr());
+                at.expect("a free port").port()
+            };
+            let mut spec = NodeSpec::new("n1", "127.0.0.1");
+            (spec.port, spec.galera_port) = (free(), free());
+            spec.defaults_file = dir.path().join("my.cnf");
+            let login = net::ConnectOptions::new(net::Endpoint::tcp("127.0.0.1", spec.port), "nobody");
+            Self { dir, node: LiveNode::new(spec, login) }
+        }
+
+        fn path(&self, name: &str) -> String {
+            self.dir.path().join(name).display().to_string()
+        }
+
+        fn view(&self) -> NodeView {
+            let (key, cert) = (self.path("key.pem"), self.path("cert.pem"));
+            let options = format!("socket.ssl = yes; socket.ssl_key = {key}; socket.ssl_cert = {cert}; ");
+            let variables = [
+                ("version", "10.11.19-MariaDB"),
+                ("wsrep_on", "ON"),
+                ("wsrep_sst_method", "rsync"),
+                ("wsrep_provider_options", &options),
+                ("have_ssl", "YES"),
+                ("ssl_key", &key),
+                ("ssl_cert", &cert),
+            ];
+            let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+            NodeView { variables: variables.into(), ..NodeView::default() }
+        }
+
+        fn look(&mut self) -> (NodeStatus, Vec<String>, Observations) {
+            let mut seen = Observations::default();
+            let now = u64::try_from(NOW_S).expect("after 1970") * 1000;
+            let view = self.view();
+            let (status, unseen) = node_status(&mut self.node, &view, true, &[], &mut seen, now);
+            (status, unseen, seen)
+        }
+    }
+
+    fn value<'s>(seen: &'s Observations, subject: &str, fact: &str) -> &'s Value {
+        &seen.newest(subject, fact).unwrap_or_else(|| panic!("{fact} of {subject} was not looked at")).value
+    }
+
+    #[test]
+    fn a_certificate_that_is_served_and_cannot_be_read_is_not_taken_for_the_file() {
+        let mut deaf = Deaf::new();
+        let (status, unseen, seen) = deaf.look();
+        for what in ["galera", "client"] {
+            let row = status.rows.iter().find(|row| row.what == what).expect("it has a row");
+            assert_eq!(row.not_after_of, Some(DateOf::File), "{row:?}");
+            assert!(row.not_after_unix.is_some() && row.served_unknown.is_some(), "{row:?}");
+            let said = unseen.iter().find(|line| line.starts_with(what)).expect("it is told");
+            assert!(said.contains("could not be read (port ") && said.contains("the file's"), "{said}");
+            let value = value(&seen, &format!("n1 {what}"), EXPIRES);
+            assert!(matches!(value, Value::Unknown(_)), "{value:?}");
+        }
+        // The file's own date is judged too: the next start serves it.
+        assert_eq!(*value(&seen, "n1", EXPIRES), Value::Number(i64::from(FILE_DAYS)));
+        let judged = rules::judge(&seen);
+        let of = |subject: &str| judged.iter().find(|one| one.rule == "SL2003" && one.subject == subject);
+        assert!(of("n1 galera").is_some_and(|one| matches!(one.verdict, model::Verdict::Unknown(_))));
+    }
+
+    #[test]
+    fn files_that_cannot_be_looked_at_are_neither_there_nor_gone() {
+        let mut deaf = Deaf::new();
+        // A name that is too long for the file system is an error for root too.
+        let long = "x".repeat(300);
+        std::fs::remove_file(deaf.dir.path().join("cert.pem")).expect("ours");
+        let (_, _, seen) = deaf.look();
+        assert!(
+            matches!(value(&seen, "n1", "tls.files_missing"), Value::Text(gone) if gone.contains("cert.pem"))
+        );
+        let mut view = deaf.view();
+        let odd = deaf.path(&long);
+        let options = format!("socket.ssl = yes; socket.ssl_key = {odd}; socket.ssl_cert = {odd}; ");
+        view.variables.insert("wsrep_provider_options".into(), options);
+        for name in ["ssl_key", "ssl_cert"] {
+            view.variables.insert(name.into(), odd.clone());
+        }
+        let mut seen = Observations::default();
+        let (_, unseen) = node_status(&mut deaf.node, &view, true, &[], &mut seen, 0);
+        for fact in ["tls.files_missing", "key.others_can_read", "key.owner_is_server"] {
+            let value = value(&seen, "n1", fact);
+            assert!(matches!(value, Value::Unknown(_)), "{fact}: {value:?}");
+        }
+        assert!(unseen.iter().any(|line| line.contains("ends cannot be told")), "{unseen:?}");
+    }
+
+    #[test]
+    fn option_files_that_cannot_be_read_are_told_with_the_reason() {
+        let mut deaf = Deaf::new();
+        std::fs::remove_file(deaf.dir.path().join("my.cnf")).expect("ours");
+        let (status, unseen, seen) = deaf.look();
+        assert!(unseen.iter().any(|line| line.contains("my.cnf does not exist")), "{unseen:?}");
+        assert!(status.rows.iter().all(|row| row.configured == NOT_READ), "{status:?}");
+        assert!(
+            matches!(value(&seen, "n1", "sst.configured"), Value::Unknown(why) if why.contains("my.cnf"))
+        );
+    }
+
+    #[test]
+    fn a_reason_is_one_line_without_its_remedy() {
+        assert_eq!(reason("n1 refused: x\n  why:  y\n  next: z"), "n1 refused: x: y");
     }
 }

@@ -4,6 +4,7 @@ use change_ops::unfinished::unfinished;
 use clap::Args;
 use model::{Finding, Severity, Verdict};
 use site::OpsError;
+use status_ops::status::DateOf;
 
 use crate::options::{Connect, Format, Global, SeverityArg, TABLE_OR_JSON, connect, formats};
 use crate::show;
@@ -150,7 +151,7 @@ fn print_status(status: &status_ops::status::Status, is_changeable: bool) {
                 row.configured.clone(),
                 row.effective.clone(),
                 show::seen(&row.seen),
-                show::day(row.not_after_unix),
+                expires(row),
             ]);
         }
         if !node.state.is_empty() && !node.state.starts_with("Synced, Primary") && !is_outside(node) {
@@ -185,6 +186,16 @@ fn print_status(status: &status_ops::status::Status, is_changeable: bool) {
     }
     for line in &status.not_looked_at {
         println!("not checked: {line}");
+    }
+}
+
+/// A date of a file is marked where the certificate that is served now could not be read.
+fn expires(row: &status_ops::status::Row) -> String {
+    let day = show::day(row.not_after_unix);
+    match (&row.served_unknown, row.not_after_of) {
+        (Some(_), Some(DateOf::File)) => format!("{day} (file)"),
+        (Some(_), _) => "unknown".into(),
+        (None, _) => day,
     }
 }
 

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use model::{NodeName, Plan, Step};
 
-use super::steps::RotateParams;
+use super::quorum::first_line;
+use super::steps::{RotateParams, files};
 use super::world::Transit;
 use super::{CA_FILE, CERT_FILE, KEY_FILE};
 
@@ -69,6 +70,39 @@ fn forget_at(transit: &mut Transit<'_>, name: &NodeName, place: &PathBuf) -> Res
     }
     host.remove_dir(&dir).map_err(|error| error.to_string())?;
     Ok(true)
+}
+
+/// Removes the files that steps of abandoned changes have placed, where nothing refers to them any more: by the hashes with which
+/// they were placed. Returns what is to be told.
+pub fn forget_placed(transit: &mut Transit<'_>, plan_id: &str, steps: &[&Step]) -> Vec<String> {
+    let mut told = Vec::new();
+    let placing = steps.iter().filter(|step| step.kind == "files");
+    for name in placing.filter_map(|step| step.nodes.first()) {
+        match forget_placed_at(transit, name) {
+            Ok(removed) if removed.is_empty() => {}
+            Ok(removed) => told.push(format!(
+                "{name}: files that {plan_id} had placed were removed, since it was abandoned and nothing refers to them: {}",
+                removed.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+            )),
+            Err(why) => told.push(format!("{name}: files that {plan_id} had placed may be left: {why}")),
+        }
+    }
+    told
+}
+
+fn forget_placed_at(transit: &mut Transit<'_>, name: &NodeName) -> Result<Vec<PathBuf>, String> {
+    let node = transit.node(name).map_err(|error| error.to_string())?;
+    let dir = node.spec().tls_dir.display().to_string();
+    let unknown = |error: change::StepError| {
+        format!("whether anything needs what lies in {dir} cannot be told ({})", first_line(&error.0))
+    };
+    if files::in_place(node).map_err(unknown)?.iter().all(|(_, is_ours)| !is_ours) {
+        return Ok(vec![]);
+    }
+    match files::in_use(node).map_err(unknown)? {
+        Some(_) => Ok(vec![]),
+        None => files::remove_placed(node).map_err(|error| error.to_string()),
+    }
 }
 
 /// Nodes that do not keep any more what undo of these steps would put back.

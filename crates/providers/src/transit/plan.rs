@@ -83,7 +83,7 @@ impl Draft {
 fn drafts(transit: &mut Transit<'_>) -> Result<Vec<Draft>, PlanError> {
     let mut drafts = Vec::new();
     for name in transit.names() {
-        let has_files = files::sound(transit, &name).is_ok_and(|serial| serial.is_some());
+        let has_files = files::lies(transit, &name).map_err(refuse)?.serial().is_some();
         let node = transit.node(&name).map_err(refuse)?;
         let view = node.view().map_err(refuse)?;
         let effective = node.effective().map_err(refuse)?;
@@ -106,6 +106,10 @@ fn drafts(transit: &mut Transit<'_>) -> Result<Vec<Draft>, PlanError> {
             .map_err(refuse)?
             .ok_or_else(|| refuse(format!("{} is gone", setting.file.display())))?;
         let spec = node.spec();
+        let mut is_bare = true;
+        for file in [KEY_FILE, CERT_FILE, CA_FILE] {
+            is_bare &= node.host().facts(&spec.tls_dir.join(file)).map_err(refuse)?.is_none();
+        }
         drafts.push(Draft {
             name: spec.name.clone(),
             file: setting.file.clone(),
@@ -125,9 +129,7 @@ fn drafts(transit: &mut Transit<'_>) -> Result<Vec<Draft>, PlanError> {
             ssl_cert: view.variable("ssl_cert").unwrap_or("").to_owned(),
             tls_dir: spec.tls_dir.clone(),
             has_files,
-            is_bare: [KEY_FILE, CERT_FILE, CA_FILE]
-                .iter()
-                .all(|file| node.host().facts(&spec.tls_dir.join(file)).is_ok_and(|facts| facts.is_none())),
+            is_bare,
             names: by_hand::alternative_names(spec),
             start: spec.service.start_command(),
             stop: spec.service.stop_command(),

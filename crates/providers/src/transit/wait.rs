@@ -204,7 +204,7 @@ pub fn drained(transit: &mut Transit<'_>, name: &NodeName) -> Result<String, Ste
         }
         if took >= limits.drain_ms_max && seen.busy == 0 {
             return Ok(format!(
-                "{} idle sessions did not leave within {took} ms and will be cut",
+                "{} sessions did not leave within {took} ms and will be cut; none had a statement or a transaction open when last asked",
                 seen.users
             ));
         }

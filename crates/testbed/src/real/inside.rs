@@ -143,7 +143,7 @@ fn speak(errand: &Value) -> Value {
     Value::Null
 }
 
-/// Sessions in clear text, one on each address, each with a statement every so often; cut off or refused, it dials again. One
+/// Sessions in clear text (or by TLS), one on each address, each with a statement every so often; cut off or refused, it dials again. One
 /// that does not stay dials for each statement. Each statement that was answered is written down: when, and on which address.
 fn talk(errand: &Value) -> Value {
     use std::io::Write;
@@ -151,6 +151,7 @@ fn talk(errand: &Value) -> Value {
     let (user, password) = (text(&errand["user"]), text(&errand["password"]));
     let every = Duration::from_millis(errand["every_ms"].as_u64().expect("a number"));
     let stays = errand["stays"] == true;
+    let mode = if errand["tls"] == true { SslMode::Required } else { SslMode::Disabled };
     let path = std::path::PathBuf::from(text(&errand["path"]));
     let is_over = std::sync::Arc::new(AtomicBool::new(false));
     let talkers: Vec<_> = errand["addresses"]
@@ -162,7 +163,7 @@ fn talk(errand: &Value) -> Value {
             let mut options =
                 ConnectOptions::new(Endpoint::tcp(address.ip().to_string(), address.port()), user.clone());
             options = options.password(password.clone());
-            options.tls = TlsOptions::with_mode(SslMode::Disabled);
+            options.tls = TlsOptions::with_mode(mode);
             (options.connect_timeout, options.io_timeout) = (Duration::from_secs(3), Duration::from_secs(5));
             let (is_over, path) = (std::sync::Arc::clone(&is_over), path.clone());
             std::thread::spawn(move || {
@@ -243,32 +244,38 @@ impl RealLab {
     /// Clients of the application's account in clear text, one on each node.
     #[track_caller]
     pub fn talk(&self, every: Duration) -> Talkers {
-        self.talkers(every, true)
+        self.talkers(&self.client_ports(), every, true, false)
     }
 
     /// Clients that connect, ask one thing in clear text and leave, every so often.
     #[track_caller]
     pub fn call_in(&self, every: Duration) -> Talkers {
-        self.talkers(every, false)
+        self.talkers(&self.client_ports(), every, false, false)
+    }
+
+    /// One client of the application's account, in clear text or by TLS.
+    #[track_caller]
+    pub fn talk_to(&self, address: SocketAddr, every: Duration, tls: bool) -> Talkers {
+        self.talkers(&[address], every, true, tls)
+    }
+
+    fn client_ports(&self) -> Vec<SocketAddr> {
+        let nodes = self.file().nodes.into_iter();
+        nodes.map(|node| SocketAddr::new(node.address, ::lab::layout::SQL_PORT)).collect()
     }
 
     #[track_caller]
-    fn talkers(&self, every: Duration, stays: bool) -> Talkers {
+    fn talkers(&self, addresses: &[SocketAddr], every: Duration, stays: bool, tls: bool) -> Talkers {
         let login = std::fs::read_to_string(self.dir.join("app.cnf")).expect("the lab has an application");
         let get = |key: &str| {
             let line = login.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('='));
             line.unwrap_or_else(|| panic!("app.cnf has no {key}")).to_owned()
         };
-        let addresses: Vec<String> = self
-            .file()
-            .nodes
-            .iter()
-            .map(|node| SocketAddr::new(node.address, ::lab::layout::SQL_PORT).to_string())
-            .collect();
-        let path = self.home().join("talk.log");
+        let first = addresses.first().expect("somebody to talk to");
+        let path = self.home().join(format!("talk-{}.log", first.port()));
         let mut program = self.inside(&json!({
             "what": "talk", "addresses": addresses, "user": get("user"), "password": get("password"),
-            "every_ms": u64::try_from(every.as_millis()).expect("short"), "path": path, "stays": stays,
+            "every_ms": u64::try_from(every.as_millis()).expect("short"), "path": path, "stays": stays, "tls": tls,
         }));
         let begun = program.says("talking", Duration::from_secs(BEGINS_S_MAX));
         assert!(begun, "they do not begin: {}", program.stderr());

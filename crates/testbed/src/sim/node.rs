@@ -164,7 +164,10 @@ impl ReadNode for SimNode {
     }
 
     fn live_settings(&mut self) -> Result<Vec<LiveSetting>, NodeError> {
-        self.ask(|world| Ok(world.servers[self.index].live_settings.clone()))
+        self.ask(|world| match &world.servers[self.index] {
+            server if server.hides_live_settings => Err("ERROR 1142 (42000): SELECT command denied".into()),
+            server => Ok(server.live_settings.clone()),
+        })
     }
 
     fn process(&mut self) -> Option<ProcessFacts> {
@@ -195,8 +198,8 @@ impl ReadNode for SimNode {
         self.shared.borrow().servers[self.index].server_options().map_err(|why| self.host_error(why))
     }
 
-    fn effective_sst(&mut self) -> Result<Effective, NodeError> {
-        self.shared.borrow().servers[self.index].sst_options().map_err(|why| self.host_error(why))
+    fn effective_in(&mut self, groups: &[String]) -> Result<Effective, NodeError> {
+        self.shared.borrow().servers[self.index].effective(groups).map_err(|why| self.host_error(why))
     }
 
     fn host(&self) -> &dyn ReadHost {

@@ -145,6 +145,8 @@ pub struct Server {
     pub logins: Logins,
     /// What was set in it, until its next start.
     pub live_settings: Vec<LiveSetting>,
+    /// The account may not ask for them.
+    pub hides_live_settings: bool,
 }
 
 impl Server {
@@ -199,6 +201,7 @@ impl Server {
             manager_is_silent: false,
             cleartext_clients: 0,
             live_settings: vec![],
+            hides_live_settings: false,
             logins: Logins { since_s: 60, by_host: Err("userstat is OFF".into()), without_tls_max: Some(3) },
         }
     }
@@ -232,13 +235,9 @@ impl Server {
         self.effective(&options::default_groups(true, "10.11", true))
     }
 
-    pub fn sst_options(&self) -> Result<Effective, String> {
-        self.effective(&["sst".to_owned()])
-    }
-
     /// What its script does at the moment of a transfer: TLS or clear text.
     pub fn sst_is_tls(&self) -> bool {
-        self.sst_options().is_ok_and(|options| {
+        self.effective(&["sst".to_owned()]).is_ok_and(|options| {
             let set = |key: &str| options.effective(key).is_some();
             set("tkey") && set("tcert") && set("tca") && set("ssl_mode")
         })

@@ -266,6 +266,7 @@ fn write_option_files(server: &mut Server, index: usize, addresses: &str) {
         0o644,
     );
     disk.make_dirs(Path::new("/etc/mysql/conf.d"), ROOT, 0o755);
+    disk.put("/proc/net/tcp", "  sl  local_address rem_address   st\n", ROOT, 0o444);
     disk.put(
         SERVER_FILE,
         "[server]\n\n[mysqld]\nuser = mysql\npid-file = /run/mysqld/mysqld.pid\ndatadir = /var/lib/mysql\nbind-address = 0.0.0.0\n",

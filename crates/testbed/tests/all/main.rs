@@ -10,6 +10,7 @@ mod lab_elsewhere;
 mod lab_kills;
 mod lab_membership;
 mod lab_mixed;
+mod lab_outsider;
 mod lab_promises;
 mod lab_refusals;
 mod lab_scan;

@@ -3,13 +3,16 @@
 use std::path::Path;
 
 use change::Direction;
-use model::{Change, Noun, Verb};
+use model::{Change, Noun, Step, Verb};
+use providers::transit::kept_keys::forget_placed;
+use testbed::sim::world::TLS_DIR;
 use testbed::sim::{End, Operator, Rig, World};
 
 const SEED: u64 = 20_261_124;
 /// More than a change takes, and less than certificates are dated back.
 const LATE_MS: i64 = -3 * 60_000;
 const DAY_MS: i64 = 24 * 3_600_000;
+const KEY: &str = "/etc/mysql/sealion/node-key.pem";
 const LEASE: &str = "/var/lib/sealion/lease.json";
 
 fn change(verb: Verb) -> Change {
@@ -173,4 +176,67 @@ fn keys_that_no_undo_needs_any_more_are_removed_and_told() {
     // Another operator, who has an empty state directory.
     must(&Operator::new(&rig, "root@db2"), &change(Verb::Enable));
     assert_eq!((kept(&rig, "retired"), kept(&rig, "rotated")), (0, 0));
+}
+
+/// Seen by an outsider: the nodes kept the key of a change that nobody could go on with or take back.
+#[test]
+fn undo_over_an_abandoned_change_leaves_nothing_of_it() {
+    let rig = plain();
+    let one = Operator::new(&rig, "root@db1");
+    must(&one, &change(Verb::Enable));
+    let sealed = rig.shared.borrow().user_files();
+    must(&one, &change(Verb::Disable));
+
+    let incoming = Path::new("/var/lib/sealion/incoming");
+    let plan = one.plan(&change(Verb::Enable)).expect("a plan");
+    rig.shared.borrow_mut().servers[2].disk.read_only.push(incoming.into());
+    let end = one.apply(&plan);
+    assert!(!end.is_complete(), "{end:?}");
+    rig.shared.borrow_mut().servers[2].disk.read_only.clear();
+    assert!(one.abandon().is_complete());
+    let is_there = |index: usize| rig.shared.borrow().servers[index].disk.text(KEY).is_some();
+    assert!(is_there(0) && !is_there(2), "it had placed files on n1 and not on n3");
+
+    let end = one.go_on(Some(Direction::Back));
+    assert!(end.is_complete(), "{end:?}");
+    assert_eq!(letters(&rig), "SSS");
+    assert!(rig.shared.borrow().user_files() == sealed, "a file is not as it was before disable");
+    assert_eq!(kept(&rig, "retired"), 0, "keys are kept that nothing can need");
+
+    // And what was put back is sealion's to remove.
+    let end = one.go_on(Some(Direction::Back));
+    assert!(end.is_complete(), "{end:?}");
+    assert_eq!(letters(&rig), "PPP");
+    assert!((0..3).all(|index| !is_there(index)), "a key was left");
+}
+
+#[test]
+fn files_that_an_abandoned_change_placed_are_removed_by_their_hashes_where_nothing_refers_to_them() {
+    let rig = plain();
+    rig.shared.borrow_mut().servers[2].disk.read_only.push("/var/lib/sealion/incoming".into());
+    let plan = rig.plan(&change(Verb::Enable)).expect("a plan");
+    assert!(!rig.apply(&plan).is_complete());
+    rig.shared.borrow_mut().servers[2].disk.read_only.clear();
+    let cert = format!("{TLS_DIR}/node-cert.pem");
+    put(&rig, 1, &cert, b"of somebody else");
+    let steps: Vec<&Step> = plan.steps.iter().collect();
+    let forget = |rig: &Rig| {
+        forget_placed(&mut rig.transit("x"), "that change", &steps).join(
+            "
+",
+        )
+    };
+    let told = forget(&rig);
+    let text = |rig: &Rig, index: usize, path: &str| rig.shared.borrow().servers[index].disk.text(path);
+    assert!(
+        told.contains("n1: files that that change had placed were removed") && told.contains(KEY),
+        "{told}"
+    );
+    assert_eq!((text(&rig, 0, KEY), text(&rig, 0, &cert), text(&rig, 1, KEY)), (None, None, None));
+    assert_eq!(text(&rig, 1, &cert).as_deref(), Some("of somebody else"));
+
+    let rig = plain();
+    rig.must(&change(Verb::Enable));
+    assert_eq!(forget(&rig), "", "the servers use them");
+    assert!(text(&rig, 0, KEY).is_some());
 }

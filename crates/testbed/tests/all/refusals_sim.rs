@@ -628,11 +628,7 @@ fn an_idle_session_that_does_not_leave_is_cut_after_the_limit() {
     rig.shared.borrow_mut().servers[2].stubborn = Stubborn::Idle;
     rig.must(&change(Verb::Enable));
     let world = rig.shared.borrow();
-    assert!(
-        world.said.iter().any(|line| line.contains("n3: 1 idle sessions did not leave")),
-        "{:?}",
-        world.said
-    );
+    assert!(world.said.iter().any(|line| line.contains("n3: 1 sessions did not leave")), "{:?}", world.said);
     assert_eq!(world.app.failed, 0);
 }
 
@@ -791,4 +787,45 @@ fn a_node_that_does_not_start_does_not_keep_the_others_from_being_told() {
     rig.shared.borrow_mut().servers[0].broken = None;
     assert!(rig.resume(None).is_complete());
     assert!(rig.shared.borrow_mut().advance_until(5_000, World::is_whole));
+}
+
+/// What cannot be looked at is neither there nor gone, neither free nor taken.
+#[test]
+fn what_cannot_be_told_is_refused() {
+    let unreadable =
+        |path: &'static str| move |world: &mut World| world.servers[1].disk.unreadable.push(path.into());
+    enable_refuses(unreadable("/proc/net/tcp"), "n2", &["whether the ports are free", "cannot be told"]);
+    enable_refuses(
+        unreadable("/etc/mysql/sealion/node-key.pem"),
+        "n2",
+        &["what lies in /etc/mysql/sealion cannot be told"],
+    );
+    enable_refuses(
+        unreadable("/etc/mysql/sealion"),
+        "n2",
+        &["whether /etc/mysql/sealion can be written to cannot be told"],
+    );
+    enable_refuses(unreadable(GALERA_FILE), "n2", &["whether another tool writes", "cannot be told"]);
+    enable_refuses(
+        |world| world.servers[1].hides_live_settings = true,
+        "n2",
+        &["what was set live, and a restart would lose, cannot be told", "ERROR 1142"],
+    );
+}
+
+#[test]
+fn a_switch_of_transfers_is_found_in_whatever_group_it_stands() {
+    for (group, line) in [
+        ("sst", "encrypt=3"),
+        ("mysqld", "loose-encrypt=2"),
+        ("galera", "loose_ssl_mode=DISABLED"),
+        ("mariabackup", "ssl-mode=REQUIRED"),
+    ] {
+        let spoil = |world: &mut World| {
+            let disk = &mut world.servers[1].disk;
+            let text = disk.text(GALERA_FILE).expect("it is there");
+            disk.put(GALERA_FILE, format!("{text}\n[{group}]\n{line}\n"), 0, 0o640);
+        };
+        enable_refuses(spoil, "n2", &[&format!("[{group}] has a switch of its own")]);
+    }
 }

@@ -6,7 +6,7 @@ use model::{NodeName, Noun, Verb};
 use server::options::Effective;
 use server::{GaleraState, NodeView, ProviderOptions};
 
-use super::{Problem, Seen, problem};
+use super::{Problem, Seen, problem, unreadable_options};
 use crate::transit::world::Transit;
 
 pub fn check(transit: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
@@ -38,12 +38,7 @@ pub fn check(transit: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
         let effective = match node.effective() {
             Ok(effective) => effective,
             Err(error) => {
-                problems.push(problem(
-                    name,
-                    "its option files cannot be read",
-                    error.to_string(),
-                    "mend the file, then try again",
-                ));
+                problems.push(unreadable_options(name, &error));
                 continue;
             }
         };

@@ -34,7 +34,20 @@ pub fn check(transit: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
             ));
             continue;
         };
-        let Ok(Some(bytes)) = node.host().read(&setting.file, FILE_BYTES_MAX) else { continue };
+        let bytes = match node.host().read(&setting.file, FILE_BYTES_MAX) {
+            Ok(Some(bytes)) => bytes,
+            // It was there a moment ago.
+            Ok(None) => continue,
+            Err(error) => {
+                problems.push(problem(
+                    name,
+                    format!("whether another tool writes {} cannot be told", setting.file.display()),
+                    error.to_string(),
+                    "check the path and the rights of this user",
+                ));
+                continue;
+            }
+        };
         let text = String::from_utf8_lossy(&bytes).to_ascii_lowercase();
         for (at, line) in text.lines().enumerate() {
             if !line.trim_start().starts_with(['#', ';']) {

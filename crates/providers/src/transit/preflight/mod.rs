@@ -92,6 +92,11 @@ fn problem(
     }
 }
 
+/// Every check that reads option files says it in the same words, so that it is told once.
+fn unreadable_options(name: &NodeName, error: &NodeError) -> Problem {
+    problem(name, "its option files cannot be read", error.to_string(), "mend the file, then try again")
+}
+
 /// An error that is a reason brings a `why` and a `next` of its own: its `next` gives way to ours, so that a person reads
 /// each word once.
 fn one_reason(text: &str) -> String {

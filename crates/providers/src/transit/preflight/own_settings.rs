@@ -1,9 +1,10 @@
 //! Settings of the same purpose that are not ours are not overwritten.
 
 use model::{NodeName, Noun, Verb};
-use server::options::Effective;
+use server::SstOptions;
+use server::options::Setting;
 
-use super::{Problem, Seen, problem};
+use super::{Problem, Seen, problem, unreadable_options};
 use crate::transit::world::Transit;
 use crate::transit::{CA_FILE, CERT_FILE, KEY_FILE};
 
@@ -12,7 +13,7 @@ pub fn check(transit: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     if seen.change.verb == Verb::Rotate {
         return problems;
     }
-    for (name, _) in seen.up() {
+    for (name, view) in seen.up() {
         let Ok(node) = transit.node(name) else { continue };
         let tls_dir = node.spec().tls_dir.clone();
         let ours = |file: &str| tls_dir.join(file).display().to_string();
@@ -31,13 +32,20 @@ pub fn check(transit: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
                 (true, "tkey", ours(KEY_FILE)),
             ]);
         }
-        let (Ok(server), Ok(sst)) = (node.effective(), node.effective_sst()) else { continue };
+        let options = match SstOptions::of(node) {
+            Ok(options) => options,
+            Err(error) => {
+                problems.push(unreadable_options(name, &error));
+                continue;
+            }
+        };
         if seen.change.has(Noun::Sst) {
-            problems.extend(sst_mode(name, "[sst]", &sst));
-            problems.extend(sst_mode(name, "a group of the server", &server));
+            problems.extend(
+                options.switches(view.sst_method()).into_iter().filter_map(|one| sst_switch(name, one)),
+            );
         }
         for (is_sst, key, value) in wanted {
-            let effective = if is_sst { &sst } else { &server };
+            let effective = if is_sst { options.sst() } else { &options.server };
             if let Some(setting) = effective.effective(key)
                 && setting.value.as_deref() != Some(value.as_str())
             {
@@ -61,24 +69,22 @@ pub fn check(transit: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
 }
 
 /// What the scripts take as a switch besides files. `encrypt` 0 and `ssl-mode` VERIFY_CA leave or are what we write.
-fn sst_mode(name: &NodeName, group: &str, sst: &Effective) -> Vec<Problem> {
-    [("encrypt", ["0", ""].as_slice()), ("ssl_mode", ["VERIFY_CA"].as_slice())]
-        .into_iter()
-        .filter_map(|(key, fine)| {
-            let setting = sst.effective(key)?;
-            let value = setting.value.as_deref().unwrap_or("").trim();
-            (!fine.iter().any(|one| one.eq_ignore_ascii_case(value))).then(|| {
-                problem(
-                    name,
-                    format!("{group} has a switch of its own: {key}={value}"),
-                    format!(
-                        "{}:{} says so, and it would decide beside what sealion writes",
-                        setting.file.display(),
-                        setting.line
-                    ),
-                    "remove that line on every node at once (transfers fail while nodes differ), then plan again",
-                )
-            })
-        })
-        .collect()
+fn sst_switch(name: &NodeName, setting: &Setting) -> Option<Problem> {
+    let fine = if setting.key == "encrypt" { "0" } else { "VERIFY_CA" };
+    let value = setting.value.as_deref().unwrap_or("").trim();
+    (!fine.eq_ignore_ascii_case(value)).then(|| {
+        problem(
+            name,
+            format!(
+                "[{}] has a switch of its own for state transfers: {}={value}",
+                setting.group, setting.key
+            ),
+            format!(
+                "{}:{} says so, and it would decide beside what sealion writes",
+                setting.file.display(),
+                setting.line
+            ),
+            "remove that line on every node at once (transfers fail while nodes differ), then plan again",
+        )
+    })
 }

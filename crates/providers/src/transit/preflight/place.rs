@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use host::{HostError, ReadHost};
 use model::NodeName;
 
 use super::{Problem, Seen, problem};
@@ -11,8 +12,14 @@ use crate::transit::world::Transit;
 /// Keys, certificates, copies of option files and a journal are some 100 kB; a full disk is found before, not during.
 const FREE_BYTES_MIN: u64 = 8 * 1024 * 1024;
 
-fn existing(path: &Path, exists: impl Fn(&Path) -> bool) -> PathBuf {
-    path.ancestors().find(|dir| exists(dir)).map_or_else(|| PathBuf::from("/"), Path::to_owned)
+/// The directory itself, or the nearest above it that is there.
+fn existing(host: &dyn ReadHost, path: &Path) -> Result<PathBuf, HostError> {
+    for dir in path.ancestors() {
+        if host.facts(dir)?.is_some_and(|facts| facts.is_dir) {
+            return Ok(dir.to_owned());
+        }
+    }
+    Ok(PathBuf::from("/"))
 }
 
 pub fn check(transit: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
@@ -60,9 +67,18 @@ pub fn check(transit: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
         }
         let host = node.host();
         for dir in dirs {
-            let there = existing(&dir, |path| {
-                host.facts(path).is_ok_and(|facts| facts.is_some_and(|facts| facts.is_dir))
-            });
+            let there = match existing(host, &dir) {
+                Ok(there) => there,
+                Err(error) => {
+                    problems.push(problem(
+                        name,
+                        format!("whether {} can be written to cannot be told", dir.display()),
+                        error.to_string(),
+                        "check the path and the rights of this user",
+                    ));
+                    continue;
+                }
+            };
             if !host.writable(&there) {
                 problems.push(problem(
                     name,

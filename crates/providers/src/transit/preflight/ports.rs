@@ -6,7 +6,7 @@ use host::ports::listeners;
 use model::Verb;
 use server::NodeView;
 
-use super::{Problem, Seen, problem};
+use super::{Problem, Seen, problem, unreadable_options};
 use crate::transit::world::Transit;
 
 /// Source: MariaDB manual, wsrep_sst_receive_address.
@@ -21,9 +21,26 @@ pub fn check(transit: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
         let Ok(node) = transit.node(name) else { continue };
         let spec = node.spec().clone();
         // A transfer that is under way has its listener open; `members` says then that the node is not Synced.
-        let Some(open) = listeners(node.host()) else { continue };
-        let sst_bind =
-            node.effective_sst().ok().and_then(|sst| bind_of(sst.effective("sockopt")?.value.as_deref()?));
+        let open = match listeners(node.host()) {
+            Ok(open) => open,
+            Err(error) => {
+                problems.push(problem(
+                    name,
+                    "whether the ports are free that it listens on when it joins again cannot be told",
+                    error.to_string(),
+                    "run sealion where /proc of the node's machine can be read, then plan again",
+                ));
+                continue;
+            }
+        };
+        let sst = match node.effective_sst() {
+            Ok(sst) => sst,
+            Err(error) => {
+                problems.push(unreadable_options(name, &error));
+                continue;
+            }
+        };
+        let sst_bind = sst.effective("sockopt").and_then(|setting| bind_of(setting.value.as_deref()?));
         let places = [
             ("IST", ist_place(view, spec.galera_port + 1), &spec.address),
             ("SST", (sst_bind, sst_port(view)), &spec.address),

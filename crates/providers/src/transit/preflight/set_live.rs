@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use model::{NodeName, Verb};
 use server::{AfterRestart, LiveSetting, NodeError};
 
-use super::{Problem, Seen, problem};
+use super::{Problem, Seen, problem, unreadable_options};
 use crate::transit::quorum::first_line;
 use crate::transit::world::Transit;
 
@@ -78,7 +78,26 @@ pub fn check(transit: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     }
     let mut problems = Vec::new();
     for (name, _) in seen.up() {
-        for loss in losses(transit, name).unwrap_or_default() {
+        let Ok(node) = transit.node(name) else { continue };
+        if let Err(error) = node.effective() {
+            problems.push(unreadable_options(name, &error));
+            continue;
+        }
+        let losses = match losses(transit, name) {
+            Ok(losses) => losses,
+            // A restart could lose what makes it the node that it is.
+            Err(error) => {
+                problems.push(problem(
+                    name,
+                    "what was set live, and a restart would lose, cannot be told",
+                    error.to_string(),
+                    "let the inventory's account read information_schema.SYSTEM_VARIABLES (MySQL: \
+                     performance_schema.variables_info), then plan again",
+                ));
+                continue;
+            }
+        };
+        for loss in losses {
             if let Loss::Refused(setting, then) = loss {
                 problems.push(problem(
                     name,

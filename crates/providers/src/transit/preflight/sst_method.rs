@@ -2,7 +2,7 @@
 
 use model::{Noun, Verb};
 
-use super::{Problem, Seen, problem};
+use super::{Problem, Seen, problem, unreadable_options};
 use crate::transit::world::Transit;
 
 const KNOWN: [&str; 3] = ["rsync", "mariabackup", "rsync_wan"];
@@ -34,7 +34,13 @@ fn rsync_follows_clients(transit: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Prob
     let mut problems = Vec::new();
     for (name, view) in seen.up().filter(|(_, view)| view.sst_method().starts_with("rsync")) {
         let Ok(node) = transit.node(name) else { continue };
-        let has_key = node.effective_sst().is_ok_and(|sst| sst.effective("tkey").is_some());
+        let has_key = match node.effective_sst() {
+            Ok(sst) => sst.effective("tkey").is_some(),
+            Err(error) => {
+                problems.push(unreadable_options(name, &error));
+                continue;
+            }
+        };
         if !has_key && !view.offers_client_tls() {
             problems.push(problem(
                 name,

@@ -34,8 +34,19 @@ pub fn check(transit: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     for (name, _) in seen.up() {
         let Ok(node) = transit.node(name) else { continue };
         let tls_dir = node.spec().tls_dir.clone();
-        let read = |file: &str| node.host().read(&tls_dir.join(file), PEM_BYTES_MAX).ok().flatten();
-        let (key, cert, ca) = (read(KEY_FILE), read(CERT_FILE), read(CA_FILE));
+        let read = |file: &str| node.host().read(&tls_dir.join(file), PEM_BYTES_MAX);
+        let (key, cert, ca) = match (read(KEY_FILE), read(CERT_FILE), read(CA_FILE)) {
+            (Ok(key), Ok(cert), Ok(ca)) => (key, cert, ca),
+            (Err(error), ..) | (_, Err(error), _) | (.., Err(error)) => {
+                problems.push(problem(
+                    name,
+                    format!("what lies in {} cannot be told", tls_dir.display()),
+                    error.to_string(),
+                    "check the path and the rights of this user; nothing is written over what cannot be read",
+                ));
+                continue;
+            }
+        };
         if key.is_none() && cert.is_none() && ca.is_none() {
             if seen.change.verb == Verb::Rotate {
                 problems.push(problem(
@@ -47,11 +58,11 @@ pub fn check(transit: &mut Transit<'_>, seen: &Seen<'_>) -> Vec<Problem> {
             }
             continue;
         }
+        let missing: Vec<&str> = [(&key, KEY_FILE), (&cert, CERT_FILE), (&ca, CA_FILE)]
+            .into_iter()
+            .filter_map(|(bytes, file)| bytes.is_none().then_some(file))
+            .collect();
         let (Some(key), Some(cert), Some(ca)) = (key, cert, ca) else {
-            let missing: Vec<&str> = [KEY_FILE, CERT_FILE, CA_FILE]
-                .into_iter()
-                .filter(|file| node.host().facts(&tls_dir.join(file)).is_ok_and(|facts| facts.is_none()))
-                .collect();
             problems.push(problem(
                 name,
                 format!("{} is incomplete", tls_dir.display()),

@@ -85,7 +85,7 @@ fn placed(node: &dyn WriteNode) -> Result<Hashes, StepError> {
 }
 
 /// Which of the three files are there, and whether they are those that sealion placed. `None` as bytes: not there.
-fn in_place(node: &dyn WriteNode) -> Result<Vec<(&'static str, bool)>, StepError> {
+pub fn in_place(node: &dyn WriteNode) -> Result<Vec<(&'static str, bool)>, StepError> {
     let hashes = placed(node)?;
     let dir = &node.spec().tls_dir;
     let mut found = Vec::new();
@@ -130,7 +130,7 @@ pub fn finish_placing(node: &mut dyn WriteNode) -> Result<(), StepError> {
         // The server's own user must read them, and nobody else: as the owner of the running process or of the datadir.
         let owner = owner::of_server(node);
         let host = node.write_host();
-        let group = host.facts(&dir).ok().flatten().map(|facts| facts.gid);
+        let group = host.facts(&dir).map_err(fail)?.map(|facts| facts.gid);
         let owner = owner.map(|(uid, gid)| (uid, group.unwrap_or(gid)));
         host.make_dir(&dir, 0o700, owner).map_err(fail)?;
         for (name, mode) in PLACED {
@@ -142,6 +142,24 @@ pub fn finish_placing(node: &mut dyn WriteNode) -> Result<(), StepError> {
         }
     }
     discard_incoming(node)
+}
+
+/// Removes the files that sealion placed, by their hashes, and returns which those were. Others are left.
+pub fn remove_placed(node: &mut dyn WriteNode) -> Result<Vec<PathBuf>, StepError> {
+    let spec = node.spec().clone();
+    let found = in_place(node)?;
+    let host = node.write_host();
+    let mut removed = Vec::new();
+    for (file, _) in found.iter().filter(|(_, is_ours)| *is_ours) {
+        let path = spec.tls_dir.join(file);
+        host.remove(&path).map_err(fail)?;
+        removed.push(path);
+    }
+    if found.iter().all(|(_, is_ours)| *is_ours) {
+        host.remove(&spec.state_dir.join(PLACED_FILE)).map_err(fail)?;
+    }
+    host.remove_dir(&spec.tls_dir).map_err(fail)?;
+    Ok(removed)
 }
 
 /// Whether a replacement was cut short.
@@ -165,25 +183,61 @@ pub fn discard_incoming(node: &mut dyn WriteNode) -> Result<(), StepError> {
     host.remove_dir(&dir).map_err(fail)
 }
 
-/// `Ok(None)`: nothing there. `Err`: something is there that cannot serve.
-pub fn sound(transit: &mut Transit<'_>, name: &NodeName) -> Result<Option<String>, StepError> {
+/// What lies in a node's `tls_dir`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Lies {
+    /// Not all three files.
+    Incomplete,
+    /// They are there and cannot serve, with the reason: a kill between two renames leaves such a pair.
+    Unsound(String),
+    /// The serial of the leaf.
+    Sound(String),
+}
+
+impl Lies {
+    pub fn serial(&self) -> Option<&str> {
+        match self {
+            Self::Sound(serial) => Some(serial),
+            Self::Incomplete | Self::Unsound(_) => None,
+        }
+    }
+}
+
+/// # Errors
+/// A file is there and cannot be read: nobody can say what it holds, and nothing is written over it.
+pub fn lies(transit: &mut Transit<'_>, name: &NodeName) -> Result<Lies, StepError> {
     let now = transit.unix_s();
     let node = transit.node(name)?;
     let dir = node.spec().tls_dir.clone();
     let read = |file: &str| node.host().read(&dir.join(file), PEM_BYTES_MAX).map_err(fail);
     let (key, cert, ca) = (read(KEY_FILE)?, read(CERT_FILE)?, read(CA_FILE)?);
-    let (Some(key), Some(cert), Some(ca)) = (key, cert, ca) else { return Ok(None) };
-    trust::pair_matches(&cert, &key).map_err(fail)?;
-    trust::chain_ok(&cert, &ca, now).map_err(fail)?;
-    let leaf = trust::inspect(&cert).map_err(fail)?;
-    Ok(leaf.first().map(|leaf| leaf.serial_hex.clone()))
+    let (Some(key), Some(cert), Some(ca)) = (key, cert, ca) else { return Ok(Lies::Incomplete) };
+    let leaf = trust::pair_matches(&cert, &key)
+        .and_then(|()| trust::chain_ok(&cert, &ca, now))
+        .and_then(|()| trust::inspect(&cert));
+    Ok(match leaf {
+        Ok(leaf) => leaf.first().map_or(Lies::Incomplete, |leaf| Lies::Sound(leaf.serial_hex.clone())),
+        Err(error) => Lies::Unsound(error.to_string()),
+    })
+}
+
+/// The same, where it must be able to serve; `None`: not all three files.
+///
+/// # Errors
+/// It cannot, or cannot be read.
+pub fn sound(transit: &mut Transit<'_>, name: &NodeName) -> Result<Option<String>, StepError> {
+    match lies(transit, name)? {
+        Lies::Incomplete => Ok(None),
+        Lies::Unsound(why) => Err(fail(why)),
+        Lies::Sound(serial) => Ok(Some(serial)),
+    }
 }
 
 /// What still refers to the files: the running server, or what it will read at its next start.
 ///
 /// # Errors
 /// That cannot be told: the server runs and does not answer, or its option files cannot be read.
-fn in_use(node: &mut dyn WriteNode) -> Result<Option<String>, StepError> {
+pub fn in_use(node: &mut dyn WriteNode) -> Result<Option<String>, StepError> {
     let ours = node.spec().tls_dir.join(KEY_FILE).display().to_string();
     match node.view() {
         Ok(view) => {
@@ -244,10 +298,9 @@ impl StepKind for Files {
         if is_placing(transit.node(&name)?)? {
             return Ok(StepCheck::Ready);
         }
-        // A pair that does not match is what a kill between two renames leaves: it is written again.
-        Ok(match sound(transit, &name) {
-            Ok(Some(serial)) => StepCheck::AlreadyDone(format!("serial {serial} is in place")),
-            Ok(None) | Err(_) => StepCheck::Ready,
+        Ok(match lies(transit, &name)? {
+            Lies::Sound(serial) => StepCheck::AlreadyDone(format!("serial {serial} is in place")),
+            Lies::Incomplete | Lies::Unsound(_) => StepCheck::Ready,
         })
     }
 
@@ -256,16 +309,7 @@ impl StepKind for Files {
         if direction == Direction::Back {
             let node = transit.node(&name)?;
             discard_incoming(node)?;
-            let spec = node.spec().clone();
-            let found = in_place(node)?;
-            let host = node.write_host();
-            for (file, _) in found.iter().filter(|(_, is_ours)| *is_ours) {
-                host.remove(&spec.tls_dir.join(file)).map_err(fail)?;
-            }
-            if found.iter().all(|(_, is_ours)| *is_ours) {
-                host.remove(&spec.state_dir.join(PLACED_FILE)).map_err(fail)?;
-            }
-            return host.remove_dir(&spec.tls_dir).map_err(fail);
+            return remove_placed(node).map(|_| ());
         }
         let (leaf, ca_pem) = issue(transit, &name)?;
         place(transit.node(&name)?, &leaf, &ca_pem)

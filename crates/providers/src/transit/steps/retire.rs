@@ -5,7 +5,7 @@ use change::{Direction, StepCheck, StepError};
 use model::Step;
 use server::WriteNode;
 
-use super::files::discard_incoming;
+use super::files::{discard_incoming, in_place, in_use, place_bytes};
 use super::{StepKind, fail, only_node};
 use crate::transit::owner;
 use crate::transit::world::Transit;
@@ -15,10 +15,55 @@ pub struct Retire;
 pub const RETIRE: Retire = Retire;
 
 const PEM_BYTES_MAX: u64 = 1024 * 1024;
+/// In sealion's own directory.
+const KEPT: &str = "retired";
 const FILES: [(&str, u32); 3] = [(KEY_FILE, 0o600), (CERT_FILE, 0o644), (CA_FILE, 0o644)];
 
 fn is_there(node: &dyn WriteNode, file: &str) -> Result<bool, StepError> {
     node.host().facts(&node.spec().tls_dir.join(file)).map(|facts| facts.is_some()).map_err(fail)
+}
+
+fn so_already() -> StepCheck {
+    StepCheck::AlreadyDone("so already".into())
+}
+
+/// What was taken off the node, if all of it is kept.
+fn kept(node: &dyn WriteNode) -> Result<Option<[Vec<u8>; 3]>, StepError> {
+    let keep = node.spec().state_dir.join(KEPT);
+    let read = |file: &str| node.host().read(&keep.join(file), PEM_BYTES_MAX).map_err(fail);
+    let [(key, _), (cert, _), (ca, _)] = FILES;
+    Ok(match (read(key)?, read(cert)?, read(ca)?) {
+        (Some(key), Some(cert), Some(ca)) => Some([key, cert, ca]),
+        _ => None,
+    })
+}
+
+/// What stands where undo would put back what was taken off.
+enum Later {
+    /// Nothing is kept: it was put back.
+    Nothing,
+    /// Half of an undo, or files that sealion placed and nothing refers to.
+    Replaceable,
+    Needed(String),
+}
+
+fn later(node: &mut dyn WriteNode) -> Result<Later, StepError> {
+    let Some(kept) = kept(node)? else { return Ok(Later::Nothing) };
+    let mut is_same = true;
+    for ((file, _), bytes) in FILES.iter().zip(&kept) {
+        let here = node.host().read(&node.spec().tls_dir.join(file), PEM_BYTES_MAX).map_err(fail)?;
+        is_same &= here.as_ref() == Some(bytes);
+    }
+    if is_same {
+        return Ok(Later::Replaceable);
+    }
+    if !in_place(node)?.iter().all(|(_, is_ours)| *is_ours) {
+        return Ok(Later::Needed("sealion did not write all of it".into()));
+    }
+    Ok(match in_use(node)? {
+        Some(user) => Later::Needed(format!("{user} refers to it")),
+        None => Later::Replaceable,
+    })
 }
 
 impl StepKind for Retire {
@@ -37,15 +82,43 @@ impl StepKind for Retire {
         for (file, _) in FILES {
             there += usize::from(is_there(node, file)?);
         }
-        let done = if direction == Direction::Forward { there == 0 } else { there == FILES.len() };
-        Ok(if done { StepCheck::AlreadyDone("so already".into()) } else { StepCheck::Ready })
+        if direction == Direction::Forward {
+            return Ok(if there == 0 { so_already() } else { StepCheck::Ready });
+        }
+        if there < FILES.len() {
+            return Ok(StepCheck::Ready);
+        }
+        // A later change that was given up may have placed others meanwhile.
+        match later(node)? {
+            Later::Nothing => Ok(so_already()),
+            Later::Replaceable => Ok(StepCheck::Ready),
+            Later::Needed(why) => {
+                let spec = node.spec();
+                Ok(StepCheck::AlreadyDone(format!(
+                    "what lies in {} is of a later change and is left there, since {why}; what was taken off is not put back: {}",
+                    spec.tls_dir.display(),
+                    spec.state_dir.join(KEPT).display()
+                )))
+            }
+        }
     }
 
     fn act(&self, transit: &mut Transit<'_>, step: &Step, direction: Direction) -> Result<(), StepError> {
         let node = transit.node(&only_node(step)?)?;
         let spec = node.spec().clone();
-        let keep = spec.state_dir.join("retired");
+        let keep = spec.state_dir.join(KEPT);
         discard_incoming(node)?;
+        if direction == Direction::Back
+            && let Some([key, cert, ca]) = kept(node)?
+        {
+            // All three as one: a pair that does not match would keep the server from starting.
+            place_bytes(node, [&key, &cert, &ca])?;
+            let host = node.write_host();
+            for (file, _) in FILES {
+                host.remove(&keep.join(file)).map_err(fail)?;
+            }
+            return host.remove_dir(&keep).map_err(fail);
+        }
         let owner = owner::of_server(node);
         let host = node.write_host();
         let (from, to) = match direction {
@@ -71,10 +144,8 @@ impl StepKind for Retire {
         direction: Direction,
     ) -> Result<String, StepError> {
         match self.check(transit, step, direction)? {
-            StepCheck::AlreadyDone(_) => Ok(match direction {
-                Direction::Forward => "taken off the node".into(),
-                Direction::Back => "put back".into(),
-            }),
+            StepCheck::AlreadyDone(_) if direction == Direction::Forward => Ok("taken off the node".into()),
+            StepCheck::AlreadyDone(_) => Ok("put back".into()),
             _ => Err(fail("the files are not where they should be")),
         }
     }

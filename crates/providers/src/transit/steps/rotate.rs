@@ -4,7 +4,7 @@ use change::{Direction, StepCheck, StepError};
 use model::{NodeName, Step};
 use serde::{Deserialize, Serialize};
 
-use super::files::{finish_placing, is_placing, issue, place, place_bytes, sound};
+use super::files::{finish_placing, is_placing, issue, lies, place, place_bytes, sound};
 use super::{StepKind, fail, only_node, params};
 use crate::transit::world::Transit;
 use crate::transit::{CA_FILE, CERT_FILE, KEY_FILE};
@@ -39,11 +39,11 @@ impl StepKind for Rotate {
     ) -> Result<StepCheck, StepError> {
         let RotateParams { serial_before } = params(step)?;
         let name = only_node(step)?;
-        let on_disk = sound(transit, &name).ok().flatten();
+        let on_disk = lies(transit, &name)?;
         let live = served(transit, &name)?;
         let is_old = live == serial_before;
         let is_whole = !is_placing(transit.node(&name)?)?;
-        let agree = is_whole && on_disk.as_deref() == Some(live.as_str());
+        let agree = is_whole && on_disk.serial() == Some(live.as_str());
         Ok(match direction {
             Direction::Forward if agree && !is_old => StepCheck::AlreadyDone(format!("serves serial {live}")),
             Direction::Back if agree && is_old => StepCheck::AlreadyDone(format!("serves serial {live}")),
@@ -69,8 +69,8 @@ impl StepKind for Rotate {
             place_bytes(node, [&key, &cert, &ca])?;
             return node.reload_tls().map_err(fail);
         }
-        let on_disk = sound(transit, &name).ok().flatten();
-        if on_disk.as_deref() == Some(&serial_before) {
+        let on_disk = lies(transit, &name)?;
+        if on_disk.serial() == Some(&serial_before) {
             let host = transit.node(&name)?.write_host();
             host.make_dir(&keep, 0o700, None).map_err(fail)?;
             for (file, mode) in [(KEY_FILE, 0o600), (CERT_FILE, 0o644), (CA_FILE, 0o644)] {
@@ -80,7 +80,7 @@ impl StepKind for Rotate {
             }
         }
         // A sound pair that is not the old one was placed before a kill: only the reload is missing.
-        if on_disk.is_none() || on_disk.as_deref() == Some(&serial_before) {
+        if on_disk.serial().is_none_or(|serial| serial == serial_before) {
             let (leaf, ca_pem) = issue(transit, &name)?;
             place(transit.node(&name)?, &leaf, &ca_pem)?;
             sound(transit, &name)?;
@@ -105,7 +105,7 @@ impl StepKind for Rotate {
             )));
         }
         let node = transit.node(&name)?;
-        if node.view().is_ok_and(|view| view.offers_client_tls()) {
+        if node.view().map_err(fail)?.offers_client_tls() {
             let pem = node.client_leaf().map_err(fail)?;
             let client = trust::inspect(pem.as_bytes()).map_err(fail)?;
             if client.first().is_none_or(|leaf| leaf.serial_hex != live) {

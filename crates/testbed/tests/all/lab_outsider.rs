@@ -1,0 +1,219 @@
+//! What an outsider made `status` and `undo` say that was not so, one thing after the other on one lab: a second bind address, two
+//! sessions of one port, a switch of state transfers in another group, certificates that are not those in the files, a `tls_dir`
+//! behind links, and a rotation that was given up.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::Value;
+use testbed::real::hand::{NODES, a_ca, now_unix, place_leaf};
+use testbed::real::{LabSpec, Program, RealLab, files_below, lab_slot, wait_for};
+
+const WHOLE_S_MAX: u64 = 120;
+const HELD_S_MAX: u64 = 120;
+const SEEN_S_MAX: u64 = 60;
+const OFTEN: Duration = Duration::from_millis(200);
+/// A session that says nothing more while it is looked at.
+const NEVER: Duration = Duration::from_secs(600);
+const DAY_S: i64 = 86_400;
+/// An address of no node, from which two sessions come with one port.
+const TWIN: &str = "127.66.0.1:45000";
+const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+/// A file as it was; put back at the end, also of a panic.
+struct PutBack(PathBuf, Vec<u8>);
+
+impl PutBack {
+    fn of(path: PathBuf) -> Self {
+        let bytes = std::fs::read(&path).expect("readable");
+        Self(path, bytes)
+    }
+}
+
+impl Drop for PutBack {
+    fn drop(&mut self) {
+        std::fs::write(&self.0, &self.1).expect("writable");
+    }
+}
+
+fn row<'l>(look: &'l Value, node: &str, what: &str) -> &'l Value {
+    let nodes = look["nodes"].as_array().expect("nodes");
+    let of = nodes.iter().find(|one| one["node"] == node).expect("a node of the lab");
+    let rows = of["rows"].as_array().expect("rows");
+    let is_it = |row: &&Value| row["what"].as_str().is_some_and(|word| word.split(' ').next() == Some(what));
+    rows.iter().find(is_it).expect("it has a row")
+}
+
+fn client_link(lab: &RealLab, node: &str) -> Value {
+    let look = lab.look(true);
+    let links = look["links"].as_array().expect("links");
+    let is_it = |link: &&Value| {
+        link["link"]["kind"] == "client"
+            && [&link["link"]["a"], &link["link"]["b"]].iter().any(|end| **end == node)
+    };
+    links.iter().find(is_it).expect("it has a client link").clone()
+}
+
+/// Takes one connection at `127.0.0.1:port` on to `to`, from [`TWIN`].
+fn twin(lab: &RealLab, port: u16, to: SocketAddr) -> (Program, SocketAddr) {
+    let mut command = lab.command(&["lab", "exec", "--", "socat", "-d", "-d"]);
+    command
+        .arg(format!("TCP-LISTEN:{port},bind=127.0.0.1,reuseaddr"))
+        .arg(format!("TCP:{to},bind={TWIN},reuseaddr"));
+    let mut program = Program::start(command);
+    assert!(program.says("listening on", Duration::from_secs(30)), "{}", program.stderr());
+    (program, SocketAddr::new(LOCALHOST, port))
+}
+
+#[test]
+fn what_an_outsider_was_told_is_so() {
+    let _alone = lab_slot();
+    let lab = RealLab::up(LabSpec::GALERA);
+
+    lab.now("n3 takes clients on a second address, and tls_dir is a link on every node");
+    let n3 = lab.file().node("n3").expect("a node of the lab").address;
+    lab.set_option("n3", "galera", "bind-address", Some(&format!("{n3},{LOCALHOST}")));
+    lab.stop("n3");
+    lab.begin_start("n3");
+    for node in NODES {
+        let (link, behind) = (lab.tls_dir(node), lab.home().join(format!("tls-of-{node}")));
+        std::fs::create_dir(&behind).expect("ours");
+        let _ = std::fs::remove_dir(&link);
+        symlink(&behind, &link).expect("ours");
+    }
+    lab.all_synced(Duration::from_secs(WHOLE_S_MAX));
+    let before = lab.files();
+
+    lab.now("a switch in a server group refuses the plan");
+    {
+        let _back = PutBack::of(lab.galera_cnf("n2"));
+        lab.set_option("n2", "galera", "loose-encrypt", Some("4"));
+        let said = lab.run(&["plan", "enable"]).exits(6);
+        assert!(
+            said.stderr.contains("[galera] has a switch of its own") && said.stderr.contains("n2:"),
+            "{said}"
+        );
+    }
+
+    lab.now("enable");
+    let hash = lab.plan_hash("enable");
+    lab.run(&["enable", "--yes", &hash[..12]]).exits(0);
+
+    certificates_that_are_not_those_of_the_files(&lab);
+    a_switch_in_a_server_group(&lab);
+    clients_on_a_second_address(&lab, SocketAddr::new(n3, lab::layout::SQL_PORT));
+
+    lab.now("a rotation is given up half-way, and enable is undone");
+    let hash = lab.plan_hash("rotate");
+    let moment = "R1.n2:acting";
+    let mut change = lab.start(&["rotate", "--yes", &hash[..12]], Some(moment));
+    let is_there = change.says(&format!("held at {moment} "), Duration::from_secs(HELD_S_MAX));
+    assert!(is_there, "{}", change.stderr());
+    lab.ended(change.kill());
+    lab.run(&["abandon", "--yes", &hash[..12]]).exits(0);
+    let kept = || -> Vec<PathBuf> {
+        let dirs = NODES.map(|node| lab.node_dir(node).join("sealion"));
+        let files = dirs.iter().flat_map(|dir| files_below(dir));
+        files.filter(|path| path.file_name().is_some_and(|name| name == "node-key.pem")).collect()
+    };
+    assert_eq!(kept().len(), 1, "n1's former key is kept for an undo of the rotation: {:?}", kept());
+    let said = lab.run(&["undo"]).exits(0);
+    assert_eq!(kept(), Vec::<PathBuf>::new(), "keys are kept that nothing can need: {said}");
+    assert!(lab.files() == before, "a file is not as it was");
+    for node in NODES {
+        let link = lab.tls_dir(node);
+        assert!(link.is_symlink() && link.is_dir(), "{} is no link any more", link.display());
+        assert_eq!(files_below(&link), Vec::<PathBuf>::new());
+    }
+    assert_eq!(lab.letters(), "PPP");
+}
+
+fn certificates_that_are_not_those_of_the_files(lab: &RealLab) {
+    lab.now("a certificate that was replaced and not reloaded: the served one is shown");
+    let dir = lab.tls_dir("n1");
+    let served = row(&lab.look(false), "n1", "galera")["not_after_unix"].as_i64().expect("a date");
+    {
+        let _back = ["node-cert.pem", "node-key.pem"].map(|file| PutBack::of(dir.join(file)));
+        place_leaf(&dir, &a_ca("another"), Some(now_unix() + 3 * DAY_S));
+        let look = lab.look(false);
+        for what in ["galera", "client"] {
+            let row = row(&look, "n1", what);
+            assert_eq!(
+                (&row["not_after_of"], row["not_after_unix"].as_i64()),
+                (&"served".into(), Some(served)),
+                "{row:#}"
+            );
+        }
+        // The file is what the next start serves, and is judged too.
+        let findings = look["findings"].as_array().expect("findings");
+        let expiry =
+            findings.iter().find(|one| one["rule"] == "SL2003" && one["subject"] == "n1").expect("judged");
+        assert_eq!(expiry["verdict"], "fail", "{expiry:#}");
+    }
+
+    lab.now("a port that shows no certificate: that is said, and the date is the file's");
+    let text = std::fs::read_to_string(lab.dir.join("sealion.toml")).expect("the lab has an inventory");
+    let inventory = lab.dir.join("deaf.toml");
+    std::fs::write(&inventory, text.replace("galera_port = 4567", "galera_port = 4999")).expect("writable");
+    let inventory = inventory.display().to_string();
+    let words = ["status", "--look-ms", "0", "--inventory", &inventory];
+    let look = lab.run(&[&words[..], &["--format", "json"]].concat()).exits(0).json();
+    let galera = row(&look, "n1", "galera");
+    assert_eq!(galera["not_after_of"], "file", "{galera:#}");
+    assert!(galera["served_unknown"].as_str().unwrap_or_default().contains("port 4999"), "{galera:#}");
+    assert_eq!(row(&look, "n1", "client")["not_after_of"], "served");
+    let said = lab.run(&words).exits(0);
+    assert!(
+        said.stdout.contains("could not be read (port 4999") && said.stdout.contains("the file's"),
+        "{said}"
+    );
+}
+
+fn a_switch_in_a_server_group(lab: &RealLab) {
+    lab.now("a switch of state transfers in a server group is seen");
+    let _back = PutBack::of(lab.galera_cnf("n2"));
+    assert_eq!(row(&lab.look(false), "n2", "sst")["effective"], "TLS");
+    lab.set_option("n2", "galera", "loose-ssl-mode", Some("DISABLED"));
+    let look = lab.look(false);
+    assert_ne!(row(&look, "n2", "sst")["effective"], "TLS", "{look:#}");
+    let findings = look["findings"].as_array().expect("findings");
+    let sst = findings.iter().find(|one| one["rule"] == "SL3002" && one["subject"] == "n2").expect("judged");
+    assert_ne!(sst["verdict"], "pass", "{sst:#}");
+    assert_eq!(row(&look, "n1", "sst")["effective"], "TLS");
+}
+
+fn clients_on_a_second_address(lab: &RealLab, first: SocketAddr) {
+    lab.now("two sessions come from one address and port, and one of them says nothing");
+    let set = |word: &str| {
+        let sql = format!("SET GLOBAL require_secure_transport={word}");
+        lab.sql("n3").expect("n3 answers").execute(&sql).expect("a statement");
+    };
+    set("OFF");
+    let second = SocketAddr::new(LOCALHOST, first.port());
+    let (one, at_one) = twin(lab, 7001, first);
+    let (two, at_two) = twin(lab, 7002, second);
+    let sealed = lab.talk_to(at_one, OFTEN, true);
+    let silent = lab.talk_to(at_two, NEVER, false);
+    let seen = wait_for(Duration::from_secs(SEEN_S_MAX), || {
+        let link = client_link(lab, "n3");
+        // The first look may still see it log in.
+        (link["tcp_sessions"] == 2 && link["seen"] != "plain").then_some(link)
+    });
+    let link = seen.expect("both are connected");
+    assert_eq!(link["seen"], "unknown", "{link:#}");
+    assert!(link["why"].as_str().unwrap_or_default().contains("no packet of 1 session(s)"), "{link:#}");
+    silent.stop();
+    lab.ended(two.kill());
+
+    lab.now("clear text on the second address beside TLS on the first");
+    let clear = lab.talk_to(second, OFTEN, false);
+    let link = client_link(lab, "n3");
+    assert_eq!(link["seen"], "plain", "{link:#}");
+    assert!(!link["cleartext_clients"].as_array().expect("somebody").is_empty(), "{link:#}");
+    clear.stop();
+    sealed.stop();
+    lab.ended(one.kill());
+    set("ON");
+}
