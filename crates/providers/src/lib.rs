@@ -1,6 +1,24 @@
-//! What can be changed, as steps for the engine: `transit` (Galera, SST, clients and their certificates).
+//! What can be changed, as steps for the engine: today TLS for Galera replication, SST and clients, with their certificates.
 //!
 //! A provider plans from what it sees, and proves its post-checks by looking anew, through [`server::ReadNode`] and
 //! [`model::Look`]. Only a step's action is handed [`server::WriteNode`].
+//!
+//! At this level stands what every provider shares: a [`World`] of nodes, kinds of [`steps`], what is written on a node ([`edit`],
+//! [`files`]), and checks before a change ([`preflight`]). [`galera`] is the provider for a Galera cluster.
 
-pub mod transit;
+mod by_hand;
+pub mod edit;
+pub mod files;
+pub mod galera;
+pub mod kept_keys;
+mod left;
+mod owner;
+pub mod preflight;
+pub mod steps;
+mod unified;
+mod world;
+
+pub use galera::{PlanError, equip, plan};
+pub use left::left_as;
+pub use preflight::{Problem, preflight};
+pub use world::{Authority, Limits, World};

@@ -1,0 +1,92 @@
+//! Room and rights for what will be written.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use model::NodeName;
+
+use super::{Problem, Seen, problem};
+use crate::world::World;
+
+/// Keys, certificates, copies of option files and a journal are some 100 kB; a full disk is found before, not during.
+const FREE_BYTES_MIN: u64 = 8 * 1024 * 1024;
+
+fn existing(path: &Path, exists: impl Fn(&Path) -> bool) -> PathBuf {
+    path.ancestors().find(|dir| exists(dir)).map_or_else(|| PathBuf::from("/"), Path::to_owned)
+}
+
+pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    // On other machines the same path is another file, and there state_dir is the same too.
+    let mut files: BTreeMap<PathBuf, (NodeName, PathBuf)> = BTreeMap::new();
+    for (name, _) in seen.up() {
+        let Ok(node) = world.node(name) else { continue };
+        let spec = node.spec().clone();
+        let mut dirs = vec![spec.tls_dir.clone(), spec.state_dir.clone()];
+        if let Ok(effective) = node.effective()
+            && let Some(setting) = effective
+                .effective("wsrep_provider_options")
+                .or_else(|| effective.effective("wsrep_cluster_address"))
+            && let Some(dir) = setting.file.parent()
+        {
+            dirs.push(dir.to_owned());
+            let shared = files.insert(setting.file.clone(), (name.clone(), spec.state_dir.clone()));
+            if let Some((other, _)) = shared.filter(|(_, state_dir)| *state_dir != spec.state_dir) {
+                problems.push(problem(
+                    name,
+                    format!("its options stand in the same file as those of {other}"),
+                    format!(
+                        "{} sets them for both, so one node could not be changed without the other",
+                        setting.file.display()
+                    ),
+                    "give each node a file of its own, and name it as defaults_file in the inventory",
+                ));
+            }
+            match node.host().facts(&setting.file) {
+                Ok(Some(facts)) if facts.links > 1 => problems.push(problem(
+                    name,
+                    format!("{} has {} names (hard links)", setting.file.display(), facts.links),
+                    "a new version of it would be seen under one of them only",
+                    "copy it onto itself (cp -p FILE FILE.new && mv FILE.new FILE), or make the others symbolic links; then try again",
+                )),
+                Ok(_) => {}
+                Err(error) => problems.push(problem(
+                    name,
+                    "its option file cannot be looked at",
+                    error.to_string(),
+                    "check the path and the rights of this user",
+                )),
+            }
+        }
+        let host = node.host();
+        for dir in dirs {
+            let there = existing(&dir, |path| {
+                host.facts(path).is_ok_and(|facts| facts.is_some_and(|facts| facts.is_dir))
+            });
+            if !host.writable(&there) {
+                problems.push(problem(
+                    name,
+                    format!("{} cannot be written to", there.display()),
+                    "it belongs to another user, or its file system is read-only",
+                    "run sealion as a user who may write there, or remount it",
+                ));
+            }
+            match host.free_bytes(&there) {
+                Ok(free) if free < FREE_BYTES_MIN => problems.push(problem(
+                    name,
+                    format!("the disk of {} is full", there.display()),
+                    format!("{free} bytes are free, {FREE_BYTES_MIN} are wanted"),
+                    "make room, then try again",
+                )),
+                Ok(_) => {}
+                Err(error) => problems.push(problem(
+                    name,
+                    "free space cannot be seen",
+                    error.to_string(),
+                    "check the path",
+                )),
+            }
+        }
+    }
+    problems
+}

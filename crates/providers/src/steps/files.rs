@@ -1,0 +1,136 @@
+//! Puts key, certificate and CA on a node, owned by the server's user, before anything refers to them.
+
+use change::{Direction, StepCheck, StepError};
+use model::Step;
+use server::{NodeError, ProviderOptions, WriteNode};
+
+use super::{StepKind, fail, only_node};
+use crate::files::{KEY_FILE, PLACED_FILE, discard_incoming, in_place, is_placing, issue, place, sound};
+use crate::owner;
+use crate::world::World;
+
+pub struct Files;
+pub const FILES: Files = Files;
+
+/// What still refers to the files: the running server, or what it will read at its next start.
+///
+/// # Errors
+/// That cannot be told: the server runs and does not answer, or its option files cannot be read.
+fn in_use(node: &mut dyn WriteNode) -> Result<Option<String>, StepError> {
+    let ours = node.spec().tls_dir.join(KEY_FILE).display().to_string();
+    match node.view() {
+        Ok(view) => {
+            if view.provider_options().get("socket.ssl_key") == Some(ours.as_str()) {
+                return Ok(Some("wsrep_provider_options of the running server".into()));
+            }
+            if view.variable("ssl_key") == Some(ours.as_str()) {
+                return Ok(Some("ssl_key of the running server".into()));
+            }
+        }
+        // What does not run refers to nothing.
+        Err(NodeError::Down { .. }) => {}
+        Err(error) => return Err(fail(error)),
+    }
+    let files = node.effective().map_err(fail)?;
+    let options = files.effective("wsrep_provider_options").and_then(|setting| setting.value.clone());
+    let options = ProviderOptions::parse(options.as_deref().unwrap_or(""));
+    if options.get("socket.ssl_key") == Some(ours.as_str()) {
+        return Ok(Some("wsrep_provider_options in an option file".into()));
+    }
+    if files.effective("ssl_key").is_some_and(|setting| setting.value.as_deref() == Some(ours.as_str())) {
+        return Ok(Some("ssl_key in an option file".into()));
+    }
+    let sst = node.effective_sst().map_err(fail)?;
+    let is_sst = sst.effective("tkey").is_some_and(|setting| setting.value.as_deref() == Some(ours.as_str()));
+    Ok(is_sst.then(|| "tkey of [sst] in an option file".into()))
+}
+
+impl StepKind for Files {
+    fn kind(&self) -> &'static str {
+        "files"
+    }
+
+    fn check(
+        &self,
+        world: &mut World<'_>,
+        step: &Step,
+        direction: Direction,
+    ) -> Result<StepCheck, StepError> {
+        let name = only_node(step)?;
+        if direction == Direction::Back {
+            let node = world.node(&name)?;
+            let dir = node.spec().tls_dir.clone();
+            let ours = in_place(node)?.iter().any(|(_, is_ours)| *is_ours);
+            if let Some(user) = in_use(node)? {
+                return Ok(StepCheck::Blocked(format!(
+                    "{name}: the files in {} are not removed\n  why:  {user} refers to them, and the server would not start without\n  \
+                     next: sealion status; undo or disable what uses them first",
+                    dir.display()
+                )));
+            }
+            return Ok(if ours || is_placing(node)? {
+                StepCheck::Ready
+            } else {
+                StepCheck::AlreadyDone("no files left".into())
+            });
+        }
+        if is_placing(world.node(&name)?)? {
+            return Ok(StepCheck::Ready);
+        }
+        // A pair that does not match is what a kill between two renames leaves: it is written again.
+        Ok(match sound(world, &name) {
+            Ok(Some(serial)) => StepCheck::AlreadyDone(format!("serial {serial} is in place")),
+            Ok(None) | Err(_) => StepCheck::Ready,
+        })
+    }
+
+    fn act(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<(), StepError> {
+        let name = only_node(step)?;
+        if direction == Direction::Back {
+            let node = world.node(&name)?;
+            discard_incoming(node)?;
+            let spec = node.spec().clone();
+            let found = in_place(node)?;
+            let host = node.write_host();
+            for (file, _) in found.iter().filter(|(_, is_ours)| *is_ours) {
+                host.remove(&spec.tls_dir.join(file)).map_err(fail)?;
+            }
+            if found.iter().all(|(_, is_ours)| *is_ours) {
+                host.remove(&spec.state_dir.join(PLACED_FILE)).map_err(fail)?;
+            }
+            return host.remove_dir(&spec.tls_dir).map_err(fail);
+        }
+        let (leaf, ca_pem) = issue(world, &name)?;
+        place(world.node(&name)?, &leaf, &ca_pem)
+    }
+
+    fn verify(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<String, StepError> {
+        let name = only_node(step)?;
+        if direction == Direction::Back {
+            let node = world.node(&name)?;
+            let left: Vec<String> = in_place(node)?
+                .iter()
+                .map(|(file, _)| node.spec().tls_dir.join(file).display().to_string())
+                .collect();
+            return Ok(if left.is_empty() {
+                "removed".into()
+            } else {
+                format!("left where they are, since sealion did not write them: {}", left.join(", "))
+            });
+        }
+        let serial = sound(world, &name)?.ok_or_else(|| fail("the files are not all there"))?;
+        let node = world.node(&name)?;
+        let uid = owner::of_server(node).map(|(uid, _)| uid);
+        let facts = node.host().facts(&node.spec().tls_dir.join(KEY_FILE)).map_err(fail)?;
+        match (uid, facts) {
+            (Some(uid), Some(facts)) if facts.uid != uid => Err(fail(format!(
+                "the key belongs to uid {}, the server runs as uid {uid} and could not read it",
+                facts.uid
+            ))),
+            (_, Some(facts)) if facts.mode & 0o077 != 0 => {
+                Err(fail(format!("the key can be read by others (mode {:o})", facts.mode)))
+            }
+            _ => Ok(format!("serial {serial}; key 0600, owned by the server's user")),
+        }
+    }
+}
