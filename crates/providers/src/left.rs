@@ -2,6 +2,8 @@
 
 use change::{Direction, Machine, Stand};
 
+use server::GaleraFacts;
+
 use crate::galera::steps::round;
 use crate::world::World;
 

@@ -3,6 +3,7 @@
 //! Start reading at [`node`]; [`live`] is the real one.
 
 pub mod capability;
+pub mod galera;
 pub mod live;
 pub mod live_settings;
 pub mod logins;
@@ -13,6 +14,7 @@ pub mod sessions;
 pub mod view;
 
 pub use capability::{Capabilities, Flavour, Trust};
+pub use galera::GaleraFacts;
 pub use live::LiveNode;
 pub use live_settings::{AfterRestart, LiveSetting};
 pub use logins::{HostLogins, Logins, logins};

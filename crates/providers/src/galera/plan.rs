@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use model::{Change, LinkKind, NodeName, Noun, Plan, Step, StepId, Verb};
 use openssl::sha::sha256;
-use server::{GaleraState, NodeView, ProviderOptions};
+use server::{GaleraFacts, GaleraState, NodeView, ProviderOptions};
 use thiserror::Error;
 
 use super::preflight::set_live;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use model::NodeName;
-use server::{NodeError, NodeView};
+use server::{GaleraFacts, NodeError, NodeView};
 
 /// A member whose receive queue is longer than this is behind.
 const RECV_QUEUE_MAX: i64 = 10;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use change::StepError;
 use model::NodeName;
-use server::{Alive, NodeError, NodeView, ReadNode, WriteNode};
+use server::{Alive, GaleraFacts, NodeError, NodeView, ReadNode, WriteNode};
 
 use super::quorum;
 use crate::files;

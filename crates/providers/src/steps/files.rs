@@ -2,7 +2,7 @@
 
 use change::{Direction, StepCheck, StepError};
 use model::Step;
-use server::{NodeError, ProviderOptions, WriteNode};
+use server::{GaleraFacts, NodeError, ProviderOptions, WriteNode};
 
 use super::{StepKind, fail, only_node};
 use crate::files::{KEY_FILE, PLACED_FILE, discard_incoming, in_place, is_placing, issue, place, sound};

@@ -2,7 +2,7 @@
 //! database). The gcache must hold what is written during a restart.
 
 use model::Verb;
-use server::NodeView;
+use server::{GaleraFacts, NodeView};
 
 use super::{Problem, Seen, problem};
 use crate::world::World;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::{NodeName, Noun, Verb};
 use server::options::Effective;
-use server::{GaleraState, NodeView, ProviderOptions};
+use server::{GaleraFacts, GaleraState, NodeView, ProviderOptions};
 
 use super::{Problem, Seen, problem};
 use crate::world::World;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use model::{NodeName, Verb};
-use server::NodeView;
+use server::{GaleraFacts, NodeView};
 
 use super::{Problem, Seen, problem};
 use crate::galera::quorum::{MEMBERS_MIN, first_line};

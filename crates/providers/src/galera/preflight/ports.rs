@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use host::ports::listeners;
 use model::Verb;
-use server::NodeView;
+use server::{GaleraFacts, NodeView};
 
 use super::{Problem, Seen, problem};
 use crate::world::World;

@@ -2,6 +2,8 @@
 
 use model::{Noun, Verb};
 
+use server::GaleraFacts;
+
 use super::{Problem, Seen, problem};
 use crate::world::World;
 

@@ -4,6 +4,8 @@ use change::{Direction, StepCheck, StepError};
 use model::Step;
 use serde::{Deserialize, Serialize};
 
+use server::GaleraFacts;
+
 use crate::galera::quorum;
 use crate::steps::{StepKind, params};
 use crate::world::World;

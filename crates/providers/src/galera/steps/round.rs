@@ -6,7 +6,7 @@ use change::{Direction, StepCheck, StepError};
 use host::ProcessFacts;
 use model::{NodeName, Step};
 use serde::{Deserialize, Serialize};
-use server::{NodeError, NodeView, WriteNode};
+use server::{GaleraFacts, NodeError, NodeView, WriteNode};
 
 use crate::edit::{FileEdit, FileStand};
 use crate::files::sound;
