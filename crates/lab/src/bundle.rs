@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
 
 use crate::LabError;
@@ -149,7 +150,13 @@ pub fn template_datadir(servers: &Servers) -> Result<PathBuf, LabError> {
         .find_map(|line| line.strip_prefix("mariadb-server="))
         .unwrap_or("system")
         .replace(|c: char| !c.is_ascii_alphanumeric(), "_");
-    let home = cache_dir().join("templates").join(format!("mariadb-{version}"));
+    let templates = cache_dir().join("templates");
+    let home = templates.join(format!("mariadb-{version}"));
+    if home.join("done").is_file() {
+        return Ok(home.join("data"));
+    }
+    fs::create_dir_all(&templates).map_err(LabError::io(format!("make {}", templates.display())))?;
+    let _turn = one_at_a_time(&templates)?;
     if home.join("done").is_file() {
         return Ok(home.join("data"));
     }
@@ -169,7 +176,8 @@ pub fn template_datadir(servers: &Servers) -> Result<PathBuf, LabError> {
         command.arg(format!("--{name}={value}"));
     }
     command.arg(format!("--datadir={}", making.join("data").display()));
-    command.args(["--innodb-log-file-size=16M", "--innodb-fast-shutdown=0"]);
+    // What asynchronous I/O the kernel lends is shared by all servers of a machine, and nothing is gained by it here.
+    command.args(["--innodb-log-file-size=16M", "--innodb-fast-shutdown=0", "--innodb-use-native-aio=0"]);
     let output = command.output().map_err(LabError::io("run mariadb-install-db"))?;
     if !output.status.success() {
         let said =
@@ -177,16 +185,34 @@ pub fn template_datadir(servers: &Servers) -> Result<PathBuf, LabError> {
         let _ = fs::remove_dir_all(&making);
         return Err(LabError::Refused {
             what: "mariadb-install-db failed".into(),
-            why: said.lines().rev().take(6).collect::<Vec<_>>().join(" | "),
+            why: reason(&said),
             next: "run it by hand with the same arguments, or remove the bundle and fetch it again".into(),
         });
     }
     fs::write(making.join("done"), version).map_err(LabError::io("write the template's stamp"))?;
-    if fs::rename(&making, &home).is_err() {
-        // Somebody else finished first; theirs is as good.
-        let _ = fs::remove_dir_all(&making);
-    }
+    // One that was left half made has no stamp.
+    let _ = fs::remove_dir_all(&home);
+    fs::rename(&making, &home).map_err(LabError::io(format!("place {}", home.display())))?;
     Ok(home.join("data"))
+}
+
+/// Held while a template is made: who else needs it waits, and finds it. Released by the kernel when its holder ends.
+fn one_at_a_time(templates: &Path) -> Result<Flock<fs::File>, LabError> {
+    let path = templates.join("lock");
+    let file = fs::File::create(&path).map_err(LabError::io(format!("make {}", path.display())))?;
+    Flock::lock(file, FlockArg::LockExclusive)
+        .map_err(|(_, error)| LabError::io(format!("lock {}", path.display()))(error.into()))
+}
+
+/// What `mariadb-install-db` wrote: its errors if it names any, for its last lines are advice for everybody.
+fn reason(said: &str) -> String {
+    const LINES_MAX: usize = 6;
+    let errors: Vec<&str> = said.lines().filter(|line| line.contains("ERROR")).take(LINES_MAX).collect();
+    if errors.is_empty() {
+        said.lines().filter(|line| !line.trim().is_empty()).take(LINES_MAX).collect::<Vec<_>>().join(" | ")
+    } else {
+        errors.join(" | ")
+    }
 }
 
 /// Copies a tree with `cp -a`, sharing blocks where the file system can.

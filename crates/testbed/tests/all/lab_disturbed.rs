@@ -23,9 +23,14 @@ const SHORT: Duration = Duration::from_secs(300);
 const DEEP: Duration = Duration::from_secs(3600);
 /// A cluster that is left alone is whole again by then.
 const WHOLE_S_MAX: u64 = 180;
+/// A quorum that has not come back by itself by then does not: servers have been started twice.
+const NO_QUORUM: Duration = Duration::from_secs(60);
+/// A member that is silent for so long may be thrown out (`evs.suspect_timeout` is 5 s).
+const FREEZE_THAT_COUNTS_S: u64 = 3;
 const START_AGAIN: Duration = Duration::from_secs(25);
 /// One command, with what stands still meanwhile.
 const COMMAND_S_MAX: u64 = 600;
+const BOOTSTRAP: &str = "SET GLOBAL wsrep_provider_options='pc.bootstrap=YES'";
 const NODES: [&str; 3] = ["n1", "n2", "n3"];
 /// Room for the journals of an hour.
 const DISK_BYTES: usize = 64 << 20;
@@ -69,6 +74,9 @@ struct Stage {
     rng: std::cell::RefCell<Rng>,
     edits: Cell<u32>,
     second: PathBuf,
+    /// Since the cluster was whole, the test has taken a member away.
+    has_hit: Cell<bool>,
+    bootstraps: Cell<u32>,
     log: std::cell::RefCell<Vec<String>>,
 }
 
@@ -97,6 +105,8 @@ impl Stage {
             rng: std::cell::RefCell::new(Rng::new(seed)),
             edits: Cell::new(0),
             second,
+            has_hit: Cell::new(false),
+            bootstraps: Cell::new(0),
             log: std::cell::RefCell::default(),
         }
     }
@@ -146,11 +156,9 @@ impl Stage {
         String::from_utf8_lossy(&line).contains("mariadbd").then(|| Pid::from_raw(pid))
     }
 
-    /// Nodes that are Primary, as their own status says; one that does not answer now is not counted.
-    fn primaries(&self) -> usize {
-        let is =
-            |node: &&&str| self.lab.status_of(node, "wsrep_cluster_status").as_deref() == Some("Primary");
-        NODES.iter().filter(is).count()
+    /// Nodes that are Primary and in service, as their own status says; one that does not answer now is not counted.
+    fn synced(&self) -> usize {
+        NODES.iter().filter(|node| self.lab.is_synced(node, NODES.len())).count()
     }
 
     /// Lets something happen while `change` runs. Returns it, unless it was killed.
@@ -158,6 +166,7 @@ impl Stage {
         self.note(format!("    {event:?}"));
         match event {
             Event::Freeze(node, seconds) => {
+                self.has_hit.set(self.has_hit.get() || seconds >= FREEZE_THAT_COUNTS_S);
                 if let Some(pid) = self.pid(node) {
                     let _ = kill(pid, Signal::SIGSTOP);
                     let _ = wait_for(Duration::from_secs(seconds), || None::<()>);
@@ -178,8 +187,9 @@ impl Stage {
                     }
                 }
             }
-            // Two at once are a lost quorum by the hand of the test, not of sealion.
-            Event::KillServer(node) if self.primaries() == NODES.len() => {
+            // Two at once are a lost quorum by the hand of the test, not of sealion: no other node is away, or about to be stopped.
+            Event::KillServer(node) if self.synced() == NODES.len() => {
+                self.has_hit.set(true);
                 let _ = self.lab.lab(&["kill", node]);
             }
             Event::KillServer(_) => {}
@@ -231,6 +241,7 @@ impl Stage {
         for _ in 0..NODES.len() {
             let Some(node) = restart_is_advised(&plan) else { break };
             self.note(format!("    by hand: restart {node}"));
+            self.has_hit.set(true);
             let _ = self.lab.lab(&["stop", node]);
             let _ = self.lab.lab(&["start", node]);
             self.comes_together();
@@ -285,18 +296,38 @@ impl Stage {
         Some(said)
     }
 
-    /// Left alone, the cluster is whole again, and nobody had to bootstrap it. What a crash has left down is started as a
-    /// service manager would, and one that waits: each start that fails leaves a stranger in the group, which the others agree on
-    /// for `evs.inactive_timeout` (15 s) before they look for another view. Seen: a start every three seconds kept them apart for
-    /// three minutes.
+    /// Left alone, the cluster is whole again. What a crash has left down is started as a service manager would, and one that waits:
+    /// each start that fails leaves a stranger in the group, which the others agree on for `evs.inactive_timeout` (15 s) before they
+    /// look for another view. Seen: a start every three seconds kept them apart for three minutes.
+    ///
+    /// Nobody has to bootstrap it, unless the test took a member away while another was leaving: Galera then waits for ever for
+    /// the UUID of one that has left for good, and what sealion says is to be done is done by hand. Seen: a freeze of one node while
+    /// another is stopped; a crash whose gvwstate.dat the others did not let in again ("same UUID").
     fn comes_together(&self) {
         let mut started = [None::<Instant>; NODES.len()];
+        let began = Instant::now();
+        let mut bootstrapped = false;
         let whole = wait_for(Duration::from_secs(WHOLE_S_MAX), || {
             for (node, started) in NODES.iter().zip(&mut started) {
                 if self.pid(node).is_none() && started.is_none_or(|at| at.elapsed() > START_AGAIN) {
                     let _ = self.lab.lab(&["start", node]);
                     *started = Some(Instant::now());
                 }
+            }
+            if !bootstrapped
+                && began.elapsed() > NO_QUORUM
+                && let Some(newest) = self.newest_without_quorum()
+            {
+                assert!(
+                    self.has_hit.get(),
+                    "the quorum was lost, and nobody but sealion has touched a server:\n{}",
+                    self.log.borrow().join("\n")
+                );
+                self.note(format!("    by hand: bootstrap {newest}"));
+                let said = self.lab.sql(newest).map(|mut node| node.query(BOOTSTRAP));
+                assert!(matches!(said, Ok(Ok(_))), "{newest} answered a moment ago");
+                self.bootstraps.set(self.bootstraps.get() + 1);
+                bootstrapped = true;
             }
             NODES
                 .iter()
@@ -310,6 +341,24 @@ impl Stage {
                 .then_some(())
         });
         assert!(whole.is_some(), "the cluster is not whole:\n{}", self.log.borrow().join("\n"));
+        self.has_hit.set(false);
+    }
+
+    /// The node with the newest writes of those that answer, if all of them say that there is no quorum. One on its way up answers
+    /// nobody yet: it waits for the others.
+    fn newest_without_quorum(&self) -> Option<&'static str> {
+        let mut newest = None;
+        for node in NODES {
+            match self.lab.status_of(node, "wsrep_cluster_status").as_deref() {
+                None => {}
+                Some("Primary") => return None,
+                Some(_) => {
+                    let seqno: i64 = self.lab.status_of(node, "wsrep_last_committed")?.parse().ok()?;
+                    newest = newest.max(Some((seqno, node)));
+                }
+            }
+        }
+        newest.map(|(_, node)| node)
     }
 
     /// Whether a change is open, as `status` says.
@@ -459,9 +508,10 @@ fn disturbance() {
     assert!(2 * refused <= rounds, "most rounds had no plan:\n{}", stage.log.borrow().join("\n"));
     let outcome = writers.stop_and_audit();
     eprintln!(
-        "seed {seed}: {rounds} rounds, {refused} of them without a plan, {proven} proven beside clients that had spoken clear text, {} edits, {} writes acknowledged, \
-         {} failed, none lost",
+        "seed {seed}: {rounds} rounds, {refused} of them without a plan, {proven} proven beside clients that had spoken clear text, {} edits, \
+         {} quorums lost by the test's hand, {} writes acknowledged, {} failed, none lost",
         stage.edits.get(),
+        stage.bootstraps.get(),
         outcome.acknowledged,
         outcome.failed
     );
