@@ -93,6 +93,7 @@ fn world<'a>(
 ) -> World<'a> {
     World {
         cluster: access.cluster_name().to_owned(),
+        topology: &providers::GALERA,
         nodes: access.nodes(),
         look: access.look(),
         authority: Authority {

@@ -6,21 +6,13 @@ use std::path::PathBuf;
 use model::{NodeName, Plan, Step};
 
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
-use crate::galera::steps::RotateParams;
+use crate::steps;
 use crate::world::World;
 
 const FILES: [&str; 3] = [KEY_FILE, CERT_FILE, CA_FILE];
 
-/// Where a step keeps what it replaces, below the node's `state_dir`.
 fn place(step: &Step) -> Option<PathBuf> {
-    match step.kind.as_str() {
-        "retire" => Some("retired".into()),
-        "rotate" => {
-            let params: RotateParams = serde_json::from_value(step.params.clone()).ok()?;
-            Some(PathBuf::from("rotated").join(params.serial_before))
-        }
-        _ => None,
-    }
+    steps::of(step).ok()?.keeps(step)
 }
 
 fn places(plan: &Plan) -> Vec<(NodeName, PathBuf)> {

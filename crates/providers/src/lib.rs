@@ -4,21 +4,26 @@
 //! [`model::Look`]. Only a step's action is handed [`server::WriteNode`].
 //!
 //! At this level stands what every provider shares: a [`World`] of nodes, kinds of [`steps`], what is written on a node ([`edit`],
-//! [`files`]), and checks before a change ([`preflight`]). [`galera`] is the provider for a Galera cluster.
+//! [`files`]), and checks before a change ([`preflight`]). What differs by the way in which nodes replicate is asked of
+//! the world's [`topology`]. [`galera`] is the provider for a Galera cluster.
 
 mod by_hand;
+mod drain;
 pub mod edit;
 pub mod files;
 pub mod galera;
 pub mod kept_keys;
 mod left;
 mod owner;
+pub mod plan;
 pub mod preflight;
 pub mod steps;
+pub mod topology;
 mod unified;
 mod world;
 
-pub use galera::{PlanError, equip, plan};
+pub use galera::{GALERA, equip};
 pub use left::left_as;
+pub use plan::{PlanError, plan};
 pub use preflight::{Problem, preflight};
 pub use world::{Authority, Limits, World};

@@ -12,6 +12,7 @@ use server::{NodeError, NodeView, WriteNode};
 use trust::KeyKind;
 
 use crate::steps;
+use crate::topology::Topology;
 
 /// The cluster's own CA, on the operator's machine only.
 #[derive(Debug, Clone)]
@@ -63,6 +64,7 @@ impl Default for Limits {
 /// A cluster under change.
 pub struct World<'a> {
     pub cluster: String,
+    pub topology: &'static dyn Topology,
     pub nodes: Vec<Box<dyn WriteNode + 'a>>,
     pub look: Box<dyn Look + 'a>,
     pub authority: Authority,
@@ -112,7 +114,8 @@ impl<'a> World<'a> {
     /// # Errors
     /// The text says where each node stands and what a person can run.
     pub fn revive(&mut self) -> Result<(), StepError> {
-        crate::galera::wait::revive(self)
+        let topology = self.topology;
+        topology.revive(self)
     }
 }
 

@@ -1,14 +1,15 @@
 //! Gives a node that has not been started yet what a sealed cluster expects of it: files, and the option file as the
 //! strict round would leave it.
 
+use change::StepError;
 use model::NodeName;
 use server::{Alive, ProviderOptions};
 
+use super::{GALERA, OPTIONS};
 use crate::edit::{Edit, FileEdit};
-use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
-use crate::files::{issue, place};
+use crate::files::{CA_FILE, CERT_FILE, KEY_FILE, issue, place};
+use crate::topology::Topology;
 use crate::world::World;
-use change::StepError;
 
 const FILE_BYTES_MAX: u64 = formats::optfile::OPTION_FILE_BYTES_MAX as u64;
 
@@ -28,12 +29,11 @@ pub fn equip(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
     }
     place(node, &leaf, &ca_pem)?;
     let effective = node.effective().map_err(|error| fail(&error))?;
-    let setting = effective
-        .effective("wsrep_provider_options")
-        .or_else(|| effective.effective("wsrep_cluster_address"))
+    let setting = GALERA
+        .anchor(&effective)
         .ok_or_else(|| StepError(format!("{name}: no option file sets wsrep_cluster_address")))?
         .clone();
-    let is_options = setting.key == "wsrep_provider_options";
+    let is_options = setting.key == OPTIONS;
     let mut options =
         ProviderOptions::parse(if is_options { setting.value.as_deref().unwrap_or("") } else { "" });
     let tls_dir = node.spec().tls_dir.clone();
@@ -47,7 +47,7 @@ pub fn equip(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
     options.remove("socket.dynamic");
     let set =
         |group: &str, key: &str, value: String| Edit::Set { group: group.into(), key: key.into(), value };
-    let key = if is_options { setting.key_as_written.as_str() } else { "wsrep_provider_options" };
+    let key = if is_options { setting.key_as_written.as_str() } else { OPTIONS };
     let mut edits = vec![
         set(&setting.group, key, options.to_string()),
         set(&setting.group, "ssl_ca", path(CA_FILE)),

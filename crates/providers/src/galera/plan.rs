@@ -1,141 +1,18 @@
 //! From a wish and the cluster as it is now to ordered steps.
 
-use std::path::PathBuf;
-
-use model::{Change, LinkKind, NodeName, Noun, Plan, Step, StepId, Verb};
+use model::{Change, LinkKind, NodeName, Noun, Step, Verb};
 use openssl::sha::sha256;
-use server::{GaleraFacts, GaleraState, NodeView, ProviderOptions};
-use thiserror::Error;
+use server::{GaleraFacts, GaleraState};
 
+use super::draft::{Draft, drafts};
 use super::preflight::set_live;
 use super::steps::{GateParams, RotateParams, RoundParams};
 use crate::by_hand;
-use crate::edit::{Edit, FileEdit, redacted_diff};
-use crate::files;
+use crate::edit::Edit;
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
+use crate::plan::{Builder, PlanContent, PlanError, refuse};
 use crate::steps::{AuthorityParams, EditParams, ProveParams, RequireParams};
 use crate::world::World;
-
-const FILE_BYTES_MAX: u64 = formats::optfile::OPTION_FILE_BYTES_MAX as u64;
-
-#[derive(Debug, Error)]
-pub enum PlanError {
-    #[error("{0}")]
-    Refused(String),
-}
-
-fn refuse(text: impl std::fmt::Display) -> PlanError {
-    PlanError::Refused(text.to_string())
-}
-
-/// One node while it is planned for: its file as it will be after the steps so far.
-struct Draft {
-    name: NodeName,
-    file: PathBuf,
-    bytes: Vec<u8>,
-    group: String,
-    options_key: String,
-    options: ProviderOptions,
-    letter: char,
-    ssl_cert: String,
-    view: NodeView,
-    tls_dir: PathBuf,
-    /// Key, certificate and CA are there and fit.
-    has_files: bool,
-    /// None of the three is there.
-    is_bare: bool,
-    /// Subject alternative names, as openssl spells them.
-    names: String,
-    start: Vec<String>,
-    stop: Vec<String>,
-}
-
-impl Draft {
-    fn path(&self, file: &str) -> String {
-        self.tls_dir.join(file).display().to_string()
-    }
-
-    /// Plans `edits` on the file as it will be by then.
-    fn edit(&mut self, edits: Vec<Edit>) -> Result<(FileEdit, Vec<String>), PlanError> {
-        let (edit, after) = FileEdit::plan(&self.file, &self.bytes, edits).map_err(refuse)?;
-        let diff = redacted_diff(&self.file, &self.bytes, &after);
-        self.bytes = after;
-        Ok((edit, if diff.is_empty() { vec![] } else { vec![diff] }))
-    }
-
-    fn set_options(&self) -> Edit {
-        Edit::Set {
-            group: self.group.clone(),
-            key: self.options_key.clone(),
-            value: self.options.to_string(),
-        }
-    }
-
-    fn set(&self, key: &str, value: String) -> Edit {
-        Edit::Set { group: self.group.clone(), key: key.into(), value }
-    }
-
-    fn unset(&self, key: &str) -> Edit {
-        Edit::Remove { group: self.group.clone(), key: key.into() }
-    }
-}
-
-fn drafts(world: &mut World<'_>) -> Result<Vec<Draft>, PlanError> {
-    let mut drafts = Vec::new();
-    for name in world.names() {
-        let has_files = files::sound(world, &name).is_ok_and(|serial| serial.is_some());
-        let node = world.node(&name).map_err(refuse)?;
-        let view = node.view().map_err(refuse)?;
-        let effective = node.effective().map_err(refuse)?;
-        let setting = effective
-            .effective("wsrep_provider_options")
-            .or_else(|| effective.effective("wsrep_cluster_address"))
-            .ok_or_else(|| {
-                refuse(format!(
-                    "{}: no option file sets wsrep_provider_options or wsrep_cluster_address\n  why:  {} and what it \
-                     includes were read\n  next: name the right defaults_file in the inventory",
-                    node.name(),
-                    node.spec().defaults_file.display()
-                ))
-            })?
-            .clone();
-        let is_options = setting.key == "wsrep_provider_options";
-        let bytes = node
-            .host()
-            .read(&setting.file, FILE_BYTES_MAX)
-            .map_err(refuse)?
-            .ok_or_else(|| refuse(format!("{} is gone", setting.file.display())))?;
-        let spec = node.spec();
-        drafts.push(Draft {
-            name: spec.name.clone(),
-            file: setting.file.clone(),
-            bytes,
-            group: setting.group.clone(),
-            options_key: if is_options {
-                setting.key_as_written.clone()
-            } else {
-                "wsrep_provider_options".into()
-            },
-            options: ProviderOptions::parse(if is_options {
-                setting.value.as_deref().unwrap_or("")
-            } else {
-                ""
-            }),
-            letter: view.galera_state().letter(),
-            ssl_cert: view.variable("ssl_cert").unwrap_or("").to_owned(),
-            tls_dir: spec.tls_dir.clone(),
-            has_files,
-            is_bare: [KEY_FILE, CERT_FILE, CA_FILE]
-                .iter()
-                .all(|file| node.host().facts(&spec.tls_dir.join(file)).is_ok_and(|facts| facts.is_none())),
-            names: by_hand::alternative_names(spec),
-            start: spec.service.start_command(),
-            stop: spec.service.stop_command(),
-            view,
-        });
-    }
-    Ok(drafts)
-}
 
 /// SHA-256 over what the plan was made for. Queues, GTIDs and Synced states are left out: they change by themselves.
 fn state_hash(change: &Change, drafts: &[Draft]) -> String {
@@ -154,49 +31,16 @@ fn state_hash(change: &Change, drafts: &[Draft]) -> String {
     model::hex(&sha256(text.as_bytes()))
 }
 
-struct Builder {
-    steps: Vec<Step>,
-}
-
-impl Builder {
-    fn add(
-        &mut self,
-        id: String,
-        kind: &str,
-        title: String,
-        nodes: Vec<NodeName>,
-        params: impl serde::Serialize,
-    ) -> &mut Step {
-        self.steps.push(Step {
-            id: StepId(id),
-            kind: kind.into(),
-            title,
-            nodes,
-            restarts_server: false,
-            no_op: false,
-            only_looks: matches!(kind, "gate" | "clients-gate" | "prove"),
-            shell: vec![],
-            sql: vec![],
-            diff: vec![],
-            params: serde_json::to_value(params).expect("parameters have only plain fields"),
-        });
-        self.steps.last_mut().expect("it was just pushed")
-    }
-}
-
-/// Plans `change` for the cluster as it is now. Run [`crate::preflight()`] first: it lists every problem, this stops at
-/// the first.
-pub fn plan(world: &mut World<'_>, change: &Change, sealion_version: &str) -> Result<Plan, PlanError> {
+pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanError> {
     let mut drafts = drafts(world)?;
     let state_hash = state_hash(change, &drafts);
-    let mut builder = Builder { steps: Vec::new() };
+    let mut builder = Builder::default();
     match change.verb {
         Verb::Enable => enable(world, change, &mut drafts, &mut builder)?,
         Verb::Disable => disable(change, &mut drafts, &mut builder)?,
         Verb::Rotate => rotate(world, &drafts, &mut builder)?,
     }
     let steps = builder.steps;
-    let made_unix_ms = world.clock.unix_ms();
     let mut impact = impact(&steps, drafts.len());
     let restarted: std::collections::BTreeSet<NodeName> = steps
         .iter()
@@ -204,23 +48,13 @@ pub fn plan(world: &mut World<'_>, change: &Change, sealion_version: &str) -> Re
         .flat_map(|step| step.nodes.clone())
         .collect();
     impact.extend(set_live::told(world, &restarted));
-    Ok(Plan {
-        id: plan_id(made_unix_ms, change),
-        sequence: 0,
-        change: change.clone(),
-        cluster: world.cluster.clone(),
-        made_unix_ms,
-        sealion_version: sealion_version.into(),
-        state_hash,
-        impact,
-        rights: vec![
-            "SQL: SUPER (or BINLOG ADMIN, CONNECTION ADMIN and RELOAD), PROCESS, and ALL on sealion_canary"
-                .into(),
-            "host: write to the option file and the TLS directory of each node; stop and start the service"
-                .into(),
-        ],
-        steps,
-    })
+    let rights = vec![
+        "SQL: SUPER (or BINLOG ADMIN, CONNECTION ADMIN and RELOAD), PROCESS, and ALL on sealion_canary"
+            .into(),
+        "host: write to the option file and the TLS directory of each node; stop and start the service"
+            .into(),
+    ];
+    Ok(PlanContent { steps, state_hash, impact, rights })
 }
 
 /// What the users of the cluster will notice; nothing of what this change does not do.
@@ -259,11 +93,6 @@ fn impact(steps: &[Step], nodes: usize) -> Vec<String> {
             .push("test rows (canaries) are written to the schema sealion_canary, and removed again".into());
     }
     impact
-}
-
-fn plan_id(unix_ms: u64, change: &Change) -> String {
-    let time = model::clock::rfc3339(unix_ms).replace([':', '-', '.'], "");
-    format!("{}-{}", time.trim_end_matches('Z'), change.verb)
 }
 
 /// The runbook of one restart, on the node itself.

@@ -25,7 +25,7 @@ pub fn may_stop(target: &NodeName, views: &Views, ours: bool, allowed: &str) -> 
         if let Err(error) = view
             && name != target
         {
-            reasons.push(format!("{name} does not answer ({})", first_line(&error.to_string())));
+            reasons.push(format!("{name} does not answer ({})", error.first_line()));
         }
     }
     let arbitrators = up.iter().map(|(_, view)| view.arbitrators()).max().unwrap_or(0);
@@ -98,7 +98,7 @@ pub fn may_start(target: &NodeName, views: &Views, runs: bool, allowed: &str) ->
         .collect();
     // What it speaks, and whether it is a member, nobody knows.
     reasons.extend(others().filter_map(|(_, view)| match view {
-        Err(error) if !error.is_down() => Some(first_line(&error.to_string()).to_owned()),
+        Err(error) if !error.is_down() => Some(error.first_line()),
         _ => None,
     }));
     // A process that waits for the others may be what they need to be a quorum again.
@@ -120,10 +120,6 @@ pub fn is_no_member(target: &NodeName, views: &Views) -> bool {
         })
 }
 
-pub fn first_line(text: &str) -> &str {
-    text.lines().next().unwrap_or("")
-}
-
 /// One line per node: what a person needs when a quorum is lost.
 pub fn standings(views: &Views) -> Vec<String> {
     views
@@ -137,7 +133,7 @@ pub fn standings(views: &Views) -> Vec<String> {
                 view.last_committed(),
                 view.galera_state()
             ),
-            Err(error) => format!("{name}: {}", first_line(&error.to_string())),
+            Err(error) => format!("{name}: {}", error.first_line()),
         })
         .collect()
 }

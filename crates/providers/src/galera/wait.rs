@@ -65,7 +65,7 @@ pub fn synced(world: &mut World<'_>, name: &NodeName) -> Result<NodeView, StepEr
             // On its way up, or it hangs: the limit below tells.
             Err(error @ NodeError::Silent { .. }) => {
                 (good, gone_since) = (0, None);
-                quorum::first_line(&error.to_string()).clone_into(&mut last);
+                last = error.first_line();
             }
             Err(error) => return Err(StepError(error.to_string())),
         }
@@ -189,36 +189,6 @@ pub fn lingers(name: &NodeName) -> String {
 /// What is said before start number `start`.
 pub fn start_again(name: &NodeName, sign: &str, start: u32) -> String {
     format!("{name} ended at its start (\"{sign}\"), which passes: start {start} of {PASSING_STARTS_MAX}")
-}
-
-/// Out of service, and then until nobody works there any more.
-pub fn drained(world: &mut World<'_>, name: &NodeName) -> Result<String, StepError> {
-    let limits = world.limits;
-    let node = world.node(name)?;
-    let began = node.now_ms();
-    loop {
-        let took = node.now_ms() - began;
-        let seen = node.sessions().map_err(|error| StepError(error.to_string()))?;
-        if took >= limits.drain_ms_min && seen.users == 0 {
-            return Ok(format!("drained in {took} ms"));
-        }
-        if took >= limits.drain_ms_max && seen.busy == 0 {
-            return Ok(format!(
-                "{} idle sessions did not leave within {took} ms and will be cut",
-                seen.users
-            ));
-        }
-        if took >= limits.drain_ms_max + limits.drain_more_ms_max {
-            return Err(StepError(format!(
-                "{name} could not be drained\n  why:  {} sessions still have work under way after {} s, though the node \
-                 shows itself as Desynced to health checks\n  next: take it out of the proxy by hand (or set `drain` in \
-                 the inventory), then sealion resume",
-                seen.busy,
-                took / 1000
-            )));
-        }
-        node.wait(Duration::from_millis(100));
-    }
 }
 
 /// A server that ends at once is started so often; one that gives up on finding the others may find them later.

@@ -7,18 +7,12 @@ use model::NodeName;
 use super::{Problem, Seen, problem};
 use crate::world::World;
 
-const OURS: [&str; 7] = [
-    "wsrep_provider_options",
-    "wsrep_cluster_address",
-    "ssl",
-    "ssl_ca",
-    "ssl_cert",
-    "ssl_key",
-    "require_secure_transport",
-];
+/// Beside the topology's anchors.
+const OURS: [&str; 5] = ["ssl", "ssl_ca", "ssl_cert", "ssl_key", "require_secure_transport"];
 
 pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
+    let topology = world.topology;
     for (name, _) in seen.up() {
         let Ok(node) = world.node(name) else { continue };
         let Some(process) = node.process() else {
@@ -47,7 +41,8 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
         for word in process.command_line.iter().skip(1) {
             let Some(option) = word.strip_prefix("--") else { continue };
             let key = option.split('=').next().unwrap_or("").replace('-', "_");
-            if OURS.contains(&key.trim_start_matches("loose_")) {
+            let option = key.trim_start_matches("loose_");
+            if OURS.contains(&option) || topology.anchors().contains(&option) {
                 problems.push(problem(
                     name,
                     format!("--{key} is given on the server's command line"),

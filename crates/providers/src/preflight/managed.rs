@@ -19,16 +19,14 @@ const FILE_BYTES_MAX: u64 = 1024 * 1024;
 
 pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
+    let topology = world.topology;
     for (name, _) in seen.up() {
         let Ok(node) = world.node(name) else { continue };
         let Ok(effective) = node.effective() else { continue };
-        let Some(setting) = effective
-            .effective("wsrep_provider_options")
-            .or_else(|| effective.effective("wsrep_cluster_address"))
-        else {
+        let Some(setting) = topology.anchor(&effective) else {
             problems.push(problem(
                 name,
-                "no option file sets wsrep_provider_options or wsrep_cluster_address",
+                format!("no option file sets {}", topology.anchors().join(" or ")),
                 format!("{} and what it includes were read", node.spec().defaults_file.display()),
                 "name the right defaults_file in the inventory",
             ));

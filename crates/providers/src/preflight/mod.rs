@@ -1,5 +1,5 @@
-//! Why a change may not be done, all reasons at once, before anything is touched. One check a file; a provider's register
-//! ([`CHECKS`]) has those that are made before its changes, in the order in which reasons are shown.
+//! Why a change may not be done, all reasons at once, before anything is touched. One check a file. Here are those that
+//! several providers make; each topology has a register of its own, in the order in which reasons are shown.
 
 pub mod command_line;
 pub mod managed;
@@ -9,7 +9,6 @@ pub mod trust_files;
 use model::{Change, NodeName};
 use server::{NodeError, NodeView};
 
-use crate::galera::preflight::CHECKS;
 use crate::world::World;
 
 /// One reason, for one subject.
@@ -46,7 +45,7 @@ pub fn preflight(world: &mut World<'_>, change: &Change) -> Vec<Problem> {
     let views = world.views();
     let seen = Seen { change, views };
     let mut problems: Vec<Problem> = Vec::new();
-    for (_, check) in CHECKS {
+    for (_, check) in world.topology.checks() {
         for problem in check(world, &seen) {
             if !problems.contains(&problem) {
                 problems.push(problem);

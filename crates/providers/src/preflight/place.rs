@@ -17,6 +17,7 @@ fn existing(path: &Path, exists: impl Fn(&Path) -> bool) -> PathBuf {
 
 pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
+    let topology = world.topology;
     // On other machines the same path is another file, and there state_dir is the same too.
     let mut files: BTreeMap<PathBuf, (NodeName, PathBuf)> = BTreeMap::new();
     for (name, _) in seen.up() {
@@ -24,9 +25,7 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
         let spec = node.spec().clone();
         let mut dirs = vec![spec.tls_dir.clone(), spec.state_dir.clone()];
         if let Ok(effective) = node.effective()
-            && let Some(setting) = effective
-                .effective("wsrep_provider_options")
-                .or_else(|| effective.effective("wsrep_cluster_address"))
+            && let Some(setting) = topology.anchor(&effective)
             && let Some(dir) = setting.file.parent()
         {
             dirs.push(dir.to_owned());

@@ -6,7 +6,6 @@ use model::{LinkKind, Step};
 
 use super::StepKind;
 use super::watch::{Watched, watch};
-use crate::galera::quorum::first_line;
 use crate::world::World;
 
 pub struct ClientsGate;
@@ -75,7 +74,7 @@ fn now_and_then(world: &mut World<'_>, note: String) -> Result<StepCheck, StepEr
         let logins = match world.node(&name)?.logins() {
             Ok(logins) => logins,
             Err(error) => {
-                notes.push(format!("earlier logins are not known: {}", first_line(&error.to_string())));
+                notes.push(format!("earlier logins are not known: {}", error.first_line()));
                 continue;
             }
         };

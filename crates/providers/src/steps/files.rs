@@ -1,8 +1,8 @@
 //! Puts key, certificate and CA on a node, owned by the server's user, before anything refers to them.
 
 use change::{Direction, StepCheck, StepError};
-use model::Step;
-use server::{GaleraFacts, NodeError, ProviderOptions, WriteNode};
+use model::{NodeName, Step};
+use server::NodeError;
 
 use super::{StepKind, fail, only_node};
 use crate::files::{KEY_FILE, PLACED_FILE, discard_incoming, in_place, is_placing, issue, place, sound};
@@ -16,33 +16,26 @@ pub const FILES: Files = Files;
 ///
 /// # Errors
 /// That cannot be told: the server runs and does not answer, or its option files cannot be read.
-fn in_use(node: &mut dyn WriteNode) -> Result<Option<String>, StepError> {
+fn in_use(world: &mut World<'_>, name: &NodeName) -> Result<Option<String>, StepError> {
+    let topology = world.topology;
+    let node = world.node(name)?;
     let ours = node.spec().tls_dir.join(KEY_FILE).display().to_string();
-    match node.view() {
-        Ok(view) => {
-            if view.provider_options().get("socket.ssl_key") == Some(ours.as_str()) {
-                return Ok(Some("wsrep_provider_options of the running server".into()));
-            }
-            if view.variable("ssl_key") == Some(ours.as_str()) {
-                return Ok(Some("ssl_key of the running server".into()));
-            }
-        }
+    let view = match node.view() {
+        Ok(view) => Some(view),
         // What does not run refers to nothing.
-        Err(NodeError::Down { .. }) => {}
+        Err(NodeError::Down { .. }) => None,
         Err(error) => return Err(fail(error)),
+    };
+    if let Some(user) = topology.key_user(node, view.as_ref(), &ours).map_err(fail)? {
+        return Ok(Some(user));
+    }
+    if view.is_some_and(|view| view.variable("ssl_key") == Some(ours.as_str())) {
+        return Ok(Some("ssl_key of the running server".into()));
     }
     let files = node.effective().map_err(fail)?;
-    let options = files.effective("wsrep_provider_options").and_then(|setting| setting.value.clone());
-    let options = ProviderOptions::parse(options.as_deref().unwrap_or(""));
-    if options.get("socket.ssl_key") == Some(ours.as_str()) {
-        return Ok(Some("wsrep_provider_options in an option file".into()));
-    }
-    if files.effective("ssl_key").is_some_and(|setting| setting.value.as_deref() == Some(ours.as_str())) {
-        return Ok(Some("ssl_key in an option file".into()));
-    }
-    let sst = node.effective_sst().map_err(fail)?;
-    let is_sst = sst.effective("tkey").is_some_and(|setting| setting.value.as_deref() == Some(ours.as_str()));
-    Ok(is_sst.then(|| "tkey of [sst] in an option file".into()))
+    let is_in_file =
+        files.effective("ssl_key").is_some_and(|setting| setting.value.as_deref() == Some(ours.as_str()));
+    Ok(is_in_file.then(|| "ssl_key in an option file".into()))
 }
 
 impl StepKind for Files {
@@ -58,16 +51,15 @@ impl StepKind for Files {
     ) -> Result<StepCheck, StepError> {
         let name = only_node(step)?;
         if direction == Direction::Back {
-            let node = world.node(&name)?;
-            let dir = node.spec().tls_dir.clone();
-            let ours = in_place(node)?.iter().any(|(_, is_ours)| *is_ours);
-            if let Some(user) = in_use(node)? {
+            if let Some(user) = in_use(world, &name)? {
                 return Ok(StepCheck::Blocked(format!(
                     "{name}: the files in {} are not removed\n  why:  {user} refers to them, and the server would not start without\n  \
                      next: sealion status; undo or disable what uses them first",
-                    dir.display()
+                    world.node(&name)?.spec().tls_dir.display()
                 )));
             }
+            let node = world.node(&name)?;
+            let ours = in_place(node)?.iter().any(|(_, is_ours)| *is_ours);
             return Ok(if ours || is_placing(node)? {
                 StepCheck::Ready
             } else {

@@ -9,6 +9,8 @@ mod require;
 mod retire;
 mod watch;
 
+use std::path::PathBuf;
+
 use change::{Direction, StepCheck, StepError};
 use model::{NodeName, Step};
 use serde::de::DeserializeOwned;
@@ -29,6 +31,10 @@ pub trait StepKind: Sync {
     fn check(&self, world: &mut World<'_>, step: &Step, direction: Direction)
     -> Result<StepCheck, StepError>;
     fn act(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<(), StepError>;
+    /// Where it keeps the keys that it replaces for its undo, below the node's `state_dir`; `None`: it replaces none.
+    fn keeps(&self, _: &Step) -> Option<PathBuf> {
+        None
+    }
     /// Over new connections; says what was seen.
     fn verify(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<String, StepError>;
 }

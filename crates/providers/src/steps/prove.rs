@@ -7,7 +7,6 @@ use server::{CleartextLogin, NodeError};
 
 use super::watch::{Watched, watch};
 use super::{StepKind, params};
-use crate::galera::quorum::first_line;
 use crate::world::World;
 
 pub struct Prove;
@@ -76,10 +75,9 @@ fn attempts(world: &mut World<'_>, kinds: &[LinkKind]) -> Result<Attempts, StepE
                          undo goes back"
                     )));
                 }
-                Err(error) => unproven.push(format!(
-                    "{name}: the Galera port was not tried ({})",
-                    first_line(&error.to_string())
-                )),
+                Err(error) => {
+                    unproven.push(format!("{name}: the Galera port was not tried ({})", error.first_line()));
+                }
             }
         }
         if kinds.contains(&LinkKind::Client) {
@@ -96,7 +94,7 @@ fn attempts(world: &mut World<'_>, kinds: &[LinkKind]) -> Result<Attempts, StepE
                         "{name}: whether it refuses a client without TLS was not tried ({why})"
                     ));
                 }
-                Err(error) => unproven.push(first_line(&error.to_string()).to_owned()),
+                Err(error) => unproven.push(error.first_line()),
             }
         }
     }

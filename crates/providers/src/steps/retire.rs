@@ -1,6 +1,8 @@
 //! Takes key and certificate off a node once nothing refers to them. They are kept, closed, in sealion's own
 //! directory on that node, so that undo can put them back.
 
+use std::path::PathBuf;
+
 use change::{Direction, StepCheck, StepError};
 use model::Step;
 use server::WriteNode;
@@ -14,6 +16,9 @@ use crate::world::World;
 pub struct Retire;
 pub const RETIRE: Retire = Retire;
 
+/// Below a node's `state_dir`.
+const KEPT: &str = "retired";
+
 const PEM_BYTES_MAX: u64 = 1024 * 1024;
 const FILES: [(&str, u32); 3] = [(KEY_FILE, 0o600), (CERT_FILE, 0o644), (CA_FILE, 0o644)];
 
@@ -24,6 +29,10 @@ fn is_there(node: &dyn WriteNode, file: &str) -> Result<bool, StepError> {
 impl StepKind for Retire {
     fn kind(&self) -> &'static str {
         "retire"
+    }
+
+    fn keeps(&self, _: &Step) -> Option<PathBuf> {
+        Some(KEPT.into())
     }
 
     fn check(
@@ -44,7 +53,7 @@ impl StepKind for Retire {
     fn act(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<(), StepError> {
         let node = world.node(&only_node(step)?)?;
         let spec = node.spec().clone();
-        let keep = spec.state_dir.join("retired");
+        let keep = spec.state_dir.join(KEPT);
         discard_incoming(node)?;
         let owner = owner::of_server(node);
         let host = node.write_host();

@@ -138,6 +138,7 @@ impl Rig {
             .map(|&index| Box::new(SimNode::new(&self.shared, index)) as Box<dyn WriteNode>);
         providers::World {
             cluster: "sim".into(),
+            topology: &providers::GALERA,
             nodes: nodes.collect(),
             look: Box::new(SimLook { shared: self.shared.clone(), blind: self.blind }),
             authority: Authority {

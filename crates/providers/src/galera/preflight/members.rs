@@ -7,7 +7,7 @@ use model::{NodeName, Verb};
 use server::{GaleraFacts, NodeView};
 
 use super::{Problem, Seen, problem};
-use crate::galera::quorum::{MEMBERS_MIN, first_line};
+use crate::galera::quorum::MEMBERS_MIN;
 use crate::world::World;
 
 /// Linux: 64 and a line feed.
@@ -15,12 +15,13 @@ const HOSTNAME_BYTES_MAX: u64 = 4096;
 
 pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
+    let topology = world.topology;
     for (name, view) in &seen.views {
         match view {
             Err(error) if error.is_down() => problems.push(problem(
                 name,
                 "the node is down",
-                first_line(&error.to_string()),
+                error.first_line(),
                 "start it and wait until it is Synced, or take it out of the inventory",
             )),
             Err(error) => problems.push(problem(
@@ -29,17 +30,16 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
                 error.to_string(),
                 "check user and password in the option file that the inventory names",
             )),
-            Ok(view) if !view.is_galera() => problems.push(problem(
-                name,
-                "this server is not part of a Galera cluster",
-                format!(
-                    "{}, wsrep_on is {}",
-                    view.version(),
-                    view.variable("wsrep_on").unwrap_or("not known there")
-                ),
-                "name the nodes of a Galera cluster; other replication is not changed by this version",
-            )),
-            Ok(_) => {
+            Ok(view) => {
+                if let Err(instead) = topology.role(view) {
+                    problems.push(problem(
+                        name,
+                        "this server is not part of a Galera cluster",
+                        format!("{}, {instead}", view.version()),
+                        "name the nodes of a Galera cluster; other replication is not changed by this version",
+                    ));
+                    continue;
+                }
                 // Without it nobody could be drained, nor said to have left.
                 let Ok(node) = world.node(name) else { continue };
                 if let Err(error) = node.sessions() {

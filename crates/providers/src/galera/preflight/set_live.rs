@@ -7,7 +7,6 @@ use model::{NodeName, Verb};
 use server::{AfterRestart, LiveSetting, NodeError};
 
 use super::{Problem, Seen, problem};
-use crate::galera::quorum::first_line;
 use crate::world::World;
 
 /// Compared by other checks (`live-and-file`), or sealion's own.
@@ -103,7 +102,7 @@ pub fn told(world: &mut World<'_>, restarted: &BTreeSet<NodeName>) -> Vec<String
             })),
             Err(error) => lines.push(format!(
                 "{name}: what was set live and a restart would lose is not known ({})",
-                first_line(&error.to_string())
+                error.first_line()
             )),
         }
     }

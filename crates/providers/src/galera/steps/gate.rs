@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use server::GaleraFacts;
 
-use crate::galera::quorum;
 use crate::steps::{StepKind, params};
 use crate::world::World;
 
@@ -24,7 +23,7 @@ fn problems(world: &mut World<'_>, all: &str) -> Vec<String> {
     let mut problems = Vec::new();
     for (name, view) in &views {
         match view {
-            Err(error) => problems.push(quorum::first_line(&error.to_string()).to_owned()),
+            Err(error) => problems.push(error.first_line()),
             Ok(view) => {
                 if !all.contains(view.galera_state().letter()) {
                     problems.push(format!("{name} speaks {}", view.galera_state()));

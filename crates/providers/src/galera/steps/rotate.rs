@@ -1,5 +1,7 @@
 //! A new leaf over the same paths, read again by the running server, proven by dialling it.
 
+use std::path::PathBuf;
+
 use change::{Direction, StepCheck, StepError};
 use model::{NodeName, Step};
 use serde::{Deserialize, Serialize};
@@ -20,6 +22,11 @@ pub struct RotateParams {
     pub serial_before: String,
 }
 
+/// Below a node's `state_dir`.
+fn kept(serial_before: &str) -> PathBuf {
+    PathBuf::from("rotated").join(serial_before)
+}
+
 fn served(world: &mut World<'_>, name: &NodeName) -> Result<String, StepError> {
     let pem = world.node(name)?.galera_leaf().map_err(fail)?;
     let leaf = trust::inspect(pem.as_bytes()).map_err(fail)?;
@@ -29,6 +36,11 @@ fn served(world: &mut World<'_>, name: &NodeName) -> Result<String, StepError> {
 impl StepKind for Rotate {
     fn kind(&self) -> &'static str {
         "rotate"
+    }
+
+    fn keeps(&self, step: &Step) -> Option<PathBuf> {
+        let RotateParams { serial_before } = params(step).ok()?;
+        Some(kept(&serial_before))
     }
 
     fn check(
@@ -56,16 +68,16 @@ impl StepKind for Rotate {
         let name = only_node(step)?;
         let node = world.node(&name)?;
         let spec = node.spec().clone();
-        let keep = spec.state_dir.join("rotated").join(&serial_before);
+        let keep = spec.state_dir.join(kept(&serial_before));
         finish_placing(node)?;
         if direction == Direction::Back {
-            let kept = |file: &str| {
+            let old = |file: &str| {
                 node.host()
                     .read(&keep.join(file), PEM_BYTES_MAX)
                     .map_err(fail)?
                     .ok_or_else(|| fail(format!("the old {file} is not kept any more: rotate forward again")))
             };
-            let (key, cert, ca) = (kept(KEY_FILE)?, kept(CERT_FILE)?, kept(CA_FILE)?);
+            let (key, cert, ca) = (old(KEY_FILE)?, old(CERT_FILE)?, old(CA_FILE)?);
             place_bytes(node, [&key, &cert, &ca])?;
             return node.reload_tls().map_err(fail);
         }

@@ -8,6 +8,7 @@ use model::{NodeName, Step};
 use serde::{Deserialize, Serialize};
 use server::{GaleraFacts, NodeError, NodeView, WriteNode};
 
+use crate::drain::drained;
 use crate::edit::{FileEdit, FileStand};
 use crate::files::sound;
 use crate::galera::{quorum, wait};
@@ -19,6 +20,9 @@ const SETTLE_MS_MAX: u64 = 15_000;
 const SETTLE_POLL_MS: u64 = 500;
 /// A process may outlive the command that has stopped it by so long.
 const ENDED_MS_MAX: u64 = 10_000;
+
+/// What health checks see of a node that is drained: Galera's state 2.
+const SIGN: &str = "the node shows itself as Desynced to health checks";
 
 pub struct Round;
 pub const ROUND: Round = Round;
@@ -123,14 +127,12 @@ fn reasons_against_silent(
     let mut reasons: Vec<String> = views
         .iter()
         .filter(|(other, _)| other == name)
-        .filter_map(|(_, view)| {
-            view.as_ref().err().map(|error| quorum::first_line(&error.to_string()).to_owned())
-        })
+        .filter_map(|(_, view)| view.as_ref().err().map(NodeError::first_line))
         .collect();
     for (other, view) in views.iter().filter(|(other, _)| other != name) {
         reasons.push(match view {
             Ok(view) => format!("{other} sees {} members, {}", view.cluster_size(), view.cluster_status()),
-            Err(error) => quorum::first_line(&error.to_string()).to_owned(),
+            Err(error) => error.first_line(),
         });
     }
     Ok(reasons)
@@ -298,7 +300,7 @@ impl StepKind for Round {
                 node.set_desync(true).map_err(fail)?;
             }
             node.hook(true).map_err(fail)?;
-            let note = match wait::drained(world, &name) {
+            let note = match drained(world, &name, SIGN) {
                 Ok(note) => note,
                 Err(error) => {
                     // It serves on, whichever way the change goes.

@@ -1,0 +1,121 @@
+//! One node of a cluster while it is planned for.
+
+use std::path::PathBuf;
+
+use model::NodeName;
+use server::{GaleraFacts, NodeView, ProviderOptions};
+
+use super::{GALERA, OPTIONS};
+use crate::by_hand;
+use crate::edit::{Edit, FileEdit, redacted_diff};
+use crate::files::{self, CA_FILE, CERT_FILE, KEY_FILE};
+use crate::plan::{PlanError, refuse};
+use crate::topology::Topology;
+use crate::world::World;
+
+const FILE_BYTES_MAX: u64 = formats::optfile::OPTION_FILE_BYTES_MAX as u64;
+
+/// Its file as it will be after the steps so far.
+pub struct Draft {
+    pub name: NodeName,
+    pub file: PathBuf,
+    pub bytes: Vec<u8>,
+    pub group: String,
+    pub options_key: String,
+    pub options: ProviderOptions,
+    pub letter: char,
+    pub ssl_cert: String,
+    pub view: NodeView,
+    pub tls_dir: PathBuf,
+    /// Key, certificate and CA are there and fit.
+    pub has_files: bool,
+    /// None of the three is there.
+    pub is_bare: bool,
+    /// Subject alternative names, as openssl spells them.
+    pub names: String,
+    pub start: Vec<String>,
+    pub stop: Vec<String>,
+}
+
+impl Draft {
+    pub fn path(&self, file: &str) -> String {
+        self.tls_dir.join(file).display().to_string()
+    }
+
+    /// Plans `edits` on the file as it will be by then.
+    pub fn edit(&mut self, edits: Vec<Edit>) -> Result<(FileEdit, Vec<String>), PlanError> {
+        let (edit, after) = FileEdit::plan(&self.file, &self.bytes, edits).map_err(refuse)?;
+        let diff = redacted_diff(&self.file, &self.bytes, &after);
+        self.bytes = after;
+        Ok((edit, if diff.is_empty() { vec![] } else { vec![diff] }))
+    }
+
+    pub fn set_options(&self) -> Edit {
+        Edit::Set {
+            group: self.group.clone(),
+            key: self.options_key.clone(),
+            value: self.options.to_string(),
+        }
+    }
+
+    pub fn set(&self, key: &str, value: String) -> Edit {
+        Edit::Set { group: self.group.clone(), key: key.into(), value }
+    }
+
+    pub fn unset(&self, key: &str) -> Edit {
+        Edit::Remove { group: self.group.clone(), key: key.into() }
+    }
+}
+
+pub fn drafts(world: &mut World<'_>) -> Result<Vec<Draft>, PlanError> {
+    let mut drafts = Vec::new();
+    for name in world.names() {
+        let has_files = files::sound(world, &name).is_ok_and(|serial| serial.is_some());
+        let node = world.node(&name).map_err(refuse)?;
+        let view = node.view().map_err(refuse)?;
+        let effective = node.effective().map_err(refuse)?;
+        let setting = GALERA
+            .anchor(&effective)
+            .ok_or_else(|| {
+                refuse(format!(
+                    "{}: no option file sets {}\n  why:  {} and what it includes were read\n  next: name the right \
+                     defaults_file in the inventory",
+                    node.name(),
+                    GALERA.anchors().join(" or "),
+                    node.spec().defaults_file.display()
+                ))
+            })?
+            .clone();
+        let is_options = setting.key == OPTIONS;
+        let bytes = node
+            .host()
+            .read(&setting.file, FILE_BYTES_MAX)
+            .map_err(refuse)?
+            .ok_or_else(|| refuse(format!("{} is gone", setting.file.display())))?;
+        let spec = node.spec();
+        drafts.push(Draft {
+            name: spec.name.clone(),
+            file: setting.file.clone(),
+            bytes,
+            group: setting.group.clone(),
+            options_key: if is_options { setting.key_as_written.clone() } else { OPTIONS.into() },
+            options: ProviderOptions::parse(if is_options {
+                setting.value.as_deref().unwrap_or("")
+            } else {
+                ""
+            }),
+            letter: view.galera_state().letter(),
+            ssl_cert: view.variable("ssl_cert").unwrap_or("").to_owned(),
+            tls_dir: spec.tls_dir.clone(),
+            has_files,
+            is_bare: [KEY_FILE, CERT_FILE, CA_FILE]
+                .iter()
+                .all(|file| node.host().facts(&spec.tls_dir.join(file)).is_ok_and(|facts| facts.is_none())),
+            names: by_hand::alternative_names(spec),
+            start: spec.service.start_command(),
+            stop: spec.service.stop_command(),
+            view,
+        });
+    }
+    Ok(drafts)
+}
