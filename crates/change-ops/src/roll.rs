@@ -126,7 +126,7 @@ pub fn plan(
 ) -> Result<Plan, OpsError> {
     nothing_open(access)?;
     let mut world = world(access, settings, passphrase, String::new(), Box::new(|_| {}));
-    let problems = providers::preflight(&mut world, change);
+    let (problems, planned) = providers::propose(&mut world, change, env!("CARGO_PKG_VERSION"));
     if !problems.is_empty() {
         let list: Vec<String> = problems.iter().map(ToString::to_string).collect();
         return Err(OpsError::Refused(format!(
@@ -135,8 +135,7 @@ pub fn plan(
             list.join("\n\n")
         )));
     }
-    providers::plan(&mut world, change, env!("CARGO_PKG_VERSION"))
-        .map_err(|error| OpsError::Refused(format!("{change} is refused, nothing was changed\n\n{error}")))
+    planned.map_err(|error| OpsError::Refused(format!("{change} is refused, nothing was changed\n\n{error}")))
 }
 
 /// Beside an open change the cluster is in between, and every other advice would be wrong.
@@ -321,6 +320,9 @@ pub fn go_on(
     let Some((mut machine, turned)) = Machine::resume(records.iter(), wish) else {
         return Err(nothing(&copies));
     };
+    if let Command::Finished(Outcome::Refused { why, .. }) = machine.next() {
+        return Err(OpsError::Refused(format!("{command} is refused, nothing was changed\n\n{why}")));
+    }
     let turn = if turned {
         let direction = machine.direction();
         Some(journal.append(access.clock().unix_ms(), Record::Turned { direction })?)
@@ -425,7 +427,7 @@ impl change::driver::Watcher for Watch<'_, '_> {
         };
         match command {
             Command::Check { step, direction } => say(*step, "checking", *direction),
-            Command::Act { step, direction } => say(*step, "acting", *direction),
+            Command::Act { step, direction, .. } => say(*step, "acting", *direction),
             Command::Verify { step, direction } => say(*step, "verifying", *direction),
             Command::Append(record) => match &**record {
                 Record::Done { step, note, direction } => {

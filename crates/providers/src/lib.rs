@@ -14,6 +14,7 @@ pub mod files;
 pub mod galera;
 pub mod kept_keys;
 mod left;
+mod needs;
 mod owner;
 pub mod plan;
 pub mod preflight;
@@ -24,6 +25,6 @@ mod world;
 
 pub use galera::{GALERA, equip};
 pub use left::left_as;
-pub use plan::{PlanError, plan};
+pub use plan::{PlanError, plan, propose};
 pub use preflight::{Problem, preflight};
 pub use world::{Authority, Limits, World};

@@ -1,8 +1,10 @@
 //! From a wish and the nodes as they are now to ordered steps. Which steps, the topology says.
 
-use model::{Change, NodeName, Plan, Step, StepId};
+use model::{Change, NodeName, Plan, Step, StepId, StepNature};
 use thiserror::Error;
 
+use crate::needs;
+use crate::preflight::{Problem, preflight};
 use crate::world::World;
 
 #[derive(Debug, Error)]
@@ -47,6 +49,7 @@ impl Builder {
             nodes,
             restarts_server: false,
             no_op: false,
+            nature: StepNature::default(),
             only_looks: matches!(kind, "gate" | "clients-gate" | "prove"),
             shell: vec![],
             sql: vec![],
@@ -78,6 +81,21 @@ pub fn plan(world: &mut World<'_>, change: &Change, sealion_version: &str) -> Re
         rights: content.rights,
         steps: content.steps,
     })
+}
+
+/// Everything that stands against `change`, all at once: what the checks say, and what the steps of its plan need and would not
+/// find. And the plan, where one can be made.
+pub fn propose(
+    world: &mut World<'_>,
+    change: &Change,
+    sealion_version: &str,
+) -> (Vec<Problem>, Result<Plan, PlanError>) {
+    let mut problems = preflight(world, change);
+    let planned = plan(world, change, sealion_version);
+    if let Ok(plan) = &planned {
+        problems.extend(needs::lacking(world, plan.steps.iter().filter(|step| !step.no_op)));
+    }
+    (problems, planned)
 }
 
 fn plan_id(unix_ms: u64, change: &Change) -> String {

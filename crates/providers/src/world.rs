@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use change::journal::JOURNAL_BYTES_MAX;
-use change::{Direction, Runner, StepCheck, StepError};
+use change::{Acted, Direction, Runner, StepCheck, StepError};
 use model::{Clock, Look, NodeName, Step};
 use secrecy::SecretString;
 use server::{NodeError, NodeView, WriteNode};
 use trust::KeyKind;
 
+use crate::needs;
 use crate::steps;
 use crate::topology::Topology;
 
@@ -127,12 +128,20 @@ pub fn sleep(world: &mut World<'_>, ms: u64) {
 
 impl Runner for World<'_> {
     fn check(&mut self, step: &Step, direction: Direction) -> Result<StepCheck, StepError> {
-        steps::of(step)?.check(self, step, direction)
+        let found = steps::of(step)?.check(self, step, direction)?;
+        // On the way back nothing is refused for want of room: a step that finds none says so itself.
+        if found != StepCheck::Ready || direction == Direction::Back {
+            return Ok(found);
+        }
+        let lacking: Vec<String> = needs::lacking(self, [step]).iter().map(ToString::to_string).collect();
+        Ok(if lacking.is_empty() { found } else { StepCheck::Blocked(lacking.join("\n\n")) })
     }
 
-    fn act(&mut self, step: &Step, direction: Direction) -> Result<(), StepError> {
-        self.notes.clear();
-        steps::of(step)?.act(self, step, direction)
+    fn act(&mut self, step: &Step, direction: Direction, mark: Option<&str>) -> Result<Acted, StepError> {
+        if mark.is_none() {
+            self.notes.clear();
+        }
+        steps::of(step)?.act_part(self, step, direction, mark)
     }
 
     fn verify(&mut self, step: &Step, direction: Direction) -> Result<String, StepError> {

@@ -1,14 +1,15 @@
 //! One node of a cluster while it is planned for.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use model::NodeName;
+use model::{Need, NodeName};
 use server::{GaleraFacts, NodeView, ProviderOptions};
 
 use super::{GALERA, OPTIONS};
 use crate::by_hand;
 use crate::edit::{Edit, FileEdit, redacted_diff};
 use crate::files::{self, CA_FILE, CERT_FILE, KEY_FILE};
+use crate::needs;
 use crate::plan::{PlanError, refuse};
 use crate::topology::Topology;
 use crate::world::World;
@@ -27,6 +28,7 @@ pub struct Draft {
     pub ssl_cert: String,
     pub view: NodeView,
     pub tls_dir: PathBuf,
+    pub state_dir: PathBuf,
     /// Key, certificate and CA are there and fit.
     pub has_files: bool,
     /// None of the three is there.
@@ -37,17 +39,34 @@ pub struct Draft {
     pub stop: Vec<String>,
 }
 
+/// One change of the file, with what a step says of it.
+pub struct PlannedEdit {
+    pub edit: FileEdit,
+    pub diff: Vec<String>,
+    pub needs: Vec<Need>,
+}
+
 impl Draft {
     pub fn path(&self, file: &str) -> String {
         self.tls_dir.join(file).display().to_string()
     }
 
     /// Plans `edits` on the file as it will be by then.
-    pub fn edit(&mut self, edits: Vec<Edit>) -> Result<(FileEdit, Vec<String>), PlanError> {
+    pub fn edit(&mut self, edits: Vec<Edit>) -> Result<PlannedEdit, PlanError> {
         let (edit, after) = FileEdit::plan(&self.file, &self.bytes, edits).map_err(refuse)?;
         let diff = redacted_diff(&self.file, &self.bytes, &after);
+        let needs = if edit.is_no_op() {
+            vec![]
+        } else {
+            needs::file_edit(&self.name, &self.file, &self.state_dir, &self.bytes, &after)
+        };
         self.bytes = after;
-        Ok((edit, if diff.is_empty() { vec![] } else { vec![diff] }))
+        Ok(PlannedEdit { edit, diff: if diff.is_empty() { vec![] } else { vec![diff] }, needs })
+    }
+
+    /// Room for its key files in each of these directories.
+    pub fn key_file_needs(&self, dirs: &[&Path]) -> Vec<Need> {
+        dirs.iter().map(|dir| needs::key_files(Some(&self.name), dir)).collect()
     }
 
     pub fn set_options(&self) -> Edit {
@@ -107,6 +126,7 @@ pub fn drafts(world: &mut World<'_>) -> Result<Vec<Draft>, PlanError> {
             letter: view.galera_state().letter(),
             ssl_cert: view.variable("ssl_cert").unwrap_or("").to_owned(),
             tls_dir: spec.tls_dir.clone(),
+            state_dir: spec.state_dir.clone(),
             has_files,
             is_bare: [KEY_FILE, CERT_FILE, CA_FILE]
                 .iter()

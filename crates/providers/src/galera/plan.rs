@@ -4,12 +4,13 @@ use model::{Change, LinkKind, NodeName, Noun, Step, Verb};
 use openssl::sha::sha256;
 use server::{GaleraFacts, GaleraState};
 
-use super::draft::{Draft, drafts};
+use super::draft::{Draft, PlannedEdit, drafts};
 use super::preflight::set_live;
 use super::steps::{GateParams, RotateParams, RoundParams};
 use crate::by_hand;
 use crate::edit::Edit;
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
+use crate::needs;
 use crate::plan::{Builder, PlanContent, PlanError, refuse};
 use crate::steps::{AuthorityParams, EditParams, ProveParams, RequireParams};
 use crate::world::World;
@@ -148,6 +149,7 @@ fn enable(
         )
         .no_op = world.authority.dir.join(trust::CA_CERT_FILE).exists();
     if let Some(step) = builder.steps.last_mut() {
+        step.nature.needs = vec![needs::key_files(None, &world.authority.dir)];
         step.shell = by_hand::authority(
             &world.authority.dir,
             &format!("sealion CA of {cluster}"),
@@ -163,6 +165,8 @@ fn enable(
             serde_json::json!({}),
         );
         step.no_op = draft.has_files;
+        // They are complete in sealion's own directory before they are placed.
+        step.nature.needs = draft.key_file_needs(&[&draft.state_dir, &draft.tls_dir]);
         step.shell = by_hand::leaf(
             &world.authority.dir,
             draft.name.as_str(),
@@ -174,7 +178,7 @@ fn enable(
     if change.has(Noun::Sst) {
         for draft in drafts.iter_mut() {
             let edits = sst_edits(draft);
-            let (edit, diff) = draft.edit(edits)?;
+            let PlannedEdit { edit, diff, needs } = draft.edit(edits)?;
             let no_op = edit.is_no_op();
             let step = builder.add(
                 format!("E1.{}", draft.name),
@@ -188,7 +192,7 @@ fn enable(
                 EditParams { edit },
             );
             step.shell = by_hand::patch_on(draft.name.as_str(), &draft.file, &diff);
-            (step.diff, step.no_op) = (diff, no_op);
+            (step.diff, step.no_op, step.nature.needs) = (diff, no_op, needs);
         }
     }
     if galera || clients {
@@ -298,7 +302,7 @@ fn round(
     clients: bool,
     title: &str,
 ) -> Result<(), PlanError> {
-    let (edit, diff) = draft.edit(edits)?;
+    let PlannedEdit { edit, diff, needs } = draft.edit(edits)?;
     let no_op = edit.is_no_op() && before == draft.letter && cert_before == draft.ssl_cert;
     let params = RoundParams {
         edit,
@@ -321,7 +325,7 @@ fn round(
         format!("{WAIT_SQL};  -- until the state is 4 and the size as before"),
     ];
     step.shell = restart_by_hand(draft, &diff);
-    (step.no_op, step.diff) = (no_op, diff);
+    (step.no_op, step.diff, step.nature.needs) = (no_op, diff, needs);
     Ok(())
 }
 
@@ -331,7 +335,7 @@ fn require(builder: &mut Builder, prefix: &str, draft: &mut Draft, on: bool) -> 
     } else {
         draft.unset("require_secure_transport")
     };
-    let (edit, diff) = draft.edit(vec![edit])?;
+    let PlannedEdit { edit, diff, needs } = draft.edit(vec![edit])?;
     let before = draft.view.requires_secure_transport();
     let no_op = edit.is_no_op() && before == on;
     let step = builder.add(
@@ -349,7 +353,7 @@ fn require(builder: &mut Builder, prefix: &str, draft: &mut Draft, on: bool) -> 
     step.sql = vec![format!("{statement};  -- and in the file, or the next start forgets it: --format diff")];
     step.shell = by_hand::patch_on(draft.name.as_str(), &draft.file, &diff);
     step.shell.push(by_hand::sql(&statement));
-    (step.no_op, step.diff) = (no_op, diff);
+    (step.no_op, step.diff, step.nature.needs) = (no_op, diff, needs);
     Ok(())
 }
 
@@ -422,7 +426,7 @@ fn disable(change: &Change, drafts: &mut [Draft], builder: &mut Builder) -> Resu
             let edits = ["tkey", "tcert", "tca", "ssl-mode"]
                 .map(|key| Edit::Remove { group: "sst".into(), key: key.into() })
                 .to_vec();
-            let (edit, diff) = draft.edit(edits)?;
+            let PlannedEdit { edit, diff, needs } = draft.edit(edits)?;
             let no_op = edit.is_no_op();
             let step = builder.add(
                 format!("D3.{}", draft.name),
@@ -432,7 +436,7 @@ fn disable(change: &Change, drafts: &mut [Draft], builder: &mut Builder) -> Resu
                 EditParams { edit },
             );
             step.shell = by_hand::patch_on(draft.name.as_str(), &draft.file, &diff);
-            (step.diff, step.no_op) = (diff, no_op);
+            (step.diff, step.no_op, step.nature.needs) = (diff, no_op, needs);
         }
     }
     if Noun::ALL.iter().all(|&noun| change.has(noun)) {
@@ -454,6 +458,7 @@ fn disable(change: &Change, drafts: &mut [Draft], builder: &mut Builder) -> Resu
                 ),
             ];
             step.no_op = draft.is_bare;
+            step.nature.needs = draft.key_file_needs(&[&draft.state_dir]);
         }
     }
     Ok(())
@@ -481,6 +486,8 @@ fn rotate(world: &mut World<'_>, drafts: &[Draft], builder: &mut Builder) -> Res
             vec![draft.name.clone()],
             RotateParams { serial_before },
         );
+        // The old ones are kept, and the new ones complete, in sealion's own directory.
+        step.nature.needs = draft.key_file_needs(&[&draft.state_dir, &draft.state_dir, &draft.tls_dir]);
         step.sql = vec![
             "FLUSH LOCAL SSL;  -- with client TLS: reloads the provider's certificate too".into(),
             "SET GLOBAL wsrep_provider_options='socket.ssl_reload=1';  -- without".into(),

@@ -1,19 +1,13 @@
-//! Room and rights for what will be written.
+//! Rights for what will be written. Room is asked for by the steps: [`crate::needs`].
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use model::NodeName;
 
 use super::{Problem, Seen, problem};
+use crate::needs::existing;
 use crate::world::World;
-
-/// Keys, certificates, copies of option files and a journal are some 100 kB; a full disk is found before, not during.
-const FREE_BYTES_MIN: u64 = 8 * 1024 * 1024;
-
-fn existing(path: &Path, exists: impl Fn(&Path) -> bool) -> PathBuf {
-    path.ancestors().find(|dir| exists(dir)).map_or_else(|| PathBuf::from("/"), Path::to_owned)
-}
 
 pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
@@ -59,9 +53,7 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
         }
         let host = node.host();
         for dir in dirs {
-            let there = existing(&dir, |path| {
-                host.facts(path).is_ok_and(|facts| facts.is_some_and(|facts| facts.is_dir))
-            });
+            let there = existing(host, &dir);
             if !host.writable(&there) {
                 problems.push(problem(
                     name,
@@ -69,21 +61,6 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
                     "it belongs to another user, or its file system is read-only",
                     "run sealion as a user who may write there, or remount it",
                 ));
-            }
-            match host.free_bytes(&there) {
-                Ok(free) if free < FREE_BYTES_MIN => problems.push(problem(
-                    name,
-                    format!("the disk of {} is full", there.display()),
-                    format!("{free} bytes are free, {FREE_BYTES_MIN} are wanted"),
-                    "make room, then try again",
-                )),
-                Ok(_) => {}
-                Err(error) => problems.push(problem(
-                    name,
-                    "free space cannot be seen",
-                    error.to_string(),
-                    "check the path",
-                )),
             }
         }
     }

@@ -11,7 +11,7 @@ mod watch;
 
 use std::path::PathBuf;
 
-use change::{Direction, StepCheck, StepError};
+use change::{Acted, Direction, StepCheck, StepError};
 use model::{NodeName, Step};
 use serde::de::DeserializeOwned;
 use server::WriteNode;
@@ -31,6 +31,17 @@ pub trait StepKind: Sync {
     fn check(&self, world: &mut World<'_>, step: &Step, direction: Direction)
     -> Result<StepCheck, StepError>;
     fn act(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<(), StepError>;
+    /// One part of an action that takes long, behind what the last part returned as its mark; see [`change::Runner::act`]. The
+    /// other kinds act as a whole.
+    fn act_part(
+        &self,
+        world: &mut World<'_>,
+        step: &Step,
+        direction: Direction,
+        _mark: Option<&str>,
+    ) -> Result<Acted, StepError> {
+        self.act(world, step, direction).map(|()| Acted::Whole)
+    }
     /// Where it keeps the keys that it replaces for its undo, below the node's `state_dir`; `None`: it replaces none.
     fn keeps(&self, _: &Step) -> Option<PathBuf> {
         None

@@ -160,7 +160,7 @@ impl Rig {
     }
 
     pub fn preflight(&self, change: &Change) -> Vec<Problem> {
-        providers::preflight(&mut self.provider_world(""), change)
+        providers::propose(&mut self.provider_world(""), change, "0.1.0").0
     }
 
     pub fn plan(&self, change: &Change) -> Result<Plan, String> {
@@ -213,6 +213,9 @@ impl Rig {
             Err(error) => return End::Journal(error.to_string()),
         };
         let Some((mut machine, turned, revives)) = machine(&journal) else { return End::NothingToResume };
+        if let Command::Finished(outcome) = machine.next() {
+            return End::Outcome(outcome);
+        }
         let mut world = self.provider_world(&machine.plan().id);
         if turned {
             let record = Record::Turned { direction: machine.direction() };
