@@ -12,10 +12,10 @@ struct Member {
     name: String,
     address: String,
     port: u16,
-    told: Option<Told>,
+    told: Option<ServerPaths>,
 }
 
-struct Told {
+struct ServerPaths {
     socket: String,
     pid_file: String,
     error_log: String,
@@ -89,7 +89,7 @@ fn member(cluster: &Cluster, address: &str, port: u16) -> Member {
         let below = |path: String| {
             if path.is_empty() { path } else { Path::new(&at(4)).join(path).display().to_string() }
         };
-        let told = Told { socket: below(at(1)), pid_file: below(at(2)), error_log: below(at(3)) };
+        let told = ServerPaths { socket: below(at(1)), pid_file: below(at(2)), error_log: below(at(3)) };
         let _ = client.quit();
         Some(told)
     });
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_draft_is_an_inventory_whatever_the_names_are() {
-        let told = || Told {
+        let told = || ServerPaths {
             socket: "/run/a \"b\".sock".into(),
             pid_file: "/run/p".into(),
             error_log: String::new(),

@@ -24,13 +24,13 @@ const RENEW: Duration = Duration::from_secs(5);
 const RENEW_MS: u64 = 5_000;
 const FILE: &str = "lease.json";
 const LOCK: &str = "lease.lock";
-/// Held by others only while they read and write one small file.
+/// LeaseRecord by others only while they read and write one small file.
 const LOCK_MAX: Duration = Duration::from_secs(5);
 const BYTES_MAX: u64 = 64 * 1024;
 
 /// What the file holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Held {
+pub struct LeaseRecord {
     id: String,
     /// `root@db1`, and what it was told to do.
     pub holder: String,
@@ -39,7 +39,7 @@ pub struct Held {
     pub until_unix_ms: u64,
 }
 
-impl Held {
+impl LeaseRecord {
     fn own(access: &dyn ClusterAccess, command: &str) -> Self {
         let process = access.process();
         Self {
@@ -59,7 +59,7 @@ impl Held {
 enum LeaseFile {
     /// There is none, or an empty one, as some file systems leave after a power cut: nobody's.
     Free,
-    Held(Held),
+    Held(LeaseRecord),
     /// Neither free nor held, with the reason.
     CannotTell(String),
 }
@@ -77,7 +77,7 @@ fn read(host: &dyn ReadHost, dir: &Path) -> LeaseFile {
     }
 }
 
-fn write(host: &dyn WriteHost, dir: &Path, held: &Held) -> Result<(), String> {
+fn write(host: &dyn WriteHost, dir: &Path, held: &LeaseRecord) -> Result<(), String> {
     let text = serde_json::to_vec(held).map_err(|error| error.to_string())?;
     host.write(&dir.join(FILE), &text, Some(0o600), None).map_err(|error| error.to_string())
 }
@@ -91,7 +91,7 @@ fn locked(host: &dyn WriteHost, dir: &Path) -> Result<Box<dyn HostLock>, String>
 ///
 /// # Errors
 /// No node says that somebody does, and one cannot be asked: the reason.
-pub fn holder(access: &dyn ClusterAccess) -> Result<Option<Held>, String> {
+pub fn holder(access: &dyn ClusterAccess) -> Result<Option<LeaseRecord>, String> {
     let mut unknown = None;
     for node in access.nodes() {
         match read(node.host(), &node.spec().state_dir) {
@@ -103,10 +103,10 @@ pub fn holder(access: &dyn ClusterAccess) -> Result<Option<Held>, String> {
     unknown.map_or(Ok(None), Err)
 }
 
-/// Held for as long as this value lives.
+/// LeaseRecord for as long as this value lives.
 pub struct Lease<'a> {
     access: &'a dyn ClusterAccess,
-    held: Held,
+    held: LeaseRecord,
     /// Those whose file is ours, with their place in the inventory.
     nodes: Vec<(usize, Box<dyn WriteNode + 'a>)>,
     renewer: Option<(Sender<()>, JoinHandle<()>)>,
@@ -118,7 +118,7 @@ impl<'a> Lease<'a> {
     /// `Refused` while somebody else holds it or may hold it, unless it is taken over; or no node takes it.
     pub fn take(access: &'a dyn ClusterAccess, command: &str, takes_over: bool) -> Result<Self, OpsError> {
         let renewed_unix_ms = Cell::new(access.clock().unix_ms());
-        let held = Held::own(access, command);
+        let held = LeaseRecord::own(access, command);
         let mut lease = Self { access, held, nodes: Vec::new(), renewer: None, renewed_unix_ms };
         let mut failed = Vec::new();
         for (at, node) in access.nodes().into_iter().enumerate() {
@@ -230,11 +230,11 @@ impl<'a> Lease<'a> {
 }
 
 /// One that is not ours is left: it was taken over, and the next step finds out.
-fn renew(host: &dyn WriteHost, dir: &Path, held: &Held, now_unix_ms: u64) {
+fn renew(host: &dyn WriteHost, dir: &Path, held: &LeaseRecord, now_unix_ms: u64) {
     let Ok(_lock) = locked(host, dir) else { return };
     if matches!(read(host, dir), LeaseFile::Held(now) if now.id == held.id) {
         // A full disk is told by what needs the room.
-        let _ = write(host, dir, &Held { until_unix_ms: now_unix_ms + LEASE_MS, ..held.clone() });
+        let _ = write(host, dir, &LeaseRecord { until_unix_ms: now_unix_ms + LEASE_MS, ..held.clone() });
     }
 }
 
@@ -256,12 +256,12 @@ impl Drop for Lease<'_> {
 }
 
 /// A runner that begins nothing once the lease is somebody else's.
-pub struct Fenced<'l, R> {
+pub struct LeasedRunner<'l, R> {
     pub runner: R,
     pub lease: &'l Lease<'l>,
 }
 
-impl<R: change::Runner> change::Runner for Fenced<'_, R> {
+impl<R: change::Runner> change::Runner for LeasedRunner<'_, R> {
     fn check(
         &mut self,
         step: &model::Step,

@@ -13,7 +13,7 @@ use trust::KeyKind;
 use crate::access::ClusterAccess;
 use crate::copies::{self, Copies};
 use crate::journals::{self, ChangeJournal, journal_dir};
-use crate::lease::{Fenced, Lease};
+use crate::lease::{Lease, LeasedRunner};
 
 /// What a person may choose.
 #[derive(Debug, Clone)]
@@ -466,7 +466,7 @@ fn drive(
         plan_id.clone(),
         Box::new(|line: &str| (shared.borrow_mut())(Progress::Line(line.to_owned()))),
     );
-    let mut runner = Fenced { runner, lease };
+    let mut runner = LeasedRunner { runner, lease };
     let mut watcher = Watch { access, tell: &shared, notes: Vec::new() };
     let outcome = Driver { journal, runner: &mut runner, watcher: &mut watcher, clock: access.clock() }
         .run(machine)

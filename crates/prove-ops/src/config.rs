@@ -12,7 +12,9 @@ use model::Severity;
 use prove::client::{Client, Kind};
 use prove::config::choose::{self, Choice, is_chosen};
 use prove::config::option_file::{self, Line};
-use prove::config::{self, Driver, Found, Given, Setting, Style, is_socket_key, is_writable, style};
+use prove::config::{
+    self, ConnectionSettings, Driver, Setting, SettingValue, Style, is_socket_key, is_writable, style,
+};
 use report::shape::{PROVE_CLIENTS_SCHEMA_ID, ProveCaseRow, ProveClientsReport, ProveModeRow};
 use server::options::{LocalFiles, Start};
 
@@ -80,7 +82,7 @@ impl Matrix {
 }
 
 /// What was asked for.
-pub struct Asked<'a> {
+pub struct ConfigRequest<'a> {
     pub files: &'a [PathBuf],
     /// Connection texts.
     pub texts: &'a [String],
@@ -90,7 +92,7 @@ pub struct Asked<'a> {
 
 /// All that was found in the files.
 #[derive(Debug, Clone, Default)]
-pub struct Looked {
+pub struct ConfigReview {
     pub connections: Vec<Connection>,
     pub unread: Vec<Unread>,
     pub notes: Vec<Note>,
@@ -114,7 +116,7 @@ pub struct Note {
 pub struct Connection {
     pub file: String,
     pub form: &'static str,
-    pub found: Found,
+    pub found: ConnectionSettings,
     pub predictions: Vec<Prediction>,
 }
 
@@ -123,13 +125,13 @@ pub struct Prediction {
     pub client: &'static Client,
     /// The version that was measured.
     pub version: Option<String>,
-    pub said: Said,
+    pub said: PredictedOutcome,
     pub fix: Option<Fix>,
     pub confirmed: Option<confirm::Confirmed>,
 }
 
 #[derive(Debug, Clone)]
-pub enum Said {
+pub enum PredictedOutcome {
     Row {
         row: ProveModeRow,
         provided: &'static str,
@@ -152,7 +154,7 @@ pub struct Fix {
 
 /// What a mode gives away, from its row alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Falls {
+pub struct Weaknesses {
     /// With the honest server too.
     pub never_encrypts: bool,
     pub in_clear: bool,
@@ -163,7 +165,7 @@ pub struct Falls {
     pub breaks_its_promise: bool,
 }
 
-impl Falls {
+impl Weaknesses {
     pub fn of(cases: &[ProveCaseRow], broken_by: Option<&str>) -> Self {
         let any = |is: &dyn Fn(&ProveCaseRow) -> bool| cases.iter().any(is);
         let never_encrypts = any(&|case| case.family == "control" && case.verdict == "AP");
@@ -233,28 +235,28 @@ impl Falls {
 }
 
 impl Prediction {
-    pub fn falls(&self) -> Option<Falls> {
+    pub fn falls(&self) -> Option<Weaknesses> {
         // What was seen counts more than what was said.
-        if let Some(confirm::Confirmed::Seen(seen)) = &self.confirmed {
-            return seen.is_controlled.then(|| Falls::of(&seen.cases, seen.broken_by.as_deref()));
+        if let Some(confirm::Confirmed::Observed(seen)) = &self.confirmed {
+            return seen.is_controlled.then(|| Weaknesses::of(&seen.cases, seen.broken_by.as_deref()));
         }
         match &self.said {
-            Said::Row { row, .. } => Some(Falls::of(&row.cases, row.broken_by.as_deref())),
-            Said::Local => Some(Falls::of(&[], None)),
-            Said::Unknown(_) => None,
+            PredictedOutcome::Row { row, .. } => Some(Weaknesses::of(&row.cases, row.broken_by.as_deref())),
+            PredictedOutcome::Local => Some(Weaknesses::of(&[], None)),
+            PredictedOutcome::Unknown(_) => None,
         }
     }
 
     /// For people: what it comes to.
     pub fn means(&self) -> Option<String> {
         match self.said {
-            Said::Local => Some("connects over a Unix socket, not over a network".into()),
-            _ => self.falls().map(Falls::sentence),
+            PredictedOutcome::Local => Some("connects over a Unix socket, not over a network".into()),
+            _ => self.falls().map(Weaknesses::sentence),
         }
     }
 
     pub fn severity(&self) -> Option<Severity> {
-        self.falls().and_then(Falls::severity)
+        self.falls().and_then(Weaknesses::severity)
     }
 
     /// Nothing can be said: neither the matrix nor a run does.
@@ -276,9 +278,9 @@ impl Connection {
     }
 }
 
-/// Reads everything, and predicts. A file that cannot be read stops nothing: it is in [`Looked::unread`].
-pub fn look(asked: &Asked<'_>, matrix: &Matrix) -> Looked {
-    let mut looked = Looked::default();
+/// Reads everything, and predicts. A file that cannot be read stops nothing: it is in [`ConfigReview::unread`].
+pub fn look(asked: &ConfigRequest<'_>, matrix: &Matrix) -> ConfigReview {
+    let mut looked = ConfigReview::default();
     for (index, text) in asked.texts.iter().enumerate() {
         let file =
             if asked.texts.len() == 1 { "(the URL)".to_owned() } else { format!("(URL {})", index + 1) };
@@ -304,7 +306,13 @@ pub fn look(asked: &Asked<'_>, matrix: &Matrix) -> Looked {
 }
 
 /// `switch`: the file that decides for a whole Node program whether certificates are verified.
-fn file(path: &Path, asked: &Asked<'_>, switch: Option<&str>, matrix: &Matrix, looked: &mut Looked) {
+fn file(
+    path: &Path,
+    asked: &ConfigRequest<'_>,
+    switch: Option<&str>,
+    matrix: &Matrix,
+    looked: &mut ConfigReview,
+) {
     let driver = asked.driver;
     let name = path.display().to_string();
     let unread = |line: Option<usize>, why: String| Unread { file: name.clone(), line, why };
@@ -406,7 +414,7 @@ fn folder_of(path: &Path) -> &Path {
 }
 
 /// The files that Spring reads along with this one: those that were named too, and those that lie beside it or in `config/`.
-fn spring_beside(path: &Path, asked: &Asked<'_>) -> Vec<(PathBuf, Vec<u8>)> {
+fn spring_beside(path: &Path, asked: &ConfigRequest<'_>) -> Vec<(PathBuf, Vec<u8>)> {
     if !config::is_of_spring(&file_name(path)) {
         return vec![];
     }
@@ -451,7 +459,7 @@ fn environment_file(
     path: &Path,
     driver: Option<&'static str>,
     matrix: &Matrix,
-    looked: &mut Looked,
+    looked: &mut ConfigReview,
 ) -> Option<Vec<String>> {
     let name = path.display().to_string();
     let read = read(path).and_then(|bytes| config::read(".env", &bytes).map_err(|error| error.to_string()));
@@ -492,7 +500,7 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
 }
 
 /// What each client reads in an option file and all that it includes.
-fn option_files(path: &Path, name: &str, matrix: &Matrix, looked: &mut Looked) {
+fn option_files(path: &Path, name: &str, matrix: &Matrix, looked: &mut ConfigReview) {
     let mut all: Vec<Connection> = Vec::new();
     let mut notes: Vec<String> = Vec::new();
     for client in option_file::readers() {
@@ -577,7 +585,7 @@ fn without_quotes(text: &str) -> String {
 fn connection(
     file: String,
     form: &'static str,
-    mut found: Found,
+    mut found: ConnectionSettings,
     driver: Option<&'static str>,
     matrix: &Matrix,
 ) -> Connection {
@@ -596,27 +604,27 @@ fn connection(
     Connection { file, form, found, predictions }
 }
 
-fn predict(client: &'static Client, found: &Found, matrix: &Matrix) -> Prediction {
+fn predict(client: &'static Client, found: &ConnectionSettings, matrix: &Matrix) -> Prediction {
     let said = match choose::choose(client, &found.settings) {
-        _ if found.is_local() => Said::Local,
-        Choice::Unknown(why) => Said::Unknown(why),
+        _ if found.is_local() => PredictedOutcome::Local,
+        Choice::Unknown(why) => PredictedOutcome::Unknown(why),
         Choice::Mode { mode, provided } => match matrix.row(client, mode) {
             // A name stands for something that another place says: nothing good is known of it.
             Some(row)
                 if row.is_controlled
                     && provided.starts_with(prove::client::NAMED_ELSEWHERE)
-                    && Falls::of(&row.cases, row.broken_by.as_deref()).severity().is_none() =>
+                    && Weaknesses::of(&row.cases, row.broken_by.as_deref()).severity().is_none() =>
             {
-                Said::Unknown(format!(
+                PredictedOutcome::Unknown(format!(
                     "it is only safe provided that {provided}, and that is not in this file"
                 ))
             }
-            Some(row) if row.is_controlled => Said::Row { row: row.clone(), provided },
-            Some(_) => Said::Unknown(
+            Some(row) if row.is_controlled => PredictedOutcome::Row { row: row.clone(), provided },
+            Some(_) => PredictedOutcome::Unknown(
                 "with these settings it did not accept the honest server, so nothing is known of attacks"
                     .into(),
             ),
-            None => Said::Unknown("the matrix has no row for these settings".into()),
+            None => PredictedOutcome::Unknown("the matrix has no row for these settings".into()),
         },
     };
     let fix = fix(client, found, &said, matrix);
@@ -624,11 +632,16 @@ fn predict(client: &'static Client, found: &Found, matrix: &Matrix) -> Predictio
 }
 
 /// The best that was measured, as it is written in this file.
-fn fix(client: &'static Client, found: &Found, said: &Said, matrix: &Matrix) -> Option<Fix> {
+fn fix(
+    client: &'static Client,
+    found: &ConnectionSettings,
+    said: &PredictedOutcome,
+    matrix: &Matrix,
+) -> Option<Fix> {
     let now = match said {
-        Said::Row { row, .. } => Some(Falls::of(&row.cases, row.broken_by.as_deref())),
-        Said::Local => return None,
-        Said::Unknown(_) => None,
+        PredictedOutcome::Row { row, .. } => Some(Weaknesses::of(&row.cases, row.broken_by.as_deref())),
+        PredictedOutcome::Local => return None,
+        PredictedOutcome::Unknown(_) => None,
     };
     if now.is_some_and(|now| now.severity().is_none()) {
         return None;
@@ -637,7 +650,7 @@ fn fix(client: &'static Client, found: &Found, said: &Said, matrix: &Matrix) -> 
     let measured =
         settings.spelt.iter().filter(|spelt| is_writable(found.style, settings, spelt)).filter_map(|spelt| {
             let row = matrix.row(client, spelt.mode).filter(|row| row.is_controlled)?;
-            Some((spelt, Falls::of(&row.cases, row.broken_by.as_deref())))
+            Some((spelt, Weaknesses::of(&row.cases, row.broken_by.as_deref())))
         });
     // The safest; of those what promises most, needs nothing besides, and is nearest to what is there.
     let (best, falls) = measured.min_by_key(|(spelt, falls)| {
@@ -654,7 +667,7 @@ fn fix(client: &'static Client, found: &Found, said: &Said, matrix: &Matrix) -> 
             matrix
                 .row(client, spelt.mode)
                 .filter(|row| row.is_controlled)
-                .is_some_and(|row| !Falls::of(&row.cases, row.broken_by.as_deref()).in_clear)
+                .is_some_and(|row| !Weaknesses::of(&row.cases, row.broken_by.as_deref()).in_clear)
         };
         let note = if settings.spelt.iter().any(helps) {
             format!(
@@ -677,11 +690,13 @@ fn fix(client: &'static Client, found: &Found, said: &Said, matrix: &Matrix) -> 
         });
     }
     let named = found.settings.iter().find_map(|setting| match &setting.given {
-        Given::Text(text) if setting.key == "tls" => Some(text.as_str()),
+        SettingValue::Text(text) if setting.key == "tls" => Some(text.as_str()),
         _ => None,
     });
     let ca = found.settings.iter().find_map(|setting| match &setting.given {
-        Given::Text(text) if is_ca(settings, setting) && !text.is_empty() && !text.contains("-----BEGIN") => {
+        SettingValue::Text(text)
+            if is_ca(settings, setting) && !text.is_empty() && !text.contains("-----BEGIN") =>
+        {
             Some(text.replace(formats::settings::HOLE, "…"))
         }
         _ => None,
@@ -729,13 +744,15 @@ pub fn shown(client: Option<&'static Client>, setting: &Setting) -> Option<Strin
         .and_then(|settings| choose::key(settings, &setting.key))
         .map(|key| key.kind);
     match &setting.given {
-        Given::Flag(is_on) => Some(is_on.to_string()),
-        Given::Content => Some("(a file's content)".into()),
-        Given::Text(text) if text.contains("-----BEGIN") => Some("(a certificate)".into()),
-        Given::Text(text) if matches!(kind, Some(Kind::Ca | Kind::Flag | Kind::Switch | Kind::Word)) => {
+        SettingValue::Flag(is_on) => Some(is_on.to_string()),
+        SettingValue::Content => Some("(a file's content)".into()),
+        SettingValue::Text(text) if text.contains("-----BEGIN") => Some("(a certificate)".into()),
+        SettingValue::Text(text)
+            if matches!(kind, Some(Kind::Ca | Kind::Flag | Kind::Switch | Kind::Word)) =>
+        {
             Some(wire::printable(&text.replace(formats::settings::HOLE, "…")))
         }
-        Given::Text(_) | Given::Unread(_) => None,
+        SettingValue::Text(_) | SettingValue::Unread(_) => None,
     }
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use prove::attack::{Chain, Dates, Names};
 use prove::client::{Client, Mode, Promise};
-use prove::talk::Over;
+use prove::talk::Channel;
 use prove::{Attack, Protocol, Verdict};
 use report::shape::{
     PROVE_CLIENTS_SCHEMA_ID, ProveCaseRow, ProveClientsReport, ProveDriverRow, ProveModeRow,
@@ -37,7 +37,7 @@ const STAMP: &str = ".sealion-installed";
 
 /// A driver, with all its modes tried.
 #[derive(Debug, Clone)]
-pub struct Tried {
+pub struct DriverTrial {
     pub client: &'static Client,
     pub state: State,
 }
@@ -107,16 +107,16 @@ fn breaks(promise: Promise, attack: &Attack, verdict: Verdict) -> bool {
 fn is_in_clear(verdict: Verdict) -> bool {
     matches!(
         verdict,
-        Verdict::Accepted(Over::Clear)
-            | Verdict::LoginThenRefused(Over::Clear)
-            | Verdict::FileObtained(Over::Clear)
-            | Verdict::PasswordObtained(Over::Clear)
+        Verdict::Accepted(Channel::Clear)
+            | Verdict::LoginThenRefused(Channel::Clear)
+            | Verdict::FileObtained(Channel::Clear)
+            | Verdict::PasswordObtained(Channel::Clear)
     )
 }
 
 /// How promises were kept, over all that was tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Kept {
+pub struct PromiseCount {
     /// Ways of setting TLS that promise something, where the honest server was accepted.
     pub promising: usize,
     pub broken: usize,
@@ -124,8 +124,8 @@ pub struct Kept {
     pub in_clear: usize,
 }
 
-impl Kept {
-    pub fn of(all: &[Tried]) -> Self {
+impl PromiseCount {
+    pub fn of(all: &[DriverTrial]) -> Self {
         let mut this = Self::default();
         let rows = all.iter().flat_map(|one| match &one.state {
             State::Tried { rows, .. } => &rows[..],
@@ -205,8 +205,8 @@ pub fn clients(
     wanted: &Wanted<'_>,
     stop: &AtomicBool,
     said: &mut dyn FnMut(&str),
-    each: &mut dyn FnMut(&Tried),
-) -> Result<Vec<Tried>, OpsError> {
+    each: &mut dyn FnMut(&DriverTrial),
+) -> Result<Vec<DriverTrial>, OpsError> {
     let mut all = Vec::new();
     for Prepared { client, ready } in wanted.clients {
         if stop.load(Ordering::Relaxed) {
@@ -232,7 +232,7 @@ pub fn clients(
             }
             Err((why, next)) => State::NotHere { why: why.clone(), next: next.clone() },
         };
-        let tried = Tried { client, state };
+        let tried = DriverTrial { client, state };
         each(&tried);
         all.push(tried);
     }
@@ -359,17 +359,17 @@ fn say(words: &[&str], dir: &Path) -> Result<String, String> {
 }
 
 /// What was tried, in the published shape.
-pub fn report(all: &[Tried]) -> ProveClientsReport {
+pub fn report(all: &[DriverTrial]) -> ProveClientsReport {
     ProveClientsReport {
         schema: PROVE_CLIENTS_SCHEMA_ID.into(),
         sealion_version: env!("CARGO_PKG_VERSION").into(),
-        broken_promises: count(Kept::of(all).broken),
+        broken_promises: count(PromiseCount::of(all).broken),
         clients: all.iter().map(driver_row).collect(),
     }
 }
 
 /// The same for a repository: one line a case, and nothing of the machine that it was made on.
-pub fn data(all: &[Tried]) -> String {
+pub fn data(all: &[DriverTrial]) -> String {
     let mut report = report(all);
     for (row, one) in report.clients.iter_mut().zip(all) {
         // The words of a program that failed may name places.
@@ -389,7 +389,7 @@ pub fn data(all: &[Tried]) -> String {
         .replace("\n            }", " }")
 }
 
-fn driver_row(one: &Tried) -> ProveDriverRow {
+fn driver_row(one: &DriverTrial) -> ProveDriverRow {
     let untried = ProveDriverRow {
         client: one.client.id.into(),
         name: one.client.name.into(),
@@ -453,7 +453,7 @@ fn count(number: usize) -> u64 {
 /// The matrix as a page of markdown. Nothing in it is from this source but names and options: verdicts are those of `all`.
 ///
 /// It names nothing of the machine that it was made on, and a client that could not be tried only by what it needs.
-pub fn page(all: &[Tried], columns: &[&Attack], on: &str) -> String {
+pub fn page(all: &[DriverTrial], columns: &[&Attack], on: &str) -> String {
     let ids: Vec<&str> = columns.iter().map(|attack| attack.id).collect();
     let asked = if ids == COLUMNS {
         String::new()
@@ -462,7 +462,7 @@ pub fn page(all: &[Tried], columns: &[&Attack], on: &str) -> String {
             .filter(|id| **id != "honest")
             .fold(String::new(), |words, id| format!("{words} --case {id}"))
     };
-    let kept = Kept::of(all);
+    let kept = PromiseCount::of(all);
     let mut page = format!(
         "# Client behaviour under attack\n\n\
          Made by `sealion prove clients --install{asked} --page FILE` on {on}; the same command makes it again.\n\
@@ -482,7 +482,8 @@ pub fn page(all: &[Tried], columns: &[&Attack], on: &str) -> String {
         State::Tried { rows, .. } => rows,
         State::NotHere { .. } => &[],
     });
-    let has_logins = |one: &Tried| matches!(&one.state, State::Tried { logins, .. } if !logins.is_empty());
+    let has_logins =
+        |one: &DriverTrial| matches!(&one.state, State::Tried { logins, .. } if !logins.is_empty());
     if all.iter().any(has_logins) {
         page += &format!(
             "\n## At login and after it\n\n\
@@ -514,7 +515,7 @@ pub fn page(all: &[Tried], columns: &[&Attack], on: &str) -> String {
     page
 }
 
-fn table(all: &[Tried], ids: &[&str], rows: impl Fn(&State) -> &[Row]) -> String {
+fn table(all: &[DriverTrial], ids: &[&str], rows: impl Fn(&State) -> &[Row]) -> String {
     let mut table = String::new();
     for one in all {
         let State::Tried { version, .. } = &one.state else { continue };
@@ -581,7 +582,7 @@ mod tests {
 
     #[test]
     fn a_promise_is_broken_by_what_it_excludes_and_by_nothing_else() {
-        let (clear, tls) = (Verdict::Accepted(Over::Clear), Verdict::Accepted(Over::Tls));
+        let (clear, tls) = (Verdict::Accepted(Channel::Clear), Verdict::Accepted(Channel::Tls));
         let check = |promise, id: &str, verdict, is_broken: bool| {
             let attack = attack(id).expect("it is in the list");
             assert_eq!(breaks(promise, attack, verdict), is_broken, "{promise:?} {id} {verdict:?}");
@@ -600,27 +601,27 @@ mod tests {
             check(promise, "honest", tls, false);
             check(promise, "wildcard", tls, false);
         }
-        check(Promise::Encrypted, "clear-password", Verdict::PasswordObtained(Over::Clear), true);
-        check(Promise::Encrypted, "clear-password-tls", Verdict::PasswordObtained(Over::Tls), false);
-        check(Promise::Chain, "clear-password-tls", Verdict::PasswordObtained(Over::Tls), true);
-        check(Promise::Encrypted, "local-infile", Verdict::FileObtained(Over::Clear), true);
+        check(Promise::Encrypted, "clear-password", Verdict::PasswordObtained(Channel::Clear), true);
+        check(Promise::Encrypted, "clear-password-tls", Verdict::PasswordObtained(Channel::Tls), false);
+        check(Promise::Chain, "clear-password-tls", Verdict::PasswordObtained(Channel::Tls), true);
+        check(Promise::Encrypted, "local-infile", Verdict::FileObtained(Channel::Clear), true);
     }
 
     #[test]
     fn the_page_says_what_was_seen_and_nothing_of_the_machine() {
-        let (clear, tls) = (Verdict::Accepted(Over::Clear), Verdict::Accepted(Over::Tls));
+        let (clear, tls) = (Verdict::Accepted(Channel::Clear), Verdict::Accepted(Channel::Tls));
         let rows = vec![
             row(0, &[("honest", tls), ("strip", clear)]),
             row(1, &[("honest", Verdict::RefusedInHandshake), ("strip", clear)]),
         ];
         let logins =
-            vec![row(0, &[("honest", tls), ("clear-password", Verdict::PasswordObtained(Over::Clear))])];
+            vec![row(0, &[("honest", tls), ("clear-password", Verdict::PasswordObtained(Channel::Clear))])];
         let not_here = State::NotHere { why: "/root/x failed".into(), next: "look at /root/x".into() };
         let all = [
-            Tried { client: &DRIVER, state: State::Tried { version: "1.2".into(), rows, logins } },
-            Tried { client: &DRIVER, state: not_here },
+            DriverTrial { client: &DRIVER, state: State::Tried { version: "1.2".into(), rows, logins } },
+            DriverTrial { client: &DRIVER, state: not_here },
         ];
-        assert_eq!(Kept::of(&all), Kept { promising: 1, broken: 1, in_clear: 1 });
+        assert_eq!(PromiseCount::of(&all), PromiseCount { promising: 1, broken: 1, in_clear: 1 });
         let columns = ["honest", "strip"].map(|id| attack(id).expect("it is in the list"));
         let page = page(&all, &columns, "2026-11-21");
         assert!(page.contains("| Driver 1.2 | `mode=a\\|b` | the host | AT | **AP** |\n"), "{page}");

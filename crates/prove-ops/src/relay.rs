@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use prove::relay::Relay;
 pub use prove::relay::key::{KeyTaken, Keys};
 pub use prove::relay::{Active, Change, Config, Event, Outcome, Stripped};
-use prove::sniff::{Finding, Told};
+use prove::sniff::{ConnectionSummary, Finding};
 
 use site::OpsError;
 
@@ -63,7 +63,7 @@ impl Place {
     fn port(&self) -> u16 {
         match self {
             Self::Tcp(address) => address.port(),
-            Self::Unix(_) => prove::sniff::connection::PORT_MYSQL,
+            Self::Unix(_) => prove::sniff::PORT_MYSQL,
         }
     }
 
@@ -189,7 +189,7 @@ pub struct Relayed {
     /// In the order in which they came, from 1.
     pub number: u64,
     pub client: String,
-    pub told: Told,
+    pub told: ConnectionSummary,
     /// Worst first.
     pub findings: Vec<Finding>,
     pub outcome: Outcome,
@@ -199,14 +199,14 @@ pub struct Relayed {
 
 /// What is said while it goes on.
 #[derive(Debug, Clone)]
-pub enum Said {
+pub enum RelayNews {
     Opened { number: u64, client: String },
     Event { number: u64, event: Event },
     Closed(Box<Relayed>),
 }
 
 /// What a relay is to do.
-pub struct Wish {
+pub struct RelayJob {
     pub listen: Place,
     pub target: Place,
     pub config: Config,
@@ -226,14 +226,14 @@ struct Shared {
 pub struct Running {
     at: Place,
     shared: Arc<Shared>,
-    said: Receiver<Said>,
+    said: Receiver<RelayNews>,
     listening: Option<JoinHandle<()>>,
 }
 
 impl Running {
     /// # Errors
     /// The place to listen at is taken, or not of this machine.
-    pub fn start(wish: Wish) -> Result<Self, OpsError> {
+    pub fn start(wish: RelayJob) -> Result<Self, OpsError> {
         let (listener, at) = Listener::bind(&wish.listen).map_err(|error| {
             OpsError::cannot_look(
                 format!("the relay cannot listen at {}", wish.listen),
@@ -262,12 +262,12 @@ impl Running {
     }
 
     /// What has happened since the last call.
-    pub fn said(&self) -> Vec<Said> {
+    pub fn said(&self) -> Vec<RelayNews> {
         self.said.try_iter().collect()
     }
 
     /// Takes nobody any more, gives those that are there a moment, and says the rest.
-    pub fn end(mut self) -> Vec<Said> {
+    pub fn end(mut self) -> Vec<RelayNews> {
         self.halt();
         self.said.try_iter().collect()
     }
@@ -290,7 +290,7 @@ impl Drop for Running {
     }
 }
 
-fn listen(shared: &Arc<Shared>, listener: &Listener, sender: &Sender<Said>) {
+fn listen(shared: &Arc<Shared>, listener: &Listener, sender: &Sender<RelayNews>) {
     let mut number = 0;
     while !shared.ends.load(Ordering::Acquire) {
         let Ok((client, from)) = listener.accept() else {
@@ -298,24 +298,24 @@ fn listen(shared: &Arc<Shared>, listener: &Listener, sender: &Sender<Said>) {
             continue;
         };
         number += 1;
-        let _ = sender.send(Said::Opened { number, client: from.clone() });
+        let _ = sender.send(RelayNews::Opened { number, client: from.clone() });
         if shared.open.fetch_add(1, Ordering::AcqRel) >= CONNECTIONS_MAX {
             shared.open.fetch_sub(1, Ordering::AcqRel);
             let refused = Relayed {
                 number,
                 client: from,
-                told: Told::default(),
+                told: ConnectionSummary::default(),
                 findings: vec![],
                 outcome: Outcome::default(),
                 unreachable: Some(format!("more than {CONNECTIONS_MAX} connections at once")),
             };
-            let _ = sender.send(Said::Closed(Box::new(refused)));
+            let _ = sender.send(RelayNews::Closed(Box::new(refused)));
             continue;
         }
         let (for_thread, sender) = (Arc::clone(shared), sender.clone());
         let spawned = thread::Builder::new().name("relay connection".into()).spawn(move || {
             let relayed = relay(&for_thread, number, from, &client, &sender);
-            let _ = sender.send(Said::Closed(Box::new(relayed)));
+            let _ = sender.send(RelayNews::Closed(Box::new(relayed)));
             for_thread.open.fetch_sub(1, Ordering::AcqRel);
         });
         if spawned.is_err() {
@@ -328,7 +328,13 @@ fn lock(relay: &Mutex<Relay>) -> MutexGuard<'_, Relay> {
     relay.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn relay(shared: &Arc<Shared>, number: u64, from: String, client: &Stream, sender: &Sender<Said>) -> Relayed {
+fn relay(
+    shared: &Arc<Shared>,
+    number: u64,
+    from: String,
+    client: &Stream,
+    sender: &Sender<RelayNews>,
+) -> Relayed {
     let machine = Relay::new(Arc::clone(&shared.config), shared.target.port(), &shared.words);
     let machine = Arc::new(Mutex::new(machine));
     let passed = pass(shared, number, client, &machine, sender);
@@ -352,7 +358,7 @@ fn pass(
     number: u64,
     client: &Stream,
     machine: &Arc<Mutex<Relay>>,
-    sender: &Sender<Said>,
+    sender: &Sender<RelayNews>,
 ) -> io::Result<()> {
     let server = shared.target.dial()?;
     let back = {
@@ -426,8 +432,8 @@ fn read(from: &mut Stream, buffer: &mut [u8], shared: &Shared) -> usize {
     }
 }
 
-fn tell(number: u64, events: Vec<Event>, sender: &Sender<Said>) {
+fn tell(number: u64, events: Vec<Event>, sender: &Sender<RelayNews>) {
     for event in events {
-        let _ = sender.send(Said::Event { number, event });
+        let _ = sender.send(RelayNews::Event { number, event });
     }
 }

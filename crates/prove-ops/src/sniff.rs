@@ -11,7 +11,7 @@ pub use capture::words::Words;
 use capture::{CaptureError, Spec};
 use prove::sniff::Sniffer;
 pub use prove::sniff::connection::word_name;
-pub use prove::sniff::mysql::Seen;
+pub use prove::sniff::mysql::MysqlTraffic;
 pub use prove::sniff::{Conclusion, Kind, Listed, Place, Report, What, guess};
 
 use site::OpsError;

@@ -40,7 +40,7 @@ pub struct Settings {
     pub chosen_by: Option<(&'static str, bool)>,
     /// Groups of option files that it reads; none for what reads no option file of its own accord.
     pub groups: &'static [&'static str],
-    pub carry: Carry,
+    pub carry: SettingsEncoding,
     pub reads: Reads,
     /// Its word for a Unix socket. Another driver's word is none.
     pub socket: Option<&'static str>,
@@ -92,7 +92,7 @@ impl Reads {
 
 /// How `--confirm` hands settings to the program of the project, in `SEALION_SETTINGS`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Carry {
+pub enum SettingsEncoding {
     /// A flat object; `ssl.ca` is the key `ca` of what `ssl` is.
     Json,
     /// `key=value&key=value`
@@ -130,13 +130,13 @@ pub enum Kind {
 #[derive(Debug)]
 pub struct Spelt {
     pub mode: &'static str,
-    pub settings: &'static [(&'static str, Is)],
+    pub settings: &'static [(&'static str, ExpectedValue)],
     /// What else must be so, and is not in the settings.
     pub provided: &'static str,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Is {
+pub enum ExpectedValue {
     Ca,
     On,
     Off,
@@ -148,7 +148,7 @@ pub enum Is {
 /// How what is `provided` begins where a name in the settings stands for something in the program.
 pub const NAMED_ELSEWHERE: &str = "the configuration that the program registers under this name";
 
-impl Is {
+impl ExpectedValue {
     /// As text; the CA is at `ca`.
     pub fn text(self, ca: &str) -> &str {
         match self {
@@ -162,7 +162,7 @@ impl Is {
 }
 
 impl Spelt {
-    pub(crate) const fn new(mode: &'static str, settings: &'static [(&'static str, Is)]) -> Self {
+    pub(crate) const fn new(mode: &'static str, settings: &'static [(&'static str, ExpectedValue)]) -> Self {
         Self { mode, settings, provided: "" }
     }
 

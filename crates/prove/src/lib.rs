@@ -15,7 +15,6 @@
 //! and a real server, listens and, if asked, attacks.
 #![warn(clippy::indexing_slicing)]
 
-mod asked;
 pub mod attack;
 pub mod attacks;
 pub mod certificates;
@@ -23,6 +22,7 @@ pub mod client;
 pub mod clients;
 pub mod config;
 mod crl;
+mod query_answer;
 pub mod relay;
 pub mod rogue;
 pub mod sniff;
@@ -33,5 +33,5 @@ pub mod verdict;
 pub use attack::{Attack, Family, Protocol};
 pub use client::{Client, Promise};
 pub use rogue::{Rogue, Settings};
-pub use talk::{Over, Seen};
+pub use talk::{Channel, TalkRecord};
 pub use verdict::Verdict;

@@ -15,7 +15,7 @@ use zeroize::Zeroize;
 
 use crate::attack::{Attack, Protocol};
 use crate::certificates::Certificates;
-use crate::talk::{Known, Over, Seen, Talk};
+use crate::talk::{Channel, ClientSecrets, Talk, TalkRecord};
 
 /// A connection that gives nothing for so long is over.
 const SILENCE: Duration = Duration::from_secs(10);
@@ -43,7 +43,7 @@ pub struct Settings {
 pub struct Visit {
     pub attack: &'static Attack,
     pub from: SocketAddr,
-    pub seen: Seen,
+    pub seen: TalkRecord,
 }
 
 struct Shared {
@@ -226,9 +226,9 @@ fn listen(
     }
 }
 
-fn serve(shared: &Shared, attack: &Attack, stream: &TcpStream, acceptor: Option<&SslAcceptor>) -> Seen {
+fn serve(shared: &Shared, attack: &Attack, stream: &TcpStream, acceptor: Option<&SslAcceptor>) -> TalkRecord {
     let settings = &shared.settings;
-    let known = Known {
+    let known = ClientSecrets {
         password: &settings.password,
         canary: &settings.canary,
         canary_path: &settings.canary_path,
@@ -272,8 +272,8 @@ fn serve(shared: &Shared, attack: &Attack, stream: &TcpStream, acceptor: Option<
 }
 
 /// A client that speaks first. Its bytes are counted, and forgotten: that they came is what it gives away.
-fn serve_stream(stream: &TcpStream, acceptor: Option<&SslAcceptor>) -> Seen {
-    let mut seen = Seen::default();
+fn serve_stream(stream: &TcpStream, acceptor: Option<&SslAcceptor>) -> TalkRecord {
+    let mut seen = TalkRecord::default();
     let _ = stream.set_nonblocking(false);
     let _ = stream.set_read_timeout(Some(SILENCE));
     let _ = stream.set_write_timeout(Some(SILENCE));
@@ -281,7 +281,7 @@ fn serve_stream(stream: &TcpStream, acceptor: Option<&SslAcceptor>) -> Seen {
     let count = stream.peek(&mut first).unwrap_or_default();
     let is_tls = count > 0 && first == [wire::tls::CONTENT_HANDSHAKE];
     match (is_tls, acceptor) {
-        (false, _) => read_stream(stream, Over::Clear, &mut seen),
+        (false, _) => read_stream(stream, Channel::Clear, &mut seen),
         (true, None) => {
             seen.asked_for_tls = true;
             seen.trace.note("client: a ClientHello, but this server has no TLS".into());
@@ -293,7 +293,7 @@ fn serve_stream(stream: &TcpStream, acceptor: Option<&SslAcceptor>) -> Seen {
                     seen.finished_tls = true;
                     seen.server_name = session.ssl().servername(NameType::HOST_NAME).map(wire::printable);
                     seen.trace.tls_finished(session.ssl().version_str(), seen.server_name.as_deref());
-                    read_stream(&mut session, Over::Tls, &mut seen);
+                    read_stream(&mut session, Channel::Tls, &mut seen);
                     let _ = session.shutdown();
                 }
                 Err(HandshakeError::SetupFailure(error)) => seen.tls_failure = Some(error.to_string()),
@@ -310,7 +310,7 @@ fn serve_stream(stream: &TcpStream, acceptor: Option<&SslAcceptor>) -> Seen {
 }
 
 /// Reads what a stream begins with, into nowhere.
-fn read_stream(mut from: impl Read, over: Over, seen: &mut Seen) {
+fn read_stream(mut from: impl Read, over: Channel, seen: &mut TalkRecord) {
     let mut buffer = [0; READ_BYTES];
     let count = from.read(&mut buffer).unwrap_or_default();
     buffer.zeroize();

@@ -1,7 +1,7 @@
 //! The MySQL bytes of one connection to the rogue, sans-I/O: whoever holds the socket hands in what was read, sends what
 //! [`Talk::output`] gives, and puts TLS in between when [`Talk::wants_tls`] says so.
 //!
-//! What the client gives away is compared with what the caller knows, and then forgotten: [`Seen`] has no place for it.
+//! What the client gives away is compared with what the caller knows, and then forgotten: [`TalkRecord`] has no place for it.
 
 use net::auth::{scramble_caching_sha2, scramble_native};
 use openssl::pkey::Private;
@@ -14,8 +14,8 @@ use wire::packet::{PacketBuffer, write_payload};
 use wire::{Capabilities, ColumnDef, ErrPacket, Greeting, OkPacket};
 use zeroize::Zeroizing;
 
-use crate::asked::{Asked, asked};
 use crate::attack::{Attack, BeforeTls, Login, Noise};
+use crate::query_answer::{QueryAnswer, asked};
 use crate::trace::{self, Trace};
 
 /// A client may send a file here: the canary is small, and what is no canary is not read on.
@@ -39,13 +39,13 @@ enum Form {
 
 /// What carried something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Over {
+pub enum Channel {
     Clear,
     Tls,
 }
 
 /// What the caller knows of the client: only to compare with.
-pub struct Known<'a> {
+pub struct ClientSecrets<'a> {
     pub password: &'a SecretString,
     /// The contents of the file that is asked for; sealion made it.
     pub canary: &'a [u8],
@@ -57,14 +57,14 @@ pub struct Known<'a> {
 
 /// Something was given away: over what, and whether it is what the caller knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Given {
-    pub over: Over,
+pub struct Disclosure {
+    pub over: Channel,
     pub is_right: bool,
 }
 
 /// What one connection showed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Seen {
+pub struct TalkRecord {
     /// The client asked for TLS.
     pub asked_for_tls: bool,
     pub finished_tls: bool,
@@ -73,15 +73,15 @@ pub struct Seen {
     /// The name of SNI.
     pub server_name: Option<String>,
     /// A login with user name and an answer to the nonce, over what.
-    pub login: Option<Over>,
+    pub login: Option<Channel>,
     /// The answer fits the password, so it is fit for guessing offline. `None`: there was none, or of a kind that is not checked.
     pub login_fits: Option<bool>,
     /// What the client says about itself: `_client_name` and version.
     pub client: Option<String>,
-    pub password: Option<Given>,
-    pub file: Option<Given>,
+    pub password: Option<Disclosure>,
+    pub file: Option<Disclosure>,
     /// A command arrived, so the client takes us for its server.
-    pub command: Option<Over>,
+    pub command: Option<Channel>,
     pub commands: u32,
     /// It wants the binary log.
     pub asked_for_binlog: bool,
@@ -103,17 +103,17 @@ enum State {
     Sha2,
     Commands,
     File,
-    Over,
+    Ended,
 }
 
 /// One connection.
 pub struct Talk<'a> {
     attack: &'a Attack,
-    known: &'a Known<'a>,
+    known: &'a ClientSecrets<'a>,
     nonce: [u8; 20],
     packets: PacketBuffer,
     state: State,
-    over: Over,
+    over: Channel,
     sequence: u8,
     deprecates_eof: bool,
     /// The login was not answered, and will not be.
@@ -122,11 +122,11 @@ pub struct Talk<'a> {
     prepared: Vec<bool>,
     file: Zeroizing<Vec<u8>>,
     output: Vec<u8>,
-    seen: Seen,
+    seen: TalkRecord,
 }
 
 impl<'a> Talk<'a> {
-    pub fn new(attack: &'a Attack, known: &'a Known<'a>, nonce: [u8; 20]) -> Self {
+    pub fn new(attack: &'a Attack, known: &'a ClientSecrets<'a>, nonce: [u8; 20]) -> Self {
         let mut this = Self {
             attack,
             known,
@@ -134,14 +134,14 @@ impl<'a> Talk<'a> {
             nonce: nonce.map(|byte| byte.max(1) & 0x7f | 1),
             packets: PacketBuffer::new(PAYLOAD_BYTES_MAX),
             state: State::Login,
-            over: Over::Clear,
+            over: Channel::Clear,
             sequence: 0,
             deprecates_eof: false,
             is_mute: false,
             prepared: Vec::new(),
             file: Zeroizing::default(),
             output: Vec::new(),
-            seen: Seen::default(),
+            seen: TalkRecord::default(),
         };
         this.greet();
         this
@@ -161,7 +161,7 @@ impl<'a> Talk<'a> {
             Noise::Truncated => {
                 self.send(&payload);
                 self.output.truncate(payload.len() / 2);
-                self.state = State::Over;
+                self.state = State::Ended;
                 return;
             }
             Noise::Oversized => {
@@ -222,7 +222,7 @@ impl<'a> Talk<'a> {
     }
 
     pub fn is_over(&self) -> bool {
-        self.state == State::Over
+        self.state == State::Ended
     }
 
     /// The client has asked for TLS: from the next byte on it speaks that. Gives the bytes of it that came already.
@@ -243,7 +243,7 @@ impl<'a> Talk<'a> {
         self.seen.trace.tls_finished(version, server_name.as_deref());
         self.seen.finished_tls = true;
         self.seen.server_name = server_name;
-        self.over = Over::Tls;
+        self.over = Channel::Tls;
         self.state = State::Login;
     }
 
@@ -251,7 +251,7 @@ impl<'a> Talk<'a> {
         self.seen.trace.tls_failed(&why);
         self.seen.tls_failure = Some(why);
         self.seen.server_name = server_name;
-        self.state = State::Over;
+        self.state = State::Ended;
     }
 
     /// The client is not there any more: it has closed, or says nothing.
@@ -260,13 +260,13 @@ impl<'a> Talk<'a> {
         self.seen.trace.note(format!("client: {what}"));
     }
 
-    pub fn into_seen(self) -> Seen {
+    pub fn into_seen(self) -> TalkRecord {
         self.seen
     }
 
     pub fn input(&mut self, bytes: &[u8]) {
         self.packets.push(bytes);
-        while !matches!(self.state, State::Over | State::Tls) {
+        while !matches!(self.state, State::Ended | State::Tls) {
             let payload = match self.packets.next_packet() {
                 Ok(Some(packet)) => {
                     self.sequence = packet.last_sequence.wrapping_add(1);
@@ -275,7 +275,7 @@ impl<'a> Talk<'a> {
                 Ok(None) => return,
                 Err(error) => {
                     self.seen.broken = Some(error.to_string());
-                    self.state = State::Over;
+                    self.state = State::Ended;
                     return;
                 }
             };
@@ -290,12 +290,12 @@ impl<'a> Talk<'a> {
             State::Sha2 => self.sha2(payload),
             State::Commands => self.command(payload),
             State::File => self.file(payload),
-            State::Tls | State::Over => {}
+            State::Tls | State::Ended => {}
         }
     }
 
     fn login(&mut self, payload: &[u8]) {
-        if self.over == Over::Clear
+        if self.over == Channel::Clear
             && let Ok(request) = SslRequest::parse(payload)
         {
             self.seen.asked_for_tls = true;
@@ -305,14 +305,14 @@ impl<'a> Talk<'a> {
                 return self.refuse(1043, "08S01", "Bad handshake".into());
             }
             // A client that asks although nothing was offered gets what a server without TLS does: nothing.
-            self.state = if self.attack.tls.is_some() { State::Tls } else { State::Over };
+            self.state = if self.attack.tls.is_some() { State::Tls } else { State::Ended };
             return;
         }
         let login = match HandshakeResponse::parse(payload) {
             Ok(login) => login,
             Err(error) => {
                 self.seen.broken = Some(error.to_string());
-                self.state = State::Over;
+                self.state = State::Ended;
                 return;
             }
         };
@@ -341,7 +341,7 @@ impl<'a> Talk<'a> {
     /// What comes after a login.
     fn go_on(&mut self) {
         let nonce = self.nonce;
-        if self.attack.before_tls == BeforeTls::Ok && self.over == Over::Tls {
+        if self.attack.before_tls == BeforeTls::Ok && self.over == Channel::Tls {
             // Who goes on now was answered by the bytes in clear text: nobody else has said anything.
             self.seen.trace.note("rogue, TLS: sends nothing".into());
             self.is_mute = true;
@@ -386,7 +386,7 @@ impl<'a> Talk<'a> {
                 self.let_in();
             }
             // TLS: the password itself comes at once.
-            Login::Sha256 if self.over == Over::Tls && payload != [1] => self.clear_password(payload),
+            Login::Sha256 if self.over == Channel::Tls && payload != [1] => self.clear_password(payload),
             Login::Sha256 => {
                 self.state = State::Sha2;
                 self.sha2(payload);
@@ -441,7 +441,7 @@ impl<'a> Talk<'a> {
             self.over,
             if is_right { "the password" } else { "not the password" }
         ));
-        self.seen.password = Some(Given { over: self.over, is_right });
+        self.seen.password = Some(Disclosure { over: self.over, is_right });
         self.let_in();
     }
 
@@ -455,7 +455,7 @@ impl<'a> Talk<'a> {
                 payload.len(),
                 if is_right { "the password" } else { "not the password" }
             ));
-            self.seen.password = Some(Given { over: self.over, is_right });
+            self.seen.password = Some(Disclosure { over: self.over, is_right });
         } else {
             self.seen.trace.note(format!("client, {}: an empty response", self.over));
         }
@@ -474,11 +474,11 @@ impl<'a> Talk<'a> {
     fn command(&mut self, payload: &[u8]) {
         self.is_mute = false;
         let Some((&command, rest)) = payload.split_first() else {
-            self.state = State::Over;
+            self.state = State::Ended;
             return;
         };
         if command == wire::command::COM_QUIT {
-            self.state = State::Over;
+            self.state = State::Ended;
             return;
         }
         self.seen.trace.note(format!(
@@ -490,7 +490,7 @@ impl<'a> Talk<'a> {
         self.seen.command.get_or_insert(self.over);
         self.seen.commands += 1;
         if self.seen.commands > COMMANDS_MAX {
-            self.state = State::Over;
+            self.state = State::Ended;
             return;
         }
         match command {
@@ -519,21 +519,23 @@ impl<'a> Talk<'a> {
         }
         let version = self.attack.greeting.version;
         match asked(sql, version.strip_prefix("5.5.5-").unwrap_or(version)) {
-            Asked::Settings(settings) => {
+            QueryAnswer::Settings(settings) => {
                 let names: Vec<&str> = settings.iter().map(|(name, _)| name.as_str()).collect();
                 let row: Vec<&str> = settings.iter().map(|(_, value)| value.as_str()).collect();
                 self.rows(&names, &[row], Form::Text);
             }
-            Asked::Page => self.landing_page(Form::Text),
-            Asked::Nothing => self.rows(&[PAGE_COLUMN], &[], Form::Text),
-            Asked::Done => self.ok(),
-            Asked::Unknown => self.answer_error(1054, "42S22", "Unknown column '$$' in 'field list'".into()),
+            QueryAnswer::Page => self.landing_page(Form::Text),
+            QueryAnswer::Nothing => self.rows(&[PAGE_COLUMN], &[], Form::Text),
+            QueryAnswer::Done => self.ok(),
+            QueryAnswer::Unknown => {
+                self.answer_error(1054, "42S22", "Unknown column '$$' in 'field list'".into());
+            }
         }
     }
 
     /// Whatever is prepared with rows for an answer has those of the landing page.
     fn prepare(&mut self, sql: &[u8]) {
-        let has_rows = !matches!(asked(sql, ""), Asked::Done);
+        let has_rows = !matches!(asked(sql, ""), QueryAnswer::Done);
         self.prepared.push(has_rows);
         let id = u32::try_from(self.prepared.len()).unwrap_or(u32::MAX);
         let parameters = u16::try_from(sql.iter().filter(|byte| **byte == b'?').count()).unwrap_or(u16::MAX);
@@ -568,11 +570,13 @@ impl<'a> Talk<'a> {
             format!("You are connected to sealion's rogue server, attack {}.", self.attack.id),
             self.attack.does.to_owned(),
             match self.over {
-                Over::Clear => "Your client is connected in cleartext.".to_owned(),
-                Over::Tls => "Your client is connected over TLS.".to_owned(),
+                Channel::Clear => "Your client is connected in cleartext.".to_owned(),
+                Channel::Tls => "Your client is connected over TLS.".to_owned(),
             },
             match self.seen.password {
-                Some(Given { is_right: true, .. }) => "It sent your password to the rogue server.".to_owned(),
+                Some(Disclosure { is_right: true, .. }) => {
+                    "It sent your password to the rogue server.".to_owned()
+                }
                 _ => String::new(),
             },
             if self.attack.defence.is_empty() {
@@ -631,7 +635,7 @@ impl<'a> Talk<'a> {
                 self.file.len(),
                 if is_right { "the one that was requested" } else { "another one" }
             ));
-            self.seen.file = Some(Given { over: self.over, is_right });
+            self.seen.file = Some(Disclosure { over: self.over, is_right });
         }
         let is_whole = payload.is_empty();
         self.file = Zeroizing::default();
@@ -639,7 +643,7 @@ impl<'a> Talk<'a> {
         if is_whole {
             self.ok();
         } else {
-            self.state = State::Over;
+            self.state = State::Ended;
         }
     }
 
@@ -662,7 +666,7 @@ impl<'a> Talk<'a> {
 
     fn refuse(&mut self, code: u16, state: &str, message: String) {
         self.answer_error(code, state, message);
-        self.state = State::Over;
+        self.state = State::Ended;
     }
 }
 
@@ -700,8 +704,13 @@ mod tests {
     fn talk(attack: &Attack, eof: Capabilities, said: &[&[u8]]) -> Vec<Vec<Vec<u8>>> {
         let password = SecretString::from("secret");
         let key = Rsa::generate(2048).unwrap();
-        let known =
-            Known { password: &password, canary: b"", canary_path: "/canary", key: &key, key_pem: b"" };
+        let known = ClientSecrets {
+            password: &password,
+            canary: b"",
+            canary_path: "/canary",
+            key: &key,
+            key_pem: b"",
+        };
         let mut talk = Talk::new(attack, &known, [1; 20]);
         talk.output();
         let head = SslRequest {

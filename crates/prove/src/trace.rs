@@ -6,7 +6,7 @@ use std::fmt;
 use wire::Capabilities;
 use wire::login::{HandshakeResponse, SslRequest};
 
-use crate::talk::Over;
+use crate::talk::Channel;
 
 /// A driver's start-up queries are over by then, and one that goes on for ever fills no memory.
 const LINES_MAX: usize = 24;
@@ -44,7 +44,7 @@ impl Trace {
     /// `fits`: whether the answer is that of the password, where that can be said.
     pub(crate) fn login(
         &mut self,
-        over: Over,
+        over: Channel,
         login: &HandshakeResponse<'_>,
         bytes: usize,
         fits: Option<bool>,
@@ -100,7 +100,7 @@ fn reason(why: &str) -> String {
     }
 }
 
-impl fmt::Display for Over {
+impl fmt::Display for Channel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Clear => "clear",

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::attack::{Attack, BeforeTls, Protocol};
-use crate::talk::{Given, Over, Seen};
+use crate::talk::{Channel, Disclosure, TalkRecord};
 
 /// From harmless to worst, in the order in which a person wants to see them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -15,21 +15,21 @@ pub enum Verdict {
     /// In or after the handshake of TLS, before the login: nothing but a ClientHello was sent.
     RefusedInHandshake,
     /// User name and answer to the nonce were sent, then it refused: a password can be guessed from them offline.
-    LoginThenRefused(Over),
+    LoginThenRefused(Channel),
     /// A command arrived.
-    Accepted(Over),
+    Accepted(Channel),
     /// The file that was asked for, and that the client had not offered.
-    FileObtained(Over),
+    FileObtained(Channel),
     /// The password itself.
-    PasswordObtained(Over),
+    PasswordObtained(Channel),
 }
 
 impl Verdict {
-    pub fn of(seen: &Seen) -> Self {
-        if let Some(Given { over, is_right: true }) = seen.password {
+    pub fn of(seen: &TalkRecord) -> Self {
+        if let Some(Disclosure { over, is_right: true }) = seen.password {
             return Self::PasswordObtained(over);
         }
-        if let Some(Given { over, is_right: true }) = seen.file {
+        if let Some(Disclosure { over, is_right: true }) = seen.file {
             return Self::FileObtained(over);
         }
         if let Some(over) = seen.command {
@@ -49,8 +49,8 @@ impl Verdict {
         attack.is_fall
             && match self {
                 Self::NotConnected | Self::RefusedAfterGreeting | Self::RefusedInHandshake => false,
-                Self::LoginThenRefused(Over::Tls) => !may_log_in,
-                Self::LoginThenRefused(Over::Clear)
+                Self::LoginThenRefused(Channel::Tls) => !may_log_in,
+                Self::LoginThenRefused(Channel::Clear)
                 | Self::Accepted(_)
                 | Self::FileObtained(_)
                 | Self::PasswordObtained(_) => true,
@@ -63,10 +63,10 @@ impl Verdict {
             Self::NotConnected => "-",
             Self::RefusedAfterGreeting => "G",
             Self::RefusedInHandshake => "T",
-            Self::LoginThenRefused(Over::Clear) => "cP",
-            Self::LoginThenRefused(Over::Tls) => "cT",
-            Self::Accepted(Over::Clear) => "AP",
-            Self::Accepted(Over::Tls) => "AT",
+            Self::LoginThenRefused(Channel::Clear) => "cP",
+            Self::LoginThenRefused(Channel::Tls) => "cT",
+            Self::Accepted(Channel::Clear) => "AP",
+            Self::Accepted(Channel::Tls) => "AT",
             Self::FileObtained(_) => "FILE",
             Self::PasswordObtained(_) => "PW",
         }
@@ -82,21 +82,21 @@ impl Verdict {
             (Self::RefusedAfterGreeting, Protocol::Stream) => "closed without TLS; no data sent",
             (Self::RefusedInHandshake, Protocol::MySql) => "closed in the TLS handshake; no credentials sent",
             (Self::RefusedInHandshake, Protocol::Stream) => "closed in the TLS handshake; no data sent",
-            (Self::LoginThenRefused(Over::Clear), _) => {
+            (Self::LoginThenRefused(Channel::Clear), _) => {
                 "user name and password response sent in cleartext, then closed"
             }
-            (Self::LoginThenRefused(Over::Tls), _) => {
+            (Self::LoginThenRefused(Channel::Tls), _) => {
                 "user name and password response sent over TLS, then closed"
             }
-            (Self::Accepted(Over::Clear), Protocol::MySql) => "login completed in cleartext",
-            (Self::Accepted(Over::Clear), Protocol::Stream) => "data sent in cleartext",
-            (Self::Accepted(Over::Tls), Protocol::MySql) => "login completed over TLS",
-            (Self::Accepted(Over::Tls), Protocol::Stream) => "data sent over TLS",
+            (Self::Accepted(Channel::Clear), Protocol::MySql) => "login completed in cleartext",
+            (Self::Accepted(Channel::Clear), Protocol::Stream) => "data sent in cleartext",
+            (Self::Accepted(Channel::Tls), Protocol::MySql) => "login completed over TLS",
+            (Self::Accepted(Channel::Tls), Protocol::Stream) => "data sent over TLS",
             (Self::FileObtained(_), _) => "file obtained that the client had not offered",
-            (Self::PasswordObtained(Over::Clear), _) => {
+            (Self::PasswordObtained(Channel::Clear), _) => {
                 "password obtained, in cleartext or encrypted with the rogue server's key"
             }
-            (Self::PasswordObtained(Over::Tls), _) => {
+            (Self::PasswordObtained(Channel::Tls), _) => {
                 "password obtained, over TLS that ends at the rogue server"
             }
         }
@@ -108,10 +108,10 @@ impl Verdict {
             Self::NotConnected => "did not connect",
             Self::RefusedAfterGreeting => "closed after the greeting",
             Self::RefusedInHandshake => "closed in the TLS handshake",
-            Self::LoginThenRefused(Over::Clear) => "password response sent in cleartext, then closed",
-            Self::LoginThenRefused(Over::Tls) => "password response sent over TLS, then closed",
-            Self::Accepted(Over::Clear) => "accepted in cleartext",
-            Self::Accepted(Over::Tls) => "accepted over TLS",
+            Self::LoginThenRefused(Channel::Clear) => "password response sent in cleartext, then closed",
+            Self::LoginThenRefused(Channel::Tls) => "password response sent over TLS, then closed",
+            Self::Accepted(Channel::Clear) => "accepted in cleartext",
+            Self::Accepted(Channel::Tls) => "accepted over TLS",
             Self::FileObtained(_) => "file obtained",
             Self::PasswordObtained(_) => "password obtained",
         }
@@ -130,22 +130,29 @@ mod tests {
 
     #[test]
     fn the_worst_that_was_seen_counts() {
-        let right = |over| Some(Given { over, is_right: true });
-        let check = |seen: Seen, letters: &str| assert_eq!(Verdict::of(&seen).letters(), letters, "{seen:?}");
-        let nothing = Seen::default();
+        let right = |over| Some(Disclosure { over, is_right: true });
+        let check =
+            |seen: TalkRecord, letters: &str| assert_eq!(Verdict::of(&seen).letters(), letters, "{seen:?}");
+        let nothing = TalkRecord::default();
         check(nothing.clone(), "G");
-        check(Seen { asked_for_tls: true, ..nothing.clone() }, "G");
-        check(Seen { tls_failure: Some("alert".into()), ..nothing.clone() }, "T");
-        check(Seen { finished_tls: true, ..nothing.clone() }, "T");
-        let login = Seen { login: Some(Over::Clear), ..nothing.clone() };
+        check(TalkRecord { asked_for_tls: true, ..nothing.clone() }, "G");
+        check(TalkRecord { tls_failure: Some("alert".into()), ..nothing.clone() }, "T");
+        check(TalkRecord { finished_tls: true, ..nothing.clone() }, "T");
+        let login = TalkRecord { login: Some(Channel::Clear), ..nothing.clone() };
         check(login.clone(), "cP");
-        check(Seen { login: Some(Over::Tls), ..nothing }, "cT");
-        let command = Seen { command: Some(Over::Clear), ..login.clone() };
+        check(TalkRecord { login: Some(Channel::Tls), ..nothing }, "cT");
+        let command = TalkRecord { command: Some(Channel::Clear), ..login.clone() };
         check(command.clone(), "AP");
-        check(Seen { file: right(Over::Clear), ..command.clone() }, "FILE");
-        check(Seen { password: right(Over::Clear), file: right(Over::Clear), ..command.clone() }, "PW");
+        check(TalkRecord { file: right(Channel::Clear), ..command.clone() }, "FILE");
+        check(
+            TalkRecord { password: right(Channel::Clear), file: right(Channel::Clear), ..command.clone() },
+            "PW",
+        );
         // Something else than the password is no password.
-        check(Seen { password: Some(Given { over: Over::Clear, is_right: false }), ..command }, "AP");
+        check(
+            TalkRecord { password: Some(Disclosure { over: Channel::Clear, is_right: false }), ..command },
+            "AP",
+        );
         check(login, "cP");
     }
 }

@@ -10,7 +10,7 @@ use net::{Client, ConnectOptions, Endpoint, ExposeSecret, SecretString, SslMode}
 use openssl::ssl::{SslConnector, SslMethod, SslVerifyMode, SslVersion};
 use prove::attack::Family;
 use prove::attacks::{ATTACKS, attack};
-use prove::talk::{Given, Over};
+use prove::talk::{Channel, Disclosure};
 use prove::{Attack, Protocol, Rogue, Settings, Verdict};
 use wire::greeting::{self, FirstPacket};
 use wire::login::{CHARSET_UTF8MB4, HandshakeResponse, SslRequest};
@@ -150,7 +150,7 @@ impl Careless {
 }
 
 /// The one visit of an attack.
-fn verdict(rogue: &Rogue, attack: &Attack) -> (Verdict, prove::Seen) {
+fn verdict(rogue: &Rogue, attack: &Attack) -> (Verdict, prove::TalkRecord) {
     let visits = rogue.visits(ALL_ENDED);
     let [visit] = &visits[..] else { panic!("{}: {visits:?}", attack.id) };
     assert_eq!(visit.attack.id, attack.id);
@@ -165,14 +165,14 @@ fn a_careless_client_falls_in_every_case() {
         let _ = Careless::visit(rogue.port(one, Protocol::MySql).unwrap());
         let (verdict, seen) = verdict(&rogue, one);
         let expected = match (one.family, one.id) {
-            (Family::Strip, _) | (_, "old-server") => Verdict::Accepted(Over::Clear),
-            (Family::Password, "clear-password-tls") => Verdict::PasswordObtained(Over::Tls),
-            (Family::Password, "old-password") => Verdict::Accepted(Over::Clear),
-            (Family::Password, _) => Verdict::PasswordObtained(Over::Clear),
-            (Family::File, _) => Verdict::FileObtained(Over::Clear),
+            (Family::Strip, _) | (_, "old-server") => Verdict::Accepted(Channel::Clear),
+            (Family::Password, "clear-password-tls") => Verdict::PasswordObtained(Channel::Tls),
+            (Family::Password, "old-password") => Verdict::Accepted(Channel::Clear),
+            (Family::Password, _) => Verdict::PasswordObtained(Channel::Clear),
+            (Family::File, _) => Verdict::FileObtained(Channel::Clear),
             // These are about what a client shows or reads, and end before a login.
             (Family::Noise, _) | (_, "error-before-tls") => Verdict::RefusedAfterGreeting,
-            _ => Verdict::Accepted(Over::Tls),
+            _ => Verdict::Accepted(Channel::Tls),
         };
         assert_eq!(verdict, expected, "{}: {seen:?}", one.id);
         let debug = format!("{seen:?}");
@@ -193,7 +193,7 @@ fn who_forgets_what_came_before_tls_waits_for_an_answer_and_has_not_fallen() {
         assert!(seen.trace.lines().contains(&"rogue, TLS: sends nothing".to_owned()), "{seen:?}");
     }
     // Elsewhere a login that is refused afterwards was one too many.
-    assert!(Verdict::LoginThenRefused(Over::Tls).is_fall(attack("self-signed").unwrap()));
+    assert!(Verdict::LoginThenRefused(Channel::Tls).is_fall(attack("self-signed").unwrap()));
 }
 
 #[test]
@@ -219,9 +219,9 @@ fn a_strict_client_falls_in_none() {
         let (verdict, seen) = verdict(&rogue, one);
         let is_safe = matches!(verdict, Verdict::RefusedAfterGreeting | Verdict::RefusedInHandshake);
         match one.id {
-            "honest" => assert_eq!(verdict, Verdict::Accepted(Over::Tls), "{connected:?}"),
+            "honest" => assert_eq!(verdict, Verdict::Accepted(Channel::Tls), "{connected:?}"),
             // The right name of the right CA, in another place: OpenSSL takes them.
-            "cn-only" | "wildcard" | "address-in-cn" if verdict == Verdict::Accepted(Over::Tls) => {}
+            "cn-only" | "wildcard" | "address-in-cn" if verdict == Verdict::Accepted(Channel::Tls) => {}
             _ => assert!(is_safe, "{}: {verdict} {connected:?} {seen:?}", one.id),
         }
     }
@@ -270,13 +270,15 @@ fn a_careless_stream_falls_to_all_that_is_about_tls_and_a_strict_one_to_none() {
     for one in played {
         let port = rogue.port(one, Protocol::Stream).unwrap();
         send_stream(port, None).unwrap();
-        let over = if one.family == Family::Strip { Over::Clear } else { Over::Tls };
+        let over = if one.family == Family::Strip { Channel::Clear } else { Channel::Tls };
         assert_eq!(worst(one), Verdict::Accepted(over), "{}", one.id);
         let sent = send_stream(port, Some(&ca));
         let verdict = worst(one);
         let may = ["honest", "cn-only", "wildcard", "address-in-cn", "revoked"];
         match sent {
-            Ok(()) => assert!(may.contains(&one.id) && verdict == Verdict::Accepted(Over::Tls), "{}", one.id),
+            Ok(()) => {
+                assert!(may.contains(&one.id) && verdict == Verdict::Accepted(Channel::Tls), "{}", one.id);
+            }
             Err(error) => {
                 let is_safe = matches!(verdict, Verdict::RefusedAfterGreeting | Verdict::RefusedInHandshake);
                 assert!(is_safe && one.id != "honest", "{}: {verdict} {error}", one.id);
@@ -293,7 +295,7 @@ fn a_stream_in_clear_to_one_who_speaks_tls_is_seen_as_what_it_is() {
     let port = rogue.port(honest, Protocol::Stream).unwrap();
     TcpStream::connect(("127.0.0.1", port)).unwrap().write_all(STREAM).unwrap();
     let (in_clear, seen) = verdict(&rogue, honest);
-    assert_eq!(in_clear, Verdict::Accepted(Over::Clear), "{seen:?}");
+    assert_eq!(in_clear, Verdict::Accepted(Channel::Clear), "{seen:?}");
     // Nothing at all is nothing given away.
     drop(TcpStream::connect(("127.0.0.1", port)).unwrap());
     let (nothing, seen) = verdict(&rogue, honest);
@@ -314,10 +316,10 @@ fn what_is_given_away_is_compared_and_another_password_is_not_taken_for_it() {
     // Our own client gives no clear password away over clear text, and its answer does not fit.
     assert_eq!(
         (verdict, seen.login_fits),
-        (Verdict::LoginThenRefused(Over::Clear), Some(false)),
+        (Verdict::LoginThenRefused(Channel::Clear), Some(false)),
         "{refused}"
     );
-    assert_eq!(seen.password, None::<Given>);
+    assert_eq!(seen.password, None::<Disclosure>);
     assert!(SecretString::from(PASSWORD).expose_secret().len() > 8);
 }
 
@@ -325,15 +327,15 @@ fn what_is_given_away_is_compared_and_another_password_is_not_taken_for_it() {
 mod strangers {
     use openssl::rsa::Rsa;
     use proptest::prelude::*;
-    use prove::talk::{Known, Talk};
+    use prove::talk::{ClientSecrets, Talk};
 
     use super::*;
 
-    fn talk_to(attack: &Attack, parts: &[Vec<u8>]) -> prove::Seen {
+    fn talk_to(attack: &Attack, parts: &[Vec<u8>]) -> prove::TalkRecord {
         let key = Rsa::generate(1024).unwrap();
         let key_pem = key.public_key_to_pem().unwrap();
         let password = SecretString::from(PASSWORD);
-        let known = Known {
+        let known = ClientSecrets {
             password: &password,
             canary: CANARY,
             canary_path: "/nowhere",
@@ -378,7 +380,7 @@ mod strangers {
     fn a_login_cut_anywhere_is_no_login() {
         let whole = login();
         let strip = attack("strip").unwrap();
-        assert_eq!(talk_to(strip, std::slice::from_ref(&whole)).login, Some(Over::Clear));
+        assert_eq!(talk_to(strip, std::slice::from_ref(&whole)).login, Some(Channel::Clear));
         for cut in 0..whole.len() {
             assert_eq!(talk_to(strip, &[whole[..cut].to_vec()]).login, None, "cut at {cut}");
         }

@@ -19,11 +19,12 @@ use nix::sys::socket::{self, AddressFamily, SockFlag, SockType, SockaddrStorage,
 
 use wire::proxy_protocol::{Proxied, write_v1, write_v2};
 
-use crate::conversation::{Conversation, Fault, Reply, Spoke};
+use crate::conversation::Conversation;
 use crate::facts::Facts;
 use crate::interrogation::{Ask, Depth, Line, interrogate};
 use crate::intrude::Intrusive;
 use crate::question::Keys;
+use crate::reply::{Fault, Reply, Spoke};
 use crate::target::{ProxyVersion, Target};
 
 /// What is read at once.

@@ -23,6 +23,7 @@ pub mod intrude;
 pub mod login_probe;
 pub mod question;
 pub mod range;
+pub mod reply;
 pub mod target;
 mod tls13;
 

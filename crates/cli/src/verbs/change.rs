@@ -44,7 +44,7 @@ pub struct TakeOver {
 }
 
 #[derive(Debug, Args)]
-pub struct Yes {
+pub struct Consent {
     /// Do not ask for confirmation; HASH is the hash that the plan shows
     #[arg(long, value_name = "HASH")]
     pub yes: Option<String>,
@@ -52,7 +52,7 @@ pub struct Yes {
 
 /// What any part of a change may need: how to sign, and for how long to wait.
 #[derive(Debug, Args)]
-pub struct Running {
+pub struct RunOptions {
     /// File with the passphrase of the CA key (mode 0600)
     #[arg(long, value_name = "FILE")]
     pub ca_passphrase_file: Option<PathBuf>,
@@ -77,9 +77,9 @@ pub struct Running {
 
 /// What a plan is made with.
 #[derive(Debug, Args)]
-pub struct How {
+pub struct PlanOptions {
     #[command(flatten)]
-    pub running: Running,
+    pub running: RunOptions,
     /// Use RSA keys of this size, not ECDSA P-256
     #[arg(short, long, value_name = "BITS")]
     pub bits: Option<u32>,
@@ -91,7 +91,7 @@ pub struct How {
     pub allow_untested: bool,
 }
 
-fn settings(how: &How) -> Settings {
+fn settings(how: &PlanOptions) -> Settings {
     Settings {
         key: how.bits.map_or(KeyKind::EcP256, |bits| KeyKind::Rsa { bits }),
         leaf_days: how.leaf_days,
@@ -100,7 +100,7 @@ fn settings(how: &How) -> Settings {
     }
 }
 
-fn settings_of(running: &Running) -> Settings {
+fn settings_of(running: &RunOptions) -> Settings {
     let mut settings = Settings {
         accept_unknown_clients: running.accept_unknown_clients,
         accept_unproven: running.accept_unproven,

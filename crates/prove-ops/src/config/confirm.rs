@@ -12,11 +12,11 @@ use std::time::Duration;
 use prove::client::{Client, Kind, Promise};
 use prove::config::choose;
 use prove::config::style::{Carried, carried};
-use prove::config::{Given, Setting};
+use prove::config::{Setting, SettingValue};
 use prove::{Attack, Protocol, Verdict};
 use report::shape::ProveCaseRow;
 
-use super::{Looked, Said};
+use super::{ConfigReview, PredictedOutcome};
 use crate::drivers::{self, Prepared, Row};
 use crate::{LAST_WORDS, Outcome, Place, Stage, add, run};
 use site::OpsError;
@@ -24,7 +24,7 @@ use site::OpsError;
 /// What came of a confirmation.
 #[derive(Debug, Clone)]
 pub enum Confirmed {
-    Seen(Seen),
+    Observed(ConfirmedOutcome),
     /// Why it was not tried, and what to do.
     Not {
         why: String,
@@ -33,7 +33,7 @@ pub enum Confirmed {
 }
 
 #[derive(Debug, Clone)]
-pub struct Seen {
+pub struct ConfirmedOutcome {
     /// Of the driver that was run.
     pub version: String,
     pub cases: Vec<ProveCaseRow>,
@@ -45,7 +45,7 @@ pub struct Seen {
     pub is_measured_version: bool,
 }
 
-impl Seen {
+impl ConfirmedOutcome {
     /// A prediction that did not hold, for the version that it was made for.
     pub fn is_a_fault(&self) -> bool {
         self.is_measured_version && self.differs.as_ref().is_some_and(|differs| !differs.is_empty())
@@ -61,7 +61,7 @@ pub struct Wanted<'a> {
 }
 
 /// The clients that `looked` needs, each once.
-pub fn clients(looked: &Looked) -> Vec<&'static Client> {
+pub fn clients(looked: &ConfigReview) -> Vec<&'static Client> {
     let mut all: Vec<&'static Client> = Vec::new();
     for client in looked.connections.iter().flat_map(|one| &one.predictions).map(|one| one.client) {
         if all.iter().all(|known| known.id != client.id) {
@@ -76,7 +76,7 @@ pub fn clients(looked: &Looked) -> Vec<&'static Client> {
 /// # Errors
 /// A driver that was there and cannot be started.
 pub fn confirm(
-    looked: &mut Looked,
+    looked: &mut ConfigReview,
     stage: &Stage,
     wanted: &Wanted<'_>,
     stop: &AtomicBool,
@@ -87,7 +87,7 @@ pub fn confirm(
         for prediction in &mut connection.predictions {
             let client = prediction.client;
             let not = |why: String, next: String| Some(Confirmed::Not { why, next });
-            if matches!(prediction.said, Said::Local) {
+            if matches!(prediction.said, PredictedOutcome::Local) {
                 prediction.confirmed =
                     not("it goes through a Unix socket".into(), "there is nothing to attack".into());
                 continue;
@@ -124,7 +124,7 @@ pub fn confirm(
                 break 'all;
             }
             let (predicted, promise) = match &prediction.said {
-                Said::Row { row, .. } => (
+                PredictedOutcome::Row { row, .. } => (
                     Some(row.cases.as_slice()),
                     client
                         .modes
@@ -133,11 +133,11 @@ pub fn confirm(
                         .map_or(Promise::Nothing, |mode| mode.promises),
                 ),
                 // Nobody has said what they look like they promise.
-                Said::Unknown(_) | Said::Local => (None, Promise::Nothing),
+                PredictedOutcome::Unknown(_) | PredictedOutcome::Local => (None, Promise::Nothing),
             };
             let is_measured_version = prediction.version.as_deref() == Some(version.as_str());
             prediction.confirmed =
-                Some(Confirmed::Seen(seen(version, is_measured_version, &outcomes, promise, predicted)));
+                Some(Confirmed::Observed(seen(version, is_measured_version, &outcomes, promise, predicted)));
         }
     }
     let left = looked.connections.iter_mut().flat_map(|one| &mut one.predictions);
@@ -156,7 +156,7 @@ fn seen(
     outcomes: &[Outcome],
     promise: Promise,
     predicted: Option<&[ProveCaseRow]>,
-) -> Seen {
+) -> ConfirmedOutcome {
     let cases: Vec<ProveCaseRow> = outcomes.iter().map(drivers::case_row).collect();
     let is_controlled = outcomes.first().is_some_and(|one| matches!(one.verdict, Verdict::Accepted(_)));
     let differs = predicted.map(|predicted| {
@@ -172,7 +172,7 @@ fn seen(
             .collect()
     });
     let broken_by = Row::broken_promise_of(promise, outcomes).map(|one| one.attack.id.to_owned());
-    Seen { version, cases, is_controlled, broken_by, differs, is_measured_version }
+    ConfirmedOutcome { version, cases, is_controlled, broken_by, differs, is_measured_version }
 }
 
 /// The settings as the driver's program reads them; the stage's CA stands in for every other.
@@ -191,22 +191,22 @@ fn told(client: &'static Client, given: &[Setting], stage: &Stage) -> Result<Str
             (Some(Kind::Elsewhere), _) => {
                 return Err(format!("{}: the settings stand in another file", setting.key));
             }
-            (_, Given::Unread(why)) => return Err(format!("{}: {why}", setting.key)),
-            (_, Given::Text(text)) if text.is_empty() => Carried::Text(String::new()),
-            (Some(Kind::Ca), Given::Flag(false)) => Carried::Flag(false),
+            (_, SettingValue::Unread(why)) => return Err(format!("{}: {why}", setting.key)),
+            (_, SettingValue::Text(text)) if text.is_empty() => Carried::Text(String::new()),
+            (Some(Kind::Ca), SettingValue::Flag(false)) => Carried::Flag(false),
             (Some(Kind::Ca), _) => Carried::Text(ca.clone()),
-            (_, Given::Text(text)) if text.contains(formats::settings::HOLE) => {
+            (_, SettingValue::Text(text)) if text.contains(formats::settings::HOLE) => {
                 return Err(format!("{}: its value is not in the file", setting.key));
             }
-            (_, Given::Flag(is_on)) => Carried::Flag(*is_on),
+            (_, SettingValue::Flag(is_on)) => Carried::Flag(*is_on),
             // As it is written: what the driver makes of it is what is asked.
-            (Some(Kind::Flag | Kind::Switch), Given::Text(text)) => Carried::Text(text.clone()),
+            (Some(Kind::Flag | Kind::Switch), SettingValue::Text(text)) => Carried::Text(text.clone()),
             // The project's program knows one name for a configuration of its own.
-            (Some(Kind::Word), Given::Text(text)) if choose::is_named(settings, name, text) => {
+            (Some(Kind::Word), SettingValue::Text(text)) if choose::is_named(settings, name, text) => {
                 Carried::Text("custom".into())
             }
-            (_, Given::Text(text)) => Carried::Text(text.clone()),
-            (_, Given::Content) => {
+            (_, SettingValue::Text(text)) => Carried::Text(text.clone()),
+            (_, SettingValue::Content) => {
                 return Err(format!("{}: what the file holds is not known here", setting.key));
             }
         };

@@ -1,13 +1,13 @@
 //! What was found, in the published shape.
 
-use prove::config::{Driver, Given, Setting, family};
+use prove::config::{Driver, Setting, SettingValue, family};
 use report::shape::{
     ConfigConfirmedRow, ConfigConnectionRow, ConfigFixRow, ConfigNoteRow, ConfigPredictionRow,
     ConfigSettingRow, ConfigUnreadRow, PROVE_CONFIG_SCHEMA_ID, ProveConfigReport,
 };
 
 use super::confirm::Confirmed;
-use super::{Connection, Falls, Looked, Matrix, Prediction, Said, place, shown};
+use super::{ConfigReview, Connection, Matrix, PredictedOutcome, Prediction, Weaknesses, place, shown};
 
 /// How many, over all connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -22,8 +22,8 @@ pub struct Counts {
 }
 
 impl Counts {
-    pub fn of(looked: &Looked) -> Self {
-        let any = |one: &Connection, is: fn(Falls) -> bool| {
+    pub fn of(looked: &ConfigReview) -> Self {
+        let any = |one: &Connection, is: fn(Weaknesses) -> bool| {
             one.predictions.iter().filter_map(Prediction::falls).any(is)
         };
         let count =
@@ -34,14 +34,14 @@ impl Counts {
             in_clear: count(&|one| any(one, |falls| falls.in_clear)),
             unknown: count(&Connection::is_unknown) + looked.unread.len(),
             differing: predictions
-                .filter(|one| matches!(&one.confirmed, Some(Confirmed::Seen(seen)) if seen.is_a_fault()))
+                .filter(|one| matches!(&one.confirmed, Some(Confirmed::Observed(seen)) if seen.is_a_fault()))
                 .count(),
         }
     }
 }
 
 /// For programs.
-pub fn report(looked: &Looked, matrix: &Matrix, is_confirmed: bool) -> ProveConfigReport {
+pub fn report(looked: &ConfigReview, matrix: &Matrix, is_confirmed: bool) -> ProveConfigReport {
     let counts = Counts::of(looked);
     ProveConfigReport {
         schema: PROVE_CONFIG_SCHEMA_ID.into(),
@@ -115,8 +115,8 @@ fn connection(one: &Connection) -> ConfigConnectionRow {
 
 fn unread(setting: &Setting) -> Option<String> {
     match &setting.given {
-        Given::Unread(why) => Some(wire::printable(why)),
-        Given::Text(text) if text.contains(formats::settings::HOLE) => {
+        SettingValue::Unread(why) => Some(wire::printable(why)),
+        SettingValue::Text(text) if text.contains(formats::settings::HOLE) => {
             Some("a part of it is filled in when it runs".into())
         }
         _ => None,
@@ -125,9 +125,9 @@ fn unread(setting: &Setting) -> Option<String> {
 
 fn prediction(one: &Connection, prediction: &Prediction) -> ConfigPredictionRow {
     let (row, provided, why) = match &prediction.said {
-        Said::Row { row, provided } => (Some(row), *provided, None),
-        Said::Local => (None, "", None),
-        Said::Unknown(why) => (None, "", Some(wire::printable(why))),
+        PredictedOutcome::Row { row, provided } => (Some(row), *provided, None),
+        PredictedOutcome::Local => (None, "", None),
+        PredictedOutcome::Unknown(why) => (None, "", Some(wire::printable(why))),
     };
     ConfigPredictionRow {
         client: prediction.client.id.into(),
@@ -166,7 +166,7 @@ fn confirmed(one: &Confirmed) -> ConfigConfirmedRow {
             differs: vec![],
             cases: vec![],
         },
-        Confirmed::Seen(seen) => ConfigConfirmedRow {
+        Confirmed::Observed(seen) => ConfigConfirmedRow {
             version: Some(seen.version.clone()),
             why: None,
             next: None,

@@ -9,7 +9,7 @@ fn verdict(name: &str, text: &str, driver: Option<&'static str>) -> (String, Str
     let path = dir.path().join(name);
     std::fs::write(&path, text).expect("written");
     let matrix = Matrix::built_in().expect("it is built in");
-    let looked = look(&Asked { files: &[path], texts: &[], driver }, &matrix);
+    let looked = look(&ConfigRequest { files: &[path], texts: &[], driver }, &matrix);
     let shown = format!("{looked:#?}");
     let word = if !looked.unread.is_empty() || looked.connections.iter().any(Connection::is_unknown) {
         "unknown".to_owned()

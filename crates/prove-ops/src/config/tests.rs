@@ -2,16 +2,16 @@ use std::fs;
 
 use super::*;
 
-fn looked(name: &str, text: &str) -> Looked {
+fn looked(name: &str, text: &str) -> ConfigReview {
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join(name);
     fs::write(&path, text).expect("written");
     let matrix = Matrix::built_in().expect("it is built in");
-    look(&Asked { files: &[path], texts: &[], driver: None }, &matrix)
+    look(&ConfigRequest { files: &[path], texts: &[], driver: None }, &matrix)
 }
 
 /// Worst severity and first fix of the only connection.
-fn only(looked: &Looked) -> (&Connection, Option<Severity>, String) {
+fn only(looked: &ConfigReview) -> (&Connection, Option<Severity>, String) {
     let [one] = looked.connections.as_slice() else { panic!("not one: {looked:#?}") };
     let fix = one.predictions.iter().find_map(|prediction| prediction.fix.as_ref());
     (one, one.severity(), fix.map_or_else(String::new, |fix| format!("{} ({})", fix.set.join(" "), fix.note)))
@@ -74,14 +74,14 @@ fn the_fix_of_every_mode_is_a_mode_again_and_a_better_one() {
             let given = spelt.settings.iter().map(|(name, is)| Setting {
                 key: (*name).to_owned(),
                 given: match is {
-                    prove::client::Is::On => Given::Flag(true),
-                    prove::client::Is::Off => Given::Flag(false),
-                    other => Given::Text(other.text("/ca.pem").to_owned()),
+                    prove::client::ExpectedValue::On => SettingValue::Flag(true),
+                    prove::client::ExpectedValue::Off => SettingValue::Flag(false),
+                    other => SettingValue::Text(other.text("/ca.pem").to_owned()),
                 },
                 line: 1,
                 file: None,
             });
-            let found = Found {
+            let found = ConnectionSettings {
                 line: 1,
                 what: String::new(),
                 driver: Driver::Family(settings.family),
@@ -267,7 +267,7 @@ fn a_pipe_that_nobody_writes_to_is_no_file() {
     let pipe = dir.path().join("my.cnf");
     nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).expect("a pipe");
     let matrix = Matrix::built_in().expect("it is built in");
-    let said = look(&Asked { files: &[pipe], texts: &[], driver: None }, &matrix);
+    let said = look(&ConfigRequest { files: &[pipe], texts: &[], driver: None }, &matrix);
     assert_eq!(said.unread[0].why, "it is no file");
 }
 
@@ -290,7 +290,7 @@ fn each_client_reads_an_option_file_and_its_includes_for_itself() {
     fs::write(&inner, "[client]\nssl-ca=/etc/ssl/db-ca.pem\n").expect("written");
     fs::write(&top, format!("[client]\npassword=geheim\n!include {}\n", inner.display())).expect("written");
     let matrix = Matrix::built_in().expect("it is built in");
-    let said = look(&Asked { files: std::slice::from_ref(&top), texts: &[], driver: None }, &matrix);
+    let said = look(&ConfigRequest { files: std::slice::from_ref(&top), texts: &[], driver: None }, &matrix);
     let (one, severity, _) = only(&said);
     assert_eq!(one.found.settings[0].file.as_deref(), Some(inner.display().to_string().as_str()));
     let of = |id: &str| one.predictions.iter().find(|one| one.client.id == id).expect("it reads [client]");
@@ -308,7 +308,7 @@ fn what_cannot_be_opened_or_is_no_file_stops_nothing() {
     let matrix = Matrix::built_in().expect("it is built in");
     let files = [dir.path().join("missing.env"), dir.path().to_owned(), PathBuf::from("/dev/zero")];
     let said = look(
-        &Asked {
+        &ConfigRequest {
             files: &files,
             texts: &["jdbc:mysql://u:geheim@db/x".into(), "geheim".into()],
             driver: None,
@@ -328,7 +328,7 @@ fn environment_files_are_followed_from_where_they_are_named() {
     fs::write(dir.path().join("web.env"), "DB_URL=jdbc:mysql://u:geheim@db/x?useSSL=false\n")
         .expect("written");
     let matrix = Matrix::built_in().expect("it is built in");
-    let said = look(&Asked { files: &[path], texts: &[], driver: None }, &matrix);
+    let said = look(&ConfigRequest { files: &[path], texts: &[], driver: None }, &matrix);
     assert_eq!(said.connections.len(), 1, "{said:?}");
     assert!(said.connections[0].file.ends_with("web.env") && said.unread.len() == 1, "{said:?}");
 }
@@ -382,7 +382,7 @@ fn what_was_not_read_is_told_with_its_line_and_why() {
         "import pymysql\nO = dict(ssl_ca='/ca')\nO.pop('ssl_ca')\nc = pymysql.connect(**O)\n",
     );
     let (one, severity, _) = only(&said);
-    let Said::Unknown(why) = &one.predictions[0].said else { panic!("{one:#?}") };
+    let PredictedOutcome::Unknown(why) = &one.predictions[0].said else { panic!("{one:#?}") };
     assert_eq!((severity, one.is_unknown()), (None, true));
     assert!(why.starts_with("line ") && why.contains("line 3"), "{why}");
 }
@@ -397,7 +397,7 @@ fn beside(files: &[(&str, &str)], named: &[&str]) -> Vec<(String, Option<Severit
     }
     let paths: Vec<PathBuf> = named.iter().map(|name| dir.path().join(name)).collect();
     let looked = look(
-        &Asked { files: &paths, texts: &[], driver: None },
+        &ConfigRequest { files: &paths, texts: &[], driver: None },
         &Matrix::built_in().expect("it is built in"),
     );
     let of = |one: &Connection| (one.found.what.clone(), one.severity(), one.is_unknown());

@@ -6,7 +6,7 @@ use capture::Canary;
 use prove::Verdict;
 
 use super::certificates::{act, rogue};
-use super::scene::{At, MARIADB_CLI, MARIADB_DUMP, MYSQL_CLI, Scene};
+use super::scene::{MARIADB_CLI, MARIADB_DUMP, MYSQL_CLI, Scene, TargetPort};
 use super::sniffing::read;
 use super::{Act, Lesson, Part};
 use crate::Outcome;
@@ -38,7 +38,7 @@ fn play(scene: &Scene) -> Result<Vec<Lesson>, OpsError> {
 }
 
 fn dumped(scene: &Scene, canary: &Canary, options: &[&str], command: &str) -> Result<Act, OpsError> {
-    let at = At(scene.mariadb.port);
+    let at = TargetPort(scene.mariadb.port);
     let task = ["bank", "backup"];
     let (sniffed, ran) = scene.overhear(|| scene.must_run(MARIADB_DUMP, at, options, &task))?;
     if !ran.stdout.contains(canary.token()) {

@@ -1,6 +1,6 @@
 //! The fifth part: passwords encrypted for the wrong key.
 
-use super::scene::{At, MYSQL_CLI, Scene};
+use super::scene::{MYSQL_CLI, Scene, TargetPort};
 use super::{Act, Lesson, Part};
 use crate::relay::{Active, Config, KeyTaken, Keys};
 use site::OpsError;
@@ -31,8 +31,9 @@ fn shown_another_key(
     let keys = Keys::generate().map_err(|error| OpsError::internal("cannot create an RSA key", error))?;
     let active = Active { substitute_key: Some(keys), ..Active::default() };
     let config = Config { active, password: Some(scene.password.clone()) };
-    let (relayed, ran) = scene
-        .between(&scene.mysql, config, |at: At| scene.run(MYSQL_CLI, at, options, &["-e", "SELECT 1"]))?;
+    let (relayed, ran) = scene.between(&scene.mysql, config, |at: TargetPort| {
+        scene.run(MYSQL_CLI, at, options, &["-e", "SELECT 1"])
+    })?;
     let mut saw = vec![];
     let mut succeeded = false;
     for one in &relayed {
@@ -85,7 +86,7 @@ fn play(scene: &Scene) -> Result<Vec<Lesson>, OpsError> {
         )?,
     };
     // The first client has made the server remember it.
-    scene.must_run(MYSQL_CLI, At(scene.mysql.port), &["--ssl-mode=REQUIRED"], &["-e", "SELECT 1"])?;
+    scene.must_run(MYSQL_CLI, TargetPort(scene.mysql.port), &["--ssl-mode=REQUIRED"], &["-e", "SELECT 1"])?;
     let remembered = Lesson {
         id: "rsa-key-remembered",
         title: "A server that does not request the password",

@@ -14,7 +14,7 @@ use capture::words::Words;
 use prove::Protocol;
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::relay::{Config, Place, Relayed, Running, Said, Wish};
+use crate::relay::{Config, Place, RelayJob, RelayNews, Relayed, Running};
 use crate::sniff::{Sniffed, Source, Word, sniff};
 use crate::{Ground, Outcome, Stage, attack, client};
 use site::OpsError;
@@ -69,7 +69,7 @@ impl Tool {
 }
 
 /// How a client ended.
-pub struct Ran {
+pub struct ClientExit {
     pub is_ok: bool,
     pub stdout: String,
     /// Its last line.
@@ -78,7 +78,7 @@ pub struct Ran {
 
 /// What a client is pointed at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct At(pub u16);
+pub struct TargetPort(pub u16);
 
 pub struct Scene {
     ground: Ground,
@@ -162,7 +162,13 @@ impl Scene {
     }
 
     /// Runs a tool of a bundle as the account of the tour, at a port of loopback.
-    pub fn run(&self, tool: Tool, at: At, options: &[&str], task: &[&str]) -> Result<Ran, OpsError> {
+    pub fn run(
+        &self,
+        tool: Tool,
+        at: TargetPort,
+        options: &[&str],
+        task: &[&str],
+    ) -> Result<ClientExit, OpsError> {
         let mut words = tool.words();
         words.push(format!("--defaults-file={}", self.home.path().join("own.cnf").display()).into());
         if let Some(plugins) = tool.plugins() {
@@ -174,7 +180,7 @@ impl Scene {
         self.spawn(&words)
     }
 
-    fn spawn(&self, words: &[OsString]) -> Result<Ran, OpsError> {
+    fn spawn(&self, words: &[OsString]) -> Result<ClientExit, OpsError> {
         let (program, rest) =
             words.split_first().ok_or_else(|| OpsError::internal("no client", "no words"))?;
         let out = |name: &str| std::fs::File::create(self.home.path().join(name));
@@ -195,11 +201,21 @@ impl Scene {
         };
         let stderr = read("stderr");
         let last = stderr.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or(&end);
-        Ok(Ran { is_ok: end == "exit status: 0", stdout: read("stdout"), said: wire::printable(last.trim()) })
+        Ok(ClientExit {
+            is_ok: end == "exit status: 0",
+            stdout: read("stdout"),
+            said: wire::printable(last.trim()),
+        })
     }
 
     /// A client that must do its task, or nothing is shown by what was seen.
-    pub fn must_run(&self, tool: Tool, at: At, options: &[&str], task: &[&str]) -> Result<Ran, OpsError> {
+    pub fn must_run(
+        &self,
+        tool: Tool,
+        at: TargetPort,
+        options: &[&str],
+        task: &[&str],
+    ) -> Result<ClientExit, OpsError> {
         let ran = self.run(tool, at, options, task)?;
         if ran.is_ok {
             return Ok(ran);
@@ -245,20 +261,20 @@ impl Scene {
         &self,
         server: &Server,
         config: Config,
-        act: impl FnOnce(At) -> Result<T, OpsError>,
+        act: impl FnOnce(TargetPort) -> Result<T, OpsError>,
     ) -> Result<(Vec<Relayed>, T), OpsError> {
         let listen = Place::Tcp(([127, 0, 0, 1], 0).into());
         let running =
-            Running::start(Wish { listen, target: Place::Tcp(server.address()), config, words: vec![] })?;
+            Running::start(RelayJob { listen, target: Place::Tcp(server.address()), config, words: vec![] })?;
         let Place::Tcp(address) = running.at() else {
             return Err(OpsError::internal("the relay has no port", "it listens on a socket"));
         };
-        let done = act(At(address.port()))?;
+        let done = act(TargetPort(address.port()))?;
         let mut closed: Vec<Relayed> = running
             .end()
             .into_iter()
             .filter_map(|said| match said {
-                Said::Closed(relayed) => Some(*relayed),
+                RelayNews::Closed(relayed) => Some(*relayed),
                 _ => None,
             })
             .collect();

@@ -3,7 +3,7 @@
 use capture::Canary;
 use prove::sniff::What;
 
-use super::scene::{At, MARIADB_CLI, PAYEE, Scene, Tool};
+use super::scene::{MARIADB_CLI, PAYEE, Scene, TargetPort, Tool};
 use super::{Act, Lesson, Part};
 use crate::sniff::Sniffed;
 use site::OpsError;
@@ -57,7 +57,7 @@ pub fn read(sniffed: &Sniffed, canary: &Canary) -> (Vec<String>, bool) {
 fn overheard(scene: &Scene, tool: Tool, options: &[&str], command: &str) -> Result<Act, OpsError> {
     let (canary, secret) = (scene.canary(), scene.canary());
     let task = ["-e", &script(&canary, &secret)];
-    let at = At(scene.mariadb.port);
+    let at = TargetPort(scene.mariadb.port);
     let (sniffed, ran) = scene.overhear(|| scene.must_run(tool, at, options, &task))?;
     // Under TLS too, the client must have had its row: else nothing passed that could be read.
     if !ran.stdout.contains(PAYEE) {

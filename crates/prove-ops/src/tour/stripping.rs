@@ -1,6 +1,6 @@
 //! The second part: the offer of TLS is taken out of the greeting, which is sent before TLS.
 
-use super::scene::{At, MARIADB_CLI, MYSQL_CLI, Scene, Server, Tool};
+use super::scene::{MARIADB_CLI, MYSQL_CLI, Scene, Server, TargetPort, Tool};
 use super::{Act, Lesson, Part};
 use crate::relay::{Active, Config, Stripped};
 use site::OpsError;
@@ -24,7 +24,7 @@ fn stripped(
     command: &str,
 ) -> Result<Act, OpsError> {
     let config = Config { active: Active { strip: true, ..Active::default() }, password: None };
-    let (relayed, ran) = scene.between(server, config, |at: At| {
+    let (relayed, ran) = scene.between(server, config, |at: TargetPort| {
         scene.run(tool, at, options, &["-e", "SELECT payee FROM bank.transfer"])
     })?;
     let mut saw = vec![];
@@ -50,7 +50,7 @@ fn stripped(
 fn play(scene: &Scene) -> Result<Vec<Lesson>, OpsError> {
     let (mariadb, mysql) = (&scene.mariadb, &scene.mysql);
     // The server then remembers the password, as it does of every application that was there before.
-    scene.must_run(MYSQL_CLI, At(mysql.port), &["--ssl-mode=REQUIRED"], &["-e", "SELECT 1"])?;
+    scene.must_run(MYSQL_CLI, TargetPort(mysql.port), &["--ssl-mode=REQUIRED"], &["-e", "SELECT 1"])?;
     let ca = |server: &Server| format!("--ssl-ca={}", server.ca().display());
     let verify = [&ca(mariadb), "--ssl-verify-server-cert"];
     let identity = ["--ssl-mode=VERIFY_IDENTITY", &ca(mysql)];

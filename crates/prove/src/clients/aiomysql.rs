@@ -1,7 +1,9 @@
 //! aiomysql.
 
 use crate::attack::Protocol;
-use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Reads, Settings, Spelt};
+use crate::client::{
+    Client, ExpectedValue, Key, Kind, Mode, Promise, Reads, Settings, SettingsEncoding, Spelt,
+};
 
 pub(super) const AIOMYSQL: Client = Client {
     id: "aiomysql",
@@ -40,7 +42,7 @@ const SETTINGS: Settings = Settings {
     is_old: false,
     chosen_by: None,
     groups: &[],
-    carry: Carry::Json,
+    carry: SettingsEncoding::Json,
     reads: Reads::TRUTHY,
     socket: Some("unix_socket"),
     keys: &[
@@ -52,23 +54,26 @@ const SETTINGS: Settings = Settings {
     ],
     spelt: &[
         Spelt::new("default", &[]),
-        Spelt::new("verified", &[("ssl", Is::Word("create_default_context")), ("ssl.cafile", Is::Ca)]),
-        Spelt::new("system", &[("ssl", Is::Word("create_default_context"))]),
+        Spelt::new(
+            "verified",
+            &[("ssl", ExpectedValue::Word("create_default_context")), ("ssl.cafile", ExpectedValue::Ca)],
+        ),
+        Spelt::new("system", &[("ssl", ExpectedValue::Word("create_default_context"))]),
         Spelt::new(
             "unverified",
             &[
-                ("ssl", Is::Word("create_default_context")),
-                ("ssl.check_hostname", Is::Off),
-                ("ssl.verify_mode", Is::Word("CERT_NONE")),
+                ("ssl", ExpectedValue::Word("create_default_context")),
+                ("ssl.check_hostname", ExpectedValue::Off),
+                ("ssl.verify_mode", ExpectedValue::Word("CERT_NONE")),
             ],
         ),
         Spelt::new(
             "unverified",
             &[
-                ("ssl", Is::Word("create_default_context")),
-                ("ssl.cafile", Is::Ca),
-                ("ssl.check_hostname", Is::Off),
-                ("ssl.verify_mode", Is::Word("CERT_NONE")),
+                ("ssl", ExpectedValue::Word("create_default_context")),
+                ("ssl.cafile", ExpectedValue::Ca),
+                ("ssl.check_hostname", ExpectedValue::Off),
+                ("ssl.verify_mode", ExpectedValue::Word("CERT_NONE")),
             ],
         ),
     ],

@@ -1,7 +1,9 @@
 //! Connector/J of MySQL: one of last year, the newest, and the last of 5.1, which old applications still bring along.
 
 use crate::attack::Protocol;
-use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Reads, Settings, Spelt};
+use crate::client::{
+    Client, ExpectedValue, Key, Kind, Mode, Promise, Reads, Settings, SettingsEncoding, Spelt,
+};
 
 pub(super) const CONNECTOR_J: Client = Client {
     id: "connector-j",
@@ -120,7 +122,7 @@ const SETTINGS: Settings = Settings {
     is_old: false,
     chosen_by: None,
     groups: &[],
-    carry: Carry::Query,
+    carry: SettingsEncoding::Query,
     reads: JAVA,
     socket: None,
     keys: &[
@@ -141,39 +143,45 @@ const SETTINGS: Settings = Settings {
     ],
     spelt: &[
         Spelt::new("default", &[]),
-        Spelt::new("default", &[("sslMode", Is::Word("PREFERRED"))]),
-        Spelt::new("disabled", &[("sslMode", Is::Word("DISABLED"))]),
-        Spelt::new("required", &[("sslMode", Is::Word("REQUIRED"))]),
+        Spelt::new("default", &[("sslMode", ExpectedValue::Word("PREFERRED"))]),
+        Spelt::new("disabled", &[("sslMode", ExpectedValue::Word("DISABLED"))]),
+        Spelt::new("required", &[("sslMode", ExpectedValue::Word("REQUIRED"))]),
         Spelt::new(
             "verify-ca",
-            &[("sslMode", Is::Word("VERIFY_CA")), ("trustCertificateKeyStoreUrl", Is::Ca)],
+            &[
+                ("sslMode", ExpectedValue::Word("VERIFY_CA")),
+                ("trustCertificateKeyStoreUrl", ExpectedValue::Ca),
+            ],
         ),
         Spelt::new(
             "verify-identity",
-            &[("sslMode", Is::Word("VERIFY_IDENTITY")), ("trustCertificateKeyStoreUrl", Is::Ca)],
+            &[
+                ("sslMode", ExpectedValue::Word("VERIFY_IDENTITY")),
+                ("trustCertificateKeyStoreUrl", ExpectedValue::Ca),
+            ],
         ),
-        Spelt::new("system-verify-ca", &[("sslMode", Is::Word("VERIFY_CA"))])
+        Spelt::new("system-verify-ca", &[("sslMode", ExpectedValue::Word("VERIFY_CA"))])
             .provided("the CA is in Java's own store"),
-        Spelt::new("system-verify-identity", &[("sslMode", Is::Word("VERIFY_IDENTITY"))])
+        Spelt::new("system-verify-identity", &[("sslMode", ExpectedValue::Word("VERIFY_IDENTITY"))])
             .provided("the CA is in Java's own store"),
-        Spelt::new("no-ssl", &[("useSSL", Is::Off)]),
-        Spelt::new("ssl", &[("useSSL", Is::On)]),
-        Spelt::new("ssl-required", &[("useSSL", Is::On), ("requireSSL", Is::On)]),
+        Spelt::new("no-ssl", &[("useSSL", ExpectedValue::Off)]),
+        Spelt::new("ssl", &[("useSSL", ExpectedValue::On)]),
+        Spelt::new("ssl-required", &[("useSSL", ExpectedValue::On), ("requireSSL", ExpectedValue::On)]),
         Spelt::new(
             "ssl-verify",
             &[
-                ("useSSL", Is::On),
-                ("verifyServerCertificate", Is::On),
-                ("trustCertificateKeyStoreUrl", Is::Ca),
+                ("useSSL", ExpectedValue::On),
+                ("verifyServerCertificate", ExpectedValue::On),
+                ("trustCertificateKeyStoreUrl", ExpectedValue::Ca),
             ],
         ),
         Spelt::new(
             "ssl-required-verify",
             &[
-                ("useSSL", Is::On),
-                ("requireSSL", Is::On),
-                ("verifyServerCertificate", Is::On),
-                ("trustCertificateKeyStoreUrl", Is::Ca),
+                ("useSSL", ExpectedValue::On),
+                ("requireSSL", ExpectedValue::On),
+                ("verifyServerCertificate", ExpectedValue::On),
+                ("trustCertificateKeyStoreUrl", ExpectedValue::Ca),
             ],
         ),
     ],
@@ -185,7 +193,7 @@ const SETTINGS_5_1: Settings = Settings {
     is_old: true,
     chosen_by: None,
     groups: &[],
-    carry: Carry::Query,
+    carry: SettingsEncoding::Query,
     reads: JAVA,
     socket: None,
     keys: &[
@@ -205,33 +213,44 @@ const SETTINGS_5_1: Settings = Settings {
     ],
     spelt: &[
         Spelt::new("default", &[]),
-        Spelt::new("no-ssl", &[("useSSL", Is::Off)]),
-        Spelt::new("ssl", &[("useSSL", Is::On), ("verifyServerCertificate", Is::Off)]),
+        Spelt::new("no-ssl", &[("useSSL", ExpectedValue::Off)]),
+        Spelt::new("ssl", &[("useSSL", ExpectedValue::On), ("verifyServerCertificate", ExpectedValue::Off)]),
         Spelt::new(
             "required",
-            &[("useSSL", Is::On), ("requireSSL", Is::On), ("verifyServerCertificate", Is::Off)],
+            &[
+                ("useSSL", ExpectedValue::On),
+                ("requireSSL", ExpectedValue::On),
+                ("verifyServerCertificate", ExpectedValue::Off),
+            ],
         ),
         Spelt::new(
             "verify",
             &[
-                ("useSSL", Is::On),
-                ("verifyServerCertificate", Is::On),
-                ("trustCertificateKeyStoreUrl", Is::Ca),
+                ("useSSL", ExpectedValue::On),
+                ("verifyServerCertificate", ExpectedValue::On),
+                ("trustCertificateKeyStoreUrl", ExpectedValue::Ca),
             ],
         ),
-        Spelt::new("verify", &[("useSSL", Is::On), ("trustCertificateKeyStoreUrl", Is::Ca)]),
+        Spelt::new(
+            "verify",
+            &[("useSSL", ExpectedValue::On), ("trustCertificateKeyStoreUrl", ExpectedValue::Ca)],
+        ),
         Spelt::new(
             "required-verify",
             &[
-                ("useSSL", Is::On),
-                ("requireSSL", Is::On),
-                ("verifyServerCertificate", Is::On),
-                ("trustCertificateKeyStoreUrl", Is::Ca),
+                ("useSSL", ExpectedValue::On),
+                ("requireSSL", ExpectedValue::On),
+                ("verifyServerCertificate", ExpectedValue::On),
+                ("trustCertificateKeyStoreUrl", ExpectedValue::Ca),
             ],
         ),
         Spelt::new(
             "required-verify",
-            &[("useSSL", Is::On), ("requireSSL", Is::On), ("trustCertificateKeyStoreUrl", Is::Ca)],
+            &[
+                ("useSSL", ExpectedValue::On),
+                ("requireSSL", ExpectedValue::On),
+                ("trustCertificateKeyStoreUrl", ExpectedValue::Ca),
+            ],
         ),
     ],
 };

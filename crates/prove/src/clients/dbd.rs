@@ -1,7 +1,9 @@
 //! The two drivers of Perl's DBI, as the distribution builds them (Debian: both on MariaDB's library).
 
 use crate::attack::Protocol;
-use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Reads, Settings, Spelt};
+use crate::client::{
+    Client, ExpectedValue, Key, Kind, Mode, Promise, Reads, Settings, SettingsEncoding, Spelt,
+};
 
 pub(super) const DBD_MYSQL: Client = Client {
     id: "dbd-mysql",
@@ -82,7 +84,7 @@ const MYSQL_SETTINGS: Settings = Settings {
     is_old: false,
     chosen_by: None,
     groups: &[],
-    carry: Carry::Semicolons,
+    carry: SettingsEncoding::Semicolons,
     reads: PERL,
     socket: Some("mysql_socket"),
     keys: &[
@@ -97,24 +99,35 @@ const MYSQL_SETTINGS: Settings = Settings {
     ],
     spelt: &[
         Spelt::new("default", &[]),
-        Spelt::new("ssl", &[("mysql_ssl", Is::On)]),
-        Spelt::new("optional", &[("mysql_ssl", Is::On), ("mysql_ssl_optional", Is::On)]),
-        Spelt::new("ca", &[("mysql_ssl", Is::On), ("mysql_ssl_ca_file", Is::Ca)]),
+        Spelt::new("ssl", &[("mysql_ssl", ExpectedValue::On)]),
+        Spelt::new(
+            "optional",
+            &[("mysql_ssl", ExpectedValue::On), ("mysql_ssl_optional", ExpectedValue::On)],
+        ),
+        Spelt::new("ca", &[("mysql_ssl", ExpectedValue::On), ("mysql_ssl_ca_file", ExpectedValue::Ca)]),
         Spelt::new(
             "optional-ca",
-            &[("mysql_ssl", Is::On), ("mysql_ssl_optional", Is::On), ("mysql_ssl_ca_file", Is::Ca)],
+            &[
+                ("mysql_ssl", ExpectedValue::On),
+                ("mysql_ssl_optional", ExpectedValue::On),
+                ("mysql_ssl_ca_file", ExpectedValue::Ca),
+            ],
         ),
         Spelt::new(
             "verify",
-            &[("mysql_ssl", Is::On), ("mysql_ssl_ca_file", Is::Ca), ("mysql_ssl_verify_server_cert", Is::On)],
+            &[
+                ("mysql_ssl", ExpectedValue::On),
+                ("mysql_ssl_ca_file", ExpectedValue::Ca),
+                ("mysql_ssl_verify_server_cert", ExpectedValue::On),
+            ],
         ),
         Spelt::new(
             "optional-verify",
             &[
-                ("mysql_ssl", Is::On),
-                ("mysql_ssl_optional", Is::On),
-                ("mysql_ssl_ca_file", Is::Ca),
-                ("mysql_ssl_verify_server_cert", Is::On),
+                ("mysql_ssl", ExpectedValue::On),
+                ("mysql_ssl_optional", ExpectedValue::On),
+                ("mysql_ssl_ca_file", ExpectedValue::Ca),
+                ("mysql_ssl_verify_server_cert", ExpectedValue::On),
             ],
         ),
     ],
@@ -125,7 +138,7 @@ const MARIADB_SETTINGS: Settings = Settings {
     is_old: false,
     chosen_by: None,
     groups: &[],
-    carry: Carry::Semicolons,
+    carry: SettingsEncoding::Semicolons,
     reads: PERL,
     socket: Some("mariadb_socket"),
     keys: &[
@@ -140,28 +153,36 @@ const MARIADB_SETTINGS: Settings = Settings {
     ],
     spelt: &[
         Spelt::new("default", &[]),
-        Spelt::new("system", &[("mariadb_ssl", Is::On)]).provided("the CA is in the machine's store"),
-        Spelt::new("optional", &[("mariadb_ssl", Is::On), ("mariadb_ssl_optional", Is::On)]),
-        Spelt::new("ca", &[("mariadb_ssl", Is::On), ("mariadb_ssl_ca_file", Is::Ca)]),
+        Spelt::new("system", &[("mariadb_ssl", ExpectedValue::On)])
+            .provided("the CA is in the machine's store"),
+        Spelt::new(
+            "optional",
+            &[("mariadb_ssl", ExpectedValue::On), ("mariadb_ssl_optional", ExpectedValue::On)],
+        ),
+        Spelt::new("ca", &[("mariadb_ssl", ExpectedValue::On), ("mariadb_ssl_ca_file", ExpectedValue::Ca)]),
         Spelt::new(
             "optional-ca",
-            &[("mariadb_ssl", Is::On), ("mariadb_ssl_optional", Is::On), ("mariadb_ssl_ca_file", Is::Ca)],
+            &[
+                ("mariadb_ssl", ExpectedValue::On),
+                ("mariadb_ssl_optional", ExpectedValue::On),
+                ("mariadb_ssl_ca_file", ExpectedValue::Ca),
+            ],
         ),
         Spelt::new(
             "verify",
             &[
-                ("mariadb_ssl", Is::On),
-                ("mariadb_ssl_ca_file", Is::Ca),
-                ("mariadb_ssl_verify_server_cert", Is::On),
+                ("mariadb_ssl", ExpectedValue::On),
+                ("mariadb_ssl_ca_file", ExpectedValue::Ca),
+                ("mariadb_ssl_verify_server_cert", ExpectedValue::On),
             ],
         ),
         Spelt::new(
             "optional-verify",
             &[
-                ("mariadb_ssl", Is::On),
-                ("mariadb_ssl_optional", Is::On),
-                ("mariadb_ssl_ca_file", Is::Ca),
-                ("mariadb_ssl_verify_server_cert", Is::On),
+                ("mariadb_ssl", ExpectedValue::On),
+                ("mariadb_ssl_optional", ExpectedValue::On),
+                ("mariadb_ssl_ca_file", ExpectedValue::Ca),
+                ("mariadb_ssl_verify_server_cert", ExpectedValue::On),
             ],
         ),
     ],

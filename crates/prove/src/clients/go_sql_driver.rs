@@ -1,7 +1,9 @@
 //! go-sql-driver of Go.
 
 use crate::attack::Protocol;
-use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Reads, Settings, Spelt};
+use crate::client::{
+    Client, ExpectedValue, Key, Kind, Mode, Promise, Reads, Settings, SettingsEncoding, Spelt,
+};
 
 pub(super) const GO_SQL_DRIVER: Client = Client {
     id: "go-sql-driver",
@@ -45,7 +47,7 @@ const SETTINGS: Settings = Settings {
     is_old: false,
     chosen_by: None,
     groups: &[],
-    carry: Carry::Query,
+    carry: SettingsEncoding::Query,
     reads: GO,
     socket: Some("socket"),
     keys: &[
@@ -54,15 +56,15 @@ const SETTINGS: Settings = Settings {
     ],
     spelt: &[
         Spelt::new("default", &[]),
-        Spelt::new("default", &[("tls", Is::Word("false"))]),
-        Spelt::new("preferred", &[("tls", Is::Word("preferred"))]),
-        Spelt::new("skip-verify", &[("tls", Is::Word("skip-verify"))]),
-        Spelt::new("true", &[("tls", Is::Word("true"))]).provided("the CA is in the machine's store"),
-        Spelt::new("true", &[("tls", Is::Word("True"))]).provided("the CA is in the machine's store"),
-        Spelt::new("true", &[("tls", Is::Word("TRUE"))]).provided("the CA is in the machine's store"),
-        Spelt::new("true-fallback", &[("tls", Is::Word("1")), ("allowFallbackToPlaintext", Is::On)]).provided("the CA is in the machine's store"),
-        Spelt::new("true-fallback", &[("tls", Is::Word("true")), ("allowFallbackToPlaintext", Is::On)]).provided("the CA is in the machine's store"),
-        Spelt::new("custom", &[("tls", Is::Named)]).provided("the configuration that the program registers under this name verifies (RootCAs, and no InsecureSkipVerify)"),
-        Spelt::new("custom-fallback", &[("tls", Is::Named), ("allowFallbackToPlaintext", Is::On)]).provided("the configuration that the program registers under this name verifies (RootCAs, and no InsecureSkipVerify)"),
+        Spelt::new("default", &[("tls", ExpectedValue::Word("false"))]),
+        Spelt::new("preferred", &[("tls", ExpectedValue::Word("preferred"))]),
+        Spelt::new("skip-verify", &[("tls", ExpectedValue::Word("skip-verify"))]),
+        Spelt::new("true", &[("tls", ExpectedValue::Word("true"))]).provided("the CA is in the machine's store"),
+        Spelt::new("true", &[("tls", ExpectedValue::Word("True"))]).provided("the CA is in the machine's store"),
+        Spelt::new("true", &[("tls", ExpectedValue::Word("TRUE"))]).provided("the CA is in the machine's store"),
+        Spelt::new("true-fallback", &[("tls", ExpectedValue::Word("1")), ("allowFallbackToPlaintext", ExpectedValue::On)]).provided("the CA is in the machine's store"),
+        Spelt::new("true-fallback", &[("tls", ExpectedValue::Word("true")), ("allowFallbackToPlaintext", ExpectedValue::On)]).provided("the CA is in the machine's store"),
+        Spelt::new("custom", &[("tls", ExpectedValue::Named)]).provided("the configuration that the program registers under this name verifies (RootCAs, and no InsecureSkipVerify)"),
+        Spelt::new("custom-fallback", &[("tls", ExpectedValue::Named), ("allowFallbackToPlaintext", ExpectedValue::On)]).provided("the configuration that the program registers under this name verifies (RootCAs, and no InsecureSkipVerify)"),
     ],
 };

@@ -1,7 +1,9 @@
 //! The `mariadb` client, out of the bundles of `sealion lab fetch`.
 
 use crate::attack::Protocol;
-use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Reads, Settings, Spelt};
+use crate::client::{
+    Client, ExpectedValue, Key, Kind, Mode, Promise, Reads, Settings, SettingsEncoding, Spelt,
+};
 
 const MODES: &[Mode] = &[
     Mode { id: "default", options: "(none)", promises: Promise::Nothing },
@@ -45,7 +47,7 @@ pub(super) const SETTINGS_10_11: Settings = Settings {
     is_old: false,
     chosen_by: None,
     groups: &["mysql", "mariadb-client", "client", "client-server", "client-mariadb"],
-    carry: Carry::Lines,
+    carry: SettingsEncoding::Lines,
     reads: Reads::OPTION_FILE,
     socket: Some("socket"),
     keys: &[
@@ -59,15 +61,25 @@ pub(super) const SETTINGS_10_11: Settings = Settings {
     ],
     spelt: &[
         Spelt::new("default", &[]),
-        Spelt::new("default", &[("ssl-verify-server-cert", Is::Off)]),
-        Spelt::new("ssl", &[("ssl", Is::On)]),
-        Spelt::new("ca", &[("ssl-ca", Is::Ca)]),
-        Spelt::new("ca", &[("ssl", Is::On), ("ssl-ca", Is::Ca)]),
-        Spelt::new("ca", &[("ssl-ca", Is::Ca), ("ssl-verify-server-cert", Is::Off)]),
-        Spelt::new("verify", &[("ssl-ca", Is::Ca), ("ssl-verify-server-cert", Is::On)]),
-        Spelt::new("verify", &[("ssl", Is::On), ("ssl-ca", Is::Ca), ("ssl-verify-server-cert", Is::On)]),
-        Spelt::new("skip-verify", &[("ssl", Is::On), ("ssl-verify-server-cert", Is::Off)]),
-        Spelt::new("skip-ssl", &[("ssl", Is::Off)]),
+        Spelt::new("default", &[("ssl-verify-server-cert", ExpectedValue::Off)]),
+        Spelt::new("ssl", &[("ssl", ExpectedValue::On)]),
+        Spelt::new("ca", &[("ssl-ca", ExpectedValue::Ca)]),
+        Spelt::new("ca", &[("ssl", ExpectedValue::On), ("ssl-ca", ExpectedValue::Ca)]),
+        Spelt::new("ca", &[("ssl-ca", ExpectedValue::Ca), ("ssl-verify-server-cert", ExpectedValue::Off)]),
+        Spelt::new("verify", &[("ssl-ca", ExpectedValue::Ca), ("ssl-verify-server-cert", ExpectedValue::On)]),
+        Spelt::new(
+            "verify",
+            &[
+                ("ssl", ExpectedValue::On),
+                ("ssl-ca", ExpectedValue::Ca),
+                ("ssl-verify-server-cert", ExpectedValue::On),
+            ],
+        ),
+        Spelt::new(
+            "skip-verify",
+            &[("ssl", ExpectedValue::On), ("ssl-verify-server-cert", ExpectedValue::Off)],
+        ),
+        Spelt::new("skip-ssl", &[("ssl", ExpectedValue::Off)]),
     ],
 };
 
@@ -77,7 +89,7 @@ const SETTINGS_11_8: Settings = Settings {
     is_old: false,
     chosen_by: None,
     groups: &["mysql", "mariadb-client", "client", "client-server", "client-mariadb"],
-    carry: Carry::Lines,
+    carry: SettingsEncoding::Lines,
     reads: Reads::OPTION_FILE,
     socket: Some("socket"),
     keys: &[
@@ -91,14 +103,24 @@ const SETTINGS_11_8: Settings = Settings {
     ],
     spelt: &[
         Spelt::new("default", &[]),
-        Spelt::new("default", &[("ssl-verify-server-cert", Is::On)]),
-        Spelt::new("ssl", &[("ssl", Is::On)]),
-        Spelt::new("ca", &[("ssl-ca", Is::Ca)]),
-        Spelt::new("ca", &[("ssl", Is::On), ("ssl-ca", Is::Ca)]),
-        Spelt::new("verify", &[("ssl-ca", Is::Ca), ("ssl-verify-server-cert", Is::On)]),
-        Spelt::new("verify", &[("ssl", Is::On), ("ssl-ca", Is::Ca), ("ssl-verify-server-cert", Is::On)]),
-        Spelt::new("skip-verify", &[("ssl", Is::On), ("ssl-verify-server-cert", Is::Off)]),
-        Spelt::new("skip-ssl", &[("ssl", Is::Off)]),
-        Spelt::new("skip-verify", &[("ssl-verify-server-cert", Is::Off)]),
+        Spelt::new("default", &[("ssl-verify-server-cert", ExpectedValue::On)]),
+        Spelt::new("ssl", &[("ssl", ExpectedValue::On)]),
+        Spelt::new("ca", &[("ssl-ca", ExpectedValue::Ca)]),
+        Spelt::new("ca", &[("ssl", ExpectedValue::On), ("ssl-ca", ExpectedValue::Ca)]),
+        Spelt::new("verify", &[("ssl-ca", ExpectedValue::Ca), ("ssl-verify-server-cert", ExpectedValue::On)]),
+        Spelt::new(
+            "verify",
+            &[
+                ("ssl", ExpectedValue::On),
+                ("ssl-ca", ExpectedValue::Ca),
+                ("ssl-verify-server-cert", ExpectedValue::On),
+            ],
+        ),
+        Spelt::new(
+            "skip-verify",
+            &[("ssl", ExpectedValue::On), ("ssl-verify-server-cert", ExpectedValue::Off)],
+        ),
+        Spelt::new("skip-ssl", &[("ssl", ExpectedValue::Off)]),
+        Spelt::new("skip-verify", &[("ssl-verify-server-cert", ExpectedValue::Off)]),
     ],
 };

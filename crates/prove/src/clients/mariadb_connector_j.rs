@@ -1,7 +1,9 @@
 //! Connector/J of MariaDB.
 
 use crate::attack::Protocol;
-use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Reads, Settings, Spelt};
+use crate::client::{
+    Client, ExpectedValue, Key, Kind, Mode, Promise, Reads, Settings, SettingsEncoding, Spelt,
+};
 
 pub(super) const MARIADB_CONNECTOR_J: Client = Client {
     id: "mariadb-connector-j",
@@ -51,7 +53,7 @@ const SETTINGS: Settings = Settings {
     is_old: false,
     chosen_by: None,
     groups: &[],
-    carry: Carry::Query,
+    carry: SettingsEncoding::Query,
     reads: JAVA,
     socket: Some("localSocket"),
     keys: &[
@@ -71,19 +73,32 @@ const SETTINGS: Settings = Settings {
     ],
     spelt: &[
         Spelt::new("default", &[]),
-        Spelt::new("disable", &[("sslMode", Is::Word("disable"))]),
-        Spelt::new("trust", &[("sslMode", Is::Word("trust"))]),
-        Spelt::new("trust", &[("sslMode", Is::Word("REQUIRED"))]),
-        Spelt::new("verify-ca", &[("sslMode", Is::Word("verify-ca")), ("serverSslCert", Is::Ca)]),
-        Spelt::new("verify-full", &[("sslMode", Is::Word("verify-full")), ("serverSslCert", Is::Ca)]),
-        Spelt::new("verify-full", &[("sslMode", Is::Word("VERIFY_IDENTITY")), ("serverSslCert", Is::Ca)]),
-        Spelt::new("disable", &[("useSSL", Is::Off)]),
-        Spelt::new("trust", &[("useSsl", Is::On), ("trustServerCertificate", Is::On)]),
-        Spelt::new("trust", &[("useSSL", Is::On), ("trustServerCertificate", Is::On)]),
+        Spelt::new("disable", &[("sslMode", ExpectedValue::Word("disable"))]),
+        Spelt::new("trust", &[("sslMode", ExpectedValue::Word("trust"))]),
+        Spelt::new("trust", &[("sslMode", ExpectedValue::Word("REQUIRED"))]),
         Spelt::new(
             "verify-ca",
-            &[("useSsl", Is::On), ("disableSslHostnameVerification", Is::On), ("serverSslCert", Is::Ca)],
+            &[("sslMode", ExpectedValue::Word("verify-ca")), ("serverSslCert", ExpectedValue::Ca)],
         ),
-        Spelt::new("verify-full", &[("useSsl", Is::On), ("serverSslCert", Is::Ca)]),
+        Spelt::new(
+            "verify-full",
+            &[("sslMode", ExpectedValue::Word("verify-full")), ("serverSslCert", ExpectedValue::Ca)],
+        ),
+        Spelt::new(
+            "verify-full",
+            &[("sslMode", ExpectedValue::Word("VERIFY_IDENTITY")), ("serverSslCert", ExpectedValue::Ca)],
+        ),
+        Spelt::new("disable", &[("useSSL", ExpectedValue::Off)]),
+        Spelt::new("trust", &[("useSsl", ExpectedValue::On), ("trustServerCertificate", ExpectedValue::On)]),
+        Spelt::new("trust", &[("useSSL", ExpectedValue::On), ("trustServerCertificate", ExpectedValue::On)]),
+        Spelt::new(
+            "verify-ca",
+            &[
+                ("useSsl", ExpectedValue::On),
+                ("disableSslHostnameVerification", ExpectedValue::On),
+                ("serverSslCert", ExpectedValue::Ca),
+            ],
+        ),
+        Spelt::new("verify-full", &[("useSsl", ExpectedValue::On), ("serverSslCert", ExpectedValue::Ca)]),
     ],
 };

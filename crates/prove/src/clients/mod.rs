@@ -73,7 +73,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::client::{Is, Kind, Spelt};
+    use crate::client::{ExpectedValue, Kind, Spelt};
 
     #[test]
     fn every_client_has_an_id_of_its_own_and_every_mode_too() {
@@ -111,10 +111,10 @@ mod tests {
                 );
                 for (name, is) in spelt.settings {
                     let fits = match kind(name) {
-                        Some(Kind::Ca) => *is == Is::Ca,
-                        Some(Kind::Flag) => *is == Is::On,
-                        Some(Kind::Switch) => matches!(is, Is::On | Is::Off),
-                        Some(Kind::Word) => matches!(is, Is::Word(_) | Is::Named),
+                        Some(Kind::Ca) => *is == ExpectedValue::Ca,
+                        Some(Kind::Flag) => *is == ExpectedValue::On,
+                        Some(Kind::Switch) => matches!(is, ExpectedValue::On | ExpectedValue::Off),
+                        Some(Kind::Word) => matches!(is, ExpectedValue::Word(_) | ExpectedValue::Named),
                         Some(Kind::Beside | Kind::Elsewhere) | None => false,
                     };
                     assert!(fits, "{} {}: {name}", client.id, spelt.mode);

@@ -2,7 +2,9 @@
 
 use super::mariadb_cli::SCRIPT;
 use crate::attack::Protocol;
-use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Reads, Settings, Spelt};
+use crate::client::{
+    Client, ExpectedValue, Key, Kind, Mode, Promise, Reads, Settings, SettingsEncoding, Spelt,
+};
 
 pub(super) const MYSQL_9_7: Client = Client {
     id: "mysql-9.7",
@@ -34,7 +36,7 @@ pub(super) const SETTINGS: Settings = Settings {
     is_old: false,
     chosen_by: None,
     groups: &["mysql", "client"],
-    carry: Carry::Lines,
+    carry: SettingsEncoding::Lines,
     reads: Reads::OPTION_FILE,
     socket: Some("socket"),
     keys: &[
@@ -49,12 +51,21 @@ pub(super) const SETTINGS: Settings = Settings {
     ],
     spelt: &[
         Spelt::new("default", &[]),
-        Spelt::new("default", &[("ssl-mode", Is::Word("PREFERRED"))]),
-        Spelt::new("disabled", &[("ssl-mode", Is::Word("DISABLED"))]),
-        Spelt::new("required", &[("ssl-mode", Is::Word("REQUIRED"))]),
-        Spelt::new("ca", &[("ssl-ca", Is::Ca)]),
-        Spelt::new("verify-ca", &[("ssl-mode", Is::Word("VERIFY_CA")), ("ssl-ca", Is::Ca)]),
-        Spelt::new("verify-identity", &[("ssl-mode", Is::Word("VERIFY_IDENTITY")), ("ssl-ca", Is::Ca)]),
-        Spelt::new("required-ca", &[("ssl-mode", Is::Word("REQUIRED")), ("ssl-ca", Is::Ca)]),
+        Spelt::new("default", &[("ssl-mode", ExpectedValue::Word("PREFERRED"))]),
+        Spelt::new("disabled", &[("ssl-mode", ExpectedValue::Word("DISABLED"))]),
+        Spelt::new("required", &[("ssl-mode", ExpectedValue::Word("REQUIRED"))]),
+        Spelt::new("ca", &[("ssl-ca", ExpectedValue::Ca)]),
+        Spelt::new(
+            "verify-ca",
+            &[("ssl-mode", ExpectedValue::Word("VERIFY_CA")), ("ssl-ca", ExpectedValue::Ca)],
+        ),
+        Spelt::new(
+            "verify-identity",
+            &[("ssl-mode", ExpectedValue::Word("VERIFY_IDENTITY")), ("ssl-ca", ExpectedValue::Ca)],
+        ),
+        Spelt::new(
+            "required-ca",
+            &[("ssl-mode", ExpectedValue::Word("REQUIRED")), ("ssl-ca", ExpectedValue::Ca)],
+        ),
     ],
 };

@@ -1,7 +1,9 @@
 //! mysql-connector-python: the pure one, and the one on a C extension.
 
 use crate::attack::Protocol;
-use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Reads, Settings, Spelt};
+use crate::client::{
+    Client, ExpectedValue, Key, Kind, Mode, Promise, Reads, Settings, SettingsEncoding, Spelt,
+};
 
 const MODES: &[Mode] = &[
     Mode { id: "default", options: "(none)", promises: Promise::Nothing },
@@ -81,7 +83,7 @@ const PURE_SETTINGS: Settings = Settings {
     is_old: false,
     chosen_by: Some(("use_pure", true)),
     groups: &[],
-    carry: Carry::Json,
+    carry: SettingsEncoding::Json,
     reads: Reads::TRUTHY,
     socket: Some("unix_socket"),
     keys: &[
@@ -99,13 +101,17 @@ const PURE_SETTINGS: Settings = Settings {
     ],
     spelt: &[
         Spelt::new("default", &[]),
-        Spelt::new("ca", &[("ssl_ca", Is::Ca)]),
-        Spelt::new("verify-cert", &[("ssl_ca", Is::Ca), ("ssl_verify_cert", Is::On)]),
+        Spelt::new("ca", &[("ssl_ca", ExpectedValue::Ca)]),
+        Spelt::new("verify-cert", &[("ssl_ca", ExpectedValue::Ca), ("ssl_verify_cert", ExpectedValue::On)]),
         Spelt::new(
             "verify-identity",
-            &[("ssl_ca", Is::Ca), ("ssl_verify_cert", Is::On), ("ssl_verify_identity", Is::On)],
+            &[
+                ("ssl_ca", ExpectedValue::Ca),
+                ("ssl_verify_cert", ExpectedValue::On),
+                ("ssl_verify_identity", ExpectedValue::On),
+            ],
         ),
-        Spelt::new("disabled", &[("ssl_disabled", Is::On)]),
+        Spelt::new("disabled", &[("ssl_disabled", ExpectedValue::On)]),
     ],
 };
 

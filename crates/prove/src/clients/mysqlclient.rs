@@ -1,7 +1,9 @@
 //! mysqlclient, over whatever client library the machine has (Debian: MariaDB's).
 
 use crate::attack::Protocol;
-use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Reads, Settings, Spelt};
+use crate::client::{
+    Client, ExpectedValue, Key, Kind, Mode, Promise, Reads, Settings, SettingsEncoding, Spelt,
+};
 
 pub(super) const MYSQLCLIENT: Client = Client {
     id: "mysqlclient",
@@ -39,7 +41,7 @@ const SETTINGS: Settings = Settings {
     is_old: false,
     chosen_by: None,
     groups: &[],
-    carry: Carry::Json,
+    carry: SettingsEncoding::Json,
     reads: Reads::TRUTHY,
     socket: Some("unix_socket"),
     keys: &[
@@ -52,13 +54,22 @@ const SETTINGS: Settings = Settings {
     ],
     spelt: &[
         Spelt::new("default", &[]),
-        Spelt::new("preferred", &[("ssl_mode", Is::Word("PREFERRED"))]),
-        Spelt::new("required", &[("ssl_mode", Is::Word("REQUIRED"))]),
-        Spelt::new("ca", &[("ssl.ca", Is::Ca)]),
-        Spelt::new("verify-ca", &[("ssl_mode", Is::Word("VERIFY_CA")), ("ssl.ca", Is::Ca)]),
-        Spelt::new("verify-identity", &[("ssl_mode", Is::Word("VERIFY_IDENTITY")), ("ssl.ca", Is::Ca)]),
-        Spelt::new("required-ca", &[("ssl_mode", Is::Word("REQUIRED")), ("ssl.ca", Is::Ca)]),
-        Spelt::new("ca", &[("ssl_mode", Is::Word("DISABLED")), ("ssl.ca", Is::Ca)]),
-        Spelt::new("default", &[("ssl_mode", Is::Word("DISABLED"))]),
+        Spelt::new("preferred", &[("ssl_mode", ExpectedValue::Word("PREFERRED"))]),
+        Spelt::new("required", &[("ssl_mode", ExpectedValue::Word("REQUIRED"))]),
+        Spelt::new("ca", &[("ssl.ca", ExpectedValue::Ca)]),
+        Spelt::new(
+            "verify-ca",
+            &[("ssl_mode", ExpectedValue::Word("VERIFY_CA")), ("ssl.ca", ExpectedValue::Ca)],
+        ),
+        Spelt::new(
+            "verify-identity",
+            &[("ssl_mode", ExpectedValue::Word("VERIFY_IDENTITY")), ("ssl.ca", ExpectedValue::Ca)],
+        ),
+        Spelt::new(
+            "required-ca",
+            &[("ssl_mode", ExpectedValue::Word("REQUIRED")), ("ssl.ca", ExpectedValue::Ca)],
+        ),
+        Spelt::new("ca", &[("ssl_mode", ExpectedValue::Word("DISABLED")), ("ssl.ca", ExpectedValue::Ca)]),
+        Spelt::new("default", &[("ssl_mode", ExpectedValue::Word("DISABLED"))]),
     ],
 };

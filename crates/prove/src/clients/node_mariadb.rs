@@ -1,7 +1,9 @@
 //! mariadb of Node.
 
 use crate::attack::Protocol;
-use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Reads, Settings, Spelt};
+use crate::client::{
+    Client, ExpectedValue, Key, Kind, Mode, Promise, Reads, Settings, SettingsEncoding, Spelt,
+};
 
 pub(super) const MARIADB: Client = Client {
     id: "node-mariadb",
@@ -30,7 +32,7 @@ const SETTINGS: Settings = Settings {
     is_old: false,
     chosen_by: None,
     groups: &[],
-    carry: Carry::Json,
+    carry: SettingsEncoding::Json,
     reads: Reads::NOTHING,
     socket: Some("socketPath"),
     keys: &[
@@ -46,10 +48,13 @@ const SETTINGS: Settings = Settings {
     ],
     spelt: &[
         Spelt::new("default", &[]),
-        Spelt::new("true", &[("ssl", Is::On)]),
-        Spelt::new("unverified", &[("ssl.rejectUnauthorized", Is::Off)]),
-        Spelt::new("unverified", &[("ssl.ca", Is::Ca), ("ssl.rejectUnauthorized", Is::Off)]),
-        Spelt::new("ca", &[("ssl.ca", Is::Ca)]),
-        Spelt::new("ca", &[("ssl.ca", Is::Ca), ("ssl.rejectUnauthorized", Is::On)]),
+        Spelt::new("true", &[("ssl", ExpectedValue::On)]),
+        Spelt::new("unverified", &[("ssl.rejectUnauthorized", ExpectedValue::Off)]),
+        Spelt::new(
+            "unverified",
+            &[("ssl.ca", ExpectedValue::Ca), ("ssl.rejectUnauthorized", ExpectedValue::Off)],
+        ),
+        Spelt::new("ca", &[("ssl.ca", ExpectedValue::Ca)]),
+        Spelt::new("ca", &[("ssl.ca", ExpectedValue::Ca), ("ssl.rejectUnauthorized", ExpectedValue::On)]),
     ],
 };

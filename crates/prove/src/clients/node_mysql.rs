@@ -1,7 +1,9 @@
 //! mysql of Node: the old one, that many still have.
 
 use crate::attack::Protocol;
-use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Reads, Settings, Spelt};
+use crate::client::{
+    Client, ExpectedValue, Key, Kind, Mode, Promise, Reads, Settings, SettingsEncoding, Spelt,
+};
 
 pub(super) const MYSQL: Client = Client {
     id: "node-mysql",
@@ -34,7 +36,7 @@ const SETTINGS: Settings = Settings {
     is_old: false,
     chosen_by: None,
     groups: &[],
-    carry: Carry::Json,
+    carry: SettingsEncoding::Json,
     reads: Reads::NOTHING,
     socket: Some("socketPath"),
     keys: &[
@@ -50,13 +52,16 @@ const SETTINGS: Settings = Settings {
     ],
     spelt: &[
         Spelt::new("default", &[]),
-        Spelt::new("unverified", &[("ssl.rejectUnauthorized", Is::Off)]),
-        Spelt::new("unverified", &[("ssl.ca", Is::Ca), ("ssl.rejectUnauthorized", Is::Off)]),
-        Spelt::new("ca", &[("ssl.ca", Is::Ca)]),
-        Spelt::new("ca", &[("ssl.ca", Is::Ca), ("ssl.rejectUnauthorized", Is::On)]),
-        Spelt::new("system", &[("ssl.rejectUnauthorized", Is::On)]),
-        Spelt::new("system", &[("ssl", Is::Word("{}"))]),
+        Spelt::new("unverified", &[("ssl.rejectUnauthorized", ExpectedValue::Off)]),
+        Spelt::new(
+            "unverified",
+            &[("ssl.ca", ExpectedValue::Ca), ("ssl.rejectUnauthorized", ExpectedValue::Off)],
+        ),
+        Spelt::new("ca", &[("ssl.ca", ExpectedValue::Ca)]),
+        Spelt::new("ca", &[("ssl.ca", ExpectedValue::Ca), ("ssl.rejectUnauthorized", ExpectedValue::On)]),
+        Spelt::new("system", &[("ssl.rejectUnauthorized", ExpectedValue::On)]),
+        Spelt::new("system", &[("ssl", ExpectedValue::Word("{}"))]),
         // No object, so nothing in it says that it verifies.
-        Spelt::new("unverified", &[("ssl", Is::Word("true"))]),
+        Spelt::new("unverified", &[("ssl", ExpectedValue::Word("true"))]),
     ],
 };

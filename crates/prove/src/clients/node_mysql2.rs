@@ -1,7 +1,9 @@
 //! mysql2 of Node.
 
 use crate::attack::Protocol;
-use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Reads, Settings, Spelt};
+use crate::client::{
+    Client, ExpectedValue, Key, Kind, Mode, Promise, Reads, Settings, SettingsEncoding, Spelt,
+};
 
 pub(super) const MYSQL2: Client = Client {
     id: "node-mysql2",
@@ -50,7 +52,7 @@ const SETTINGS: Settings = Settings {
     is_old: false,
     chosen_by: None,
     groups: &[],
-    carry: Carry::Json,
+    carry: SettingsEncoding::Json,
     reads: Reads::NOTHING,
     socket: Some("socketPath"),
     keys: &[
@@ -69,22 +71,39 @@ const SETTINGS: Settings = Settings {
     ],
     spelt: &[
         Spelt::new("default", &[]),
-        Spelt::new("unverified", &[("ssl.rejectUnauthorized", Is::Off)]),
-        Spelt::new("unverified", &[("ssl.ca", Is::Ca), ("ssl.rejectUnauthorized", Is::Off)]),
+        Spelt::new("unverified", &[("ssl.rejectUnauthorized", ExpectedValue::Off)]),
         Spelt::new(
             "unverified",
-            &[("ssl.ca", Is::Ca), ("ssl.rejectUnauthorized", Is::Off), ("ssl.verifyIdentity", Is::On)],
+            &[("ssl.ca", ExpectedValue::Ca), ("ssl.rejectUnauthorized", ExpectedValue::Off)],
         ),
-        Spelt::new("ca", &[("ssl.ca", Is::Ca)]),
-        Spelt::new("ca", &[("ssl.ca", Is::Ca), ("ssl.rejectUnauthorized", Is::On)]),
-        Spelt::new("system", &[("ssl.rejectUnauthorized", Is::On)]),
-        Spelt::new("system", &[("ssl", Is::Word("{}"))]),
-        Spelt::new("verify-identity", &[("ssl.ca", Is::Ca), ("ssl.verifyIdentity", Is::On)]),
+        Spelt::new(
+            "unverified",
+            &[
+                ("ssl.ca", ExpectedValue::Ca),
+                ("ssl.rejectUnauthorized", ExpectedValue::Off),
+                ("ssl.verifyIdentity", ExpectedValue::On),
+            ],
+        ),
+        Spelt::new("ca", &[("ssl.ca", ExpectedValue::Ca)]),
+        Spelt::new("ca", &[("ssl.ca", ExpectedValue::Ca), ("ssl.rejectUnauthorized", ExpectedValue::On)]),
+        Spelt::new("system", &[("ssl.rejectUnauthorized", ExpectedValue::On)]),
+        Spelt::new("system", &[("ssl", ExpectedValue::Word("{}"))]),
         Spelt::new(
             "verify-identity",
-            &[("ssl.ca", Is::Ca), ("ssl.rejectUnauthorized", Is::On), ("ssl.verifyIdentity", Is::On)],
+            &[("ssl.ca", ExpectedValue::Ca), ("ssl.verifyIdentity", ExpectedValue::On)],
         ),
-        Spelt::new("verify-identity", &[("ssl.rejectUnauthorized", Is::On), ("ssl.verifyIdentity", Is::On)])
-            .provided("the CA is in the machine's store"),
+        Spelt::new(
+            "verify-identity",
+            &[
+                ("ssl.ca", ExpectedValue::Ca),
+                ("ssl.rejectUnauthorized", ExpectedValue::On),
+                ("ssl.verifyIdentity", ExpectedValue::On),
+            ],
+        ),
+        Spelt::new(
+            "verify-identity",
+            &[("ssl.rejectUnauthorized", ExpectedValue::On), ("ssl.verifyIdentity", ExpectedValue::On)],
+        )
+        .provided("the CA is in the machine's store"),
     ],
 };

@@ -1,7 +1,9 @@
 //! mysqli and PDO of PHP, as the distribution builds them.
 
 use crate::attack::Protocol;
-use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Reads, Settings, Spelt};
+use crate::client::{
+    Client, ExpectedValue, Key, Kind, Mode, Promise, Reads, Settings, SettingsEncoding, Spelt,
+};
 
 pub(super) const MYSQLI: Client = Client {
     id: "php-mysqli",
@@ -62,7 +64,7 @@ const MYSQLI_SETTINGS: Settings = Settings {
     is_old: false,
     chosen_by: None,
     groups: &[],
-    carry: Carry::Json,
+    carry: SettingsEncoding::Json,
     reads: Reads::NUMBERS,
     socket: Some("unix_socket"),
     keys: &[
@@ -73,46 +75,55 @@ const MYSQLI_SETTINGS: Settings = Settings {
     ],
     spelt: &[
         Spelt::new("default", &[]),
-        Spelt::new("flag", &[("MYSQLI_CLIENT_SSL", Is::On)]),
+        Spelt::new("flag", &[("MYSQLI_CLIENT_SSL", ExpectedValue::On)]),
         // mysqlnd looks at the switch where there is a CA.
-        Spelt::new("flag", &[("MYSQLI_CLIENT_SSL", Is::On), ("MYSQLI_OPT_SSL_VERIFY_SERVER_CERT", Is::On)]),
         Spelt::new(
-            "dont-verify",
-            &[("ssl_set", Is::Ca), ("MYSQLI_CLIENT_SSL_DONT_VERIFY_SERVER_CERT", Is::On)],
+            "flag",
+            &[
+                ("MYSQLI_CLIENT_SSL", ExpectedValue::On),
+                ("MYSQLI_OPT_SSL_VERIFY_SERVER_CERT", ExpectedValue::On),
+            ],
         ),
         Spelt::new(
             "dont-verify",
             &[
-                ("ssl_set", Is::Ca),
-                ("MYSQLI_CLIENT_SSL", Is::On),
-                ("MYSQLI_CLIENT_SSL_DONT_VERIFY_SERVER_CERT", Is::On),
+                ("ssl_set", ExpectedValue::Ca),
+                ("MYSQLI_CLIENT_SSL_DONT_VERIFY_SERVER_CERT", ExpectedValue::On),
             ],
         ),
-        Spelt::new("ca", &[("ssl_set", Is::Ca)]),
-        Spelt::new("flag-ca", &[("ssl_set", Is::Ca), ("MYSQLI_CLIENT_SSL", Is::On)]),
+        Spelt::new(
+            "dont-verify",
+            &[
+                ("ssl_set", ExpectedValue::Ca),
+                ("MYSQLI_CLIENT_SSL", ExpectedValue::On),
+                ("MYSQLI_CLIENT_SSL_DONT_VERIFY_SERVER_CERT", ExpectedValue::On),
+            ],
+        ),
+        Spelt::new("ca", &[("ssl_set", ExpectedValue::Ca)]),
+        Spelt::new("flag-ca", &[("ssl_set", ExpectedValue::Ca), ("MYSQLI_CLIENT_SSL", ExpectedValue::On)]),
         Spelt::new(
             "flag-ca",
             &[
-                ("ssl_set", Is::Ca),
-                ("MYSQLI_CLIENT_SSL", Is::On),
-                ("MYSQLI_OPT_SSL_VERIFY_SERVER_CERT", Is::Off),
+                ("ssl_set", ExpectedValue::Ca),
+                ("MYSQLI_CLIENT_SSL", ExpectedValue::On),
+                ("MYSQLI_OPT_SSL_VERIFY_SERVER_CERT", ExpectedValue::Off),
             ],
         ),
         Spelt::new(
             "dont-verify",
             &[
-                ("ssl_set", Is::Ca),
-                ("MYSQLI_CLIENT_SSL", Is::On),
-                ("MYSQLI_CLIENT_SSL_DONT_VERIFY_SERVER_CERT", Is::On),
-                ("MYSQLI_OPT_SSL_VERIFY_SERVER_CERT", Is::On),
+                ("ssl_set", ExpectedValue::Ca),
+                ("MYSQLI_CLIENT_SSL", ExpectedValue::On),
+                ("MYSQLI_CLIENT_SSL_DONT_VERIFY_SERVER_CERT", ExpectedValue::On),
+                ("MYSQLI_OPT_SSL_VERIFY_SERVER_CERT", ExpectedValue::On),
             ],
         ),
         Spelt::new(
             "verify",
             &[
-                ("ssl_set", Is::Ca),
-                ("MYSQLI_CLIENT_SSL", Is::On),
-                ("MYSQLI_OPT_SSL_VERIFY_SERVER_CERT", Is::On),
+                ("ssl_set", ExpectedValue::Ca),
+                ("MYSQLI_CLIENT_SSL", ExpectedValue::On),
+                ("MYSQLI_OPT_SSL_VERIFY_SERVER_CERT", ExpectedValue::On),
             ],
         ),
     ],
@@ -123,7 +134,7 @@ const PDO_SETTINGS: Settings = Settings {
     is_old: false,
     chosen_by: None,
     groups: &[],
-    carry: Carry::Json,
+    carry: SettingsEncoding::Json,
     reads: Reads::NUMBERS,
     socket: Some("unix_socket"),
     keys: &[
@@ -138,12 +149,21 @@ const PDO_SETTINGS: Settings = Settings {
         Spelt::new("default", &[]),
         Spelt::new(
             "unverified",
-            &[("MYSQL_ATTR_SSL_CA", Is::Ca), ("MYSQL_ATTR_SSL_VERIFY_SERVER_CERT", Is::Off)],
+            &[
+                ("MYSQL_ATTR_SSL_CA", ExpectedValue::Ca),
+                ("MYSQL_ATTR_SSL_VERIFY_SERVER_CERT", ExpectedValue::Off),
+            ],
         ),
         // Without a CA, a key or ciphers there is no TLS.
-        Spelt::new("default", &[("MYSQL_ATTR_SSL_VERIFY_SERVER_CERT", Is::On)]),
-        Spelt::new("default", &[("MYSQL_ATTR_SSL_VERIFY_SERVER_CERT", Is::Off)]),
-        Spelt::new("ca", &[("MYSQL_ATTR_SSL_CA", Is::Ca)]),
-        Spelt::new("verify", &[("MYSQL_ATTR_SSL_CA", Is::Ca), ("MYSQL_ATTR_SSL_VERIFY_SERVER_CERT", Is::On)]),
+        Spelt::new("default", &[("MYSQL_ATTR_SSL_VERIFY_SERVER_CERT", ExpectedValue::On)]),
+        Spelt::new("default", &[("MYSQL_ATTR_SSL_VERIFY_SERVER_CERT", ExpectedValue::Off)]),
+        Spelt::new("ca", &[("MYSQL_ATTR_SSL_CA", ExpectedValue::Ca)]),
+        Spelt::new(
+            "verify",
+            &[
+                ("MYSQL_ATTR_SSL_CA", ExpectedValue::Ca),
+                ("MYSQL_ATTR_SSL_VERIFY_SERVER_CERT", ExpectedValue::On),
+            ],
+        ),
     ],
 };

@@ -1,7 +1,9 @@
 //! PyMySQL.
 
 use crate::attack::Protocol;
-use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Reads, Settings, Spelt};
+use crate::client::{
+    Client, ExpectedValue, Key, Kind, Mode, Promise, Reads, Settings, SettingsEncoding, Spelt,
+};
 
 pub(super) const PYMYSQL: Client = Client {
     id: "pymysql",
@@ -47,7 +49,7 @@ const SETTINGS: Settings = Settings {
     is_old: false,
     chosen_by: None,
     groups: &[],
-    carry: Carry::Json,
+    carry: SettingsEncoding::Json,
     reads: Reads::TRUTHY,
     socket: Some("unix_socket"),
     keys: &[
@@ -69,50 +71,76 @@ const SETTINGS: Settings = Settings {
     ],
     spelt: &[
         Spelt::new("default", &[]),
-        Spelt::new("ssl-dict", &[("ssl.check_hostname", Is::Off)]),
-        Spelt::new(
-            "ssl-dict",
-            &[("ssl.ca", Is::Ca), ("ssl.check_hostname", Is::Off), ("ssl.verify_mode", Is::Word("false"))],
-        ),
-        Spelt::new("ca", &[("ssl_ca", Is::Ca)]),
-        Spelt::new("verify-cert", &[("ssl_ca", Is::Ca), ("ssl_verify_cert", Is::On)]),
-        Spelt::new(
-            "verify-identity",
-            &[("ssl_ca", Is::Ca), ("ssl_verify_cert", Is::On), ("ssl_verify_identity", Is::On)],
-        ),
-        Spelt::new("dict-ca", &[("ssl.ca", Is::Ca)]),
-        Spelt::new("dict-ca-any-host", &[("ssl.ca", Is::Ca), ("ssl.check_hostname", Is::Off)]),
-        Spelt::new("default", &[("ssl", Is::Word("{}"))]),
-        Spelt::new("verify-identity", &[("ssl_ca", Is::Ca), ("ssl_verify_identity", Is::On)]),
-        // A context of the program's own.
-        Spelt::new("verify-identity", &[("ssl", Is::Word(MADE)), ("ssl.cafile", Is::Ca)]),
-        Spelt::new("verify-identity", &[("ssl", Is::Word(MADE))]).provided(STORE),
-        Spelt::new(
-            "verify-cert",
-            &[("ssl", Is::Word(MADE)), ("ssl.cafile", Is::Ca), ("ssl.check_hostname", Is::Off)],
-        ),
+        Spelt::new("ssl-dict", &[("ssl.check_hostname", ExpectedValue::Off)]),
         Spelt::new(
             "ssl-dict",
             &[
-                ("ssl", Is::Word(MADE)),
-                ("ssl.cafile", Is::Ca),
-                ("ssl.check_hostname", Is::Off),
-                ("ssl.verify_mode", Is::Word("CERT_NONE")),
+                ("ssl.ca", ExpectedValue::Ca),
+                ("ssl.check_hostname", ExpectedValue::Off),
+                ("ssl.verify_mode", ExpectedValue::Word("false")),
+            ],
+        ),
+        Spelt::new("ca", &[("ssl_ca", ExpectedValue::Ca)]),
+        Spelt::new("verify-cert", &[("ssl_ca", ExpectedValue::Ca), ("ssl_verify_cert", ExpectedValue::On)]),
+        Spelt::new(
+            "verify-identity",
+            &[
+                ("ssl_ca", ExpectedValue::Ca),
+                ("ssl_verify_cert", ExpectedValue::On),
+                ("ssl_verify_identity", ExpectedValue::On),
+            ],
+        ),
+        Spelt::new("dict-ca", &[("ssl.ca", ExpectedValue::Ca)]),
+        Spelt::new(
+            "dict-ca-any-host",
+            &[("ssl.ca", ExpectedValue::Ca), ("ssl.check_hostname", ExpectedValue::Off)],
+        ),
+        Spelt::new("default", &[("ssl", ExpectedValue::Word("{}"))]),
+        Spelt::new(
+            "verify-identity",
+            &[("ssl_ca", ExpectedValue::Ca), ("ssl_verify_identity", ExpectedValue::On)],
+        ),
+        // A context of the program's own.
+        Spelt::new(
+            "verify-identity",
+            &[("ssl", ExpectedValue::Word(MADE)), ("ssl.cafile", ExpectedValue::Ca)],
+        ),
+        Spelt::new("verify-identity", &[("ssl", ExpectedValue::Word(MADE))]).provided(STORE),
+        Spelt::new(
+            "verify-cert",
+            &[
+                ("ssl", ExpectedValue::Word(MADE)),
+                ("ssl.cafile", ExpectedValue::Ca),
+                ("ssl.check_hostname", ExpectedValue::Off),
             ],
         ),
         Spelt::new(
             "ssl-dict",
             &[
-                ("ssl", Is::Word(MADE)),
-                ("ssl.check_hostname", Is::Off),
-                ("ssl.verify_mode", Is::Word("CERT_NONE")),
+                ("ssl", ExpectedValue::Word(MADE)),
+                ("ssl.cafile", ExpectedValue::Ca),
+                ("ssl.check_hostname", ExpectedValue::Off),
+                ("ssl.verify_mode", ExpectedValue::Word("CERT_NONE")),
+            ],
+        ),
+        Spelt::new(
+            "ssl-dict",
+            &[
+                ("ssl", ExpectedValue::Word(MADE)),
+                ("ssl.check_hostname", ExpectedValue::Off),
+                ("ssl.verify_mode", ExpectedValue::Word("CERT_NONE")),
             ],
         ),
         // Any word of its own takes the place of the dictionary, and the CA in it is gone: so does a URL of SQLAlchemy that has both.
-        Spelt::new("verify-cert", &[("ssl.ca", Is::Ca), ("ssl_verify_cert", Is::On)]).provided(STORE),
+        Spelt::new("verify-cert", &[("ssl.ca", ExpectedValue::Ca), ("ssl_verify_cert", ExpectedValue::On)])
+            .provided(STORE),
         Spelt::new(
             "verify-cert",
-            &[("ssl.ca", Is::Ca), ("ssl_verify_cert", Is::On), ("ssl_verify_identity", Is::On)],
+            &[
+                ("ssl.ca", ExpectedValue::Ca),
+                ("ssl_verify_cert", ExpectedValue::On),
+                ("ssl_verify_identity", ExpectedValue::On),
+            ],
         )
         .provided(STORE),
     ],

@@ -1,7 +1,9 @@
 //! mysql2 of Ruby, as the distribution builds it (Debian: on MariaDB's library).
 
 use crate::attack::Protocol;
-use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Reads, Settings, Spelt};
+use crate::client::{
+    Client, ExpectedValue, Key, Kind, Mode, Promise, Reads, Settings, SettingsEncoding, Spelt,
+};
 
 pub(super) const RUBY_MYSQL2: Client = Client {
     id: "ruby-mysql2",
@@ -34,7 +36,7 @@ const SETTINGS: Settings = Settings {
     is_old: false,
     chosen_by: None,
     groups: &[],
-    carry: Carry::Json,
+    carry: SettingsEncoding::Json,
     reads: Reads { is_case_blind: true, ..Reads::TRUTHY },
     socket: Some("socket"),
     keys: &[
@@ -48,15 +50,24 @@ const SETTINGS: Settings = Settings {
     ],
     spelt: &[
         Spelt::new("default", &[]),
-        Spelt::new("preferred", &[("ssl_mode", Is::Word("preferred"))]),
-        Spelt::new("required", &[("ssl_mode", Is::Word("required"))]),
-        Spelt::new("ca", &[("sslca", Is::Ca)]),
-        Spelt::new("verify-ca", &[("sslca", Is::Ca), ("ssl_mode", Is::Word("verify_ca"))]),
-        Spelt::new("verify-identity", &[("sslca", Is::Ca), ("ssl_mode", Is::Word("verify_identity"))]),
-        Spelt::new("sslverify", &[("sslca", Is::Ca), ("sslverify", Is::On)]),
-        Spelt::new("required-ca", &[("sslca", Is::Ca), ("ssl_mode", Is::Word("required"))]),
-        Spelt::new("ca", &[("sslca", Is::Ca), ("ssl_mode", Is::Word("disabled"))]),
-        Spelt::new("ca", &[("sslca", Is::Ca), ("sslverify", Is::Off)]),
-        Spelt::new("default", &[("ssl_mode", Is::Word("disabled"))]),
+        Spelt::new("preferred", &[("ssl_mode", ExpectedValue::Word("preferred"))]),
+        Spelt::new("required", &[("ssl_mode", ExpectedValue::Word("required"))]),
+        Spelt::new("ca", &[("sslca", ExpectedValue::Ca)]),
+        Spelt::new(
+            "verify-ca",
+            &[("sslca", ExpectedValue::Ca), ("ssl_mode", ExpectedValue::Word("verify_ca"))],
+        ),
+        Spelt::new(
+            "verify-identity",
+            &[("sslca", ExpectedValue::Ca), ("ssl_mode", ExpectedValue::Word("verify_identity"))],
+        ),
+        Spelt::new("sslverify", &[("sslca", ExpectedValue::Ca), ("sslverify", ExpectedValue::On)]),
+        Spelt::new(
+            "required-ca",
+            &[("sslca", ExpectedValue::Ca), ("ssl_mode", ExpectedValue::Word("required"))],
+        ),
+        Spelt::new("ca", &[("sslca", ExpectedValue::Ca), ("ssl_mode", ExpectedValue::Word("disabled"))]),
+        Spelt::new("ca", &[("sslca", ExpectedValue::Ca), ("sslverify", ExpectedValue::Off)]),
+        Spelt::new("default", &[("ssl_mode", ExpectedValue::Word("disabled"))]),
     ],
 };

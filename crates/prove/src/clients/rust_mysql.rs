@@ -1,7 +1,7 @@
 //! mysql of Rust, on native-tls.
 
 use crate::attack::Protocol;
-use crate::client::{Carry, Client, Mode, Promise, Reads, Settings, Spelt};
+use crate::client::{Client, Mode, Promise, Reads, Settings, SettingsEncoding, Spelt};
 
 pub(super) const MYSQL: Client = Client {
     id: "rust-mysql",
@@ -48,7 +48,7 @@ const SETTINGS: Settings = Settings {
     is_old: false,
     chosen_by: None,
     groups: &[],
-    carry: Carry::Query,
+    carry: SettingsEncoding::Query,
     reads: RUST,
     socket: Some("socket"),
     keys: &[],

@@ -1,7 +1,9 @@
 //! mysql_async of Rust, on native-tls.
 
 use crate::attack::Protocol;
-use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Reads, Settings, Spelt};
+use crate::client::{
+    Client, ExpectedValue, Key, Kind, Mode, Promise, Reads, Settings, SettingsEncoding, Spelt,
+};
 
 pub(super) const MYSQL_ASYNC: Client = Client {
     id: "rust-mysql-async",
@@ -47,7 +49,7 @@ const SETTINGS: Settings = Settings {
     is_old: false,
     chosen_by: None,
     groups: &[],
-    carry: Carry::Query,
+    carry: SettingsEncoding::Query,
     reads: RUST,
     socket: Some("socket"),
     keys: &[
@@ -57,7 +59,8 @@ const SETTINGS: Settings = Settings {
     ],
     spelt: &[
         Spelt::new("default", &[]),
-        Spelt::new("system", &[("require_ssl", Is::On)]).provided("the CA is in the machine's store"),
-        Spelt::new("invalid-certs", &[("require_ssl", Is::On), ("verify_ca", Is::Off)]),
+        Spelt::new("system", &[("require_ssl", ExpectedValue::On)])
+            .provided("the CA is in the machine's store"),
+        Spelt::new("invalid-certs", &[("require_ssl", ExpectedValue::On), ("verify_ca", ExpectedValue::Off)]),
     ],
 };

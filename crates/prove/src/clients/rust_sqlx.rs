@@ -1,7 +1,9 @@
 //! sqlx of Rust, on native-tls.
 
 use crate::attack::Protocol;
-use crate::client::{Carry, Client, Is, Key, Kind, Mode, Promise, Reads, Settings, Spelt};
+use crate::client::{
+    Client, ExpectedValue, Key, Kind, Mode, Promise, Reads, Settings, SettingsEncoding, Spelt,
+};
 
 pub(super) const SQLX: Client = Client {
     id: "rust-sqlx",
@@ -35,7 +37,7 @@ const SETTINGS: Settings = Settings {
     is_old: false,
     chosen_by: None,
     groups: &[],
-    carry: Carry::Query,
+    carry: SettingsEncoding::Query,
     reads: Reads { is_case_blind: true, ..Reads::NOTHING },
     socket: Some("socket"),
     keys: &[
@@ -46,10 +48,16 @@ const SETTINGS: Settings = Settings {
     ],
     spelt: &[
         Spelt::new("default", &[]),
-        Spelt::new("default", &[("ssl-mode", Is::Word("PREFERRED"))]),
-        Spelt::new("disabled", &[("ssl-mode", Is::Word("DISABLED"))]),
-        Spelt::new("required", &[("ssl-mode", Is::Word("REQUIRED"))]),
-        Spelt::new("verify-ca", &[("ssl-mode", Is::Word("VERIFY_CA")), ("ssl-ca", Is::Ca)]),
-        Spelt::new("verify-identity", &[("ssl-mode", Is::Word("VERIFY_IDENTITY")), ("ssl-ca", Is::Ca)]),
+        Spelt::new("default", &[("ssl-mode", ExpectedValue::Word("PREFERRED"))]),
+        Spelt::new("disabled", &[("ssl-mode", ExpectedValue::Word("DISABLED"))]),
+        Spelt::new("required", &[("ssl-mode", ExpectedValue::Word("REQUIRED"))]),
+        Spelt::new(
+            "verify-ca",
+            &[("ssl-mode", ExpectedValue::Word("VERIFY_CA")), ("ssl-ca", ExpectedValue::Ca)],
+        ),
+        Spelt::new(
+            "verify-identity",
+            &[("ssl-mode", ExpectedValue::Word("VERIFY_IDENTITY")), ("ssl-ca", ExpectedValue::Ca)],
+        ),
     ],
 };

@@ -2,8 +2,8 @@
 
 use formats::settings::HOLE;
 
-use super::{ANY, Given, Setting, is_about_tls, is_socket_key};
-use crate::client::{Carry, Client, Is, Key, Kind, Mode, Settings, Spelt};
+use super::{ANY, Setting, SettingValue, is_about_tls, is_socket_key};
+use crate::client::{Client, ExpectedValue, Key, Kind, Mode, Settings, SettingsEncoding, Spelt};
 
 /// What a client would do with the settings, as far as it was measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,20 +22,20 @@ pub fn is_chosen(client: &Client, given: &[Setting]) -> bool {
     let Some((name, wanted)) = client.settings.and_then(|settings| settings.chosen_by) else { return true };
     match given.iter().rev().find(|setting| setting.key == name).map(|setting| &setting.given) {
         None => !wanted,
-        Some(Given::Flag(is_on)) => *is_on == wanted,
-        Some(Given::Text(text)) => client
+        Some(SettingValue::Flag(is_on)) => *is_on == wanted,
+        Some(SettingValue::Text(text)) => client
             .settings
             .and_then(|settings| settings.reads.switch(text))
             .is_none_or(|is_on| is_on == wanted),
         // Either: nobody can say.
-        Some(Given::Content | Given::Unread(_)) => true,
+        Some(SettingValue::Content | SettingValue::Unread(_)) => true,
     }
 }
 
 /// The mode of `client` that `given` are.
 pub fn choose(client: &'static Client, given: &[Setting]) -> Choice {
     let Some(settings) = client.settings else { return Choice::Unknown("it has no settings".into()) };
-    let mut facts: Vec<(&'static str, Fact)> = Vec::new();
+    let mut facts: Vec<(&'static str, ValueFact)> = Vec::new();
     let mut has_beside = false;
     for setting in given {
         if settings.chosen_by.is_some_and(|(name, _)| name == setting.key) {
@@ -43,7 +43,7 @@ pub fn choose(client: &'static Client, given: &[Setting]) -> Choice {
         }
         if is_socket_key(&setting.key) {
             match &setting.given {
-                Given::Unread(why) if settings.socket == Some(setting.key.as_str()) => {
+                SettingValue::Unread(why) if settings.socket == Some(setting.key.as_str()) => {
                     return Choice::Unknown(format!("{}: {why}", setting.key));
                 }
                 _ => continue,
@@ -54,14 +54,14 @@ pub fn choose(client: &'static Client, given: &[Setting]) -> Choice {
                 continue;
             }
             return Choice::Unknown(match &setting.given {
-                Given::Unread(why) if setting.key == ANY => format!("line {}: {why}", setting.line),
-                Given::Unread(why) => why.clone(),
+                SettingValue::Unread(why) if setting.key == ANY => format!("line {}: {why}", setting.line),
+                SettingValue::Unread(why) => why.clone(),
                 _ => format!("{} was not measured with {}", client.name, setting.key),
             });
         };
-        if settings.carry == Carry::Lines
+        if settings.carry == SettingsEncoding::Lines
             && matches!(key.kind, Kind::Ca | Kind::Beside)
-            && facts.iter().any(|(_, fact)| *fact == Fact::Off)
+            && facts.iter().any(|(_, fact)| *fact == ValueFact::Off)
         {
             // Source: sslopt-case.h of the client programs sets opt_use_ssl for each of these.
             return Choice::Unknown(format!(
@@ -108,14 +108,14 @@ pub fn mode(client: &'static Client, id: &str) -> Option<&'static Mode> {
 /// How many settings somebody would have to change to get from `given` to `spelt`.
 pub fn changes(client: &'static Client, spelt: &Spelt, given: &[Setting]) -> usize {
     let Some(settings) = client.settings else { return 0 };
-    let facts: Vec<(&'static str, Fact)> = given
+    let facts: Vec<(&'static str, ValueFact)> = given
         .iter()
         .filter_map(|setting| {
             let key = key(settings, &setting.key)?;
             Some((key.name, fact(settings, key, &setting.given).ok()??))
         })
         .collect();
-    let is_there = |(name, is): &&(&'static str, Is)| {
+    let is_there = |(name, is): &&(&'static str, ExpectedValue)| {
         facts.iter().any(|(known, fact)| known == name && fits(settings, name, *is, fact))
     };
     let to_set = spelt.settings.iter().filter(|one| !is_there(one)).count();
@@ -133,7 +133,7 @@ pub fn key(settings: &'static Settings, name: &str) -> Option<&'static Key> {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Fact {
+enum ValueFact {
     Ca,
     On,
     Off,
@@ -150,57 +150,63 @@ fn is_nothing_when_empty(settings: &Settings, key: &Key) -> bool {
 }
 
 /// `None`: as if it were not there.
-fn fact(settings: &Settings, key: &Key, given: &Given) -> Result<Option<Fact>, String> {
+fn fact(settings: &Settings, key: &Key, given: &SettingValue) -> Result<Option<ValueFact>, String> {
     let not_in_the_file = "its value is not in the file";
     let is_nothing = key.kind == Kind::Ca && is_nothing_when_empty(settings, key);
     match (key.kind, given) {
         (Kind::Beside, _) => Ok(None),
         (Kind::Elsewhere, _) => Err("the settings stand in the file that it names; look at that one".into()),
-        (_, Given::Unread(why)) => Err(why.clone()),
-        (_, Given::Text(text)) if text.is_empty() && is_nothing => Ok(None),
-        (_, Given::Text(text)) if text.is_empty() => Err("it is empty, and that was not measured".into()),
+        (_, SettingValue::Unread(why)) => Err(why.clone()),
+        (_, SettingValue::Text(text)) if text.is_empty() && is_nothing => Ok(None),
+        (_, SettingValue::Text(text)) if text.is_empty() => {
+            Err("it is empty, and that was not measured".into())
+        }
         // A path with a variable in it is a path; a variable alone may be nothing.
-        (_, Given::Text(text)) if text.chars().all(|c| c == HOLE) => Err(not_in_the_file.into()),
-        (Kind::Ca, Given::Flag(false)) if is_nothing => Ok(None),
-        (Kind::Ca, Given::Flag(false)) => Err("a CA that is switched off was not measured".into()),
-        (Kind::Ca, Given::Text(_) | Given::Content) => Ok(Some(Fact::Ca)),
-        (_, Given::Text(text)) if text.contains(HOLE) => Err(not_in_the_file.into()),
-        (Kind::Flag | Kind::Switch, Given::Flag(_) | Given::Text(_)) => {
+        (_, SettingValue::Text(text)) if text.chars().all(|c| c == HOLE) => Err(not_in_the_file.into()),
+        (Kind::Ca, SettingValue::Flag(false)) if is_nothing => Ok(None),
+        (Kind::Ca, SettingValue::Flag(false)) => Err("a CA that is switched off was not measured".into()),
+        (Kind::Ca, SettingValue::Text(_) | SettingValue::Content) => Ok(Some(ValueFact::Ca)),
+        (_, SettingValue::Text(text)) if text.contains(HOLE) => Err(not_in_the_file.into()),
+        (Kind::Flag | Kind::Switch, SettingValue::Flag(_) | SettingValue::Text(_)) => {
             let is_on = match given {
-                Given::Text(text) => settings.reads.switch(text),
-                Given::Flag(is_on) => Some(*is_on),
+                SettingValue::Text(text) => settings.reads.switch(text),
+                SettingValue::Flag(is_on) => Some(*is_on),
                 _ => None,
             };
             match (is_on, key.kind) {
-                (Some(true), _) => Ok(Some(Fact::On)),
-                (Some(false), Kind::Switch) => Ok(Some(Fact::Off)),
+                (Some(true), _) => Ok(Some(ValueFact::On)),
+                (Some(false), Kind::Switch) => Ok(Some(ValueFact::Off)),
                 (Some(false), _) => Ok(None),
                 (None, _) => Err("whether it takes this value for on or for off was not measured".into()),
             }
         }
-        (Kind::Word, Given::Text(text)) => Ok(Some(Fact::Word(text.clone()))),
+        (Kind::Word, SettingValue::Text(text)) => Ok(Some(ValueFact::Word(text.clone()))),
         // `ssl: false` is no TLS; a word inside of it is looked at by itself.
-        (Kind::Word, Given::Flag(is_on)) if key.name.contains('.') => Ok(Some(Fact::Word(is_on.to_string()))),
-        (Kind::Word, Given::Flag(false)) => Ok(None),
-        (Kind::Word, Given::Flag(true)) => Ok(Some(Fact::Word("true".into()))),
-        (_, Given::Content) | (Kind::Ca, Given::Flag(true)) => {
+        (Kind::Word, SettingValue::Flag(is_on)) if key.name.contains('.') => {
+            Ok(Some(ValueFact::Word(is_on.to_string())))
+        }
+        (Kind::Word, SettingValue::Flag(false)) => Ok(None),
+        (Kind::Word, SettingValue::Flag(true)) => Ok(Some(ValueFact::Word("true".into()))),
+        (_, SettingValue::Content) | (Kind::Ca, SettingValue::Flag(true)) => {
             Err("a file's content was not measured here".into())
         }
     }
 }
 
-fn is_spelt(settings: &Settings, spelt: &Spelt, facts: &[(&'static str, Fact)]) -> bool {
+fn is_spelt(settings: &Settings, spelt: &Spelt, facts: &[(&'static str, ValueFact)]) -> bool {
     spelt.settings.len() == facts.len()
         && spelt.settings.iter().all(|(name, is)| {
             facts.iter().any(|(known, fact)| known == name && fits(settings, name, *is, fact))
         })
 }
 
-fn fits(settings: &Settings, name: &str, is: Is, fact: &Fact) -> bool {
+fn fits(settings: &Settings, name: &str, is: ExpectedValue, fact: &ValueFact) -> bool {
     match (is, fact) {
-        (Is::Ca, Fact::Ca) | (Is::On, Fact::On) | (Is::Off, Fact::Off) => true,
-        (Is::Word(word), Fact::Word(said)) => settings.reads.is_same(word, said),
-        (Is::Named, Fact::Word(said)) => is_named(settings, name, said),
+        (ExpectedValue::Ca, ValueFact::Ca)
+        | (ExpectedValue::On, ValueFact::On)
+        | (ExpectedValue::Off, ValueFact::Off) => true,
+        (ExpectedValue::Word(word), ValueFact::Word(said)) => settings.reads.is_same(word, said),
+        (ExpectedValue::Named, ValueFact::Word(said)) => is_named(settings, name, said),
         _ => false,
     }
 }
@@ -209,8 +215,8 @@ fn fits(settings: &Settings, name: &str, is: Is, fact: &Fact) -> bool {
 pub fn is_named(settings: &Settings, name: &str, said: &str) -> bool {
     let mut all = settings.spelt.iter().flat_map(|spelt| spelt.settings).filter(|(other, _)| *other == name);
     settings.reads.switch(said).is_none()
-        && all.clone().any(|(_, is)| *is == Is::Named)
-        && all.all(|(_, is)| !matches!(is, Is::Word(word) if is_like(word, said)))
+        && all.clone().any(|(_, is)| *is == ExpectedValue::Named)
+        && all.all(|(_, is)| !matches!(is, ExpectedValue::Word(word) if is_like(word, said)))
 }
 
 /// A word that is nearly one of the driver's own is a slip of the pen, and no name.
@@ -228,11 +234,11 @@ mod tests {
             .iter()
             .map(|(key, text)| {
                 let given = match *text {
-                    "True" => Given::Flag(true),
-                    "False" => Given::Flag(false),
-                    "?" => Given::Unread("taken from the environment".into()),
-                    "content" => Given::Content,
-                    text => Given::Text(text.into()),
+                    "True" => SettingValue::Flag(true),
+                    "False" => SettingValue::Flag(false),
+                    "?" => SettingValue::Unread("taken from the environment".into()),
+                    "content" => SettingValue::Content,
+                    text => SettingValue::Text(text.into()),
                 };
                 Setting::new(*key, given, 1)
             })

@@ -3,7 +3,7 @@
 //!
 //! Each is looked for as text, anywhere in the file: what is found in a remark costs an `unknown`, and nobody is assured falsely.
 
-use super::{Driver, Found, obstacle};
+use super::{ConnectionSettings, Driver, obstacle};
 
 /// One word, and why it is a reason.
 struct Doubt {
@@ -69,7 +69,7 @@ pub fn of_file(form: &str, text: &str) -> Option<(usize, String)> {
 }
 
 /// What concerns one connection and not the others of its file.
-pub fn of_connection(form: &str, text: &str, found: &mut Found) {
+pub fn of_connection(form: &str, text: &str, found: &mut ConnectionSettings) {
     if form == "python"
         && found.driver == Driver::Family("mysqlclient")
         && let Some(at) = text.find("install_as_MySQLdb")

@@ -1,11 +1,11 @@
 //! Connections in the settings of applications, and which mode of which client each of them is.
 //!
-//! A form is one kind of file ([`forms`], one file each): bytes in, [`Found`] connections out, no file system. What a file does
-//! not say itself is [`Given::Unread`] with its place, and never guessed. [`choose`] compares the settings with what a
+//! A form is one kind of file ([`forms`], one file each): bytes in, [`ConnectionSettings`] connections out, no file system. What a file does
+//! not say itself is [`SettingValue::Unread`] with its place, and never guessed. [`choose`] compares the settings with what a
 //! driver's definition says of its modes; [`style`] writes a mode the way the file is written. No verdict is known here: those
 //! are measured, and stand in the matrix.
 //!
-//! User names and passwords end here: no [`Found`] has one.
+//! User names and passwords end here: no [`ConnectionSettings`] has one.
 
 pub mod choose;
 mod doubts;
@@ -27,7 +27,7 @@ use crate::clients::CLIENTS;
 /// What one file says.
 #[derive(Debug, Default)]
 pub struct Read {
-    pub found: Vec<Found>,
+    pub found: Vec<ConnectionSettings>,
     /// Places that may well be a connection, and cannot be read.
     pub unread: Vec<Unread>,
     /// Other files that it names, to be read as environment: path and line.
@@ -54,7 +54,7 @@ pub struct Unread {
 
 /// One connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct ConnectionSettings {
     pub line: usize,
     /// Its name in the file: `DATABASES.default`, `DATABASE_URL`.
     pub what: String,
@@ -84,14 +84,14 @@ pub enum Driver {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting {
     pub key: String,
-    pub given: Given,
+    pub given: SettingValue,
     pub line: usize,
     /// Where it is another file than the connection's.
     pub file: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Given {
+pub enum SettingValue {
     /// Never a secret: those are dropped when they are read.
     Text(String),
     Flag(bool),
@@ -146,11 +146,11 @@ pub const ANY: &str = "...";
 
 /// A place that was not read, and may say anything: with it nothing is known of a connection.
 pub fn obstacle(line: usize, why: &str) -> Setting {
-    Setting::new(ANY, Given::Unread(why.to_owned()), line)
+    Setting::new(ANY, SettingValue::Unread(why.to_owned()), line)
 }
 
 /// Leaves what counts for the driver: options that have nothing to do with TLS go, and those that nobody knows are obstacles.
-pub fn settle(found: &mut Found) {
+pub fn settle(found: &mut ConnectionSettings) {
     let clients = match found.driver {
         Driver::Family(name) => family(name),
         Driver::Unknown { .. } => vec![],
@@ -177,12 +177,12 @@ pub fn settle(found: &mut Found) {
         }
         if !is_about_tls(&key) {
             // Whatever it is worth is nobody's business.
-            if let Given::Text(text) = &mut setting.given {
+            if let SettingValue::Text(text) = &mut setting.given {
                 zeroize::Zeroize::zeroize(text);
             }
             let shown = if is_word(&key) { key.as_str() } else { "(no word)" };
             let why = format!("whether the option {shown} touches TLS is not known");
-            setting.given = Given::Unread(why);
+            setting.given = SettingValue::Unread(why);
             if matches!(found.driver, Driver::Family(_)) {
                 setting.key = ANY.into();
             }
@@ -196,7 +196,7 @@ fn is_word(key: &str) -> bool {
     key.len() <= 48 && key.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
 }
 
-impl Found {
+impl ConnectionSettings {
     /// Why something that reaches the driver was not read; the first of it.
     pub fn obstacle(&self) -> Option<&Setting> {
         self.settings.iter().find(|setting| setting.key == ANY)
@@ -211,7 +211,7 @@ impl Found {
         let own = self::family(family).first().and_then(|client| client.settings?.socket);
         let has_socket = self.settings.iter().any(|setting| {
             own == Some(setting.key.as_str())
-                && matches!(&setting.given, Given::Text(text) if !text.is_empty())
+                && matches!(&setting.given, SettingValue::Text(text) if !text.is_empty())
         });
         let (name, socket) = self.host.split_once(':').unwrap_or((&self.host, ""));
         if !LOCALHOST_IS_A_SOCKET.contains(&family) {
@@ -238,7 +238,7 @@ pub fn is_writable(style: Style, settings: &Settings, spelt: &Spelt) -> bool {
 }
 
 /// One connection text, as it stands on a command line or in a file.
-pub fn text(text: &str) -> Option<Found> {
+pub fn text(text: &str) -> Option<ConnectionSettings> {
     let mut found = urls::found(text, 1, "")?;
     clean(&mut found);
     Some(found)
@@ -250,13 +250,19 @@ pub fn is_of_spring(name: &str) -> bool {
 }
 
 /// The line in another of Spring's files that may change this connection.
-pub fn spoken_of(found: &Found, own: &str, name: &str, bytes: &[u8], is_beside: bool) -> Option<usize> {
+pub fn spoken_of(
+    found: &ConnectionSettings,
+    own: &str,
+    name: &str,
+    bytes: &[u8],
+    is_beside: bool,
+) -> Option<usize> {
     let is_under = is_beside && forms::properties::is_laid_under(name, own);
     forms::properties::spoken_of(found, name, bytes, is_under)
 }
 
 /// Names and values as they may be shown.
-fn clean(found: &mut Found) {
+fn clean(found: &mut ConnectionSettings) {
     // Names are shown, and somebody may have written a URL where a name belongs.
     if found.what.contains('@') || found.what.contains("://") {
         found.what = "(no name)".into();
@@ -266,7 +272,7 @@ fn clean(found: &mut Found) {
         if setting.key.contains(['@', '/', ' ']) {
             setting.key = "(no word for ssl)".into();
         }
-        if let Given::Text(text) = &mut setting.given
+        if let SettingValue::Text(text) = &mut setting.given
             && !is_harmless(&setting.key)
         {
             zeroize::Zeroize::zeroize(text);
@@ -312,7 +318,7 @@ fn is_harmless(key: &str) -> bool {
 }
 
 impl Setting {
-    pub(crate) fn new(key: impl Into<String>, given: Given, line: usize) -> Self {
+    pub(crate) fn new(key: impl Into<String>, given: SettingValue, line: usize) -> Self {
         Self { key: key.into(), given, line, file: None }
     }
 }

@@ -6,21 +6,22 @@
 use formats::settings::code::{Source, Why};
 use formats::settings::{Entry, HOLE, Node, Value};
 
-use super::{Given, Setting, obstacle};
+use super::{Setting, SettingValue, obstacle};
 
 /// What names and calls stand for; every language has its own.
 pub(super) trait Meaning {
-    fn of(&self, key: &str, node: &Node) -> Meant;
+    fn of(&self, key: &str, node: &Node) -> ResolvedNode;
 
     /// A number: whether 0 is off, and 1 on, depends on who reads it.
-    fn number(&self, _: &str) -> Given {
-        Given::Unread("what a number does here was not measured".into())
+    fn number(&self, _: &str) -> SettingValue {
+        SettingValue::Unread("what a number does here was not measured".into())
     }
 
     /// Nothing (`None`, `null`) under a key: what is there when nothing is said, unless it stands inside of a value, where drivers
     /// that look the word up find it.
-    fn null(&self, key: &str) -> Option<Given> {
-        key.contains('.').then(|| Given::Unread("what nothing does in this place was not measured".into()))
+    fn null(&self, key: &str) -> Option<SettingValue> {
+        key.contains('.')
+            .then(|| SettingValue::Unread("what nothing does in this place was not measured".into()))
     }
 
     /// The driver's own word for a key; `None` for what is no word here.
@@ -29,21 +30,21 @@ pub(super) trait Meaning {
     }
 }
 
-pub(super) enum Meant {
-    Given(Given),
+pub(super) enum ResolvedNode {
+    Value(SettingValue),
     /// Some other node: it is looked at in its place.
     Node(Node),
     /// These settings, whatever they are called.
     Settings(Vec<Setting>),
 }
 
-impl Meant {
+impl ResolvedNode {
     pub(super) fn unread(why: impl Into<String>) -> Self {
-        Self::Given(Given::Unread(why.into()))
+        Self::Value(SettingValue::Unread(why.into()))
     }
 
     pub(super) fn why(why: Why) -> Self {
-        Self::Given(Given::Unread(why.text))
+        Self::Value(SettingValue::Unread(why.text))
     }
 }
 
@@ -51,8 +52,8 @@ impl Meant {
 pub(super) struct Plain;
 
 impl Meaning for Plain {
-    fn of(&self, _: &str, _: &Node) -> Meant {
-        Meant::unread("its value is code")
+    fn of(&self, _: &str, _: &Node) -> ResolvedNode {
+        ResolvedNode::unread("its value is code")
     }
 }
 
@@ -130,11 +131,11 @@ impl Flattening<'_> {
             // An empty array of PHP.
             Value::List(items) if items.is_empty() => {}
             Value::Name(_) | Value::Call { .. } | Value::Unread => match self.meaning.of("...", node) {
-                Meant::Node(other) if steps > 0 => self.map(key, &other, all, steps - 1),
-                Meant::Node(_) => all.push(obstacle(node.line, "names lead in a circle")),
-                Meant::Settings(settings) => all.extend(settings),
-                Meant::Given(Given::Unread(why)) => all.push(obstacle(node.line, &why)),
-                Meant::Given(_) => all.push(obstacle(node.line, "it is no set of options")),
+                ResolvedNode::Node(other) if steps > 0 => self.map(key, &other, all, steps - 1),
+                ResolvedNode::Node(_) => all.push(obstacle(node.line, "names lead in a circle")),
+                ResolvedNode::Settings(settings) => all.extend(settings),
+                ResolvedNode::Value(SettingValue::Unread(why)) => all.push(obstacle(node.line, &why)),
+                ResolvedNode::Value(_) => all.push(obstacle(node.line, "it is no set of options")),
             },
             _ => all.push(obstacle(node.line, "it is no set of options")),
         }
@@ -169,29 +170,32 @@ impl Flattening<'_> {
         if !self.counts(line, all) {
             return;
         }
-        let push = |all: &mut Vec<Setting>, given: Given| all.push(Setting::new(key, given, line));
+        let push = |all: &mut Vec<Setting>, given: SettingValue| all.push(Setting::new(key, given, line));
         match &node.value {
             Value::Null => {
                 if let Some(given) = self.meaning.null(key) {
                     push(all, given);
                 }
             }
-            Value::Bool(is_on) => push(all, Given::Flag(*is_on)),
+            Value::Bool(is_on) => push(all, SettingValue::Flag(*is_on)),
             Value::Number(text) => push(all, self.meaning.number(text)),
             Value::Text(text) if text.chars().all(|c| c == HOLE) && !text.is_empty() => {
-                push(all, Given::Unread("a variable or template is filled in when it runs".into()));
+                push(all, SettingValue::Unread("a variable or template is filled in when it runs".into()));
             }
-            Value::Text(text) => push(all, Given::Text(text.to_string())),
+            Value::Text(text) => push(all, SettingValue::Text(text.to_string())),
             // A list of CAs, or of versions: one that is not known is enough.
             Value::List(items) => {
                 let mut inner = Vec::new();
                 for item in items {
                     self.node(key, item, &mut inner, steps);
                 }
-                let unread = inner.iter().position(|one| matches!(one.given, Given::Unread(_)));
+                let unread = inner.iter().position(|one| matches!(one.given, SettingValue::Unread(_)));
                 match inner.get(unread.unwrap_or(0)) {
                     Some(one) => all.push(one.clone()),
-                    None => push(all, Given::Unread("what an empty list does here was not measured".into())),
+                    None => push(
+                        all,
+                        SettingValue::Unread("what an empty list does here was not measured".into()),
+                    ),
                 }
             }
             Value::Map(entries) => {
@@ -199,24 +203,24 @@ impl Flattening<'_> {
                 self.entries(key, entries, all, steps);
                 // With nothing in it, it is still there.
                 if all.len() == before {
-                    push(all, Given::Text("{}".into()));
+                    push(all, SettingValue::Text("{}".into()));
                 }
             }
             Value::Name(_) | Value::Call { .. } | Value::Unread => match self.meaning.of(key, node) {
-                Meant::Given(given) => push(all, given),
-                Meant::Node(other) if steps > 0 => self.node(key, &other, all, steps - 1),
-                Meant::Node(_) => push(all, Given::Unread("names lead in a circle".into())),
-                Meant::Settings(settings) => all.extend(settings),
+                ResolvedNode::Value(given) => push(all, given),
+                ResolvedNode::Node(other) if steps > 0 => self.node(key, &other, all, steps - 1),
+                ResolvedNode::Node(_) => push(all, SettingValue::Unread("names lead in a circle".into())),
+                ResolvedNode::Settings(settings) => all.extend(settings),
             },
         }
     }
 }
 
 /// What a name stands for in this source.
-pub(super) fn meant(source: &Source, name: &str) -> Meant {
+pub(super) fn meant(source: &Source, name: &str) -> ResolvedNode {
     match source.resolve(name) {
-        Ok(node) => Meant::Node(node),
-        Err(why) => Meant::why(why),
+        Ok(node) => ResolvedNode::Node(node),
+        Err(why) => ResolvedNode::why(why),
     }
 }
 

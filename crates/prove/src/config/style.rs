@@ -1,6 +1,6 @@
 //! A mode, written the way that a file is written: what somebody copies into it.
 
-use crate::client::{Carry, Client, Is, Spelt};
+use crate::client::{Client, ExpectedValue, SettingsEncoding, Spelt};
 
 /// Stands for the CA in what is proposed.
 pub const CA: &str = "/path/to/ca.pem";
@@ -30,8 +30,8 @@ pub enum Style {
 
 /// The settings of a mode, one a line, with the CA at `ca`.
 pub fn write(style: Style, client: &Client, spelt: &Spelt, named: Option<&str>, ca: &str) -> Vec<String> {
-    let value = |is: Is| match is {
-        Is::Named => named.unwrap_or("custom").to_owned(),
+    let value = |is: ExpectedValue| match is {
+        ExpectedValue::Named => named.unwrap_or("custom").to_owned(),
         other => other.text(ca).to_owned(),
     };
     let flat = |joint: &str| -> Vec<String> {
@@ -52,7 +52,7 @@ pub fn write(style: Style, client: &Client, spelt: &Spelt, named: Option<&str>, 
         Style::JavaScript => nested(
             spelt,
             &|name, is| match is {
-                Is::Ca => format!("{name}: fs.readFileSync(\"{ca}\")"),
+                ExpectedValue::Ca => format!("{name}: fs.readFileSync(\"{ca}\")"),
                 is => format!("{name}: {}", literal(is, &value(is), "true", "false", '"')),
             },
             &|name, inner| format!("{name}: {{ {} }}", inner.join(", ")),
@@ -74,7 +74,7 @@ pub fn write(style: Style, client: &Client, spelt: &Spelt, named: Option<&str>, 
             .settings
             .iter()
             .map(|(name, is)| match is {
-                Is::Word(word) => format!("{name}: :{word},"),
+                ExpectedValue::Word(word) => format!("{name}: :{word},"),
                 is => format!("{name}: {},", literal(*is, &value(*is), "true", "false", '\'')),
             })
             .collect(),
@@ -82,12 +82,12 @@ pub fn write(style: Style, client: &Client, spelt: &Spelt, named: Option<&str>, 
     }
 }
 
-fn literal(is: Is, text: &str, on: &str, off: &str, quote: char) -> String {
+fn literal(is: ExpectedValue, text: &str, on: &str, off: &str, quote: char) -> String {
     match is {
-        Is::On => on.into(),
-        Is::Off => off.into(),
+        ExpectedValue::On => on.into(),
+        ExpectedValue::Off => off.into(),
         // An object without anything in it is no text.
-        Is::Word("{}") => text.into(),
+        ExpectedValue::Word("{}") => text.into(),
         _ => format!("{quote}{text}{quote}"),
     }
 }
@@ -95,7 +95,7 @@ fn literal(is: Is, text: &str, on: &str, off: &str, quote: char) -> String {
 /// `ssl.ca` is the key `ca` of what `ssl` is.
 fn nested(
     spelt: &Spelt,
-    one: &dyn Fn(&str, Is) -> String,
+    one: &dyn Fn(&str, ExpectedValue) -> String,
     outer: &dyn Fn(&str, &[String]) -> String,
 ) -> Vec<String> {
     let mut lines = Vec::new();
@@ -113,19 +113,19 @@ fn nested(
     lines
 }
 
-fn python(style: Style, spelt: &Spelt, value: &dyn Fn(Is) -> String, ca: &str) -> Vec<String> {
+fn python(style: Style, spelt: &Spelt, value: &dyn Fn(ExpectedValue) -> String, ca: &str) -> Vec<String> {
     let (joint, quote) = if style == Style::Python { ("=", "") } else { (": ", "\"") };
     let entry = |name: &str, text: &str| format!("{quote}{name}{quote}{joint}{text},");
     let has_context = spelt
         .settings
         .iter()
-        .any(|(name, is)| *name == "ssl" && matches!(is, Is::Word(word) if *word != "{}"));
+        .any(|(name, is)| *name == "ssl" && matches!(is, ExpectedValue::Word(word) if *word != "{}"));
     if has_context {
         let has = |wanted: &str| spelt.settings.iter().any(|(name, _)| *name == wanted);
         let cafile = if has("ssl.cafile") { format!("cafile=\"{ca}\"") } else { String::new() };
         return vec![entry("ssl", &format!("ssl.create_default_context({cafile})"))];
     }
-    let text = |is: Is| literal(is, &value(is), "True", "False", '"');
+    let text = |is: ExpectedValue| literal(is, &value(is), "True", "False", '"');
     nested(spelt, &|name, is| format!("{name}\u{0}{}", text(is)), &|name, inner| {
         let inner: Vec<String> = inner
             .iter()
@@ -164,9 +164,9 @@ fn mysqli(spelt: &Spelt, ca: &str) -> Vec<String> {
 }
 
 /// What the program of the project is told with the word `settings`; `ca` stands in for the CA that they name.
-pub fn carried(carry: Carry, pairs: &[(String, Carried)]) -> String {
+pub fn carried(carry: SettingsEncoding, pairs: &[(String, Carried)]) -> String {
     match carry {
-        Carry::Json => {
+        SettingsEncoding::Json => {
             let inner: Vec<String> = pairs
                 .iter()
                 .map(|(name, value)| {
@@ -179,10 +179,10 @@ pub fn carried(carry: Carry, pairs: &[(String, Carried)]) -> String {
                 .collect();
             format!("{{{}}}", inner.join(","))
         }
-        Carry::Query => joined(pairs, "&", &escape),
-        Carry::Semicolons => joined(pairs, ";", &|text| text.replace(';', "")),
+        SettingsEncoding::Query => joined(pairs, "&", &escape),
+        SettingsEncoding::Semicolons => joined(pairs, ";", &|text| text.replace(';', "")),
         // An option of an option file ends with its line, and a value with a quote inside has none outside.
-        Carry::Lines => joined(pairs, "\n", &|text| text.replace(['\n', '\r'], "")),
+        SettingsEncoding::Lines => joined(pairs, "\n", &|text| text.replace(['\n', '\r'], "")),
     }
 }
 
@@ -303,9 +303,9 @@ mod tests {
     fn what_is_carried_cannot_break_out_of_its_place() {
         let pairs =
             [("a".to_owned(), Carried::Text("x\"\n&;=y".into())), ("b".to_owned(), Carried::Flag(true))];
-        assert_eq!(carried(Carry::Json, &pairs), "{\"a\":\"x\\\"\\u000a&;=y\",\"b\":true}");
-        assert_eq!(carried(Carry::Query, &pairs), "a=x%22%0A%26%3B%3Dy&b=true");
-        assert_eq!(carried(Carry::Semicolons, &pairs), "a=x\"\n&=y;b=1");
-        assert_eq!(carried(Carry::Lines, &pairs), "a=x\"&;=y\nb=1");
+        assert_eq!(carried(SettingsEncoding::Json, &pairs), "{\"a\":\"x\\\"\\u000a&;=y\",\"b\":true}");
+        assert_eq!(carried(SettingsEncoding::Query, &pairs), "a=x%22%0A%26%3B%3Dy&b=true");
+        assert_eq!(carried(SettingsEncoding::Semicolons, &pairs), "a=x\"\n&=y;b=1");
+        assert_eq!(carried(SettingsEncoding::Lines, &pairs), "a=x\"&;=y\nb=1");
     }
 }

@@ -8,7 +8,7 @@ fn said(name: &str, text: &str) -> Vec<String> {
     read.found.iter().map(line).collect()
 }
 
-fn line(found: &Found) -> String {
+fn line(found: &ConnectionSettings) -> String {
     let driver = match &found.driver {
         Driver::Family(family) => (*family).to_owned(),
         Driver::Unknown { one_of, .. } => format!("?{}", one_of.len()),
@@ -17,10 +17,10 @@ fn line(found: &Found) -> String {
         .settings
         .iter()
         .map(|setting| match &setting.given {
-            Given::Text(text) => format!("{}={text}", setting.key),
-            Given::Flag(is_on) => format!("{}={is_on}", setting.key),
-            Given::Content => format!("{}=(content)", setting.key),
-            Given::Unread(_) => format!("{}=?", setting.key),
+            SettingValue::Text(text) => format!("{}={text}", setting.key),
+            SettingValue::Flag(is_on) => format!("{}={is_on}", setting.key),
+            SettingValue::Content => format!("{}=(content)", setting.key),
+            SettingValue::Unread(_) => format!("{}=?", setting.key),
         })
         .collect();
     format!("{} {} {driver}@{}: {}", found.line, found.what, found.host, settings.join(" "))
@@ -302,9 +302,9 @@ fn names_that_lead_in_a_circle_or_to_very_much_end() {
     many += "const a9 = { x: null };\n";
     let (_, all) = read("a.js", many.as_bytes()).expect("short");
     let settings = &all.found.first().expect("a connection").settings;
-    let is_said = settings
-        .iter()
-        .any(|one| one.key == ANY && matches!(&one.given, Given::Unread(why) if why.contains("more values")));
+    let is_said = settings.iter().any(|one| {
+        one.key == ANY && matches!(&one.given, SettingValue::Unread(why) if why.contains("more values"))
+    });
     assert!(is_said && settings.len() <= 512, "{}", settings.len());
 }
 

@@ -4,8 +4,10 @@ use formats::settings::url::{self, Parts};
 use formats::settings::{HOLE, yaml};
 
 use super::nodes;
-use super::{Driver, Found, Given, Setting, Style, is_about_tls, is_socket_key, obstacle};
-use crate::client::{Is, Settings, Spelt};
+use super::{
+    ConnectionSettings, Driver, Setting, SettingValue, Style, is_about_tls, is_socket_key, obstacle,
+};
+use crate::client::{ExpectedValue, Settings, Spelt};
 
 /// Schemes that one family reads, with the driver's own words behind the question mark.
 // Source: Connector/J 9.5, ConnectionUrl.Type; MariaDB Connector/J 3.5, HaMode.
@@ -38,7 +40,7 @@ const ANYBODY: [&str; 6] =
     ["node-mysql2", "node-mysql", "node-mariadb", "rust-sqlx", "rust-mysql", "rust-mysql-async"];
 
 /// The connection of this text, if it is one.
-pub(super) fn found(text: &str, line: usize, what: &str) -> Option<Found> {
+pub(super) fn found(text: &str, line: usize, what: &str) -> Option<ConnectionSettings> {
     let trimmed = text.trim();
     if trimmed.len() < 8 || trimmed.contains('\n') {
         return None;
@@ -46,7 +48,7 @@ pub(super) fn found(text: &str, line: usize, what: &str) -> Option<Found> {
     by_url(trimmed, line, what).or_else(|| by_dsn(trimmed, line, what))
 }
 
-fn by_url(text: &str, line: usize, what: &str) -> Option<Found> {
+fn by_url(text: &str, line: usize, what: &str) -> Option<ConnectionSettings> {
     let parts = url::url(text)?;
     let scheme = parts.scheme.as_str();
     let mut settings = settings(&parts, line);
@@ -70,8 +72,8 @@ fn by_url(text: &str, line: usize, what: &str) -> Option<Found> {
         // Node's drivers read a value as JSON, Rust's as a `bool`: these two words are the same to all.
         for setting in &mut settings {
             match &setting.given {
-                Given::Text(text) if text == "true" => setting.given = Given::Flag(true),
-                Given::Text(text) if text == "false" => setting.given = Given::Flag(false),
+                SettingValue::Text(text) if text == "true" => setting.given = SettingValue::Flag(true),
+                SettingValue::Text(text) if text == "false" => setting.given = SettingValue::Flag(false),
                 _ => {}
             }
         }
@@ -121,7 +123,7 @@ fn by_url(text: &str, line: usize, what: &str) -> Option<Found> {
         format!("{scheme}://{}", places.join(","))
     });
     let host = hosts.names.join(",");
-    Some(Found {
+    Some(ConnectionSettings {
         line,
         what: what.to_owned(),
         driver,
@@ -233,7 +235,7 @@ fn settings(parts: &Parts, line: usize) -> Vec<Setting> {
                 nodes::flatten(key, object, &nodes::Plain, &mut inner);
                 all.extend(inner.into_iter().map(|setting| Setting { line, ..setting }));
             }
-            _ => all.push(Setting::new(key, Given::Text(value.clone()), line)),
+            _ => all.push(Setting::new(key, SettingValue::Text(value.clone()), line)),
         }
     }
     all
@@ -253,8 +255,8 @@ fn by_sqlalchemy(family: &str, settings: Vec<Setting>) -> Vec<Setting> {
             if OF_SSL.contains(&setting.key.as_str()) {
                 setting = coerced(setting, &["ssl_check_hostname"]);
                 setting.key = setting.key.replacen("ssl_", "ssl.", 1);
-            } else if matches!(&setting.given, Given::Text(text) if matches!(text.to_ascii_lowercase().as_str(), "false" | "0" | "no" | "off")) {
-                setting.given = Given::Unread("SQLAlchemy hands it over as a text, and a text is not false".into());
+            } else if matches!(&setting.given, SettingValue::Text(text) if matches!(text.to_ascii_lowercase().as_str(), "false" | "0" | "no" | "off")) {
+                setting.given = SettingValue::Unread("SQLAlchemy hands it over as a text, and a text is not false".into());
             }
             setting
         })
@@ -266,13 +268,13 @@ const COERCED: [&str; 2] = ["ssl_verify_cert", "use_pure"];
 
 /// As `util.asbool()` says.
 fn coerced(setting: Setting, keys: &[&str]) -> Setting {
-    let Given::Text(text) = &setting.given else { return setting };
+    let SettingValue::Text(text) = &setting.given else { return setting };
     if !keys.contains(&setting.key.as_str()) {
         return setting;
     }
     match text.trim().to_ascii_lowercase().as_str() {
-        "true" | "yes" | "on" | "y" | "t" | "1" => Setting { given: Given::Flag(true), ..setting },
-        "false" | "no" | "off" | "n" | "f" | "0" => Setting { given: Given::Flag(false), ..setting },
+        "true" | "yes" | "on" | "y" | "t" | "1" => Setting { given: SettingValue::Flag(true), ..setting },
+        "false" | "no" | "off" | "n" | "f" | "0" => Setting { given: SettingValue::Flag(false), ..setting },
         _ => setting,
     }
 }
@@ -281,9 +283,9 @@ fn coerced(setting: Setting, keys: &[&str]) -> Setting {
 pub(super) fn is_writable(settings: &Settings, spelt: &Spelt) -> bool {
     spelt.settings.iter().all(|(name, is)| {
         let wanted = match is {
-            Is::On => true,
-            Is::Off => false,
-            Is::Ca | Is::Word(_) | Is::Named => return true,
+            ExpectedValue::On => true,
+            ExpectedValue::Off => false,
+            ExpectedValue::Ca | ExpectedValue::Word(_) | ExpectedValue::Named => return true,
         };
         ANYBODY.contains(&settings.family)
             || COERCED.contains(name)
@@ -313,17 +315,17 @@ fn of_anybody(settings: &[Setting]) -> Driver {
     Driver::Unknown { why: "several drivers read such a URL, each in its own way".into(), one_of: able }
 }
 
-fn by_dsn(text: &str, line: usize, what: &str) -> Option<Found> {
+fn by_dsn(text: &str, line: usize, what: &str) -> Option<ConnectionSettings> {
     if let Some(parts) = url::go_dsn(text) {
         let mut settings = settings(&parts, line);
         if let Some(why) = filled_in(text) {
             settings.push(obstacle(line, why));
         }
         if parts.scheme == "go:unix" {
-            settings.push(Setting::new("socket", Given::Text("in the DSN".into()), line));
+            settings.push(Setting::new("socket", SettingValue::Text("in the DSN".into()), line));
         }
         let driver = Driver::Family("go-sql-driver");
-        return Some(Found {
+        return Some(ConnectionSettings {
             line,
             what: what.to_owned(),
             driver,
@@ -360,7 +362,7 @@ fn by_dsn(text: &str, line: usize, what: &str) -> Option<Found> {
             settings.push(obstacle(line, "attributes in front of the database are not read"));
         }
     }
-    Some(Found {
+    Some(ConnectionSettings {
         line,
         what: what.to_owned(),
         driver: Driver::Family(family),

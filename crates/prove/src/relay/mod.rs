@@ -19,9 +19,9 @@ use secrecy::SecretString;
 use wire::greeting::FirstPacket;
 use wire::{AuthAnswer, Capabilities, HandshakeResponse, SslRequest};
 
-use crate::sniff::connection::{Connection, Shared, Told};
+use crate::sniff::connection::{Connection, ConnectionSummary, Shared};
 use crate::sniff::finding::{self, Finding, What};
-use crate::sniff::mysql::{CLIENT_ZSTD, Seen};
+use crate::sniff::mysql::{CLIENT_ZSTD, MysqlTraffic};
 use frames::{Framed, reframed};
 use key::{KeyTaken, Keys, Substitution};
 
@@ -328,7 +328,7 @@ impl Relay {
     }
 
     /// What the connection was, what was read, and what the attack came to.
-    pub fn finish(mut self) -> (Told, Vec<Finding>, Outcome) {
+    pub fn finish(mut self) -> (ConnectionSummary, Vec<Finding>, Outcome) {
         let active = &self.config.active;
         if active.strip && self.outcome.stripped == Stripped::NotTried && self.server_bytes > 0 {
             self.outcome.stripped = Stripped::Refused;
@@ -339,7 +339,7 @@ impl Relay {
         let told = self.watched.told(&mut self.shared);
         let findings = finding::of(&told);
         let seen = told.mysql.as_ref();
-        self.outcome.logged_in = seen.is_some_and(|seen: &Seen| seen.logged_in);
+        self.outcome.logged_in = seen.is_some_and(|seen: &MysqlTraffic| seen.logged_in);
         if !self.outcome.logged_in {
             let refusal = |code: &&u16| !CLIENT_IS_GONE.contains(*code);
             self.outcome.login_error = seen.and_then(|seen| seen.error_codes.keys().find(refusal).copied());

@@ -12,76 +12,24 @@ use capture::words::{WordScanner, Words};
 use wire::packet::{FRAME_BYTES_MAX, HEADER_BYTES};
 use wire::tls::RECORD_HEADER_BYTES;
 use wire::tls::registry::{Cipher, CipherSuite, cipher_suite};
-use wire::{HandshakeResponse, SegmentShape, SslRequest, classify_segment, gcomm};
 
 use super::frames::Frames;
 use super::galera;
 use super::joined::{Chain, Joined, begins_with_hello};
 use super::mysql::{self, COM_QUIT, MySql, Next};
+use super::opening::{
+    Kind, Opening, PORT_GALERA, PORT_IST, PORT_MYSQL, PORT_SST, PORT_X, Ports, late_greeting, recognise,
+};
 use super::place::Place;
 use super::unpack::{Inflater, Method, Unpack, looks_packed};
 
-pub const PORT_MYSQL: u16 = 3306;
-pub const PORT_X: u16 = 33_060;
-pub const PORT_SST: u16 = 4444;
-pub const PORT_GALERA: u16 = 4567;
-pub const PORT_IST: u16 = 4568;
 /// The longest beginning that anything needs to be told by: a Galera handshake.
 const FIRST_BYTES: usize = 44;
 /// A record with its header.
 const RECORD_BYTES_MAX: u64 = wire::tls::RECORD_BYTES_MAX as u64 + RECORD_HEADER_BYTES as u64;
-const GREETING_BYTES: std::ops::RangeInclusive<u32> = 20..=1024;
 
 /// Canaries of one end whose packet has not ended yet; more of them are in no packet that a server sends.
 const HITS_MAX: usize = 4096;
-
-/// What passes on a connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum Kind {
-    MySql,
-    /// MySQL's X Protocol, which is not read: only whether it is in clear.
-    MySqlX,
-    /// Messages between Galera nodes.
-    Galera,
-    /// Galera's incremental transfer.
-    Ist,
-    /// A transfer of all data: rsync.
-    SstRsync,
-    /// A transfer of all data: `mariadb-backup`, `xtrabackup`.
-    SstBackup,
-    /// Something else on the port of such transfers.
-    SstOther,
-    /// None of these.
-    #[default]
-    Other,
-}
-
-impl std::fmt::Display for Kind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(match self {
-            Self::MySql => "MySQL",
-            Self::MySqlX => "MySQL X",
-            Self::Galera => "Galera",
-            Self::Ist => "Galera IST",
-            Self::SstRsync => "SST rsync",
-            Self::SstBackup => "SST xbstream",
-            Self::SstOther => "SST",
-            Self::Other => "other",
-        })
-    }
-}
-
-impl Kind {
-    /// Where something stands that passes on such a connection, as far as the kind tells.
-    fn place(self) -> Place {
-        match self {
-            Self::Galera => Place::GroupMessage,
-            Self::Ist => Place::Ist,
-            Self::SstRsync | Self::SstBackup | Self::SstOther => Place::Sst,
-            Self::MySql | Self::MySqlX | Self::Other => Place::Other,
-        }
-    }
-}
 
 /// Tools for all connections.
 #[derive(Debug)]
@@ -109,7 +57,7 @@ pub type Places = BTreeMap<(String, Place), u64>;
 
 /// Canaries that one end sent: where each stands is known when its packet has ended.
 #[derive(Debug, Default)]
-struct Hits {
+struct CanaryHits {
     scanner: Scanner,
     words: WordScanner,
     /// Name, and the offset behind its last byte.
@@ -117,7 +65,7 @@ struct Hits {
     found: Places,
 }
 
-impl Hits {
+impl CanaryHits {
     fn feed(&mut self, piece: &[u8], offset: u64, words: &Words, scratch: &mut Vec<u8>) {
         let Self { scanner, words: word_scanner, waiting, found } = self;
         let mut hit = |name: String, end: u64| {
@@ -162,7 +110,7 @@ impl Hits {
 
 /// What one end sent.
 #[derive(Debug, Default)]
-struct Half {
+struct HalfStream {
     /// Bytes that were held until it was known what they are.
     first: Vec<u8>,
     bytes: u64,
@@ -178,7 +126,7 @@ struct Half {
     unpack: Option<Box<Unpack>>,
     /// The next packet boundary is not known.
     is_lost: bool,
-    hits: Hits,
+    hits: CanaryHits,
     /// Of the compressed protocol: what came out so far.
     unpacked_bytes: u64,
     /// So many of them were packets.
@@ -191,7 +139,7 @@ struct Half {
     was_lost: bool,
 }
 
-impl Half {
+impl HalfStream {
     /// The next bytes begin no packet that we know of.
     fn lose_step(&mut self) {
         self.is_lost = true;
@@ -208,7 +156,7 @@ impl Half {
 
 /// How far it is known what a connection is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Known {
+enum Identification {
     /// Bytes are collected.
     #[default]
     Not,
@@ -218,22 +166,22 @@ enum Known {
 /// One connection.
 #[derive(Debug)]
 pub struct Connection {
-    ports: (u16, u16),
-    known: Known,
+    ports: Ports,
+    known: Identification,
     /// Of MySQL: who serves.
     server_is_a: bool,
     is_tls: bool,
-    a: Half,
-    b: Half,
+    a: HalfStream,
+    b: HalfStream,
     mysql: Option<Box<MySql>>,
-    galera: galera::Seen,
+    galera: galera::GaleraTraffic,
     /// What the server chose encrypts nothing.
     null_suite: Option<&'static CipherSuite>,
 }
 
 /// What is told of a connection: no bytes of it.
 #[derive(Debug, Clone, Default)]
-pub struct Told {
+pub struct ConnectionSummary {
     pub kind: Kind,
     pub server_is_a: bool,
     /// TLS was spoken, and from which byte of each end on.
@@ -254,15 +202,15 @@ pub struct Told {
     pub is_undecided: bool,
     /// TLS with this cipher suite, which encrypts nothing.
     pub null_suite: Option<&'static str>,
-    pub mysql: Option<mysql::Seen>,
-    pub galera: galera::Seen,
+    pub mysql: Option<mysql::MysqlTraffic>,
+    pub galera: galera::GaleraTraffic,
     /// How often each canary was seen, by its tag; of words that the user gave, by their name.
     pub canaries: BTreeMap<String, u64>,
     /// The same, with where they stood.
     pub canary_places: Places,
 }
 
-impl Told {
+impl ConnectionSummary {
     /// What passed could be read.
     pub fn is_clear(&self) -> bool {
         let is_plain = !self.is_tls && !self.is_undecided && self.bytes_a + self.bytes_b > 0;
@@ -270,162 +218,54 @@ impl Told {
     }
 }
 
-/// What the first bytes of one end say.
-enum First {
-    /// This end is the server of MySQL.
-    Greeting,
-    /// This end is the client, and begins its login.
-    Login,
-    Client,
-    /// Packets of MySQL, compressed.
-    Packed,
-    Tls,
-    /// A record of TLS, it may be: what follows it will tell.
-    Record,
-    Is(Kind),
-    More,
-    Nothing,
-}
-
 impl Connection {
     pub fn new(ends: &Ends) -> Self {
         Self {
-            ports: (ends.a.port(), ends.b.port()),
-            known: Known::Not,
+            ports: Ports { a: ends.a.port(), b: ends.b.port() },
+            known: Identification::Not,
             server_is_a: true,
             is_tls: false,
-            a: Half::default(),
-            b: Half::default(),
+            a: HalfStream::default(),
+            b: HalfStream::default(),
             mysql: None,
-            galera: galera::Seen::default(),
+            galera: galera::GaleraTraffic::default(),
             null_suite: None,
         }
     }
 
-    fn half(&mut self, is_a: bool) -> &mut Half {
+    fn half(&mut self, is_a: bool) -> &mut HalfStream {
         if is_a { &mut self.a } else { &mut self.b }
     }
 
-    fn has_port(&self, port: u16) -> bool {
-        self.ports.0 == port || self.ports.1 == port
-    }
-
-    /// What a connection on these ports should be.
-    fn kind_by_port(&self, shared: &Shared) -> Kind {
-        if shared.mysql_ports.iter().any(|port| self.has_port(*port)) {
-            Kind::MySql
-        } else if self.has_port(PORT_X) {
-            Kind::MySqlX
-        } else if self.has_port(PORT_GALERA) {
-            Kind::Galera
-        } else if self.has_port(PORT_IST) {
-            Kind::Ist
-        } else if self.has_port(PORT_SST) {
-            Kind::SstOther
-        } else {
-            Kind::Other
-        }
-    }
-
-    fn recognise(&self, from_a: bool, first: &[u8], from_start: bool, shared: &Shared) -> First {
-        let by_port = self.kind_by_port(shared);
-        if classify_segment(first) != SegmentShape::NotTls {
-            // On a port of no database nothing hangs on it.
-            let is_sure = by_port == Kind::Other || begins_with_hello(first);
-            return if is_sure { First::Tls } else { First::Record };
-        }
-        // Source: MySQL source documentation, "X Protocol": the server says hello with a notice (type 11) of type 5.
-        let is_hello = matches!(first, [_, 0, 0, 0, 11, 0x08, 5, ..]);
-        if by_port == Kind::MySqlX || (is_hello && by_port == Kind::Other) {
-            return First::Is(Kind::MySqlX);
-        }
-        match gcomm::parse(first) {
-            Ok(Some(_)) => return First::Is(Kind::Galera),
-            Ok(None) if from_start && first.len() >= 4 && by_port == Kind::Galera => return First::More,
-            _ => {}
-        }
-        if first.starts_with(b"@RSYNCD:") {
-            return First::Is(Kind::SstRsync);
-        }
-        if first.starts_with(b"XBSTCK01") {
-            return First::Is(Kind::SstBackup);
-        }
-        let port = if from_a { self.ports.0 } else { self.ports.1 };
-        let is_server = shared.mysql_ports.contains(&port);
-        // Commands without more, a ping among them.
-        if by_port == Kind::MySql
-            && !is_server
-            && let [1, 0, 0, 0, kind] = first
-            && mysql::is_command(*kind)
-        {
-            return First::Client;
-        }
-        let [a, b, c, sequence, kind, after, ..] = first else {
-            return if from_start { First::More } else { First::Nothing };
-        };
-        let length = u32::from_le_bytes([*a, *b, *c, 0]);
-        if *sequence == 0 && *kind == 10 && GREETING_BYTES.contains(&length) {
-            // Versions begin with a digit, but for those that somebody has made up.
-            let is_version = after.is_ascii_digit() || (is_server && after.is_ascii_graphic());
-            if is_version || is_greeting(first) {
-                return First::Greeting;
-            }
-        }
-        if from_start && is_login(first) {
-            return First::Login;
-        }
-        if by_port == Kind::MySql {
-            if looks_packed(first).is_some() {
-                return First::Packed;
-            }
-            if is_server {
-                // An error in place of a greeting; joined in the middle, whatever the server's port says.
-                return if *sequence == 0 && *kind == 0xff { First::Greeting } else { First::Nothing };
-            }
-            let is_command = *sequence == 0 && mysql::is_command(*kind) && length < 1 << 20;
-            let fits = match first.len().cmp(&(length as usize + 4)) {
-                std::cmp::Ordering::Less => mysql::may_be_long(*kind),
-                std::cmp::Ordering::Equal => true,
-                std::cmp::Ordering::Greater => false,
-            };
-            return if is_command && fits { First::Client } else { First::Nothing };
-        }
-        // A message of Galera that is no handshake: joined in the middle.
-        if by_port == Kind::Galera && first.len() >= 8 {
-            return First::Is(Kind::Galera);
-        }
-        First::Nothing
-    }
-
     /// Begins to be something, and reads what was held until now.
-    fn decide(&mut self, first: &First, from_a: bool, rest_bytes: usize, shared: &mut Shared) {
-        let by_port = self.kind_by_port(shared);
+    fn decide(&mut self, first: &Opening, from_a: bool, rest_bytes: usize, shared: &mut Shared) {
+        let by_port = self.ports.kind(&shared.mysql_ports);
         match first {
-            First::Greeting => {
-                self.known = Known::Is(Kind::MySql);
+            Opening::Greeting => {
+                self.known = Identification::Is(Kind::MySql);
                 self.server_is_a = from_a;
                 self.mysql = Some(Box::default());
             }
-            First::Login => {
-                self.known = Known::Is(Kind::MySql);
+            Opening::Login => {
+                self.known = Identification::Is(Kind::MySql);
                 self.server_is_a = !from_a;
                 self.mysql = Some(Box::default());
             }
-            First::Client | First::Packed => {
-                self.known = Known::Is(Kind::MySql);
-                let port = if from_a { self.ports.0 } else { self.ports.1 };
+            Opening::Client | Opening::Packed => {
+                self.known = Identification::Is(Kind::MySql);
+                let port = self.ports.of(from_a);
                 self.server_is_a = from_a == shared.mysql_ports.contains(&port);
                 self.mysql = Some(Box::new(MySql::in_the_middle()));
                 self.half(!from_a).lose_step();
             }
-            First::Tls => {
-                self.known = Known::Is(by_port);
+            Opening::Tls => {
+                self.known = Identification::Is(by_port);
                 self.is_tls = true;
             }
-            First::Is(kind) => self.known = Known::Is(*kind),
-            First::More | First::Record => return,
-            First::Nothing => {
-                self.known = Known::Is(match by_port {
+            Opening::Is(kind) => self.known = Identification::Is(*kind),
+            Opening::More | Opening::Record => return,
+            Opening::Nothing => {
+                self.known = Identification::Is(match by_port {
                     // It may be in clear, and joined in the middle: a command will tell.
                     Kind::MySql => return,
                     other => other,
@@ -444,7 +284,7 @@ impl Connection {
 
     /// Reads the next bytes of a connection that is known; `end` is the offset behind them.
     fn read(&mut self, from_a: bool, piece: &[u8], end: u64, starts_segment: bool, shared: &mut Shared) {
-        let Known::Is(kind) = self.known else { return };
+        let Identification::Is(kind) = self.known else { return };
         // Its wish for TLS and the answer are messages; what follows begins a segment.
         if kind == Kind::MySqlX && !self.is_tls && starts_segment && wire::starts_with_client_hello(piece) {
             self.is_tls = true;
@@ -469,7 +309,7 @@ impl Connection {
             Kind::MySql => self.read_mysql(from_a, piece, end, starts_segment, shared),
             Kind::Galera => {
                 let half = if from_a { &mut self.a } else { &mut self.b };
-                let Half { messages, hits, .. } = half;
+                let HalfStream { messages, hits, .. } = half;
                 messages.feed(piece, starts_segment, &mut self.galera, &mut |left_bytes, place| {
                     hits.settle(end.saturating_sub(left_bytes as u64), place);
                 });
@@ -490,7 +330,7 @@ impl Connection {
     ) -> Option<&'p [u8]> {
         let none_yet = self.a.tls_bytes + self.b.tls_bytes == 0;
         let half = if from_a { &mut self.a } else { &mut self.b };
-        if half.tls_bytes > 0 || self.known != Known::Is(Kind::MySql) {
+        if half.tls_bytes > 0 || self.known != Identification::Is(Kind::MySql) {
             return Some(piece);
         }
         if half.bytes == piece.len() as u64
@@ -546,8 +386,8 @@ impl Connection {
     /// It is TLS, though no SSLRequest was seen. Where it began at each end is known as far as records were followed.
     fn begin_tls(&mut self, by_port: Kind) {
         self.is_tls = true;
-        if self.known == Known::Not {
-            self.known = Known::Is(by_port);
+        if self.known == Identification::Not {
+            self.known = Identification::Is(by_port);
         }
         match &mut self.mysql {
             // A segment that was encrypted had looked like a command.
@@ -718,9 +558,13 @@ impl Connection {
     }
 
     /// What is told of it so far; of missing and compressed bytes nothing yet.
-    pub fn so_far(&self) -> Told {
-        let mut told = Told { server_is_a: self.server_is_a, is_tls: self.is_tls, ..Told::default() };
-        if let Known::Is(kind) = self.known {
+    pub fn so_far(&self) -> ConnectionSummary {
+        let mut told = ConnectionSummary {
+            server_is_a: self.server_is_a,
+            is_tls: self.is_tls,
+            ..ConnectionSummary::default()
+        };
+        if let Identification::Is(kind) = self.known {
             told.kind = kind;
         }
         for half in [&self.a, &self.b] {
@@ -736,20 +580,24 @@ impl Connection {
     }
 
     /// What is told of it. The connection is over.
-    pub fn told(mut self, shared: &mut Shared) -> Told {
-        let mut told = Told { server_is_a: self.server_is_a, is_tls: self.is_tls, ..Told::default() };
+    pub fn told(mut self, shared: &mut Shared) -> ConnectionSummary {
+        let mut told = ConnectionSummary {
+            server_is_a: self.server_is_a,
+            is_tls: self.is_tls,
+            ..ConnectionSummary::default()
+        };
         told.kind = match self.known {
-            Known::Is(kind) => kind,
-            Known::Not => self.kind_by_port(shared),
+            Identification::Is(kind) => kind,
+            Identification::Not => self.ports.kind(&shared.mysql_ports),
         };
         if self.mysql.is_none() {
             // Who serves is told by the port, or it is the lower one.
             let known = [PORT_MYSQL, PORT_X, PORT_GALERA, PORT_IST, PORT_SST];
             let is_known = |port: u16| known.contains(&port) || shared.mysql_ports.contains(&port);
-            told.server_is_a = match (is_known(self.ports.0), is_known(self.ports.1)) {
+            told.server_is_a = match (is_known(self.ports.a), is_known(self.ports.b)) {
                 (true, false) => true,
                 (false, true) => false,
-                _ => self.ports.0 <= self.ports.1,
+                _ => self.ports.a <= self.ports.b,
             };
         }
         // After an SSLRequest nothing came that is TLS, and its first bytes are not in the capture.
@@ -793,13 +641,13 @@ impl Connection {
     }
 
     /// What passed unread on a connection that is not known to be TLS, and whether it is known to be in clear.
-    fn tell_unfollowed(&self, told: &mut Told) {
+    fn tell_unfollowed(&self, told: &mut ConnectionSummary) {
         let halves = [&self.a, &self.b];
         if told.kind != Kind::MySql {
             told.is_undecided = halves.iter().any(|half| half.joined.is_on_a_record());
             return;
         }
-        let of_half = |half: &&Half| {
+        let of_half = |half: &&HalfStream| {
             half.bytes.saturating_sub(half.followed_bytes)
                 + half.unpacked_bytes.saturating_sub(half.unpacked_followed_bytes)
         };
@@ -821,34 +669,6 @@ impl Connection {
 /// Bytes of a packet with its headers.
 fn frame_bytes(payload_bytes: u64) -> u64 {
     payload_bytes + HEADER_BYTES as u64 * (1 + payload_bytes / FRAME_BYTES_MAX as u64)
-}
-
-/// The payload of a packet that begins these bytes and is whole, and what follows it.
-fn whole_packet(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
-    let ([a, b, c, sequence], rest) = bytes.split_first_chunk::<HEADER_BYTES>()?;
-    let (payload, rest) = rest.split_at_checked(u32::from_le_bytes([*a, *b, *c, 0]) as usize)?;
-    Some((*sequence, payload, rest))
-}
-
-fn is_greeting(bytes: &[u8]) -> bool {
-    late_greeting(bytes).is_some()
-}
-
-/// A whole greeting, and what follows it.
-fn late_greeting(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (sequence, payload, rest) = whole_packet(bytes)?;
-    let is_greeting = sequence == 0
-        && payload.first() == Some(&10)
-        && payload.get(1).is_some_and(u8::is_ascii_graphic)
-        && wire::greeting::parse(payload).is_ok();
-    is_greeting.then_some((payload, rest))
-}
-
-/// An SSLRequest, or a login: nothing else has so many zeros there.
-fn is_login(bytes: &[u8]) -> bool {
-    let Some((1, payload, _)) = whole_packet(bytes) else { return false };
-    payload.get(9..28).is_some_and(|zeros| zeros.iter().all(|byte| *byte == 0))
-        && (SslRequest::parse(payload).is_ok() || HandshakeResponse::parse(payload).is_ok())
 }
 
 /// The cipher suite that a ServerHello at the beginning of these bytes chooses.
@@ -878,8 +698,8 @@ impl Conversation for Connection {
         if half.unpack.is_none() {
             half.hits.feed(piece, offset, &shared.words, &mut shared.scratch);
         }
-        if self.known == Known::Not {
-            let by_port = self.kind_by_port(shared);
+        if self.known == Identification::Not {
+            let by_port = self.ports.kind(&shared.mysql_ports);
             let half = self.half(from_a);
             if by_port != Kind::Other && half.joined.is_on_a_record() {
                 self.look_for_tls(from_a, piece, starts_segment, by_port);
@@ -887,10 +707,10 @@ impl Conversation for Connection {
             }
             let from_start = offset == 0;
             if half.first.is_empty() {
-                let first = self.recognise(from_a, piece, from_start, shared);
+                let first = recognise(self.ports, from_a, piece, from_start, &shared.mysql_ports);
                 let may_be_tls = match first {
-                    First::Record => by_port != Kind::Other,
-                    First::Nothing => by_port == Kind::MySql,
+                    Opening::Record => by_port != Kind::Other,
+                    Opening::Nothing => by_port == Kind::MySql,
                     _ => false,
                 };
                 if may_be_tls
@@ -899,7 +719,7 @@ impl Conversation for Connection {
                 {
                     return;
                 }
-                if !matches!(first, First::More | First::Nothing | First::Record) {
+                if !matches!(first, Opening::More | Opening::Nothing | Opening::Record) {
                     self.decide(&first, from_a, piece.len(), shared);
                     self.read(from_a, piece, end, starts_segment, shared);
                     return;
@@ -911,13 +731,13 @@ impl Conversation for Connection {
             let (now, rest) = piece.split_at(piece.len().min(room));
             half.first.extend_from_slice(now);
             let held = std::mem::take(&mut half.first);
-            let first = self.recognise(from_a, &held, from_start, shared);
+            let first = recognise(self.ports, from_a, &held, from_start, &shared.mysql_ports);
             let is_enough = held.len() >= FIRST_BYTES;
             self.half(from_a).first = held;
             match first {
-                First::More if !is_enough => {}
-                First::More | First::Nothing | First::Record => {
-                    self.decide(&First::Nothing, from_a, rest.len(), shared);
+                Opening::More if !is_enough => {}
+                Opening::More | Opening::Nothing | Opening::Record => {
+                    self.decide(&Opening::Nothing, from_a, rest.len(), shared);
                     // Of a MySQL port: the next segment may begin a command.
                     self.half(from_a).first.clear();
                 }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::connection::{Kind, Told};
+use super::connection::ConnectionSummary;
 use super::guess::Guess;
+use super::opening::Kind;
 use super::place::Place;
 
 /// What was read. The order is that of the harm: the first is the worst.
@@ -101,7 +102,7 @@ pub struct Finding {
 }
 
 /// What was found on a connection, worst first.
-pub fn of(told: &Told) -> Vec<Finding> {
+pub fn of(told: &ConnectionSummary) -> Vec<Finding> {
     let mut found = vec![];
     let mut add = |what, times: u64, detail: String| {
         if times > 0 {

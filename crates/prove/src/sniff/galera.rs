@@ -14,7 +14,7 @@ const HEAD_BYTES_MAX: usize = 256;
 
 /// What passed between two nodes, in both directions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Seen {
+pub struct GaleraTraffic {
     pub messages: u64,
     /// Messages that carry data of the group: transactions, and the group's own housekeeping.
     pub data_messages: u64,
@@ -41,7 +41,7 @@ impl Messages {
         &mut self,
         mut piece: &[u8],
         starts_segment: bool,
-        seen: &mut Seen,
+        seen: &mut GaleraTraffic,
         ended: &mut dyn FnMut(usize, Place),
     ) {
         if self.is_lost {
@@ -95,7 +95,7 @@ impl Messages {
     }
 }
 
-fn count(head: &[u8], length: usize, seen: &mut Seen) {
+fn count(head: &[u8], length: usize, seen: &mut GaleraTraffic) {
     seen.messages += 1;
     match head {
         [_, 1 | 2, ..] => seen.handshakes += 1,

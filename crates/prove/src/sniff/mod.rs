@@ -1,6 +1,6 @@
 //! What an eavesdropper reads: packets in, for each connection what was given away out.
 //!
-//! [`Sniffer`] is sans-I/O: it is given packets of a file or an interface. [`connection`] says what a connection is, [`joined`] what
+//! [`Sniffer`] is sans-I/O: it is given packets of a file or an interface. [`opening`] says what a connection is, [`connection`] follows it, [`joined`] what
 //! bytes are whose beginning was not seen,
 //! [`mysql`] follows the MySQL protocol with [`frames`] and [`unpack`], [`galera`] the group's, [`sql`] redacts statements,
 //! [`guess`] says what a login is worth, [`place`] where a canary stood, [`finding`] sorts by what is worst. Memory is bounded whatever passes.
@@ -13,6 +13,7 @@ pub mod galera;
 pub mod guess;
 pub mod joined;
 pub mod mysql;
+mod opening;
 pub mod place;
 pub mod sql;
 pub mod unpack;
@@ -27,8 +28,9 @@ use capture::segment::Segment;
 use capture::words::Words;
 
 pub use capture::layers::Unread;
-pub use connection::{Kind, Told};
+pub use connection::ConnectionSummary;
 pub use finding::{Finding, What};
+pub use opening::{Kind, PORT_MYSQL};
 pub use place::Place;
 
 use connection::{Connection, Shared};
@@ -46,7 +48,7 @@ const UNREAD_KINDS_MAX: usize = 200;
 #[derive(Debug, Clone)]
 pub struct Listed {
     pub ends: Ends,
-    pub told: Told,
+    pub told: ConnectionSummary,
     /// Worst first.
     pub findings: Vec<Finding>,
 }

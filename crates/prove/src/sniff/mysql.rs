@@ -60,7 +60,7 @@ pub struct Login {
 
 /// What was read on one connection. Counters are of what passed in clear.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Seen {
+pub struct MysqlTraffic {
     pub server_version: Option<String>,
     pub flavour: Option<wire::Flavour>,
     pub offers_tls: bool,
@@ -154,7 +154,7 @@ pub struct MySql {
     pub place: Place,
     /// Bytes of packets that passed, and of which nobody knows what they are.
     pub unfollowed_bytes: u64,
-    pub seen: Seen,
+    pub seen: MysqlTraffic,
 }
 
 /// What the bytes after this packet are.
@@ -191,7 +191,7 @@ fn plugin_by_length(bytes: usize) -> &'static str {
 impl MySql {
     /// A connection whose login was not seen.
     pub fn in_the_middle() -> Self {
-        let seen = Seen { joined_in_the_middle: true, ..Seen::default() };
+        let seen = MysqlTraffic { joined_in_the_middle: true, ..MysqlTraffic::default() };
         Self { phase: Phase::Command, answer: Answer::Unknown, seen, ..Self::default() }
     }
 

@@ -41,7 +41,7 @@ fn login(plugin: &str, answer: &[u8]) -> Vec<u8> {
 }
 
 /// A login with this plugin and this answer, and what follows: `true` from the client.
-fn after_login(plugin: &str, answer: &[u8], more: &[(bool, &[u8])]) -> Seen {
+fn after_login(plugin: &str, answer: &[u8], more: &[(bool, &[u8])]) -> MysqlTraffic {
     let mut mysql = MySql::default();
     mysql.from_server(packet(0, &greeting("caching_sha2_password")));
     mysql.from_client(packet(1, &login(plugin, answer)));

@@ -37,7 +37,7 @@ fn one(name: &str) -> (Listed, Vec<What>, Vec<String>) {
     (listed.clone(), found, canaries)
 }
 
-fn mysql(name: &str) -> mysql::Seen {
+fn mysql(name: &str) -> mysql::MysqlTraffic {
     one(name).0.told.mysql.expect("MySQL")
 }
 

@@ -9,7 +9,7 @@ use trust::CertificateInfo;
 use wire::Greeting;
 
 use super::Survey;
-use crate::conversation::{Reply, Spoke};
+use crate::reply::{Reply, Spoke};
 
 /// A counter of 32 bits begins again after this; a fall from here is none.
 const WRAP_FROM: u32 = 0xffff_0000;

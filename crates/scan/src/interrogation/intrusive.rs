@@ -3,11 +3,12 @@
 use wire::tls::registry::{KeyExchange, Version, alerts, cipher_suite};
 
 use super::{Survey, TlsAnswer};
-use crate::conversation::{Opening, Reply, Spoke};
+use crate::conversation::Opening;
 use crate::facts::{Found, Service};
 use crate::intrude::{Aftermath, BadPadding, Intrusive, Probe};
 use crate::login_probe::Knocked;
 use crate::question::{FollowUp, Question};
+use crate::reply::{Reply, Spoke};
 
 impl Survey {
     /// Behind everything else: a server that falls over has told us the rest.

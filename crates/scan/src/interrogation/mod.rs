@@ -23,10 +23,11 @@ use std::task::{Context, Poll};
 
 use wire::tls::registry::Version;
 
-use crate::conversation::{Accepted, Answer, Fault, Opening, Reply, Spoke};
+use crate::conversation::Opening;
 use crate::facts::{Facts, Found, Service, Tls};
 use crate::intrude::Intrusive;
 use crate::question::{FollowUp, Question};
+use crate::reply::{Accepted, Answer, Fault, Reply, Spoke};
 use crate::target::{Port, Target};
 
 use identity::Identity;

@@ -4,8 +4,8 @@ use wire::tls::registry::{Mode, Version, cipher_suite, dh_prime};
 use wire::tls::server_flight::ServerParameters;
 
 use super::Survey;
-use crate::conversation::Accepted;
 use crate::facts::Found;
+use crate::reply::Accepted;
 
 impl Survey {
     /// What a first flight shows besides the suite.

@@ -4,9 +4,9 @@ use wire::tls::registry::{FALLBACK_SCSV, Version, alerts};
 
 use super::refusals::Refusal;
 use super::{Survey, TlsAnswer};
-use crate::conversation::Accepted;
 use crate::facts::Found;
 use crate::question::Question;
+use crate::reply::Accepted;
 
 impl Survey {
     /// A server settles for the newest version that both have: one question per version that is left.

@@ -30,6 +30,7 @@ const FREEZE_THAT_COUNTS_S: u64 = 3;
 const START_AGAIN: Duration = Duration::from_secs(25);
 /// One command, with what stands still meanwhile.
 const COMMAND_S_MAX: u64 = 600;
+const BOOTSTRAP_AGAIN: Duration = Duration::from_secs(20);
 const BOOTSTRAP: &str = "SET GLOBAL wsrep_provider_options='pc.bootstrap=YES'";
 const NODES: [&str; 3] = ["n1", "n2", "n3"];
 /// Room for the journals of an hour.
@@ -306,7 +307,7 @@ impl Stage {
     fn comes_together(&self) {
         let mut started = [None::<Instant>; NODES.len()];
         let began = Instant::now();
-        let mut bootstrapped = false;
+        let mut bootstrapped = None::<Instant>;
         let whole = wait_for(Duration::from_secs(WHOLE_S_MAX), || {
             for (node, started) in NODES.iter().zip(&mut started) {
                 if self.pid(node).is_none() && started.is_none_or(|at| at.elapsed() > START_AGAIN) {
@@ -314,7 +315,8 @@ impl Stage {
                     *started = Some(Instant::now());
                 }
             }
-            if !bootstrapped
+            // Seen: said at the moment at which a view was made, it came to nothing.
+            if bootstrapped.is_none_or(|at| at.elapsed() > BOOTSTRAP_AGAIN)
                 && began.elapsed() > NO_QUORUM
                 && let Some(newest) = self.newest_without_quorum()
             {
@@ -326,8 +328,8 @@ impl Stage {
                 self.note(format!("    by hand: bootstrap {newest}"));
                 let said = self.lab.sql(newest).map(|mut node| node.query(BOOTSTRAP));
                 assert!(matches!(said, Ok(Ok(_))), "{newest} answered a moment ago");
-                self.bootstraps.set(self.bootstraps.get() + 1);
-                bootstrapped = true;
+                self.bootstraps.set(self.bootstraps.get() + u32::from(bootstrapped.is_none()));
+                bootstrapped = Some(Instant::now());
             }
             NODES
                 .iter()

@@ -4,7 +4,7 @@ use change_ops::roll::{self, Settings};
 use clap::Args;
 use site::{Cluster, OpsError};
 
-use super::{TakeOver, Yes, confirm_what, from_inventory};
+use super::{Consent, TakeOver, confirm_what, from_inventory};
 use crate::options::{Format, Global, TABLE_OR_JSON, formats};
 use crate::show;
 
@@ -15,7 +15,7 @@ use crate::show;
 )]
 pub struct AbandonArgs {
     #[command(flatten)]
-    pub yes: Yes,
+    pub yes: Consent,
     #[command(flatten)]
     pub over: TakeOver,
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use model::Plan;
 use site::{Cluster, OpsError};
 
-use super::{How, TakeOver, Yes, confirm, from_inventory, run, settings};
+use super::{Consent, PlanOptions, TakeOver, confirm, from_inventory, run, settings};
 use crate::options::{Global, TABLE_OR_JSON, formats};
 
 #[derive(Debug, Args)]
@@ -19,9 +19,9 @@ pub struct ApplyArgs {
     /// A plan that `sealion plan ... --format json` printed
     pub plan: PathBuf,
     #[command(flatten)]
-    pub yes: Yes,
+    pub yes: Consent,
     #[command(flatten)]
-    pub how: How,
+    pub how: PlanOptions,
     #[command(flatten)]
     pub over: TakeOver,
 }

@@ -7,7 +7,7 @@ use model::{Noun, Verb};
 use site::{Cluster, OpsError};
 
 use super::resume::described;
-use super::{How, TakeOver, Yes, confirm, confirm_what, from_inventory, run, settings, wish};
+use super::{Consent, PlanOptions, TakeOver, confirm, confirm_what, from_inventory, run, settings, wish};
 use crate::options::{Global, TABLE_OR_JSON, formats};
 
 #[derive(Debug, Args)]
@@ -17,9 +17,9 @@ pub struct ChangeArgs {
     #[arg(value_delimiter = ',', value_name = "WHAT")]
     pub nouns: Vec<Noun>,
     #[command(flatten)]
-    pub yes: Yes,
+    pub yes: Consent,
     #[command(flatten)]
-    pub how: How,
+    pub how: PlanOptions,
     #[command(flatten)]
     pub over: TakeOver,
 }

@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use model::{Noun, Plan, Step, Verb};
 use site::{Cluster, OpsError};
 
-use super::{How, from_inventory, settings, wish};
+use super::{PlanOptions, from_inventory, settings, wish};
 use crate::options::{Format, Global, formats};
 use crate::show;
 
@@ -33,7 +33,7 @@ pub struct PlanArgs {
     #[arg(value_delimiter = ',', value_name = "WHAT")]
     pub nouns: Vec<Noun>,
     #[command(flatten)]
-    pub how: How,
+    pub how: PlanOptions,
 }
 
 pub fn plan(global: &Global, args: &PlanArgs) -> Result<u8, OpsError> {

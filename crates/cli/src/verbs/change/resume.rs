@@ -7,7 +7,9 @@ use model::Plan;
 use site::{Cluster, OpsError};
 
 use super::plan::no_way_back;
-use super::{How, Running, TakeOver, Yes, confirm_what, from_inventory, run, settings, settings_of};
+use super::{
+    Consent, PlanOptions, RunOptions, TakeOver, confirm_what, from_inventory, run, settings, settings_of,
+};
 use crate::options::{Global, TABLE_OR_JSON, formats};
 
 #[derive(Debug, Args)]
@@ -17,10 +19,10 @@ use crate::options::{Global, TABLE_OR_JSON, formats};
 )]
 pub struct ResumeArgs {
     #[command(flatten)]
-    pub yes: Yes,
+    pub yes: Consent,
     // Certificates that are not made yet are made with these: they are repeated as they were given.
     #[command(flatten)]
-    pub how: How,
+    pub how: PlanOptions,
     #[command(flatten)]
     pub over: TakeOver,
 }
@@ -32,9 +34,9 @@ pub struct ResumeArgs {
 )]
 pub struct UndoArgs {
     #[command(flatten)]
-    pub yes: Yes,
+    pub yes: Consent,
     #[command(flatten)]
-    pub running: Running,
+    pub running: RunOptions,
     #[command(flatten)]
     pub over: TakeOver,
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use ::prove::Protocol;
 use ::prove::client::Promise;
 use clap::Args;
-use prove_ops::drivers::{self, COLUMNS, Kept, LOGINS, State, Tried, Wanted};
+use prove_ops::drivers::{self, COLUMNS, DriverTrial, LOGINS, PromiseCount, State, Wanted};
 use prove_ops::{CLIENTS, Ground, Stage, attack};
 use site::OpsError;
 
@@ -127,7 +127,7 @@ pub fn clients(global: &Global, args: &ProveClientsArgs) -> Result<u8, OpsError>
         write(path, &drivers::page(&all, &attacks, &day))?;
         write(&path.with_extension("json"), &drivers::data(&all))?;
     }
-    let kept = Kept::of(&all);
+    let kept = PromiseCount::of(&all);
     if is_table {
         show::out(&format!("\n{}", super::legend(verdicts(&all))));
         if kept.promising > 0 {
@@ -158,7 +158,7 @@ fn write(path: &Path, text: &str) -> Result<(), OpsError> {
 }
 
 /// All that are in the table.
-fn verdicts(all: &[Tried]) -> impl Iterator<Item = ::prove::Verdict> {
+fn verdicts(all: &[DriverTrial]) -> impl Iterator<Item = ::prove::Verdict> {
     let rows = all.iter().flat_map(|one| match &one.state {
         State::Tried { rows, .. } => &rows[..],
         State::NotHere { .. } => &[],
@@ -184,7 +184,7 @@ fn width(attack: &::prove::Attack) -> usize {
     (attack.id.len() + 1).max(5)
 }
 
-fn print_tried(one: &Tried) {
+fn print_tried(one: &DriverTrial) {
     match &one.state {
         State::NotHere { why, next } => {
             show::out(&format!("{}: not tested: {why} ({next})", show::bold(one.client.name)));

@@ -12,7 +12,8 @@ use model::Severity;
 use prove_ops::config::confirm::{self, Confirmed};
 use prove_ops::config::rows::{Counts, report};
 use prove_ops::config::{
-    self, Asked, Connection, Fix, Looked, Matrix, Prediction, Said, is_typed, place, shown,
+    self, ConfigRequest, ConfigReview, Connection, Fix, Matrix, PredictedOutcome, Prediction, is_typed,
+    place, shown,
 };
 use prove_ops::drivers::{self, COLUMNS};
 use prove_ops::{Ground, Stage, attack};
@@ -78,7 +79,7 @@ pub fn run(
         None => Matrix::built_in()?,
     };
     let (files, texts) = sorted(&args.what)?;
-    let mut looked = config::look(&Asked { files: &files, texts: &texts, driver }, &matrix);
+    let mut looked = config::look(&ConfigRequest { files: &files, texts: &texts, driver }, &matrix);
     if args.confirm {
         confirmed(args, &mut looked, stop)?;
     }
@@ -139,7 +140,7 @@ fn family(name: &str) -> Result<&'static str, OpsError> {
 
 fn confirmed(
     args: &ProveConfigArgs,
-    looked: &mut Looked,
+    looked: &mut ConfigReview,
     stop: &dyn Fn() -> Result<std::sync::Arc<AtomicBool>, OpsError>,
 ) -> Result<(), OpsError> {
     let attacks: Vec<_> = COLUMNS.iter().filter_map(|id| attack(id)).collect();
@@ -169,7 +170,7 @@ fn confirmed(
 }
 
 /// A prediction that did not hold is a fault of ours, and more than a finding.
-fn exit_code(looked: &Looked, fail_on: Option<Severity>) -> u8 {
+fn exit_code(looked: &ConfigReview, fail_on: Option<Severity>) -> u8 {
     let counts = Counts::of(looked);
     let is_known = looked.connections.iter().any(|one| one.predictions.iter().any(|one| !one.is_unknown()));
     let worst = looked.connections.iter().filter_map(Connection::severity).max();
@@ -183,7 +184,7 @@ fn exit_code(looked: &Looked, fail_on: Option<Severity>) -> u8 {
     }
 }
 
-fn print(global: &Global, looked: &Looked, matrix: &Matrix) {
+fn print(global: &Global, looked: &ConfigReview, matrix: &Matrix) {
     for (index, one) in looked.connections.iter().enumerate() {
         if index > 0 {
             show::out("");
@@ -238,10 +239,12 @@ fn print_connection(global: &Global, one: &Connection) {
     for setting in &one.found.settings {
         let value = shown(client, setting).map_or_else(String::new, |value| format!(" = {value}"));
         let why = match &setting.given {
-            ::prove::config::Given::Unread(why) if setting.key == ::prove::config::ANY => {
+            ::prove::config::SettingValue::Unread(why) if setting.key == ::prove::config::ANY => {
                 format!("not read: {}", wire::printable(why))
             }
-            ::prove::config::Given::Unread(why) => format!(" (not in the file: {})", wire::printable(why)),
+            ::prove::config::SettingValue::Unread(why) => {
+                format!(" (not in the file: {})", wire::printable(why))
+            }
             _ => String::new(),
         };
         show::out(&format!(
@@ -288,9 +291,9 @@ fn expected(promises: &str) -> &str {
 fn lines(global: &Global, one: &Connection, prediction: &Prediction) -> Vec<String> {
     let mut lines = Vec::new();
     match &prediction.said {
-        Said::Local => {}
-        Said::Unknown(why) => lines.push(format!("unknown: {}", wire::printable(why))),
-        Said::Row { row, provided } => {
+        PredictedOutcome::Local => {}
+        PredictedOutcome::Unknown(why) => lines.push(format!("unknown: {}", wire::printable(why))),
+        PredictedOutcome::Row { row, provided } => {
             let cells: Vec<String> =
                 row.cases.iter().map(|case| format!("{} {}", case.case, case.verdict)).collect();
             if row.promises != "nothing" {
@@ -313,8 +316,9 @@ fn lines(global: &Global, one: &Connection, prediction: &Prediction) -> Vec<Stri
             None => show::green(&format!("it {means}")),
         });
     } else if prediction.confirmed.is_none() {
-        let is_unread =
-            |setting: &::prove::config::Setting| matches!(setting.given, ::prove::config::Given::Unread(_));
+        let is_unread = |setting: &::prove::config::Setting| {
+            matches!(setting.given, ::prove::config::SettingValue::Unread(_))
+        };
         lines.push(if one.found.settings.iter().any(is_unread) {
             "next: run your own program against the rogue server: sealion prove client -- CMD".into()
         } else {
@@ -327,10 +331,10 @@ fn lines(global: &Global, one: &Connection, prediction: &Prediction) -> Vec<Stri
     lines
 }
 
-fn confirmed_line(confirmed: &Confirmed, said: &Said) -> String {
+fn confirmed_line(confirmed: &Confirmed, said: &PredictedOutcome) -> String {
     match confirmed {
         Confirmed::Not { why, next } => format!("not confirmed: {} ({next})", wire::printable(why)),
-        Confirmed::Seen(seen) => {
+        Confirmed::Observed(seen) => {
             let seen_as: Vec<String> =
                 seen.cases.iter().map(|case| format!("{} {}", case.case, case.verdict)).collect();
             let seen_as = seen_as.join(", ");
@@ -346,14 +350,14 @@ fn confirmed_line(confirmed: &Confirmed, said: &Said) -> String {
                 }
                 (Some(differs), is_measured) => {
                     let predicted = match said {
-                        Said::Row { row, .. } => row
+                        PredictedOutcome::Row { row, .. } => row
                             .cases
                             .iter()
                             .filter(|case| differs.contains(&case.case))
                             .map(|case| format!("{} {}", case.case, case.verdict))
                             .collect::<Vec<_>>()
                             .join(", "),
-                        Said::Unknown(_) | Said::Local => String::new(),
+                        PredictedOutcome::Unknown(_) | PredictedOutcome::Local => String::new(),
                     };
                     let whose = if is_measured {
                         "a fault of sealion".into()

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use prove_ops::relay::{
-    Active, Change, Config, Keys, LISTED_MAX, Place, Relayed, Running, Said, Stripped, Wish,
+    Active, Change, Config, Keys, LISTED_MAX, Place, RelayJob, RelayNews, Relayed, Running, Stripped,
 };
 use prove_ops::sniff::{raw_words, words};
 use report::shape::{
@@ -77,7 +77,7 @@ pub fn run(global: &Global, args: &ProveRelayArgs, stop: &AtomicBool) -> Result<
     let listen = place(args)?;
     let target = Place::parse(&args.to)?;
     let given = words(&args.canaries, args.canary_file.as_deref())?.count();
-    let wish = Wish {
+    let wish = RelayJob {
         listen,
         target: target.clone(),
         config: config(args)?,
@@ -162,15 +162,15 @@ struct Seen {
 }
 
 impl Seen {
-    fn take(&mut self, said: Said) {
+    fn take(&mut self, said: RelayNews) {
         match said {
-            Said::Opened { number, client } => show::tell(&format!("#{number} {client}")),
-            Said::Event { number, event } => {
+            RelayNews::Opened { number, client } => show::tell(&format!("#{number} {client}")),
+            RelayNews::Event { number, event } => {
                 show::tell(&format!("#{number} {event}"));
                 let event = RelayEvent { id: event.id().into(), text: event.to_string() };
                 self.events.entry(number).or_default().push(event);
             }
-            Said::Closed(relayed) => {
+            RelayNews::Closed(relayed) => {
                 let number = relayed.number;
                 if let Some(why) = &relayed.unreachable {
                     show::tell(&format!("#{number} the server cannot be reached: {why}"));

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use prove_ops::sniff::{
-    Conclusion, Kind, Listed, Place, Report, Seen, Sniffed, Source, Word, guess, sniff, word_name, words,
+    Conclusion, Kind, Listed, MysqlTraffic, Place, Report, Sniffed, Source, Word, guess, sniff, word_name,
+    words,
 };
 use report::shape::{
     PROVE_SNIFF_SCHEMA_ID, ProveSniffReport, SniffCanary, SniffCanarySum, SniffConnection, SniffErrorCode,
@@ -397,7 +398,7 @@ pub fn connection(one: &Listed) -> SniffConnection {
     }
 }
 
-pub fn mysql(seen: &Seen) -> SniffMySql {
+pub fn mysql(seen: &MysqlTraffic) -> SniffMySql {
     let logins = seen.logins.iter().map(|login| {
         let guess = guess::Guess::of(&login.plugin);
         SniffLogin {

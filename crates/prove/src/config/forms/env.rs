@@ -6,7 +6,8 @@ use formats::settings::pairs::{self, Pair};
 
 use super::{Form, ends};
 use crate::config::{
-    Driver, Found, Given, Read, Setting, SettingsError, Style, Unread, is_about_tls, obstacle, urls,
+    ConnectionSettings, Driver, Read, Setting, SettingValue, SettingsError, Style, Unread, is_about_tls,
+    obstacle, urls,
 };
 
 pub(super) const ENV: Form = Form {
@@ -96,12 +97,12 @@ pub const LARAVEL_CA: &str = "MYSQL_ATTR_SSL_CA";
 
 /// Of Laravel. Its `config/database.php` says what reaches PDO: without a CA here that is nothing about TLS in the framework's own;
 /// with one, what the other options there do to it is not in this file.
-fn laravel(pairs: &[Pair]) -> Option<Found> {
+fn laravel(pairs: &[Pair]) -> Option<ConnectionSettings> {
     let of = |name: &str| pairs.iter().rev().find(|pair| pair.key == name);
     let connection = of("DB_CONNECTION").filter(|pair| matches!(pair.value.as_str(), "mysql" | "mariadb"))?;
     let mut settings = Vec::new();
     if let Some(ca) = of(LARAVEL_CA).filter(|ca| !ca.value.is_empty()) {
-        settings.push(Setting::new(&ca.key, Given::Text(ca.value.to_string()), ca.line));
+        settings.push(Setting::new(&ca.key, SettingValue::Text(ca.value.to_string()), ca.line));
         settings.push(obstacle(
             ca.line,
             "what PDO is given besides stands in config/database.php: look at that file",
@@ -111,9 +112,9 @@ fn laravel(pairs: &[Pair]) -> Option<Found> {
         settings.push(obstacle(url.line, &format!("{} may say more than the other variables", url.key)));
     }
     if let Some(socket) = of("DB_SOCKET").filter(|pair| !pair.value.is_empty()) {
-        settings.push(Setting::new("unix_socket", Given::Text(socket.value.to_string()), socket.line));
+        settings.push(Setting::new("unix_socket", SettingValue::Text(socket.value.to_string()), socket.line));
     }
-    Some(Found {
+    Some(ConnectionSettings {
         line: connection.line,
         what: "DB_CONNECTION (Laravel)".into(),
         driver: Driver::Family("php-pdo"),

@@ -6,8 +6,10 @@ use formats::settings::code::{self, Import, Language, Source};
 use formats::settings::{Entry, Node, Value};
 
 use super::{Form, ends, loose};
-use crate::config::nodes::{Meaning, Meant, args, followed, meant, name, options, text_of, words};
-use crate::config::{Driver, Found, Given, Read, Setting, SettingsError, Style, Unread, obstacle, urls};
+use crate::config::nodes::{Meaning, ResolvedNode, args, followed, meant, name, options, text_of, words};
+use crate::config::{
+    ConnectionSettings, Driver, Read, Setting, SettingValue, SettingsError, Style, Unread, obstacle, urls,
+};
 
 pub(super) const JSON: Form = Form {
     id: "json",
@@ -211,8 +213,8 @@ impl File<'_> {
         }
     }
 
-    fn of_argument(&self, driver: Driver, call: &Node, told: &mut HashSet<usize>) -> Found {
-        let mut found = Found {
+    fn of_argument(&self, driver: Driver, call: &Node, told: &mut HashSet<usize>) -> ConnectionSettings {
+        let mut found = ConnectionSettings {
             line: call.line,
             what: name(call).to_owned(),
             driver,
@@ -236,7 +238,7 @@ impl File<'_> {
         told.insert(node.line);
         if let Some(text) = node.text() {
             match urls::found(text, node.line, name(call)) {
-                Some(url) => return Found { driver: found.driver, ..url },
+                Some(url) => return ConnectionSettings { driver: found.driver, ..url },
                 None => found.settings.push(obstacle(node.line, "what it is given is no URL that is known")),
             }
             return found;
@@ -326,7 +328,7 @@ impl File<'_> {
                 Some("mariadb") => "node-mariadb",
                 _ => return,
             };
-            let mut found = Found {
+            let mut found = ConnectionSettings {
                 line: call.line,
                 what: "new Sequelize()".into(),
                 driver: Driver::Family(family),
@@ -412,7 +414,7 @@ impl File<'_> {
     }
 
     /// Sequelize's `dialect`, Knex' `client`.
-    fn of_object(&self, what: &str, node: &Node, told: &mut HashSet<usize>) -> Option<Found> {
+    fn of_object(&self, what: &str, node: &Node, told: &mut HashSet<usize>) -> Option<ConnectionSettings> {
         let Value::Map(entries) = &node.value else { return None };
         let has = |key: &str| node.get(key).is_some();
         let is_open = |key: &str| {
@@ -423,7 +425,7 @@ impl File<'_> {
         if (is_open("dialect") && (has("dialectOptions") || has("username")))
             || (is_open("client") && has("connection"))
         {
-            return Some(Found {
+            return Some(ConnectionSettings {
                 line: node.line,
                 what: if what.is_empty() { "an object".to_owned() } else { what.to_owned() },
                 driver: Driver::Unknown {
@@ -442,7 +444,7 @@ impl File<'_> {
                 .iter()
                 .any(|key| node.get(key).is_some());
         let what = if what.is_empty() { "an object".to_owned() } else { what.to_owned() };
-        let mut found = Found {
+        let mut found = ConnectionSettings {
             line: node.line,
             what,
             driver: Driver::Family("node-mysql2"),
@@ -473,7 +475,7 @@ impl File<'_> {
         Some(found)
     }
 
-    fn knex(&self, entries: &[Entry], found: &mut Found, told: &mut HashSet<usize>) {
+    fn knex(&self, entries: &[Entry], found: &mut ConnectionSettings, told: &mut HashSet<usize>) {
         const HARMLESS: [&str; 13] = [
             "client",
             "pool",
@@ -537,23 +539,23 @@ struct Js<'a> {
 }
 
 impl Meaning for Js<'_> {
-    fn of(&self, _: &str, node: &Node) -> Meant {
+    fn of(&self, _: &str, node: &Node) -> ResolvedNode {
         match &node.value {
             Value::Name(name) if name.starts_with("process.env") => {
-                Meant::unread(format!("it is taken from {name}"))
+                ResolvedNode::unread(format!("it is taken from {name}"))
             }
             Value::Name(name) => meant(self.source, name),
             // `readFileSync(…).toString()` is an expression, and stays unread where the file does not end it there.
             Value::Call { name, .. } if name.ends_with("readFileSync") || name.ends_with("readFile") => {
-                Meant::Given(Given::Content)
+                ResolvedNode::Value(SettingValue::Content)
             }
-            Value::Call { name, .. } => Meant::unread(format!("it is what {name}() returns")),
-            _ => Meant::unread("its value is code"),
+            Value::Call { name, .. } => ResolvedNode::unread(format!("it is what {name}() returns")),
+            _ => ResolvedNode::unread("its value is code"),
         }
     }
 
     /// All three drivers ask whether it is false, or is there at all.
-    fn null(&self, _: &str) -> Option<Given> {
+    fn null(&self, _: &str) -> Option<SettingValue> {
         None
     }
 }

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use formats::settings::code::Source;
 use formats::settings::{Node, Value};
 
-use crate::config::{Driver, Found, Read, Style, obstacle, urls};
+use crate::config::{ConnectionSettings, Driver, Read, Style, obstacle, urls};
 
 /// What is known of a text from around it.
 enum Place {
@@ -50,7 +50,7 @@ pub(super) fn add(source: &Source, told: &HashSet<usize>, driver: Option<&'stati
     }
 }
 
-fn of_value(source: &Source, index: usize, text: &Node, found: &mut Found) {
+fn of_value(source: &Source, index: usize, text: &Node, found: &mut ConnectionSettings) {
     let Some(entry) = source.assigned.get(index) else { return };
     if entry.node.line == text.line {
         found.what.clone_from(&entry.key);

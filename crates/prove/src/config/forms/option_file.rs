@@ -6,7 +6,10 @@ use formats::optfile::{Item, OptionFile, groups_equal};
 use super::{Form, ends};
 use crate::client::Client;
 use crate::clients::CLIENTS;
-use crate::config::{Driver, Found, Given, Read, Setting, SettingsError, Style, is_about_tls, is_socket_key};
+use crate::config::{
+    ConnectionSettings, Driver, Read, Setting, SettingValue, SettingsError, Style, is_about_tls,
+    is_socket_key,
+};
 
 pub(super) const OPTION_FILE: Form = Form {
     id: "option-file",
@@ -33,11 +36,11 @@ pub fn readers() -> impl Iterator<Item = &'static Client> {
 }
 
 /// What these lines are for `client`, or nothing where there is none.
-pub fn found(client: &'static Client, lines: &[Line]) -> Option<Found> {
+pub fn found(client: &'static Client, lines: &[Line]) -> Option<ConnectionSettings> {
     let settings = client.settings?;
     let first = lines.first()?;
     let host = lines.iter().rev().find(|line| line.key == "host").and_then(|line| line.value.clone());
-    let mut found = Found {
+    let mut found = ConnectionSettings {
         line: first.line,
         what: format!("[{}]", settings.groups.join("] [")),
         driver: Driver::Family(settings.family),
@@ -59,7 +62,7 @@ fn settings_of(lines: &[Line]) -> Vec<Setting> {
     all.retain(|setting| is_socket || !is_socket_key(&setting.key));
     if is_socket && !all.iter().any(|setting| is_socket_key(&setting.key)) {
         let line = lines.iter().rev().find(|line| line.key == "protocol").map_or(1, |line| line.line);
-        all.push(Setting::new("socket", Given::Text("the default one".into()), line));
+        all.push(Setting::new("socket", SettingValue::Text("the default one".into()), line));
     }
     all
 }
@@ -74,7 +77,7 @@ fn setting(line: &Line) -> Option<Setting> {
     if key.contains(|c: char| !c.is_ascii_alphanumeric() && !"-.".contains(c)) {
         return is_about_tls(&key).then(|| Setting {
             key: "(no word for ssl)".into(),
-            given: Given::Unread("the line is no option".into()),
+            given: SettingValue::Unread("the line is no option".into()),
             line: line.line,
             file: line.file.clone(),
         });
@@ -82,11 +85,11 @@ fn setting(line: &Line) -> Option<Setting> {
     let key = key.strip_prefix("loose-").unwrap_or(&key);
     let is_zero = line.value.as_deref() == Some("0");
     let (key, given) = if let Some(off) = key.strip_prefix("skip-").or_else(|| key.strip_prefix("disable-")) {
-        (off, Given::Flag(is_zero))
+        (off, SettingValue::Flag(is_zero))
     } else if let Some(on) = key.strip_prefix("enable-") {
-        (on, Given::Flag(!is_zero))
+        (on, SettingValue::Flag(!is_zero))
     } else {
-        (key, line.value.clone().map_or(Given::Flag(true), Given::Text))
+        (key, line.value.clone().map_or(SettingValue::Flag(true), SettingValue::Text))
     };
     Some(Setting { key: key.to_owned(), given, line: line.line, file: line.file.clone() })
 }

@@ -6,8 +6,8 @@ use formats::settings::code::{self, Language, Source};
 use formats::settings::{Node, Value};
 
 use super::{Form, ends, loose};
-use crate::config::nodes::{Meaning, Meant, args, followed, meant, name, options, words};
-use crate::config::{Given, Read, SettingsError, Unread, is_about_tls, obstacle, urls};
+use crate::config::nodes::{Meaning, ResolvedNode, args, followed, meant, name, options, words};
+use crate::config::{Read, SettingValue, SettingsError, Unread, is_about_tls, obstacle, urls};
 
 pub(super) const PERL: Form = Form {
     id: "perl",
@@ -84,14 +84,14 @@ struct Perl<'a> {
 }
 
 impl Meaning for Perl<'_> {
-    fn number(&self, text: &str) -> Given {
-        Given::Text(text.to_owned())
+    fn number(&self, text: &str) -> SettingValue {
+        SettingValue::Text(text.to_owned())
     }
 
-    fn of(&self, _: &str, node: &Node) -> Meant {
+    fn of(&self, _: &str, node: &Node) -> ResolvedNode {
         match &node.value {
             Value::Name(name) => meant(self.source, name),
-            _ => Meant::unread("its value is code"),
+            _ => ResolvedNode::unread("its value is code"),
         }
     }
 }

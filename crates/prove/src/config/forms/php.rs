@@ -6,8 +6,10 @@ use formats::settings::code::{self, Language, Source, Use};
 use formats::settings::{Entry, Node, Value};
 
 use super::{Form, ends, loose};
-use crate::config::nodes::{Meaning, Meant, args, flatten, followed, meant, name, options, words};
-use crate::config::{Driver, Found, Given, Read, Setting, SettingsError, Style, Unread, obstacle, urls};
+use crate::config::nodes::{Meaning, ResolvedNode, args, flatten, followed, meant, name, options, words};
+use crate::config::{
+    ConnectionSettings, Driver, Read, Setting, SettingValue, SettingsError, Style, Unread, obstacle, urls,
+};
 
 pub(super) const PHP: Form =
     Form { id: "php", name: "a file of PHP", fits: |name| ends(name, &[".php", ".inc", ".phtml"]), read };
@@ -107,7 +109,7 @@ fn of_pdo(call: &Node, source: &Source, read: &mut Read, told: &mut HashSet<usiz
         options(node, &Php { source }, &mut settings);
     }
     settings.append(&mut found.settings);
-    read.found.push(Found { settings, ..found });
+    read.found.push(ConnectionSettings { settings, ..found });
 }
 
 /// Where the arguments of a call of mysqli stand.
@@ -117,7 +119,13 @@ struct Places {
     last: usize,
 }
 
-fn of_mysqli(call: &Node, index: usize, places: &Places, object: Option<&str>, source: &Source) -> Found {
+fn of_mysqli(
+    call: &Node,
+    index: usize,
+    places: &Places,
+    object: Option<&str>,
+    source: &Source,
+) -> ConnectionSettings {
     const NAMES: [&str; 9] =
         ["hostname", "username", "password", "database", "port", "socket", "flags", "host", "mysql"];
     let meaning = Php { source };
@@ -136,7 +144,7 @@ fn of_mysqli(call: &Node, index: usize, places: &Places, object: Option<&str>, s
         self::flags(node, source, &mut settings);
     }
     let host = args(call).get(places.host).or_else(|| by_name("hostname"));
-    Found {
+    ConnectionSettings {
         line: call.line,
         what: format!("{}()", name(call)),
         driver: Driver::Family("php-mysqli"),
@@ -247,7 +255,7 @@ fn flags(node: &Node, source: &Source, settings: &mut Vec<Setting>) {
             for name in names.split('|') {
                 match name.trim_start_matches('\\') {
                     name @ ("MYSQLI_CLIENT_SSL" | "MYSQLI_CLIENT_SSL_DONT_VERIFY_SERVER_CERT") => {
-                        settings.push(Setting::new(name, Given::Flag(true), node.line));
+                        settings.push(Setting::new(name, SettingValue::Flag(true), node.line));
                     }
                     name if HARMLESS.contains(&name) => {}
                     _ => settings.push(obstacle(node.line, "one of the flags is none that is known")),
@@ -305,7 +313,7 @@ fn tree_of<'t>(
     keys: &mut Vec<&'t str>,
     why: Option<&str>,
     source: &Source,
-    all: &mut Vec<Found>,
+    all: &mut Vec<ConnectionSettings>,
 ) {
     match &node.value {
         Value::Map(entries) => {
@@ -332,7 +340,7 @@ fn tree_of<'t>(
     }
 }
 
-fn of_laravel(what: &str, node: &Node, entries: &[Entry], source: &Source) -> Found {
+fn of_laravel(what: &str, node: &Node, entries: &[Entry], source: &Source) -> ConnectionSettings {
     const HARMLESS: [&str; 16] = [
         "driver",
         "host",
@@ -359,8 +367,9 @@ fn of_laravel(what: &str, node: &Node, entries: &[Entry], source: &Source) -> Fo
                 let mut socket = Vec::new();
                 flatten("unix_socket", &entry.node, &Php { source }, &mut socket);
                 // As the framework writes it: `env('DB_SOCKET', '')`, which is empty where nobody says otherwise.
-                settings
-                    .extend(socket.into_iter().filter(|setting| !matches!(setting.given, Given::Unread(_))));
+                settings.extend(
+                    socket.into_iter().filter(|setting| !matches!(setting.given, SettingValue::Unread(_))),
+                );
             }
             // `'url' => env('DB_URL')` of Laravel's own file: its parameters are options too.
             "url" if entry.node.value != Value::Null => {
@@ -380,7 +389,7 @@ fn of_laravel(what: &str, node: &Node, entries: &[Entry], source: &Source) -> Fo
         }
     }
     let host = node.get("host").and_then(Node::text).unwrap_or_default().to_owned();
-    Found {
+    ConnectionSettings {
         line: node.line,
         what: what.to_owned(),
         driver: Driver::Family("php-pdo"),
@@ -433,7 +442,7 @@ fn wordpress(source: &Source, read: &mut Read) {
         settings.push(obstacle(host.line, "DB_HOST is set more than once"));
     }
     // Drop-ins may connect in a way of their own; they stand in wp-content/db.php, and not here.
-    read.found.push(Found {
+    read.found.push(ConnectionSettings {
         line: host.line,
         what: "DB_HOST (WordPress)".into(),
         driver: Driver::Family("php-mysqli"),
@@ -445,7 +454,7 @@ fn wordpress(source: &Source, read: &mut Read) {
 }
 
 /// Without what PHP takes for false: that is what `array_filter` leaves out.
-fn filtered(node: &Node) -> Meant {
+fn filtered(node: &Node) -> ResolvedNode {
     let is_false = |value: &Value| match value {
         Value::Null | Value::Bool(false) => true,
         Value::Number(number) => number == "0",
@@ -455,10 +464,10 @@ fn filtered(node: &Node) -> Meant {
     match &node.value {
         Value::Map(entries) => {
             let left = entries.iter().filter(|entry| !is_false(&entry.node.value)).cloned().collect();
-            Meant::Node(Node::new(node.line, Value::Map(left)))
+            ResolvedNode::Node(Node::new(node.line, Value::Map(left)))
         }
-        Value::List(items) if items.is_empty() => Meant::Node(node.clone()),
-        _ => Meant::unread("what is left of the options is not known"),
+        Value::List(items) if items.is_empty() => ResolvedNode::Node(node.clone()),
+        _ => ResolvedNode::unread("what is left of the options is not known"),
     }
 }
 
@@ -467,13 +476,13 @@ struct Php<'a> {
 }
 
 impl Meaning for Php<'_> {
-    fn number(&self, text: &str) -> Given {
-        Given::Text(text.to_owned())
+    fn number(&self, text: &str) -> SettingValue {
+        SettingValue::Text(text.to_owned())
     }
 
     /// PDO makes 0 of it, which is off.
-    fn null(&self, _: &str) -> Option<Given> {
-        Some(Given::Unread("what null does here was not measured".into()))
+    fn null(&self, _: &str) -> Option<SettingValue> {
+        Some(SettingValue::Unread("what null does here was not measured".into()))
     }
 
     /// Of an array of attributes: each is a constant of PDO's. What a number stands for differs between builds.
@@ -481,11 +490,11 @@ impl Meaning for Php<'_> {
         attribute(written)
     }
 
-    fn of(&self, key: &str, node: &Node) -> Meant {
+    fn of(&self, key: &str, node: &Node) -> ResolvedNode {
         match &node.value {
             Value::Name(name) if name.starts_with('$') || !name.contains("::") => meant(self.source, name),
             // A constant for the value of an attribute that has nothing to do with TLS: `PDO::ERRMODE_EXCEPTION`.
-            Value::Name(name) => Meant::unread(format!("what {name} is was not measured")),
+            Value::Name(name) => ResolvedNode::unread(format!("what {name} is was not measured")),
             // Laravel takes out what is empty.
             Value::Call { name, args, named }
                 if matches!(name.as_str(), "array_filter" | "array") && key == "..." =>
@@ -493,23 +502,23 @@ impl Meaning for Php<'_> {
                 match (args.as_slice(), named.as_slice()) {
                     ([only], []) if name == "array_filter" => filtered(only),
                     ([], _) if name == "array" => {
-                        Meant::Node(Node::new(node.line, Value::Map(named.clone())))
+                        ResolvedNode::Node(Node::new(node.line, Value::Map(named.clone())))
                     }
-                    _ => Meant::unread("the options are code"),
+                    _ => ResolvedNode::unread("the options are code"),
                 }
             }
             Value::Call { name, args, .. } if matches!(name.as_str(), "env" | "getenv") => {
                 let variable = args.first().and_then(Node::text).unwrap_or("a variable");
-                Meant::unread(format!("it is taken from the environment: {variable}"))
+                ResolvedNode::unread(format!("it is taken from the environment: {variable}"))
             }
             Value::Call { name, args, .. } if name == "base_path" || name == "storage_path" => {
                 match args.first() {
-                    Some(path) => Meant::Node(path.clone()),
-                    None => Meant::Given(Given::Content),
+                    Some(path) => ResolvedNode::Node(path.clone()),
+                    None => ResolvedNode::Value(SettingValue::Content),
                 }
             }
-            Value::Call { name, .. } => Meant::unread(format!("it is what {name}() returns")),
-            _ => Meant::unread("its value is code"),
+            Value::Call { name, .. } => ResolvedNode::unread(format!("it is what {name}() returns")),
+            _ => ResolvedNode::unread("its value is code"),
         }
     }
 }

@@ -4,7 +4,9 @@
 use formats::settings::pairs::{self, Pair};
 
 use super::{Form, ends};
-use crate::config::{Driver, Found, Given, Read, Setting, SettingsError, is_about_tls, obstacle, urls};
+use crate::config::{
+    ConnectionSettings, Driver, Read, Setting, SettingValue, SettingsError, is_about_tls, obstacle, urls,
+};
 
 pub(super) const PROPERTIES: Form =
     Form { id: "properties", name: "a properties file", fits: |name| ends(name, &[".properties"]), read };
@@ -138,7 +140,12 @@ pub(in crate::config) fn is_laid_under(name: &str, over: &str) -> bool {
 
 /// The line of another of Spring's files that speaks of the data source of this connection; the file is read as far as it can be, and
 /// one that cannot may speak of it.
-pub(in crate::config) fn spoken_of(found: &Found, name: &str, bytes: &[u8], is_under: bool) -> Option<usize> {
+pub(in crate::config) fn spoken_of(
+    found: &ConnectionSettings,
+    name: &str,
+    bytes: &[u8],
+    is_under: bool,
+) -> Option<usize> {
     let front = front_of(&found.what);
     if front.is_empty() {
         return None;
@@ -221,7 +228,7 @@ fn front_of(key: &str) -> String {
 }
 
 /// What stands beside a URL and reaches the driver too.
-fn beside(url: &Pair, front: &str, pairs: &[Pair], found: &mut Found) {
+fn beside(url: &Pair, front: &str, pairs: &[Pair], found: &mut ConnectionSettings) {
     // A data source of a framework has words of its own; of any other map only what sounds like TLS is one too many.
     let is_known = folded(front).contains("datasource");
     let folded_front = folded(front);
@@ -288,17 +295,17 @@ fn shown(key: &str) -> &str {
 }
 
 /// One more property. Whether it or the URL counts is another matter with each driver.
-fn add(found: &mut Found, key: &str, value: &str, line: usize) {
+fn add(found: &mut ConnectionSettings, key: &str, value: &str, line: usize) {
     let is_same = |setting: &&Setting| setting.key.eq_ignore_ascii_case(key);
     if let Some(other) = found.settings.iter().find(is_same) {
-        if other.given != Given::Text(value.to_owned()) {
+        if other.given != SettingValue::Text(value.to_owned()) {
             found.settings.push(obstacle(line, &format!("{} stands in the URL and beside it", shown(key))));
         }
         return;
     }
     if matches!(found.driver, Driver::Family("connector-j" | "mariadb-connector-j") | Driver::Unknown { .. })
     {
-        found.settings.push(Setting::new(key, Given::Text(value.to_owned()), line));
+        found.settings.push(Setting::new(key, SettingValue::Text(value.to_owned()), line));
     } else {
         found.settings.push(obstacle(line, "properties stand beside a URL of another kind"));
     }

@@ -8,10 +8,11 @@ use formats::settings::{Entry, Node, Value};
 
 use super::{Form, ends, loose};
 use crate::config::nodes::{
-    Meaning, Meant, args, entries, flatten, followed, layer, meant, name, options, text_of, words,
+    Meaning, ResolvedNode, args, entries, flatten, followed, layer, meant, name, options, text_of, words,
 };
 use crate::config::{
-    Driver, Found, Given, Read, Setting, SettingsError, Style, Unread, is_about_tls, obstacle, urls,
+    ConnectionSettings, Driver, Read, Setting, SettingValue, SettingsError, Style, Unread, is_about_tls,
+    obstacle, urls,
 };
 
 pub(super) const PYTHON: Form =
@@ -66,7 +67,7 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
             }
             entries(words(call), &meaning, &mut settings);
             of_class(full.as_deref().unwrap_or_default(), call.line, &mut settings);
-            read.found.push(Found {
+            read.found.push(ConnectionSettings {
                 line: call.line,
                 what: format!("{}()", name(call)),
                 driver: Driver::Family(family),
@@ -124,7 +125,7 @@ fn of_class(full: &str, line: usize, settings: &mut Vec<Setting>) {
             if settings.iter().any(|setting| setting.key == SWITCH) {
                 settings.push(obstacle(line, "use_pure is no word of this class"));
             } else {
-                settings.push(Setting::new(SWITCH, Given::Flag(true), line));
+                settings.push(Setting::new(SWITCH, SettingValue::Flag(true), line));
             }
         }
         "mysql.connector.aio.connect" => {
@@ -517,7 +518,7 @@ fn of_alias(
                 // Flags that the engine sets besides change what the C extension does with them, and nothing of the pure one.
                 let is_pure = settings
                     .iter()
-                    .any(|setting| setting.key == "use_pure" && setting.given == Given::Flag(true));
+                    .any(|setting| setting.key == "use_pure" && setting.given == SettingValue::Flag(true));
                 if family == "mysql-connector-python"
                     && !is_pure
                     && settings.iter().any(|setting| is_about_tls(&setting.key))
@@ -533,7 +534,7 @@ fn of_alias(
     if let Some(why) = change {
         settings.push(obstacle(why.line, &why.text));
     }
-    read.found.push(Found {
+    read.found.push(ConnectionSettings {
         line: alias.line,
         what,
         driver: Driver::Family(family),
@@ -554,32 +555,32 @@ struct Python<'a> {
 }
 
 impl Meaning for Python<'_> {
-    fn of(&self, key: &str, node: &Node) -> Meant {
+    fn of(&self, key: &str, node: &Node) -> ResolvedNode {
         match &node.value {
             Value::Name(name) => {
                 if let Some(constant) = name.strip_prefix("ssl.").filter(|name| name.starts_with("CERT_")) {
-                    return Meant::Given(Given::Text(constant.into()));
+                    return ResolvedNode::Value(SettingValue::Text(constant.into()));
                 }
                 // A context may be changed after it is made: by its name.
                 match self.context_of_name(key, name) {
-                    Some(settings) => Meant::Settings(settings),
+                    Some(settings) => ResolvedNode::Settings(settings),
                     None => meant(self.source, name),
                 }
             }
             Value::Call { name: call, named, args } => {
                 if let Some(settings) = self.context(key, node) {
-                    return Meant::Settings(settings);
+                    return ResolvedNode::Settings(settings);
                 }
                 // `dict(a=1)` is `{"a": 1}`; `Path("/ca")` and `str("/ca")` are their text.
                 match (call.as_str(), args.as_slice()) {
-                    ("dict", []) => Meant::Node(Node::new(node.line, Value::Map(named.clone()))),
+                    ("dict", []) => ResolvedNode::Node(Node::new(node.line, Value::Map(named.clone()))),
                     ("str" | "Path" | "pathlib.Path", [only]) if named.is_empty() => {
-                        Meant::Node(only.clone())
+                        ResolvedNode::Node(only.clone())
                     }
-                    _ => Meant::unread(format!("it is what {call}() returns")),
+                    _ => ResolvedNode::unread(format!("it is what {call}() returns")),
                 }
             }
-            _ => Meant::unread("its value is code"),
+            _ => ResolvedNode::unread("its value is code"),
         }
     }
 }
@@ -604,7 +605,7 @@ impl Python<'_> {
         if self.in_context.replace(true) {
             return None;
         }
-        let mut all = vec![Setting::new(key, Given::Text(MADE.into()), node.line)];
+        let mut all = vec![Setting::new(key, SettingValue::Text(MADE.into()), node.line)];
         let is_server =
             |arg: &Node| name(arg) == "ssl.Purpose.SERVER_AUTH" && matches!(arg.value, Value::Name(_));
         if args(node).iter().any(|arg| !is_server(arg)) {
@@ -620,8 +621,12 @@ impl Python<'_> {
             }
         }
         if !verifies {
-            all.push(Setting::new(format!("{key}.check_hostname"), Given::Flag(false), node.line));
-            all.push(Setting::new(format!("{key}.verify_mode"), Given::Text("CERT_NONE".into()), node.line));
+            all.push(Setting::new(format!("{key}.check_hostname"), SettingValue::Flag(false), node.line));
+            all.push(Setting::new(
+                format!("{key}.verify_mode"),
+                SettingValue::Text("CERT_NONE".into()),
+                node.line,
+            ));
         }
         self.in_context.set(false);
         Some(all)
@@ -655,7 +660,7 @@ impl Python<'_> {
                     match &node.value {
                         // As it is made already.
                         Value::Bool(true) => {}
-                        Value::Bool(false) => all.push(Setting::new(inner, Given::Flag(false), line)),
+                        Value::Bool(false) => all.push(Setting::new(inner, SettingValue::Flag(false), line)),
                         _ => unclear(&mut all),
                     }
                 }
@@ -666,7 +671,7 @@ impl Python<'_> {
                         Value::Name(name) if name == "ssl.CERT_REQUIRED" => {}
                         Value::Name(name) if name.starts_with("ssl.CERT_") => {
                             let word = name.trim_start_matches("ssl.");
-                            all.push(Setting::new(inner, Given::Text(word.into()), line));
+                            all.push(Setting::new(inner, SettingValue::Text(word.into()), line));
                         }
                         _ => unclear(&mut all),
                     }

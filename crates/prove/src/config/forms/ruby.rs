@@ -6,8 +6,10 @@ use formats::settings::code::{self, Language, Source};
 use formats::settings::{Node, Value};
 
 use super::{Form, ends, loose};
-use crate::config::nodes::{Meaning, Meant, args, entries, followed, meant, name, options, text_of, words};
-use crate::config::{Driver, Found, Read, SettingsError, Style, Unread, obstacle};
+use crate::config::nodes::{
+    Meaning, ResolvedNode, args, entries, followed, meant, name, options, text_of, words,
+};
+use crate::config::{ConnectionSettings, Driver, Read, SettingsError, Style, Unread, obstacle};
 
 pub(super) const RUBY: Form =
     Form { id: "ruby", name: "a file of Ruby", fits: |name| ends(name, &[".rb", ".ru", ".rake"]), read };
@@ -48,7 +50,7 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
         if let Some(line) = source.first_line_of("Mysql2::Client.default_query_options") {
             settings.push(obstacle(line, "the options that every client begins with are changed"));
         }
-        read.found.push(Found {
+        read.found.push(ConnectionSettings {
             line: call.line,
             what: name(call).to_owned(),
             driver: Driver::Family("ruby-mysql2"),
@@ -79,12 +81,14 @@ struct Ruby<'a> {
 }
 
 impl Meaning for Ruby<'_> {
-    fn of(&self, _: &str, node: &Node) -> Meant {
+    fn of(&self, _: &str, node: &Node) -> ResolvedNode {
         match &node.value {
-            Value::Name(name) if name.starts_with("ENV") => Meant::unread("it is taken from the environment"),
+            Value::Name(name) if name.starts_with("ENV") => {
+                ResolvedNode::unread("it is taken from the environment")
+            }
             Value::Name(name) => meant(self.source, name),
-            Value::Call { name, .. } => Meant::unread(format!("it is what {name}() returns")),
-            _ => Meant::unread("its value is code"),
+            Value::Call { name, .. } => ResolvedNode::unread(format!("it is what {name}() returns")),
+            _ => ResolvedNode::unread("its value is code"),
         }
     }
 }

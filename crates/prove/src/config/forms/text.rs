@@ -3,7 +3,7 @@
 use formats::settings::{self, with_holes};
 
 use super::Form;
-use crate::config::{Found, Read, SettingsError, is_about_tls, obstacle, urls};
+use crate::config::{ConnectionSettings, Read, SettingsError, is_about_tls, obstacle, urls};
 
 pub(super) const TEXT: Form = Form {
     id: "text",
@@ -17,7 +17,7 @@ const AROUND: [char; 10] = ['"', '\'', '`', '<', '>', ',', ' ', '\t', '(', ')'];
 
 fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
     let text = settings::text(bytes)?;
-    let mut found: Vec<Found> = Vec::new();
+    let mut found: Vec<ConnectionSettings> = Vec::new();
     let mut beside = None;
     for (index, line) in text.lines().enumerate() {
         let line = with_holes(line, false);

@@ -6,8 +6,8 @@ use formats::settings::{Node, Value, yaml};
 use super::env::{environment, names_a_connection};
 use super::properties::java;
 use super::{Form, ends};
-use crate::config::nodes::{Meaning, Meant, options, text_of};
-use crate::config::{Driver, Found, Given, Read, SettingsError, Style, Unread, obstacle};
+use crate::config::nodes::{Meaning, ResolvedNode, options, text_of};
+use crate::config::{ConnectionSettings, Driver, Read, SettingValue, SettingsError, Style, Unread, obstacle};
 
 pub(super) const YAML: Form =
     Form { id: "yaml", name: "a YAML file", fits: |name| ends(name, &[".yml", ".yaml"]), read };
@@ -152,15 +152,17 @@ fn is_rails(node: &Node) -> bool {
 struct Rails;
 
 impl Meaning for Rails {
-    fn of(&self, _: &str, node: &Node) -> Meant {
+    fn of(&self, _: &str, node: &Node) -> ResolvedNode {
         match &node.value {
-            Value::Name(symbol) => Meant::Given(Given::Text(symbol.trim_start_matches(':').to_owned())),
-            _ => Meant::unread("its value is code, or has a tag of its own"),
+            Value::Name(symbol) => {
+                ResolvedNode::Value(SettingValue::Text(symbol.trim_start_matches(':').to_owned()))
+            }
+            _ => ResolvedNode::unread("its value is code, or has a tag of its own"),
         }
     }
 }
 
-fn of_rails(what: &str, node: &Node) -> Found {
+fn of_rails(what: &str, node: &Node) -> ConnectionSettings {
     let driver = match node.get("adapter").and_then(Node::text) {
         Some("mysql2") => Driver::Family("ruby-mysql2"),
         _ => Driver::Unknown { why: "its driver is not in the matrix".into(), one_of: vec![] },
@@ -172,7 +174,7 @@ fn of_rails(what: &str, node: &Node) -> Found {
             *setting = obstacle(setting.line, "a URL may say more than stands here, and counts more");
         }
     }
-    Found {
+    ConnectionSettings {
         line: node.line,
         what: what.to_owned(),
         driver,

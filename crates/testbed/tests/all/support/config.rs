@@ -1,7 +1,7 @@
 //! Settings as applications have them, and every mode of every driver written down in one.
 #![allow(dead_code)] // Each test binary uses its part.
 
-use prove::client::{Client, Is, Spelt};
+use prove::client::{Client, ExpectedValue, Spelt};
 use prove::clients::CLIENTS;
 use prove::config::{Style, style};
 
@@ -55,10 +55,11 @@ fn mode_file(client: &'static Client, spelt: &Spelt) -> Option<ModeFile> {
     let mut words = Vec::new();
     let python = |call: &str| {
         // A context that is weakened takes more lines, which nobody is ever told to write.
-        let has = |wanted: (&str, Is)| spelt.settings.contains(&wanted);
-        let is_context = spelt.settings.iter().any(|(name, is)| *name == "ssl" && matches!(is, Is::Word(_)));
-        let checks_nothing = has(("ssl.verify_mode", Is::Word("CERT_NONE")));
-        let is_weakened = is_context && (checks_nothing || has(("ssl.check_hostname", Is::Off)));
+        let has = |wanted: (&str, ExpectedValue)| spelt.settings.contains(&wanted);
+        let is_context =
+            spelt.settings.iter().any(|(name, is)| *name == "ssl" && matches!(is, ExpectedValue::Word(_)));
+        let checks_nothing = has(("ssl.verify_mode", ExpectedValue::Word("CERT_NONE")));
+        let is_weakened = is_context && (checks_nothing || has(("ssl.check_hostname", ExpectedValue::Off)));
         let mut lines = lines(Style::Python).join(" ");
         let mut before = String::new();
         if is_weakened {

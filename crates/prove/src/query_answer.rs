@@ -3,7 +3,7 @@
 
 /// The kinds of answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Asked {
+pub enum QueryAnswer {
     /// One row: names of columns with their values.
     Settings(Vec<(String, String)>),
     /// Rows: what a person who connects by hand reads.
@@ -49,7 +49,7 @@ const SETTINGS: &[(&str, &str)] = &[
 ];
 
 /// Reads as much of a query as it takes to answer it.
-pub fn asked(sql: &[u8], version: &str) -> Asked {
+pub fn asked(sql: &[u8], version: &str) -> QueryAnswer {
     let text = String::from_utf8_lossy(sql);
     let text = bare(&text);
     let word: String =
@@ -57,13 +57,13 @@ pub fn asked(sql: &[u8], version: &str) -> Asked {
     let rest = text.get(word.len()..).unwrap_or_default().trim();
     match word.as_str() {
         // Seen: mysql 9.7.4 asks this first, expects to be told that it is unknown, and does not fetch an answer.
-        "SELECT" if rest == "$$" => Asked::Unknown,
+        "SELECT" if rest == "$$" => QueryAnswer::Unknown,
         // Seen: mysqldump 9.7.4 and mariadb-dump 10.11.19 read columns that a page has not got, and end with SIGSEGV.
-        "SELECT" if rest.to_ascii_lowercase().contains("information_schema") => Asked::Nothing,
-        "SHOW" | "DESCRIBE" | "DESC" => Asked::Nothing,
-        "SELECT" => settings(rest, version).map_or(Asked::Page, Asked::Settings),
-        "WITH" | "TABLE" => Asked::Page,
-        _ => Asked::Done,
+        "SELECT" if rest.to_ascii_lowercase().contains("information_schema") => QueryAnswer::Nothing,
+        "SHOW" | "DESCRIBE" | "DESC" => QueryAnswer::Nothing,
+        "SELECT" => settings(rest, version).map_or(QueryAnswer::Page, QueryAnswer::Settings),
+        "WITH" | "TABLE" => QueryAnswer::Page,
+        _ => QueryAnswer::Done,
     }
 }
 
@@ -112,12 +112,12 @@ fn setting(item: &str, version: &str) -> Option<(String, String)> {
 mod tests {
     use super::*;
 
-    fn check(sql: &str, wanted: &Asked) {
+    fn check(sql: &str, wanted: &QueryAnswer) {
         assert_eq!(asked(sql.as_bytes(), "10.11.19-MariaDB"), *wanted, "{sql}");
     }
 
-    fn row(pairs: &[(&str, &str)]) -> Asked {
-        Asked::Settings(pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect())
+    fn row(pairs: &[(&str, &str)]) -> QueryAnswer {
+        QueryAnswer::Settings(pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect())
     }
 
     #[test]
@@ -137,8 +137,8 @@ mod tests {
         check("select @@version_comment limit 1", &row(&[("@@version_comment", "sealion's rogue server")]));
         check("SELECT VERSION()", &row(&[("VERSION()", "10.11.19-MariaDB")]));
         check("SELECT @@global.something_new x;", &row(&[("x", "0")]));
-        check("select $$", &Asked::Unknown);
-        check("/*!40103 SET TIME_ZONE='+00:00' */", &Asked::Done);
+        check("select $$", &QueryAnswer::Unknown);
+        check("/*!40103 SET TIME_ZONE='+00:00' */", &QueryAnswer::Done);
         check("/*!50700 SELECT @@autocommit", &row(&[("@@autocommit", "1")]));
     }
 
@@ -153,14 +153,14 @@ mod tests {
             "SELECT @@",
             "select @@a b c d",
         ] {
-            check(sql, &Asked::Page);
+            check(sql, &QueryAnswer::Page);
         }
         for sql in ["", "SET NAMES utf8mb4", "/*", "/* never ended", "/*!", "COMMIT", "\u{e9}"] {
-            check(sql, &Asked::Done);
+            check(sql, &QueryAnswer::Done);
         }
         for sql in ["show tables", "SELECT a, b FROM INFORMATION_SCHEMA.FILES", "DESC t"] {
-            check(sql, &Asked::Nothing);
+            check(sql, &QueryAnswer::Nothing);
         }
-        assert_eq!(asked(b"\xff\xfe\xfd", ""), Asked::Done);
+        assert_eq!(asked(b"\xff\xfe\xfd", ""), QueryAnswer::Done);
     }
 }

@@ -1,21 +1,21 @@
 //! The MySQL client: dial, greeting, TLS, login, statements.
 
-use std::io::{self, Read, Write};
+mod channel;
+mod login;
+mod session;
+
 use std::net::SocketAddr;
-use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use wire::login::CHARSET_UTF8MB4;
-use wire::packet::{BEFORE_LOGIN_BYTES_MAX, HEADER_BYTES, PAYLOAD_BYTES_MAX, write_payload};
+use wire::packet::{BEFORE_LOGIN_BYTES_MAX, HEADER_BYTES, PAYLOAD_BYTES_MAX};
 use wire::prepared::{Cell, Parameter, PrepareOk};
 use wire::{
-    AnswerReader, AuthAnswer, Capabilities, ColumnDef, ErrPacket, FirstPacket, Greeting, HandshakeResponse,
-    OkPacket, PacketBuffer, SslRequest, TextEvent, TextResponse, TextRow, command, greeting,
+    AuthAnswer, Capabilities, ColumnDef, ErrPacket, Greeting, OkPacket, PacketBuffer, TextEvent,
+    TextResponse, TextRow, command,
 };
-use zeroize::{Zeroize, Zeroizing};
 
-use crate::auth::{AuthStop, Channel, Exchange, Turn};
+use crate::auth::Channel;
 use crate::dial::{Socket, Traffic};
 use crate::error::{Doing, NetError, TlsFault};
 use crate::options::{ConnectOptions, Endpoint};
@@ -23,104 +23,19 @@ use crate::rows::Rows;
 use crate::tls;
 use crate::tls_info::{TlsInfo, Verified};
 
+pub use session::Session;
+
+use channel::{PacketChannel, Stream};
+use login::{log_in, read_greeting, request, start_tls, wanted_capabilities};
+
 /// One read of the socket takes up to this much; a TLS record fits once.
 const READ_BYTES: usize = 32 * 1024;
 /// And before the login is over, where packets are short: the room is cleared before each read.
 const LOGIN_READ_BYTES: usize = 2 * 1024;
-/// A login has at most a switch, a key and two more turns; a server that goes on longer plays games.
-const AUTH_TURNS_MAX: usize = 8;
 /// [`Client::query`] keeps no more than this in memory; [`Client::query_each`] has no limit.
 const ROWS_BYTES_MAX: usize = 256 << 20;
 /// Bit 4 of the extended capabilities: `MARIADB_CLIENT_CACHE_METADATA` (MariaDB, "Connection").
 const MARIADB_CACHE_METADATA: u32 = 1 << 4;
-
-#[derive(Debug)]
-enum Stream {
-    Plain(Socket),
-    Tls(tls::Session),
-}
-
-impl Stream {
-    fn socket(&self) -> &Socket {
-        match self {
-            Self::Plain(socket) => socket,
-            Self::Tls(stream) => stream.socket(),
-        }
-    }
-
-    fn socket_mut(&mut self) -> &mut Socket {
-        match self {
-            Self::Plain(socket) => socket,
-            Self::Tls(stream) => stream.socket_mut(),
-        }
-    }
-
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Plain(socket) => socket.read(buffer),
-            Self::Tls(stream) => stream.read(buffer),
-        }
-    }
-
-    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        match self {
-            Self::Plain(socket) => socket.write_all(bytes),
-            Self::Tls(stream) => stream.write_all(bytes),
-        }
-    }
-}
-
-/// Packets over a stream; its buffers are reused.
-#[derive(Debug)]
-struct Channelled {
-    stream: Stream,
-    incoming: PacketBuffer,
-    /// Room that a read is given.
-    read_bytes: usize,
-    outgoing: Vec<u8>,
-    /// The number that the next packet, ours or theirs, must carry.
-    sequence: u8,
-    endpoint: Arc<str>,
-    timeout: Duration,
-}
-
-impl Channelled {
-    fn doing(&self, doing: &'static str) -> Doing<'_> {
-        Doing { endpoint: &self.endpoint, step: doing, after: self.timeout }
-    }
-
-    fn send(&mut self, payload: &[u8], doing: &'static str) -> Result<(), NetError> {
-        self.outgoing.clear();
-        write_payload(&mut self.outgoing, &mut self.sequence, payload);
-        let written = self.stream.write_all(&self.outgoing);
-        written.map_err(|error| self.doing(doing).io(&error))
-    }
-
-    /// Reads until a packet is complete. Its bytes are in `incoming` until the next call.
-    fn receive(&mut self, doing: &'static str) -> Result<&[u8], NetError> {
-        let about = Doing { endpoint: &self.endpoint, step: doing, after: self.timeout };
-        // Two steps, because the borrow checker (Rust 1.88) cannot see that a loop returns the packet it found.
-        while !self.incoming.has_packet().map_err(|error| about.wire(&error))? {
-            let stream = &mut self.stream;
-            let count = self
-                .incoming
-                .push_with(self.read_bytes, |room| stream.read(room))
-                .map_err(|error| about.io(&error))?;
-            if count == 0 {
-                return Err(about.closed());
-            }
-        }
-        let packet = self.incoming.next_packet().map_err(|error| about.wire(&error))?;
-        let Some(packet) = packet else { return Err(about.closed()) };
-        // An error may come at any time (killed, idle for too long) and then does not count along.
-        if packet.first_sequence != self.sequence && packet.payload.first() != Some(&0xff) {
-            let (expected, seen) = (self.sequence, packet.first_sequence);
-            return Err(about.wire(&wire::WireError::OutOfOrder { expected, seen }));
-        }
-        self.sequence = packet.last_sequence.wrapping_add(1);
-        Ok(packet.payload)
-    }
-}
 
 /// How long the parts of a login took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -221,7 +136,7 @@ impl Connector {
 /// A session that is logged in. Dropping it closes the socket; [`Client::quit`] says goodbye first.
 #[derive(Debug)]
 pub struct Client {
-    channel: Channelled,
+    channel: PacketChannel,
     greeting: Greeting,
     tls: Option<TlsInfo>,
     capabilities: Capabilities,
@@ -248,7 +163,7 @@ impl Client {
         let socket = Socket::connect(&options.endpoint, deadline, options.given_up.clone())
             .map_err(|error| dialling.io(&error))?;
         let mut timings = ConnectTimings { dial: started.elapsed(), ..ConnectTimings::default() };
-        let mut channel = Channelled {
+        let mut channel = PacketChannel {
             stream: Stream::Plain(socket),
             incoming: PacketBuffer::new(BEFORE_LOGIN_BYTES_MAX),
             read_bytes: LOGIN_READ_BYTES,
@@ -652,73 +567,6 @@ pub struct Prepared {
     pub cells: Vec<Cell>,
 }
 
-/// A session whose bytes an event loop reads and writes: plain, or inside TLS. Nothing waits.
-#[derive(Debug)]
-pub struct Session {
-    stream: Stream,
-    capabilities: Capabilities,
-    caches_metadata: bool,
-}
-
-impl Session {
-    pub fn answers(&self) -> AnswerReader {
-        AnswerReader::new(self.capabilities, self.caches_metadata)
-    }
-
-    pub fn is_tls(&self) -> bool {
-        matches!(self.stream, Stream::Tls(_))
-    }
-
-    /// Since the connection was dialled.
-    pub fn traffic(&self) -> Traffic {
-        self.stream.socket().traffic()
-    }
-
-    /// Where its bytes go as they are, for who sends those of several sessions by one call; [`Session::was_sent`] is told of them.
-    /// `None` inside TLS.
-    pub fn clear_text_socket(&self) -> Option<BorrowedFd<'_>> {
-        match &self.stream {
-            Stream::Plain(socket) => Some(socket.as_fd()),
-            Stream::Tls(_) => None,
-        }
-    }
-
-    /// So many bytes were sent on its clear-text socket.
-    pub fn was_sent(&mut self, bytes: usize) {
-        self.stream.socket_mut().was_sent(bytes);
-    }
-
-    /// Something was taken that the socket had no room for yet: the next read sends it.
-    pub fn holds_back(&self) -> bool {
-        matches!(&self.stream, Stream::Tls(stream) if stream.holds_back())
-    }
-}
-
-impl AsFd for Session {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.stream.socket().as_fd()
-    }
-}
-
-impl Read for Session {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.stream.read(buffer)
-    }
-}
-
-impl Write for Session {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &mut self.stream {
-            Stream::Plain(socket) => socket.write(bytes),
-            Stream::Tls(stream) => stream.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 enum Seen<'a> {
     Columns,
     Column(&'a str),
@@ -735,133 +583,4 @@ fn infile(about: &Doing<'_>) -> NetError {
     about.misbehaved(
         "it requested a file of this machine (LOCAL INFILE), which sealion never offers; nothing was sent",
     )
-}
-
-fn read_greeting(channel: &mut Channelled) -> Result<Greeting, NetError> {
-    const DOING: &str = "waiting for the greeting";
-    let first = greeting::parse(channel.receive(DOING)?);
-    let about = channel.doing(DOING);
-    let greeting = match first.map_err(|error| about.wire(&error))? {
-        FirstPacket::Refused(error) => return Err(about.refused(error)),
-        FirstPacket::Greeting(greeting) => greeting,
-    };
-    let needed = Capabilities::PROTOCOL_41 | Capabilities::SECURE_CONNECTION;
-    if !greeting.capabilities.contains(needed) {
-        return Err(NetError::Unsupported {
-            endpoint: channel.endpoint.to_string(),
-            why: format!("its version {} speaks a protocol from before MySQL 4.1", greeting.version_text()),
-            next: "use the client that came with that server",
-        });
-    }
-    Ok(greeting)
-}
-
-fn wanted_capabilities(options: &ConnectOptions, greeting: &Greeting) -> Capabilities {
-    let always = Capabilities::LONG_PASSWORD | Capabilities::PROTOCOL_41 | Capabilities::SECURE_CONNECTION;
-    let where_offered = Capabilities::LONG_FLAG
-        | Capabilities::TRANSACTIONS
-        | Capabilities::MULTI_RESULTS
-        | Capabilities::PS_MULTI_RESULTS
-        | Capabilities::PLUGIN_AUTH
-        | Capabilities::PLUGIN_AUTH_LENENC_DATA
-        | Capabilities::CONNECT_ATTRS
-        | Capabilities::DEPRECATE_EOF;
-    let database =
-        if options.database.is_some() { Capabilities::CONNECT_WITH_DB } else { Capabilities::default() };
-    always | database | (where_offered & greeting.capabilities)
-}
-
-fn request(capabilities: Capabilities, mariadb_capabilities: u32) -> SslRequest {
-    SslRequest { capabilities, mariadb_capabilities, max_packet_bytes: 1 << 24, charset: CHARSET_UTF8MB4 }
-}
-
-fn start_tls(
-    mut channel: Channelled,
-    context: &tls::Context,
-    options: &ConnectOptions,
-    head: SslRequest,
-) -> Result<(Channelled, TlsInfo), NetError> {
-    const DOING: &str = "starting TLS";
-    let mut payload = Vec::with_capacity(32);
-    head.encode(&mut payload);
-    channel.send(&payload, DOING)?;
-    let Channelled { stream, incoming, read_bytes, outgoing, sequence, endpoint, timeout } = channel;
-    let about = Doing { endpoint: &endpoint, step: DOING, after: timeout };
-    let Stream::Plain(mut socket) = stream else {
-        return Err(about.misbehaved("TLS was to be started inside TLS"));
-    };
-    // The server must be silent now until it has our ClientHello. Bytes that somebody slipped in before TLS
-    // must never be read as if they had come over it; so they are neither dropped nor kept, they end it here.
-    let injected =
-        incoming.unread_bytes() > 0 || socket.has_unread_bytes().map_err(|error| about.io(&error))?;
-    if injected {
-        return Err(about.misbehaved("cleartext arrived between its greeting and the start of TLS"));
-    }
-    socket.expect_tls_record();
-    let (stream, info) =
-        tls::Session::begin(context, &options.tls, options.endpoint.verified_name(), socket, &about)?;
-    let stream = Stream::Tls(stream);
-    // A fresh buffer: nothing from before TLS can be in it.
-    let incoming = PacketBuffer::new(BEFORE_LOGIN_BYTES_MAX);
-    Ok((Channelled { stream, incoming, read_bytes, outgoing, sequence, endpoint, timeout }, info))
-}
-
-fn log_in(
-    channel: &mut Channelled,
-    options: &ConnectOptions,
-    greeting: &Greeting,
-    head: SslRequest,
-    protection: Channel,
-) -> Result<(), NetError> {
-    const DOING: &str = "logging in";
-    let (mut exchange, plugin, answer) = Exchange::begin(
-        options.password.as_ref(),
-        protection,
-        options.allow_public_key_retrieval,
-        greeting.auth_plugin.as_deref(),
-        &greeting.nonce,
-    );
-    let response = HandshakeResponse {
-        head,
-        user: options.user.as_bytes(),
-        auth_response: &answer,
-        database: options.database.as_deref().map(str::as_bytes),
-        auth_plugin: Some(plugin),
-        attributes: vec![
-            ("_client_name", "sealion"),
-            ("_client_version", env!("CARGO_PKG_VERSION")),
-            ("program_name", &options.program_name),
-        ],
-    };
-    let mut payload = Zeroizing::new(Vec::with_capacity(256));
-    response
-        .encode(&mut payload)
-        .map_err(|error| NetError::Usage { why: error.to_string(), next: "check user and database name" })?;
-    channel.send(&payload, DOING)?;
-    for _ in 0..AUTH_TURNS_MAX {
-        let endpoint = Arc::clone(&channel.endpoint);
-        let about = Doing { endpoint: &endpoint, step: DOING, after: channel.timeout };
-        let received = channel.receive(DOING)?;
-        let turn = match AuthAnswer::parse(received).map_err(|error| about.wire(&error))? {
-            AuthAnswer::Ok(_) => return Ok(()),
-            AuthAnswer::Err(error) => return Err(about.refused(error)),
-            AuthAnswer::Switch(switch) => exchange.switch(&switch.plugin, switch.nonce),
-            AuthAnswer::SwitchToOldPassword => exchange.switch("mysql_old_password", &[]),
-            AuthAnswer::More(data) => exchange.more(data),
-        };
-        match turn {
-            Ok(Turn::Wait) => {}
-            Ok(Turn::Send(bytes)) => {
-                let sent = channel.send(&bytes, DOING);
-                // It may have held the password.
-                channel.outgoing.zeroize();
-                sent?;
-            }
-            Err(AuthStop::PeerMisbehaved(why)) => return Err(about.misbehaved(why)),
-            Err(AuthStop::Unsupported { why, next }) => {
-                return Err(NetError::Unsupported { endpoint: endpoint.to_string(), why, next });
-            }
-        }
-    }
-    Err(channel.doing(DOING).misbehaved("the login does not end"))
 }
