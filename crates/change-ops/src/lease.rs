@@ -270,9 +270,14 @@ impl<R: change::Runner> change::Runner for LeasedRunner<'_, R> {
         self.runner.check(step, direction)
     }
 
-    fn act(&mut self, step: &model::Step, direction: change::Direction) -> Result<(), change::StepError> {
+    fn act(
+        &mut self,
+        step: &model::Step,
+        direction: change::Direction,
+        mark: Option<&str>,
+    ) -> Result<change::Acted, change::StepError> {
         self.lease.is_ours().map_err(change::StepError)?;
-        self.runner.act(step, direction)
+        self.runner.act(step, direction, mark)
     }
 
     fn verify(

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use change::{ClusterLock, Command, Direction, Driver, Journal, JournalError, Machine, Outcome, Record};
 use model::{Change, Plan, Step};
 use net::SecretString;
-use providers::transit::{self, Authority, Limits, Transit};
+use providers::{Authority, Limits, World};
 use site::OpsError;
 use trust::KeyKind;
 
@@ -84,15 +84,16 @@ pub fn open_change(access: &dyn ClusterAccess) -> Result<Option<PathBuf>, OpsErr
     Ok(journals::own(access)?.into_iter().rfind(ChangeJournal::is_open).map(|journal| journal.path))
 }
 
-fn transit<'a>(
+fn world<'a>(
     access: &'a dyn ClusterAccess,
     settings: &Settings,
     passphrase: SecretString,
     plan_id: String,
     tell: Box<dyn FnMut(&str) + 'a>,
-) -> Transit<'a> {
-    Transit {
+) -> World<'a> {
+    World {
         cluster: access.cluster_name().to_owned(),
+        topology: &providers::GALERA,
         nodes: access.nodes(),
         look: access.look(),
         authority: Authority {
@@ -124,8 +125,8 @@ pub fn plan(
     change: &Change,
 ) -> Result<Plan, OpsError> {
     nothing_open(access)?;
-    let mut transit = transit(access, settings, passphrase, String::new(), Box::new(|_| {}));
-    let problems = transit::preflight(&mut transit, change);
+    let mut world = world(access, settings, passphrase, String::new(), Box::new(|_| {}));
+    let (problems, planned) = providers::propose(&mut world, change, env!("CARGO_PKG_VERSION"));
     if !problems.is_empty() {
         let list: Vec<String> = problems.iter().map(ToString::to_string).collect();
         return Err(OpsError::Refused(format!(
@@ -134,8 +135,7 @@ pub fn plan(
             list.join("\n\n")
         )));
     }
-    transit::plan(&mut transit, change, env!("CARGO_PKG_VERSION"))
-        .map_err(|error| OpsError::Refused(format!("{change} is refused, nothing was changed\n\n{error}")))
+    planned.map_err(|error| OpsError::Refused(format!("{change} is refused, nothing was changed\n\n{error}")))
 }
 
 /// Beside an open change the cluster is in between, and every other advice would be wrong.
@@ -320,6 +320,9 @@ pub fn go_on(
     let Some((mut machine, turned)) = Machine::resume(records.iter(), wish) else {
         return Err(nothing(&copies));
     };
+    if let Command::Finished(Outcome::Refused { why, .. }) = machine.next() {
+        return Err(OpsError::Refused(format!("{command} is refused, nothing was changed\n\n{why}")));
+    }
     let turn = if turned {
         let direction = machine.direction();
         Some(journal.append(access.clock().unix_ms(), Record::Turned { direction })?)
@@ -337,7 +340,7 @@ pub fn go_on(
     )));
     {
         let shared = std::cell::RefCell::new(&mut *tell);
-        let mut transit = transit(
+        let mut world = world(
             access,
             settings,
             passphrase.clone(),
@@ -345,10 +348,10 @@ pub fn go_on(
             Box::new(|line: &str| (shared.borrow_mut())(Progress::Line(line.to_owned()))),
         );
         if let Some(line) = &turn {
-            change::Runner::copy_journal(&mut transit, journal.path(), line)
+            change::Runner::copy_journal(&mut world, journal.path(), line)
                 .map_err(|error| OpsError::Stopped(error.0))?;
         }
-        transit.revive().map_err(|error| OpsError::Stopped(error.0))?;
+        world.revive().map_err(|error| OpsError::Stopped(error.0))?;
     }
     drive(access, settings, passphrase, &lease, &mut journal, &mut machine, tell)
 }
@@ -361,8 +364,8 @@ fn keys_are_kept(
 ) -> Result<(), OpsError> {
     let begun: Vec<&Step> = chosen.plan.steps.iter().filter(|step| chosen.has_begun(&step.id)).collect();
     let nobody = SecretString::from(String::new());
-    let mut transit = transit(access, settings, nobody, chosen.plan.id.clone(), Box::new(|_| {}));
-    let (what, why) = match transit::kept_keys::missing(&mut transit, &begun) {
+    let mut world = world(access, settings, nobody, chosen.plan.id.clone(), Box::new(|_| {}));
+    let (what, why) = match providers::kept_keys::missing(&mut world, &begun) {
         Ok(missing) if missing.is_empty() => return Ok(()),
         Ok(missing) => (
             "cannot be undone any more",
@@ -404,12 +407,12 @@ fn forget_keys(
         ),
     };
     let nobody = SecretString::from(String::new());
-    let mut transit = transit(access, settings, nobody, plan.id.clone(), Box::new(|_| {}));
-    let mut told = transit::kept_keys::forget(&mut transit, &over, needed);
+    let mut world = world(access, settings, nobody, plan.id.clone(), Box::new(|_| {}));
+    let mut told = providers::kept_keys::forget(&mut world, &over, needed);
     for journal in given_up {
         let begun: Vec<&Step> =
             journal.plan.steps.iter().filter(|step| journal.has_begun(&step.id)).collect();
-        told.extend(transit::kept_keys::forget_placed(&mut transit, &journal.plan.id, &begun));
+        told.extend(providers::kept_keys::forget_placed(&mut world, &journal.plan.id, &begun));
     }
     Ok(told)
 }
@@ -438,7 +441,7 @@ impl change::driver::Watcher for Watch<'_, '_> {
         };
         match command {
             Command::Check { step, direction } => say(*step, "checking", *direction),
-            Command::Act { step, direction } => say(*step, "acting", *direction),
+            Command::Act { step, direction, .. } => say(*step, "acting", *direction),
             Command::Verify { step, direction } => say(*step, "verifying", *direction),
             Command::Append(record) => match &**record {
                 Record::Done { step, note, direction } => {
@@ -470,7 +473,7 @@ fn drive(
 ) -> Result<Finished, OpsError> {
     let plan_id = machine.plan().id.clone();
     let shared = std::cell::RefCell::new(tell);
-    let runner = transit(
+    let runner = world(
         access,
         settings,
         passphrase,
@@ -536,11 +539,11 @@ pub fn abandon(access: &dyn ClusterAccess, settings: &Settings) -> Result<Vec<St
     let records: Vec<Record> = journal.records().cloned().collect();
     let (machine, _) = Machine::resume(records.iter(), None).ok_or_else(nothing)?;
     let nobody = SecretString::from(String::new());
-    let mut transit = transit(access, settings, nobody, machine.plan().id.clone(), Box::new(|_| {}));
-    let left = transit::left_as(&mut transit, &machine);
+    let mut world = world(access, settings, nobody, machine.plan().id.clone(), Box::new(|_| {}));
+    let left = providers::left_as(&mut world, &machine);
     lease.is_ours().map_err(OpsError::Stopped)?;
     let line = journal.append(access.clock().unix_ms(), Record::Abandoned { left: left.clone() })?;
-    change::Runner::copy_journal(&mut transit, journal.path(), &line)
+    change::Runner::copy_journal(&mut world, journal.path(), &line)
         .map_err(|error| OpsError::Stopped(error.0))?;
     Ok(left)
 }
@@ -566,7 +569,7 @@ pub fn equip(
     passphrase: SecretString,
     node: &str,
 ) -> Result<(), OpsError> {
-    let mut transit = transit(access, settings, passphrase, String::new(), Box::new(|_| {}));
-    transit::equip(&mut transit, &model::NodeName::from(node))
+    let mut world = world(access, settings, passphrase, String::new(), Box::new(|_| {}));
+    providers::equip(&mut world, &model::NodeName::from(node))
         .map_err(|error| OpsError::internal(format!("cannot equip {node}"), error))
 }

@@ -17,15 +17,28 @@ pub enum StepCheck {
     Blocked(String),
 }
 
+/// How far an action came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Acted {
+    Whole,
+    /// A part of it, and it wants to be called again. The mark says what is finished by now, in the step's own words (never a
+    /// secret: it is journalled). Killed behind it, the action gets the mark and goes on from there, wherever it is resumed.
+    Part {
+        mark: String,
+    },
+}
+
 /// A step that failed; the text has what, why and next.
 #[derive(Debug, Error)]
 #[error("{0}")]
 pub struct StepError(pub String);
 
-/// Does the work of steps. The engine knows it only by these four.
+/// Does the work of steps. The engine knows it only by these.
 pub trait Runner {
     fn check(&mut self, step: &Step, direction: Direction) -> Result<StepCheck, StepError>;
-    fn act(&mut self, step: &Step, direction: Direction) -> Result<(), StepError>;
+    /// One part of the action, or all of it. `mark`: what the last part in this direction returned, in this run or in one that was
+    /// cut short. Between two parts the change can be interrupted like between two steps.
+    fn act(&mut self, step: &Step, direction: Direction, mark: Option<&str>) -> Result<Acted, StepError>;
     /// Looks anew, over new connections; returns what was seen.
     fn verify(&mut self, step: &Step, direction: Direction) -> Result<String, StepError>;
     /// Whether this runner still may write to the journal; asked before each record.
@@ -60,11 +73,12 @@ pub fn moment(machine: &Machine, command: &Command) -> Option<String> {
     };
     match command {
         Command::Check { step, direction } => name(*step, "checking", *direction),
-        Command::Act { step, direction } => name(*step, "acting", *direction),
+        Command::Act { step, direction, .. } => name(*step, "acting", *direction),
         Command::Verify { step, direction } => name(*step, "verifying", *direction),
         Command::Append(record) => match &**record {
             Record::Opened { .. } => Some("opening".into()),
             Record::Intent { step, .. } => Some(format!("{step}:announcing")),
+            Record::Progress { step, .. } => Some(format!("{step}:marking")),
             Record::Done { step, .. } => Some(format!("{step}:recording")),
             Record::Closed { .. } => Some("closing".into()),
             Record::Failed { .. } | Record::Turned { .. } | Record::Abandoned { .. } => None,
@@ -115,9 +129,16 @@ impl Driver<'_> {
                         Err(StepError(why)) => Event::Blocked { why },
                     }
                 }
-                Command::Act { step, direction } => {
-                    match self.with(machine, step, |runner, step| runner.act(step, direction)) {
-                        Ok(()) => Event::Acted,
+                Command::Act { step, direction, mark } => {
+                    match self
+                        .with(machine, step, |runner, step| runner.act(step, direction, mark.as_deref()))
+                    {
+                        Ok(Acted::Whole) => Event::Acted,
+                        // It would be called for ever, and the journal would have no end.
+                        Ok(Acted::Part { mark: same }) if mark.as_deref() == Some(&same) => {
+                            Event::Failed { why: format!("internal fault: the step stays at \"{same}\"") }
+                        }
+                        Ok(Acted::Part { mark }) => Event::PartActed { mark },
                         Err(StepError(why)) => Event::Failed { why },
                     }
                 }
@@ -161,7 +182,7 @@ mod tests {
         fn check(&mut self, _: &Step, _: Direction) -> Result<StepCheck, StepError> {
             Ok(StepCheck::Ready)
         }
-        fn act(&mut self, _: &Step, _: Direction) -> Result<(), StepError> {
+        fn act(&mut self, _: &Step, _: Direction, _: Option<&str>) -> Result<Acted, StepError> {
             self.is_over = true;
             Err(StepError("the lease was taken over".into()))
         }
@@ -181,10 +202,7 @@ mod tests {
         fn at(&mut self, _: &Machine, _: &Command) {}
     }
 
-    /// What the journal ends with, and how the run ended.
-    fn run(mut runner: Overtaken) -> (Outcome, Vec<Record>) {
-        let dir = tempfile::tempdir().expect("tmp");
-        let mut journal = Journal::open(&dir.path().join("j")).expect("fresh");
+    fn plan() -> Plan {
         let step = Step {
             id: StepId("S".into()),
             kind: "k".into(),
@@ -193,12 +211,13 @@ mod tests {
             restarts_server: false,
             no_op: false,
             only_looks: false,
+            nature: model::StepNature::default(),
             shell: vec![],
             sql: vec![],
             diff: vec![],
             params: serde_json::Value::Null,
         };
-        let mut machine = Machine::start(Plan {
+        Plan {
             id: "p".into(),
             sequence: 0,
             change: Change::new(Verb::Enable, [Noun::Galera]),
@@ -209,7 +228,14 @@ mod tests {
             impact: vec![],
             rights: vec![],
             steps: vec![step],
-        });
+        }
+    }
+
+    /// What the journal ends with, and how the run ended.
+    fn run(mut runner: impl Runner) -> (Outcome, Vec<Record>) {
+        let dir = tempfile::tempdir().expect("tmp");
+        let mut journal = Journal::open(&dir.path().join("j")).expect("fresh");
+        let mut machine = Machine::start(plan());
         let mut watcher = Nobody;
         let clock = model::SystemClock;
         let mut driver =
@@ -233,5 +259,104 @@ mod tests {
         let Outcome::Stopped { why, .. } = outcome else { panic!("{outcome:?}") };
         assert!(why.contains("was not begun"), "{why}");
         assert!(matches!(records.last(), Some(Record::Intent { .. })), "{records:?}");
+    }
+
+    /// Files of a copy that takes long, one a part.
+    struct Copying<'a> {
+        copied: &'a mut Vec<usize>,
+        of: usize,
+    }
+
+    impl Runner for Copying<'_> {
+        fn check(&mut self, _: &Step, _: Direction) -> Result<StepCheck, StepError> {
+            Ok(StepCheck::Ready)
+        }
+        fn act(&mut self, _: &Step, _: Direction, mark: Option<&str>) -> Result<Acted, StepError> {
+            let next = mark.map_or(0, |mark| mark.parse().expect("ours")) + 1;
+            self.copied.push(next);
+            Ok(if next == self.of { Acted::Whole } else { Acted::Part { mark: next.to_string() } })
+        }
+        fn verify(&mut self, _: &Step, _: Direction) -> Result<String, StepError> {
+            Ok(String::new())
+        }
+        fn copy_journal(&mut self, _: &Path, _: &str) -> Result<usize, StepError> {
+            Ok(1)
+        }
+    }
+
+    /// Dies with the process that it is told of.
+    struct Killer {
+        at: usize,
+    }
+    impl Watcher for Killer {
+        fn at(&mut self, _: &Machine, _: &Command) {
+            if self.at == 0 {
+                std::panic::resume_unwind(Box::new("killed"));
+            }
+            self.at -= 1;
+        }
+    }
+
+    #[test]
+    fn a_killed_copy_goes_on_behind_the_last_file_in_the_journal_and_copies_none_of_those_again() {
+        for at in 0..20 {
+            let dir = tempfile::tempdir().expect("tmp");
+            let path = dir.path().join("j");
+            let clock = model::SystemClock;
+            let mut copied = Vec::new();
+            let run = |machine: &mut Machine, watcher: &mut dyn Watcher, copied: &mut Vec<usize>| {
+                let mut journal = Journal::open(&path).expect("free");
+                let mut runner = Copying { copied, of: 5 };
+                let mut driver =
+                    Driver { journal: &mut journal, runner: &mut runner, watcher, clock: &clock };
+                driver.run(machine).expect("there is room")
+            };
+            let killed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                run(&mut Machine::start(plan()), &mut Killer { at }, &mut copied);
+            }));
+            let journal = Journal::open(&path).expect("the lock is gone with the process");
+            let records: Vec<Record> = journal.records().cloned().collect();
+            drop(journal);
+            let marked = records.iter().filter(|record| matches!(record, Record::Progress { .. })).count();
+            let Some((mut machine, _)) = Machine::resume(records.iter(), None) else {
+                assert!(killed.is_err() && at == 0);
+                continue;
+            };
+            let mut again = Vec::new();
+            assert_eq!(run(&mut machine, &mut Nobody, &mut again), Outcome::Complete);
+            let is_done = records.iter().any(|record| matches!(record, Record::Done { .. }));
+            let expected: Vec<usize> = if is_done || copied.last() == Some(&5) && marked < 4 {
+                vec![]
+            } else {
+                (marked + 1..=5).collect()
+            };
+            assert_eq!(again, expected, "killed before command {at}; {records:?}");
+        }
+    }
+
+    #[test]
+    fn an_action_that_stays_where_it_is_is_stopped() {
+        struct Stuck;
+        impl Runner for Stuck {
+            fn check(&mut self, _: &Step, direction: Direction) -> Result<StepCheck, StepError> {
+                Ok(if direction == Direction::Back {
+                    StepCheck::AlreadyDone(String::new())
+                } else {
+                    StepCheck::Ready
+                })
+            }
+            fn act(&mut self, _: &Step, _: Direction, _: Option<&str>) -> Result<Acted, StepError> {
+                Ok(Acted::Part { mark: "1".into() })
+            }
+            fn verify(&mut self, _: &Step, _: Direction) -> Result<String, StepError> {
+                Ok(String::new())
+            }
+            fn copy_journal(&mut self, _: &Path, _: &str) -> Result<usize, StepError> {
+                Ok(1)
+            }
+        }
+        let (outcome, records) = run(Stuck);
+        assert!(matches!(outcome, Outcome::Stopped { .. }), "{outcome:?}");
+        assert_eq!(records.iter().filter(|record| matches!(record, Record::Progress { .. })).count(), 1);
     }
 }

@@ -55,6 +55,12 @@ pub enum Record {
         step: StepId,
         direction: Direction,
     },
+    /// A part of its action is done. The mark is the step's own: with it the action goes on behind that part.
+    Progress {
+        step: StepId,
+        direction: Direction,
+        mark: String,
+    },
     /// Its post-check was seen to hold.
     Done {
         step: StepId,

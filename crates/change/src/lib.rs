@@ -8,6 +8,6 @@ pub mod driver;
 pub mod journal;
 pub mod machine;
 
-pub use driver::{Driver, Runner, StepCheck, StepError};
+pub use driver::{Acted, Driver, Runner, StepCheck, StepError};
 pub use journal::{ClusterLock, Journal, JournalError, Record};
 pub use machine::{Command, Direction, Event, Machine, Outcome, Stand};

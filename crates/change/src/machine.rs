@@ -2,7 +2,11 @@
 //!
 //! The machine asks for one thing at a time ([`Machine::next`]) and is told what came of it ([`Machine::on`]). Killed
 //! anywhere, a new machine made from the journal's records goes on: a step whose intent was journalled is checked
-//! again, and its action, which is idempotent, is run again unless its post-check already holds.
+//! again, and its action, which is idempotent, is run again unless its post-check already holds. An action that takes long comes in
+//! parts: what it says after each is journalled, and it goes on behind the last one.
+//!
+//! What a step's [`model::StepNature`] says of its way back is held here: nobody goes back over an irreversible step, and one that
+//! another step takes back is never taken back by itself.
 
 use model::{Plan, Step, StepId};
 use serde::{Deserialize, Serialize};
@@ -30,6 +34,8 @@ pub enum Command {
     Act {
         step: usize,
         direction: Direction,
+        /// What was journalled of its last part in this direction; `None`: it begins.
+        mark: Option<String>,
     },
     /// Look anew, over new connections.
     Verify {
@@ -44,11 +50,23 @@ pub enum Command {
 pub enum Event {
     Appended,
     Ready,
-    AlreadyDone { note: String },
-    Blocked { why: String },
+    AlreadyDone {
+        note: String,
+    },
+    Blocked {
+        why: String,
+    },
     Acted,
-    Verified { note: String },
-    Failed { why: String },
+    /// A part of the action is done, and more is to come. The mark is the step's own: what is finished by now.
+    PartActed {
+        mark: String,
+    },
+    Verified {
+        note: String,
+    },
+    Failed {
+        why: String,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,6 +86,10 @@ enum State {
     /// Intent is to be journalled, then the action runs.
     Announcing,
     Acting,
+    /// A part is done, which is to be journalled; then the action goes on.
+    Marking {
+        mark: String,
+    },
     Verifying,
     Recording {
         note: String,
@@ -103,11 +125,37 @@ impl Stand {
     }
 }
 
+/// For each step, the steps that its undo takes back: itself and those whose nature names it, also by way of others. Nothing for
+/// a step that another takes back, and for none a step that names one which is not there.
+fn taken_back(plan: &Plan) -> Vec<Vec<usize>> {
+    let place = |id: &StepId| plan.steps.iter().position(|step| step.id == *id);
+    let mut taken_back = vec![Vec::new(); plan.steps.len()];
+    for at in 0..plan.steps.len() {
+        let mut by = Some(at);
+        // A chain has at most as many links as there are steps; what is longer goes round in a circle.
+        for _ in 0..=plan.steps.len() {
+            let Some(step) = by.and_then(|by| plan.steps.get(by)) else { break };
+            if let Some(next) = &step.nature.undone_by {
+                by = place(next);
+                continue;
+            }
+            if let Some(all) = by.and_then(|by| taken_back.get_mut(by)) {
+                all.push(at);
+            }
+            break;
+        }
+    }
+    taken_back
+}
+
 #[derive(Debug, Clone)]
 pub struct Machine {
     plan: Plan,
     direction: Direction,
     stands: Vec<Stand>,
+    /// Of each step, its last part that was journalled, and in which direction.
+    marks: Vec<Option<(Direction, String)>>,
+    taken_back: Vec<Vec<usize>>,
     at: usize,
     state: State,
     /// A step that failed going forward is taken back at once, so that the cluster is left in a state that it can
@@ -118,11 +166,13 @@ pub struct Machine {
 impl Machine {
     /// A machine at the beginning of `plan`.
     pub fn start(plan: Plan) -> Self {
-        let stands = vec![Stand::Untouched; plan.steps.len()];
-        Self { plan, direction: Direction::Forward, stands, at: 0, state: State::Opening, recovering: None }
+        let (stands, marks) = (vec![Stand::Untouched; plan.steps.len()], vec![None; plan.steps.len()]);
+        let (direction, taken_back) = (Direction::Forward, taken_back(&plan));
+        Self { plan, direction, stands, marks, taken_back, at: 0, state: State::Opening, recovering: None }
     }
 
-    /// A machine that goes on where the records end. `wish` turns it round if it differs.
+    /// A machine that goes on where the records end. `wish` turns it round if it differs, unless there is no way back: then it is
+    /// not turned, and has ended as `Refused`.
     /// `None` when there is nothing to go on with: no plan was opened.
     pub fn resume<'a>(
         records: impl Iterator<Item = &'a Record>,
@@ -134,11 +184,19 @@ impl Machine {
                 (Record::Opened { plan }, _) => machine = Some(Self::start((**plan).clone())),
                 (_, None) => return None,
                 (Record::Intent { step, direction }, Some(machine)) => {
-                    machine.set(step, Stand::Begun(*direction));
+                    if let Some(at) = machine.place(step) {
+                        machine.begin(at, *direction);
+                    }
+                }
+                (Record::Progress { step, direction, mark }, Some(machine)) => {
+                    if let Some(at) = machine.place(step) {
+                        machine.mark(at, *direction, mark.clone());
+                    }
                 }
                 (Record::Done { step, direction, .. }, Some(machine)) => {
-                    let stand = machine.stand(step).map_or(Stand::Undone, |stand| stand.done(*direction));
-                    machine.set(step, stand);
+                    if let Some(at) = machine.place(step) {
+                        machine.finish(at, *direction);
+                    }
                 }
                 (Record::Failed { .. } | Record::Abandoned { .. }, Some(_)) => {}
                 (Record::Turned { direction } | Record::Closed { direction }, Some(machine)) => {
@@ -148,6 +206,13 @@ impl Machine {
         }
         let mut machine = machine?;
         let turned = wish.is_some_and(|wish| wish != machine.direction);
+        if wish.unwrap_or(machine.direction) == Direction::Back
+            && let Some((at, why)) = machine.no_way_back()
+        {
+            machine.at = at;
+            machine.state = State::Finished(Outcome::Refused { step: machine.here(), why });
+            return Some((machine, false));
+        }
         if let Some(wish) = wish {
             machine.direction = wish;
         }
@@ -172,16 +237,64 @@ impl Machine {
         }
     }
 
-    fn stand(&self, id: &StepId) -> Option<Stand> {
-        self.stands.get(self.plan.steps.iter().position(|step| step.id == *id)?).copied()
+    fn place(&self, id: &StepId) -> Option<usize> {
+        self.plan.steps.iter().position(|step| step.id == *id)
     }
 
-    fn set(&mut self, id: &StepId, stand: Stand) {
-        if let Some(at) = self.plan.steps.iter().position(|step| step.id == *id)
-            && let Some(place) = self.stands.get_mut(at)
-        {
+    fn begin(&mut self, at: usize, direction: Direction) {
+        self.set(at, Stand::Begun(direction));
+        // Parts that were done the other way round may not be any more.
+        if let Some(mark) = self.marks.get_mut(at) {
+            mark.take_if(|(of, _)| *of != direction);
+        }
+    }
+
+    fn mark(&mut self, at: usize, direction: Direction, mark: String) {
+        if let Some(place) = self.marks.get_mut(at) {
+            *place = Some((direction, mark));
+        }
+    }
+
+    fn finish(&mut self, at: usize, direction: Direction) {
+        let stand = self.stands.get(at).map_or(Stand::Undone, |stand| stand.done(direction));
+        self.set(at, stand);
+        if let Some(mark) = self.marks.get_mut(at) {
+            *mark = None;
+        }
+        if direction == Direction::Back {
+            for also in self.taken_back.get(at).cloned().unwrap_or_default() {
+                if self.is_ours(also) {
+                    self.set(also, Stand::Undone);
+                }
+            }
+        }
+    }
+
+    fn set(&mut self, at: usize, stand: Stand) {
+        if let Some(place) = self.stands.get_mut(at) {
             *place = stand;
         }
+    }
+
+    /// Whether its action may have run for this change, so that going back has something to do for it.
+    fn is_ours(&self, at: usize) -> bool {
+        matches!(self.stands.get(at), Some(Stand::Begun(_) | Stand::Done))
+    }
+
+    /// The last step that was begun and that nothing takes back, with what is to be said of it.
+    fn no_way_back(&self) -> Option<(usize, String)> {
+        self.plan.steps.iter().enumerate().rev().filter(|(at, _)| self.is_ours(*at)).find_map(|(at, step)| {
+            let why = match (&step.nature.irreversible, &step.nature.undone_by) {
+                (Some(why), _) => why.clone(),
+                (None, Some(by)) if !self.taken_back.iter().any(|all| all.contains(&at)) => {
+                    format!("the undo of {by} would take it back, and the plan has no such step")
+                }
+                (None, _) => return None,
+            };
+            let next = "sealion resume goes on where it stopped; sealion abandon closes it as it is; a new plan leads on from there";
+            let what = format!("{} cannot be undone any more: step {} was begun ({})", self.plan.change, step.id, step.title);
+            Some((at, format!("{what}\n  why:  {why}\n  next: {next}")))
+        })
     }
 
     pub fn plan(&self) -> &Plan {
@@ -210,7 +323,14 @@ impl Machine {
             State::Opening => Command::Append(Box::new(Record::Opened { plan: Box::new(self.plan.clone()) })),
             State::Checking => Command::Check { step, direction },
             State::Announcing => Command::Append(Box::new(Record::Intent { step: id(), direction })),
-            State::Acting => Command::Act { step, direction },
+            State::Acting => {
+                let mark = self.marks.get(step).and_then(Clone::clone);
+                let mark = mark.filter(|(of, _)| *of == direction).map(|(_, mark)| mark);
+                Command::Act { step, direction, mark }
+            }
+            State::Marking { mark } => {
+                Command::Append(Box::new(Record::Progress { step: id(), direction, mark: mark.clone() }))
+            }
             State::Verifying => Command::Verify { step, direction },
             State::Recording { note } => {
                 Command::Append(Box::new(Record::Done { step: id(), direction, note: note.clone() }))
@@ -230,7 +350,7 @@ impl Machine {
         self.state = match (state, event) {
             (State::Opening, Event::Appended) => return self.enter_first(),
             (State::Announcing, Event::Appended) => {
-                self.mark(Stand::Begun(direction));
+                self.begin(self.at, direction);
                 State::Acting
             }
             (State::Checking, Event::Ready) => State::Announcing,
@@ -239,11 +359,16 @@ impl Machine {
             }
             (State::Checking, Event::Blocked { why }) => State::Finished(self.stop(why)),
             (State::Acting, Event::Acted) => State::Verifying,
+            (State::Acting, Event::PartActed { mark }) => State::Marking { mark },
+            (State::Marking { mark }, Event::Appended) => {
+                self.mark(self.at, direction, mark);
+                State::Acting
+            }
             (State::Acting | State::Verifying | State::Checking, Event::Failed { why }) => {
                 State::Failing { why }
             }
             (State::Recording { .. }, Event::Appended) => {
-                self.mark(self.stands.get(self.at).map_or(Stand::Undone, |stand| stand.done(direction)));
+                self.finish(self.at, direction);
                 match self.recovering.take() {
                     Some(why) => State::Finished(Outcome::Stopped { step: self.here(), why }),
                     None => return self.enter_next(),
@@ -251,11 +376,13 @@ impl Machine {
             }
             (State::Failing { why }, Event::Appended) => {
                 let begun_here = self.stands.get(self.at) == Some(&Stand::Begun(Direction::Forward));
-                if self.recovering.is_none() && self.direction == Direction::Forward && begun_here {
+                if self.recovering.is_some() || self.direction == Direction::Back || !begun_here {
+                    State::Finished(self.stop(why))
+                } else if let Some(reason) = self.stays_begun() {
+                    State::Finished(self.stop(format!("{why}\n  note: the step is left as it is: {reason}")))
+                } else {
                     self.recovering = Some(why);
                     State::Checking
-                } else {
-                    State::Finished(self.stop(why))
                 }
             }
             (State::Closing, Event::Appended) => State::Finished(Outcome::Complete),
@@ -278,10 +405,11 @@ impl Machine {
         if self.recovering.is_some() { Direction::Back } else { self.direction }
     }
 
-    fn mark(&mut self, stand: Stand) {
-        if let Some(place) = self.stands.get_mut(self.at) {
-            *place = stand;
-        }
+    /// Why the step that failed here is not taken back by itself; `None`: it is.
+    fn stays_begun(&self) -> Option<String> {
+        let nature = &self.plan.steps.get(self.at)?.nature;
+        let by = || nature.undone_by.as_ref().map(|by| format!("the undo of {by} takes it back"));
+        nature.irreversible.clone().or_else(by)
     }
 
     fn here(&self) -> StepId {
@@ -300,7 +428,10 @@ impl Machine {
     fn pending(&self, at: usize) -> bool {
         match (self.direction, self.stands.get(at)) {
             (Direction::Forward, Some(stand)) => !matches!(stand, Stand::Done | Stand::Found),
-            (Direction::Back, Some(stand)) => matches!(stand, Stand::Begun(_) | Stand::Done),
+            // Also one that was so before, where it takes back what this change has done.
+            (Direction::Back, Some(_)) => {
+                self.taken_back.get(at).is_some_and(|all| all.iter().any(|&also| self.is_ours(also)))
+            }
             (_, None) => false,
         }
     }
@@ -334,179 +465,4 @@ impl Machine {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use model::{Change, Noun, Verb};
-
-    fn plan(steps: usize) -> Plan {
-        let step = |n: usize| Step {
-            id: StepId(format!("S{n}")),
-            kind: "k".into(),
-            title: String::new(),
-            nodes: vec![],
-            restarts_server: false,
-            no_op: false,
-            only_looks: false,
-            shell: vec![],
-            sql: vec![],
-            diff: vec![],
-            params: serde_json::Value::Null,
-        };
-        Plan {
-            id: "p".into(),
-            sequence: 0,
-            change: Change::new(Verb::Enable, [Noun::Galera]),
-            cluster: "c".into(),
-            made_unix_ms: 0,
-            sealion_version: "0".into(),
-            state_hash: "h".into(),
-            impact: vec![],
-            rights: vec![],
-            steps: (0..steps).map(step).collect(),
-        }
-    }
-
-    /// Steps are booleans in a world; acting sets them, and may be told to fail or be killed.
-    struct World {
-        on: Vec<bool>,
-        fails_at: Option<usize>,
-        blocked_at: Option<usize>,
-    }
-
-    impl World {
-        fn new(steps: usize) -> Self {
-            Self { on: vec![false; steps], fails_at: None, blocked_at: None }
-        }
-
-        /// Runs until finished or until `budget` commands were carried out (then sealion was killed).
-        /// `torn`: the last command, if it was an action, was carried out but never reported.
-        fn run(
-            &mut self,
-            machine: &mut Machine,
-            log: &mut Vec<Record>,
-            mut budget: usize,
-        ) -> Option<Outcome> {
-            loop {
-                let command = machine.next();
-                if let Command::Finished(outcome) = command {
-                    return Some(outcome);
-                }
-                if budget == 0 {
-                    return None;
-                }
-                budget -= 1;
-                let event = match command {
-                    Command::Append(record) => {
-                        log.push(*record);
-                        Event::Appended
-                    }
-                    Command::Check { step, direction } => {
-                        if self.blocked_at == Some(step) && direction == Direction::Forward {
-                            Event::Blocked { why: "blocked".into() }
-                        } else if self.on[step] == (direction == Direction::Forward) {
-                            Event::AlreadyDone { note: String::new() }
-                        } else {
-                            Event::Ready
-                        }
-                    }
-                    Command::Act { step, direction } => {
-                        self.on[step] = direction == Direction::Forward;
-                        Event::Acted
-                    }
-                    Command::Verify { step, direction } => {
-                        if self.fails_at == Some(step) && direction == Direction::Forward {
-                            Event::Failed { why: "post-check".into() }
-                        } else {
-                            Event::Verified { note: String::new() }
-                        }
-                    }
-                    Command::Finished(_) => unreachable!("handled above"),
-                };
-                machine.on(event);
-            }
-        }
-    }
-
-    #[test]
-    fn killed_after_any_command_resume_finishes_and_undo_goes_back() {
-        for wish in [Direction::Forward, Direction::Back] {
-            for budget in 0..40 {
-                let (mut world, mut log) = (World::new(3), Vec::new());
-                let finished = world.run(&mut Machine::start(plan(3)), &mut log, budget);
-                let Some((mut machine, turned)) = Machine::resume(log.iter(), Some(wish)) else {
-                    assert_eq!(budget, 0, "only before the plan was journalled there is nothing to resume");
-                    continue;
-                };
-                assert_eq!(turned, wish == Direction::Back);
-                assert!(finished.is_none_or(|outcome| outcome == Outcome::Complete));
-                assert_eq!(world.run(&mut machine, &mut log, 99), Some(Outcome::Complete));
-                assert_eq!(world.on, vec![wish == Direction::Forward; 3], "killed after {budget} commands");
-            }
-        }
-    }
-
-    #[test]
-    fn killed_again_and_again_it_still_ends() {
-        let (mut world, mut log) = (World::new(4), Vec::new());
-        world.run(&mut Machine::start(plan(4)), &mut log, 1);
-        for _ in 0..100 {
-            let (mut machine, _) = Machine::resume(log.iter(), None).expect("opened");
-            // Four commands are one step's check, intent, action, verification: progress needs the fifth.
-            if world.run(&mut machine, &mut log, 5) == Some(Outcome::Complete) {
-                assert_eq!(world.on, vec![true; 4]);
-                return;
-            }
-        }
-        panic!("no end after 100 kills");
-    }
-
-    #[test]
-    fn refuses_when_the_first_pre_check_says_no_and_touches_nothing() {
-        let (mut world, mut log) = (World::new(2), Vec::new());
-        world.blocked_at = Some(0);
-        let outcome = world.run(&mut Machine::start(plan(2)), &mut log, 99);
-        assert!(matches!(outcome, Some(Outcome::Refused { .. })), "{outcome:?}");
-        assert_eq!(world.on, vec![false; 2]);
-    }
-
-    #[test]
-    fn a_failed_step_is_taken_back_and_the_change_stops_resumable() {
-        let (mut world, mut log) = (World::new(3), Vec::new());
-        world.fails_at = Some(1);
-        let outcome = world.run(&mut Machine::start(plan(3)), &mut log, 99);
-        assert!(matches!(outcome, Some(Outcome::Stopped { .. })), "{outcome:?}");
-        assert_eq!(world.on, vec![true, false, false], "step 0 stays, step 1 was taken back");
-        world.fails_at = None;
-        let (mut machine, _) = Machine::resume(log.iter(), None).expect("opened");
-        assert_eq!(world.run(&mut machine, &mut log, 99), Some(Outcome::Complete));
-        assert_eq!(world.on, vec![true; 3]);
-    }
-
-    #[test]
-    fn what_was_so_before_is_not_taken_back_wherever_it_was_killed() {
-        for budget in 0..40 {
-            let (mut world, mut log) = (World::new(3), Vec::new());
-            world.on[1] = true;
-            world.run(&mut Machine::start(plan(3)), &mut log, budget);
-            // Resumed once, so that a step found done is read back from the journal too.
-            if let Some((mut machine, _)) = Machine::resume(log.iter(), None) {
-                world.run(&mut machine, &mut log, 99);
-            }
-            let Some((mut machine, _)) = Machine::resume(log.iter(), Some(Direction::Back)) else { continue };
-            assert_eq!(world.run(&mut machine, &mut log, 99), Some(Outcome::Complete));
-            assert_eq!(world.on, [false, true, false], "killed after {budget} commands");
-        }
-    }
-
-    #[test]
-    fn an_undone_change_can_be_wished_again() {
-        let (mut world, mut log) = (World::new(2), Vec::new());
-        world.run(&mut Machine::start(plan(2)), &mut log, 99);
-        for wish in [Direction::Back, Direction::Forward] {
-            let (mut machine, _) = Machine::resume(log.iter(), Some(wish)).expect("opened");
-            log.push(Record::Turned { direction: wish });
-            assert_eq!(world.run(&mut machine, &mut log, 99), Some(Outcome::Complete));
-            assert_eq!(world.on, vec![wish == Direction::Forward; 2]);
-        }
-    }
-}
+mod tests;

@@ -17,6 +17,7 @@ use lab::{LabOptions, Wait};
 use model::{Change, Clock, LinkKind, LinkSight, Noun, Seen, SystemClock, Verb};
 use net::{Client, ConnectOptions};
 use report::shape::{self, ChangeRun, DemoReport, LinkRow, Outcome, PhaseEnd, PhaseRow, SeenWord};
+use server::GaleraFacts;
 
 use change_ops::roll::{self, Progress, Settings};
 use site::OpsError;

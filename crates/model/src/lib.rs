@@ -18,6 +18,6 @@ pub use hex::hex;
 pub use link::{Evidence, Link, LinkKind, LinkSight, Seen};
 pub use look::{Look, LookError, WireLook};
 pub use observation::{Observation, ObservationId, Observations, Source, Value};
-pub use plan::{Change, Noun, Plan, Step, StepId, Verb};
+pub use plan::{Change, Need, Noun, Plan, Step, StepId, StepNature, Verb};
 pub use run::{Phase, Run};
 pub use target::NodeName;

@@ -1,6 +1,7 @@
 //! What the user wants (a [`Change`]) and the ordered [`Step`]s that get there from the state as it is now.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
@@ -93,6 +94,36 @@ impl fmt::Display for StepId {
     }
 }
 
+/// What a step needs on a machine. Asked before the first step of a plan is begun, and again before the step itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "need", rename_all = "kebab-case")]
+pub enum Need {
+    /// `bytes` more on the file system of `dir`, on that node; `None`: on the operator's own machine.
+    Space { node: Option<NodeName>, dir: PathBuf, bytes: u64 },
+}
+
+/// What a step is by its nature, beside what it does. Most are reversible by themselves and need nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StepNature {
+    /// Once begun, nothing takes it back. The text says why, for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub irreversible: Option<String>,
+    /// It has no undo of its own: that step's undo takes it back, too, and is run for it even where that step itself was so before
+    /// or was never begun. So that step's check on the way back says "done" only when this one is gone as well.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undone_by: Option<StepId>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub needs: Vec<Need>,
+}
+
+impl StepNature {
+    /// Whether there is nothing to say of it.
+    pub fn is_plain(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// One step: pre-check, action, post-check and undo are looked up by `kind` in the provider.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
@@ -109,6 +140,9 @@ pub struct Step {
     /// A gate or a proof: it changes nothing by its nature.
     #[serde(default)]
     pub only_looks: bool,
+    /// Not written where there is nothing to say, so that such a step is the same bytes as before there were natures.
+    #[serde(default, skip_serializing_if = "StepNature::is_plain")]
+    pub nature: StepNature,
     /// What a person would type to do the same by hand.
     pub shell: Vec<String>,
     pub sql: Vec<String>,
@@ -151,7 +185,35 @@ impl Plan {
     pub fn changes_anything(&self) -> bool {
         self.steps.iter().any(|step| !step.no_op && !step.only_looks)
     }
+    /// Steps that it would do and that nothing takes back.
+    pub fn irreversible(&self) -> impl Iterator<Item = &Step> {
+        self.steps.iter().filter(|step| !step.no_op && step.nature.irreversible.is_some())
+    }
     pub fn restarts(&self) -> usize {
         self.steps.iter().filter(|step| step.restarts_server && !step.no_op).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OLD: &str = r#"{"id":"E1.n1","kind":"edit","title":"t","nodes":["n1"],"restarts_server":false,"no_op":false,"only_looks":false,"shell":[],"sql":[],"diff":[],"params":{}}"#;
+
+    #[test]
+    fn a_step_of_an_older_plan_is_read_and_written_as_it_was() {
+        let step: Step = serde_json::from_str(OLD).expect("a step");
+        assert!(step.nature.is_plain());
+        assert_eq!(serde_json::to_string(&step).expect("plain fields"), OLD);
+    }
+
+    #[test]
+    fn a_nature_says_only_what_there_is_to_say() {
+        let dir = "/etc/mysql/ssl".into();
+        let needs = vec![Need::Space { node: Some("n1".into()), dir, bytes: 9 }];
+        let nature = StepNature { needs, ..StepNature::default() };
+        let text = serde_json::to_string(&nature).expect("plain fields");
+        assert_eq!(text, r#"{"needs":[{"need":"space","node":"n1","dir":"/etc/mysql/ssl","bytes":9}]}"#);
+        assert_eq!(serde_json::from_str::<StepNature>(&text).expect("a nature"), nature);
     }
 }

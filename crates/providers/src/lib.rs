@@ -1,6 +1,30 @@
-//! What can be changed, as steps for the engine: `transit` (Galera, SST, clients and their certificates).
+//! What can be changed, as steps for the engine: today TLS for Galera replication, SST and clients, with their certificates.
 //!
 //! A provider plans from what it sees, and proves its post-checks by looking anew, through [`server::ReadNode`] and
 //! [`model::Look`]. Only a step's action is handed [`server::WriteNode`].
+//!
+//! At this level stands what every provider shares: a [`World`] of nodes, kinds of [`steps`], what is written on a node ([`edit`],
+//! [`files`]), and checks before a change ([`preflight`]). What differs by the way in which nodes replicate is asked of
+//! the world's [`topology`]. [`galera`] is the provider for a Galera cluster.
 
-pub mod transit;
+mod by_hand;
+mod drain;
+pub mod edit;
+pub mod files;
+pub mod galera;
+pub mod kept_keys;
+mod left;
+mod needs;
+mod owner;
+pub mod plan;
+pub mod preflight;
+pub mod steps;
+pub mod topology;
+mod unified;
+mod world;
+
+pub use galera::{GALERA, equip};
+pub use left::left_as;
+pub use plan::{PlanError, plan, propose};
+pub use preflight::{Problem, preflight};
+pub use world::{Authority, Limits, World};

@@ -3,6 +3,7 @@
 //! Start reading at [`node`]; [`live`] is the real one.
 
 pub mod capability;
+pub mod galera;
 pub mod live;
 pub mod live_settings;
 pub mod logins;
@@ -14,6 +15,7 @@ pub mod sst;
 pub mod view;
 
 pub use capability::{Capabilities, Flavour, Trust};
+pub use galera::GaleraFacts;
 pub use live::LiveNode;
 pub use live_settings::{AfterRestart, LiveSetting};
 pub use logins::{HostLogins, Logins, logins};

@@ -31,6 +31,10 @@ impl NodeError {
     pub fn is_down(&self) -> bool {
         matches!(self, Self::Down { .. })
     }
+    /// Its text up to the first line feed, for lists of nodes.
+    pub fn first_line(&self) -> String {
+        self.to_string().lines().next().unwrap_or("").to_owned()
+    }
 }
 
 /// Whether a server's process runs.

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use crate::capability::Capabilities;
-use crate::provider_options::{GaleraState, ProviderOptions};
 
 const NOT_AFTER: &str = "ssl_server_not_after";
 
@@ -49,7 +48,8 @@ impl NodeView {
     pub fn status(&self, name: &str) -> Option<&str> {
         self.status.get(name).map(String::as_str)
     }
-    fn number(&self, name: &str) -> Option<i64> {
+    /// A status that is a number; `None` also where it is none.
+    pub fn number(&self, name: &str) -> Option<i64> {
         self.status(name)?.parse().ok()
     }
 
@@ -62,58 +62,6 @@ impl NodeView {
             self.variable("version_comment").unwrap_or(""),
             self.variables.contains_key("wsrep_ssl_mode"),
         )
-    }
-    pub fn is_galera(&self) -> bool {
-        self.variable("wsrep_on") == Some("ON") && self.status.contains_key("wsrep_cluster_size")
-    }
-    pub fn provider_options(&self) -> ProviderOptions {
-        ProviderOptions::parse(self.variable("wsrep_provider_options").unwrap_or(""))
-    }
-    pub fn galera_state(&self) -> GaleraState {
-        GaleraState::of(&self.provider_options())
-    }
-    /// `Primary`, `non-Primary`, `Disconnected`.
-    pub fn cluster_status(&self) -> &str {
-        self.status("wsrep_cluster_status").unwrap_or("")
-    }
-    pub fn is_primary(&self) -> bool {
-        self.cluster_status() == "Primary"
-    }
-    pub fn cluster_size(&self) -> usize {
-        self.number("wsrep_cluster_size").and_then(|n| usize::try_from(n).ok()).unwrap_or(0)
-    }
-    pub fn cluster_conf_id(&self) -> &str {
-        self.status("wsrep_cluster_conf_id").unwrap_or("")
-    }
-    pub fn state_uuid(&self) -> &str {
-        self.status("wsrep_cluster_state_uuid").unwrap_or("")
-    }
-    /// 1 Joining, 2 Donor/Desynced, 3 Joined, 4 Synced.
-    pub fn local_state(&self) -> i64 {
-        self.number("wsrep_local_state").unwrap_or(0)
-    }
-    pub fn is_synced(&self) -> bool {
-        self.local_state() == 4
-    }
-    pub fn is_ready(&self) -> bool {
-        self.status("wsrep_ready") == Some("ON")
-    }
-    pub fn recv_queue(&self) -> i64 {
-        self.number("wsrep_local_recv_queue").unwrap_or(i64::MAX)
-    }
-    pub fn desync_count(&self) -> i64 {
-        self.number("wsrep_desync_count").unwrap_or(0)
-    }
-    pub fn last_committed(&self) -> i64 {
-        self.number("wsrep_last_committed").unwrap_or(-1)
-    }
-    /// `AUTO` and empty parts removed; an arbitrator shows as an empty entry.
-    pub fn incoming_addresses(&self) -> Vec<&str> {
-        self.status("wsrep_incoming_addresses").unwrap_or("").split(',').map(str::trim).collect()
-    }
-    /// Members without an address of their own in the list: arbitrators.
-    pub fn arbitrators(&self) -> usize {
-        self.incoming_addresses().iter().filter(|address| address.is_empty()).count()
     }
     pub fn requires_secure_transport(&self) -> bool {
         self.variable("require_secure_transport") == Some("ON")
@@ -132,21 +80,6 @@ impl NodeView {
     /// When the certificate ends that clients are shown, as the server itself says.
     pub fn client_certificate_not_after_unix(&self) -> Option<i64> {
         unix_of(self.status(NOT_AFTER)?)
-    }
-    /// Why this server is no node of a Galera cluster, and nothing of one may be judged of it; `None` where it is one.
-    pub fn not_galera(&self) -> Option<String> {
-        let Capabilities { flavour, galera, .. } = self.capabilities();
-        if !galera {
-            return Some(format!("{flavour} {} has no Galera", self.version()));
-        }
-        match self.variable("wsrep_on") {
-            Some("ON") => None,
-            Some(value) => Some(format!("wsrep_on is {value}")),
-            None => Some("it has no variable wsrep_on".into()),
-        }
-    }
-    pub fn sst_method(&self) -> &str {
-        self.variable("wsrep_sst_method").unwrap_or("")
     }
 }
 
@@ -195,16 +128,5 @@ mod tests {
                 "{text}"
             );
         }
-    }
-
-    #[test]
-    fn a_server_outside_of_galera_is_known_as_one() {
-        assert_eq!(
-            view(&[("version", "9.7.4")], &[]).not_galera().as_deref(),
-            Some("MySQL 9.7.4 has no Galera")
-        );
-        let maria = |on: &str| view(&[("version", "10.11.19-MariaDB"), ("wsrep_on", on)], &[]);
-        assert_eq!(maria("OFF").not_galera().as_deref(), Some("wsrep_on is OFF"));
-        assert_eq!(maria("ON").not_galera(), None);
     }
 }

@@ -11,7 +11,7 @@ use lab::{Lab, LabOptions, Wait};
 use model::{Clock, NodeName, SystemClock};
 use net::{Client, ConnectOptions, Endpoint, ExposeSecret, SecretString};
 use openssl::sha::sha1;
-use server::{LiveNode, NodeView, ReadNode};
+use server::{GaleraFacts, LiveNode, NodeView, ReadNode};
 use trust::{Ca, CaSpec, KeyKind, LeafSpec};
 
 use crate::OpsError;

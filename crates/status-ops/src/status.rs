@@ -8,7 +8,7 @@ use std::time::Duration;
 use model::{Clock, Finding, Look, LookError};
 use model::{LinkKind, LinkSight, Observations, Seen, Source, SystemClock, Value, WireLook};
 use serde::{Deserialize, Serialize};
-use server::{GaleraState, LiveNode, NodeView, ProviderOptions, ReadNode, SstOptions, SstTls};
+use server::{GaleraFacts, GaleraState, LiveNode, NodeView, ProviderOptions, ReadNode, SstOptions, SstTls};
 
 use crate::sniff::WireEye;
 use site::OpsError;

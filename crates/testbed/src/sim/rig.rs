@@ -9,7 +9,7 @@ use change::driver::Watcher;
 use change::machine::Command;
 use change::{Direction, Driver, Journal, Machine, Outcome, Record};
 use model::{Change, Plan};
-use providers::transit::{Authority, Limits, Problem, Transit};
+use providers::{Authority, Limits, Problem};
 use secrecy::SecretString;
 use server::WriteNode;
 use tempfile::TempDir;
@@ -130,13 +130,15 @@ impl Rig {
         self.dir.path().join(format!("{}.journal", self.plans.get()))
     }
 
-    pub fn transit(&self, plan_id: &str) -> Transit<'_> {
+    /// The same world as the steps have it.
+    pub fn provider_world(&self, plan_id: &str) -> providers::World<'_> {
         let nodes = self
             .inventory
             .iter()
             .map(|&index| Box::new(SimNode::new(&self.shared, index)) as Box<dyn WriteNode>);
-        Transit {
+        providers::World {
             cluster: "sim".into(),
+            topology: &providers::GALERA,
             nodes: nodes.collect(),
             look: Box::new(SimLook { shared: self.shared.clone(), blind: self.blind }),
             authority: Authority {
@@ -158,12 +160,12 @@ impl Rig {
     }
 
     pub fn preflight(&self, change: &Change) -> Vec<Problem> {
-        providers::transit::preflight(&mut self.transit(""), change)
+        providers::propose(&mut self.provider_world(""), change, "0.1.0").0
     }
 
     pub fn plan(&self, change: &Change) -> Result<Plan, String> {
         self.plans.set(self.plans.get() + 1);
-        providers::transit::plan(&mut self.transit(""), change, "0.1.0").map_err(|error| error.to_string())
+        providers::plan(&mut self.provider_world(""), change, "0.1.0").map_err(|error| error.to_string())
     }
 
     /// `sealion apply`, with the fault that the world has planned.
@@ -211,24 +213,27 @@ impl Rig {
             Err(error) => return End::Journal(error.to_string()),
         };
         let Some((mut machine, turned, revives)) = machine(&journal) else { return End::NothingToResume };
-        let mut transit = self.transit(&machine.plan().id);
+        if let Command::Finished(outcome) = machine.next() {
+            return End::Outcome(outcome);
+        }
+        let mut world = self.provider_world(&machine.plan().id);
         if turned {
             let record = Record::Turned { direction: machine.direction() };
             match journal.append(model::Clock::unix_ms(&self.clock), record) {
                 Err(error) => return End::Journal(error.to_string()),
                 Ok(line) => {
-                    if let Err(error) = change::Runner::copy_journal(&mut transit, journal.path(), &line) {
+                    if let Err(error) = change::Runner::copy_journal(&mut world, journal.path(), &line) {
                         return End::Journal(error.to_string());
                     }
                 }
             }
         }
-        if revives && let Err(error) = transit.revive() {
+        if revives && let Err(error) = world.revive() {
             return End::NotRevived(error.to_string());
         }
         let mut watcher = Watch { shared: &self.shared };
         let mut driver =
-            Driver { journal: &mut journal, runner: &mut transit, watcher: &mut watcher, clock: &self.clock };
+            Driver { journal: &mut journal, runner: &mut world, watcher: &mut watcher, clock: &self.clock };
         match driver.run(&mut machine) {
             Ok(outcome) => End::Outcome(outcome),
             Err(error) => End::Journal(error.to_string()),

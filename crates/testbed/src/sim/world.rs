@@ -220,7 +220,7 @@ impl World {
                     .map(|(link, to)| format!("{name} {} -> {}", link.display(), to.display())),
             );
             for (path, entry) in &server.disk.entries {
-                let hash = entry.bytes.as_ref().map(|bytes| providers::transit::edit::hash(bytes));
+                let hash = entry.bytes.as_ref().map(|bytes| providers::edit::hash(bytes));
                 lines.push(format!(
                     "{name} {} {hash:?} {} {} {:o}",
                     path.display(),

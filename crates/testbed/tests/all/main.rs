@@ -15,6 +15,7 @@ mod lab_promises;
 mod lab_refusals;
 mod lab_scan;
 mod lab_single;
+mod natures_sim;
 mod operators_sim;
 mod prove;
 mod prove_config;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use change::Direction;
 use model::{Change, Noun, Step, Verb};
-use providers::transit::kept_keys::forget_placed;
+use providers::kept_keys::forget_placed;
 use testbed::sim::world::TLS_DIR;
 use testbed::sim::{End, Operator, Rig, World};
 
@@ -220,12 +220,7 @@ fn files_that_an_abandoned_change_placed_are_removed_by_their_hashes_where_nothi
     let cert = format!("{TLS_DIR}/node-cert.pem");
     put(&rig, 1, &cert, b"of somebody else");
     let steps: Vec<&Step> = plan.steps.iter().collect();
-    let forget = |rig: &Rig| {
-        forget_placed(&mut rig.transit("x"), "that change", &steps).join(
-            "
-",
-        )
-    };
+    let forget = |rig: &Rig| forget_placed(&mut rig.provider_world("x"), "that change", &steps).join("\n");
     let told = forget(&rig);
     let text = |rig: &Rig, index: usize, path: &str| rig.shared.borrow().servers[index].disk.text(path);
     assert!(

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use change::{Direction, Outcome};
 use model::{Change, Noun, Verb};
-use providers::transit::Problem;
+use providers::Problem;
 use server::LiveSetting;
 use testbed::sim::hand::string;
 use testbed::sim::process::{Speaks, Stubborn};

@@ -269,7 +269,7 @@ fn a_uuid_that_lingers_in_a_cluster_without_quorum_is_told_apart() {
         }
         world.servers[0].stumbles = 99;
     }
-    let error = rig.transit("p").revive().expect_err("nobody is Primary").to_string();
+    let error = rig.provider_world("p").revive().expect_err("nobody is Primary").to_string();
     assert!(
         error.contains("still list n1 by its old UUID") && error.contains("sealion never does this"),
         "{error}"

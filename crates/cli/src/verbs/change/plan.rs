@@ -2,7 +2,7 @@
 
 use change_ops::roll;
 use clap::{Args, ValueEnum};
-use model::{Noun, Plan, Verb};
+use model::{Noun, Plan, Step, Verb};
 use site::{Cluster, OpsError};
 
 use super::{PlanOptions, from_inventory, settings, wish};
@@ -49,6 +49,30 @@ pub fn plan(global: &Global, args: &PlanArgs) -> Result<u8, OpsError> {
     Ok(0)
 }
 
+/// What a step does to its node, in one sign.
+fn sign(step: &Step) -> &'static str {
+    if step.no_op {
+        "="
+    } else if step.only_looks {
+        "?"
+    } else if step.nature.irreversible.is_some() {
+        "!"
+    } else if step.restarts_server {
+        "~"
+    } else {
+        "+"
+    }
+}
+
+/// One line for each step over which nobody can go back.
+pub(super) fn no_way_back(plan: &Plan) -> Vec<String> {
+    let line = |step: &Step| {
+        let why = step.nature.irreversible.as_deref().unwrap_or_default();
+        format!("cannot be undone once begun: {} {} ({why})", step.id, step.title)
+    };
+    plan.irreversible().map(line).collect()
+}
+
 /// Impact first, then the steps.
 pub(super) fn print_plan(plan: &Plan, form: Format) -> Result<(), OpsError> {
     if form == Format::Json {
@@ -67,16 +91,11 @@ pub(super) fn print_plan(plan: &Plan, form: Format) -> Result<(), OpsError> {
     for line in &plan.rights {
         println!("{comment} needs:  {line}");
     }
+    for line in no_way_back(plan) {
+        println!("{comment} {line}");
+    }
     for step in &plan.steps {
-        let sign = if step.no_op {
-            "="
-        } else if step.only_looks {
-            "?"
-        } else if step.restarts_server {
-            "~"
-        } else {
-            "+"
-        };
+        let sign = sign(step);
         match form {
             Format::Table => println!("  {sign} {:<8} {}", step.id.to_string(), step.title),
             Format::Diff | Format::Shell | Format::Sql => {
@@ -94,7 +113,33 @@ pub(super) fn print_plan(plan: &Plan, form: Format) -> Result<(), OpsError> {
         }
     }
     if form == Format::Table {
-        println!("  (+ changes something, ~ restarts the server, ? only checks, = already done)");
+        println!(
+            "  (+ changes something, ~ restarts the server, ! cannot be undone, ? only checks, = already done)"
+        );
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_undone_is_shown_with_a_sign_and_named_before_a_person_agrees() {
+        let step = serde_json::json!({
+            "id": "R9.n1", "kind": "k", "title": "forgets the old key", "nodes": ["n1"], "restarts_server": true,
+            "no_op": false, "nature": {"irreversible": "the old key is gone"}, "shell": [], "sql": [], "diff": [], "params": {}
+        });
+        let plan = serde_json::json!({
+            "id": "p", "change": {"verb": "rotate", "nouns": ["galera"]}, "cluster": "c", "made_unix_ms": 0,
+            "sealion_version": "0", "state_hash": "0123456789abcdef", "impact": [], "rights": [], "steps": [step]
+        });
+        let mut plan: Plan = serde_json::from_value(plan).expect("a plan");
+        assert_eq!(sign(&plan.steps[0]), "!");
+        let line = "cannot be undone once begun: R9.n1 forgets the old key (the old key is gone)";
+        assert_eq!(no_way_back(&plan), [line]);
+        assert!(super::super::resume::described("resume", &plan, "unfinished").ends_with(line));
+        plan.steps[0].no_op = true;
+        assert_eq!((sign(&plan.steps[0]), no_way_back(&plan).len()), ("=", 0));
+    }
 }

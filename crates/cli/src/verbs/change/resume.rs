@@ -6,6 +6,7 @@ use clap::Args;
 use model::Plan;
 use site::{Cluster, OpsError};
 
+use super::plan::no_way_back;
 use super::{
     Consent, PlanOptions, RunOptions, TakeOver, confirm_what, from_inventory, run, settings, settings_of,
 };
@@ -71,11 +72,12 @@ pub fn undo(global: &Global, args: &UndoArgs) -> Result<u8, OpsError> {
 pub(super) fn described(verb: &str, plan: &Plan, state: &str) -> String {
     let made = model::clock::rfc3339(plan.made_unix_ms);
     let restarts = plan.steps.iter().filter(|step| step.restarts_server && !step.no_op).count();
-    format!(
+    let what = format!(
         "{verb} of {} of cluster {}, planned {} and {state}: up to {restarts} server restarts, plan {}",
         plan.change,
         plan.cluster,
         made.get(..19).unwrap_or(&made).replace('T', " "),
         plan.short_hash()
-    )
+    );
+    [vec![what], no_way_back(plan)].concat().join("\n")
 }

@@ -1,0 +1,43 @@
+//! Waiting for sessions to leave a node that was taken out of service.
+
+use std::time::Duration;
+
+use change::StepError;
+use model::NodeName;
+
+use crate::world::World;
+
+/// Between two looks at who is connected.
+const POLL_MS: u64 = 100;
+
+/// Waits until nobody works on a node any more that was taken out of service. `sign`: what health checks see of it since.
+///
+/// # Errors
+/// Work is still under way after the upper bounds of [`crate::Limits`].
+pub fn drained(world: &mut World<'_>, name: &NodeName, sign: &str) -> Result<String, StepError> {
+    let limits = world.limits;
+    let node = world.node(name)?;
+    let began = node.now_ms();
+    loop {
+        let took = node.now_ms() - began;
+        let seen = node.sessions().map_err(|error| StepError(error.to_string()))?;
+        if took >= limits.drain_ms_min && seen.users == 0 {
+            return Ok(format!("drained in {took} ms"));
+        }
+        if took >= limits.drain_ms_max && seen.busy == 0 {
+            return Ok(format!(
+                "{} sessions did not leave within {took} ms and will be cut; none had a statement or a transaction open when last asked",
+                seen.users
+            ));
+        }
+        if took >= limits.drain_ms_max + limits.drain_more_ms_max {
+            return Err(StepError(format!(
+                "{name} could not be drained\n  why:  {} sessions still have work under way after {} s, though {sign}\n  next: take it out of the proxy by hand (or set `drain` in \
+                 the inventory), then sealion resume",
+                seen.busy,
+                took / 1000
+            )));
+        }
+        node.wait(Duration::from_millis(POLL_MS));
+    }
+}

@@ -1,0 +1,235 @@
+//! Key, certificate and CA of a node: made, put where its server reads them, and known again.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use change::StepError;
+use model::NodeName;
+use secrecy::ExposeSecret;
+use server::WriteNode;
+use trust::{Ca, LeafSpec};
+
+use crate::edit::hash;
+use crate::owner;
+use crate::steps::fail;
+use crate::world::World;
+
+/// File names below a node's `tls_dir`. Paths cannot be changed at run time, so they never change.
+pub const CA_FILE: &str = "ca.pem";
+pub const CERT_FILE: &str = "node-cert.pem";
+pub const KEY_FILE: &str = "node-key.pem";
+
+pub const PEM_BYTES_MAX: u64 = 1024 * 1024;
+
+/// A new leaf of the cluster's CA for `name`, with its address and further names as SANs.
+pub fn issue(world: &mut World<'_>, name: &NodeName) -> Result<(trust::Leaf, String), StepError> {
+    let ca = Ca::open(&world.authority.dir, &world.authority.passphrase).map_err(fail)?;
+    let (key, leaf_days, now) = (world.authority.key, world.authority.leaf_days, world.unix_s());
+    let spec = world.node(name)?.spec().clone();
+    let mut dns = vec![name.to_string()];
+    let mut ips = Vec::new();
+    for word in std::iter::once(&spec.address).chain(&spec.names) {
+        match word.parse::<IpAddr>() {
+            Ok(ip) => ips.push(ip),
+            Err(_) => dns.push(word.clone()),
+        }
+    }
+    dns.push("localhost".into());
+    dns.dedup();
+    let leaf = ca
+        .issue(
+            &LeafSpec {
+                common_name: name.to_string(),
+                dns,
+                ips,
+                valid_days: leaf_days,
+                key,
+                not_before_unix: None,
+                not_after_unix: None,
+            },
+            now,
+        )
+        .map_err(fail)?;
+    Ok((leaf, ca.cert_pem()))
+}
+
+/// Puts a leaf and its CA on a node.
+pub fn place(node: &mut dyn WriteNode, leaf: &trust::Leaf, ca_pem: &str) -> Result<(), StepError> {
+    let key = leaf.key_pem.expose_secret().as_bytes();
+    place_bytes(node, [key, leaf.cert_pem.as_bytes(), ca_pem.as_bytes()])
+}
+
+const PLACED: [(&str, u32); 3] = [(KEY_FILE, 0o600), (CERT_FILE, 0o644), (CA_FILE, 0o644)];
+
+/// Says that all three files lie complete beside it.
+const READY: &str = "ready";
+
+/// In sealion's own directory: hashes of the files that it placed. Only these are its to remove.
+pub const PLACED_FILE: &str = "placed.json";
+const PLACED_BYTES_MAX: u64 = 64 * 1024;
+
+type Hashes = BTreeMap<String, String>;
+
+fn placed(node: &dyn WriteNode) -> Result<Hashes, StepError> {
+    let path = node.spec().state_dir.join(PLACED_FILE);
+    match node.host().read(&path, PLACED_BYTES_MAX).map_err(fail)? {
+        None => Ok(Hashes::new()),
+        Some(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
+            fail(format!(
+                "{} is damaged\n  why:  {error}\n  next: move it away; what lies in {} is then not taken for sealion's",
+                path.display(),
+                node.spec().tls_dir.display()
+            ))
+        }),
+    }
+}
+
+/// Which of the three files are there, and whether they are those that sealion placed. `None` as bytes: not there.
+pub fn in_place(node: &dyn WriteNode) -> Result<Vec<(&'static str, bool)>, StepError> {
+    let hashes = placed(node)?;
+    let dir = &node.spec().tls_dir;
+    let mut found = Vec::new();
+    for (name, _) in PLACED {
+        if let Some(bytes) = node.host().read(&dir.join(name), PEM_BYTES_MAX).map_err(fail)? {
+            found.push((name, hashes.get(name) == Some(&hash(&bytes))));
+        }
+    }
+    Ok(found)
+}
+
+fn incoming(node: &dyn WriteNode) -> PathBuf {
+    node.spec().state_dir.join("incoming")
+}
+
+/// Replaces key, certificate and CA as one: they are complete in sealion's own directory first. A power cut between two
+/// renames leaves a pair that does not match, with which the server does not start; [`finish_placing`] then goes on.
+pub fn place_bytes(node: &mut dyn WriteNode, files: [&[u8]; 3]) -> Result<(), StepError> {
+    discard_incoming(node)?;
+    let dir = incoming(node);
+    let host = node.write_host();
+    host.make_dir(&node.spec().state_dir, 0o700, None)
+        .and_then(|()| host.make_dir(&dir, 0o700, None))
+        .map_err(fail)?;
+    for ((name, _), bytes) in PLACED.iter().zip(files) {
+        host.write(&dir.join(name), bytes, Some(0o600), None).map_err(fail)?;
+    }
+    let hashes: Hashes =
+        PLACED.iter().zip(files).map(|((name, _), bytes)| ((*name).to_owned(), hash(bytes))).collect();
+    let text = serde_json::to_vec(&hashes).map_err(fail)?;
+    host.write(&node.spec().state_dir.join(PLACED_FILE), &text, Some(0o600), None).map_err(fail)?;
+    host.write(&dir.join(READY), b"", Some(0o600), None).map_err(fail)?;
+    finish_placing(node)
+}
+
+/// Goes on with a replacement that was cut short; nothing if there is none. To be called before a server is started.
+pub fn finish_placing(node: &mut dyn WriteNode) -> Result<(), StepError> {
+    let from = incoming(node);
+    let is_ready = node.host().facts(&from.join(READY)).map_err(fail)?.is_some();
+    if is_ready {
+        let dir = node.spec().tls_dir.clone();
+        // The server's own user must read them, and nobody else: as the owner of the running process or of the datadir.
+        let owner = owner::of_server(node);
+        let host = node.write_host();
+        let group = host.facts(&dir).map_err(fail)?.map(|facts| facts.gid);
+        let owner = owner.map(|(uid, gid)| (uid, group.unwrap_or(gid)));
+        host.make_dir(&dir, 0o700, owner).map_err(fail)?;
+        for (name, mode) in PLACED {
+            let bytes = host
+                .read(&from.join(name), PEM_BYTES_MAX)
+                .map_err(fail)?
+                .ok_or_else(|| fail(format!("{} is gone", from.join(name).display())))?;
+            host.write(&dir.join(name), &bytes, Some(mode), owner).map_err(fail)?;
+        }
+    }
+    discard_incoming(node)
+}
+
+/// Removes the files that sealion placed, by their hashes, and returns which those were. Others are left.
+pub fn remove_placed(node: &mut dyn WriteNode) -> Result<Vec<PathBuf>, StepError> {
+    let spec = node.spec().clone();
+    let found = in_place(node)?;
+    let host = node.write_host();
+    let mut removed = Vec::new();
+    for (file, _) in found.iter().filter(|(_, is_ours)| *is_ours) {
+        let path = spec.tls_dir.join(file);
+        host.remove(&path).map_err(fail)?;
+        removed.push(path);
+    }
+    if found.iter().all(|(_, is_ours)| *is_ours) {
+        host.remove(&spec.state_dir.join(PLACED_FILE)).map_err(fail)?;
+    }
+    host.remove_dir(&spec.tls_dir).map_err(fail)?;
+    Ok(removed)
+}
+
+/// Whether a replacement was cut short.
+pub fn is_placing(node: &dyn WriteNode) -> Result<bool, StepError> {
+    let dir = incoming(node);
+    for name in [READY, KEY_FILE, CERT_FILE, CA_FILE] {
+        if node.host().facts(&dir.join(name)).map_err(fail)?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Leaves no key behind; the mark goes first, so that half of a set is never taken for a whole one.
+pub fn discard_incoming(node: &mut dyn WriteNode) -> Result<(), StepError> {
+    let dir = incoming(node);
+    let host = node.write_host();
+    for name in [READY, KEY_FILE, CERT_FILE, CA_FILE] {
+        host.remove(&dir.join(name)).map_err(fail)?;
+    }
+    host.remove_dir(&dir).map_err(fail)
+}
+
+/// What lies in a node's `tls_dir`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Lies {
+    /// Not all three files.
+    Incomplete,
+    /// They are there and cannot serve, with the reason: a kill between two renames leaves such a pair.
+    Unsound(String),
+    /// The serial of the leaf.
+    Sound(String),
+}
+
+impl Lies {
+    pub fn serial(&self) -> Option<&str> {
+        match self {
+            Self::Sound(serial) => Some(serial),
+            Self::Incomplete | Self::Unsound(_) => None,
+        }
+    }
+}
+
+/// # Errors
+/// A file is there and cannot be read: nobody can say what it holds, and nothing is written over it.
+pub fn lies(world: &mut World<'_>, name: &NodeName) -> Result<Lies, StepError> {
+    let now = world.unix_s();
+    let node = world.node(name)?;
+    let dir = node.spec().tls_dir.clone();
+    let read = |file: &str| node.host().read(&dir.join(file), PEM_BYTES_MAX).map_err(fail);
+    let (key, cert, ca) = (read(KEY_FILE)?, read(CERT_FILE)?, read(CA_FILE)?);
+    let (Some(key), Some(cert), Some(ca)) = (key, cert, ca) else { return Ok(Lies::Incomplete) };
+    let leaf = trust::pair_matches(&cert, &key)
+        .and_then(|()| trust::chain_ok(&cert, &ca, now))
+        .and_then(|()| trust::inspect(&cert));
+    Ok(match leaf {
+        Ok(leaf) => leaf.first().map_or(Lies::Incomplete, |leaf| Lies::Sound(leaf.serial_hex.clone())),
+        Err(error) => Lies::Unsound(error.to_string()),
+    })
+}
+
+/// The same, where it must be able to serve; `None`: not all three files.
+///
+/// # Errors
+/// It cannot, or cannot be read.
+pub fn sound(world: &mut World<'_>, name: &NodeName) -> Result<Option<String>, StepError> {
+    match lies(world, name)? {
+        Lies::Incomplete => Ok(None),
+        Lies::Unsound(why) => Err(fail(why)),
+        Lies::Sound(serial) => Ok(Some(serial)),
+    }
+}

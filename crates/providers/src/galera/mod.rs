@@ -1,0 +1,101 @@
+//! TLS for Galera replication, SST and clients: rolled through a serving cluster, one node at a time.
+//!
+//! [`plan`] makes the steps, [`preflight`] says why it may not be done, [`steps`] has the kinds that only Galera needs. The states
+//! and the order are those of a cluster in which a plain node must never serve one that asks for TLS (it crashes): so first
+//! every node speaks both (round 1), then, after a gate, every node speaks TLS only (round 2).
+
+mod draft;
+mod equip;
+mod plan;
+mod preflight;
+mod quorum;
+pub(crate) mod steps;
+mod wait;
+
+use change::StepError;
+use model::Change;
+use server::{GaleraFacts, NodeError, NodeView, ProviderOptions, WriteNode};
+
+use crate::plan::{PlanContent, PlanError};
+use crate::preflight::Check;
+use crate::topology::{Role, Topology};
+use crate::world::World;
+
+pub use equip::equip;
+
+/// Galera's own options are a string in this one.
+const OPTIONS: &str = "wsrep_provider_options";
+
+/// Every node takes writes and certifies those of the others; one component has the quorum.
+pub struct Galera;
+pub const GALERA: Galera = Galera;
+
+impl Topology for Galera {
+    fn role(&self, view: &NodeView) -> Result<Role, String> {
+        if view.is_galera() {
+            return Ok(Role::GroupMember);
+        }
+        Err(format!("wsrep_on is {}", view.variable("wsrep_on").unwrap_or("not known there")))
+    }
+
+    fn anchors(&self) -> &'static [&'static str] {
+        &[OPTIONS, "wsrep_cluster_address"]
+    }
+
+    fn checks(&self) -> &'static [(&'static str, Check)] {
+        preflight::CHECKS
+    }
+
+    fn plan(&self, world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanError> {
+        plan::plan(world, change)
+    }
+
+    fn revive(&self, world: &mut World<'_>) -> Result<(), StepError> {
+        wait::revive(world)
+    }
+
+    fn standing(&self, node: &mut dyn WriteNode) -> String {
+        let view = node.view();
+        let mut line = match &view {
+            Ok(view) => format!(
+                "{}: {}, speaks {} to nodes, clients {}",
+                node.name(),
+                view.status("wsrep_local_state_comment").unwrap_or("state not known"),
+                view.galera_state(),
+                match (view.offers_client_tls(), view.requires_secure_transport()) {
+                    (_, true) => "must use TLS",
+                    (true, false) => "may use TLS",
+                    (false, false) => "are offered no TLS",
+                }
+            ),
+            Err(error) => error.first_line(),
+        };
+        if steps::round::is_out_of_service(node) {
+            line += match view {
+                Ok(_) => "; sealion took it out of service, to bring it back: SET GLOBAL wsrep_desync=OFF",
+                Err(_) => "; sealion took it out of service before",
+            };
+        }
+        line
+    }
+
+    fn key_user(
+        &self,
+        node: &mut dyn WriteNode,
+        view: Option<&NodeView>,
+        key: &str,
+    ) -> Result<Option<String>, NodeError> {
+        let refers = |options: &ProviderOptions| options.get("socket.ssl_key") == Some(key);
+        if view.is_some_and(|view| refers(&view.provider_options())) {
+            return Ok(Some(format!("{OPTIONS} of the running server")));
+        }
+        let files = node.effective()?;
+        let options = files.effective(OPTIONS).and_then(|setting| setting.value.as_deref());
+        if refers(&ProviderOptions::parse(options.unwrap_or(""))) {
+            return Ok(Some(format!("{OPTIONS} in an option file")));
+        }
+        let sst = node.effective_sst()?;
+        let is_sst = sst.effective("tkey").is_some_and(|setting| setting.value.as_deref() == Some(key));
+        Ok(is_sst.then(|| "tkey of [sst] in an option file".into()))
+    }
+}

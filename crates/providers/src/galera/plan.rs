@@ -1,0 +1,508 @@
+//! From a wish and the cluster as it is now to ordered steps.
+
+use model::{Change, LinkKind, NodeName, Noun, Step, Verb};
+use openssl::sha::sha256;
+use server::{GaleraFacts, GaleraState};
+
+use super::draft::{Draft, PlannedEdit, drafts};
+use super::preflight::set_live;
+use super::steps::{GateParams, RotateParams, RoundParams};
+use crate::by_hand;
+use crate::edit::Edit;
+use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
+use crate::needs;
+use crate::plan::{Builder, PlanContent, PlanError, refuse};
+use crate::steps::{AuthorityParams, EditParams, ProveParams, RequireParams};
+use crate::world::World;
+
+/// SHA-256 over what the plan was made for. Queues, GTIDs and Synced states are left out: they change by themselves.
+fn state_hash(change: &Change, drafts: &[Draft]) -> String {
+    let mut text = format!("{change}\n");
+    for draft in drafts {
+        text += &format!(
+            "{} {} {} {} {} {}\n",
+            draft.name,
+            draft.file.display(),
+            crate::edit::hash(&draft.bytes),
+            draft.letter,
+            draft.view.version(),
+            draft.view.state_uuid()
+        );
+    }
+    model::hex(&sha256(text.as_bytes()))
+}
+
+pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanError> {
+    let mut drafts = drafts(world)?;
+    let state_hash = state_hash(change, &drafts);
+    let mut builder = Builder::default();
+    match change.verb {
+        Verb::Enable => enable(world, change, &mut drafts, &mut builder)?,
+        Verb::Disable => disable(change, &mut drafts, &mut builder)?,
+        Verb::Rotate => rotate(world, &drafts, &mut builder)?,
+    }
+    let steps = builder.steps;
+    let mut impact = impact(&steps, drafts.len());
+    let restarted: std::collections::BTreeSet<NodeName> = steps
+        .iter()
+        .filter(|step| step.restarts_server && !step.no_op)
+        .flat_map(|step| step.nodes.clone())
+        .collect();
+    impact.extend(set_live::told(world, &restarted));
+    let rights = vec![
+        "SQL: SUPER (or BINLOG ADMIN, CONNECTION ADMIN and RELOAD), PROCESS, and ALL on sealion_canary"
+            .into(),
+        "host: write to the option file and the TLS directory of each node; stop and start the service"
+            .into(),
+    ];
+    Ok(PlanContent { steps, state_hash, impact, rights })
+}
+
+/// What the users of the cluster will notice; nothing of what this change does not do.
+fn impact(steps: &[Step], nodes: usize) -> Vec<String> {
+    let does = |is: &dyn Fn(&Step) -> bool| steps.iter().any(|step| !step.no_op && is(step));
+    let restarts = steps.iter().filter(|step| step.restarts_server && !step.no_op).count();
+    let mut impact = Vec::new();
+    if restarts > 0 {
+        impact.push(format!(
+            "{restarts} server restarts, one node at a time, each drained first; {} of {nodes} nodes serve at any moment",
+            nodes.saturating_sub(1)
+        ));
+        impact.push(
+            "connections to a node end when it is stopped; it refuses new ones for some 5 to 15 s".into(),
+        );
+        impact
+            .push("error logs get startup and shutdown messages, and a membership change per restart".into());
+        // In labs a restart took 5 to 15 s until the node was Synced again by IST.
+        let minutes = |each_s: usize| (restarts * each_s).div_ceil(60).max(1);
+        impact.push(format!(
+            "expected duration: {} to {} min, longer if a node needs a state transfer or sessions leave slowly",
+            minutes(8),
+            minutes(25)
+        ));
+    } else {
+        impact.push("no server is restarted".into());
+    }
+    if does(&|step| step.kind == "round" && step.params["after"] == "D") {
+        impact.push(
+            "while nodes run with socket.dynamic a link may be cleartext or TLS; the last step verifies every link"
+                .into(),
+        );
+    }
+    if does(&|step| step.kind == "prove") {
+        impact
+            .push("test rows (canaries) are written to the schema sealion_canary, and removed again".into());
+    }
+    impact
+}
+
+/// The runbook of one restart, on the node itself.
+fn restart_by_hand(draft: &Draft, diff: &[String]) -> Vec<String> {
+    let mut lines = vec![format!("# on {}", draft.name)];
+    lines.extend(by_hand::patch(&draft.file, diff));
+    lines.extend([
+        by_hand::sql("SET GLOBAL wsrep_desync=ON"),
+        "# take it out of the proxy; wait until its sessions have left: SHOW PROCESSLIST".to_owned(),
+        draft.stop.iter().map(|word| by_hand::quoted(word)).collect::<Vec<_>>().join(" "),
+        draft.start.iter().map(|word| by_hand::quoted(word)).collect::<Vec<_>>().join(" "),
+        format!("{}  # until wsrep_local_state is 4 and the size is as before", by_hand::sql(WAIT_SQL)),
+    ]);
+    lines
+}
+
+const WAIT_SQL: &str =
+    "SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_local_state', 'wsrep_ready', 'wsrep_cluster_size')";
+
+fn sst_edits(draft: &Draft) -> Vec<Edit> {
+    let set = |key: &str, value: String| Edit::Set { group: "sst".into(), key: key.into(), value };
+    let mut edits = vec![
+        set("tkey", draft.path(KEY_FILE)),
+        set("tcert", draft.path(CERT_FILE)),
+        set("tca", draft.path(CA_FILE)),
+    ];
+    if draft.view.sst_method() == "mariabackup" {
+        // Without a mode mariabackup's script sends clear text, whatever the server's own ssl_* say (seen on 10.11.19).
+        edits.push(set("ssl-mode", "VERIFY_CA".into()));
+    }
+    edits
+}
+
+fn enable(
+    world: &World<'_>,
+    change: &Change,
+    drafts: &mut [Draft],
+    builder: &mut Builder,
+) -> Result<(), PlanError> {
+    let (galera, clients) = (change.has(Noun::Galera), change.has(Noun::Clients));
+    let cluster = world.cluster.clone();
+    builder
+        .add(
+            "E0.ca".into(),
+            "authority",
+            format!(
+                "create a CA for cluster {cluster} only, with an encrypted key, in {}",
+                world.authority.dir.display()
+            ),
+            vec![],
+            // Not the name of a node: a leaf must not have its CA's name.
+            AuthorityParams { common_name: format!("sealion CA of {cluster}") },
+        )
+        .no_op = world.authority.dir.join(trust::CA_CERT_FILE).exists();
+    if let Some(step) = builder.steps.last_mut() {
+        step.nature.needs = vec![needs::key_files(None, &world.authority.dir)];
+        step.shell = by_hand::authority(
+            &world.authority.dir,
+            &format!("sealion CA of {cluster}"),
+            world.authority.ca_days,
+        );
+    }
+    for draft in &*drafts {
+        let step = builder.add(
+            format!("E0.{}", draft.name),
+            "files",
+            format!("write key, certificate and CA to {}", draft.tls_dir.display()),
+            vec![draft.name.clone()],
+            serde_json::json!({}),
+        );
+        step.no_op = draft.has_files;
+        // They are complete in sealion's own directory before they are placed.
+        step.nature.needs = draft.key_file_needs(&[&draft.state_dir, &draft.tls_dir]);
+        step.shell = by_hand::leaf(
+            &world.authority.dir,
+            draft.name.as_str(),
+            &draft.names,
+            &draft.tls_dir,
+            world.authority.leaf_days,
+        );
+    }
+    if change.has(Noun::Sst) {
+        for draft in drafts.iter_mut() {
+            let edits = sst_edits(draft);
+            let PlannedEdit { edit, diff, needs } = draft.edit(edits)?;
+            let no_op = edit.is_no_op();
+            let step = builder.add(
+                format!("E1.{}", draft.name),
+                "edit",
+                format!(
+                    "[sst] in {}: transfers by {} over TLS",
+                    draft.file.display(),
+                    draft.view.sst_method()
+                ),
+                vec![draft.name.clone()],
+                EditParams { edit },
+            );
+            step.shell = by_hand::patch_on(draft.name.as_str(), &draft.file, &diff);
+            (step.diff, step.no_op, step.nature.needs) = (diff, no_op, needs);
+        }
+    }
+    if galera || clients {
+        for draft in drafts.iter_mut().rev() {
+            let (before, cert_before) = (draft.letter, draft.ssl_cert.clone());
+            let mut edits = Vec::new();
+            if galera && before == 'P' {
+                for (key, file) in
+                    [("socket.ssl_key", KEY_FILE), ("socket.ssl_cert", CERT_FILE), ("socket.ssl_ca", CA_FILE)]
+                {
+                    let path = draft.path(file);
+                    draft.options.set(key, &path);
+                }
+                draft.options.set("socket.ssl", "YES");
+                draft.options.set("socket.dynamic", "YES");
+                draft.letter = 'D';
+                edits.push(draft.set_options());
+            }
+            if clients {
+                for (key, file) in [("ssl_ca", CA_FILE), ("ssl_cert", CERT_FILE), ("ssl_key", KEY_FILE)] {
+                    edits.push(draft.set(key, draft.path(file)));
+                }
+                draft.ssl_cert = draft.path(CERT_FILE);
+            }
+            let title = match (galera, clients) {
+                (true, true) => "accepts cleartext and TLS from nodes, offers TLS to clients; restart",
+                (true, false) => "accepts cleartext and TLS from nodes; restart",
+                _ => "offers TLS to clients; restart",
+            };
+            round(builder, "E2", draft, edits, before, cert_before, clients, title)?;
+        }
+    }
+    if galera {
+        let everywhere: Vec<NodeName> = drafts.iter().map(|draft| draft.name.clone()).collect();
+        builder.add(
+            "E3".into(),
+            "gate",
+            "check that no node uses cleartext only any more".into(),
+            everywhere,
+            GateParams { all: "DS".into() },
+        );
+        if let Some(step) = builder.steps.last_mut() {
+            step.shell = by_hand::gate("socket.dynamic = YES, or listen_addr = ssl://");
+        }
+        for draft in drafts.iter_mut().rev() {
+            let (before, cert_before) = (draft.letter, draft.ssl_cert.clone());
+            draft.options.remove("socket.dynamic");
+            draft.letter = 'S';
+            let edits = if before == 'S' { vec![] } else { vec![draft.set_options()] };
+            round(
+                builder,
+                "E4",
+                draft,
+                edits,
+                before,
+                cert_before,
+                clients,
+                "accepts only TLS from nodes; restart",
+            )?;
+        }
+    }
+    if clients {
+        builder.add(
+            "E5.look".into(),
+            "clients-gate",
+            "check that no client connects without TLS any more".into(),
+            vec![],
+            serde_json::json!({}),
+        );
+        if let Some(step) = builder.steps.last_mut() {
+            step.shell = vec!["sealion status --look-ms 60000  # no client link may be plain".into()];
+        }
+        for draft in drafts.iter_mut() {
+            require(builder, "E5", draft, true)?;
+        }
+    }
+    let mut kinds = Vec::new();
+    if galera {
+        kinds.push(LinkKind::Galera);
+    }
+    if clients {
+        kinds.push(LinkKind::Client);
+    }
+    if !kinds.is_empty() {
+        builder.add(
+            "E6".into(),
+            "prove",
+            "verify every link: capture it while test rows are written".into(),
+            vec![],
+            ProveParams { kinds },
+        );
+        if let Some(step) = builder.steps.last_mut() {
+            step.shell = vec!["sealion status --canaries  # every link must be sealed".into()];
+        }
+    }
+    Ok(())
+}
+
+#[allow(clippy::too_many_arguments)] // A round is its node before and after; a struct would be used once.
+fn round(
+    builder: &mut Builder,
+    prefix: &str,
+    draft: &mut Draft,
+    edits: Vec<Edit>,
+    before: char,
+    cert_before: String,
+    clients: bool,
+    title: &str,
+) -> Result<(), PlanError> {
+    let PlannedEdit { edit, diff, needs } = draft.edit(edits)?;
+    let no_op = edit.is_no_op() && before == draft.letter && cert_before == draft.ssl_cert;
+    let params = RoundParams {
+        edit,
+        before,
+        after: draft.letter,
+        ssl_cert_before: clients.then_some(cert_before),
+        ssl_cert_after: clients.then(|| draft.ssl_cert.clone()),
+    };
+    let step = builder.add(
+        format!("{prefix}.{}", draft.name),
+        "round",
+        format!("{} {title}", draft.name),
+        vec![draft.name.clone()],
+        params,
+    );
+    step.restarts_server = true;
+    step.sql = vec![
+        "SET GLOBAL wsrep_desync=ON;  -- health checks see it; wait until the sessions have left".into(),
+        "-- here the file is changed and the server restarted: --format shell, --format diff".into(),
+        format!("{WAIT_SQL};  -- until the state is 4 and the size as before"),
+    ];
+    step.shell = restart_by_hand(draft, &diff);
+    (step.no_op, step.diff, step.nature.needs) = (no_op, diff, needs);
+    Ok(())
+}
+
+fn require(builder: &mut Builder, prefix: &str, draft: &mut Draft, on: bool) -> Result<(), PlanError> {
+    let edit = if on {
+        draft.set("require_secure_transport", "ON".into())
+    } else {
+        draft.unset("require_secure_transport")
+    };
+    let PlannedEdit { edit, diff, needs } = draft.edit(vec![edit])?;
+    let before = draft.view.requires_secure_transport();
+    let no_op = edit.is_no_op() && before == on;
+    let step = builder.add(
+        format!("{prefix}.{}", draft.name),
+        "require",
+        format!(
+            "{} {}",
+            draft.name,
+            if on { "requires TLS from clients" } else { "no longer requires TLS from clients" }
+        ),
+        vec![draft.name.clone()],
+        RequireParams { edit, before, after: on },
+    );
+    let statement = format!("SET GLOBAL require_secure_transport={}", if on { "ON" } else { "OFF" });
+    step.sql = vec![format!("{statement};  -- and in the file, or the next start forgets it: --format diff")];
+    step.shell = by_hand::patch_on(draft.name.as_str(), &draft.file, &diff);
+    step.shell.push(by_hand::sql(&statement));
+    (step.no_op, step.diff, step.nature.needs) = (no_op, diff, needs);
+    Ok(())
+}
+
+fn disable(change: &Change, drafts: &mut [Draft], builder: &mut Builder) -> Result<(), PlanError> {
+    let (galera, clients) = (change.has(Noun::Galera), change.has(Noun::Clients));
+    if clients {
+        for draft in drafts.iter_mut() {
+            require(builder, "D0", draft, false)?;
+        }
+    }
+    if galera {
+        for draft in drafts.iter_mut().rev() {
+            let (before, cert_before) = (draft.letter, draft.ssl_cert.clone());
+            let mut edits = vec![];
+            if before == 'S' {
+                draft.options.set("socket.ssl", "YES");
+                draft.options.set("socket.dynamic", "YES");
+                draft.letter = 'D';
+                edits.push(draft.set_options());
+            }
+            round(
+                builder,
+                "D1",
+                draft,
+                edits,
+                before,
+                cert_before,
+                clients,
+                "accepts cleartext and TLS from nodes; restart",
+            )?;
+        }
+        let everywhere: Vec<NodeName> = drafts.iter().map(|draft| draft.name.clone()).collect();
+        builder.add(
+            "D1".into(),
+            "gate",
+            "check that every node accepts cleartext too".into(),
+            everywhere,
+            GateParams { all: "PD".into() },
+        );
+        if let Some(step) = builder.steps.last_mut() {
+            step.shell = by_hand::gate("socket.dynamic = YES, or no socket.ssl at all");
+        }
+    }
+    if galera || clients {
+        for draft in drafts.iter_mut().rev() {
+            let (before, cert_before) = (draft.letter, draft.ssl_cert.clone());
+            let mut edits = Vec::new();
+            if galera && before != 'P' {
+                // Every key, never socket.ssl=NO with paths left: that crashes donors.
+                draft.options.remove_prefix("socket.ssl");
+                draft.options.remove("socket.dynamic");
+                draft.letter = 'P';
+                edits.push(if draft.options.iter().next().is_none() {
+                    draft.unset(&draft.options_key.clone())
+                } else {
+                    draft.set_options()
+                });
+            }
+            if clients {
+                edits.extend(["ssl_ca", "ssl_cert", "ssl_key"].map(|key| draft.unset(key)));
+                draft.ssl_cert = String::new();
+            }
+            let title =
+                if galera { "uses cleartext only; restart" } else { "offers no TLS to clients; restart" };
+            round(builder, "D2", draft, edits, before, cert_before, clients, title)?;
+        }
+    }
+    if change.has(Noun::Sst) {
+        for draft in drafts.iter_mut() {
+            let edits = ["tkey", "tcert", "tca", "ssl-mode"]
+                .map(|key| Edit::Remove { group: "sst".into(), key: key.into() })
+                .to_vec();
+            let PlannedEdit { edit, diff, needs } = draft.edit(edits)?;
+            let no_op = edit.is_no_op();
+            let step = builder.add(
+                format!("D3.{}", draft.name),
+                "edit",
+                format!("[sst] in {}: transfers in cleartext", draft.file.display()),
+                vec![draft.name.clone()],
+                EditParams { edit },
+            );
+            step.shell = by_hand::patch_on(draft.name.as_str(), &draft.file, &diff);
+            (step.diff, step.no_op, step.nature.needs) = (diff, no_op, needs);
+        }
+    }
+    if Noun::ALL.iter().all(|&noun| change.has(noun)) {
+        for draft in &*drafts {
+            let step = builder.add(
+                format!("D4.{}", draft.name),
+                "retire",
+                format!("remove key and certificate from {}", draft.tls_dir.display()),
+                vec![draft.name.clone()],
+                serde_json::json!({}),
+            );
+            step.shell = vec![
+                format!("# on {}", draft.name),
+                format!(
+                    "rm {} {} {}",
+                    by_hand::quoted(&draft.path(KEY_FILE)),
+                    by_hand::quoted(&draft.path(CERT_FILE)),
+                    by_hand::quoted(&draft.path(CA_FILE))
+                ),
+            ];
+            step.no_op = draft.is_bare;
+            step.nature.needs = draft.key_file_needs(&[&draft.state_dir]);
+        }
+    }
+    Ok(())
+}
+
+fn rotate(world: &mut World<'_>, drafts: &[Draft], builder: &mut Builder) -> Result<(), PlanError> {
+    for draft in drafts {
+        if draft.view.galera_state() != GaleraState::Strict {
+            return Err(refuse(format!(
+                "{} does not use TLS only, so there is nothing to rotate safely\n  why:  its provider is {}\n  next: sealion enable galera",
+                draft.name,
+                draft.view.galera_state()
+            )));
+        }
+        let pem = world
+            .node(&draft.name)
+            .and_then(|node| node.galera_leaf().map_err(|error| change::StepError(error.to_string())));
+        let pem = pem.map_err(refuse)?;
+        let leaf = trust::inspect(pem.as_bytes()).map_err(refuse)?;
+        let serial_before = leaf.first().map(|leaf| leaf.serial_hex.clone()).unwrap_or_default();
+        let step = builder.add(
+            format!("R1.{}", draft.name),
+            "rotate",
+            format!("{} uses a new certificate for nodes and clients, without a restart", draft.name),
+            vec![draft.name.clone()],
+            RotateParams { serial_before },
+        );
+        // The old ones are kept, and the new ones complete, in sealion's own directory.
+        step.nature.needs = draft.key_file_needs(&[&draft.state_dir, &draft.state_dir, &draft.tls_dir]);
+        step.sql = vec![
+            "FLUSH LOCAL SSL;  -- with client TLS: reloads the provider's certificate too".into(),
+            "SET GLOBAL wsrep_provider_options='socket.ssl_reload=1';  -- without".into(),
+        ];
+        step.shell = by_hand::leaf(
+            &world.authority.dir,
+            draft.name.as_str(),
+            &draft.names,
+            &draft.tls_dir,
+            world.authority.leaf_days,
+        );
+        step.shell.push(format!(
+            "{}  # with client TLS; without: socket.ssl_reload=1",
+            by_hand::sql("FLUSH LOCAL SSL")
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,29 @@
+//! What must hold of a Galera cluster before it is changed. [`CHECKS`] is the register, in the order in which reasons are shown.
+
+mod flavour;
+mod gcache;
+mod live_and_file;
+mod members;
+mod own_settings;
+mod ports;
+pub mod set_live;
+mod sst_method;
+
+use crate::preflight::{
+    Check, Problem, Seen, command_line, managed, place, problem, trust_files, unreadable_options,
+};
+
+pub const CHECKS: &[(&str, Check)] = &[
+    ("members", members::check),
+    ("flavour", flavour::check),
+    ("live-and-file", live_and_file::check),
+    ("set-live", set_live::check),
+    ("command-line", command_line::check),
+    ("managed", managed::check),
+    ("own-settings", own_settings::check),
+    ("place", place::check),
+    ("ports", ports::check),
+    ("gcache", gcache::check),
+    ("sst-method", sst_method::check),
+    ("trust-files", trust_files::check),
+];

@@ -1,0 +1,90 @@
+//! Settings of the same purpose that are not ours are not overwritten.
+
+use model::{NodeName, Noun, Verb};
+use server::options::Setting;
+use server::{GaleraFacts, SstOptions};
+
+use super::{Problem, Seen, problem, unreadable_options};
+use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
+use crate::world::World;
+
+pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    if seen.change.verb == Verb::Rotate {
+        return problems;
+    }
+    for (name, view) in seen.up() {
+        let Ok(node) = world.node(name) else { continue };
+        let tls_dir = node.spec().tls_dir.clone();
+        let ours = |file: &str| tls_dir.join(file).display().to_string();
+        let mut wanted: Vec<(bool, &str, String)> = Vec::new();
+        if seen.change.has(Noun::Clients) {
+            wanted.extend([
+                (false, "ssl_ca", ours(CA_FILE)),
+                (false, "ssl_cert", ours(CERT_FILE)),
+                (false, "ssl_key", ours(KEY_FILE)),
+            ]);
+        }
+        if seen.change.has(Noun::Sst) {
+            wanted.extend([
+                (true, "tca", ours(CA_FILE)),
+                (true, "tcert", ours(CERT_FILE)),
+                (true, "tkey", ours(KEY_FILE)),
+            ]);
+        }
+        let options = match SstOptions::of(node) {
+            Ok(options) => options,
+            Err(error) => {
+                problems.push(unreadable_options(name, &error));
+                continue;
+            }
+        };
+        if seen.change.has(Noun::Sst) {
+            problems.extend(
+                options.switches(view.sst_method()).into_iter().filter_map(|one| sst_switch(name, one)),
+            );
+        }
+        for (is_sst, key, value) in wanted {
+            let effective = if is_sst { options.sst() } else { &options.server };
+            if let Some(setting) = effective.effective(key)
+                && setting.value.as_deref() != Some(value.as_str())
+            {
+                problems.push(problem(
+                    name,
+                    format!("{key} is set already, to another file"),
+                    format!(
+                        "{}:{} says {}",
+                        setting.file.display(),
+                        setting.line,
+                        setting.value.as_deref().unwrap_or("nothing")
+                    ),
+                    format!(
+                        "set tls_dir in the inventory so that it becomes {value}, or remove that line first"
+                    ),
+                ));
+            }
+        }
+    }
+    problems
+}
+
+/// What the scripts take as a switch besides files. `encrypt` 0 and `ssl-mode` VERIFY_CA leave or are what we write.
+fn sst_switch(name: &NodeName, setting: &Setting) -> Option<Problem> {
+    let fine = if setting.key == "encrypt" { "0" } else { "VERIFY_CA" };
+    let value = setting.value.as_deref().unwrap_or("").trim();
+    (!fine.eq_ignore_ascii_case(value)).then(|| {
+        problem(
+            name,
+            format!(
+                "[{}] has a switch of its own for state transfers: {}={value}",
+                setting.group, setting.key
+            ),
+            format!(
+                "{}:{} says so, and it would decide beside what sealion writes",
+                setting.file.display(),
+                setting.line
+            ),
+            "remove that line on every node at once (transfers fail while nodes differ), then plan again",
+        )
+    })
+}

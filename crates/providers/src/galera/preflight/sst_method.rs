@@ -1,0 +1,57 @@
+//! Only transfer methods whose script has a TLS switch.
+
+use model::{Noun, Verb};
+
+use server::GaleraFacts;
+
+use super::{Problem, Seen, problem, unreadable_options};
+use crate::world::World;
+
+const KNOWN: [&str; 3] = ["rsync", "mariabackup", "rsync_wan"];
+
+pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
+    if seen.change.verb == Verb::Enable && seen.change.has(Noun::Clients) && !seen.change.has(Noun::Sst) {
+        return rsync_follows_clients(world, seen);
+    }
+    if !seen.change.has(Noun::Sst) || seen.change.verb == Verb::Rotate {
+        return vec![];
+    }
+    seen.up()
+        .filter(|(_, view)| !KNOWN.contains(&view.sst_method()))
+        .map(|(name, view)| {
+            problem(
+                name,
+                format!("wsrep_sst_method={} has no TLS switch of its own", view.sst_method()),
+                "its script takes its TLS from client sections, which sealion does not write",
+                "SET GLOBAL wsrep_sst_method='mariabackup' (or rsync), here and in the option file",
+            )
+        })
+        .collect()
+}
+
+/// rsync's script takes the server's own ssl_* when [sst] has no key. The first node that is restarted with them asks for
+/// TLS, the others do not offer it, and it cannot join again, not even by IST, which the same script announces.
+/// Source: wsrep_sst_rsync of 10.11.19; seen.
+fn rsync_follows_clients(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (name, view) in seen.up().filter(|(_, view)| view.sst_method().starts_with("rsync")) {
+        let Ok(node) = world.node(name) else { continue };
+        let has_key = match node.effective_sst() {
+            Ok(sst) => sst.effective("tkey").is_some(),
+            Err(error) => {
+                problems.push(unreadable_options(name, &error));
+                continue;
+            }
+        };
+        if !has_key && !view.offers_client_tls() {
+            problems.push(problem(
+                name,
+                "TLS for clients alone would keep restarted nodes from joining again",
+                "wsrep_sst_method is rsync, whose script begins to ask for TLS as soon as its server has ssl_*, while the \
+                 others do not offer it yet",
+                "sealion enable sst,clients (or all)",
+            ));
+        }
+    }
+    problems
+}

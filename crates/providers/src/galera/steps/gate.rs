@@ -1,0 +1,77 @@
+//! Between two rounds: every member must be in the same state, seen by asking all of them.
+
+use change::{Direction, StepCheck, StepError};
+use model::Step;
+use serde::{Deserialize, Serialize};
+
+use server::GaleraFacts;
+
+use crate::steps::{StepKind, params};
+use crate::world::World;
+
+pub struct Gate;
+pub const GATE: Gate = Gate;
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct GateParams {
+    /// The states that may be seen, of `P`, `D`, `S`.
+    pub all: String,
+}
+
+fn problems(world: &mut World<'_>, all: &str) -> Vec<String> {
+    let views = world.views();
+    let mut problems = Vec::new();
+    for (name, view) in &views {
+        match view {
+            Err(error) => problems.push(error.first_line()),
+            Ok(view) => {
+                if !all.contains(view.galera_state().letter()) {
+                    problems.push(format!("{name} speaks {}", view.galera_state()));
+                }
+                if view.cluster_size() != views.len() {
+                    problems.push(format!(
+                        "{name} sees {} members, {} answered",
+                        view.cluster_size(),
+                        views.len()
+                    ));
+                }
+            }
+        }
+    }
+    problems
+}
+
+impl StepKind for Gate {
+    fn kind(&self) -> &'static str {
+        "gate"
+    }
+
+    fn check(
+        &self,
+        world: &mut World<'_>,
+        step: &Step,
+        direction: Direction,
+    ) -> Result<StepCheck, StepError> {
+        let GateParams { all } = params(step)?;
+        let problems = problems(world, &all);
+        Ok(match direction {
+            _ if problems.is_empty() => {
+                StepCheck::AlreadyDone(format!("all {} members agree", world.nodes.len()))
+            }
+            // Going back, the steps that follow are undone already; the round's own pre-check guards each restart.
+            Direction::Back => StepCheck::AlreadyDone("nothing to take back".into()),
+            Direction::Forward => StepCheck::Blocked(format!(
+                "the next round may not begin\n  why:  {}\n  next: mend that, then sealion resume",
+                problems.join("\n        ")
+            )),
+        })
+    }
+
+    fn act(&self, _: &mut World<'_>, _: &Step, _: Direction) -> Result<(), StepError> {
+        Ok(())
+    }
+
+    fn verify(&self, _: &mut World<'_>, _: &Step, _: Direction) -> Result<String, StepError> {
+        Ok("looked".into())
+    }
+}

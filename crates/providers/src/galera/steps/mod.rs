@@ -1,0 +1,9 @@
+//! Kinds of step of a Galera cluster alone.
+
+pub mod gate;
+pub mod rotate;
+pub mod round;
+
+pub use gate::GateParams;
+pub use rotate::RotateParams;
+pub use round::RoundParams;

@@ -1,0 +1,124 @@
+//! A new leaf over the same paths, read again by the running server, proven by dialling it.
+
+use std::path::PathBuf;
+
+use change::{Direction, StepCheck, StepError};
+use model::{NodeName, Step};
+use serde::{Deserialize, Serialize};
+
+use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
+use crate::files::{finish_placing, is_placing, issue, lies, place, place_bytes, sound};
+use crate::steps::{StepKind, fail, only_node, params};
+use crate::world::World;
+
+pub struct Rotate;
+pub const ROTATE: Rotate = Rotate;
+
+const PEM_BYTES_MAX: u64 = 1024 * 1024;
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct RotateParams {
+    /// Serial of the leaf that is replaced.
+    pub serial_before: String,
+}
+
+/// Below a node's `state_dir`.
+fn kept(serial_before: &str) -> PathBuf {
+    PathBuf::from("rotated").join(serial_before)
+}
+
+fn served(world: &mut World<'_>, name: &NodeName) -> Result<String, StepError> {
+    let pem = world.node(name)?.galera_leaf().map_err(fail)?;
+    let leaf = trust::inspect(pem.as_bytes()).map_err(fail)?;
+    leaf.first().map(|leaf| leaf.serial_hex.clone()).ok_or_else(|| fail("no certificate was served"))
+}
+
+impl StepKind for Rotate {
+    fn kind(&self) -> &'static str {
+        "rotate"
+    }
+
+    fn keeps(&self, step: &Step) -> Option<PathBuf> {
+        let RotateParams { serial_before } = params(step).ok()?;
+        Some(kept(&serial_before))
+    }
+
+    fn check(
+        &self,
+        world: &mut World<'_>,
+        step: &Step,
+        direction: Direction,
+    ) -> Result<StepCheck, StepError> {
+        let RotateParams { serial_before } = params(step)?;
+        let name = only_node(step)?;
+        let on_disk = lies(world, &name)?;
+        let live = served(world, &name)?;
+        let is_old = live == serial_before;
+        let is_whole = !is_placing(world.node(&name)?)?;
+        let agree = is_whole && on_disk.serial() == Some(live.as_str());
+        Ok(match direction {
+            Direction::Forward if agree && !is_old => StepCheck::AlreadyDone(format!("serves serial {live}")),
+            Direction::Back if agree && is_old => StepCheck::AlreadyDone(format!("serves serial {live}")),
+            _ => StepCheck::Ready,
+        })
+    }
+
+    fn act(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<(), StepError> {
+        let RotateParams { serial_before } = params(step)?;
+        let name = only_node(step)?;
+        let node = world.node(&name)?;
+        let spec = node.spec().clone();
+        let keep = spec.state_dir.join(kept(&serial_before));
+        finish_placing(node)?;
+        if direction == Direction::Back {
+            let old = |file: &str| {
+                node.host()
+                    .read(&keep.join(file), PEM_BYTES_MAX)
+                    .map_err(fail)?
+                    .ok_or_else(|| fail(format!("the old {file} is not kept any more: rotate forward again")))
+            };
+            let (key, cert, ca) = (old(KEY_FILE)?, old(CERT_FILE)?, old(CA_FILE)?);
+            place_bytes(node, [&key, &cert, &ca])?;
+            return node.reload_tls().map_err(fail);
+        }
+        let on_disk = lies(world, &name)?;
+        if on_disk.serial() == Some(&serial_before) {
+            let host = world.node(&name)?.write_host();
+            host.make_dir(&keep, 0o700, None).map_err(fail)?;
+            for (file, mode) in [(KEY_FILE, 0o600), (CERT_FILE, 0o644), (CA_FILE, 0o644)] {
+                if let Some(bytes) = host.read(&spec.tls_dir.join(file), PEM_BYTES_MAX).map_err(fail)? {
+                    host.write(&keep.join(file), &bytes, Some(mode), None).map_err(fail)?;
+                }
+            }
+        }
+        // A sound pair that is not the old one was placed before a kill: only the reload is missing.
+        if on_disk.serial().is_none_or(|serial| serial == serial_before) {
+            let (leaf, ca_pem) = issue(world, &name)?;
+            place(world.node(&name)?, &leaf, &ca_pem)?;
+            sound(world, &name)?;
+        }
+        world.node(&name)?.reload_tls().map_err(fail)
+    }
+
+    fn verify(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<String, StepError> {
+        let RotateParams { serial_before } = params(step)?;
+        let name = only_node(step)?;
+        let live = served(world, &name)?;
+        let wished = (live != serial_before) == (direction == Direction::Forward);
+        if !wished {
+            return Err(fail(format!(
+                "port {} still serves serial {live}",
+                world.node(&name)?.spec().galera_port
+            )));
+        }
+        let node = world.node(&name)?;
+        if node.view().map_err(fail)?.offers_client_tls() {
+            let pem = node.client_leaf().map_err(fail)?;
+            let client = trust::inspect(pem.as_bytes()).map_err(fail)?;
+            if client.first().is_none_or(|leaf| leaf.serial_hex != live) {
+                return Err(fail("the client port serves another certificate than the Galera port"));
+            }
+        }
+        Ok(format!("serves serial {live} on new connections"))
+    }
+}

@@ -1,0 +1,395 @@
+//! One node of a round: the file, then drained, stopped, started, and back in the cluster.
+
+use std::path::PathBuf;
+
+use change::{Direction, StepCheck, StepError};
+use host::ProcessFacts;
+use model::{NodeName, Step};
+use serde::{Deserialize, Serialize};
+use server::{GaleraFacts, NodeError, NodeView, WriteNode};
+
+use crate::drain::drained;
+use crate::edit::{FileEdit, FileStand};
+use crate::files::sound;
+use crate::galera::{quorum, wait};
+use crate::steps::{StepKind, fail, only_node, params};
+use crate::world::{World, sleep};
+
+/// So long the other nodes may take to be in step again before a restart is refused.
+const SETTLE_MS_MAX: u64 = 15_000;
+const SETTLE_POLL_MS: u64 = 500;
+/// A process may outlive the command that has stopped it by so long.
+const ENDED_MS_MAX: u64 = 10_000;
+
+/// What health checks see of a node that is drained: Galera's state 2.
+const SIGN: &str = "the node shows itself as Desynced to health checks";
+
+pub struct Round;
+pub const ROUND: Round = Round;
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct RoundParams {
+    pub edit: FileEdit,
+    /// Galera states `P`, `D`, `S` of this node before and after.
+    pub before: char,
+    pub after: char,
+    /// The client certificate's path; empty is none, `None` is not ours to say.
+    pub ssl_cert_before: Option<String>,
+    pub ssl_cert_after: Option<String>,
+}
+
+impl RoundParams {
+    fn wanted(&self, direction: Direction) -> (char, Option<&str>) {
+        match direction {
+            Direction::Forward => (self.after, self.ssl_cert_after.as_deref()),
+            Direction::Back => (self.before, self.ssl_cert_before.as_deref()),
+        }
+    }
+
+    /// Why the running server is not as wished; `None` if it is.
+    fn differs(&self, view: &NodeView, direction: Direction) -> Option<String> {
+        let (letter, cert) = self.wanted(direction);
+        let state = view.galera_state();
+        if state.letter() != letter {
+            return Some(format!("it speaks {state}, not {}", word(letter)));
+        }
+        let seen = view.variable("ssl_cert").unwrap_or("");
+        match cert {
+            Some(cert) if cert != seen => Some(format!("its ssl_cert is \"{seen}\", not \"{cert}\"")),
+            _ => None,
+        }
+    }
+
+    /// Whether the server, started as wished, reads key, certificate and CA.
+    fn reads_files(&self, direction: Direction) -> bool {
+        let (letter, cert) = self.wanted(direction);
+        letter != 'P' || cert.is_some_and(|cert| !cert.is_empty())
+    }
+
+    /// States that may stand beside the one that comes: a plain one never beside a strict one.
+    fn allowed(&self) -> &'static str {
+        if self.before == 'S' || self.after == 'S' { "DS" } else { "PD" }
+    }
+}
+
+fn word(letter: char) -> &'static str {
+    match letter {
+        'P' => "plain",
+        'D' => "dynamic",
+        'S' => "strict",
+        _ => "mixed up",
+    }
+}
+
+/// Says that it was sealion who took the node out of service.
+fn marker(node: &dyn WriteNode) -> PathBuf {
+    node.spec().state_dir.join("drained")
+}
+
+const MARKER_BYTES_MAX: u64 = 4096;
+/// In the marker, once nobody works there any more.
+const DRAINED: &str = " drained";
+
+fn marked(node: &dyn WriteNode) -> Result<Option<String>, StepError> {
+    let bytes = node.host().read(&marker(node), MARKER_BYTES_MAX).map_err(fail)?;
+    Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+fn mark(node: &mut dyn WriteNode, text: &str) -> Result<(), StepError> {
+    let path = marker(node);
+    let host = node.write_host();
+    host.make_dir(&node.spec().state_dir, 0o700, None)
+        .and_then(|()| host.write(&path, text.as_bytes(), Some(0o600), None))
+        .map_err(fail)
+}
+
+fn ours(node: &dyn WriteNode) -> Result<bool, StepError> {
+    marked(node).map(|text| text.is_some())
+}
+
+/// Whether sealion took the node out of service and has not brought it back; also where that cannot be read.
+pub fn is_out_of_service(node: &dyn WriteNode) -> bool {
+    ours(node).unwrap_or(true)
+}
+
+/// Why a node that does not answer, and is not known to be down, may not be stopped; nothing, if sealion has drained it and
+/// every other node knows that it is no member.
+fn reasons_against_silent(
+    world: &mut World<'_>,
+    name: &NodeName,
+    views: &quorum::Views,
+    round: &RoundParams,
+) -> Result<Vec<String>, StepError> {
+    let was_drained = marked(world.node(name)?)?.is_some_and(|text| text.ends_with(DRAINED));
+    if was_drained && quorum::is_no_member(name, views) {
+        return Ok(quorum::may_start(name, views, true, round.allowed()));
+    }
+    let mut reasons: Vec<String> = views
+        .iter()
+        .filter(|(other, _)| other == name)
+        .filter_map(|(_, view)| view.as_ref().err().map(NodeError::first_line))
+        .collect();
+    for (other, view) in views.iter().filter(|(other, _)| other != name) {
+        reasons.push(match view {
+            Ok(view) => format!("{other} sees {} members, {}", view.cluster_size(), view.cluster_status()),
+            Err(error) => error.first_line(),
+        });
+    }
+    Ok(reasons)
+}
+
+/// Why `name` may not be stopped now. Others are given a while to be in step again: a donor can be back a moment after
+/// its joiner, and the answers of several nodes are never of one moment.
+fn reasons_against(
+    world: &mut World<'_>,
+    name: &NodeName,
+    is_ours: bool,
+    round: &RoundParams,
+) -> Result<Vec<String>, StepError> {
+    let began = world.node(name)?.now_ms();
+    loop {
+        let views = world.views();
+        let target = views.iter().find(|(other, _)| other == name).map(|(_, view)| view);
+        let reasons = match target {
+            Some(Err(NodeError::Down { .. })) => quorum::may_start(name, &views, false, round.allowed()),
+            Some(Err(NodeError::Silent { .. })) => reasons_against_silent(world, name, &views, round)?,
+            _ => quorum::may_stop(name, &views, is_ours, round.allowed()),
+        };
+        if reasons.is_empty() || world.node(name)?.now_ms() - began > SETTLE_MS_MAX {
+            return Ok(reasons);
+        }
+        sleep(world, SETTLE_POLL_MS);
+    }
+}
+
+fn start_patiently(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
+    let mut starts = 0;
+    loop {
+        starts += 1;
+        world.node(name)?.start().map_err(fail)?;
+        let Err(error) = wait::synced(world, name) else { return Ok(()) };
+        match wait::ended_with_sign(world, name)? {
+            Some(wait::Sign::Passes(sign)) if starts < wait::PASSING_STARTS_MAX => {
+                world.say(&wait::start_again(name, sign, starts + 1));
+            }
+            Some(wait::Sign::Lingers) => return Err(fail(format!("{error}\n  {}", wait::lingers(name)))),
+            _ => return Err(error),
+        }
+    }
+}
+
+/// Why the server would not come back with the files that it would read at its start. They may have been changed since they
+/// were placed.
+fn unsound_files(
+    world: &mut World<'_>,
+    name: &NodeName,
+    round: &RoundParams,
+    direction: Direction,
+) -> Result<Option<String>, StepError> {
+    if !round.reads_files(direction) {
+        return Ok(None);
+    }
+    let tls_dir = world.node(name)?.spec().tls_dir.display().to_string();
+    Ok(match sound(world, name) {
+        Ok(Some(_)) => None,
+        Ok(None) => Some(format!("key, certificate and CA are not all in {tls_dir} any more")),
+        Err(StepError(why)) => Some(format!(
+            "key, certificate and CA in {tls_dir} do not serve any more, and the server would not come back: {}",
+            why.replace('\n', " ")
+        )),
+    })
+}
+
+/// A server that was stopped has ended: else the stop command of the inventory is another one's.
+fn has_ended(world: &mut World<'_>, name: &NodeName, before: Option<&ProcessFacts>) -> Result<(), StepError> {
+    let Some(before) = before else { return Ok(()) };
+    let began = world.node(name)?.now_ms();
+    loop {
+        let node = world.node(name)?;
+        let runs = node.host().process(before.pid).map_err(fail)?;
+        if runs.is_none_or(|now| now.start_ticks != before.start_ticks) {
+            return Ok(());
+        }
+        if node.now_ms() - began > ENDED_MS_MAX {
+            let words = node.spec().service.stop_command().join(" ");
+            return Err(fail(format!(
+                "{name} was to be stopped, and its process {} still runs\n  why:  `{words}` ended well and did not stop it: it may be another \
+                 node's, and that one may be down now\n  next: check start, stop and alive of each node in the inventory, start what was \
+                 stopped, then sealion resume",
+                before.pid
+            )));
+        }
+        sleep(world, SETTLE_POLL_MS);
+    }
+}
+
+impl StepKind for Round {
+    fn kind(&self) -> &'static str {
+        "round"
+    }
+
+    fn check(
+        &self,
+        world: &mut World<'_>,
+        step: &Step,
+        direction: Direction,
+    ) -> Result<StepCheck, StepError> {
+        let round: RoundParams = params(step)?;
+        let name = only_node(step)?;
+        let node = world.node(&name)?;
+        let stand = round.edit.stand(node).map_err(StepError)?;
+        if stand == FileStand::Foreign {
+            return Ok(StepCheck::Blocked(round.edit.foreign(node)));
+        }
+        let file_is_so = stand.is_so(direction);
+        let is_ours = ours(node)?;
+        if let Ok(view) = world.node(&name)?.view()
+            && round.differs(&view, direction).is_none()
+        {
+            return Ok(if file_is_so && !is_ours && view.is_synced() {
+                StepCheck::AlreadyDone(format!("runs {} already", word(round.wanted(direction).0)))
+            } else {
+                // The file, or its place in service, is to be mended: nothing is stopped, so no quorum is needed.
+                StepCheck::Ready
+            });
+        }
+        let mut reasons = reasons_against(world, &name, is_ours, &round)?;
+        reasons.extend(unsound_files(world, &name, &round, direction)?);
+        if reasons.is_empty() {
+            return Ok(StepCheck::Ready);
+        }
+        Ok(StepCheck::Blocked(format!(
+            "{name} may not be restarted now\n  why:  {}\n  next: mend that, then sealion resume",
+            reasons.join("\n        ")
+        )))
+    }
+
+    fn act(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<(), StepError> {
+        let round: RoundParams = params(step)?;
+        let name = only_node(step)?;
+        crate::steps::write(world, &name, &round.edit, direction)?;
+        let node = world.node(&name)?;
+        let view = node.view();
+        match &view {
+            Ok(_) | Err(NodeError::Down { .. }) => {}
+            Err(NodeError::Silent { .. }) => {
+                let views = world.views();
+                let reasons = reasons_against_silent(world, &name, &views, &round)?;
+                if !reasons.is_empty() {
+                    return Err(fail(format!(
+                        "{name} may serve, and is not stopped\n  why:  {}\n  next: see what keeps it from answering, then sealion resume",
+                        reasons.join("\n        ")
+                    )));
+                }
+                // Drained, and no member of the cluster: its process hangs on its way up or down.
+                world.node(&name)?.stop().map_err(fail)?;
+            }
+            // It serves, and only we are not let in: it must not be stopped undrained.
+            Err(error) => return Err(fail(error)),
+        }
+        let node = world.node(&name)?;
+        if let Ok(view) = view {
+            if round.differs(&view, direction).is_none() {
+                // Killed after the start, or before the stop: the process runs with what is wished already.
+                back_in_service(node)?;
+                return wait::synced(world, &name).map(|_| ());
+            }
+            mark(node, &step.id.0)?;
+            // Not by wsrep_desync_count: a donor counts there too, and is in service again when it has served.
+            if !is_desynced(&view) {
+                node.set_desync(true).map_err(fail)?;
+            }
+            node.hook(true).map_err(fail)?;
+            let note = match drained(world, &name, SIGN) {
+                Ok(note) => note,
+                Err(error) => {
+                    // It serves on, whichever way the change goes.
+                    back_in_service(world.node(&name)?)?;
+                    return Err(error);
+                }
+            };
+            world.say(&format!("{name}: {note}"));
+            mark(world.node(&name)?, &format!("{}{DRAINED}", step.id))?;
+            // Draining takes its time: another node may have failed since the pre-check.
+            let mut reasons = reasons_against(world, &name, true, &round)?;
+            reasons.extend(unsound_files(world, &name, &round, direction)?);
+            if !reasons.is_empty() {
+                back_in_service(world.node(&name)?)?;
+                return Err(fail(format!(
+                    "{name} was drained and is not stopped\n  why:  {}\n  next: mend that, then sealion resume",
+                    reasons.join("\n        ")
+                )));
+            }
+            let process = world.node(&name)?.process();
+            world.node(&name)?.stop().map_err(fail)?;
+            has_ended(world, &name, process.as_ref())?;
+        }
+        if let Err(error) = start_patiently(world, &name) {
+            let unsound = unsound_files(world, &name, &round, direction)?;
+            return Err(match unsound {
+                Some(why) => fail(format!("{error}\n  note: {why}")),
+                None => error,
+            });
+        }
+        back_in_service(world.node(&name)?)
+    }
+
+    fn verify(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<String, StepError> {
+        let round: RoundParams = params(step)?;
+        let name = only_node(step)?;
+        let view = wait::synced(world, &name)?;
+        if let Some(why) = round.differs(&view, direction) {
+            return Err(fail(format!("{name} came back, but {why}")));
+        }
+        // Nobody else may have changed or left, and all of them must be one cluster.
+        let began = world.node(&name)?.now_ms();
+        while let Err(why) = is_one_cluster(world) {
+            if world.node(&name)?.now_ms() - began > SETTLE_MS_MAX {
+                return Err(why);
+            }
+            sleep(world, SETTLE_POLL_MS);
+        }
+        Ok(format!("Synced, {}, cluster size {}", word(round.wanted(direction).0), view.cluster_size()))
+    }
+}
+
+/// Every node in the primary component, of the whole size, with one history and in one configuration.
+fn is_one_cluster(world: &mut World<'_>) -> Result<(), StepError> {
+    let mut seen: Option<(NodeName, String)> = None;
+    for (name, view) in world.views() {
+        let view = view.map_err(fail)?;
+        if !view.is_primary() || view.cluster_size() < world.nodes.len() {
+            return Err(fail(format!(
+                "{name} is in a {} component of {}",
+                view.cluster_status(),
+                view.cluster_size()
+            )));
+        }
+        let of = format!("{} / {}", view.state_uuid(), view.cluster_conf_id());
+        match &seen {
+            Some((first, other)) if *other != of => {
+                return Err(fail(format!(
+                    "{first} and {name} do not agree on state UUID and configuration: {other}, {of}"
+                )));
+            }
+            Some(_) => {}
+            None => seen = Some((name, of)),
+        }
+    }
+    Ok(())
+}
+
+fn is_desynced(view: &NodeView) -> bool {
+    view.variable("wsrep_desync") == Some("ON")
+}
+
+fn back_in_service(node: &mut dyn WriteNode) -> Result<(), StepError> {
+    if !ours(node)? {
+        return Ok(());
+    }
+    if is_desynced(&node.view().map_err(fail)?) {
+        node.set_desync(false).map_err(fail)?;
+    }
+    node.hook(false).map_err(fail)?;
+    node.write_host().remove(&marker(node)).map_err(fail)
+}

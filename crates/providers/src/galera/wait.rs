@@ -1,0 +1,340 @@
+//! Waiting for what a server does by itself, with upper bounds and a reason when it does not happen.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use change::StepError;
+use model::NodeName;
+use server::{Alive, GaleraFacts, NodeError, NodeView, ReadNode, WriteNode};
+
+use super::quorum;
+use crate::files;
+use crate::owner;
+use crate::world::World;
+
+const POLL_MS: u64 = 200;
+/// A node is back when it was seen so this often in a row: a joiner can flicker.
+const SYNCED_POLLS: u32 = 3;
+const RECV_QUEUE_MAX: i64 = 10;
+/// A service that is not running for this long after a start has ended; managers take a moment to fork.
+const GONE_MS_MAX: u64 = 2_000;
+
+/// A wait that goes on because a state transfer does says so this often.
+const TOLD_MS: u64 = 30_000;
+
+/// Until `name` is Synced in a primary component with every node that runs. One that went down meanwhile is not waited
+/// for: that is another node's failure, and is told as such. Time in which it receives a state transfer has a limit of its own.
+pub fn synced(world: &mut World<'_>, name: &NodeName) -> Result<NodeView, StepError> {
+    let limits = world.limits;
+    let began = world.node(name)?.now_ms();
+    let mut members = world.nodes.len();
+    let (mut good, mut gone_since, mut last) = (0, None, "it did not answer".to_owned());
+    // Since when nothing speaks for a transfer, and when somebody was last told of one.
+    let (mut waited_since, mut told) = (began, began);
+    loop {
+        let node = world.node(name)?;
+        match node.view() {
+            Ok(view) => {
+                gone_since = None;
+                let here = view.is_primary()
+                    && view.is_synced()
+                    && view.is_ready()
+                    && view.cluster_size() >= members
+                    && view.recv_queue() < RECV_QUEUE_MAX;
+                good = if here { good + 1 } else { 0 };
+                if good >= SYNCED_POLLS {
+                    return Ok(view);
+                }
+                if view.is_synced() && view.cluster_size() < members {
+                    members = running(world);
+                }
+                last = format!(
+                    "it is {} in a {} component of {}",
+                    view.status("wsrep_local_state_comment").unwrap_or("not ready"),
+                    view.cluster_status(),
+                    view.cluster_size()
+                );
+            }
+            Err(NodeError::Down { .. }) => {
+                good = 0;
+                let since = *gone_since.get_or_insert(node.now_ms());
+                if node.now_ms() - since > GONE_MS_MAX {
+                    return Err(did_not_come_back(node.reading(), "its process has ended"));
+                }
+            }
+            // On its way up, or it hangs: the limit below tells.
+            Err(error @ NodeError::Silent { .. }) => {
+                (good, gone_since) = (0, None);
+                last = error.first_line();
+            }
+            Err(error) => return Err(StepError(error.to_string())),
+        }
+        let now = world.node(name)?.now_ms();
+        if now - waited_since > POLL_TRANSFER_MS
+            && now - began <= limits.transfer_ms_max
+            && let Some(sign) = receives(world, name)
+        {
+            waited_since = now;
+            if now - told > TOLD_MS {
+                told = now;
+                world.say(&format!("{name} is not Synced yet after {} s: {sign}", (now - began) / 1000));
+            }
+        }
+        let node = world.node(name)?;
+        if node.now_ms() - waited_since > limits.sync_ms_max {
+            let why = format!("{last} after {} s", (node.now_ms() - began) / 1000);
+            return Err(did_not_come_back(node.reading(), &why));
+        }
+        node.wait(Duration::from_millis(POLL_MS));
+    }
+}
+
+/// Whether a state transfer goes on is asked of the others this often.
+const POLL_TRANSFER_MS: u64 = 5_000;
+
+/// What speaks for a state transfer to `name`: its own state, or that the others count it as a member while its process runs and
+/// is not open for clients yet. A donor is Synced again long before a joiner has prepared what it got.
+fn receives(world: &mut World<'_>, name: &NodeName) -> Option<String> {
+    if let Ok(view) = world.node(name).ok()?.view() {
+        return matches!(view.local_state(), 1 | 3)
+            .then(|| format!("it is {}", view.status("wsrep_local_state_comment").unwrap_or("joining")));
+    }
+    if world.node(name).ok()?.alive() != Alive::Yes {
+        return None;
+    }
+    let views = world.views();
+    let up: Vec<_> = views
+        .iter()
+        .filter(|(other, _)| other != name)
+        .filter_map(|(other, view)| view.as_ref().ok().map(|view| (other, view)))
+        .collect();
+    let donor = up.iter().find(|(_, view)| view.local_state() == 2).map(|(other, _)| *other);
+    let counts_it =
+        up.iter().any(|(_, view)| view.is_primary() && view.cluster_size() > up.len() + view.arbitrators());
+    match (donor, counts_it) {
+        (Some(donor), _) => Some(format!("{donor} sends a state transfer")),
+        (None, true) => Some("it is a member, and not open for clients yet".into()),
+        (None, false) => None,
+    }
+}
+
+/// How many nodes answer or may run.
+fn running(world: &mut World<'_>) -> usize {
+    let may_run = |node: &mut Box<dyn WriteNode + '_>| node.view().is_ok() || node.alive() != Alive::No;
+    world.nodes.iter_mut().map(may_run).filter(|may_run| *may_run).count()
+}
+
+fn did_not_come_back(node: &mut dyn ReadNode, why: &str) -> StepError {
+    let tail: Vec<String> = node
+        .log_tail(200)
+        .into_iter()
+        .filter(|line| line.contains("[ERROR]") || line.contains("[Warning]"))
+        .collect();
+    let tail = tail[tail.len().saturating_sub(3)..].join("\n        ");
+    StepError(format!(
+        "{} did not come back\n  why:  {why}; its log says:\n        {tail}\n  next: sealion resume (tries again) or sealion undo (goes back)",
+        node.name()
+    ))
+}
+
+/// A node that ended at its start with one of these is started again: nothing is wrong with its options.
+///
+/// # Source
+/// Seen on Galera 26.4.23 under load, beside dynamic members: a link that is guessed late is dialled twice, the member
+/// takes the second call for a stranger with the same UUID, and the joiner gives up with error 131. The next start
+/// makes a new UUID and joins. Three starts in a row were seen to end so.
+const PASSING_SIGNS: [&str; 1] = ["A node with the same UUID already exists in the cluster"];
+/// A node that ends with a passing sign is started so often.
+pub const PASSING_STARTS_MAX: u32 = 8;
+/// What one start writes into its log before it gives up; an older sign is not this start's.
+const START_LOG_LINES: usize = 60;
+
+/// What the last start of a node ended with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sign {
+    /// It passes by itself.
+    Passes(&'static str),
+    /// The same words, and no other node is in a primary component: its old UUID stays in their view until they are one again.
+    /// Seen on Galera 26.4.23: 16 of 16 starts ended so.
+    Lingers,
+}
+
+/// The sign that the last start of a node ended with, if it has ended with one.
+pub fn ended_with_sign(world: &mut World<'_>, name: &NodeName) -> Result<Option<Sign>, StepError> {
+    let node = world.node(name)?;
+    if node.alive() != Alive::No {
+        return Ok(None);
+    }
+    let tail = node.log_tail(START_LOG_LINES);
+    let Some(sign) = PASSING_SIGNS.into_iter().find(|sign| tail.iter().any(|line| line.contains(sign)))
+    else {
+        return Ok(None);
+    };
+    let is_primary = world
+        .views()
+        .iter()
+        .any(|(other, view)| other != name && view.as_ref().is_ok_and(NodeView::is_primary));
+    Ok(Some(if is_primary { Sign::Passes(sign) } else { Sign::Lingers }))
+}
+
+/// What a person can do about [`Sign::Lingers`].
+pub fn lingers(name: &NodeName) -> String {
+    format!(
+        "note: the others are not Primary and still list {name} by its old UUID, so starting it again does not help. First \
+         bring them back to a primary component: see which has the highest seqno (sealion status), and if you are sure that \
+         no other node is Primary, there: SET GLOBAL wsrep_provider_options='pc.bootstrap=YES'     (sealion never does this)"
+    )
+}
+
+/// What is said before start number `start`.
+pub fn start_again(name: &NodeName, sign: &str, start: u32) -> String {
+    format!("{name} ended at its start (\"{sign}\"), which passes: start {start} of {PASSING_STARTS_MAX}")
+}
+
+/// A server that ends at once is started so often; one that gives up on finding the others may find them later.
+const STARTS_MAX: u32 = 3;
+const START_AGAIN_MS: u64 = 10_000;
+/// A server that says nothing for so long is not just stalled. Stalls of a whole machine of 6 s were seen.
+const SILENT_MS_MAX: u64 = 20_000;
+
+/// Starts what is down, waits for the cluster to be whole by itself.
+///
+/// It ends well too when the rest is a primary component and a node just does not start: that node's own step mends it (its
+/// file may be the reason), and every other step's pre-check refuses while a member is missing.
+pub fn revive(transit: &mut World<'_>) -> Result<(), StepError> {
+    let limit = transit.limits.recover_ms_max;
+    let members = transit.nodes.len();
+    let now = |transit: &World<'_>| transit.nodes.first().map_or(0, |node| node.now_ms());
+    let began = now(transit);
+    let mut starts: BTreeMap<NodeName, (u32, u64)> = BTreeMap::new();
+    let mut lingering: BTreeSet<NodeName> = BTreeSet::new();
+    let mut silent_since: BTreeMap<NodeName, u64> = BTreeMap::new();
+    loop {
+        let views = transit.views();
+        let whole = views.iter().all(|(_, view)| {
+            view.as_ref().is_ok_and(|view| {
+                // A node that sealion itself desynced is in state 2, and that is fine here.
+                view.is_primary()
+                    && view.is_ready()
+                    && view.cluster_size() >= members
+                    && view.local_state() >= 2
+            })
+        });
+        if whole {
+            return Ok(());
+        }
+        let mut hopeless = Vec::new();
+        for (name, view) in &views {
+            if !view.as_ref().is_err_and(server::NodeError::is_down) {
+                continue;
+            }
+            let at = now(transit);
+            let (count, last) = starts.get(name).copied().unwrap_or((0, 0));
+            if count > 0 && at - last < START_AGAIN_MS {
+                continue;
+            }
+            let sign = if count > 0 { ended_with_sign(transit, name)? } else { None };
+            let passing = match sign {
+                Some(Sign::Passes(sign)) => Some(sign),
+                Some(Sign::Lingers) => {
+                    lingering.insert(name.clone());
+                    None
+                }
+                None => None,
+            };
+            if count >= if passing.is_some() { PASSING_STARTS_MAX } else { STARTS_MAX } {
+                hopeless.push(name.clone());
+                continue;
+            }
+            transit.say(&passing.map_or_else(
+                || format!("{name} is down: starting it with the file as it is"),
+                |sign| start_again(name, sign, count + 1),
+            ));
+            starts.insert(name.clone(), (count + 1, at));
+            let node = transit.node(name)?;
+            // What cannot be written now is told by the step that needs it.
+            let _ = files::finish_placing(node);
+            let _ = node.start();
+        }
+        // Somebody of whom nothing is known: the steps that need to know are blocked, each with its reason. Unless it is on its
+        // way up, there is nothing to wait for here.
+        let mut unknown = Vec::new();
+        for (name, view) in &views {
+            if matches!(view, Err(NodeError::Silent { .. })) {
+                let at = now(transit);
+                let since = *silent_since.entry(name.clone()).or_insert(at);
+                if at - since > SILENT_MS_MAX && receives(transit, name).is_none() {
+                    unknown.push(name.clone());
+                }
+            } else {
+                silent_since.remove(name);
+            }
+        }
+        let rest_is_well = views.iter().all(|(name, view)| {
+            hopeless.contains(name)
+                || unknown.contains(name)
+                || view.as_ref().is_ok_and(|view| view.is_primary() && view.is_ready())
+        });
+        if !unknown.is_empty() && hopeless.len() + unknown.len() < views.len() && rest_is_well {
+            for name in unknown.iter().chain(&hopeless) {
+                transit.say(&format!("{name} does not answer; the others are a primary component"));
+            }
+            return Ok(());
+        }
+        if !hopeless.is_empty() && hopeless.len() < views.len() && rest_is_well {
+            for name in &hopeless {
+                transit.say(&format!("{name} does not start; the others are a primary component without it"));
+            }
+            return Ok(());
+        }
+        if now(transit) - began > limit {
+            return Err(StepError(format!(
+                "the cluster did not come back by itself\n  why:  after {} s:\n        {}\n  next: start what is down. \
+                 If no node is Primary, and you are sure that none is left out, bootstrap the one with the highest seqno \
+                 by hand:\n        SET GLOBAL wsrep_provider_options='pc.bootstrap=YES'     (sealion never does this)\n        \
+                 then: sealion resume{}",
+                limit / 1000,
+                standings(transit, &views).join("\n        "),
+                lingering
+                    .iter()
+                    .map(lingers)
+                    .map(|text| ["\n  ", &text].concat())
+                    .collect::<Vec<_>>()
+                    .concat()
+            )));
+        }
+        crate::world::sleep(transit, 500);
+    }
+}
+
+/// Where each node stands, with the seqno of those that are down, too, as far as their files tell.
+fn standings(world: &mut World<'_>, views: &quorum::Views) -> Vec<String> {
+    let mut lines = quorum::standings(views);
+    for (line, (name, view)) in lines.iter_mut().zip(views) {
+        if view.is_err()
+            && let Ok(node) = world.node(name)
+        {
+            *line += &format!("; {}", seqno_on_disk(node));
+        }
+    }
+    lines
+}
+
+/// # Source
+/// Galera writes grastate.dat at a clean stop; while it runs, and so after a crash, the seqno there is -1.
+fn seqno_on_disk(node: &mut dyn WriteNode) -> String {
+    const GRASTATE_BYTES_MAX: u64 = 4096;
+    let unknown = "seqno not known: `mariadbd --wsrep-recover` prints it there";
+    let Some(dir) = owner::datadir(node) else { return unknown.to_owned() };
+    let bytes =
+        node.host().read(&dir.join("grastate.dat"), GRASTATE_BYTES_MAX).ok().flatten().unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    match text.lines().find_map(|line| line.strip_prefix("seqno:")).map(str::trim) {
+        Some(seqno) if seqno != "-1" => format!("seqno {seqno} (grastate.dat)"),
+        Some(_) => {
+            "seqno -1 (grastate.dat; it did not stop cleanly, `mariadbd --wsrep-recover` prints the true one)"
+                .to_owned()
+        }
+        None => unknown.to_owned(),
+    }
+}

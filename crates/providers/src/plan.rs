@@ -1,0 +1,104 @@
+//! From a wish and the nodes as they are now to ordered steps. Which steps, the topology says.
+
+use model::{Change, NodeName, Plan, Step, StepId, StepNature};
+use thiserror::Error;
+
+use crate::needs;
+use crate::preflight::{Problem, preflight};
+use crate::world::World;
+
+#[derive(Debug, Error)]
+pub enum PlanError {
+    #[error("{0}")]
+    Refused(String),
+}
+
+pub fn refuse(text: impl std::fmt::Display) -> PlanError {
+    PlanError::Refused(text.to_string())
+}
+
+/// What a topology plans.
+pub struct PlanContent {
+    pub steps: Vec<Step>,
+    /// SHA-256 over what the plan was made for, without what changes by itself.
+    pub state_hash: String,
+    /// What the users of the servers will notice.
+    pub impact: Vec<String>,
+    pub rights: Vec<String>,
+}
+
+/// Steps in their order, while they are planned.
+#[derive(Default)]
+pub struct Builder {
+    pub steps: Vec<Step>,
+}
+
+impl Builder {
+    pub fn add(
+        &mut self,
+        id: String,
+        kind: &str,
+        title: String,
+        nodes: Vec<NodeName>,
+        params: impl serde::Serialize,
+    ) -> &mut Step {
+        self.steps.push(Step {
+            id: StepId(id),
+            kind: kind.into(),
+            title,
+            nodes,
+            restarts_server: false,
+            no_op: false,
+            nature: StepNature::default(),
+            only_looks: matches!(kind, "gate" | "clients-gate" | "prove"),
+            shell: vec![],
+            sql: vec![],
+            diff: vec![],
+            params: serde_json::to_value(params).expect("parameters have only plain fields"),
+        });
+        self.steps.last_mut().expect("it was just pushed")
+    }
+}
+
+/// Plans `change` for the nodes as they are now. Run [`crate::preflight()`] first: it lists every problem, this stops at
+/// the first.
+///
+/// # Errors
+/// There is no way there from the state as it is.
+pub fn plan(world: &mut World<'_>, change: &Change, sealion_version: &str) -> Result<Plan, PlanError> {
+    let topology = world.topology;
+    let content = topology.plan(world, change)?;
+    let made_unix_ms = world.clock.unix_ms();
+    Ok(Plan {
+        id: plan_id(made_unix_ms, change),
+        sequence: 0,
+        change: change.clone(),
+        cluster: world.cluster.clone(),
+        made_unix_ms,
+        sealion_version: sealion_version.into(),
+        state_hash: content.state_hash,
+        impact: content.impact,
+        rights: content.rights,
+        steps: content.steps,
+    })
+}
+
+/// Everything that stands against `change`, all at once: what the checks say, and what the steps of its plan need and would not
+/// find. And the plan, where one can be made.
+pub fn propose(
+    world: &mut World<'_>,
+    change: &Change,
+    sealion_version: &str,
+) -> (Vec<Problem>, Result<Plan, PlanError>) {
+    let mut problems = preflight(world, change);
+    let planned = plan(world, change, sealion_version);
+    if let Ok(plan) = &planned {
+        problems.extend(needs::lacking(world, plan.steps.iter().filter(|step| !step.no_op)));
+    }
+    (problems, planned)
+}
+
+fn plan_id(unix_ms: u64, change: &Change) -> String {
+    let time = model::clock::rfc3339(unix_ms).replace([':', '-', '.'], "");
+    format!("{}-{}", time.trim_end_matches('Z'), change.verb)
+}

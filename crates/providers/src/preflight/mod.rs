@@ -1,0 +1,81 @@
+//! Why a change may not be done, all reasons at once, before anything is touched. One check a file. Here are those that
+//! several providers make; each topology has a register of its own, in the order in which reasons are shown.
+
+pub mod command_line;
+pub mod managed;
+pub mod place;
+pub mod trust_files;
+
+use model::{Change, NodeName};
+use server::{NodeError, NodeView};
+
+use crate::world::World;
+
+/// One reason, for one subject.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    pub subject: String,
+    pub what: String,
+    pub why: String,
+    pub next: String,
+}
+
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}\n  why:  {}\n  next: {}", self.subject, self.what, self.why, self.next)
+    }
+}
+
+/// What all checks look at, asked once.
+pub struct Seen<'c> {
+    pub change: &'c Change,
+    pub views: Vec<(NodeName, Result<NodeView, NodeError>)>,
+}
+
+impl Seen<'_> {
+    pub fn up(&self) -> impl Iterator<Item = (&NodeName, &NodeView)> {
+        self.views.iter().filter_map(|(name, view)| view.as_ref().ok().map(|view| (name, view)))
+    }
+}
+
+pub type Check = fn(&mut World<'_>, &Seen<'_>) -> Vec<Problem>;
+
+/// Runs every check. Empty: the change may be planned.
+pub fn preflight(world: &mut World<'_>, change: &Change) -> Vec<Problem> {
+    let views = world.views();
+    let seen = Seen { change, views };
+    let mut problems: Vec<Problem> = Vec::new();
+    for (_, check) in world.topology.checks() {
+        for problem in check(world, &seen) {
+            if !problems.contains(&problem) {
+                problems.push(problem);
+            }
+        }
+    }
+    problems
+}
+
+pub fn problem(
+    subject: impl std::fmt::Display,
+    what: impl Into<String>,
+    why: impl Into<String>,
+    next: impl Into<String>,
+) -> Problem {
+    Problem {
+        subject: subject.to_string(),
+        what: what.into(),
+        why: one_reason(&why.into()),
+        next: next.into(),
+    }
+}
+
+/// Every check that reads option files says it in the same words, so that it is told once.
+pub fn unreadable_options(name: &NodeName, error: &NodeError) -> Problem {
+    problem(name, "its option files cannot be read", error.to_string(), "mend the file, then try again")
+}
+
+/// An error that is a reason brings a `why` and a `next` of its own: its `next` gives way to ours, so that a person reads
+/// each word once.
+fn one_reason(text: &str) -> String {
+    text.split("\n  next:").next().unwrap_or("").replace("\n  why:  ", ": ")
+}

@@ -1,0 +1,98 @@
+//! Keys and certificates that lie there already must be able to serve, and the CA must open.
+
+use model::Verb;
+use trust::Ca;
+
+use super::{Problem, Seen, problem};
+use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
+use crate::world::World;
+
+const PEM_BYTES_MAX: u64 = 1024 * 1024;
+
+pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    if seen.change.verb == Verb::Disable {
+        return problems;
+    }
+    let dir = world.authority.dir.clone();
+    let mut ca_pem = None;
+    if dir.join(trust::CA_CERT_FILE).exists() {
+        match Ca::open(&dir, &world.authority.passphrase) {
+            Ok(ca) => ca_pem = Some(ca.cert_pem()),
+            Err(error) => {
+                problems.push(problem(
+                    "ca",
+                    format!("the CA in {} cannot be used", dir.display()),
+                    error.to_string(),
+                    "give the right --ca-passphrase-file, or another ca_dir",
+                ));
+                return problems;
+            }
+        }
+    }
+    let now = world.unix_s();
+    for (name, _) in seen.up() {
+        let Ok(node) = world.node(name) else { continue };
+        let tls_dir = node.spec().tls_dir.clone();
+        let read = |file: &str| node.host().read(&tls_dir.join(file), PEM_BYTES_MAX);
+        let (key, cert, ca) = match (read(KEY_FILE), read(CERT_FILE), read(CA_FILE)) {
+            (Ok(key), Ok(cert), Ok(ca)) => (key, cert, ca),
+            (Err(error), ..) | (_, Err(error), _) | (.., Err(error)) => {
+                problems.push(problem(
+                    name,
+                    format!("what lies in {} cannot be told", tls_dir.display()),
+                    error.to_string(),
+                    "check the path and the rights of this user; nothing is written over what cannot be read",
+                ));
+                continue;
+            }
+        };
+        if key.is_none() && cert.is_none() && ca.is_none() {
+            if seen.change.verb == Verb::Rotate {
+                problems.push(problem(
+                    name,
+                    format!("there is no certificate in {} to rotate", tls_dir.display()),
+                    "the directory has none of the files that sealion writes",
+                    "sealion enable galera,sst,clients",
+                ));
+            }
+            continue;
+        }
+        let missing: Vec<&str> = [(&key, KEY_FILE), (&cert, CERT_FILE), (&ca, CA_FILE)]
+            .into_iter()
+            .filter_map(|(bytes, file)| bytes.is_none().then_some(file))
+            .collect();
+        let (Some(key), Some(cert), Some(ca)) = (key, cert, ca) else {
+            problems.push(problem(
+                name,
+                format!("{} is incomplete", tls_dir.display()),
+                format!("{} is missing", missing.join(" and ")),
+                "remove what is left there, or put back what is missing",
+            ));
+            continue;
+        };
+        let unsound = |error: trust::TrustError| {
+            problem(
+                name,
+                format!("the certificate in {} cannot serve", tls_dir.display()),
+                error.to_string(),
+                "remove the three files and let sealion make new ones",
+            )
+        };
+        if let Err(error) = trust::pair_matches(&cert, &key) {
+            problems.push(unsound(error));
+        } else if let Err(error) = trust::chain_ok(&cert, &ca, now) {
+            problems.push(unsound(error));
+        } else if let Some(ours) = &ca_pem
+            && let Err(error) = trust::chain_ok(&cert, ours.as_bytes(), now)
+        {
+            problems.push(problem(
+                name,
+                format!("the certificate in {} is of another CA", tls_dir.display()),
+                error.to_string(),
+                "give the ca_dir that it came from, or remove the three files",
+            ));
+        }
+    }
+    problems
+}

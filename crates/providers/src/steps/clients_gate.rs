@@ -1,0 +1,107 @@
+//! Before clear text is refused: is anybody still speaking it? Seen on the wire, since no variable tells; and, of those who connect
+//! now and then, by the servers' counters of logins, where they are kept.
+
+use change::{Direction, StepCheck, StepError};
+use model::{LinkKind, Step};
+
+use super::StepKind;
+use super::watch::{Watched, watch};
+use crate::world::World;
+
+pub struct ClientsGate;
+pub const CLIENTS_GATE: ClientsGate = ClientsGate;
+
+impl StepKind for ClientsGate {
+    fn kind(&self) -> &'static str {
+        "clients-gate"
+    }
+
+    fn check(&self, world: &mut World<'_>, _: &Step, direction: Direction) -> Result<StepCheck, StepError> {
+        if direction == Direction::Back {
+            return Ok(StepCheck::AlreadyDone("nothing to take back".into()));
+        }
+        let accepts = world.accept_unknown_clients;
+        let settle_ms = world.limits.clients_look_ms;
+        Ok(match watch(world, &[LinkKind::Client], settle_ms) {
+            Watched::Plain(plain) => StepCheck::Blocked(format!(
+                "some clients still speak clear text and would be cut off\n  why:  seen on {}\n  next: let them \
+                 reconnect (they are offered TLS now) or make them use TLS (MariaDB clients: --ssl, MySQL clients: \
+                 --ssl-mode=REQUIRED), then sealion resume",
+                plain.join("\n        ")
+            )),
+            Watched::Sealed { nobody, .. } => {
+                let mut note = format!(
+                    "every client that was connected in the {} s that were watched spoke TLS",
+                    settle_ms / 1000
+                );
+                if !nobody.is_empty() {
+                    note += &format!("; nobody was connected over TCP: {}", nobody.join(", "));
+                }
+                now_and_then(world, note)?
+            }
+            Watched::NotPermitted { .. } if accepts => {
+                StepCheck::AlreadyDone("not looked: --accept-unknown-clients".into())
+            }
+            Watched::NotPermitted { why, next } => StepCheck::Blocked(format!(
+                "whether clients still speak clear text cannot be seen here\n  why:  {why}\n  next: {next}; or take \
+                 the risk with --accept-unknown-clients: who speaks clear text is then refused at its next connect"
+            )),
+            // What could not be seen is not clear text, and it is not TLS either.
+            Watched::Unknown(unknown) if accepts => {
+                StepCheck::AlreadyDone(format!("unknown, taken by --accept-unknown-clients: {unknown}"))
+            }
+            Watched::Unknown(unknown) => StepCheck::Blocked(format!(
+                "whether clients still speak clear text could not be seen\n  why:  {unknown}\n  next: sealion resume looks \
+                 again; or take the risk with --accept-unknown-clients"
+            )),
+        })
+    }
+
+    fn act(&self, _: &mut World<'_>, _: &Step, _: Direction) -> Result<(), StepError> {
+        Ok(())
+    }
+
+    fn verify(&self, _: &mut World<'_>, _: &Step, _: Direction) -> Result<String, StepError> {
+        Ok("looked".into())
+    }
+}
+
+/// Who connects less often than the links are watched for is not seen there. The servers offer TLS since they were started, so
+/// whoever logged in without it since then does not take it.
+fn now_and_then(world: &mut World<'_>, note: String) -> Result<StepCheck, StepError> {
+    let (mut clear, mut notes) = (Vec::new(), vec![note]);
+    for name in world.names() {
+        let logins = match world.node(&name)?.logins() {
+            Ok(logins) => logins,
+            Err(error) => {
+                notes.push(format!("earlier logins are not known: {}", error.first_line()));
+                continue;
+            }
+        };
+        let since = format!("in the {} s since {name} was started", logins.since_s);
+        match (&logins.by_host, logins.without_tls_max) {
+            (Ok(_), _) => {
+                let hosts = logins.in_clear_text();
+                if hosts.is_empty() {
+                    notes.push(format!("no client logged in without TLS over TCP {since}"));
+                } else {
+                    clear.push(format!("{since}: {}", hosts.join(", ")));
+                }
+            }
+            (Err(_), Some(0)) => notes.push(format!("nobody logged in without TLS {since}")),
+            (Err(why), _) => notes.push(format!(
+                "whether clients that are not connected now logged in without TLS {since} cannot be told ({why})"
+            )),
+        }
+    }
+    if clear.is_empty() || world.accept_unknown_clients {
+        notes.extend(clear.iter().map(|line| format!("taken by --accept-unknown-clients: {line}")));
+        return Ok(StepCheck::AlreadyDone(notes.join("; ")));
+    }
+    Ok(StepCheck::Blocked(format!(
+        "some clients that are not connected now speak clear text and would be cut off\n  why:  logins without TLS {}\n  next: make \
+         them use TLS (MariaDB clients: --ssl, MySQL clients: --ssl-mode=REQUIRED), set the counters back on that node (FLUSH LOCAL \
+         CLIENT_STATISTICS), then sealion resume; or take the risk with --accept-unknown-clients",
+        clear.join("\n        ")
+    )))
+}

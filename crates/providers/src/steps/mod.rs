@@ -1,0 +1,129 @@
+//! One kind of step a file; [`STEPS`] is the register.
+
+mod authority;
+mod clients_gate;
+mod edit;
+pub mod files;
+mod prove;
+mod require;
+mod retire;
+mod watch;
+
+use std::path::PathBuf;
+
+use change::{Acted, Direction, StepCheck, StepError};
+use model::{NodeName, Step};
+use serde::de::DeserializeOwned;
+use server::WriteNode;
+
+use crate::edit::{Edit, FileEdit};
+use crate::galera::steps::{gate, rotate, round};
+use crate::world::World;
+
+pub use authority::AuthorityParams;
+pub use edit::EditParams;
+pub use prove::ProveParams;
+pub use require::RequireParams;
+
+/// What a kind of step does. Idempotent: an action may be asked for again after a kill.
+pub trait StepKind: Sync {
+    fn kind(&self) -> &'static str;
+    fn check(&self, world: &mut World<'_>, step: &Step, direction: Direction)
+    -> Result<StepCheck, StepError>;
+    fn act(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<(), StepError>;
+    /// One part of an action that takes long, behind what the last part returned as its mark; see [`change::Runner::act`]. The
+    /// other kinds act as a whole.
+    fn act_part(
+        &self,
+        world: &mut World<'_>,
+        step: &Step,
+        direction: Direction,
+        _mark: Option<&str>,
+    ) -> Result<Acted, StepError> {
+        self.act(world, step, direction).map(|()| Acted::Whole)
+    }
+    /// Where it keeps the keys that it replaces for its undo, below the node's `state_dir`; `None`: it replaces none.
+    fn keeps(&self, _: &Step) -> Option<PathBuf> {
+        None
+    }
+    /// Over new connections; says what was seen.
+    fn verify(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<String, StepError>;
+}
+
+pub const STEPS: &[&dyn StepKind] = &[
+    &authority::AUTHORITY,
+    &files::FILES,
+    &edit::EDIT,
+    &round::ROUND,
+    &gate::GATE,
+    &clients_gate::CLIENTS_GATE,
+    &require::REQUIRE,
+    &prove::PROVE,
+    &retire::RETIRE,
+    &rotate::ROTATE,
+];
+
+pub fn of(step: &Step) -> Result<&'static dyn StepKind, StepError> {
+    STEPS.iter().copied().find(|kind| kind.kind() == step.kind).ok_or_else(|| {
+        StepError(format!(
+            "step {} is of the kind \"{}\", which this sealion does not know: use the version that made the plan",
+            step.id, step.kind
+        ))
+    })
+}
+
+pub fn params<T: DeserializeOwned>(step: &Step) -> Result<T, StepError> {
+    serde_json::from_value(step.params.clone())
+        .map_err(|error| StepError(format!("the parameters of step {} are damaged: {error}", step.id)))
+}
+
+pub fn only_node(step: &Step) -> Result<NodeName, StepError> {
+    step.nodes.first().cloned().ok_or_else(|| StepError(format!("step {} names no node", step.id)))
+}
+
+/// Brings an option file where the direction wants it, and tells where somebody else's lines were kept.
+pub fn write(
+    world: &mut World<'_>,
+    name: &NodeName,
+    edit: &FileEdit,
+    direction: Direction,
+) -> Result<(), StepError> {
+    let node = world.node(name)?;
+    let note = match direction {
+        Direction::Forward => edit.apply(node),
+        Direction::Back => edit.revert(node),
+    };
+    let Some(note) = note.map_err(StepError)? else { return Ok(()) };
+    world.say(&note);
+    world.notes.push(note);
+    if direction == Direction::Forward {
+        counts(world.node(name)?, edit)?;
+    }
+    Ok(())
+}
+
+/// Beside somebody else's lines ours must still be those that count.
+fn counts(node: &mut dyn WriteNode, edit: &FileEdit) -> Result<(), StepError> {
+    let (server, sst) = (node.effective().map_err(fail)?, node.effective_sst().map_err(fail)?);
+    for one in &edit.edits {
+        let Edit::Set { group, key, value } = one else { continue };
+        let all = if group == "sst" { &sst } else { &server };
+        let setting = all.effective(&key.replace('-', "_"));
+        if setting.and_then(|setting| setting.value.as_deref()) != Some(value) {
+            let place = setting.map_or_else(
+                || "no line sets it".to_owned(),
+                |setting| format!("{}:{} wins", setting.file.display(), setting.line),
+            );
+            return Err(StepError(format!(
+                "{}: [{group}] {key} was written and does not count\n  why:  {place}\n  next: take that line out, then sealion resume",
+                node.name()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Any error with a text becomes a step's failure.
+pub fn fail(error: impl std::fmt::Display) -> StepError {
+    StepError(error.to_string())
+}

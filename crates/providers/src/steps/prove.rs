@@ -1,0 +1,138 @@
+//! The last step of a change: what is on the wire now? It changes nothing.
+
+use change::{Direction, StepCheck, StepError};
+use model::{LinkKind, Step};
+use serde::{Deserialize, Serialize};
+use server::{CleartextLogin, NodeError};
+
+use super::watch::{Watched, watch};
+use super::{StepKind, params};
+use crate::world::World;
+
+pub struct Prove;
+pub const PROVE: Prove = Prove;
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct ProveParams {
+    /// Links of these kinds must be sealed.
+    pub kinds: Vec<LinkKind>,
+}
+
+impl StepKind for Prove {
+    fn kind(&self) -> &'static str {
+        "prove"
+    }
+
+    fn check(&self, _: &mut World<'_>, _: &Step, direction: Direction) -> Result<StepCheck, StepError> {
+        Ok(match direction {
+            Direction::Forward => StepCheck::Ready,
+            Direction::Back => StepCheck::AlreadyDone("nothing to take back".into()),
+        })
+    }
+
+    fn act(&self, _: &mut World<'_>, _: &Step, _: Direction) -> Result<(), StepError> {
+        Ok(())
+    }
+
+    fn verify(&self, world: &mut World<'_>, step: &Step, _: Direction) -> Result<String, StepError> {
+        let ProveParams { kinds } = params(step)?;
+        let attempts = attempts(world, &kinds)?;
+        let mut unproven = attempts.unproven;
+        match on_the_wire(world, &kinds)? {
+            Ok(note) if unproven.is_empty() => {
+                return Ok([vec![note], attempts.proven].concat().join("; "));
+            }
+            Ok(_) => {}
+            Err(why) => unproven.insert(0, why),
+        }
+        let why = unproven.join("; ");
+        if world.accept_unproven {
+            return Ok(format!("NOT PROVEN, accepted by --accept-unproven: {why}"));
+        }
+        Err(StepError(format!(
+            "NOT PROVEN: it is configured, and was not seen to be so\n  why:  {why}\n  next: sealion resume looks again; or \
+             close the change as it is: sealion resume --accept-unproven"
+        )))
+    }
+}
+
+/// What was tried on each node, beside the capture.
+struct Attempts {
+    proven: Vec<String>,
+    unproven: Vec<String>,
+}
+
+/// A TLS client must get a handshake on the Galera port, and one without TLS must not get in on the client port.
+fn attempts(world: &mut World<'_>, kinds: &[LinkKind]) -> Result<Attempts, StepError> {
+    let (mut shaken, mut refused, mut unproven) = (0, 0, Vec::new());
+    for name in world.names() {
+        if kinds.contains(&LinkKind::Galera) {
+            match world.node(&name)?.galera_leaf() {
+                Ok(_) => shaken += 1,
+                Err(NodeError::Refused { why, .. }) => {
+                    return Err(StepError(format!(
+                        "{name} does not complete a TLS handshake on its Galera port\n  why:  {why}\n  next: sealion status; sealion \
+                         undo goes back"
+                    )));
+                }
+                Err(error) => {
+                    unproven.push(format!("{name}: the Galera port was not tried ({})", error.first_line()));
+                }
+            }
+        }
+        if kinds.contains(&LinkKind::Client) {
+            match world.node(&name)?.cleartext_login() {
+                Ok(CleartextLogin::Refused) => refused += 1,
+                Ok(CleartextLogin::LetIn) => {
+                    return Err(StepError(format!(
+                        "{name} lets a client in that does not use TLS\n  why:  it was tried over TCP with ssl-mode=DISABLED\n  next: see \
+                         what sets require_secure_transport there: sealion config print; sealion resume"
+                    )));
+                }
+                Ok(CleartextLogin::CannotTell(why)) => {
+                    unproven.push(format!(
+                        "{name}: whether it refuses a client without TLS was not tried ({why})"
+                    ));
+                }
+                Err(error) => unproven.push(error.first_line()),
+            }
+        }
+    }
+    let mut proven = Vec::new();
+    if shaken > 0 {
+        proven.push(format!("{shaken} Galera ports completed a TLS handshake"));
+    }
+    if refused > 0 {
+        proven.push(format!("{refused} nodes refused a client without TLS"));
+    }
+    Ok(Attempts { proven, unproven })
+}
+
+/// The note where all is sealed.
+///
+/// # Errors
+/// Inside: not known, why. Outside: clear text was seen.
+fn on_the_wire(world: &mut World<'_>, kinds: &[LinkKind]) -> Result<Result<String, String>, StepError> {
+    let settle_ms = world.limits.look_ms;
+    Ok(match watch(world, kinds, settle_ms) {
+        Watched::Plain(plain) => {
+            return Err(StepError(format!(
+                "clear text was seen after the change\n  why:  {}\n  next: sealion status --canaries shows each link; make these \
+                 clients reconnect with TLS, then sealion resume; sealion undo goes back",
+                plain.join("\n        ")
+            )));
+        }
+        // A client without TLS is refused, which was tried: where nobody was connected, nobody is missing from what was seen.
+        Watched::Sealed { sealed, nobody } => {
+            let mut note = format!("{sealed} links carried only TLS while canaries were written");
+            if !nobody.is_empty() {
+                note += &format!("; nobody was connected over TCP: {}", nobody.join(", "));
+            }
+            Ok(note)
+        }
+        Watched::NotPermitted { why, next } => {
+            Err(format!("nothing could be seen on the wire ({why}); {next}"))
+        }
+        Watched::Unknown(why) => Err(why),
+    })
+}

@@ -1,0 +1,95 @@
+//! What some links carry: up to three looks, since a link can be silent for a while and a dropped packet makes one capture
+//! useless; neither is a verdict.
+
+use std::time::Duration;
+
+use model::{LinkKind, LinkSight, LookError, Seen, WireLook};
+
+use crate::world::World;
+
+const LOOKS_MAX: usize = 3;
+/// So many clients of a link are named.
+const NAMED_MAX: usize = 8;
+
+/// What the looks together say.
+pub enum Watched {
+    /// Clear text was seen on these.
+    Plain(Vec<String>),
+    /// So many links carried TLS and nothing else. `nobody`: client links on which nobody but sealion was connected over TCP, so
+    /// that nothing could have been seen there.
+    Sealed {
+        sealed: usize,
+        nobody: Vec<String>,
+    },
+    Unknown(String),
+    NotPermitted {
+        why: String,
+        next: String,
+    },
+}
+
+pub fn watch(world: &mut World<'_>, kinds: &[LinkKind], settle_ms: u64) -> Watched {
+    let what = WireLook {
+        settle: Duration::from_millis(settle_ms),
+        canaries: true,
+        nodes: world.names().iter().map(ToString::to_string).collect(),
+    };
+    let mut unknown = String::new();
+    for _ in 0..LOOKS_MAX {
+        let sights = match world.look.wire(&what) {
+            Ok(sights) => sights,
+            Err(LookError::NotPermitted { why, next }) => return Watched::NotPermitted { why, next },
+            Err(LookError::Failed { why }) => {
+                unknown = why;
+                continue;
+            }
+        };
+        let Judged { plain, open, nobody, sealed } = Judged::of(&sights, kinds);
+        if !plain.is_empty() {
+            return Watched::Plain(plain);
+        }
+        if open.is_empty() && sealed + nobody.len() > 0 {
+            return Watched::Sealed { sealed, nobody };
+        }
+        unknown = if open.is_empty() { "no link was seen at all".into() } else { open.join("; ") };
+    }
+    Watched::Unknown(unknown)
+}
+
+/// What one look saw of the links of some kinds, in words.
+#[derive(Debug, Default)]
+struct Judged {
+    plain: Vec<String>,
+    /// Not known, each with its reason.
+    open: Vec<String>,
+    nobody: Vec<String>,
+    sealed: usize,
+}
+
+impl Judged {
+    fn of(sights: &[LinkSight], kinds: &[LinkKind]) -> Self {
+        let mut judged = Self::default();
+        for sight in sights.iter().filter(|sight| kinds.contains(&sight.link.kind)) {
+            match &sight.seen {
+                Seen::Plain => judged.plain.push(described(sight)),
+                Seen::Unknown(_) if sight.has_no_clients() => judged.nobody.push(sight.link.to_string()),
+                Seen::Unknown(why) => judged.open.push(format!("{}: {why}", sight.link)),
+                Seen::Sealed => judged.sealed += 1,
+            }
+        }
+        judged
+    }
+}
+
+/// The link, with those who spoke clear text on it.
+fn described(sight: &LinkSight) -> String {
+    match sight.cleartext_clients.as_slice() {
+        [] => format!("{} ({} canaries)", sight.link, sight.canaries),
+        clients => {
+            let some: Vec<&str> = clients.iter().take(NAMED_MAX).map(String::as_str).collect();
+            let more = clients.len().saturating_sub(NAMED_MAX);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            format!("{}: {}{more}", sight.link, some.join(", "))
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Everything the steps work on, handed in by `ops` (or by a test, with simulated nodes).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use change::journal::JOURNAL_BYTES_MAX;
+use change::{Acted, Direction, Runner, StepCheck, StepError};
+use model::{Clock, Look, NodeName, Step};
+use secrecy::SecretString;
+use server::{NodeError, NodeView, WriteNode};
+use trust::KeyKind;
+
+use crate::needs;
+use crate::steps;
+use crate::topology::Topology;
+
+/// The cluster's own CA, on the operator's machine only.
+#[derive(Debug, Clone)]
+pub struct Authority {
+    pub dir: PathBuf,
+    pub passphrase: SecretString,
+    pub key: KeyKind,
+    pub ca_days: u32,
+    pub leaf_days: u32,
+}
+
+/// How long things may take. All are upper bounds but `drain_ms_min`.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// After a node is taken out of service, health checks need this long to notice.
+    pub drain_ms_min: u64,
+    /// Sessions that have not left by then are cut by the stop, if none has a transaction open.
+    pub drain_ms_max: u64,
+    /// A drain that found work under way at its end waits so long for a moment without any: short statements come and go.
+    pub drain_more_ms_max: u64,
+    /// From start to Synced, time in which it receives a state transfer not counted. Longer than the 30 to 40 s after which a
+    /// locked-out node gives up by itself.
+    pub sync_ms_max: u64,
+    /// A state transfer may take this long.
+    pub transfer_ms_max: u64,
+    /// How long a look on the wire lasts.
+    pub look_ms: u64,
+    /// How long clients are watched before clear text is refused: who connects less often is not seen.
+    pub clients_look_ms: u64,
+    /// How long to wait for a cluster that lost its quorum to come back by itself.
+    pub recover_ms_max: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            drain_ms_min: 1000,
+            drain_ms_max: 30_000,
+            drain_more_ms_max: 10_000,
+            sync_ms_max: 300_000,
+            transfer_ms_max: 24 * 3_600_000,
+            look_ms: 1500,
+            clients_look_ms: 5000,
+            recover_ms_max: 120_000,
+        }
+    }
+}
+
+/// A cluster under change.
+pub struct World<'a> {
+    pub cluster: String,
+    pub topology: &'static dyn Topology,
+    pub nodes: Vec<Box<dyn WriteNode + 'a>>,
+    pub look: Box<dyn Look + 'a>,
+    pub authority: Authority,
+    pub limits: Limits,
+    pub clock: &'a dyn Clock,
+    /// One line of progress for people.
+    pub tell: Box<dyn FnMut(&str) + 'a>,
+    pub plan_id: String,
+    /// Versions that we have not run ourselves may be changed.
+    pub allow_untested: bool,
+    /// Clients that were not seen may be cut off by require_secure_transport.
+    pub accept_unknown_clients: bool,
+    /// A change whose last look could not see enough may be closed all the same; it stays written that it was not proven.
+    pub accept_unproven: bool,
+    /// What the journal shall say of the step under way, beside what its post-check says.
+    pub notes: Vec<String>,
+}
+
+impl<'a> World<'a> {
+    pub fn node(&mut self, name: &NodeName) -> Result<&mut (dyn WriteNode + 'a), StepError> {
+        self.nodes
+            .iter_mut()
+            .find(|node| node.name() == name)
+            .map(|node| &mut **node)
+            .ok_or_else(|| StepError(format!("{name} is in the plan but not in the inventory")))
+    }
+
+    pub fn names(&self) -> Vec<NodeName> {
+        self.nodes.iter().map(|node| node.name().clone()).collect()
+    }
+
+    /// Asks every node, over new connections.
+    pub fn views(&mut self) -> Vec<(NodeName, Result<NodeView, NodeError>)> {
+        self.nodes.iter_mut().map(|node| (node.name().clone(), node.view())).collect()
+    }
+
+    pub fn unix_s(&self) -> i64 {
+        i64::try_from(self.clock.unix_ms() / 1000).unwrap_or(i64::MAX)
+    }
+
+    pub fn say(&mut self, line: &str) {
+        (self.tell)(line);
+    }
+
+    /// Starts every node that is down and waits until the cluster is whole again by itself. Never bootstraps.
+    ///
+    /// # Errors
+    /// The text says where each node stands and what a person can run.
+    pub fn revive(&mut self) -> Result<(), StepError> {
+        let topology = self.topology;
+        topology.revive(self)
+    }
+}
+
+pub fn sleep(world: &mut World<'_>, ms: u64) {
+    if let Some(node) = world.nodes.first_mut() {
+        node.wait(Duration::from_millis(ms));
+    }
+}
+
+impl Runner for World<'_> {
+    fn check(&mut self, step: &Step, direction: Direction) -> Result<StepCheck, StepError> {
+        let found = steps::of(step)?.check(self, step, direction)?;
+        // On the way back nothing is refused for want of room: a step that finds none says so itself.
+        if found != StepCheck::Ready || direction == Direction::Back {
+            return Ok(found);
+        }
+        let lacking: Vec<String> = needs::lacking(self, [step]).iter().map(ToString::to_string).collect();
+        Ok(if lacking.is_empty() { found } else { StepCheck::Blocked(lacking.join("\n\n")) })
+    }
+
+    fn act(&mut self, step: &Step, direction: Direction, mark: Option<&str>) -> Result<Acted, StepError> {
+        if mark.is_none() {
+            self.notes.clear();
+        }
+        steps::of(step)?.act_part(self, step, direction, mark)
+    }
+
+    fn verify(&mut self, step: &Step, direction: Direction) -> Result<String, StepError> {
+        let note = steps::of(step)?.verify(self, step, direction)?;
+        let more = std::mem::take(&mut self.notes);
+        Ok([vec![note], more].concat().join("; "))
+    }
+
+    fn copy_journal(&mut self, journal: &Path, line: &str) -> Result<usize, StepError> {
+        let name = format!("{}.journal", self.plan_id);
+        let whole = fs::read(journal)
+            .map_err(|error| StepError(format!("cannot read the journal {}: {error}", journal.display())))?;
+        let mut have_it = 0;
+        for node in &mut self.nodes {
+            let dir = node.spec().state_dir.clone();
+            let copy = dir.join(&name);
+            // A copy that cannot be read may tell more than ours: it is left as it is.
+            let Ok(has) = node.host().read(&copy, JOURNAL_BYTES_MAX) else { continue };
+            let has = has.unwrap_or_default();
+            if is_of_another(&has, &whole, &copy) {
+                return Err(StepError(format!(
+                    "another sealion goes on with this change: {} on {} tells more than this journal, or something else\n  why:  a \
+                     copy is never made shorter\n  next: see who that is (sealion status names the holder of the lease); when it has \
+                     ended: sealion resume",
+                    copy.display(),
+                    node.name()
+                )));
+            }
+            let host = node.write_host();
+            // One that missed lines, because its node was down, is written anew.
+            let copied = host.make_dir(&dir, 0o700, None).and_then(|()| {
+                if [has.as_slice(), line.as_bytes()].concat() == whole {
+                    host.append(&copy, line.as_bytes())
+                } else {
+                    host.write(&copy, &whole, Some(0o600), None)
+                }
+            });
+            have_it += usize::from(copied.is_ok());
+        }
+        Ok(have_it)
+    }
+}
+
+/// Whether a copy has records that `whole` does not begin with: somebody else's. One that is damaged, or has a hole where its
+/// node was down, tells nothing of its own.
+fn is_of_another(copy: &[u8], whole: &[u8], path: &Path) -> bool {
+    if whole.starts_with(copy) {
+        return false;
+    }
+    let (Ok(copy), Ok(whole)) = (change::journal::parse(copy, path), change::journal::parse(whole, path))
+    else {
+        return false;
+    };
+    let is_beginning = copy.records.len() <= whole.records.len()
+        && copy.records.iter().zip(&whole.records).all(|(one, other)| one == other);
+    !is_beginning
+}
