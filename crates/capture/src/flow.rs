@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;
 
+use model::link::NoSession;
 use serde::{Deserialize, Serialize};
 
 pub use crate::canary::Evidence;
+use crate::no_session::no_session;
 use crate::segment::{self, Segment};
 use crate::stream::Stream;
 
@@ -26,6 +28,9 @@ pub struct Flow {
     pub last_unix_ms: u64,
     /// Both directions were seen from their first byte on.
     pub saw_start: bool,
+    /// By what it speaks it is a client of a server of MySQL's protocol that came to no session.
+    #[serde(default)]
+    pub no_session: Option<NoSession>,
     pub ab: Direction,
     pub ba: Direction,
 }
@@ -66,6 +71,7 @@ struct State {
     client: Option<SocketAddr>,
     first_unix_ms: u64,
     last_unix_ms: u64,
+    was_reset: bool,
     ab: Stream,
     ba: Stream,
 }
@@ -154,6 +160,7 @@ impl FlowTable {
         } else if segment.syn {
             state.client.get_or_insert(segment.destination);
         }
+        state.was_reset |= segment.rst;
         if segment.rst || self.waiting_bytes > WAITING_BYTES_MAX {
             state.finish(scratch);
         }
@@ -171,6 +178,7 @@ impl FlowTable {
             client: None,
             first_unix_ms: unix_ms,
             last_unix_ms: unix_ms,
+            was_reset: false,
             ab: Stream::default(),
             ba: Stream::default(),
         };
@@ -219,6 +227,13 @@ impl State {
         self.ba.finish(scratch);
     }
 
+    fn no_session(&self) -> Option<NoSession> {
+        let client = self.client.filter(|_| self.ab.saw_start() && self.ba.saw_start())?;
+        let (client, server) = if client == self.a { (&self.ab, &self.ba) } else { (&self.ba, &self.ab) };
+        let is_over = self.was_reset || client.is_over() || server.is_over();
+        no_session(&client.seen, &server.seen, is_over)
+    }
+
     fn flow(&self) -> Flow {
         Flow {
             a: self.a,
@@ -227,6 +242,7 @@ impl State {
             first_unix_ms: self.first_unix_ms,
             last_unix_ms: self.last_unix_ms,
             saw_start: self.ab.saw_start() && self.ba.saw_start(),
+            no_session: self.no_session(),
             ab: direction(&self.ab),
             ba: direction(&self.ba),
         }

@@ -19,6 +19,7 @@ pub mod flow;
 pub mod fragments;
 pub mod layers;
 pub mod link;
+mod no_session;
 pub mod order;
 pub mod relay;
 mod ring;

@@ -1,8 +1,10 @@
 //! One direction of a TCP connection: what passed, how much of it in TLS records, and the canaries in it.
 
+use wire::tls::CONTENT_APPLICATION_DATA;
 use wire::{SegmentShape, classify_segment, is_mysql_segment, starts_with_client_hello};
 
 use crate::canary::Scanner;
+use crate::no_session::Kept;
 use crate::order::{Order, Sink};
 use crate::tls_walk::{TlsWalk, after_ssl_request};
 
@@ -27,6 +29,11 @@ pub struct Seen {
     pub mysql_segments: u64,
     pub client_hello: bool,
     pub missing_bytes: u64,
+    /// The longest record of application data, which all that is encrypted in TLS 1.3 is called.
+    pub longest_encrypted_bytes: u16,
+    /// What was counted as before TLS and after it.
+    pub before_tls: Kept,
+    pub after_tls: Kept,
     tls: TlsWalk,
     pub scanner: Scanner,
 }
@@ -49,9 +56,25 @@ impl Sink for Counting<'_> {
 
     fn piece(&mut self, piece: &[u8], stream_offset: u64, starts_segment: bool) {
         let length = piece.len() as u64;
-        let in_records = self.seen.tls.feed(piece, starts_segment);
+        let longest = &mut self.seen.longest_encrypted_bytes;
+        let in_records = self.seen.tls.feed_telling(piece, starts_segment, &mut |content_type, bytes| {
+            if content_type == CONTENT_APPLICATION_DATA {
+                *longest = bytes.max(*longest);
+            }
+        });
         self.seen.bytes += length;
         let outside = length.saturating_sub(in_records);
+        let kept =
+            if self.seen.tls_bytes == 0 { &mut self.seen.before_tls } else { &mut self.seen.after_tls };
+        match usize::try_from(outside).ok().filter(|outside| *outside > 0) {
+            None => {}
+            // Records end here, and what follows is none.
+            Some(outside) if matches!(self.seen.tls, TlsWalk::Lost) => {
+                kept.push(piece.get(piece.len().saturating_sub(outside)..).unwrap_or_default());
+            }
+            // They begin in this piece.
+            Some(outside) => kept.push(piece.get(..outside).unwrap_or_default()),
+        }
         // The chain begins in this piece, or has not begun: what is outside of it lies before it.
         if self.seen.tls_bytes == 0 {
             self.seen.before_tls_bytes += outside;
@@ -96,6 +119,11 @@ impl Stream {
 
     pub fn saw_start(&self) -> bool {
         self.order.saw_start()
+    }
+
+    /// It was closed, and seen to its end.
+    pub fn is_over(&self) -> bool {
+        self.order.is_over()
     }
 }
 

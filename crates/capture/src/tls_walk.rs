@@ -36,6 +36,16 @@ impl TlsWalk {
 
     /// Follows the chain through `piece`; says how many of its bytes lie in records.
     pub fn feed(&mut self, piece: &[u8], starts_segment: bool) -> u64 {
+        self.feed_telling(piece, starts_segment, &mut |_, _| {})
+    }
+
+    /// The same; `tell` is told the content type and the length of each record that begins.
+    pub fn feed_telling(
+        &mut self,
+        piece: &[u8],
+        starts_segment: bool,
+        tell: &mut impl FnMut(u8, u16),
+    ) -> u64 {
         let mut rest = piece;
         if matches!(self, Self::Lost) && starts_segment {
             let begin = after_ssl_request(piece);
@@ -65,10 +75,11 @@ impl TlsWalk {
                     }
                     *have_bytes += head.len();
                     if *have_bytes == header.len() {
-                        let Some((_, _, length)) = wire::tls::record_header(*header) else {
+                        let Some((content_type, _, length)) = wire::tls::record_header(*header) else {
                             *self = Self::Lost;
                             return counted_bytes;
                         };
+                        tell(content_type, length);
                         *self = match usize::from(length) {
                             0 => Self::at_header(),
                             left_bytes => Self::InRecord { left_bytes },

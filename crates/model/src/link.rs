@@ -114,6 +114,10 @@ pub struct LinkSight {
     /// Of a client link: who spoke clear text (`app@10.0.0.5:51234`).
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub cleartext_clients: Vec<String>,
+    /// Of a client link: logins in clear text that the server refused, with the number of its error (`10.0.0.5:51234 (error
+    /// 3159)`). No session followed, so they do not make the link plain; the login itself could be read.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub refused_logins: Vec<String>,
 }
 
 impl LinkSight {
@@ -152,6 +156,16 @@ pub struct DirectionCounts {
     pub canaries: u64,
 }
 
+/// Why a client's connection, seen from its first byte to its last, was no session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NoSession {
+    /// It asked for TLS, and the handshake failed or was not finished: nothing but a greeting, alerts and an error passed in clear.
+    Handshake,
+    /// It sent a login in clear text, which the server answered with this error.
+    Refused(u16),
+}
+
 /// What one capture counted on one TCP connection.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FlowCounts {
@@ -159,6 +173,7 @@ pub struct FlowCounts {
     pub saw_start: bool,
     /// Sealion's own session: what it carries says nothing of others.
     pub is_own: bool,
+    pub no_session: Option<NoSession>,
     pub client: DirectionCounts,
     pub server: DirectionCounts,
 }
@@ -177,7 +192,18 @@ pub enum FlowSeen {
 pub fn judge_flow(kind: LinkKind, flow: &FlowCounts) -> FlowSeen {
     let both = [flow.client, flow.server];
     let sum = |of: fn(&DirectionCounts) -> u64| both.iter().map(of).sum::<u64>();
-    if sum(|way| way.canaries) > 0 || sum(|way| way.after_tls_bytes) > 0 {
+    if sum(|way| way.canaries) > 0 {
+        return FlowSeen::Plain;
+    }
+    // Nobody's data: neither for nor against the link.
+    if kind == LinkKind::Client
+        && flow.saw_start
+        && flow.no_session.is_some()
+        && sum(|way| way.missing_bytes) == 0
+    {
+        return FlowSeen::Silent;
+    }
+    if sum(|way| way.after_tls_bytes) > 0 {
         return FlowSeen::Plain;
     }
     let bytes = sum(|way| way.bytes);
@@ -340,7 +366,7 @@ mod tests {
     }
 
     fn flow(saw_start: bool, client: DirectionCounts, server: DirectionCounts) -> FlowCounts {
-        FlowCounts { saw_start, is_own: false, client, server }
+        FlowCounts { saw_start, is_own: false, no_session: None, client, server }
     }
 
     fn word(kind: LinkKind, flows: &[FlowCounts]) -> &'static str {
@@ -414,6 +440,27 @@ mod tests {
         check(flow(true, clear(36, 1), clear(110, 1)), "unknown");
         check(flow(true, tls(HELLO_BYTES_MAX), tls(100)), "sealed");
         check(flow(true, tls(HELLO_BYTES_MAX + 1), tls(100)), "plain");
+    }
+
+    #[test]
+    fn a_connection_without_a_session_counts_neither_for_nor_against() {
+        let failed = |no_session| FlowCounts {
+            no_session,
+            ..flow(true, tls(36), DirectionCounts { after_tls_bytes: 26, ..tls(104) })
+        };
+        let sealed = flow(true, tls(36), tls(100));
+        for no_session in [NoSession::Handshake, NoSession::Refused(3159)] {
+            let one = failed(Some(no_session));
+            assert_eq!(word(LinkKind::Client, &[one]), "unknown");
+            assert_eq!(word(LinkKind::Client, &[one, sealed]), "sealed");
+            assert_eq!(word(LinkKind::Client, &[one, flow(true, clear(90, 1), clear(110, 1))]), "plain");
+            // Of another link, in its middle, or with a canary it is judged by its bytes.
+            assert_eq!(word(LinkKind::Galera, &[one]), "plain");
+            assert_eq!(word(LinkKind::Client, &[FlowCounts { saw_start: false, ..one }]), "plain");
+            let canary = DirectionCounts { canaries: 1, ..one.client };
+            assert_eq!(word(LinkKind::Client, &[FlowCounts { client: canary, ..one }]), "plain");
+        }
+        assert_eq!(word(LinkKind::Client, &[failed(None)]), "plain");
     }
 
     #[test]

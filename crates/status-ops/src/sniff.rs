@@ -9,7 +9,9 @@ use std::time::Duration;
 use capture::{Canary, Capture, CaptureError, CaptureReport, Direction, Flow, Spec};
 use lab::LabFile;
 use lab::supervisor::{Request, ask};
-use model::link::{CaptureState, DirectionCounts, FlowCounts, FlowSeen, Witness, judge, judge_flow};
+use model::link::{
+    CaptureState, DirectionCounts, FlowCounts, FlowSeen, NoSession, Witness, judge, judge_flow,
+};
 use model::{Clock, Evidence, Link, LinkKind, LinkSight, Look, LookError, SystemClock, WireLook};
 use net::Client;
 use server::{TcpSession, TcpSessions};
@@ -363,6 +365,7 @@ impl<'s> Seeing<'s> {
         let client = SocketAddr::new(client.ip().to_canonical(), client.port());
         let counts = FlowCounts {
             saw_start: flow.saw_start,
+            no_session: flow.no_session,
             is_own: self.own.contains(&client),
             client: counts(from_client),
             server: counts(from_server),
@@ -507,10 +510,23 @@ impl<'s> Seeing<'s> {
             only_own_session: own_only && seen.word() == "unknown",
             tcp_sessions,
             cleartext_clients,
+            refused_logins: if kind == LinkKind::Client { refused_logins(flows) } else { Vec::new() },
             link,
             seen,
         }
     }
+}
+
+/// Logins in clear text that led to no session.
+fn refused_logins(flows: &[OnLink<'_>]) -> Vec<String> {
+    let refused = flows.iter().filter(|flow| flow.seen(LinkKind::Client) == FlowSeen::Silent);
+    let named = refused.filter_map(|flow| match flow.counts.no_session {
+        Some(NoSession::Refused(number)) if !flow.counts.is_own => {
+            Some(format!("{} (error {number})", flow.client))
+        }
+        _ => None,
+    });
+    named.collect()
 }
 
 /// The first canary that was read in a connection.
@@ -708,6 +724,7 @@ mod tests {
             first_unix_ms: 1,
             last_unix_ms: 2,
             saw_start: false,
+            no_session: None,
             ab: way(200),
             ba: way(300),
         }
@@ -820,6 +837,25 @@ mod tests {
         assert!(!why.contains("silent") && !why.contains("idle"), "{why}");
         check(Some(true), "sealed");
         assert_eq!(check(Some(false), "plain").cleartext_clients, ["app@192.168.7.7:4000"]);
+    }
+
+    #[test]
+    fn a_refused_login_is_named_and_is_nobodys_session() {
+        let refused = || Flow {
+            saw_start: true,
+            no_session: Some(NoSession::Refused(3159)),
+            ..flow("10.0.0.9:1002", "10.0.0.1:3306", false)
+        };
+        let sight = client_link(&n1(), vec![refused()], &[], &[]);
+        assert_eq!((sight.seen.word(), sight.has_no_clients()), ("unknown", true), "{sight:?}");
+        assert_eq!(sight.refused_logins, ["10.0.0.9:1002 (error 3159)"]);
+        assert!(sight.cleartext_clients.is_empty());
+        let tls = flow("10.0.0.9:1001", "10.0.0.1:3306", true);
+        assert_eq!(client_link(&n1(), vec![refused(), tls], &[], &[]).seen, Seen::Sealed);
+        let let_in = flow("10.0.0.9:1003", "10.0.0.1:3306", false);
+        let sight = client_link(&n1(), vec![refused(), let_in], &[], &[]);
+        assert_eq!(sight.seen, Seen::Plain);
+        assert_eq!(sight.cleartext_clients, ["10.0.0.9:1003"]);
     }
 
     #[test]

@@ -358,6 +358,7 @@ mod tests {
             only_own_session: false,
             tcp_sessions: None,
             cleartext_clients: vec![],
+            refused_logins: vec![],
             method: "AF_PACKET on lo".into(),
             control_seen: true,
             kernel_drops: 0,

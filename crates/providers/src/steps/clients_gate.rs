@@ -5,7 +5,7 @@ use change::{Direction, StepCheck, StepError};
 use model::{LinkKind, Step};
 
 use super::StepKind;
-use super::watch::{Watched, watch};
+use super::watch::{Watched, refused_in_words, watch};
 use crate::world::World;
 
 pub struct ClientsGate;
@@ -29,7 +29,7 @@ impl StepKind for ClientsGate {
                  --ssl-mode=REQUIRED), then sealion resume",
                 plain.join("\n        ")
             )),
-            Watched::Sealed { nobody, .. } => {
+            Watched::Sealed { nobody, refused, .. } => {
                 let mut note = format!(
                     "every client that was connected in the {} s that were watched spoke TLS",
                     settle_ms / 1000
@@ -37,6 +37,7 @@ impl StepKind for ClientsGate {
                 if !nobody.is_empty() {
                     note += &format!("; nobody was connected over TCP: {}", nobody.join(", "));
                 }
+                note += &refused_in_words(&refused);
                 now_and_then(world, note)?
             }
             Watched::NotPermitted { .. } if accepts => {

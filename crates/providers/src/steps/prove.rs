@@ -5,7 +5,7 @@ use model::{LinkKind, Step};
 use serde::{Deserialize, Serialize};
 use server::{CleartextLogin, NodeError};
 
-use super::watch::{Watched, watch};
+use super::watch::{Watched, refused_in_words, watch};
 use super::{StepKind, params};
 use crate::world::World;
 
@@ -123,12 +123,12 @@ fn on_the_wire(world: &mut World<'_>, kinds: &[LinkKind]) -> Result<Result<Strin
             )));
         }
         // A client without TLS is refused, which was tried: where nobody was connected, nobody is missing from what was seen.
-        Watched::Sealed { sealed, nobody } => {
+        Watched::Sealed { sealed, nobody, refused } => {
             let mut note = format!("{sealed} links carried only TLS while canaries were written");
             if !nobody.is_empty() {
                 note += &format!("; nobody was connected over TCP: {}", nobody.join(", "));
             }
-            Ok(note)
+            Ok(note + &refused_in_words(&refused))
         }
         Watched::NotPermitted { why, next } => {
             Err(format!("nothing could be seen on the wire ({why}); {next}"))

@@ -20,6 +20,8 @@ pub enum Watched {
     Sealed {
         sealed: usize,
         nobody: Vec<String>,
+        /// Logins in clear text that were refused: no session, but the login could be read.
+        refused: Vec<String>,
     },
     Unknown(String),
     NotPermitted {
@@ -44,12 +46,12 @@ pub fn watch(world: &mut World<'_>, kinds: &[LinkKind], settle_ms: u64) -> Watch
                 continue;
             }
         };
-        let Judged { plain, open, nobody, sealed } = Judged::of(&sights, kinds);
+        let Judged { plain, open, nobody, refused, sealed } = Judged::of(&sights, kinds);
         if !plain.is_empty() {
             return Watched::Plain(plain);
         }
         if open.is_empty() && sealed + nobody.len() > 0 {
-            return Watched::Sealed { sealed, nobody };
+            return Watched::Sealed { sealed, nobody, refused };
         }
         unknown = if open.is_empty() { "no link was seen at all".into() } else { open.join("; ") };
     }
@@ -63,6 +65,7 @@ struct Judged {
     /// Not known, each with its reason.
     open: Vec<String>,
     nobody: Vec<String>,
+    refused: Vec<String>,
     sealed: usize,
 }
 
@@ -70,6 +73,8 @@ impl Judged {
     fn of(sights: &[LinkSight], kinds: &[LinkKind]) -> Self {
         let mut judged = Self::default();
         for sight in sights.iter().filter(|sight| kinds.contains(&sight.link.kind)) {
+            let name = |login| format!("{login} on {}", sight.link);
+            judged.refused.extend(sight.refused_logins.iter().map(name));
             match &sight.seen {
                 Seen::Plain => judged.plain.push(described(sight)),
                 Seen::Unknown(_) if sight.has_no_clients() => judged.nobody.push(sight.link.to_string()),
@@ -92,4 +97,18 @@ fn described(sight: &LinkSight) -> String {
             format!("{}: {}{more}", sight.link, some.join(", "))
         }
     }
+}
+
+/// Of refused logins, behind a note; nothing where there was none.
+pub fn refused_in_words(refused: &[String]) -> String {
+    if refused.is_empty() {
+        return String::new();
+    }
+    let some: Vec<&str> = refused.iter().take(NAMED_MAX).map(String::as_str).collect();
+    let more = refused.len().saturating_sub(NAMED_MAX);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!(
+        "; logins in cleartext were refused (no session followed, the login packet itself travelled): {}{more}",
+        some.join(", ")
+    )
 }

@@ -176,6 +176,7 @@ mod tests {
             only_own_session: false,
             tcp_sessions: None,
             cleartext_clients: vec![],
+            refused_logins: vec![],
         }
     }
 

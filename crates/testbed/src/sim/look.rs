@@ -27,6 +27,7 @@ fn sight(link: Link, seen: Seen) -> LinkSight {
         only_own_session: false,
         tcp_sessions: None,
         cleartext_clients: vec![],
+        refused_logins: vec![],
         seen,
     }
 }
