@@ -39,6 +39,11 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
     match change.verb {
         Verb::Enable => enable(world, change, &mut drafts, &mut builder)?,
         Verb::Disable => disable(change, &mut drafts, &mut builder)?,
+        Verb::Rotate if change.has(Noun::RequireTls) => {
+            return Err(refuse(
+                "require-tls has nothing to rotate\n  why:  rotate replaces certificates\n  next: sealion plan rotate",
+            ));
+        }
         Verb::Rotate => rotate(world, &drafts, &mut builder)?,
     }
     let steps = builder.steps;
@@ -127,13 +132,8 @@ fn sst_edits(draft: &Draft) -> Vec<Edit> {
     edits
 }
 
-fn enable(
-    world: &World<'_>,
-    change: &Change,
-    drafts: &mut [Draft],
-    builder: &mut Builder,
-) -> Result<(), PlanError> {
-    let (galera, clients) = (change.has(Noun::Galera), change.has(Noun::Clients));
+/// The CA, and key and certificate of each node.
+fn key_files(world: &World<'_>, drafts: &[Draft], builder: &mut Builder) {
     let cluster = world.cluster.clone();
     builder
         .add(
@@ -156,7 +156,7 @@ fn enable(
             world.authority.ca_days,
         );
     }
-    for draft in &*drafts {
+    for draft in drafts {
         let step = builder.add(
             format!("E0.{}", draft.name),
             "files",
@@ -174,6 +174,18 @@ fn enable(
             &draft.tls_dir,
             world.authority.leaf_days,
         );
+    }
+}
+
+fn enable(
+    world: &World<'_>,
+    change: &Change,
+    drafts: &mut [Draft],
+    builder: &mut Builder,
+) -> Result<(), PlanError> {
+    let (galera, clients) = (change.has(Noun::Galera), change.has(Noun::Clients));
+    if galera || clients || change.has(Noun::Sst) {
+        key_files(world, drafts, builder);
     }
     if change.has(Noun::Sst) {
         for draft in drafts.iter_mut() {
@@ -254,7 +266,14 @@ fn enable(
             )?;
         }
     }
-    if clients {
+    if requires_tls(change) {
+        if let Some(draft) = drafts.iter().find(|draft| !clients && !draft.view.offers_client_tls()) {
+            return Err(refuse(format!(
+                "{} does not offer TLS to clients, as far as it tells\n  why:  if it required TLS, nobody could connect over TCP any more\n  \
+                 next: sealion plan enable clients",
+                draft.name
+            )));
+        }
         builder.add(
             "E5.look".into(),
             "clients-gate",
@@ -273,7 +292,7 @@ fn enable(
     if galera {
         kinds.push(LinkKind::Galera);
     }
-    if clients {
+    if requires_tls(change) {
         kinds.push(LinkKind::Client);
     }
     if !kinds.is_empty() {
@@ -289,6 +308,11 @@ fn enable(
         }
     }
     Ok(())
+}
+
+/// Whether it is about `require_secure_transport`.
+fn requires_tls(change: &Change) -> bool {
+    change.has(Noun::Clients) || change.has(Noun::RequireTls)
 }
 
 #[allow(clippy::too_many_arguments)] // A round is its node before and after; a struct would be used once.
@@ -359,7 +383,7 @@ fn require(builder: &mut Builder, prefix: &str, draft: &mut Draft, on: bool) -> 
 
 fn disable(change: &Change, drafts: &mut [Draft], builder: &mut Builder) -> Result<(), PlanError> {
     let (galera, clients) = (change.has(Noun::Galera), change.has(Noun::Clients));
-    if clients {
+    if requires_tls(change) {
         for draft in drafts.iter_mut() {
             require(builder, "D0", draft, false)?;
         }

@@ -13,7 +13,10 @@ use crate::options::{Global, TABLE_OR_JSON, formats};
 #[derive(Debug, Args)]
 #[command(arg = formats(TABLE_OR_JSON))]
 pub struct ChangeArgs {
-    /// What to change: galera, sst, clients; default: all of them
+    /// What to change: galera, sst, clients (default: all of them), or only require-tls
+    ///
+    /// What to change: galera, sst, clients; all of them by default. require-tls is the last part of clients alone: whether clients
+    /// must use TLS (require_secure_transport). It needs no restart.
     #[arg(value_delimiter = ',', value_name = "WHAT")]
     pub nouns: Vec<Noun>,
     #[command(flatten)]

@@ -29,7 +29,10 @@ pub struct PlanArgs {
     /// The change to plan
     #[arg(value_enum)]
     pub verb: VerbArg,
-    /// What to change: galera, sst, clients; default: all of them
+    /// What to change: galera, sst, clients (default: all of them), or only require-tls
+    ///
+    /// What to change: galera, sst, clients; all of them by default. require-tls is the last part of clients alone: whether clients
+    /// must use TLS (require_secure_transport). It needs no restart.
     #[arg(value_delimiter = ',', value_name = "WHAT")]
     pub nouns: Vec<Noun>,
     #[command(flatten)]
