@@ -55,6 +55,12 @@ pub enum Progress {
         direction: Direction,
         at: usize,
         of: usize,
+        nodes: Vec<String>,
+        /// It restarts the servers of its nodes.
+        restarts: bool,
+        /// Of what remains, with this one.
+        restarts_left: usize,
+        steps_left: usize,
     },
     Done {
         id: String,
@@ -74,6 +80,7 @@ pub type Tell<'t> = &'t mut dyn FnMut(Progress);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finished {
     pub plan_id: String,
+    pub direction: Direction,
     pub notes: Vec<(String, String)>,
     /// Steps whose post-check could not be seen.
     pub not_proven: Vec<String>,
@@ -249,7 +256,7 @@ pub fn finished_change(access: &dyn ClusterAccess) -> Result<Option<Plan>, OpsEr
 
 /// All changes of which this machine or a node tells, oldest first. What a node tells of a change counts more than what this
 /// machine had heard of it.
-fn known(access: &dyn ClusterAccess) -> Result<Vec<ChangeJournal>, OpsError> {
+pub(crate) fn known(access: &dyn ClusterAccess) -> Result<Vec<ChangeJournal>, OpsError> {
     let mut known: Vec<ChangeJournal> =
         copies::look(access)?.newer.into_iter().map(|copy| copy.journal).collect();
     for own in journals::own(access)? {
@@ -429,6 +436,9 @@ impl change::driver::Watcher for Watch<'_, '_> {
         let of = machine.plan().steps.len();
         let say = |step: usize, phase: &'static str, direction: Direction| {
             if let Some(one) = machine.step(step) {
+                let left = machine.remaining();
+                let restarts =
+                    |at: &&usize| machine.step(**at).is_some_and(|step| step.restarts_server && !step.no_op);
                 (self.tell.borrow_mut())(Progress::Step {
                     id: one.id.to_string(),
                     title: one.title.clone(),
@@ -436,6 +446,10 @@ impl change::driver::Watcher for Watch<'_, '_> {
                     direction,
                     at: step + 1,
                     of,
+                    nodes: one.nodes.iter().map(ToString::to_string).collect(),
+                    restarts: one.restarts_server && !one.no_op,
+                    restarts_left: left.iter().filter(restarts).count(),
+                    steps_left: left.len(),
                 });
             }
         };
@@ -502,7 +516,9 @@ fn drive(
         }
     }
     match outcome {
-        Outcome::Complete => Ok(Finished { plan_id, notes: watcher.notes, not_proven }),
+        Outcome::Complete => {
+            Ok(Finished { plan_id, direction: machine.direction(), notes: watcher.notes, not_proven })
+        }
         Outcome::Refused { step, why } => {
             Err(OpsError::Refused(format!("step {step} is refused, nothing was changed\n\n{why}")))
         }

@@ -54,13 +54,26 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
         .flat_map(|step| step.nodes.clone())
         .collect();
     impact.extend(set_live::told(world, &restarted));
-    let rights = vec![
-        "SQL: SUPER (or BINLOG ADMIN, CONNECTION ADMIN and RELOAD), PROCESS, and ALL on sealion_canary"
-            .into(),
-        "host: write to the option file and the TLS directory of each node; stop and start the service"
-            .into(),
-    ];
+    let rights = rights(&steps);
+    if rights.is_empty() {
+        impact = vec!["already done; nothing to do".into()];
+    }
     Ok(PlanContent { steps, state_hash, impact, rights })
+}
+
+/// What these steps need; nothing where they change nothing.
+fn rights(steps: &[Step]) -> Vec<String> {
+    let does = |is: &dyn Fn(&Step) -> bool| steps.iter().any(|step| !step.no_op && is(step));
+    if !does(&|step| !step.only_looks) {
+        return vec![];
+    }
+    let canary = if does(&|step| step.kind == "prove") { ", and ALL on sealion_canary" } else { "" };
+    let file = if does(&|step| !step.diff.is_empty()) { "the option file and " } else { "" };
+    let service = if does(&|step| step.restarts_server) { "; stop and start the service" } else { "" };
+    vec![
+        format!("SQL: SUPER (or BINLOG ADMIN, CONNECTION ADMIN and RELOAD), PROCESS{canary}"),
+        format!("host: write to {file}the TLS directory of each node{service}"),
+    ]
 }
 
 /// What the users of the cluster will notice; nothing of what this change does not do.
