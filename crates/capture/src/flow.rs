@@ -50,6 +50,9 @@ pub struct Direction {
     /// Segments that are whole MySQL packets in clear text, by their frames, before any TLS.
     #[serde(default)]
     pub mysql_segments: u64,
+    /// Bytes of the last segment, if it is one MySQL error packet in clear text and nothing else.
+    #[serde(default)]
+    pub last_error_bytes: u64,
     pub client_hello: bool,
     /// Bytes that were sent but that we did not see, at least.
     pub missing_bytes: u64,
@@ -242,6 +245,7 @@ fn direction(stream: &Stream) -> Direction {
         before_tls_bytes: stream.seen.before_tls_bytes,
         after_tls_bytes: stream.seen.after_tls_bytes,
         mysql_segments: stream.seen.mysql_segments,
+        last_error_bytes: stream.seen.last_error_bytes,
         client_hello: stream.seen.client_hello,
         missing_bytes: stream.seen.missing_bytes,
         canaries: stream.seen.scanner.counts().clone(),

@@ -1,6 +1,6 @@
 //! One direction of a TCP connection: what passed, how much of it in TLS records, and the canaries in it.
 
-use wire::{SegmentShape, classify_segment, is_mysql_segment, starts_with_client_hello};
+use wire::{SegmentShape, classify_segment, is_mysql_error, is_mysql_segment, starts_with_client_hello};
 
 use crate::canary::Scanner;
 use crate::order::{Order, Sink};
@@ -25,6 +25,7 @@ pub struct Seen {
     pub before_tls_bytes: u64,
     pub after_tls_bytes: u64,
     pub mysql_segments: u64,
+    pub last_error_bytes: u64,
     pub client_hello: bool,
     pub missing_bytes: u64,
     tls: TlsWalk,
@@ -40,6 +41,8 @@ struct Counting<'a> {
 impl Sink for Counting<'_> {
     fn segment(&mut self, payload: &[u8], is_whole: bool) {
         self.seen.segments += 1;
+        self.seen.last_error_bytes =
+            if is_whole && is_mysql_error(payload) { payload.len() as u64 } else { 0 };
         if is_whole {
             self.seen.tls_segments += u64::from(classify_segment(payload) != SegmentShape::NotTls);
             self.seen.client_hello |= starts_with_client_hello(after_ssl_request(payload));

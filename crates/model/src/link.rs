@@ -147,6 +147,8 @@ pub struct DirectionCounts {
     pub after_tls_bytes: u64,
     /// Segments that are whole MySQL packets in clear text.
     pub mysql_segments: u64,
+    /// Bytes of the last segment, if it is one MySQL error packet in clear text and nothing else.
+    pub last_error_bytes: u64,
     /// Bytes that the capture knows it did not see (TCP gaps).
     pub missing_bytes: u64,
     pub canaries: u64,
@@ -177,6 +179,9 @@ pub enum FlowSeen {
 pub fn judge_flow(kind: LinkKind, flow: &FlowCounts) -> FlowSeen {
     let both = [flow.client, flow.server];
     let sum = |of: fn(&DirectionCounts) -> u64| both.iter().map(of).sum::<u64>();
+    if kind == LinkKind::Client && handshake_failed(flow) {
+        return FlowSeen::Silent;
+    }
     if sum(|way| way.canaries) > 0 || sum(|way| way.after_tls_bytes) > 0 {
         return FlowSeen::Plain;
     }
@@ -226,6 +231,24 @@ pub fn judge_flow(kind: LinkKind, flow: &FlowCounts) -> FlowSeen {
     } else {
         FlowSeen::Unknown("the traffic was neither TLS nor a known cleartext protocol")
     }
+}
+
+/// Whether a client and a server did not agree on TLS: the server says so in clear text, as it does everything before a session,
+/// and nobody has logged in.
+///
+/// # Source
+/// Seen on MariaDB 10.11.19: an alert, then an error packet (1043, "Bad handshake") in clear text, then the end.
+fn handshake_failed(flow: &FlowCounts) -> bool {
+    let (client, server) = (&flow.client, &flow.server);
+    flow.saw_start
+        && client.tls_bytes > 0
+        && client.before_tls_bytes <= HELLO_BYTES_MAX
+        && server.before_tls_bytes <= HELLO_BYTES_MAX
+        && client.after_tls_bytes == 0
+        && server.after_tls_bytes > 0
+        && server.after_tls_bytes == server.last_error_bytes
+        && server.last_error_bytes <= HELLO_BYTES_MAX
+        && [client, server].iter().all(|way| way.canaries == 0 && way.missing_bytes == 0)
 }
 
 /// What a server says of the sessions on one client link, beside what was captured.
@@ -320,6 +343,37 @@ mod tests {
     use super::*;
 
     const SOUND: CaptureState = CaptureState { control_seen: true, kernel_drops: 0, is_cut: false };
+
+    #[test]
+    fn a_tls_handshake_that_failed_is_no_session_in_clear_text() {
+        let way = |bytes: u64, tls: u64, after: u64, error: u64| DirectionCounts {
+            bytes,
+            tls_bytes: tls,
+            before_tls_bytes: bytes - tls - after,
+            after_tls_bytes: after,
+            last_error_bytes: error,
+            ..DirectionCounts::default()
+        };
+        let flow = |client, server| FlowCounts { saw_start: true, is_own: false, client, server };
+        // Greeting, SSLRequest, ClientHello, alert, and the error in clear text.
+        let failed = flow(way(36 + 90, 90, 0, 0), way(100 + 7 + 26, 7, 26, 26));
+        assert_eq!(judge_flow(LinkKind::Client, &failed), FlowSeen::Silent);
+        for plain in [
+            // The client went on in clear text.
+            flow(way(36 + 90 + 40, 90, 40, 0), way(133, 7, 26, 26)),
+            // The server said more than an error, or something else.
+            flow(way(126, 90, 0, 0), way(100 + 7 + 52, 7, 52, 26)),
+            flow(way(126, 90, 0, 0), way(133, 7, 26, 0)),
+            // No TLS was tried: a login that was refused was sent in clear text.
+            flow(way(150, 0, 0, 0), way(126, 0, 0, 26)),
+        ] {
+            assert_eq!(judge_flow(LinkKind::Client, &plain), FlowSeen::Plain, "{plain:?}");
+        }
+        assert_eq!(judge_flow(LinkKind::Galera, &failed), FlowSeen::Plain);
+        let mut canary = failed;
+        canary.server.canaries = 1;
+        assert_eq!(judge_flow(LinkKind::Client, &canary), FlowSeen::Plain);
+    }
 
     #[test]
     fn a_link_is_the_same_from_both_ends() {

@@ -115,7 +115,7 @@ mod tests {
             printed
                 .notes
                 .iter()
-                .any(|note| note.contains("max-connection is the beginning of max_connections"))
+                .any(|note| note.contains("max-connection is a prefix of max_connections"))
         );
         assert!(!format!("{printed:?}").contains("HUNTER"), "{printed:?}");
     }

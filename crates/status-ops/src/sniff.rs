@@ -308,6 +308,7 @@ fn counts(direction: &Direction) -> DirectionCounts {
         before_tls_bytes: direction.before_tls_bytes,
         after_tls_bytes: direction.after_tls_bytes,
         mysql_segments: direction.mysql_segments,
+        last_error_bytes: direction.last_error_bytes,
         missing_bytes: direction.missing_bytes,
         canaries: direction.canaries.values().sum(),
     }

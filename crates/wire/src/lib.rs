@@ -32,7 +32,7 @@ pub use escape::printable;
 pub use flavour::{Flavour, FlavourGuess, Sign};
 pub use greeting::{FirstPacket, Greeting};
 pub use login::{HandshakeResponse, SslRequest};
-pub use mysql_shape::is_mysql_segment;
+pub use mysql_shape::{is_mysql_error, is_mysql_segment};
 pub use packet::{Packet, PacketBuffer};
 pub use read::lenenc;
 pub use resultset::{ColumnDef, TextEvent, TextResponse, TextRow};

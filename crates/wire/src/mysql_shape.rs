@@ -16,6 +16,18 @@ pub fn is_mysql_segment(segment: &[u8]) -> bool {
     is_compressed(segment) || is_command(segment) || is_answer(segment)
 }
 
+/// Whether `segment` is one error packet and nothing else.
+///
+/// # Source
+/// MySQL protocol, `ERR_Packet`: 0xff, a code of two bytes, a text. MariaDB 10.11.19 sends one in clear text (1043, "Bad handshake")
+/// after a TLS handshake that failed.
+pub fn is_mysql_error(segment: &[u8]) -> bool {
+    const CODE_BYTES: usize = 3;
+    frame(segment).is_some_and(|(length, sequence, body)| {
+        length == body.len() && sequence > 0 && length > CODE_BYTES && body.first() == Some(&0xff)
+    })
+}
+
 fn frame(bytes: &[u8]) -> Option<(usize, u8, &[u8])> {
     let (header, rest) = bytes.split_first_chunk::<HEADER_BYTES>()?;
     let [low, middle, high, sequence] = *header;
