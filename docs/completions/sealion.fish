@@ -96,7 +96,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand scan" -l baseline -d 'Sh
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l intrusive -d 'Also test for Heartbleed, early CCS and ROBOT' -r -f -a "heartbleed\t''
 ccs\t''
 robot\t''
-login\t'One login as "sealion_scan", refused and logged: is the RSA key of the password plugins offered in clear text?'"
+login\t'One login as "sealion_scan", refused and logged: is the RSA key of the password plugins offered in cleartext?'"
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l max-handshakes -d 'Connections to one address a day' -r
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l login-file -d 'Log in once afterwards, so that servers reset their count' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l rate -d 'New connections a second, for all targets together' -r

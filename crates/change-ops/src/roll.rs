@@ -197,7 +197,7 @@ pub fn apply(
     if now.state_hash != plan.state_hash {
         return Err(OpsError::Refused(format!(
             "the cluster is not as it was when the plan was made, nothing was changed\n  why:  its state hash is {}, the \
-             plan was made for {}\n  next: look at a new plan: sealion plan {}",
+             plan was made for {}\n  next: check a new plan: sealion plan {}",
             now.short_hash(),
             plan.short_hash(),
             plan.change
@@ -207,7 +207,7 @@ pub fn apply(
         return Err(OpsError::Refused(format!(
             "the plan is not what sealion {} would do on this cluster, nothing was changed\n  why:  its steps differ from those \
              of a new plan for the same state: keys or certificates were written or removed since (an undo does that), it was edited, or \
-             it was made by another version\n  next: look at a new plan: sealion plan {}",
+             it was made by another version\n  next: check a new plan: sealion plan {}",
             env!("CARGO_PKG_VERSION"),
             plan.change
         )));
@@ -340,8 +340,8 @@ pub fn go_on(
         "{} {}",
         match (machine.direction(), turned) {
             (Direction::Back, true) => "undoing",
-            (Direction::Back, false) => "going on undoing",
-            (Direction::Forward, _) => "going on with",
+            (Direction::Back, false) => "continuing to undo",
+            (Direction::Forward, _) => "continuing",
         },
         machine.plan().id
     )));
@@ -523,7 +523,7 @@ fn drive(
             Err(OpsError::Refused(format!("step {step} is refused, nothing was changed\n\n{why}")))
         }
         Outcome::Stopped { step, why } => Err(OpsError::Stopped(format!(
-            "the change stopped at step {step}; what was done stays done\n\n{why}\n\n  next: sealion resume (goes on), sealion undo (goes back), or sealion abandon (closes it as it is)"
+            "the change stopped at step {step}; what was done stays done\n\n{why}\n\n  next: sealion resume (to continue), sealion undo (to revert), or sealion abandon (to close it as it is)"
         ))),
     }
 }

@@ -103,8 +103,20 @@ pub fn wrapped(mark: &str, text: &str) -> String {
     wrapped_at(mark, text, usize::from(WIDTH))
 }
 
+/// Without the escape sequences of a colour, which take no room.
+fn columns_of(text: &str) -> usize {
+    let mut is_escape = false;
+    text.chars()
+        .filter(|&one| {
+            let counts = !is_escape && one != '\x1b';
+            is_escape = one == '\x1b' || (is_escape && one != 'm');
+            counts
+        })
+        .count()
+}
+
 fn wrapped_at(mark: &str, text: &str, columns_max: usize) -> String {
-    let indent = mark.chars().count();
+    let indent = columns_of(mark);
     let (mut lines, mut line, mut columns) = (Vec::new(), mark.to_owned(), indent);
     for word in text.split_whitespace() {
         let (is_first, word_columns) = (columns == indent, word.chars().count());
@@ -130,6 +142,14 @@ pub fn fitted(mark: &str, text: &str) -> String {
     }
 }
 
+/// The same for a line of progress, on stderr.
+pub fn fitted_progress(mark: &str, text: &str) -> String {
+    match terminal_columns(true) {
+        Some(columns) => wrapped_at(mark, text, columns),
+        None => format!("{mark}{text}"),
+    }
+}
+
 /// An error for a terminal: what, why and next, each wrapped under itself. A command to copy stays one line.
 pub fn fitted_error(text: &str) -> String {
     match terminal_columns(true) {
@@ -140,7 +160,9 @@ pub fn fitted_error(text: &str) -> String {
 
 fn error_at(text: &str, columns: usize) -> String {
     let line = |line: &str| {
-        let label = ["  why:  ", "  next: ", "  note: "].into_iter().find(|label| line.starts_with(label));
+        let label = ["  why:  ", "  next: ", "  note: ", "  node: "]
+            .into_iter()
+            .find(|label| line.starts_with(label));
         let spaces = line.len() - line.trim_start().len();
         let mark = label.unwrap_or_else(|| line.get(..spaces).unwrap_or_default());
         let rest = line.get(mark.len()..).unwrap_or_default();
@@ -285,6 +307,7 @@ mod tests {
     #[test]
     fn long_lines_are_broken_between_words_and_begin_under_the_text() {
         assert_eq!(wrapped("- ", "a  b"), "- a b");
+        assert_eq!(columns_of("\x1b[32m  ok \x1b[0m E1"), "  ok  E1".len());
         let text = wrapped("  before   ", &"word ".repeat(40));
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines.len() == 3 && lines.iter().all(|line| line.chars().count() <= 80), "{text}");

@@ -221,7 +221,7 @@ fn run(
             let (_, address, port) = ports.iter().find(|(known, ..)| known == name)?;
             Some(answers(address, *port))
         };
-        show::tell(&format!("\n{}", interrupted(now.as_ref(), &is_up)));
+        show::tell(&format!("\n{}", show::fitted_error(&interrupted(now.as_ref(), &is_up))));
         std::process::exit(4);
     })
     .map_err(|error| OpsError::internal("cannot handle Ctrl-C", error))?;
@@ -445,18 +445,22 @@ impl Printer {
         self.keep(&progress);
         match progress {
             Progress::Step { id, title, phase: "acting", direction, at: n, of, .. } => {
-                show::tell(&format!("{at:6.1} s  {n:>2}/{of}  {id:<8} {}", titled(&title, direction)));
+                let mark = format!("{at:6.1} s  {n:>2}/{of}  {id:<8} ");
+                show::tell(&show::fitted_progress(&mark, &titled(&title, direction)));
             }
             Progress::Step { id, phase, .. } if self.verbose => {
                 show::tell(&format!("{at:6.1} s         {id:<8} {phase}"));
             }
             Progress::Done { id, note, .. } => {
-                show::tell(&format!("{at:6.1} s  {} {id:<8} {note}", show::green("  ok ")));
+                let mark = format!("{at:6.1} s  {} {id:<8} ", show::green("  ok "));
+                show::tell(&show::fitted_progress(&mark, &note));
             }
             Progress::Failed { id, why } => {
                 show::tell(&format!("{at:6.1} s  {} {id:<8} {why}", show::red(" fail")));
             }
-            Progress::Line(line) => show::tell(&format!("{at:6.1} s         {line}")),
+            Progress::Line(line) => {
+                show::tell(&show::fitted_progress(&format!("{at:6.1} s         "), &line));
+            }
             Progress::Step { .. } => {}
         }
     }

@@ -148,7 +148,7 @@ pub enum IntrusiveArg {
     Heartbleed,
     Ccs,
     Robot,
-    /// One login as "sealion_scan", refused and logged: is the RSA key of the password plugins offered in clear text?
+    /// One login as "sealion_scan", refused and logged: is the RSA key of the password plugins offered in cleartext?
     Login,
 }
 

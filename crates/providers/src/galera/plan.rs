@@ -139,7 +139,7 @@ fn sst_edits(draft: &Draft) -> Vec<Edit> {
         set("tca", draft.path(CA_FILE)),
     ];
     if draft.view.sst_method() == "mariabackup" {
-        // Without a mode mariabackup's script sends clear text, whatever the server's own ssl_* say (seen on 10.11.19).
+        // Without a mode mariabackup's script sends cleartext, whatever the server's own ssl_* say (seen on 10.11.19).
         edits.push(set("ssl-mode", "VERIFY_CA".into()));
     }
     edits
