@@ -45,6 +45,21 @@ impl Unfinished {
         })
     }
 
+    /// The same while somebody holds the cluster's lease: "enable galera: step 9 of 19 (n2 accepts ...)".
+    pub fn describe_running(&self) -> String {
+        let back = if self.direction == Direction::Back { "undo of " } else { "" };
+        let of = self.plan.steps.len();
+        self.plan.steps.get(self.step - 1).map_or_else(
+            || format!("{back}{}: all steps are done", self.plan.change),
+            |step| {
+                format!(
+                    "{back}{}: step {} of {of} ({}: {})",
+                    self.plan.change, self.step, step.id, step.title
+                )
+            },
+        )
+    }
+
     /// In one sentence: "enable galera is not finished: step 9 of 19 was interrupted (n2 accepts ...)".
     pub fn describe(&self) -> String {
         let of = self.plan.steps.len();
