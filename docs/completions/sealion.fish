@@ -96,7 +96,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand scan" -l baseline -d 'Sh
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l intrusive -d 'Also test for Heartbleed, early CCS and ROBOT' -r -f -a "heartbleed\t''
 ccs\t''
 robot\t''
-login\t'One login as "sealion_scan", refused and logged: is the RSA key of the password plugins offered in clear text?'"
+login\t'One login as "sealion_scan", refused and logged: is the RSA key of the password plugins offered in cleartext?'"
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l max-handshakes -d 'Connections to one address a day' -r
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l login-file -d 'Log in once afterwards, so that servers reset their count' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l rate -d 'New connections a second, for all targets together' -r
@@ -313,7 +313,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand status" -s ? -l help -d 
 complete -c sealion -n "__fish_sealion_using_subcommand status" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l ca-passphrase-file -d 'File with the passphrase of the CA key (mode 0600)' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l watch-clients-s -d 'Watch client connections for this long before TLS is required of them' -r
-complete -c sealion -n "__fish_sealion_using_subcommand plan" -l sync-s-max -d 'Wait this long for a restarted node to be Synced; a running state transfer is always waited for' -r
+complete -c sealion -n "__fish_sealion_using_subcommand plan" -l sync-s-max -d 'Wait this long for a restarted node to be Synced' -r
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l drain-s-max -d 'Wait this long for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l leaf-days -d 'Validity of a node\'s certificate in days' -r
@@ -326,15 +326,15 @@ complete -c sealion -n "__fish_sealion_using_subcommand plan" -l inventory -d 'I
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l color -d 'When to use color' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand plan" -l accept-unknown-clients -d 'Require TLS of clients even if it could not be seen whether some still connect without it'
-complete -c sealion -n "__fish_sealion_using_subcommand plan" -l accept-unproven -d 'Close the change even if the last check could not prove it; `status` and the journal keep showing it'
+complete -c sealion -n "__fish_sealion_using_subcommand plan" -l accept-unknown-clients -d 'Require TLS of clients even if some may still connect without it'
+complete -c sealion -n "__fish_sealion_using_subcommand plan" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l yes -d 'Do not ask for confirmation; HASH is the hash that the plan shows' -r
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l ca-passphrase-file -d 'File with the passphrase of the CA key (mode 0600)' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l watch-clients-s -d 'Watch client connections for this long before TLS is required of them' -r
-complete -c sealion -n "__fish_sealion_using_subcommand apply" -l sync-s-max -d 'Wait this long for a restarted node to be Synced; a running state transfer is always waited for' -r
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -l sync-s-max -d 'Wait this long for a restarted node to be Synced' -r
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l drain-s-max -d 'Wait this long for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l leaf-days -d 'Validity of a node\'s certificate in days' -r
@@ -344,8 +344,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand apply" -l inventory -d '
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l color -d 'When to use color' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand apply" -l accept-unknown-clients -d 'Require TLS of clients even if it could not be seen whether some still connect without it'
-complete -c sealion -n "__fish_sealion_using_subcommand apply" -l accept-unproven -d 'Close the change even if the last check could not prove it; `status` and the journal keep showing it'
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -l accept-unknown-clients -d 'Require TLS of clients even if some may still connect without it'
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l take-over -d 'Continue although another sealion holds the lease'
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -s v -l verbose -d 'Print more details; -vv prints everything'
@@ -353,7 +353,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand apply" -s h -l help -d '
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l yes -d 'Do not ask for confirmation; HASH is the hash that the plan shows' -r
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l ca-passphrase-file -d 'File with the passphrase of the CA key (mode 0600)' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l watch-clients-s -d 'Watch client connections for this long before TLS is required of them' -r
-complete -c sealion -n "__fish_sealion_using_subcommand enable" -l sync-s-max -d 'Wait this long for a restarted node to be Synced; a running state transfer is always waited for' -r
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -l sync-s-max -d 'Wait this long for a restarted node to be Synced' -r
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l drain-s-max -d 'Wait this long for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l leaf-days -d 'Validity of a node\'s certificate in days' -r
@@ -363,8 +363,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand enable" -l inventory -d 
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l color -d 'When to use color' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand enable" -l accept-unknown-clients -d 'Require TLS of clients even if it could not be seen whether some still connect without it'
-complete -c sealion -n "__fish_sealion_using_subcommand enable" -l accept-unproven -d 'Close the change even if the last check could not prove it; `status` and the journal keep showing it'
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -l accept-unknown-clients -d 'Require TLS of clients even if some may still connect without it'
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l take-over -d 'Continue although another sealion holds the lease'
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -s v -l verbose -d 'Print more details; -vv prints everything'
@@ -372,7 +372,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand enable" -s h -l help -d 
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l yes -d 'Do not ask for confirmation; HASH is the hash that the plan shows' -r
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l ca-passphrase-file -d 'File with the passphrase of the CA key (mode 0600)' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l watch-clients-s -d 'Watch client connections for this long before TLS is required of them' -r
-complete -c sealion -n "__fish_sealion_using_subcommand disable" -l sync-s-max -d 'Wait this long for a restarted node to be Synced; a running state transfer is always waited for' -r
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -l sync-s-max -d 'Wait this long for a restarted node to be Synced' -r
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l drain-s-max -d 'Wait this long for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l leaf-days -d 'Validity of a node\'s certificate in days' -r
@@ -382,8 +382,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand disable" -l inventory -d
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l color -d 'When to use color' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand disable" -l accept-unknown-clients -d 'Require TLS of clients even if it could not be seen whether some still connect without it'
-complete -c sealion -n "__fish_sealion_using_subcommand disable" -l accept-unproven -d 'Close the change even if the last check could not prove it; `status` and the journal keep showing it'
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -l accept-unknown-clients -d 'Require TLS of clients even if some may still connect without it'
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l take-over -d 'Continue although another sealion holds the lease'
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -s v -l verbose -d 'Print more details; -vv prints everything'
@@ -391,7 +391,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand disable" -s h -l help -d
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l yes -d 'Do not ask for confirmation; HASH is the hash that the plan shows' -r
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l ca-passphrase-file -d 'File with the passphrase of the CA key (mode 0600)' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l watch-clients-s -d 'Watch client connections for this long before TLS is required of them' -r
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l sync-s-max -d 'Wait this long for a restarted node to be Synced; a running state transfer is always waited for' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l sync-s-max -d 'Wait this long for a restarted node to be Synced' -r
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l drain-s-max -d 'Wait this long for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l leaf-days -d 'Validity of a node\'s certificate in days' -r
@@ -401,8 +401,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l inventory -d 
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l color -d 'When to use color' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l accept-unknown-clients -d 'Require TLS of clients even if it could not be seen whether some still connect without it'
-complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l accept-unproven -d 'Close the change even if the last check could not prove it; `status` and the journal keep showing it'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l accept-unknown-clients -d 'Require TLS of clients even if some may still connect without it'
+complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l take-over -d 'Continue although another sealion holds the lease'
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -s v -l verbose -d 'Print more details; -vv prints everything'
@@ -410,7 +410,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand rotate" -s h -l help -d 
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l yes -d 'Do not ask for confirmation; HASH is the hash that the plan shows' -r
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l ca-passphrase-file -d 'File with the passphrase of the CA key (mode 0600)' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l watch-clients-s -d 'Watch client connections for this long before TLS is required of them' -r
-complete -c sealion -n "__fish_sealion_using_subcommand resume" -l sync-s-max -d 'Wait this long for a restarted node to be Synced; a running state transfer is always waited for' -r
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -l sync-s-max -d 'Wait this long for a restarted node to be Synced' -r
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l drain-s-max -d 'Wait this long for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l leaf-days -d 'Validity of a node\'s certificate in days' -r
@@ -420,8 +420,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand resume" -l inventory -d 
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l color -d 'When to use color' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand resume" -l accept-unknown-clients -d 'Require TLS of clients even if it could not be seen whether some still connect without it'
-complete -c sealion -n "__fish_sealion_using_subcommand resume" -l accept-unproven -d 'Close the change even if the last check could not prove it; `status` and the journal keep showing it'
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -l accept-unknown-clients -d 'Require TLS of clients even if some may still connect without it'
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l allow-untested -d 'Change servers of a version that sealion was not tested with'
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l take-over -d 'Continue although another sealion holds the lease'
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -s v -l verbose -d 'Print more details; -vv prints everything'
@@ -429,7 +429,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand resume" -s h -l help -d 
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l yes -d 'Do not ask for confirmation; HASH is the hash that the plan shows' -r
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l ca-passphrase-file -d 'File with the passphrase of the CA key (mode 0600)' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l watch-clients-s -d 'Watch client connections for this long before TLS is required of them' -r
-complete -c sealion -n "__fish_sealion_using_subcommand undo" -l sync-s-max -d 'Wait this long for a restarted node to be Synced; a running state transfer is always waited for' -r
+complete -c sealion -n "__fish_sealion_using_subcommand undo" -l sync-s-max -d 'Wait this long for a restarted node to be Synced' -r
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l drain-s-max -d 'Wait this long for sessions to leave a drained node' -r
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l format -d 'Output format' -r -f -a "table\t''
 json\t''"
@@ -437,8 +437,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand undo" -l inventory -d 'I
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l color -d 'When to use color' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand undo" -l accept-unknown-clients -d 'Require TLS of clients even if it could not be seen whether some still connect without it'
-complete -c sealion -n "__fish_sealion_using_subcommand undo" -l accept-unproven -d 'Close the change even if the last check could not prove it; `status` and the journal keep showing it'
+complete -c sealion -n "__fish_sealion_using_subcommand undo" -l accept-unknown-clients -d 'Require TLS of clients even if some may still connect without it'
+complete -c sealion -n "__fish_sealion_using_subcommand undo" -l accept-unproven -d 'Close the change even if the last check could not prove it'
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -l take-over -d 'Continue although another sealion holds the lease'
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand undo" -s h -l help -d 'Print help (see more with \'--help\')'

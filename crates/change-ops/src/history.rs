@@ -2,9 +2,11 @@
 //!
 //! The store is derived. A command that cannot write it says so and is not worse for it.
 
+use change::{Direction, Record};
 use model::{Clock, Phase, Run, SystemClock};
 use store::{RunSummary, Store};
 
+use crate::journals::{self, ChangeJournal};
 use crate::roll::Finished;
 use site::OpsError;
 use site::inventory::Cluster;
@@ -53,6 +55,55 @@ pub fn keep_change(
         ..Phase::default()
     };
     keep(cluster, command, started_unix_ms, phase)
+}
+
+/// A change that this machine knows of, whatever became of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangeRecord {
+    pub plan_id: String,
+    pub change: String,
+    pub begun_unix_ms: u64,
+    pub last_unix_ms: u64,
+    /// `complete`, `reverted`, `abandoned`, `not finished`; in the last case with the step.
+    pub outcome: String,
+}
+
+/// All changes of which this machine has a journal, the newest first: also those that failed or were interrupted.
+///
+/// # Errors
+/// A journal cannot be read.
+pub fn changes(cluster: &Cluster, limit: u32) -> Result<Vec<ChangeRecord>, OpsError> {
+    if cluster.state_dir.as_os_str().is_empty() {
+        return Ok(vec![]);
+    }
+    let of = |journal: &ChangeJournal| ChangeRecord {
+        plan_id: journal.plan.id.clone(),
+        change: journal.plan.change.to_string(),
+        begun_unix_ms: journal.records.first().map_or(0, |(at, _)| *at),
+        last_unix_ms: journal.records.last().map_or(0, |(at, _)| *at),
+        outcome: outcome(journal),
+    };
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    Ok(journals::own(cluster)?.iter().rev().take(limit).map(of).collect())
+}
+
+fn outcome(journal: &ChangeJournal) -> String {
+    match journal.records.last().map(|(_, record)| record) {
+        Some(Record::Closed { direction: Direction::Forward }) => "complete".into(),
+        Some(Record::Closed { direction: Direction::Back }) => "reverted".into(),
+        Some(Record::Abandoned { .. }) => "abandoned".into(),
+        Some(Record::Failed { step, .. }) => format!("not finished: failed at step {step}"),
+        _ => {
+            let step = journal.records.iter().rev().find_map(|(_, record)| match record {
+                Record::Intent { step, .. } | Record::Done { step, .. } => Some(step),
+                _ => None,
+            });
+            step.map_or_else(
+                || "not finished: no step was begun".into(),
+                |step| format!("not finished: last at step {step}"),
+            )
+        }
+    }
 }
 
 /// The newest runs first.

@@ -55,6 +55,12 @@ pub enum Progress {
         direction: Direction,
         at: usize,
         of: usize,
+        nodes: Vec<String>,
+        /// It restarts the servers of its nodes.
+        restarts: bool,
+        /// Of what remains, with this one.
+        restarts_left: usize,
+        steps_left: usize,
     },
     Done {
         id: String,
@@ -74,6 +80,7 @@ pub type Tell<'t> = &'t mut dyn FnMut(Progress);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finished {
     pub plan_id: String,
+    pub direction: Direction,
     pub notes: Vec<(String, String)>,
     /// Steps whose post-check could not be seen.
     pub not_proven: Vec<String>,
@@ -190,7 +197,7 @@ pub fn apply(
     if now.state_hash != plan.state_hash {
         return Err(OpsError::Refused(format!(
             "the cluster is not as it was when the plan was made, nothing was changed\n  why:  its state hash is {}, the \
-             plan was made for {}\n  next: look at a new plan: sealion plan {}",
+             plan was made for {}\n  next: check a new plan: sealion plan {}",
             now.short_hash(),
             plan.short_hash(),
             plan.change
@@ -200,7 +207,7 @@ pub fn apply(
         return Err(OpsError::Refused(format!(
             "the plan is not what sealion {} would do on this cluster, nothing was changed\n  why:  its steps differ from those \
              of a new plan for the same state: keys or certificates were written or removed since (an undo does that), it was edited, or \
-             it was made by another version\n  next: look at a new plan: sealion plan {}",
+             it was made by another version\n  next: check a new plan: sealion plan {}",
             env!("CARGO_PKG_VERSION"),
             plan.change
         )));
@@ -249,7 +256,7 @@ pub fn finished_change(access: &dyn ClusterAccess) -> Result<Option<Plan>, OpsEr
 
 /// All changes of which this machine or a node tells, oldest first. What a node tells of a change counts more than what this
 /// machine had heard of it.
-fn known(access: &dyn ClusterAccess) -> Result<Vec<ChangeJournal>, OpsError> {
+pub(crate) fn known(access: &dyn ClusterAccess) -> Result<Vec<ChangeJournal>, OpsError> {
     let mut known: Vec<ChangeJournal> =
         copies::look(access)?.newer.into_iter().map(|copy| copy.journal).collect();
     for own in journals::own(access)? {
@@ -333,8 +340,8 @@ pub fn go_on(
         "{} {}",
         match (machine.direction(), turned) {
             (Direction::Back, true) => "undoing",
-            (Direction::Back, false) => "going on undoing",
-            (Direction::Forward, _) => "going on with",
+            (Direction::Back, false) => "continuing to undo",
+            (Direction::Forward, _) => "continuing",
         },
         machine.plan().id
     )));
@@ -429,6 +436,9 @@ impl change::driver::Watcher for Watch<'_, '_> {
         let of = machine.plan().steps.len();
         let say = |step: usize, phase: &'static str, direction: Direction| {
             if let Some(one) = machine.step(step) {
+                let left = machine.remaining();
+                let restarts =
+                    |at: &&usize| machine.step(**at).is_some_and(|step| step.restarts_server && !step.no_op);
                 (self.tell.borrow_mut())(Progress::Step {
                     id: one.id.to_string(),
                     title: one.title.clone(),
@@ -436,6 +446,10 @@ impl change::driver::Watcher for Watch<'_, '_> {
                     direction,
                     at: step + 1,
                     of,
+                    nodes: one.nodes.iter().map(ToString::to_string).collect(),
+                    restarts: one.restarts_server && !one.no_op,
+                    restarts_left: left.iter().filter(restarts).count(),
+                    steps_left: left.len(),
                 });
             }
         };
@@ -502,12 +516,14 @@ fn drive(
         }
     }
     match outcome {
-        Outcome::Complete => Ok(Finished { plan_id, notes: watcher.notes, not_proven }),
+        Outcome::Complete => {
+            Ok(Finished { plan_id, direction: machine.direction(), notes: watcher.notes, not_proven })
+        }
         Outcome::Refused { step, why } => {
             Err(OpsError::Refused(format!("step {step} is refused, nothing was changed\n\n{why}")))
         }
         Outcome::Stopped { step, why } => Err(OpsError::Stopped(format!(
-            "the change stopped at step {step}; what was done stays done\n\n{why}\n\n  next: sealion resume (goes on), sealion undo (goes back), or sealion abandon (closes it as it is)"
+            "the change stopped at step {step}; what was done stays done\n\n{why}\n\n  next: sealion resume (to continue), sealion undo (to revert), or sealion abandon (to close it as it is)"
         ))),
     }
 }

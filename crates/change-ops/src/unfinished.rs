@@ -1,7 +1,7 @@
 //! How far a change came that is not finished, for whoever finds it.
 
 use change::{Direction, Machine, Record};
-use model::Plan;
+use model::{Plan, Step};
 use site::OpsError;
 
 use crate::access::ClusterAccess;
@@ -45,6 +45,21 @@ impl Unfinished {
         })
     }
 
+    /// The same while somebody holds the cluster's lease: "enable galera: step 9 of 19 (n2 accepts ...)".
+    pub fn describe_running(&self) -> String {
+        let back = if self.direction == Direction::Back { "undo of " } else { "" };
+        let of = self.plan.steps.len();
+        self.plan.steps.get(self.step - 1).map_or_else(
+            || format!("{back}{}: all steps are done", self.plan.change),
+            |step| {
+                format!(
+                    "{back}{}: step {} of {of} ({}: {})",
+                    self.plan.change, self.step, step.id, step.title
+                )
+            },
+        )
+    }
+
     /// In one sentence: "enable galera is not finished: step 9 of 19 was interrupted (n2 accepts ...)".
     pub fn describe(&self) -> String {
         let of = self.plan.steps.len();
@@ -67,4 +82,49 @@ impl Unfinished {
 /// A journal cannot be read, or is damaged: then nobody can tell what is open.
 pub fn unfinished(access: &dyn ClusterAccess) -> Result<Option<Unfinished>, OpsError> {
     Ok(roll::open_journal(access)?.as_ref().and_then(Unfinished::of))
+}
+
+/// A change that can be continued or undone, and the steps that remain for that.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Continuation {
+    pub plan: Plan,
+    pub direction: Direction,
+    /// It was finished, and would be undone.
+    pub was_finished: bool,
+    /// Places in the plan, in the order in which they come.
+    pub remaining: Vec<usize>,
+}
+
+impl Continuation {
+    pub fn steps(&self) -> impl Iterator<Item = &Step> {
+        self.remaining.iter().filter_map(|at| self.plan.steps.get(*at))
+    }
+
+    pub fn restarts(&self) -> usize {
+        self.steps().filter(|step| step.restarts_server && !step.no_op).count()
+    }
+}
+
+/// What `resume` (`wish`: none, or forward) or `undo` (back) would do.
+///
+/// # Errors
+/// A journal cannot be read, or is damaged: then nobody can tell what is open.
+pub fn continuation(
+    access: &dyn ClusterAccess,
+    wish: Option<Direction>,
+) -> Result<Option<Continuation>, OpsError> {
+    let known = roll::known(access)?;
+    let open = known.iter().rfind(|journal| journal.is_open());
+    let finished = || known.iter().rfind(|journal| journal.went_forward() && wish == Some(Direction::Back));
+    Ok(open.or_else(finished).and_then(|journal| of_journal(journal, wish)))
+}
+
+fn of_journal(journal: &ChangeJournal, wish: Option<Direction>) -> Option<Continuation> {
+    let (machine, _) = Machine::resume(journal.records.iter().map(|(_, record)| record), wish)?;
+    Some(Continuation {
+        plan: journal.plan.clone(),
+        direction: wish.unwrap_or(machine.direction()),
+        was_finished: !journal.is_open(),
+        remaining: machine.remaining(),
+    })
 }

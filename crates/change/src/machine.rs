@@ -310,6 +310,15 @@ impl Machine {
         self.plan.steps.get(at)
     }
 
+    /// The steps that are not done in the direction of this machine, in the order in which they come; the one under way is first.
+    pub fn remaining(&self) -> Vec<usize> {
+        let pending = (0..self.stands.len()).filter(|&at| self.pending(at));
+        match self.direction {
+            Direction::Forward => pending.collect(),
+            Direction::Back => pending.rev().collect(),
+        }
+    }
+
     /// Whether anything may differ from what was before the plan.
     pub fn touched(&self) -> bool {
         self.stands.iter().any(|stand| matches!(stand, Stand::Begun(_) | Stand::Done))

@@ -10,7 +10,7 @@ mod verbs;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use options::Format;
@@ -46,6 +46,9 @@ fn main() -> ExitCode {
         Err(error) => {
             if error.use_stderr() {
                 eprintln!("{}", reason_last(&error.render().to_string()));
+                if let Some(tip) = verbs::tip(&error) {
+                    eprintln!("  next: {tip}");
+                }
             } else {
                 let _ = error.print();
             }
@@ -58,7 +61,7 @@ fn main() -> ExitCode {
         Ok(Ok(0)) if show::has_lost() => ExitCode::from(2),
         Ok(Ok(code)) => ExitCode::from(code),
         Ok(Err(error)) => {
-            eprintln!("{} {error}", show::red("error:"));
+            eprintln!("{} {}", show::red("error:"), show::fitted_error(&error.to_string()));
             ExitCode::from(error.exit_code())
         }
         Err(_) => ExitCode::from(5),
@@ -67,9 +70,36 @@ fn main() -> ExitCode {
 
 fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
     let mut command = Cli::command();
-    let matches = command.try_get_matches_from_mut(words)?;
+    let mut words: Vec<OsString> = words.into_iter().collect();
+    let matches = match command.try_get_matches_from_mut(&words) {
+        Err(error) if is_h_without_host(&error) => {
+            let Some(at) = h_without_value(&words) else { return Err(error) };
+            words[at] = "-?".into();
+            command = Cli::command();
+            command.try_get_matches_from_mut(&words)?
+        }
+        matches => matches?,
+    };
     has_that_format(&mut command, &matches)?;
     Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+}
+
+/// Where `-h` is the host, as in `mysql`, it is the help when no host follows.
+fn is_h_without_host(error: &clap::Error) -> bool {
+    let is_host =
+        |value: &ContextValue| matches!(value, ContextValue::String(arg) if arg.starts_with("--host"));
+    matches!(
+        error.kind(),
+        ErrorKind::InvalidValue | ErrorKind::UnknownArgument | ErrorKind::MissingRequiredArgument
+    ) && error.get(ContextKind::InvalidArg).is_some_and(is_host)
+}
+
+/// The place of a `-h` at the end, or before another option.
+fn h_without_value(words: &[OsString]) -> Option<usize> {
+    (0..words.len()).find(|&at| {
+        words.get(at).is_some_and(|word| word == "-h")
+            && words.get(at + 1).is_none_or(|next| next.to_string_lossy().starts_with('-'))
+    })
 }
 
 /// `--format` may stand before the command, where clap takes any: only the command knows which it has.
@@ -116,6 +146,21 @@ fn reason_last(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_missing_is_listed_and_json_is_a_format() {
+        for (line, part) in [
+            ("sealion plan", "enable, disable, rotate"),
+            ("sealion bench run", "tls, pool"),
+            ("sealion status --json", "--format json"),
+        ] {
+            let error = parse(line.split(' ').map(OsString::from)).expect_err(line);
+            let tip = verbs::tip(&error).unwrap_or_default();
+            assert!(tip.contains(part), "{line}: {tip}");
+        }
+        let error = parse(["sealion", "status", "--nonsense"].map(OsString::from)).expect_err("it is wrong");
+        assert_eq!(verbs::tip(&error), None);
+    }
 
     #[test]
     fn a_wrong_command_line_ends_with_its_reason() {

@@ -7,7 +7,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use comfy_table::{ContentArrangement, Table};
+use comfy_table::{ColumnConstraint, ContentArrangement, Table};
 use nix::unistd::{AccessFlags, access};
 use site::OpsError;
 
@@ -73,6 +73,10 @@ pub fn is_writable(path: &Path) -> Result<(), OpsError> {
 }
 
 pub fn table(header: &[&str], rows: Vec<Vec<String>>) -> String {
+    laid_out(header, rows).to_string()
+}
+
+fn laid_out(header: &[&str], rows: Vec<Vec<String>>) -> Table {
     let mut table = Table::new();
     table.load_preset(UNDER_THE_HEADER).set_content_arrangement(ContentArrangement::Dynamic);
     if !std::io::stdout().is_terminal() {
@@ -82,16 +86,41 @@ pub fn table(header: &[&str], rows: Vec<Vec<String>>) -> String {
     for row in rows {
         table.add_row(row);
     }
+    table
+}
+
+/// A table whose first column is never broken: it is to be copied.
+pub fn table_of_ids(header: &[&str], rows: Vec<Vec<String>>) -> String {
+    let mut table = laid_out(header, rows);
+    if let Some(column) = table.column_mut(0) {
+        column.set_constraint(ColumnConstraint::ContentWidth);
+    }
     table.to_string()
 }
 
 /// `mark` and the text behind it, in lines of at most 80 columns that are broken between words and begin under the text.
 pub fn wrapped(mark: &str, text: &str) -> String {
-    let indent = mark.chars().count();
+    wrapped_at(mark, text, usize::from(WIDTH))
+}
+
+/// Without the escape sequences of a colour, which take no room.
+fn columns_of(text: &str) -> usize {
+    let mut is_escape = false;
+    text.chars()
+        .filter(|&one| {
+            let counts = !is_escape && one != '\x1b';
+            is_escape = one == '\x1b' || (is_escape && one != 'm');
+            counts
+        })
+        .count()
+}
+
+fn wrapped_at(mark: &str, text: &str, columns_max: usize) -> String {
+    let indent = columns_of(mark);
     let (mut lines, mut line, mut columns) = (Vec::new(), mark.to_owned(), indent);
     for word in text.split_whitespace() {
         let (is_first, word_columns) = (columns == indent, word.chars().count());
-        if !is_first && columns + 1 + word_columns > usize::from(WIDTH) {
+        if !is_first && columns + 1 + word_columns > columns_max {
             lines.push(std::mem::replace(&mut line, " ".repeat(indent)));
             columns = indent;
         } else if !is_first {
@@ -103,6 +132,62 @@ pub fn wrapped(mark: &str, text: &str) -> String {
     }
     lines.push(line);
     lines.join("\n")
+}
+
+/// The same, at the width of the terminal, and only there: what goes to a file or a program stays one line.
+pub fn fitted(mark: &str, text: &str) -> String {
+    match terminal_columns(false) {
+        Some(columns) => wrapped_at(mark, text, columns),
+        None => format!("{mark}{text}"),
+    }
+}
+
+/// The same for a line of progress, on stderr.
+pub fn fitted_progress(mark: &str, text: &str) -> String {
+    match terminal_columns(true) {
+        Some(columns) => wrapped_at(mark, text, columns),
+        None => format!("{mark}{text}"),
+    }
+}
+
+/// An error for a terminal: what, why and next, each wrapped under itself. A command to copy stays one line.
+pub fn fitted_error(text: &str) -> String {
+    match terminal_columns(true) {
+        Some(columns) => error_at(text, columns),
+        None => text.to_owned(),
+    }
+}
+
+fn error_at(text: &str, columns: usize) -> String {
+    let line = |line: &str| {
+        let label = ["  why:  ", "  next: ", "  note: ", "  node: "]
+            .into_iter()
+            .find(|label| line.starts_with(label));
+        let spaces = line.len() - line.trim_start().len();
+        let mark = label.unwrap_or_else(|| line.get(..spaces).unwrap_or_default());
+        let rest = line.get(mark.len()..).unwrap_or_default();
+        let is_short = line.chars().count() <= columns;
+        if is_short || rest.starts_with("sealion ") {
+            line.to_owned()
+        } else {
+            wrapped_at(mark, rest, columns)
+        }
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Of stdout, or of stderr, where it is a terminal; 80 where it does not tell.
+fn terminal_columns(of_stderr: bool) -> Option<usize> {
+    let is_terminal =
+        if of_stderr { std::io::stderr().is_terminal() } else { std::io::stdout().is_terminal() };
+    if !is_terminal {
+        return None;
+    }
+    let mut table = Table::new();
+    if of_stderr {
+        table.use_stderr();
+    }
+    Some(usize::from(table.width().filter(|columns| *columns >= 40).unwrap_or(WIDTH)))
 }
 
 /// Milliseconds since 1970 as a date.
@@ -212,12 +297,33 @@ mod tests {
     use super::*;
 
     #[test]
+    fn an_id_is_never_broken() {
+        let id = "20261124T112843123Z-1234567";
+        let row = vec![id.to_owned(), "word ".repeat(20), "other words ".repeat(10)];
+        let text = table_of_ids(&["run", "a", "b"], vec![row]);
+        assert!(text.contains(id), "{text}");
+    }
+
+    #[test]
     fn long_lines_are_broken_between_words_and_begin_under_the_text() {
         assert_eq!(wrapped("- ", "a  b"), "- a b");
+        assert_eq!(columns_of("\x1b[32m  ok \x1b[0m E1"), "  ok  E1".len());
         let text = wrapped("  before   ", &"word ".repeat(40));
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines.len() == 3 && lines.iter().all(|line| line.chars().count() <= 80), "{text}");
         assert!(lines[0].starts_with("  before   word") && lines[1].starts_with("           word"), "{text}");
+        let error = format!(
+            "{}\n  why:  {}\n  next: sealion {}",
+            "what ".repeat(30),
+            "why ".repeat(30),
+            "x ".repeat(60)
+        );
+        let text = error_at(&error, 60);
+        assert!(
+            text.lines().filter(|line| line.chars().count() > 60).all(|line| line.contains("sealion x")),
+            "{text}"
+        );
+        assert!(text.contains("\n        why"), "{text}");
         assert_eq!(wrapped("", &"x".repeat(200)).lines().count(), 1, "a word is never cut");
     }
 }

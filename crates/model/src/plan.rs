@@ -32,10 +32,14 @@ pub enum Noun {
     Galera,
     Sst,
     Clients,
+    /// That clients must use TLS, without what offers it to them: part of [`Noun::Clients`].
+    RequireTls,
 }
 
 impl Noun {
+    /// What a change without nouns is about.
     pub const ALL: [Self; 3] = [Self::Galera, Self::Sst, Self::Clients];
+    const KNOWN: [Self; 4] = [Self::Galera, Self::Sst, Self::Clients, Self::RequireTls];
 }
 
 impl fmt::Display for Noun {
@@ -44,6 +48,7 @@ impl fmt::Display for Noun {
             Self::Galera => "galera",
             Self::Sst => "sst",
             Self::Clients => "clients",
+            Self::RequireTls => "require-tls",
         })
     }
 }
@@ -51,8 +56,8 @@ impl fmt::Display for Noun {
 impl std::str::FromStr for Noun {
     type Err = String;
     fn from_str(word: &str) -> Result<Self, Self::Err> {
-        Self::ALL.into_iter().find(|noun| noun.to_string() == word).ok_or_else(|| {
-            format!("\"{word}\" is not something sealion can change; it knows galera, sst and clients")
+        Self::KNOWN.into_iter().find(|noun| noun.to_string() == word).ok_or_else(|| {
+            format!("\"{word}\" is not something sealion can change; it knows galera, sst, clients and require-tls")
         })
     }
 }

@@ -290,7 +290,7 @@ mod tests {
         let mut exchange = begin(true);
         assert!(
             matches!(exchange.more(b"-----BEGIN"), Err(AuthStop::PeerMisbehaved(_))),
-            "a key nobody asked for"
+            "an unsolicited key"
         );
         assert_eq!(sent(exchange.more(&[FULL_AUTH])), [REQUEST_PUBLIC_KEY]);
         let key = PKey::from_rsa(Rsa::generate(2048).unwrap()).unwrap();

@@ -243,7 +243,7 @@ pub(crate) fn handshake(
     let server = match name.parse::<IpAddr>() {
         Ok(ip) => ServerName::from(ip),
         Err(_) => ServerName::try_from(name.to_owned()).map_err(|error| {
-            usage(format!("rustls takes no such name: {error}"), "name the server by its address")
+            usage(format!("rustls rejects this name: {error}"), "name the server by its address")
         })?,
     };
     let connection = ClientConnection::new(Arc::clone(config), server)

@@ -670,13 +670,10 @@ fn fix(
                 .is_some_and(|row| !Weaknesses::of(&row.cases, row.broken_by.as_deref()).in_clear)
         };
         let note = if settings.spelt.iter().any(helps) {
-            format!(
-                "what keeps {} from clear text cannot be written here: set it in the program",
-                client.name
-            )
+            format!("what keeps {} from cleartext cannot be written here: set it in the program", client.name)
         } else {
             format!(
-                "no setting of {} that was measured keeps it from clear text: use another driver, a Unix socket or a tunnel",
+                "no setting of {} that was measured keeps it from cleartext: use another driver, a Unix socket or a tunnel",
                 client.name
             )
         };

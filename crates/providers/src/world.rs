@@ -41,7 +41,7 @@ pub struct Limits {
     pub transfer_ms_max: u64,
     /// How long a look on the wire lasts.
     pub look_ms: u64,
-    /// How long clients are watched before clear text is refused: who connects less often is not seen.
+    /// How long clients are watched before cleartext is refused: who connects less often is not seen.
     pub clients_look_ms: u64,
     /// How long to wait for a cluster that lost its quorum to come back by itself.
     pub recover_ms_max: u64,

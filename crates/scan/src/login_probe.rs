@@ -164,8 +164,7 @@ impl Knock {
                 None
             }
             Ok(AuthAnswer::More(bytes)) => {
-                let what =
-                    if bytes.len() > KEY_BYTES_MAX { "a key over 8 KiB" } else { "what nobody asked for" };
+                let what = if bytes.len() > KEY_BYTES_MAX { "a key over 8 KiB" } else { "unsolicited data" };
                 self.end(Knocked::Unknown(format!("the server sent {what}")));
                 None
             }
@@ -249,7 +248,7 @@ mod tests {
         let (knocked, _) =
             talk(&[b"\xfemysql_native_password\0abcdefghijklmnopqrst\0", b"\xff\x15\x04#28000Access denied"]);
         assert_eq!(knocked, Knocked::NoKey { plugin: Some("mysql_native_password".into()) });
-        // What cannot be read, what nobody asked for, and refusals for something else say nothing of a key; and a server
+        // What cannot be read, unsolicited data, and refusals for something else say nothing of a key; and a server
         // that lets strangers in is not taken for a refusal.
         for answers in [
             &[&[1, 4][..], b"\x01-----BEGIN NONSENSE-----"][..],

@@ -453,7 +453,7 @@ impl Reading<'_> {
         {
             // What stands there may be a value whose sign was forgotten.
             self.note(format!(
-                "{}:{}: {} is the beginning of {whole}, and the server takes it for that",
+                "{}:{}: {} is a prefix of {whole}, and the server reads it as that option",
                 file.display(),
                 option.line,
                 shown_key(option.key),
@@ -478,7 +478,7 @@ impl Reading<'_> {
         let expanded = path.strip_prefix("~").ok().and_then(|rest| Some(self.src.home_dir()?.join(rest)));
         if expanded.is_none() {
             self.note(format!(
-                "{} was not looked at: sealion does not know which home directory the server takes",
+                "{} was not read: sealion does not know which home directory the server uses",
                 path.display()
             ));
         }

@@ -112,10 +112,7 @@ mod tests {
         assert_eq!((row.key.as_str(), row.value.as_deref(), row.line), ("max_connections", Some("77"), 3));
         assert_eq!(row.overrode.len(), 1);
         assert!(
-            printed
-                .notes
-                .iter()
-                .any(|note| note.contains("max-connection is the beginning of max_connections"))
+            printed.notes.iter().any(|note| note.contains("max-connection is a prefix of max_connections"))
         );
         assert!(!format!("{printed:?}").contains("HUNTER"), "{printed:?}");
     }

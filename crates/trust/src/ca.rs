@@ -170,7 +170,9 @@ impl Ca {
         if !der::is_ca(&cert.to_der()?) {
             return Err(TrustError::Refused {
                 what: format!("{} is not the certificate of a CA", cert_path.display()),
-                why: "it has no basicConstraints CA:TRUE, so nobody would accept what it signs".to_owned(),
+                why:
+                    "it has no basicConstraints CA:TRUE, so no client would accept certificates signed by it"
+                        .to_owned(),
                 next: "name the directory of a CA, or create one".to_owned(),
             });
         }

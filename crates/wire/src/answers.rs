@@ -181,7 +181,7 @@ impl AnswerReader {
         if rest.is_empty() {
             return Ok(Some(std::mem::take(&mut self.answer)));
         }
-        Err(WireError::Malformed { what: "an answer", reason: "bytes follow that nobody asked for" })
+        Err(WireError::Malformed { what: "an answer", reason: "unsolicited bytes follow" })
     }
 
     /// True at the end of the answer.

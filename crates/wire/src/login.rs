@@ -41,7 +41,7 @@ impl SslRequest {
         let mut reader = Reader::new("SSLRequest", payload);
         let request = Self::read(&mut reader)?;
         if !reader.is_empty() || !request.capabilities.contains(Capabilities::SSL) {
-            return Err(WireError::Malformed { what: "SSLRequest", reason: "it is a login in clear text" });
+            return Err(WireError::Malformed { what: "SSLRequest", reason: "it is a login in cleartext" });
         }
         Ok(request)
     }

@@ -175,3 +175,26 @@ pub(crate) fn code(is_usable: bool, is_kept: bool) -> u8 {
         (true, true) => 0,
     }
 }
+
+/// What `bench run` can be given, beside files.
+pub fn experiments() -> String {
+    let names = bench_ops::EXPERIMENTS.iter().map(|one| one.name);
+    std::iter::once(run::ALL).chain(names).collect::<Vec<_>>().join(", ")
+}
+
+/// Whether what a command names is there.
+#[cfg(test)]
+pub fn knows_its_ids(command: &BenchCommand) -> Result<(), String> {
+    let is_workload = |name: &String| bench_ops::workloads().any(|(known, _)| known == name);
+    let is_experiment = |name: &String| {
+        name == run::ALL
+            || bench_ops::file::is_file(name)
+            || bench_ops::EXPERIMENTS.iter().any(|one| one.name == *name)
+    };
+    let unknown = match command {
+        BenchCommand::Load(args) => args.workload.as_ref().filter(|name| !is_workload(name)),
+        BenchCommand::Run(args) => Some(&args.experiment).filter(|name| !is_experiment(name)),
+        _ => None,
+    };
+    unknown.map_or(Ok(()), |name| Err(format!("unknown workload or experiment \"{name}\"")))
+}

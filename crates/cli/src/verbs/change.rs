@@ -9,7 +9,7 @@ pub mod resume;
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use ::change::Direction;
 use change_ops::roll::{self, Finished, Progress, Settings};
@@ -56,18 +56,24 @@ pub struct RunOptions {
     /// File with the passphrase of the CA key (mode 0600)
     #[arg(long, value_name = "FILE")]
     pub ca_passphrase_file: Option<PathBuf>,
-    /// Require TLS of clients even if it could not be seen whether some still connect without it
-    #[arg(long, hide_short_help = true)]
+    /// Require TLS of clients even if some may still connect without it
+    ///
+    /// Require TLS of clients even if it could not be seen whether some still connect without it.
+    #[arg(long)]
     pub accept_unknown_clients: bool,
-    /// Close the change even if the last check could not prove it; `status` and the journal keep showing it
+    /// Close the change even if the last check could not prove it
+    ///
+    /// Close the change even if the last check could not prove it; `status` and the journal keep showing it.
     #[arg(long)]
     pub accept_unproven: bool,
     /// Watch client connections for this long before TLS is required of them
     ///
     /// Watch client connections for this many seconds before TLS is required of them. Clients that connect less often are not seen.
-    #[arg(long, value_name = "S", default_value_t = 5, hide_short_help = true)]
+    #[arg(long, value_name = "S", default_value_t = 5)]
     pub watch_clients_s: u64,
-    /// Wait this long for a restarted node to be Synced; a running state transfer is always waited for
+    /// Wait this long for a restarted node to be Synced
+    ///
+    /// Wait this long for a restarted node to be Synced; a running state transfer is always waited for.
     #[arg(long, value_name = "S", default_value_t = 300)]
     pub sync_s_max: u64,
     /// Wait this long for sessions to leave a drained node
@@ -90,6 +96,17 @@ pub struct PlanOptions {
     #[arg(long)]
     pub allow_untested: bool,
 }
+
+/// Options that have no effect on a command are not offered there. They are accepted all the same, so that scripts go on.
+macro_rules! not_offered {
+    ($($id:literal),+) => {
+        |arg: clap::Arg| {
+            let is_hidden = [$($id),+].contains(&arg.get_id().as_str());
+            if is_hidden { arg.hide(true) } else { arg }
+        }
+    };
+}
+pub(crate) use not_offered;
 
 fn settings(how: &PlanOptions) -> Settings {
     Settings {
@@ -116,14 +133,20 @@ fn wish(verb: Verb, nouns: &[Noun]) -> Change {
     if nouns.is_empty() { Change::new(verb, Noun::ALL) } else { Change::new(verb, nouns.iter().copied()) }
 }
 
-fn confirm_what(verb: &str, plan: &Plan, what: &str, yes: Option<&str>) -> Result<(), OpsError> {
+/// Asks about a plan of before. `steps` are shown to a person who is asked, a line each.
+fn confirm_what(
+    verb: &str,
+    plan: &Plan,
+    what: &str,
+    steps: &[String],
+    yes: Option<&str>,
+) -> Result<(), OpsError> {
     if let Some(hash) = yes {
         if hash.len() >= 8 && plan.state_hash.starts_with(hash) {
             return Ok(());
         }
         return Err(OpsError::Refused(format!(
-            "--yes {hash} is the hash of another change; nothing was changed\n  why:  {what}\n  next: sealion \
-             {verb} --yes {}",
+            "--yes {hash} does not match the plan; nothing was changed\n  why:  {what}\n  next: sealion {verb} --yes {}",
             plan.short_hash()
         )));
     }
@@ -134,7 +157,12 @@ fn confirm_what(verb: &str, plan: &Plan, what: &str, yes: Option<&str>) -> Resul
             format!("to confirm: sealion {verb} --yes {}", plan.short_hash()),
         ));
     }
-    println!("{what}");
+    for line in what.lines() {
+        println!("{}", show::fitted("", line));
+    }
+    for line in steps {
+        println!("{line}");
+    }
     ask()
 }
 
@@ -145,7 +173,7 @@ fn confirm(plan: &Plan, yes: Option<&str>) -> Result<(), OpsError> {
             return Ok(());
         }
         return Err(OpsError::Refused(format!(
-            "--yes {hash} is the hash of another plan; nothing was changed\n  why:  the plan for the present state \
+            "--yes {hash} does not match the plan; nothing was changed\n  why:  the plan for the present state \
              of the cluster has the hash {}\n  next: check it: sealion plan {}",
             plan.short_hash(),
             plan.change
@@ -154,7 +182,7 @@ fn confirm(plan: &Plan, yes: Option<&str>) -> Result<(), OpsError> {
     if !std::io::stdin().is_terminal() {
         return Err(OpsError::usage(
             "confirmation needed, but stdin is not a terminal",
-            "stdin is not a terminal",
+            format!("nobody can be asked about the plan {} ({})", plan.short_hash(), plan.change),
             format!("check the plan, then add --yes {}", plan.short_hash()),
         ));
     }
@@ -180,18 +208,24 @@ fn run(
     command: &str,
     work: impl FnOnce(roll::Tell<'_>) -> Result<Finished, OpsError>,
 ) -> Result<u8, OpsError> {
+    let began = Instant::now();
+    let mut printer = Printer::new(began, global.verbose > 0);
     // Every step may be cut off anywhere: what was begun is in the journal. Said, because a person cannot know.
-    ctrlc::set_handler(|| {
-        show::tell(
-            "\ninterrupted; the journal contains what was begun\n  next: sealion resume (to continue) or sealion \
-             undo (to revert)",
-        );
+    let now = Arc::clone(&printer.now);
+    let ports: Vec<(String, String, u16)> =
+        cluster.nodes.iter().map(|node| (node.name.to_string(), node.address.clone(), node.port)).collect();
+    ctrlc::set_handler(move || {
+        // Held by nobody for long; poisoned or not, what stands there is true.
+        let now = now.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_up = |name: &str| {
+            let (_, address, port) = ports.iter().find(|(known, ..)| known == name)?;
+            Some(answers(address, *port))
+        };
+        show::tell(&format!("\n{}", show::fitted_error(&interrupted(now.as_ref(), &is_up))));
         std::process::exit(4);
     })
     .map_err(|error| OpsError::internal("cannot handle Ctrl-C", error))?;
-    let began = Instant::now();
     let started_unix_ms = model::Clock::unix_ms(&model::SystemClock);
-    let mut printer = Printer::new(began, global.verbose > 0);
     let ticker = printer.ticker();
     let finished = work(&mut |progress| printer.tell(progress));
     drop(ticker);
@@ -200,16 +234,11 @@ fn run(
         show::tell(&format!("note: this run could not be saved: {why}"));
     }
     if global.format == Format::Json {
-        let json = serde_json::json!({
-            "schema": "sealion.change/1", "plan": finished.plan_id, "outcome": "complete",
-            "steps": finished.notes.iter().map(|(step, note)| serde_json::json!({"step": step, "note": note})).collect::<Vec<_>>(),
-            "not_proven": finished.not_proven, "took_s": began.elapsed().as_secs_f64(),
-        });
-        show::out(&json.to_string());
+        show::out(&change_json(&finished.plan_id, "complete", &finished.notes, &finished.not_proven, began));
     } else {
         show::out(&format!(
             "{} in {:.0} s (journal {})",
-            show::green("done"),
+            show::green(if finished.direction == Direction::Back { "reverted" } else { "done" }),
             began.elapsed().as_secs_f64(),
             finished.plan_id
         ));
@@ -220,6 +249,66 @@ fn run(
     Ok(0)
 }
 
+/// The shape of docs/schema/change-1.json.
+fn change_json(
+    plan_id: &str,
+    outcome: &str,
+    notes: &[(String, String)],
+    not_proven: &[String],
+    began: Instant,
+) -> String {
+    let steps: Vec<_> =
+        notes.iter().map(|(step, note)| serde_json::json!({"step": step, "note": note})).collect();
+    let json = serde_json::json!({
+        "schema": "sealion.change/1", "plan": plan_id, "outcome": outcome, "steps": steps,
+        "not_proven": not_proven, "took_s": began.elapsed().as_secs_f64(),
+    });
+    json.to_string()
+}
+
+/// Whether a connection to the SQL port is accepted.
+fn answers(address: &str, port: u16) -> bool {
+    use std::net::{TcpStream, ToSocketAddrs};
+    (address, port)
+        .to_socket_addrs()
+        .ok()
+        .and_then(|mut all| all.next())
+        .is_some_and(|socket| TcpStream::connect_timeout(&socket, Duration::from_secs(1)).is_ok())
+}
+
+/// What is said after Ctrl-C: where it stopped, and what is known of the node there.
+fn interrupted(now: Option<&StepNow>, is_up: &dyn Fn(&str) -> Option<bool>) -> String {
+    let next = "  next: sealion resume (to continue), sealion undo (to revert), or sealion abandon (to close it as it is)";
+    let Some(now) = now else {
+        return format!("interrupted before the first step\n{next}");
+    };
+    let mut lines = vec![format!(
+        "interrupted in step {} of {}, {} ({}), while {}; the journal contains what was begun",
+        now.at,
+        now.of,
+        now.id,
+        now.titled(),
+        now.phase
+    )];
+    for node in &now.nodes {
+        let stage = match (now.phase, now.restarts, &now.last_line) {
+            ("checking", ..) => "this step had not changed it yet".to_owned(),
+            ("verifying", true, _) => "it was restarted and is back in service".to_owned(),
+            (_, true, Some(line)) => format!("it was drained ({line}), and may be stopped"),
+            (_, true, None) => "it may be draining; it was not stopped yet, or was down before".to_owned(),
+            _ => "its files may be changed; it was not restarted".to_owned(),
+        };
+        let state = match is_up(node) {
+            Some(true) => "up: its port accepts connections",
+            Some(false) => "down: its port accepts no connection",
+            None => "whether it is up was not checked",
+        };
+        lines.push(format!("  node: {node}: {stage}; now {state}"));
+    }
+    lines.push(next.into());
+    lines.join("\n")
+}
+
 pub struct Printer {
     began: Instant,
     verbose: bool,
@@ -227,33 +316,65 @@ pub struct Printer {
 }
 
 /// The step under way, for the line of progress.
+#[derive(Clone)]
 struct StepNow {
-    name: String,
+    id: String,
+    title: String,
+    phase: &'static str,
+    direction: Direction,
     at: usize,
     of: usize,
+    nodes: Vec<String>,
+    restarts: bool,
+    restarts_left: usize,
+    steps_left: usize,
     since: Instant,
-    /// When the first step of this run began, and its place: what later ones take is guessed from these.
-    first: (usize, Instant),
+    /// An action of it has run, so that its time counts.
+    has_acted: bool,
+    last_line: Option<String>,
+    /// Restarts of this run so far, and the seconds that they took.
+    restarted: (usize, f64),
+}
+
+/// What a restart takes until one was seen; the estimate of a plan is 8 to 25 s.
+const RESTART_S: f64 = 15.0;
+const OTHER_STEP_S: f64 = 2.0;
+
+/// The first of what remains has taken `spent_s` by now.
+fn left_s(restarts_left: usize, others_left: usize, restart_s: f64, first_s: f64, spent_s: f64) -> f64 {
+    let all = restarts_left as f64 * restart_s + others_left as f64 * OTHER_STEP_S;
+    all - spent_s.min(first_s)
 }
 
 impl StepNow {
+    fn titled(&self) -> String {
+        titled(&self.title, self.direction)
+    }
+
+    fn restart_s(&self) -> f64 {
+        let (count, seconds) = self.restarted;
+        if count == 0 { RESTART_S } else { seconds / count as f64 }
+    }
+
     fn line(&self) -> String {
-        let done = self.at.abs_diff(self.first.0);
-        let left = if done == 0 {
-            String::new()
-        } else {
-            let each_s = self.since.duration_since(self.first.1).as_secs_f64() / done as f64;
-            let steps_left = self.of.saturating_sub(self.at) + 1;
-            format!(", about {} left", show::duration(each_s * steps_left as f64))
-        };
+        let spent_s = self.since.elapsed().as_secs_f64();
+        let others = self.steps_left.saturating_sub(self.restarts_left);
+        let first_s = if self.restarts { self.restart_s() } else { OTHER_STEP_S };
+        let left_s = left_s(self.restarts_left, others, self.restart_s(), first_s, spent_s);
+        let back = if self.direction == Direction::Back { "reverting " } else { "" };
         format!(
-            "step {} of {}: {}, for {:.0} s{left}",
+            "{back}step {} of {}: {}, for {spent_s:.0} s, about {} left",
             self.at,
             self.of,
-            self.name,
-            self.since.elapsed().as_secs_f64()
+            self.id,
+            show::duration(left_s.max(1.0))
         )
     }
+}
+
+/// What a step does, in the direction in which it goes.
+fn titled(title: &str, direction: Direction) -> String {
+    if direction == Direction::Back { format!("revert of: {title}") } else { title.to_owned() }
 }
 
 impl Printer {
@@ -270,34 +391,164 @@ impl Printer {
         })
     }
 
+    /// Keeps what the line of progress and Ctrl-C say.
+    fn keep(&self, progress: &Progress) {
+        let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
+        match progress {
+            Progress::Step {
+                id,
+                title,
+                phase,
+                direction,
+                at,
+                of,
+                nodes,
+                restarts,
+                restarts_left,
+                steps_left,
+            } => {
+                let before = now.take();
+                let is_same = before.as_ref().is_some_and(|now| now.id == *id && now.direction == *direction);
+                let mut restarted = before.as_ref().map_or((0, 0.0), |now| now.restarted);
+                if let Some(one) = before.as_ref().filter(|one| !is_same && one.restarts && one.has_acted) {
+                    restarted = (restarted.0 + 1, restarted.1 + one.since.elapsed().as_secs_f64());
+                }
+                let kept = before.filter(|_| is_same);
+                *now = Some(StepNow {
+                    id: id.clone(),
+                    title: title.clone(),
+                    phase,
+                    direction: *direction,
+                    at: *at,
+                    of: *of,
+                    nodes: nodes.clone(),
+                    restarts: *restarts,
+                    restarts_left: *restarts_left,
+                    steps_left: *steps_left,
+                    since: kept.as_ref().map_or_else(Instant::now, |now| now.since),
+                    has_acted: *phase == "acting" || kept.as_ref().is_some_and(|now| now.has_acted),
+                    last_line: kept.and_then(|now| now.last_line),
+                    restarted,
+                });
+            }
+            Progress::Line(line) => {
+                if let Some(now) = now.as_mut() {
+                    now.last_line = Some(line.clone());
+                }
+            }
+            Progress::Done { .. } | Progress::Failed { .. } => {}
+        }
+    }
+
     pub fn tell(&mut self, progress: Progress) {
         let at = self.began.elapsed().as_secs_f64();
-        if let Progress::Step { id, at: n, of, direction, .. } = &progress {
-            // Going back the last step comes first.
-            let n = if *direction == Direction::Back { of.saturating_sub(*n) + 1 } else { *n };
-            let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
-            if now.as_ref().is_none_or(|now| now.name != *id) {
-                let since = Instant::now();
-                let first = now.as_ref().map_or((n, since), |now| now.first);
-                *now = Some(StepNow { name: id.clone(), at: n, of: *of, since, first });
-            }
-        }
+        self.keep(&progress);
         match progress {
-            Progress::Step { id, title, phase: "acting", direction, at: n, of } => {
-                let back = if direction == Direction::Back { "revert: " } else { "" };
-                show::tell(&format!("{at:6.1} s  {n:>2}/{of}  {id:<8} {back}{title}"));
+            Progress::Step { id, title, phase: "acting", direction, at: n, of, .. } => {
+                let mark = format!("{at:6.1} s  {n:>2}/{of}  {id:<8} ");
+                show::tell(&show::fitted_progress(&mark, &titled(&title, direction)));
             }
             Progress::Step { id, phase, .. } if self.verbose => {
                 show::tell(&format!("{at:6.1} s         {id:<8} {phase}"));
             }
             Progress::Done { id, note, .. } => {
-                show::tell(&format!("{at:6.1} s  {} {id:<8} {note}", show::green("  ok ")));
+                let mark = format!("{at:6.1} s  {} {id:<8} ", show::green("  ok "));
+                show::tell(&show::fitted_progress(&mark, &note));
             }
             Progress::Failed { id, why } => {
                 show::tell(&format!("{at:6.1} s  {} {id:<8} {why}", show::red(" fail")));
             }
-            Progress::Line(line) => show::tell(&format!("{at:6.1} s         {line}")),
+            Progress::Line(line) => {
+                show::tell(&show::fitted_progress(&format!("{at:6.1} s         "), &line));
+            }
             Progress::Step { .. } => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(id: &str, phase: &'static str, direction: Direction, left: (usize, usize)) -> Progress {
+        Progress::Step {
+            id: id.into(),
+            title: "n1 accepts only TLS from nodes; restart".into(),
+            phase,
+            direction,
+            at: 14,
+            of: 19,
+            nodes: vec!["n1".into()],
+            restarts: true,
+            restarts_left: left.0,
+            steps_left: left.1,
+        }
+    }
+
+    #[test]
+    fn the_time_left_counts_restarts_and_falls() {
+        // At step 8 of 19, with five restarts to come: not a second.
+        let at = |restarts, others, spent| left_s(restarts, others, 10.0, 10.0, spent);
+        assert!((at(5, 6, 0.0) - 62.0).abs() < 0.1);
+        let falling = [at(5, 6, 0.0), at(5, 6, 9.0), at(5, 6, 30.0), at(4, 6, 0.0), at(0, 2, 1.0)];
+        assert!(falling.windows(2).all(|two| two[1] <= two[0]), "{falling:?}");
+    }
+
+    #[test]
+    fn undo_has_one_number_a_step_and_says_what_it_reverts() {
+        let printer = Printer::new(Instant::now(), false);
+        printer.keep(&step("E4.n1", "acting", Direction::Back, (3, 8)));
+        let now = printer.now.lock().expect("nobody panicked").clone().expect("a step");
+        let line = now.line();
+        assert!(
+            line.starts_with("reverting step 14 of 19: E4.n1") && line.ends_with("about 55 s left"),
+            "{line}"
+        );
+        assert_eq!(now.titled(), "revert of: n1 accepts only TLS from nodes; restart");
+    }
+
+    #[test]
+    fn an_interrupt_names_the_step_its_node_and_all_ways_on() {
+        let printer = Printer::new(Instant::now(), false);
+        let text = || {
+            let now = printer.now.lock().expect("nobody panicked").clone();
+            interrupted(now.as_ref(), &|_| Some(false))
+        };
+        assert!(text().contains("before the first step"));
+        printer.keep(&step("E4.n1", "checking", Direction::Forward, (3, 8)));
+        assert!(text().contains("had not changed it yet"), "{}", text());
+        printer.keep(&step("E4.n1", "acting", Direction::Forward, (3, 8)));
+        printer.keep(&Progress::Line("n1: drained in 2 s".into()));
+        let text = text();
+        for part in [
+            "step 14 of 19, E4.n1",
+            "drained in 2 s",
+            "now down",
+            "sealion resume",
+            "sealion undo",
+            "sealion abandon",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
+
+    #[test]
+    fn json_of_a_change_has_what_its_schema_requires() {
+        let schema = include_str!("../../../../docs/schema/change-1.json");
+        let schema: serde_json::Value = serde_json::from_str(schema).expect("JSON");
+        let outcomes = schema["properties"]["outcome"]["enum"].as_array().expect("outcomes");
+        for outcome in ["complete", "nothing-to-do", "abandoned"] {
+            assert!(outcomes.iter().any(|known| known == outcome), "{outcome}");
+        }
+        let json = change_json("p", "nothing-to-do", &[("E1".into(), "ok".into())], &[], Instant::now());
+        let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+        let properties = schema["properties"].as_object().expect("properties");
+        assert!(
+            json.as_object().expect("an object").keys().all(|key| properties.contains_key(key)),
+            "{json}"
+        );
+        for key in schema["required"].as_array().expect("keys") {
+            assert!(json.get(key.as_str().expect("text")).is_some(), "{key} is missing in {json}");
         }
     }
 }

@@ -50,8 +50,9 @@ pub fn explain(global: &Global, args: &ExplainArgs) -> Result<u8, OpsError> {
         );
         return Ok(0);
     }
-    println!("{} {}\n{}\n\n{}\n", show::bold(rule.id()), rule.severity(), rule.title(), rule.explanation());
-    println!("remedy:     {}", rule.remedy());
+    println!("{} {}\n{}\n", show::bold(rule.id()), rule.severity(), show::fitted("", rule.title()));
+    println!("{}\n", show::fitted("", rule.explanation()));
+    println!("{}", show::fitted("remedy:     ", rule.remedy()));
     for reference in rule.references() {
         println!("reference:  {reference}");
     }

@@ -314,11 +314,14 @@ fn up(args: &LabUpArgs) -> Result<u8, OpsError> {
 }
 
 pub(super) fn print_connect(up: &labs::Up) {
-    let dir = up.lab.file.dir.display();
-    println!("{} in {dir}; try", show::green("up"));
-    println!("  sealion lab exec --dir {dir} -- mariadb");
-    println!("  sealion lab exec --dir {dir} -- sealion status");
-    println!("  sealion lab down --dir {dir}");
+    let dir = &up.lab.file.dir;
+    // Without it the same directory is taken.
+    let option =
+        if *dir == labs::default_dir("lab") { String::new() } else { format!(" --dir {}", dir.display()) };
+    println!("{} in {}; try", show::green("up"), dir.display());
+    println!("  sealion lab exec{option} -- mariadb");
+    println!("  sealion lab exec{option} -- sealion status");
+    println!("  sealion lab down{option}");
 }
 
 /// Becomes the given program, inside the lab's namespaces, with the lab's servers' clients on the PATH.

@@ -13,6 +13,7 @@ mod status;
 
 use std::path::PathBuf;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
 use site::OpsError;
 
@@ -105,6 +106,26 @@ pub enum Command {
     },
 }
 
+/// What to type instead, where clap cannot know it.
+pub fn tip(error: &clap::Error) -> Option<String> {
+    let args: Vec<String> = match error.get(ContextKind::InvalidArg)? {
+        ContextValue::String(arg) => vec![arg.clone()],
+        ContextValue::Strings(args) => args.clone(),
+        _ => return None,
+    };
+    let has = |name: &str| args.iter().any(|arg| arg.contains(name));
+    match error.kind() {
+        ErrorKind::UnknownArgument if has("--json") => Some("--format json".into()),
+        ErrorKind::MissingRequiredArgument if has("<VERB>") => {
+            Some("sealion plan VERB, with enable, disable, rotate".into())
+        }
+        ErrorKind::MissingRequiredArgument if has("<EXPERIMENT>") => {
+            Some(format!("sealion bench run EXPERIMENT, with {}", bench::experiments()))
+        }
+        _ => None,
+    }
+}
+
 /// # Errors
 /// Those of the command; the exit code follows from them.
 pub fn run(global: &Global, command: Command) -> Result<u8, OpsError> {
@@ -131,5 +152,21 @@ pub fn run(global: &Global, command: Command) -> Result<u8, OpsError> {
             Ok(0)
         }
         Command::Man { dir } => generated::write_man_pages(&dir),
+    }
+}
+
+/// Whether the experiments, workloads, attacks, clients and rules that a command names are there: parsing does not tell.
+#[cfg(test)]
+pub fn knows_its_ids(command: &Command) -> Result<(), String> {
+    let known = |what: &str, id: &str, is_known: bool| {
+        if is_known { Ok(()) } else { Err(format!("unknown {what} \"{id}\"")) }
+    };
+    match command {
+        Command::Bench(command) => bench::knows_its_ids(command),
+        Command::Prove(command) => prove::knows_its_ids(command),
+        Command::Explain(explain::ExplainArgs { rule: Some(id) }) => {
+            known("rule", id, rules::by_id(id).is_some())
+        }
+        _ => Ok(()),
     }
 }

@@ -166,3 +166,28 @@ fn ground(stage: &Stage) -> Result<Ground, OpsError> {
     let bind = stage.authorized_bind.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
     Ok(Ground::at(bind, stage.host.as_deref().unwrap_or("localhost")))
 }
+
+/// Whether what a command names is there.
+#[cfg(test)]
+pub fn knows_its_ids(command: &ProveCommand) -> Result<(), String> {
+    let said = |error: OpsError| error.to_string();
+    let attacks = match command {
+        ProveCommand::Client(args) => &args.stage.cases,
+        ProveCommand::Serve(args) => &args.stage.cases,
+        ProveCommand::Clients(args) => {
+            clients::named(&args.only).map_err(said)?;
+            &args.cases
+        }
+        ProveCommand::Tour(args) => {
+            return tour::named(&args.only).map(|_| ()).map_err(said);
+        }
+        ProveCommand::Config(args) => {
+            return args
+                .driver
+                .as_deref()
+                .map_or(Ok(()), |name| config::family(name).map(|_| ()).map_err(said));
+        }
+        _ => return Ok(()),
+    };
+    chosen(attacks).map(|_| ()).map_err(said)
+}

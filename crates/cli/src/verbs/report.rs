@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use change_ops::history::ChangeRecord;
 use clap::Args;
 use site::OpsError;
 
@@ -34,11 +35,13 @@ pub fn report(global: &Global, args: &ReportArgs) -> Result<u8, OpsError> {
         return runs(global, args);
     };
     let text = std::fs::read_to_string(path).map_err(|error| {
-        OpsError::usage(
-            format!("cannot read {}", path.display()),
-            error.to_string(),
-            "give a report.json that sealion wrote",
-        )
+        let is_id = !path.exists() && path.extension().is_none() && path.components().count() == 1;
+        let next = if is_id {
+            format!("to show a run of the list: sealion report --run {}", path.display())
+        } else {
+            "give a report.json that sealion wrote".into()
+        };
+        OpsError::usage(format!("cannot read {}", path.display()), error.to_string(), next)
     })?;
     let report = ::report::DemoReport::from_json(&text).map_err(|error| {
         OpsError::usage(
@@ -68,6 +71,7 @@ fn runs(global: &Global, args: &ReportArgs) -> Result<u8, OpsError> {
         return Ok(0);
     }
     let runs = change_ops::history::runs(&cluster, args.limit)?;
+    let changes = change_ops::history::changes(&cluster, args.limit)?;
     if global.format == Format::Json {
         let list: Vec<_> = runs
             .iter()
@@ -80,7 +84,16 @@ fn runs(global: &Global, args: &ReportArgs) -> Result<u8, OpsError> {
                 })
             })
             .collect();
-        println!("{}", serde_json::json!({"schema": "sealion.runs/1", "runs": list}));
+        let changes: Vec<_> = changes
+            .iter()
+            .map(|one| {
+                serde_json::json!({
+                    "plan": one.plan_id, "change": one.change, "begun_unix_ms": one.begun_unix_ms,
+                    "last_unix_ms": one.last_unix_ms, "outcome": one.outcome,
+                })
+            })
+            .collect();
+        println!("{}", serde_json::json!({"schema": "sealion.runs/1", "runs": list, "changes": changes}));
         return Ok(0);
     }
     let rows = runs
@@ -89,16 +102,21 @@ fn runs(global: &Global, args: &ReportArgs) -> Result<u8, OpsError> {
             vec![
                 run.id.clone(),
                 run.command.clone(),
-                model::clock::rfc3339(run.started_unix_ms).get(..19).unwrap_or_default().replace('T', " "),
                 run.findings_failed.to_string(),
                 run.findings_unknown.to_string(),
                 run.links_plain.to_string(),
             ]
         })
         .collect();
-    println!(
-        "{}",
-        show::table(&["run", "command", "when (UTC)", "failed", "unknown", "cleartext links"], rows)
-    );
+    let header = &["run (begins with the time, UTC)", "command", "failed", "unknown", "cleartext links"];
+    println!("{}", show::table_of_ids(header, rows));
+    if !changes.is_empty() {
+        let row = |one: &ChangeRecord| vec![one.plan_id.clone(), one.change.clone(), one.outcome.clone()];
+        let rows = changes.iter().map(row).collect();
+        println!(
+            "\n{}",
+            show::table_of_ids(&["change (begins with the time, UTC)", "what", "outcome"], rows)
+        );
+    }
     Ok(0)
 }

@@ -88,7 +88,7 @@ pub struct ScanArgs {
     /// Also test for Heartbleed, early CCS and ROBOT
     ///
     /// Also test for Heartbleed, early CCS and ROBOT, or only for those in LIST. A vulnerable server may leak memory or crash. Up to
-    /// 17 more connections a port.
+    /// 19 more connections a port.
     #[arg(
         long,
         value_enum,
@@ -103,7 +103,7 @@ pub struct ScanArgs {
     /// Connections to one address a day
     ///
     /// Connections to one address a day, over all scans of this user. A server blocks a host after max_connect_errors connections
-    /// (100 by default) without a login in between.
+    /// (100 by default) without a login in between. Loopback addresses are not counted.
     #[arg(long, value_name = "N", default_value_t = 40)]
     pub max_handshakes: u32,
     /// Reset the count of connections of --max-handshakes
@@ -148,7 +148,7 @@ pub enum IntrusiveArg {
     Heartbleed,
     Ccs,
     Robot,
-    /// One login as "sealion_scan", refused and logged: is the RSA key of the password plugins offered in clear text?
+    /// One login as "sealion_scan", refused and logged: is the RSA key of the password plugins offered in cleartext?
     Login,
 }
 

@@ -58,6 +58,7 @@ pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
     let open = if cluster.has_files { unfinished(&cluster)? } else { None };
     let unproven = if cluster.has_files { change_ops::roll::unproven(&cluster)? } else { None };
     let lease = if cluster.has_files { change_ops::lease::holder(&cluster) } else { Ok(None) };
+    let is_held = matches!(lease, Ok(Some(_)));
     let lease = match lease {
         Ok(held) => held.map(|held| held.holder),
         Err(why) => Some(format!("not known ({why})")),
@@ -83,7 +84,9 @@ pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
                 .map_err(|error| OpsError::internal("cannot write JSON", error))?
         );
     } else {
-        if let Some(open) = &open {
+        if let (Some(open), true) = (&open, is_held) {
+            println!("{} {}", show::bold("CHANGE IN PROGRESS"), open.describe_running());
+        } else if let Some(open) = &open {
             println!(
                 "{} {}\n  next: sealion resume (continues), sealion undo (reverts), or sealion abandon (closes it as it is)\n",
                 show::red("UNFINISHED CHANGE"),
@@ -96,7 +99,10 @@ pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
         if let Some(unproven) = &unproven {
             println!("{} {unproven}", show::bold("closed without verification:"));
         }
-        print_status(&status, cluster.has_files);
+        // What sealion changes are Galera nodes, and one change at a time.
+        let is_node = |row: &status_ops::status::Row| row.what == "galera";
+        let has_nodes = status.nodes.iter().any(|node| node.rows.iter().any(is_node));
+        print_status(&status, cluster.has_files && has_nodes && open.is_none());
     }
     if status.nodes.iter().all(|node| node.version.is_none()) {
         return Ok(3);

@@ -53,7 +53,7 @@ pub enum OptionFileError {
     },
     /// The server would cut the line and read its rest as a line of its own.
     #[error(
-        "{at} is too long\n  why:  the line has {bytes} bytes; the server reads {bytes_max} and takes the rest as a new line\n  next: shorten the line, or spread it over several options"
+        "{at} is too long\n  why:  the line has {bytes} bytes; the server reads {bytes_max} and reads the rest as a new line\n  next: shorten the line, or spread it over several options"
     )]
     LineTooLong {
         /// Where.

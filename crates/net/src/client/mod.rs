@@ -412,7 +412,7 @@ impl Client {
         if self.broken {
             return Err(NetError::Unreachable {
                 endpoint: self.channel.endpoint.to_string(),
-                why: "an earlier statement on this connection broke off, so its answers can no longer be told apart"
+                why: "an earlier statement on this connection was aborted, so its responses can no longer be assigned"
                     .to_owned(),
                 is_refused: false,
             });
@@ -464,7 +464,7 @@ impl Client {
         self.set_io_timeout(Duration::ZERO)?;
         if self.channel.incoming.unread_bytes() > 0 {
             let about = self.channel.doing("handing a session over");
-            return Err(about.misbehaved("bytes arrived that nobody asked for"));
+            return Err(about.misbehaved("unsolicited bytes arrived"));
         }
         let set = self.channel.stream.socket().set_nonblocking();
         set.map_err(|error| self.channel.doing("handing a session over").io(&error))?;

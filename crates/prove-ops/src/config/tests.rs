@@ -342,6 +342,28 @@ fn a_broken_option_file_is_told_without_its_words() {
 }
 
 #[test]
+fn a_second_connection_in_several_variables_is_never_passed_over() {
+    let url = "DATABASE_URL=mysql+pymysql://u:geheim@db1/x?ssl_ca=/ca.pem\n";
+    let said = looked(".env", &format!("{url}DB_HOST=db2\nDB_USERNAME=app\nDB_PASSWORD=geheim\n"));
+    assert_eq!((said.connections.len(), said.unread.len()), (1, 1), "{said:?}");
+    let why = &said.unread[0].why;
+    assert!(
+        why.starts_with("not read: DB_HOST db2 with DB_USERNAME") && said.unread[0].line == Some(2),
+        "{why}"
+    );
+    assert!(!format!("{said:?}").contains("geheim"));
+    // The same host, another database, a server of another kind, and a host alone.
+    for rest in [
+        "DB_HOST=db1\nDB_USERNAME=app\n",
+        "DB_HOST=db2\nDB_USERNAME=app\nDB_PORT=5432\n",
+        "DB_HOST=db2\nDB_USERNAME=app\nDB_CONNECTION=pgsql\n",
+        "DB_HOST=db2\n",
+    ] {
+        assert!(looked(".env", &format!("{url}{rest}")).unread.is_empty(), "{rest}");
+    }
+}
+
+#[test]
 fn a_fix_fits_what_reads_the_file() {
     // Laravel hands on one variable; the other attributes stand in its config/database.php.
     let said = looked(".env", "DB_CONNECTION=mysql\nDB_HOST=db\nMYSQL_ATTR_SSL_VERIFY_SERVER_CERT=true\n");

@@ -39,6 +39,11 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
     match change.verb {
         Verb::Enable => enable(world, change, &mut drafts, &mut builder)?,
         Verb::Disable => disable(change, &mut drafts, &mut builder)?,
+        Verb::Rotate if change.has(Noun::RequireTls) => {
+            return Err(refuse(
+                "require-tls has nothing to rotate\n  why:  rotate replaces certificates\n  next: sealion plan rotate",
+            ));
+        }
         Verb::Rotate => rotate(world, &drafts, &mut builder)?,
     }
     let steps = builder.steps;
@@ -49,13 +54,26 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
         .flat_map(|step| step.nodes.clone())
         .collect();
     impact.extend(set_live::told(world, &restarted));
-    let rights = vec![
-        "SQL: SUPER (or BINLOG ADMIN, CONNECTION ADMIN and RELOAD), PROCESS, and ALL on sealion_canary"
-            .into(),
-        "host: write to the option file and the TLS directory of each node; stop and start the service"
-            .into(),
-    ];
+    let rights = rights(&steps);
+    if rights.is_empty() {
+        impact = vec!["already done; nothing to do".into()];
+    }
     Ok(PlanContent { steps, state_hash, impact, rights })
+}
+
+/// What these steps need; nothing where they change nothing.
+fn rights(steps: &[Step]) -> Vec<String> {
+    let does = |is: &dyn Fn(&Step) -> bool| steps.iter().any(|step| !step.no_op && is(step));
+    if !does(&|step| !step.only_looks) {
+        return vec![];
+    }
+    let canary = if does(&|step| step.kind == "prove") { ", and ALL on sealion_canary" } else { "" };
+    let file = if does(&|step| !step.diff.is_empty()) { "the option file and " } else { "" };
+    let service = if does(&|step| step.restarts_server) { "; stop and start the service" } else { "" };
+    vec![
+        format!("SQL: SUPER (or BINLOG ADMIN, CONNECTION ADMIN and RELOAD), PROCESS{canary}"),
+        format!("host: write to {file}the TLS directory of each node{service}"),
+    ]
 }
 
 /// What the users of the cluster will notice; nothing of what this change does not do.
@@ -121,19 +139,14 @@ fn sst_edits(draft: &Draft) -> Vec<Edit> {
         set("tca", draft.path(CA_FILE)),
     ];
     if draft.view.sst_method() == "mariabackup" {
-        // Without a mode mariabackup's script sends clear text, whatever the server's own ssl_* say (seen on 10.11.19).
+        // Without a mode mariabackup's script sends cleartext, whatever the server's own ssl_* say (seen on 10.11.19).
         edits.push(set("ssl-mode", "VERIFY_CA".into()));
     }
     edits
 }
 
-fn enable(
-    world: &World<'_>,
-    change: &Change,
-    drafts: &mut [Draft],
-    builder: &mut Builder,
-) -> Result<(), PlanError> {
-    let (galera, clients) = (change.has(Noun::Galera), change.has(Noun::Clients));
+/// The CA, and key and certificate of each node.
+fn key_files(world: &World<'_>, drafts: &[Draft], builder: &mut Builder) {
     let cluster = world.cluster.clone();
     builder
         .add(
@@ -156,7 +169,7 @@ fn enable(
             world.authority.ca_days,
         );
     }
-    for draft in &*drafts {
+    for draft in drafts {
         let step = builder.add(
             format!("E0.{}", draft.name),
             "files",
@@ -174,6 +187,18 @@ fn enable(
             &draft.tls_dir,
             world.authority.leaf_days,
         );
+    }
+}
+
+fn enable(
+    world: &World<'_>,
+    change: &Change,
+    drafts: &mut [Draft],
+    builder: &mut Builder,
+) -> Result<(), PlanError> {
+    let (galera, clients) = (change.has(Noun::Galera), change.has(Noun::Clients));
+    if galera || clients || change.has(Noun::Sst) {
+        key_files(world, drafts, builder);
     }
     if change.has(Noun::Sst) {
         for draft in drafts.iter_mut() {
@@ -254,7 +279,14 @@ fn enable(
             )?;
         }
     }
-    if clients {
+    if requires_tls(change) {
+        if let Some(draft) = drafts.iter().find(|draft| !clients && !draft.view.offers_client_tls()) {
+            return Err(refuse(format!(
+                "{} does not offer TLS to clients, as far as it tells\n  why:  if it required TLS, nobody could connect over TCP any more\n  \
+                 next: sealion plan enable clients",
+                draft.name
+            )));
+        }
         builder.add(
             "E5.look".into(),
             "clients-gate",
@@ -273,7 +305,7 @@ fn enable(
     if galera {
         kinds.push(LinkKind::Galera);
     }
-    if clients {
+    if requires_tls(change) {
         kinds.push(LinkKind::Client);
     }
     if !kinds.is_empty() {
@@ -289,6 +321,11 @@ fn enable(
         }
     }
     Ok(())
+}
+
+/// Whether it is about `require_secure_transport`.
+fn requires_tls(change: &Change) -> bool {
+    change.has(Noun::Clients) || change.has(Noun::RequireTls)
 }
 
 #[allow(clippy::too_many_arguments)] // A round is its node before and after; a struct would be used once.
@@ -359,7 +396,7 @@ fn require(builder: &mut Builder, prefix: &str, draft: &mut Draft, on: bool) -> 
 
 fn disable(change: &Change, drafts: &mut [Draft], builder: &mut Builder) -> Result<(), PlanError> {
     let (galera, clients) = (change.has(Noun::Galera), change.has(Noun::Clients));
-    if clients {
+    if requires_tls(change) {
         for draft in drafts.iter_mut() {
             require(builder, "D0", draft, false)?;
         }

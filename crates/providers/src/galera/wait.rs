@@ -201,16 +201,16 @@ const SILENT_MS_MAX: u64 = 20_000;
 ///
 /// It ends well too when the rest is a primary component and a node just does not start: that node's own step mends it (its
 /// file may be the reason), and every other step's pre-check refuses while a member is missing.
-pub fn revive(transit: &mut World<'_>) -> Result<(), StepError> {
-    let limit = transit.limits.recover_ms_max;
-    let members = transit.nodes.len();
-    let now = |transit: &World<'_>| transit.nodes.first().map_or(0, |node| node.now_ms());
-    let began = now(transit);
+pub fn revive(world: &mut World<'_>) -> Result<(), StepError> {
+    let limit = world.limits.recover_ms_max;
+    let members = world.nodes.len();
+    let now = |world: &World<'_>| world.nodes.first().map_or(0, |node| node.now_ms());
+    let began = now(world);
     let mut starts: BTreeMap<NodeName, (u32, u64)> = BTreeMap::new();
     let mut lingering: BTreeSet<NodeName> = BTreeSet::new();
     let mut silent_since: BTreeMap<NodeName, u64> = BTreeMap::new();
     loop {
-        let views = transit.views();
+        let views = world.views();
         let whole = views.iter().all(|(_, view)| {
             view.as_ref().is_ok_and(|view| {
                 // A node that sealion itself desynced is in state 2, and that is fine here.
@@ -228,12 +228,12 @@ pub fn revive(transit: &mut World<'_>) -> Result<(), StepError> {
             if !view.as_ref().is_err_and(server::NodeError::is_down) {
                 continue;
             }
-            let at = now(transit);
+            let at = now(world);
             let (count, last) = starts.get(name).copied().unwrap_or((0, 0));
             if count > 0 && at - last < START_AGAIN_MS {
                 continue;
             }
-            let sign = if count > 0 { ended_with_sign(transit, name)? } else { None };
+            let sign = if count > 0 { ended_with_sign(world, name)? } else { None };
             let passing = match sign {
                 Some(Sign::Passes(sign)) => Some(sign),
                 Some(Sign::Lingers) => {
@@ -246,12 +246,12 @@ pub fn revive(transit: &mut World<'_>) -> Result<(), StepError> {
                 hopeless.push(name.clone());
                 continue;
             }
-            transit.say(&passing.map_or_else(
+            world.say(&passing.map_or_else(
                 || format!("{name} is down: starting it with the file as it is"),
                 |sign| start_again(name, sign, count + 1),
             ));
             starts.insert(name.clone(), (count + 1, at));
-            let node = transit.node(name)?;
+            let node = world.node(name)?;
             // What cannot be written now is told by the step that needs it.
             let _ = files::finish_placing(node);
             let _ = node.start();
@@ -261,9 +261,9 @@ pub fn revive(transit: &mut World<'_>) -> Result<(), StepError> {
         let mut unknown = Vec::new();
         for (name, view) in &views {
             if matches!(view, Err(NodeError::Silent { .. })) {
-                let at = now(transit);
+                let at = now(world);
                 let since = *silent_since.entry(name.clone()).or_insert(at);
-                if at - since > SILENT_MS_MAX && receives(transit, name).is_none() {
+                if at - since > SILENT_MS_MAX && receives(world, name).is_none() {
                     unknown.push(name.clone());
                 }
             } else {
@@ -277,24 +277,24 @@ pub fn revive(transit: &mut World<'_>) -> Result<(), StepError> {
         });
         if !unknown.is_empty() && hopeless.len() + unknown.len() < views.len() && rest_is_well {
             for name in unknown.iter().chain(&hopeless) {
-                transit.say(&format!("{name} does not answer; the others are a primary component"));
+                world.say(&format!("{name} does not answer; the others are a primary component"));
             }
             return Ok(());
         }
         if !hopeless.is_empty() && hopeless.len() < views.len() && rest_is_well {
             for name in &hopeless {
-                transit.say(&format!("{name} does not start; the others are a primary component without it"));
+                world.say(&format!("{name} does not start; the others are a primary component without it"));
             }
             return Ok(());
         }
-        if now(transit) - began > limit {
+        if now(world) - began > limit {
             return Err(StepError(format!(
                 "the cluster did not come back by itself\n  why:  after {} s:\n        {}\n  next: start what is down. \
                  If no node is Primary, and you are sure that none is left out, bootstrap the one with the highest seqno \
                  by hand:\n        SET GLOBAL wsrep_provider_options='pc.bootstrap=YES'     (sealion never does this)\n        \
                  then: sealion resume{}",
                 limit / 1000,
-                standings(transit, &views).join("\n        "),
+                standings(world, &views).join("\n        "),
                 lingering
                     .iter()
                     .map(lingers)
@@ -303,7 +303,7 @@ pub fn revive(transit: &mut World<'_>) -> Result<(), StepError> {
                     .concat()
             )));
         }
-        crate::world::sleep(transit, 500);
+        crate::world::sleep(world, 500);
     }
 }
 

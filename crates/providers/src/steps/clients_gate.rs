@@ -1,4 +1,4 @@
-//! Before clear text is refused: is anybody still speaking it? Seen on the wire, since no variable tells; and, of those who connect
+//! Before cleartext is refused: is anybody still speaking it? Seen on the wire, since no variable tells; and, of those who connect
 //! now and then, by the servers' counters of logins, where they are kept.
 
 use change::{Direction, StepCheck, StepError};
@@ -24,18 +24,16 @@ impl StepKind for ClientsGate {
         let settle_ms = world.limits.clients_look_ms;
         Ok(match watch(world, &[LinkKind::Client], settle_ms) {
             Watched::Plain(plain) => StepCheck::Blocked(format!(
-                "some clients still speak clear text and would be cut off\n  why:  seen on {}\n  next: let them \
+                "some clients still use cleartext and would be cut off\n  why:  seen on {}\n  next: let them \
                  reconnect (they are offered TLS now) or make them use TLS (MariaDB clients: --ssl, MySQL clients: \
                  --ssl-mode=REQUIRED), then sealion resume",
                 plain.join("\n        ")
             )),
             Watched::Sealed { nobody, refused, .. } => {
-                let mut note = format!(
-                    "every client that was connected in the {} s that were watched spoke TLS",
-                    settle_ms / 1000
-                );
+                let mut note =
+                    format!("every client connection in the {} s of the capture used TLS", settle_ms / 1000);
                 if !nobody.is_empty() {
-                    note += &format!("; nobody was connected over TCP: {}", nobody.join(", "));
+                    note += &format!("; no client was connected over TCP to {}", nobody.join(", "));
                 }
                 note += &refused_in_words(&refused);
                 now_and_then(world, note)?
@@ -44,15 +42,15 @@ impl StepKind for ClientsGate {
                 StepCheck::AlreadyDone("not looked: --accept-unknown-clients".into())
             }
             Watched::NotPermitted { why, next } => StepCheck::Blocked(format!(
-                "whether clients still speak clear text cannot be seen here\n  why:  {why}\n  next: {next}; or take \
-                 the risk with --accept-unknown-clients: who speaks clear text is then refused at its next connect"
+                "whether clients still use cleartext cannot be seen here\n  why:  {why}\n  next: {next}; or take \
+                 the risk with --accept-unknown-clients: who uses cleartext is then refused at its next connect"
             )),
-            // What could not be seen is not clear text, and it is not TLS either.
+            // What could not be seen is not cleartext, and it is not TLS either.
             Watched::Unknown(unknown) if accepts => {
-                StepCheck::AlreadyDone(format!("unknown, taken by --accept-unknown-clients: {unknown}"))
+                StepCheck::AlreadyDone(format!("unknown, accepted by --accept-unknown-clients: {unknown}"))
             }
             Watched::Unknown(unknown) => StepCheck::Blocked(format!(
-                "whether clients still speak clear text could not be seen\n  why:  {unknown}\n  next: sealion resume looks \
+                "whether clients still use cleartext could not be seen\n  why:  {unknown}\n  next: sealion resume looks \
                  again; or take the risk with --accept-unknown-clients"
             )),
         })
@@ -96,11 +94,11 @@ fn now_and_then(world: &mut World<'_>, note: String) -> Result<StepCheck, StepEr
         }
     }
     if clear.is_empty() || world.accept_unknown_clients {
-        notes.extend(clear.iter().map(|line| format!("taken by --accept-unknown-clients: {line}")));
+        notes.extend(clear.iter().map(|line| format!("accepted by --accept-unknown-clients: {line}")));
         return Ok(StepCheck::AlreadyDone(notes.join("; ")));
     }
     Ok(StepCheck::Blocked(format!(
-        "some clients that are not connected now speak clear text and would be cut off\n  why:  logins without TLS {}\n  next: make \
+        "some clients that are not connected now use cleartext and would be cut off\n  why:  logins without TLS {}\n  next: make \
          them use TLS (MariaDB clients: --ssl, MySQL clients: --ssl-mode=REQUIRED), set the counters back on that node (FLUSH LOCAL \
          CLIENT_STATISTICS), then sealion resume; or take the risk with --accept-unknown-clients",
         clear.join("\n        ")

@@ -111,13 +111,13 @@ fn attempts(world: &mut World<'_>, kinds: &[LinkKind]) -> Result<Attempts, StepE
 /// The note where all is sealed.
 ///
 /// # Errors
-/// Inside: not known, why. Outside: clear text was seen.
+/// Inside: not known, why. Outside: cleartext was seen.
 fn on_the_wire(world: &mut World<'_>, kinds: &[LinkKind]) -> Result<Result<String, String>, StepError> {
     let settle_ms = world.limits.look_ms;
     Ok(match watch(world, kinds, settle_ms) {
         Watched::Plain(plain) => {
             return Err(StepError(format!(
-                "clear text was seen after the change\n  why:  {}\n  next: sealion status --canaries shows each link; make these \
+                "cleartext was captured after the change\n  why:  {}\n  next: sealion status --canaries shows each link; make these \
                  clients reconnect with TLS, then sealion resume; sealion undo goes back",
                 plain.join("\n        ")
             )));
@@ -126,7 +126,7 @@ fn on_the_wire(world: &mut World<'_>, kinds: &[LinkKind]) -> Result<Result<Strin
         Watched::Sealed { sealed, nobody, refused } => {
             let mut note = format!("{sealed} links carried only TLS while canaries were written");
             if !nobody.is_empty() {
-                note += &format!("; nobody was connected over TCP: {}", nobody.join(", "));
+                note += &format!("; no client was connected over TCP to {}", nobody.join(", "));
             }
             Ok(note + &refused_in_words(&refused))
         }

@@ -13,7 +13,7 @@ const NAMED_MAX: usize = 8;
 
 /// What the looks together say.
 pub enum Watched {
-    /// Clear text was seen on these.
+    /// Cleartext was seen on these.
     Plain(Vec<String>),
     /// So many links carried TLS and nothing else. `nobody`: client links on which nobody but sealion was connected over TCP, so
     /// that nothing could have been seen there.
@@ -86,7 +86,7 @@ impl Judged {
     }
 }
 
-/// The link, with those who spoke clear text on it.
+/// The link, with those who spoke cleartext on it.
 fn described(sight: &LinkSight) -> String {
     match sight.cleartext_clients.as_slice() {
         [] => format!("{} ({} canaries)", sight.link, sight.canaries),

@@ -1,6 +1,6 @@
 //! Nodes and clients on a circle, each link drawn as what was seen on it.
 //!
-//! Plain is a solid line with the words "clear text", sealed a double line with a lock, unknown a dashed one with a
+//! Plain is a solid line with the words "cleartext", sealed a double line with a lock, unknown a dashed one with a
 //! question mark: no colour is needed to tell them apart.
 
 use std::f64::consts::PI;

@@ -12,5 +12,5 @@ pub const BEAST: FactRule = FactRule {
     explanation: "In TLS 1.0 the last block of a record is the IV of the next one, so an attacker who can choose plaintext can guess the rest. Clients have worked around it since 2011.",
     remedy: "tls_version=TLSv1.2,TLSv1.3 in the server's option file, restart",
     fact: "tls.beast",
-    judge: |value| crate::verdicts::no(value, "TLS 1.0 is taken, with a CBC suite"),
+    judge: |value| crate::verdicts::no(value, "TLS 1.0 is accepted with a CBC cipher suite"),
 };

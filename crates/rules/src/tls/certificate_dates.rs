@@ -9,7 +9,7 @@ pub const CERTIFICATE_DATES: FactRule = FactRule {
     title: "The certificate is valid now and for at least 30 more days",
     severity: Severity::High,
     references: &["RFC 5280 sec. 4.1.2.5"],
-    explanation: "Clients that verify refuse an expired certificate; those that do not, go on and do not tell. Galera nodes with an expired one are locked out at their next restart.",
+    explanation: "Clients that verify certificates reject an expired one; other clients connect without a warning. Galera nodes with an expired one are locked out at their next restart.",
     remedy: "sealion rotate clients",
     fact: "tls.certificate.expires_in_days",
     judge: |value| match value {

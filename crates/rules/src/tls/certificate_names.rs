@@ -9,7 +9,7 @@ pub const CERTIFICATE_NAMES: FactRule = FactRule {
     title: "The certificate matches the host name",
     severity: Severity::Medium,
     references: &["RFC 6125 sec. 6.4", "RFC 9525 sec. 6"],
-    explanation: "Clients that verify the name refuse this one. A common name without a subjectAltName is taken by libmysqlclient and Connector/C, and refused by Go.",
+    explanation: "Clients that verify the name refuse this one. A common name without a subjectAltName is accepted by libmysqlclient and Connector/C, and rejected by Go.",
     remedy: "sealion rotate clients, with the name in `names` of the inventory",
     fact: "tls.certificate.name_mismatch",
     judge: |value| crate::verdicts::absent(value),

@@ -12,5 +12,5 @@ pub const CLIENT_RENEGOTIATION: FactRule = FactRule {
     explanation: "A client that renegotiates repeatedly makes the server compute many handshakes in one connection, which no connection limit counts. No MySQL client renegotiates.",
     remedy: "a server linked with OpenSSL 3.0 refuses by itself: upgrade; or allow TLS 1.3 alone (tls_version=TLSv1.3), which has no renegotiation",
     fact: "tls.client_renegotiation",
-    judge: |value| crate::verdicts::no(value, "a client's wish for another handshake is taken"),
+    judge: |value| crate::verdicts::no(value, "client-initiated renegotiation is accepted"),
 };

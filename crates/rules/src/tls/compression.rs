@@ -12,5 +12,5 @@ pub const COMPRESSION: FactRule = FactRule {
     explanation: "If data is compressed before encryption, its length reveals content to an attacker who can add to it (CRIME).",
     remedy: "build OpenSSL without zlib, as every distribution does",
     fact: "tls.compression",
-    judge: |value| crate::verdicts::no(value, "DEFLATE is taken"),
+    judge: |value| crate::verdicts::no(value, "compression (DEFLATE) is accepted"),
 };

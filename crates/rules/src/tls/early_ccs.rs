@@ -9,13 +9,13 @@ pub const EARLY_CCS: FactRule = FactRule {
     title: "Not vulnerable to early ChangeCipherSpec",
     severity: Severity::High,
     references: &["CVE-2014-0224", "OpenSSL security advisory of 5 June 2014"],
-    explanation: "OpenSSL before 0.9.8za, 1.0.0m and 1.0.1h changes to keys that anybody can compute when it is told to before the key exchange. With a client of the same age, a man in the middle reads and changes everything. Tested only with --intrusive.",
+    explanation: "OpenSSL before 0.9.8za, 1.0.0m and 1.0.1h switches to keys that anyone can compute if a ChangeCipherSpec arrives before the key exchange. With a client of the same age, a man in the middle reads and changes everything. Tested only with --intrusive.",
     remedy: "upgrade the server's OpenSSL",
     fact: "tls.early_ccs",
     judge: |value| {
         crate::verdicts::no(
             value,
-            "a ChangeCipherSpec before the key exchange was taken: what followed could not be decrypted",
+            "a ChangeCipherSpec before the key exchange was accepted: the next record could not be decrypted",
         )
     },
 };

@@ -15,5 +15,5 @@ pub const GALERA_DYNAMIC: FactRule = FactRule {
     explanation: "With socket.dynamic=YES the port accepts both cleartext and TLS and guesses within half a second. Links may stay cleartext without any message in a log, and an attacker who delays packets can force that. It is meant for the time of a change only.",
     remedy: "sealion enable galera (finishes the strict round)",
     fact: "galera.dynamic",
-    judge: |value| crate::verdicts::no(value, "the port takes clear text and TLS alike"),
+    judge: |value| crate::verdicts::no(value, "the port accepts both cleartext and TLS"),
 };

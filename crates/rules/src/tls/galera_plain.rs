@@ -9,8 +9,8 @@ pub const GALERA_PLAIN: FactRule = FactRule {
     title: "The Galera port does not accept cleartext",
     severity: Severity::Critical,
     references: &["MariaDB manual: Securing Communications in Galera Cluster", "PCI DSS 4.0.1 req. 4.2.1"],
-    explanation: "The port answers in clear text before anybody has shown a certificate: replication to this node can be read, and anybody who reaches the port can join the cluster and read all data.",
+    explanation: "The port answers in cleartext and requests no certificate. Replication to this node can be read, and anyone who reaches the port can join the cluster and read all data.",
     remedy: "sealion enable galera",
     fact: "galera.plain",
-    judge: |value| crate::verdicts::no(value, "the port speaks first, in clear text"),
+    judge: |value| crate::verdicts::no(value, "the port sends a Galera handshake in cleartext"),
 };

@@ -15,5 +15,5 @@ pub const GROUP_REPLICATION_PLAIN: FactRule = FactRule {
     explanation: "The port answers a peer in cleartext: replicated data can be read, and only the list of allowed addresses keeps others from joining the group.",
     remedy: "group_replication_ssl_mode=REQUIRED (or VERIFY_CA, VERIFY_IDENTITY with ssl_ca) on all members, and group_replication_recovery_use_ssl=ON; members are restarted one by one",
     fact: "group_replication.plain",
-    judge: |value| crate::verdicts::no(value, "the port answers in clear text"),
+    judge: |value| crate::verdicts::no(value, "the port answers in cleartext"),
 };

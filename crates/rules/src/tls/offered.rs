@@ -13,7 +13,7 @@ pub const OFFERED: FactRule = FactRule {
         "MySQL manual: Using Encrypted Connections",
         "MariaDB manual: Data-in-Transit Encryption",
     ],
-    explanation: "The greeting has no CLIENT_SSL flag: no client can use TLS here, whatever its options say, and one that only prefers it sends its login in clear text. MariaDB before 11.4 has no certificate by default; MySQL since 5.7 makes one.",
+    explanation: "The greeting has no CLIENT_SSL flag: no client can use TLS here, whatever its options say, and one that only prefers it sends its login in cleartext. MariaDB before 11.4 has no certificate by default; MySQL since 5.7 makes one.",
     remedy: "sealion enable clients; or ssl_cert and ssl_key in the server's option file",
     fact: "tls.offered",
     judge: |value| crate::verdicts::yes(value, "the greeting offers no TLS"),

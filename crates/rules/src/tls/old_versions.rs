@@ -12,5 +12,5 @@ pub const OLD_VERSIONS: FactRule = FactRule {
     explanation: "TLS 1.0 and 1.1 rest on SHA-1 and MD5, have no authenticated encryption, and are deprecated everywhere. MySQL removed them in 8.0.28; MariaDB accepts what tls_version lists.",
     remedy: "tls_version=TLSv1.2,TLSv1.3 in the server's option file, restart (MariaDB), or SET PERSIST and ALTER INSTANCE RELOAD TLS (MySQL)",
     fact: "tls.version.old",
-    judge: |value| crate::verdicts::no(value, "TLS 1.0 or 1.1 is taken"),
+    judge: |value| crate::verdicts::no(value, "TLS 1.0 or 1.1 is accepted"),
 };

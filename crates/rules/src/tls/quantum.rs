@@ -12,5 +12,5 @@ pub const QUANTUM: FactRule = FactRule {
     explanation: "Traffic recorded today may be decrypted once large quantum computers exist. Hybrid groups such as X25519MLKEM768 resist both kinds of attack. OpenSSL has them since 3.5; whether a server offers them depends on its list of groups.",
     remedy: "a server built with OpenSSL 3.5 or newer",
     fact: "tls.quantum_safe_group",
-    judge: |value| crate::verdicts::yes(value, "no hybrid or ML-KEM group is taken"),
+    judge: |value| crate::verdicts::yes(value, "no hybrid or ML-KEM group is accepted"),
 };

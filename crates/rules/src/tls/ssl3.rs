@@ -12,5 +12,5 @@ pub const SSL3: FactRule = FactRule {
     explanation: "SSL 3.0 padding is not authenticated, so an attacker who can make a client send chosen data can decrypt other data (POODLE).",
     remedy: "tls_version=TLSv1.2,TLSv1.3 in the server's option file, restart",
     fact: "tls.version.ssl3",
-    judge: |value| crate::verdicts::no(value, "SSL 3.0 is taken"),
+    judge: |value| crate::verdicts::no(value, "SSL 3.0 is accepted"),
 };

@@ -62,7 +62,7 @@ impl Survey {
         let accepted = match self.offer(question).await {
             TlsAnswer::Took(accepted) => accepted,
             TlsAnswer::NotSeen => return Err("no answer".into()),
-            _ => return Err("no handshake is taken that sealion can finish".into()),
+            _ => return Err("the server accepts no handshake that sealion can complete".into()),
         };
         // Not noted like other flights: this hello leaves out what those ask for.
         let finished = accepted.finished.unwrap_or_else(|| Finished::impossible("it ended too early"));

@@ -145,7 +145,7 @@ impl Survey {
                 Ok(Some(answers)) => answers,
                 Ok(None) if has_rsa => {
                     return Found::Unknown(
-                        "it takes RSA key exchange only in suites that are not asked".into(),
+                        "it accepts RSA key exchange only with cipher suites that are not tested".into(),
                     );
                 }
                 Ok(None) => return Found::No, // No secret is sent under its RSA key.
@@ -216,6 +216,6 @@ fn ended_how(after: &Aftermath) -> &'static str {
     } else if after.others > 0 {
         "it answered with something else"
     } else {
-        "the connection ended without a complaint: it may have fallen over, or somebody on the way ended it"
+        "the connection was closed without an alert: the server may have crashed, or a device on the path closed it"
     }
 }

@@ -186,7 +186,7 @@ impl Survey {
     fn stop_believing(&mut self) {
         self.is_stopped = true;
         self.note_unseen(
-            "the rest: the server stopped answering in between: a hello that it had taken it takes no more"
+            "the rest: the server stopped answering during the scan: it no longer accepts a ClientHello that it accepted before"
                 .into(),
         );
         let Some(before) = self.refusals.before_doubts.take() else { return };

@@ -323,7 +323,7 @@ fn what_sealion_cannot_finish_is_unknown_and_says_so() {
     let camellia = openssl(&["-tls1_2", "-cipher", "CAMELLIA128-SHA"]);
     let seen = tls(&camellia, Depth::Classes);
     for fact in [&seen.resumption_by_id, &seen.resumption_by_ticket, &seen.client_renegotiation] {
-        assert!(matches!(fact, Some(Found::Unknown(why)) if why.contains("can finish")), "{seen:#?}");
+        assert!(matches!(fact, Some(Found::Unknown(why)) if why.contains("can complete")), "{seen:#?}");
     }
     assert_eq!(seen.client_certificate_required, None);
 }

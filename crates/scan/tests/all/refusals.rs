@@ -99,7 +99,7 @@ fn a_wall_that_ends_what_follows_leaves_it_unknown() {
                 let wall = ends_some(weak_openssl(&["-cipher", ALL]), how, is_hit);
                 let facts = look(&wall, depth);
                 let tls = facts.tls.clone().unwrap();
-                says(&facts, "stopped answering in between");
+                says(&facts, "stopped answering during the scan");
                 no_verdict_by_absence(&tls, &facts);
                 let no: Vec<_> = tls.versions.iter().filter(|(_, found)| **found == Found::No).collect();
                 assert!(
@@ -161,7 +161,7 @@ fn a_server_that_closes_to_refuse_is_learned_and_looked_back_at() {
     // Believed by then, and closed for all.
     for wall_from in [14, 18, 20] {
         let facts = look(&closes_to_refuse(server(), wall_from), Depth::Classes);
-        says(&facts, "stopped answering in between");
+        says(&facts, "stopped answering during the scan");
         assert!(!facts.tls.clone().unwrap().classes_complete, "{wall_from} {facts:#?}");
     }
 }

@@ -128,7 +128,7 @@ fn says_what_the_server_passes_over() {
         "/nope.cnf does not exist",
         "longer than 508",
         "rel.cnf is relative",
-        "~you/h.cnf was not looked at",
+        "~you/h.cnf was not read",
         "without a line feed",
     ] {
         assert!(notes.contains(part), "{part} is missing in\n{notes}");

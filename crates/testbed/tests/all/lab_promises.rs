@@ -84,7 +84,7 @@ fn clear_text_is_never_called_sealed(lab: &RealLab) {
     let hash = lab.plan_hash("enable");
     let words = [&["enable", "--yes", &hash[..12]][..], &DRAIN].concat();
     let said = lab.run(&words).exits(4);
-    assert!(said.stderr.contains("still speak clear text") && said.stderr.contains("app@"), "{said}");
+    assert!(said.stderr.contains("still use cleartext") && said.stderr.contains("app@"), "{said}");
     let now = SystemClock.unix_ms();
     assert_eq!(requires_tls(lab), vec![Some("OFF".to_owned()); 3], "nobody is refused yet");
     let talks = wait_for(Duration::from_secs(30), || (talkers.said_since(now) > 5).then_some(()));

@@ -301,7 +301,7 @@ fn the_ca(lab: &RealLab) {
 
 fn the_command_itself(lab: &RealLab) {
     lab.now("another plan than the one that was looked at");
-    enable_refused(lab, &["--yes 00000000 is the hash of another plan", "sealion plan"]);
+    enable_refused(lab, &["--yes 00000000 does not match the plan", "sealion plan"]);
 
     lab.now("nobody is there to be asked");
     refused(lab, BAD_INPUT, &["stdin is not a terminal", "--yes"], || lab.run(&["enable"]));

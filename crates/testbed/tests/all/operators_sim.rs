@@ -71,6 +71,36 @@ fn the_newest_change_is_the_one_begun_last_whatever_the_clocks_say() {
 }
 
 #[test]
+fn that_clients_must_use_tls_is_turned_off_and_on_alone() {
+    let rig = plain();
+    let one = Operator::new(&rig, "root@db1");
+    let only = |verb| Change::new(verb, [Noun::RequireTls]);
+    let required = || {
+        let world = rig.shared.borrow();
+        world
+            .servers
+            .iter()
+            .filter(|server| server.live.as_ref().is_some_and(|live| live.requires_tls))
+            .count()
+    };
+    // Nobody is locked out.
+    let why = one.plan(&only(Verb::Enable)).expect_err("no TLS is offered").to_string();
+    assert!(why.contains("does not offer TLS to clients"), "{why}");
+    must(&one, &change(Verb::Enable));
+    assert_eq!((letters(&rig).as_str(), required()), ("SSS", 3));
+    let plan = one.plan(&only(Verb::Disable)).expect("a plan");
+    assert!(plan.steps.iter().all(|step| step.kind == "require" && !step.restarts_server), "{plan:#?}");
+    must(&one, &only(Verb::Disable));
+    assert_eq!((letters(&rig).as_str(), required()), ("SSS", 0));
+    must(&one, &only(Verb::Enable));
+    assert_eq!(required(), 3);
+    assert!(one.go_on(Some(Direction::Back)).is_complete());
+    assert_eq!((letters(&rig).as_str(), required()), ("SSS", 0));
+    let why = one.plan(&only(Verb::Rotate)).expect_err("nothing to rotate").to_string();
+    assert!(why.contains("nothing to rotate"), "{why}");
+}
+
+#[test]
 fn a_lease_that_makes_no_sense_is_neither_free_nor_held() {
     for (bytes, is_refused) in [
         (&b"\x00\x17 not a lease"[..], true),

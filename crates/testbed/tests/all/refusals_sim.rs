@@ -640,7 +640,7 @@ fn clients_in_clear_text_are_not_cut_off() {
     let end = rig.apply(&plan);
     let why = end.text();
     assert!(
-        why.contains("still speak clear text")
+        why.contains("still use cleartext")
             && why.contains("client app-n1")
             && why.contains("sealion resume"),
         "{why}"

@@ -160,7 +160,7 @@ fn clients_that_cannot_be_seen_well_are_cut_off_only_by_consent() {
     let why = end.text();
     assert!(matches!(end, End::Outcome(Outcome::Refused { .. } | Outcome::Stopped { .. })), "{end:?}");
     for word in [
-        "whether clients still speak clear text could not be seen",
+        "whether clients still use cleartext could not be seen",
         "client app-n1: the kernel dropped 3 packets",
         "sealion resume",
         "--accept-unknown-clients",
@@ -177,7 +177,7 @@ fn clients_that_cannot_be_seen_well_are_cut_off_only_by_consent() {
     assert!(end.is_complete(), "{end:?}");
     assert_eq!(requires_tls(&rig), [true; 3]);
     let journal = rig.texts();
-    assert!(journal.contains("unknown, taken by --accept-unknown-clients"), "{journal}");
+    assert!(journal.contains("unknown, accepted by --accept-unknown-clients"), "{journal}");
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn clear_text_that_was_seen_is_no_unknown_that_consent_could_take() {
     rig.shared.borrow_mut().spoilt_looks = 3;
     let plan = rig.plan(&change(Verb::Enable)).expect("a plan");
     let why = rig.apply(&plan).text();
-    assert!(why.contains("still speak clear text and would be cut off"), "{why}");
+    assert!(why.contains("still use cleartext and would be cut off"), "{why}");
     assert_eq!(requires_tls(&rig), [false; 3]);
     assert!(matches!(rig.resume(Some(Direction::Back)), End::Outcome(Outcome::Complete)));
 }

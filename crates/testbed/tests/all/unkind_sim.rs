@@ -248,7 +248,7 @@ fn a_client_that_speaks_clear_text_at_the_end_keeps_the_change_open() {
     rig.shared.borrow_mut().servers[0].cleartext_clients = 2;
     let end = rig.resume(None);
     assert!(matches!(end, End::Outcome(Outcome::Stopped { .. })), "{end:?}");
-    assert!(end.text().contains("clear text was seen after the change"), "{end:?}");
+    assert!(end.text().contains("cleartext was captured after the change"), "{end:?}");
     rig.shared.borrow_mut().servers[0].cleartext_clients = 0;
     assert!(rig.resume(None).is_complete());
     let journal = std::fs::read_to_string(rig.journal_path()).expect("a journal");

@@ -28,7 +28,7 @@ use crate::{interrupt, show};
 #[command(
     arg = formats(TABLE_OR_JSON),
     after_long_help = "Examples:
-  sealion bench load read_only -h db1 -u bench -p -c 16 --tables 8 --time 60
+  sealion bench load oltp_read_only -h db1 -u bench -p -c 16 --tables 8 --time 60
   sealion bench load connect -h db1 -u bench -p -c 8 --ssl-mode=REQUIRED --tls-max 1.2
   sealion bench load --script orders.sql -h db1 -u bench -p --rate-ramp 1000..20000/12
 

@@ -94,7 +94,7 @@ pub struct BenchRunArgs {
 }
 
 /// The name of all experiments together.
-const ALL: &str = "all";
+pub(super) const ALL: &str = "all";
 
 /// Where it is measured. A namespace is entered by the whole process, so nothing may run beside this yet.
 fn rig(

@@ -35,7 +35,7 @@ pub fn abandon(global: &Global, args: &AbandonArgs) -> Result<u8, OpsError> {
         plan.cluster,
         plan.short_hash()
     );
-    confirm_what("abandon", &plan, &what, args.yes.yes.as_deref())?;
+    confirm_what("abandon", &plan, &what, &[], args.yes.yes.as_deref())?;
     let settings = Settings { takes_over: args.over.take_over, ..Settings::default() };
     let left = roll::abandon(&cluster, &settings)?;
     if global.format == Format::Json {

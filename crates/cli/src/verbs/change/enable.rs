@@ -1,19 +1,29 @@
 //! `sealion enable`, `disable`, `rotate`.
 
+use std::time::Instant;
+
 use ::change::Direction;
 use change_ops::roll::{self, Settings};
+use change_ops::unfinished::continuation;
 use clap::Args;
 use model::{Noun, Verb};
 use site::{Cluster, OpsError};
 
-use super::resume::described;
-use super::{Consent, PlanOptions, TakeOver, confirm, confirm_what, from_inventory, run, settings, wish};
-use crate::options::{Global, TABLE_OR_JSON, formats};
+use super::resume::{described, steps_left};
+use super::{
+    Consent, PlanOptions, TakeOver, change_json, confirm, confirm_what, from_inventory, not_offered, run,
+    settings, wish,
+};
+use crate::options::{Format, Global, TABLE_OR_JSON, formats};
+use crate::show;
 
 #[derive(Debug, Args)]
 #[command(arg = formats(TABLE_OR_JSON))]
 pub struct ChangeArgs {
-    /// What to change: galera, sst, clients; default: all of them
+    /// What to change: galera, sst, clients (default: all of them), or only require-tls
+    ///
+    /// What to change: galera, sst, clients; all of them by default. require-tls is the last part of clients alone: whether clients
+    /// must use TLS (require_secure_transport). It needs no restart.
     #[arg(value_delimiter = ',', value_name = "WHAT")]
     pub nouns: Vec<Noun>,
     #[command(flatten)]
@@ -32,6 +42,9 @@ pub struct EnableArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(mut_args(not_offered!(
+    "accept_unknown_clients", "accept_unproven", "watch_clients_s", "bits", "leaf_days"
+)))]
 #[command(after_long_help = from_inventory!("  sealion disable clients\n  sealion disable --drain-s-max 120"))]
 pub struct DisableArgs {
     #[command(flatten)]
@@ -39,6 +52,9 @@ pub struct DisableArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(mut_args(not_offered!(
+    "accept_unknown_clients", "accept_unproven", "watch_clients_s", "sync_s_max", "drain_s_max"
+)))]
 #[command(after_long_help = from_inventory!("  sealion rotate\n  sealion rotate galera --leaf-days 90"))]
 pub struct RotateArgs {
     #[command(flatten)]
@@ -46,26 +62,28 @@ pub struct RotateArgs {
 }
 
 pub fn change(global: &Global, verb: Verb, args: &ChangeArgs) -> Result<u8, OpsError> {
+    let began = Instant::now();
     let cluster = Cluster::read(&global.inventory)?;
     let passphrase = cluster.passphrase(args.how.running.ca_passphrase_file.as_deref())?;
     let settings = Settings { takes_over: args.over.take_over, ..settings(&args.how) };
     let wish = wish(verb, &args.nouns);
     // The same command again finishes what it began.
-    if let Some(open) = roll::open_plan(&cluster)?.filter(|open| open.change == wish) {
-        confirm_what(
-            &wish.to_string(),
-            &open,
-            &described("resume", &open, "unfinished"),
-            args.yes.yes.as_deref(),
-        )?;
+    let open = continuation(&cluster, Some(Direction::Forward))?;
+    if let Some(open) = open.filter(|open| open.plan.change == wish) {
+        let (what, steps) = (described("resume", &open), steps_left(&open));
+        confirm_what(&wish.to_string(), &open.plan, &what, &steps, args.yes.yes.as_deref())?;
         return run(global, &cluster, &wish.to_string(), |tell| {
             roll::go_on(&cluster, &settings, passphrase, Some(Direction::Forward), tell)
         });
     }
     let plan = roll::plan(&cluster, &settings, passphrase.clone(), &wish)?;
     if !plan.changes_anything() {
-        println!("{wish}: already done; nothing to do");
-        println!("to verify it with captured packets: sealion status --canaries");
+        if global.format == Format::Json {
+            show::out(&change_json(&plan.id, "nothing-to-do", &[], &[], began));
+            return Ok(0);
+        }
+        show::out(&format!("{wish}: already done; nothing to do"));
+        show::out("to verify it with captured packets: sealion status --canaries");
         return Ok(0);
     }
     confirm(&plan, args.yes.yes.as_deref())?;

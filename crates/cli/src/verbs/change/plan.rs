@@ -1,11 +1,12 @@
 //! `sealion plan`.
 
+use ::change::Direction;
 use change_ops::roll;
 use clap::{Args, ValueEnum};
 use model::{Noun, Plan, Step, Verb};
 use site::{Cluster, OpsError};
 
-use super::{PlanOptions, from_inventory, settings, wish};
+use super::{PlanOptions, from_inventory, not_offered, settings, titled, wish};
 use crate::options::{Format, Global, formats};
 use crate::show;
 
@@ -21,6 +22,9 @@ pub enum VerbArg {
 #[derive(Debug, Args)]
 #[command(
     arg = formats(FORMATS),
+    mut_args(not_offered!(
+        "accept_unknown_clients", "accept_unproven", "watch_clients_s", "sync_s_max", "drain_s_max", "bits"
+    )),
     after_long_help = from_inventory!(
         "  sealion plan enable galera,sst,clients\n  sealion plan rotate --format diff\n  sealion plan disable --format json > plan.json"
     )
@@ -29,7 +33,10 @@ pub struct PlanArgs {
     /// The change to plan
     #[arg(value_enum)]
     pub verb: VerbArg,
-    /// What to change: galera, sst, clients; default: all of them
+    /// What to change: galera, sst, clients (default: all of them), or only require-tls
+    ///
+    /// What to change: galera, sst, clients; all of them by default. require-tls is the last part of clients alone: whether clients
+    /// must use TLS (require_secure_transport). It needs no restart.
     #[arg(value_delimiter = ',', value_name = "WHAT")]
     pub nouns: Vec<Noun>,
     #[command(flatten)]
@@ -49,6 +56,9 @@ pub fn plan(global: &Global, args: &PlanArgs) -> Result<u8, OpsError> {
     Ok(0)
 }
 
+pub(super) const SIGNS: &str =
+    "(+ changes something, ~ restarts the server, ! cannot be undone, ? only checks, = already done)";
+
 /// What a step does to its node, in one sign.
 fn sign(step: &Step) -> &'static str {
     if step.no_op {
@@ -62,6 +72,12 @@ fn sign(step: &Step) -> &'static str {
     } else {
         "+"
     }
+}
+
+/// A step in a list of steps.
+pub(super) fn step_line(step: &Step, direction: Direction) -> String {
+    let title = titled(&step.title, direction);
+    show::fitted(&format!("  {} {:<8} ", sign(step), step.id.to_string()), &title)
 }
 
 /// One line for each step over which nobody can go back.
@@ -86,18 +102,18 @@ pub(super) fn print_plan(plan: &Plan, form: Format) -> Result<(), OpsError> {
     let comment = if form == Format::Sql { "--" } else { "#" };
     println!("{comment} {} of cluster {}, plan {}", plan.change, plan.cluster, show::bold(plan.short_hash()));
     for line in &plan.impact {
-        println!("{comment} impact: {line}");
+        println!("{}", show::fitted(&format!("{comment} impact: "), line));
     }
     for line in &plan.rights {
-        println!("{comment} needs:  {line}");
+        println!("{}", show::fitted(&format!("{comment} needs:  "), line));
     }
     for line in no_way_back(plan) {
-        println!("{comment} {line}");
+        println!("{}", show::fitted(&format!("{comment} "), &line));
     }
     for step in &plan.steps {
         let sign = sign(step);
         match form {
-            Format::Table => println!("  {sign} {:<8} {}", step.id.to_string(), step.title),
+            Format::Table => println!("{}", step_line(step, Direction::Forward)),
             Format::Diff | Format::Shell | Format::Sql => {
                 println!("\n{comment} {sign} {} {}", step.id, step.title);
                 let lines = match form {
@@ -113,15 +129,15 @@ pub(super) fn print_plan(plan: &Plan, form: Format) -> Result<(), OpsError> {
         }
     }
     if form == Format::Table {
-        println!(
-            "  (+ changes something, ~ restarts the server, ! cannot be undone, ? only checks, = already done)"
-        );
+        println!("{}", show::fitted("  ", SIGNS));
     }
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
+    use change_ops::unfinished::Continuation;
+
     use super::*;
 
     #[test]
@@ -138,7 +154,20 @@ mod tests {
         assert_eq!(sign(&plan.steps[0]), "!");
         let line = "cannot be undone once begun: R9.n1 forgets the old key (the old key is gone)";
         assert_eq!(no_way_back(&plan), [line]);
-        assert!(super::super::resume::described("resume", &plan, "unfinished").ends_with(line));
+        let mut open = Continuation {
+            plan: plan.clone(),
+            direction: Direction::Forward,
+            was_finished: false,
+            remaining: vec![0],
+        };
+        let text = super::super::resume::described("resume", &open);
+        assert!(text.ends_with(line) && text.contains("1 step remains, 1 server restart"), "{text}");
+        open.plan.steps[0].restarts_server = false;
+        open.direction = Direction::Back;
+        assert!(
+            super::super::resume::described("undo", &open).contains("1 step remains, no server restart,")
+        );
+        assert_eq!(super::super::resume::steps_left(&open)[0], "  ! R9.n1    revert of: forgets the old key");
         plan.steps[0].no_op = true;
         assert_eq!((sign(&plan.steps[0]), no_way_back(&plan).len()), ("=", 0));
     }

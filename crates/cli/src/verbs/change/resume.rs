@@ -2,19 +2,33 @@
 
 use ::change::Direction;
 use change_ops::roll::{self, Settings};
+use change_ops::unfinished::{Continuation, continuation};
 use clap::Args;
-use model::Plan;
 use site::{Cluster, OpsError};
 
-use super::plan::no_way_back;
+use super::plan::{SIGNS, no_way_back, step_line};
 use super::{
-    Consent, PlanOptions, RunOptions, TakeOver, confirm_what, from_inventory, run, settings, settings_of,
+    Consent, PlanOptions, RunOptions, TakeOver, confirm_what, from_inventory, not_offered, run, settings,
+    settings_of,
 };
 use crate::options::{Global, TABLE_OR_JSON, formats};
+use crate::show;
+
+/// They count only where the change was interrupted before its certificates were made.
+fn only_for_certificates(arg: clap::Arg) -> clap::Arg {
+    match arg.get_id().as_str() {
+        "bits" | "leaf_days" => arg
+            .hide_short_help(true)
+            .long_help("As given to the interrupted change; only for certificates that it has not made yet"),
+        "allow_untested" => arg.hide(true),
+        _ => arg,
+    }
+}
 
 #[derive(Debug, Args)]
 #[command(
     arg = formats(TABLE_OR_JSON),
+    mut_args(only_for_certificates),
     after_long_help = from_inventory!("  sealion resume\n  sealion resume --yes 0123456789ab --take-over")
 )]
 pub struct ResumeArgs {
@@ -30,6 +44,7 @@ pub struct ResumeArgs {
 #[derive(Debug, Args)]
 #[command(
     arg = formats(TABLE_OR_JSON),
+    mut_args(not_offered!("accept_unknown_clients", "watch_clients_s")),
     after_long_help = from_inventory!("  sealion undo\n  sealion undo --yes 0123456789ab")
 )]
 pub struct UndoArgs {
@@ -45,8 +60,9 @@ pub fn resume(global: &Global, args: &ResumeArgs) -> Result<u8, OpsError> {
     let cluster = Cluster::read(&global.inventory)?;
     let passphrase = cluster.passphrase(args.how.running.ca_passphrase_file.as_deref())?;
     // What is not there is refused by whoever looks for it with the lock in hand.
-    if let Some(plan) = roll::open_plan(&cluster)? {
-        confirm_what("resume", &plan, &described("resume", &plan, "unfinished"), args.yes.yes.as_deref())?;
+    if let Some(open) = continuation(&cluster, None)? {
+        let (what, steps) = (described("resume", &open), steps_left(&open));
+        confirm_what("resume", &open.plan, &what, &steps, args.yes.yes.as_deref())?;
     }
     let settings = Settings { takes_over: args.over.take_over, ..settings(&args.how) };
     run(global, &cluster, "resume", |tell| roll::go_on(&cluster, &settings, passphrase, None, tell))
@@ -55,12 +71,9 @@ pub fn resume(global: &Global, args: &ResumeArgs) -> Result<u8, OpsError> {
 pub fn undo(global: &Global, args: &UndoArgs) -> Result<u8, OpsError> {
     let cluster = Cluster::read(&global.inventory)?;
     let passphrase = cluster.passphrase(args.running.ca_passphrase_file.as_deref())?;
-    let (plan, state) = match roll::open_plan(&cluster)? {
-        Some(plan) => (Some(plan), "unfinished"),
-        None => (roll::finished_change(&cluster)?, "finished since then"),
-    };
-    if let Some(plan) = plan {
-        confirm_what("undo", &plan, &described("undo", &plan, state), args.yes.yes.as_deref())?;
+    if let Some(one) = continuation(&cluster, Some(Direction::Back))? {
+        let (what, steps) = (described("undo", &one), steps_left(&one));
+        confirm_what("undo", &one.plan, &what, &steps, args.yes.yes.as_deref())?;
     }
     let settings = Settings { takes_over: args.over.take_over, ..settings_of(&args.running) };
     run(global, &cluster, "undo", |tell| {
@@ -69,15 +82,29 @@ pub fn undo(global: &Global, args: &UndoArgs) -> Result<u8, OpsError> {
 }
 
 /// What a person agrees to: it may be a change of long ago.
-pub(super) fn described(verb: &str, plan: &Plan, state: &str) -> String {
-    let made = model::clock::rfc3339(plan.made_unix_ms);
-    let restarts = plan.steps.iter().filter(|step| step.restarts_server && !step.no_op).count();
+pub(super) fn described(verb: &str, one: &Continuation) -> String {
+    let made = model::clock::rfc3339(one.plan.made_unix_ms);
+    let state = if one.was_finished { "finished since then" } else { "unfinished" };
+    let steps = match one.remaining.len() {
+        1 => "1 step remains".to_owned(),
+        count => format!("{count} steps remain"),
+    };
+    let restarts = match one.restarts() {
+        0 => "no server restart".to_owned(),
+        1 => "1 server restart".to_owned(),
+        count => format!("{count} server restarts"),
+    };
     let what = format!(
-        "{verb} of {} of cluster {}, planned {} and {state}: up to {restarts} server restarts, plan {}",
-        plan.change,
-        plan.cluster,
+        "{verb} of {} of cluster {}, planned {} and {state}: {steps}, {restarts}, plan {}",
+        one.plan.change,
+        one.plan.cluster,
         made.get(..19).unwrap_or(&made).replace('T', " "),
-        plan.short_hash()
+        one.plan.short_hash()
     );
-    [vec![what], no_way_back(plan)].concat().join("\n")
+    [vec![what], no_way_back(&one.plan)].concat().join("\n")
+}
+
+/// The steps that remain, a line each.
+pub(super) fn steps_left(one: &Continuation) -> Vec<String> {
+    one.steps().map(|step| step_line(step, one.direction)).chain([show::fitted("  ", SIGNS)]).collect()
 }

@@ -32,7 +32,7 @@ pub struct ProveClientArgs {
     /// Timeout of one run of the client in seconds
     #[arg(long, value_name = "S", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub timeout_s: u64,
-    /// The client and its arguments
+    /// The client and its arguments; {host} {port} {user} {password} {ca} {crl} are replaced in them
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub command: Vec<std::ffi::OsString>,
 }
@@ -59,6 +59,9 @@ pub fn client(global: &Global, args: &ProveClientArgs) -> Result<u8, OpsError> {
         .filter(|one| one.attack.id == "honest" && one.verdict == ::prove::Verdict::NotConnected);
     if let (true, Some(one)) = (is_table, unconnected) {
         print_unconnected(one, global.verbose > 0);
+        if let Some(hint) = missing_port(&args.command) {
+            show::out(&hint);
+        }
     } else if is_table {
         print_end(&judged.outcomes, &fallen, judged.is_controlled);
         if !is_whole {
@@ -83,6 +86,20 @@ pub fn client(global: &Global, args: &ProveClientArgs) -> Result<u8, OpsError> {
         (true, false) => 3,
         (true, true) => 0,
     })
+}
+
+/// The rogue server has another port for each attack: a command that does not say which goes elsewhere.
+fn missing_port(command: &[std::ffi::OsString]) -> Option<String> {
+    let has = |name: &str| command.iter().any(|word| word.to_string_lossy().contains(name));
+    let missing: Vec<&str> = ["{host}", "{port}"].into_iter().filter(|name| !has(name)).collect();
+    if missing.is_empty() {
+        return None;
+    }
+    let text = format!(
+        "The command has no {}: put it where the client expects it, or let the client read SEALION_HOST and SEALION_PORT.",
+        missing.join(" and no ")
+    );
+    Some(show::wrapped("hint: ", &text))
 }
 
 fn count(number: usize) -> u64 {
@@ -181,5 +198,18 @@ fn print_end(all: &[Outcome], fallen: &[&Outcome], is_controlled: bool) {
                 .collect();
             show::out(&show::wrapped("- ", &format!("{} ({})", one.attack.defence, about.join(", "))));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::missing_port;
+
+    #[test]
+    fn a_command_without_the_port_gets_a_hint() {
+        let words = |line: &str| line.split(' ').map(Into::into).collect::<Vec<std::ffi::OsString>>();
+        assert_eq!(missing_port(&words("mariadb -h {host} -P{port}")), None);
+        let hint = missing_port(&words("mariadb -h {host} -P 3306")).expect("a hint");
+        assert!(hint.contains("{port}") && !hint.contains("{host}"), "{hint}");
     }
 }

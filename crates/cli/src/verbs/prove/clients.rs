@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use ::prove::Protocol;
-use ::prove::client::Promise;
+use ::prove::client::{Client, Promise};
 use clap::Args;
 use prove_ops::drivers::{self, COLUMNS, DriverTrial, LOGINS, PromiseCount, State, Wanted};
 use prove_ops::{CLIENTS, Ground, Stage, attack};
@@ -18,7 +18,7 @@ use crate::{interrupt, show};
 #[command(
     arg = formats(TABLE_OR_JSON),
     after_long_help = "Examples:
-  sealion prove clients --only pymysql,mysql2 --install
+  sealion prove clients --only pymysql,node-mysql2 --install
   sealion prove clients --install --page clients.md
 
 Exit codes: 0 tested, 3 no client could be tested, or the run was interrupted."
@@ -55,19 +55,23 @@ pub struct ProveClientsArgs {
     pub timeout_s: u64,
 }
 
-pub fn clients(global: &Global, args: &ProveClientsArgs) -> Result<u8, OpsError> {
-    let mut chosen = vec![];
-    for id in &args.only {
-        let one = CLIENTS.iter().copied().find(|client| client.id == *id).ok_or_else(|| {
+/// The clients of these ids.
+pub(super) fn named(ids: &[String]) -> Result<Vec<&'static Client>, OpsError> {
+    let one = |id: &String| {
+        CLIENTS.iter().copied().find(|client| client.id == *id).ok_or_else(|| {
             let known: Vec<&str> = CLIENTS.iter().map(|client| client.id).collect();
             OpsError::usage(
                 format!("unknown client \"{id}\""),
                 "no client has this ID",
                 format!("one of {}", known.join(" ")),
             )
-        })?;
-        chosen.push(one);
-    }
+        })
+    };
+    ids.iter().map(one).collect()
+}
+
+pub fn clients(global: &Global, args: &ProveClientsArgs) -> Result<u8, OpsError> {
+    let mut chosen = named(&args.only)?;
     if chosen.is_empty() {
         chosen = CLIENTS.to_vec();
     }

@@ -27,7 +27,7 @@ use crate::show;
     arg = formats(TABLE_OR_JSON),
     after_long_help = "Examples:
   sealion prove config .env config/database.yml --fail-on high
-  sealion prove config 'mysql://app@db1/shop?ssl-mode=REQUIRED' --driver mysql2
+  sealion prove config 'mysql://app@db1/shop?ssl-mode=REQUIRED' --driver node-mysql2
 
 Exit codes: 0 no finding at or above --fail-on, 1 at least one, 3 every connection is unknown or, with --fail-on, at least one is,
 5 a prediction did not hold (--confirm)."
@@ -127,7 +127,7 @@ fn sorted(words: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<String>), OpsError> {
     Ok((files, texts))
 }
 
-fn family(name: &str) -> Result<&'static str, OpsError> {
+pub(super) fn family(name: &str) -> Result<&'static str, OpsError> {
     let all = config::families();
     all.iter().copied().find(|known| *known == name).ok_or_else(|| {
         OpsError::usage(

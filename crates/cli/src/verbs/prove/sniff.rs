@@ -2,7 +2,7 @@
 
 use clap::Args;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use prove_ops::sniff::{
@@ -57,6 +57,10 @@ pub struct ProveSniffArgs {
     pub limit: usize,
 }
 
+fn is_interface(file: &Path) -> bool {
+    file.components().count() == 1 && !file.exists() && Path::new("/sys/class/net").join(file).exists()
+}
+
 /// Findings of a connection that fit its row; all of them are in the JSON.
 const FINDINGS_SHOWN: usize = 3;
 const SAMPLES_SHOWN: usize = 5;
@@ -64,6 +68,13 @@ const CANARIES_SHOWN: usize = 20;
 
 pub fn run(global: &Global, args: &ProveSniffArgs, stop: &AtomicBool) -> Result<u8, OpsError> {
     let source = match (&args.file, &args.iface) {
+        (Some(file), _) if is_interface(file) => {
+            return Err(OpsError::usage(
+                format!("there is no file {}", file.display()),
+                "it is the name of a network interface",
+                format!("sealion prove sniff --iface {}", file.display()),
+            ));
+        }
         (Some(file), _) => Source::File(file.clone()),
         (None, Some(name)) => Source::Interface { name: name.clone(), seconds: args.seconds },
         (None, None) => {

@@ -4,7 +4,7 @@ use clap::Args;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use prove_ops::tour::{Act, Chapter, Lesson, PARTS, Tour, part, tour};
+use prove_ops::tour::{Act, Chapter, Lesson, PARTS, Part, Tour, part, tour};
 use report::shape::{PROVE_TOUR_SCHEMA_ID, ProveTourReport, TourAct, TourChapter, TourLesson, TourProgram};
 use site::OpsError;
 
@@ -34,19 +34,23 @@ pub struct ProveTourArgs {
     pub out: Option<PathBuf>,
 }
 
-pub fn run(global: &Global, args: &ProveTourArgs) -> Result<u8, OpsError> {
-    let mut parts = vec![];
-    for id in &args.only {
-        let one = part(id).ok_or_else(|| {
+/// The parts of these ids.
+pub(super) fn named(ids: &[String]) -> Result<Vec<&'static Part>, OpsError> {
+    let one = |id: &String| {
+        part(id).ok_or_else(|| {
             let known: Vec<&str> = PARTS.iter().map(|part| part.id).collect();
             OpsError::usage(
                 format!("unknown part \"{id}\""),
                 "no part has this ID",
                 format!("one of {}", known.join(" ")),
             )
-        })?;
-        parts.push(one);
-    }
+        })
+    };
+    ids.iter().map(one).collect()
+}
+
+pub fn run(global: &Global, args: &ProveTourArgs) -> Result<u8, OpsError> {
+    let mut parts = named(&args.only)?;
     if parts.is_empty() {
         parts = PARTS.to_vec();
     }

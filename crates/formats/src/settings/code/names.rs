@@ -723,7 +723,7 @@ impl Source {
             let include = names.line(*include);
             return Some(Why::new(
                 include,
-                format!("what line {include} takes from another file may change {key}"),
+                format!("what line {include} includes from another file may change {key}"),
             ));
         }
         let root = root(key, names.language);

@@ -61,7 +61,41 @@ pub(super) fn environment(pairs: &[Pair]) -> Read {
         }
     }
     read.found.extend(laravel);
+    let unread = split_up(pairs, &read.found);
+    read.unread.extend(unread);
     read
+}
+
+/// Connections in several variables (`DB_HOST`, `DB_USERNAME`, …): which driver gets them, with which TLS settings, is not said
+/// there. Those of Laravel are read elsewhere, and a host that a URL names too is taken for the same connection.
+fn split_up(pairs: &[Pair], found: &[ConnectionSettings]) -> Vec<Unread> {
+    const OWNERS: [&str; 4] = ["DB", "DATABASE", "MYSQL", "MARIADB"];
+    // Of PostgreSQL, SQL Server and Oracle.
+    const OTHER_PORTS: [&str; 3] = ["5432", "1433", "1521"];
+    // Behind what says where it stands: `services.web.environment.DB_HOST`.
+    let bare = |pair: &Pair| pair.key.rsplit('.').next().unwrap_or_default().to_ascii_uppercase();
+    let of = |owner: &str, name: &str| {
+        let key = format!("{owner}_{name}");
+        pairs.iter().rev().find(|pair| bare(pair) == key && !pair.value.is_empty())
+    };
+    let one = |owner: &&str| {
+        let host = of(owner, "HOST")?;
+        let login = ["USERNAME", "USER", "PASSWORD", "PASS"].iter().find_map(|name| of(owner, name))?;
+        let is_other = of(owner, "CONNECTION").is_some()
+            || of(owner, "PORT").is_some_and(|port| OTHER_PORTS.contains(&port.value.as_str()))
+            || of(owner, "URL").is_some_and(|url| url.value.starts_with("postgres"));
+        let is_known = found.iter().any(|known| known.host.split(',').any(|one| one == host.value.as_str()));
+        (!is_other && !is_known).then(|| Unread {
+            line: host.line,
+            why: format!(
+                "not read: {} {} with {}: which driver gets them, and with which TLS settings, is not in this file",
+                bare(host),
+                host.value.replace(formats::settings::HOLE, "…"),
+                bare(login)
+            ),
+        })
+    };
+    OWNERS.iter().filter_map(one).collect()
 }
 
 fn is_beside(key: &str) -> bool {
