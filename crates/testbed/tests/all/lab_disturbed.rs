@@ -248,8 +248,19 @@ impl Stage {
             self.comes_together();
             plan = self.lab.run(&["plan", verb, "--format", "json"]);
         }
+        // An abandoned change may leave a node out of service, and says so.
+        if let Some(node) = resync_is_advised(&plan) {
+            self.note(format!("    by hand: {node} back in service"));
+            let said = self.lab.sql(node).map(|mut node| node.query("SET GLOBAL wsrep_desync=OFF"));
+            assert!(matches!(said, Ok(Ok(_))), "{node} answered a moment ago");
+            self.comes_together();
+            let _ = wait_for(Duration::from_secs(30), || (self.synced() == NODES.len()).then_some(()));
+            plan = self.lab.run(&["plan", verb, "--format", "json"]);
+        }
         assert!(
-            matches!(plan.code, Some(0 | 6)) && restart_is_advised(&plan).is_none(),
+            matches!(plan.code, Some(0 | 6))
+                && resync_is_advised(&plan).is_none()
+                && restart_is_advised(&plan).is_none(),
             "what the refusal says does not lead on\n{plan}\n{}",
             self.log.borrow().join("\n")
         );
@@ -377,6 +388,13 @@ fn restart_is_advised(plan: &Said) -> Option<&'static str> {
         plan.stderr.contains(&format!("{node}: its option file and the running server do not agree"))
     };
     NODES.into_iter().find(|node| plan.code == Some(6) && says(node))
+}
+
+/// The node that a refusal says is to be put back into service.
+fn resync_is_advised(plan: &Said) -> Option<&'static str> {
+    let is_left = plan.code == Some(6) && plan.stderr.contains("SET GLOBAL wsrep_desync=OFF there");
+    let says = |node: &str| plan.stderr.contains(&format!("{node}: the node is not Synced"));
+    NODES.into_iter().find(|node| is_left && says(node))
 }
 
 /// A small disk in memory in place of a directory, with what is in there.

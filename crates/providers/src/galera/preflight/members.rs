@@ -8,6 +8,7 @@ use server::{GaleraFacts, NodeView};
 
 use super::{Problem, Seen, problem};
 use crate::galera::quorum::MEMBERS_MIN;
+use crate::galera::steps::round::is_out_of_service;
 use crate::world::World;
 
 /// Linux: 64 and a line feed.
@@ -87,6 +88,8 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
             "add a third node, or plan a window in which all nodes may be stopped",
         ));
     }
+    let is_ours = |name: &&NodeName| world.node(name).is_ok_and(|node| is_out_of_service(node));
+    let by_sealion: Vec<&NodeName> = seen.up().map(|(name, _)| name).filter(is_ours).collect();
     for (name, view) in seen.up() {
         if !view.is_primary() {
             problems.push(problem(
@@ -104,7 +107,11 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
                     view.local_state(),
                     view.status("wsrep_local_state_comment").unwrap_or("?")
                 ),
-                "wait until the backup, SST or desync that is under way has ended",
+                if by_sealion.contains(&name) {
+                    "sealion took it out of service in a change that was abandoned: SET GLOBAL wsrep_desync=OFF there"
+                } else {
+                    "wait until the backup, SST or desync that is under way has ended"
+                },
             ));
         }
     }
