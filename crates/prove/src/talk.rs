@@ -149,7 +149,7 @@ impl<'a> Talk<'a> {
 
     fn greet(&mut self) {
         if self.attack.noise == Noise::MaliciousError {
-            self.seen.trace.note("rogue, clear: error 1040 instead of a greeting".into());
+            self.seen.trace.note("rogue, cleartext: error 1040 instead of a greeting".into());
             let message =
                 "\u{1b}]0;owned\u{7}\u{1b}[2J<script>alert(1)</script>\r\n'; DROP TABLE t; --".into();
             return self.refuse(1040, "08004", message);
@@ -172,7 +172,9 @@ impl<'a> Talk<'a> {
             Noise::None | Noise::MaliciousError => self.send(&payload),
         }
         if self.attack.before_tls == BeforeTls::Ok {
-            self.seen.trace.note("rogue, clear: OK 0x00 after the greeting, with sequence number 3".into());
+            self.seen
+                .trace
+                .note("rogue, cleartext: OK 0x00 after the greeting, with sequence number 3".into());
             // The number that the answer to a login over TLS has: greeting 0, request 1, login 2.
             self.sequence = 3;
             self.ok();
@@ -301,7 +303,7 @@ impl<'a> Talk<'a> {
             self.seen.asked_for_tls = true;
             self.seen.trace.wish(&request, payload.len());
             if self.attack.before_tls == BeforeTls::Error {
-                self.seen.trace.note("rogue, clear: error 1043 as the answer".into());
+                self.seen.trace.note("rogue, cleartext: error 1043 as the answer".into());
                 return self.refuse(1043, "08S01", "Bad handshake".into());
             }
             // A client that asks although nothing was offered gets what a server without TLS does: nothing.

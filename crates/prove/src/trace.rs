@@ -36,7 +36,7 @@ impl Trace {
 
     pub(crate) fn wish(&mut self, request: &SslRequest, bytes: usize) {
         self.note(format!(
-            "client, clear: SSLRequest, {bytes} bytes, capabilities {:#010x}",
+            "client, cleartext: SSLRequest, {bytes} bytes, capabilities {:#010x}",
             request.capabilities.0
         ));
     }
@@ -103,7 +103,7 @@ fn reason(why: &str) -> String {
 impl fmt::Display for Channel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
-            Self::Clear => "clear",
+            Self::Clear => "cleartext",
             Self::Tls => "TLS",
         })
     }

@@ -119,13 +119,13 @@ fn ends(one: &Listed) -> (String, String) {
     if one.told.server_is_a { (b.to_string(), a.to_string()) } else { (a.to_string(), b.to_string()) }
 }
 
-/// `clear`, `TLS`, or TLS that was not kept.
+/// `cleartext`, `TLS`, or TLS that was not kept.
 fn how(one: &Listed) -> &'static str {
     match (one.told.is_tls, one.told.clear_bytes_in_tls > 0) {
         (false, _) if one.told.is_undecided => "not known",
         (true, _) if one.told.null_suite.is_some() => "TLS, not encrypted",
         (false, _) if one.told.bytes_a + one.told.bytes_b == 0 => "silent",
-        (false, _) => "clear",
+        (false, _) => "cleartext",
         (true, false) => "TLS",
         (true, true) => "TLS, broken",
     }
