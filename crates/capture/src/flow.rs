@@ -11,7 +11,8 @@ use crate::no_session::no_session;
 use crate::segment::{self, Segment};
 use crate::stream::Stream;
 
-/// A three-node cluster has dozens of connections, a benchmark some thousand. Some 600 bytes each.
+/// A three-node cluster has dozens of connections, a benchmark some thousand. Some 600 bytes each, and up to 4 KiB of what
+/// stands outside of TLS records.
 pub const FLOWS_MAX: usize = 16_384;
 /// Bytes that wait for earlier ones, over all flows together.
 const WAITING_BYTES_MAX: usize = 64 << 20;

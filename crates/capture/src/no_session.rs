@@ -3,6 +3,7 @@
 //! Everything that is not known to be so is `None`, and judged by its bytes.
 
 use model::link::NoSession;
+use wire::packet::whole_packet;
 use wire::tls::{CONTENT_ALERT, RECORD_HEADER_BYTES, record_header};
 
 use crate::stream::Seen;
@@ -16,7 +17,6 @@ const KEPT_BYTES_MAX: usize = 1024;
 const FINISHED_BYTES_MIN: u16 = 40;
 
 const PROTOCOL_10: u8 = 10;
-const ERROR: u8 = 0xff;
 const AUTH_SWITCH: u8 = 0xfe;
 const AUTH_MORE: u8 = 1;
 /// Shorter is an SSLRequest, or a login of a client before MySQL 4.1.
@@ -61,17 +61,12 @@ impl Packet<'_> {
 
     /// The number of an error that a server sends in place of an OK.
     fn error(&self) -> Option<u16> {
-        match *self.body {
-            [ERROR, low, high, ..] => Some(u16::from_le_bytes([low, high])),
-            _ => None,
-        }
+        wire::ErrPacket::parse(self.body).ok().map(|error| error.code)
     }
 }
 
 fn packet(bytes: &[u8]) -> Option<(Packet<'_>, &[u8])> {
-    let (&[low, middle, high, sequence], rest) = bytes.split_first_chunk::<4>()?;
-    let length = usize::from(low) | usize::from(middle) << 8 | usize::from(high) << 16;
-    let (body, rest) = rest.split_at_checked(length).filter(|_| length > 0)?;
+    let (sequence, body, rest) = whole_packet(bytes).filter(|(_, body, _)| !body.is_empty())?;
     Some((Packet { sequence, body }, rest))
 }
 
@@ -181,7 +176,7 @@ mod tests {
     }
 
     fn refused(sequence: u8, number: u16) -> Vec<u8> {
-        framed(sequence, &[&[ERROR][..], &number.to_le_bytes(), b"#08S01no"].concat())
+        framed(sequence, &[&[0xff][..], &number.to_le_bytes(), b"#08S01no"].concat())
     }
 
     fn ok(sequence: u8) -> Vec<u8> {

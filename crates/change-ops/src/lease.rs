@@ -24,7 +24,7 @@ const RENEW: Duration = Duration::from_secs(5);
 const RENEW_MS: u64 = 5_000;
 const FILE: &str = "lease.json";
 const LOCK: &str = "lease.lock";
-/// LeaseRecord by others only while they read and write one small file.
+/// Held by others only while they read and write one small file.
 const LOCK_MAX: Duration = Duration::from_secs(5);
 const BYTES_MAX: u64 = 64 * 1024;
 
@@ -103,7 +103,7 @@ pub fn holder(access: &dyn ClusterAccess) -> Result<Option<LeaseRecord>, String>
     unknown.map_or(Ok(None), Err)
 }
 
-/// LeaseRecord for as long as this value lives.
+/// Held for as long as this value lives.
 pub struct Lease<'a> {
     access: &'a dyn ClusterAccess,
     held: LeaseRecord,

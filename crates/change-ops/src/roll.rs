@@ -244,16 +244,6 @@ fn before_anything(error: JournalError) -> OpsError {
     }
 }
 
-/// The plan that `undo` would take back, if no change is open: the newest that went forward to its end, here or in a
-/// node's journal.
-pub fn finished_change(access: &dyn ClusterAccess) -> Result<Option<Plan>, OpsError> {
-    let known = known(access)?;
-    if known.iter().any(ChangeJournal::is_open) {
-        return Ok(None);
-    }
-    Ok(known.into_iter().rfind(ChangeJournal::went_forward).map(|journal| journal.plan))
-}
-
 /// All changes of which this machine or a node tells, oldest first. What a node tells of a change counts more than what this
 /// machine had heard of it.
 pub(crate) fn known(access: &dyn ClusterAccess) -> Result<Vec<ChangeJournal>, OpsError> {

@@ -45,36 +45,29 @@ impl Unfinished {
         })
     }
 
-    /// The same while somebody holds the cluster's lease: "enable galera: step 9 of 19 (n2 accepts ...)".
-    pub fn describe_running(&self) -> String {
+    fn subject(&self) -> String {
         let back = if self.direction == Direction::Back { "undo of " } else { "" };
+        format!("{back}{}", self.plan.change)
+    }
+
+    /// "step 9 of 19 was interrupted (E2.n2: n2 accepts ...)", where `state` is " was interrupted"; `None`: all steps are done.
+    fn at_step(&self, state: &str) -> Option<String> {
+        let step = self.plan.steps.get(self.step - 1)?;
         let of = self.plan.steps.len();
-        self.plan.steps.get(self.step - 1).map_or_else(
-            || format!("{back}{}: all steps are done", self.plan.change),
-            |step| {
-                format!(
-                    "{back}{}: step {} of {of} ({}: {})",
-                    self.plan.change, self.step, step.id, step.title
-                )
-            },
-        )
+        Some(format!("step {} of {of}{state} ({}: {})", self.step, step.id, step.title))
+    }
+
+    /// While somebody holds the cluster's lease: "enable galera: step 9 of 19 (n2 accepts ...)".
+    pub fn describe_running(&self) -> String {
+        format!("{}: {}", self.subject(), self.at_step("").unwrap_or_else(|| "all steps are done".into()))
     }
 
     /// In one sentence: "enable galera is not finished: step 9 of 19 was interrupted (n2 accepts ...)".
     pub fn describe(&self) -> String {
-        let of = self.plan.steps.len();
-        let back = if self.direction == Direction::Back { "undo of " } else { "" };
-        let Some(step) = self.plan.steps.get(self.step - 1) else {
-            return format!(
-                "{back}{} is not finished: all steps are done, the journal is still open",
-                self.plan.change
-            );
-        };
-        let state = if self.is_half_done { "was interrupted" } else { "comes next" };
-        format!(
-            "{back}{} is not finished: step {} of {of} {state} ({}: {})",
-            self.plan.change, self.step, step.id, step.title
-        )
+        let state = if self.is_half_done { " was interrupted" } else { " comes next" };
+        let at =
+            self.at_step(state).unwrap_or_else(|| "all steps are done, the journal is still open".into());
+        format!("{} is not finished: {at}", self.subject())
     }
 }
 

@@ -168,7 +168,7 @@ impl Driver<'_> {
 
 #[cfg(test)]
 mod tests {
-    use model::{Change, Noun, Plan, StepId, Verb};
+    use crate::fixtures::plan;
 
     use super::*;
 
@@ -202,40 +202,11 @@ mod tests {
         fn at(&mut self, _: &Machine, _: &Command) {}
     }
 
-    fn plan() -> Plan {
-        let step = Step {
-            id: StepId("S".into()),
-            kind: "k".into(),
-            title: String::new(),
-            nodes: vec![],
-            restarts_server: false,
-            no_op: false,
-            only_looks: false,
-            nature: model::StepNature::default(),
-            shell: vec![],
-            sql: vec![],
-            diff: vec![],
-            params: serde_json::Value::Null,
-        };
-        Plan {
-            id: "p".into(),
-            sequence: 0,
-            change: Change::new(Verb::Enable, [Noun::Galera]),
-            cluster: "c".into(),
-            made_unix_ms: 0,
-            sealion_version: "0".into(),
-            state_hash: "h".into(),
-            impact: vec![],
-            rights: vec![],
-            steps: vec![step],
-        }
-    }
-
     /// What the journal ends with, and how the run ended.
     fn run(mut runner: impl Runner) -> (Outcome, Vec<Record>) {
         let dir = tempfile::tempdir().expect("tmp");
         let mut journal = Journal::open(&dir.path().join("j")).expect("fresh");
-        let mut machine = Machine::start(plan());
+        let mut machine = Machine::start(plan(1));
         let mut watcher = Nobody;
         let clock = model::SystemClock;
         let mut driver =
@@ -312,7 +283,7 @@ mod tests {
                 driver.run(machine).expect("there is room")
             };
             let killed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                run(&mut Machine::start(plan()), &mut Killer { at }, &mut copied);
+                run(&mut Machine::start(plan(1)), &mut Killer { at }, &mut copied);
             }));
             let journal = Journal::open(&path).expect("the lock is gone with the process");
             let records: Vec<Record> = journal.records().cloned().collect();

@@ -5,6 +5,8 @@
 //! [`driver::Runner`], which does the work, and with the places where the journal is kept.
 
 pub mod driver;
+#[cfg(test)]
+mod fixtures;
 pub mod journal;
 pub mod machine;
 

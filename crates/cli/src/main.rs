@@ -149,15 +149,17 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_listed_and_json_is_a_format() {
-        for (line, part) in [
-            ("sealion plan", "enable, disable, rotate"),
-            ("sealion bench run", "tls, pool"),
-            ("sealion status --json", "--format json"),
-        ] {
+        for (line, part) in
+            [("sealion plan", "enable, disable, rotate"), ("sealion status --json", "--format json")]
+        {
             let error = parse(line.split(' ').map(OsString::from)).expect_err(line);
             let tip = verbs::tip(&error).unwrap_or_default();
             assert!(tip.contains(part), "{line}: {tip}");
         }
+        let error = parse(["sealion", "bench", "run"].map(OsString::from)).expect_err("no experiment");
+        let tip = verbs::tip(&error).unwrap_or_default();
+        let words: Vec<&str> = tip.split([' ', ',']).collect();
+        assert!(::bench::experiments::EXPERIMENTS.iter().all(|one| words.contains(&one.name)), "{tip}");
         let error = parse(["sealion", "status", "--nonsense"].map(OsString::from)).expect_err("it is wrong");
         assert_eq!(verbs::tip(&error), None);
     }

@@ -4,7 +4,9 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
+use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
 
@@ -199,10 +201,21 @@ pub fn template_datadir(servers: &Servers) -> Result<PathBuf, LabError> {
 /// Held while a template is made: who else needs it waits, and finds it. Released by the kernel when its holder ends.
 fn one_at_a_time(templates: &Path) -> Result<Flock<fs::File>, LabError> {
     let path = templates.join("lock");
-    let file = fs::File::create(&path).map_err(LabError::io(format!("make {}", path.display())))?;
-    Flock::lock(file, FlockArg::LockExclusive)
-        .map_err(|(_, error)| LabError::io(format!("lock {}", path.display()))(error.into()))
+    let mut file = fs::File::create(&path).map_err(LabError::io(format!("make {}", path.display())))?;
+    let began = Instant::now();
+    loop {
+        match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+            Ok(lock) => return Ok(lock),
+            Err((again, Errno::EWOULDBLOCK)) if began.elapsed() < TURN_MAX => file = again,
+            Err((_, error)) => return Err(LabError::io(format!("lock {}", path.display()))(error.into())),
+        }
+        std::thread::sleep(TURN_POLL);
+    }
 }
+
+/// A template takes some seconds, on a busy machine a minute.
+const TURN_MAX: Duration = Duration::from_secs(300);
+const TURN_POLL: Duration = Duration::from_millis(100);
 
 /// What `mariadb-install-db` wrote: its errors if it names any, for its last lines are advice for everybody.
 fn reason(said: &str) -> String {

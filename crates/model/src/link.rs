@@ -278,15 +278,18 @@ pub struct CaptureState {
 /// So many sessions are named in a reason.
 const NAMED_MAX: usize = 5;
 
-fn some_of(sessions: &[String]) -> String {
-    let mut text = sessions.iter().take(NAMED_MAX).cloned().collect::<Vec<_>>().join(", ");
-    if sessions.len() > NAMED_MAX {
-        text += &format!(" and {} more", sessions.len() - NAMED_MAX);
+/// The first `max` of them by name, and how many more there are.
+pub fn some_of(sessions: &[String], max: usize) -> String {
+    let mut text = sessions.iter().take(max).cloned().collect::<Vec<_>>().join(", ");
+    if sessions.len() > max {
+        text += &format!(" and {} more", sessions.len() - max);
     }
     text
 }
 
 /// The one place that says `plain`, `sealed` or `unknown`. The worst connection decides.
+///
+/// A client's connection that came to no session ([`NoSession`]) counts neither way; refused logins are named beside the verdict.
 ///
 /// `Sealed` needs a positive control in the same capture (else we could not have seen a canary), no kernel drops and no gaps
 /// (else we might have missed one), a connection of somebody other than sealion, every one of them followed as TLS, and
@@ -327,7 +330,7 @@ pub fn judge(kind: LinkKind, flows: &[FlowCounts], witness: Option<&Witness>, ca
             return Seen::Unknown(format!(
                 "no packet of {} session(s) was captured (nothing was sent, or not past here), and they may be cleartext: {}",
                 witness.not_captured.len(),
-                some_of(&witness.not_captured)
+                some_of(&witness.not_captured, NAMED_MAX)
             ));
         }
     }

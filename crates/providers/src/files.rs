@@ -10,15 +10,12 @@ use secrecy::ExposeSecret;
 use server::WriteNode;
 use trust::{Ca, LeafSpec};
 
+pub use server::node::{CA_FILE, CERT_FILE, KEY_FILE};
+
 use crate::edit::hash;
 use crate::owner;
 use crate::steps::fail;
 use crate::world::World;
-
-/// File names below a node's `tls_dir`. Paths cannot be changed at run time, so they never change.
-pub const CA_FILE: &str = "ca.pem";
-pub const CERT_FILE: &str = "node-cert.pem";
-pub const KEY_FILE: &str = "node-key.pem";
 
 pub const PEM_BYTES_MAX: u64 = 1024 * 1024;
 

@@ -230,6 +230,9 @@ impl Budget {
     /// # Errors
     /// Why it could not be written.
     pub fn forget_addresses(&mut self, addresses: &[IpAddr]) -> Result<(), String> {
+        if addresses.is_empty() {
+            return Ok(());
+        }
         let forget = |spent: &mut BySpent| spent.retain(|address, _| !addresses.contains(address));
         forget(&mut self.spent);
         self.unsaved.retain(|address, _| !addresses.contains(address));

@@ -2,7 +2,7 @@
 //!
 //! The password goes only to a server whose certificate names its host and leads to the CA that was named.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::path::PathBuf;
 
@@ -19,7 +19,8 @@ pub struct ClosingLogin {
     pub outcome: Result<(), String>,
 }
 
-/// Logs in to each MySQL port of the report. Where all of an address let it in, its connections are counted anew here, too.
+/// Logs in to each MySQL port of the report. Where all of an address let it in, its connections are counted anew here, too. A name
+/// with several addresses leads to one of them, and only that one counts.
 ///
 /// # Errors
 /// Why the counts could not be written.
@@ -33,19 +34,27 @@ pub fn log_in_after(
         tls: TlsOptions { mode: SslMode::VerifyIdentity, ca: Some(ca), ..TlsOptions::default() },
         ..login.clone()
     };
-    let mut logins = Vec::new();
-    let mut all_let_in: BTreeMap<IpAddr, bool> = BTreeMap::new();
+    let (mut logins, mut let_in) = (Vec::new(), BTreeSet::new());
+    let mut ports: BTreeMap<IpAddr, Vec<u16>> = BTreeMap::new();
     for row in &report.targets {
         let is_mysql = row.service.as_ref().is_some_and(|service| service.protocol == "mysql");
         let address = row.address.as_deref().and_then(|text| text.parse::<IpAddr>().ok());
         let (true, Some(address)) = (is_mysql, address) else { continue };
+        ports.entry(address.to_canonical()).or_default().push(row.port);
         let options = ConnectOptions { endpoint: Endpoint::tcp(row.host.clone(), row.port), ..login.clone() };
-        let outcome = Client::connect(&options).and_then(Client::quit).map_err(|error| error.to_string());
-        *all_let_in.entry(address).or_insert(true) &= outcome.is_ok();
+        let outcome = Client::connect(&options).and_then(|client| {
+            let peer = client.peer_addr();
+            client.quit().map(|()| peer)
+        });
+        if let Ok(Some(peer)) = &outcome {
+            let_in.insert((peer.ip().to_canonical(), peer.port()));
+        }
+        let outcome = outcome.map(|_| ()).map_err(|error| error.in_one_line());
         logins.push(ClosingLogin { target: row.target.clone(), outcome });
     }
-    let forgotten: Vec<IpAddr> =
-        all_let_in.into_iter().filter(|(_, all)| *all).map(|(address, _)| address).collect();
-    budget.forget_addresses(&forgotten)?;
+    let is_reset =
+        |(address, ports): &(IpAddr, Vec<u16>)| ports.iter().all(|port| let_in.contains(&(*address, *port)));
+    let reset: Vec<IpAddr> = ports.into_iter().filter(is_reset).map(|(address, _)| address).collect();
+    budget.forget_addresses(&reset)?;
     Ok(logins)
 }

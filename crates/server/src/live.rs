@@ -12,7 +12,9 @@ use net::{Client, ConnectOptions, NetError, SslMode, TlsOptions};
 use crate::capability::Capabilities;
 use crate::live_settings::{self, LiveSetting};
 use crate::logins::{self, Logins};
-use crate::node::{Alive, CleartextLogin, NodeError, NodeSpec, ReadNode, Sessions, WriteNode};
+use crate::node::{
+    Alive, CA_FILE, CERT_FILE, CleartextLogin, KEY_FILE, NodeError, NodeSpec, ReadNode, Sessions, WriteNode,
+};
 use crate::options::{self, Effective, LocalFiles, Start};
 use crate::sessions;
 use crate::view::NodeView;
@@ -30,10 +32,6 @@ const VERSION_TESTED: &str = "10.11.19-MariaDB";
 const GREETED_AGAIN: Duration = Duration::from_millis(200);
 /// Among so many words of a command line the server's path is looked for.
 const SERVER_WORDS_MAX: usize = 8;
-/// A node's own files, in its `tls_dir`.
-const CA: &str = "ca.pem";
-const CERT: &str = "node-cert.pem";
-const KEY: &str = "node-key.pem";
 /// A TLS handshake with a port, with nothing behind it.
 const PROBE: Duration = Duration::from_millis(1500);
 /// The name of a node; a resolver that asks a second server has taken 5 s for the first (resolv.conf(5)).
@@ -102,8 +100,10 @@ impl LiveNode {
         let node = self.spec.name.clone();
         match self.life(is_refused) {
             Alive::No => NodeError::Down { node, why },
-            Alive::Yes => NodeError::Silent { node, why: format!("{why}; its process runs") },
-            Alive::CannotTell(reason) => NodeError::Silent { node, why: format!("{why}; {reason}") },
+            Alive::Yes => NodeError::Silent { node, why: format!("{why}; its process runs"), is_refused },
+            Alive::CannotTell(reason) => {
+                NodeError::Silent { node, why: format!("{why}; {reason}"), is_refused }
+            }
         }
     }
 
@@ -239,8 +239,8 @@ impl LiveNode {
             NetError::Tls { .. } | NetError::Usage { .. } => NodeError::Refused {
                 node: self.spec.name.clone(),
                 why: format!(
-                    "port {} cannot be dialled as a member, with the files in {}\n  why:  {}\n  next: put back the {CA}, {CERT} and \
-                     {KEY} that the server has loaded, or restart the node with those that lie there; then the same command again",
+                    "port {} cannot be dialled as a member, with the files in {}\n  why:  {}\n  next: put back the {CA_FILE}, {CERT_FILE} and \
+                     {KEY_FILE} that the server has loaded, or restart the node with those that lie there; then the same command again",
                     self.spec.galera_port,
                     self.spec.tls_dir.display(),
                     error.in_one_line()
@@ -413,9 +413,9 @@ impl ReadNode for LiveNode {
         let address = self.address(self.spec.galera_port)?;
         let tls = TlsOptions {
             mode: SslMode::VerifyCa,
-            ca: Some(self.spec.tls_dir.join(CA)),
-            cert: Some(self.spec.tls_dir.join(CERT)),
-            key: Some(self.spec.tls_dir.join(KEY)),
+            ca: Some(self.spec.tls_dir.join(CA_FILE)),
+            cert: Some(self.spec.tls_dir.join(CERT_FILE)),
+            key: Some(self.spec.tls_dir.join(KEY_FILE)),
             ..TlsOptions::default()
         };
         self.leaf(net::tls_probe(address, None, &tls, PROBE))

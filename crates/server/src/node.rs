@@ -12,6 +12,11 @@ use crate::logins::Logins;
 use crate::options::Effective;
 use crate::view::NodeView;
 
+/// File names below a node's `tls_dir`. Paths cannot be changed at run time, so they never change.
+pub const CA_FILE: &str = "ca.pem";
+pub const CERT_FILE: &str = "node-cert.pem";
+pub const KEY_FILE: &str = "node-key.pem";
+
 #[derive(Debug, Error)]
 pub enum NodeError {
     /// Its process is gone, or nothing listens and there is no process.
@@ -19,7 +24,12 @@ pub enum NodeError {
     Down { node: NodeName, why: String },
     /// It did not answer, and whether it runs is not known, or it does run: frozen, on its way up, or out of our reach.
     #[error("{node} does not answer, and is not known to be down: {why}")]
-    Silent { node: NodeName, why: String },
+    Silent {
+        node: NodeName,
+        why: String,
+        /// Nothing listens where it should (`ECONNREFUSED`): it is on its way up or down. A frozen server still listens.
+        is_refused: bool,
+    },
     /// It answers, and does not let us in or does not do what we asked.
     #[error("{node} refused: {why}")]
     Refused { node: NodeName, why: String },

@@ -173,6 +173,13 @@ impl PacketBuffer {
     }
 }
 
+/// The packet that begins these bytes, if it is whole and of one frame: its sequence number, its payload, and what follows it.
+pub fn whole_packet(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
+    let ([a, b, c, sequence], rest) = bytes.split_first_chunk::<HEADER_BYTES>()?;
+    let (payload, rest) = rest.split_at_checked(u32::from_le_bytes([*a, *b, *c, 0]) as usize)?;
+    Some((*sequence, payload, rest))
+}
+
 /// Appends `payload` as one or more frames and moves `sequence` on.
 pub fn write_payload(out: &mut Vec<u8>, sequence: &mut u8, payload: &[u8]) {
     let mut rest = payload;

@@ -1,36 +1,8 @@
 //! Killed after each command, the machine made from the journal ends in the wished state.
 
 use super::*;
-use model::{Change, Noun, StepNature, Verb};
-
-fn plan(steps: usize) -> Plan {
-    let step = |n: usize| Step {
-        id: StepId(format!("S{n}")),
-        kind: "k".into(),
-        title: String::new(),
-        nodes: vec![],
-        restarts_server: false,
-        no_op: false,
-        only_looks: false,
-        nature: StepNature::default(),
-        shell: vec![],
-        sql: vec![],
-        diff: vec![],
-        params: serde_json::Value::Null,
-    };
-    Plan {
-        id: "p".into(),
-        sequence: 0,
-        change: Change::new(Verb::Enable, [Noun::Galera]),
-        cluster: "c".into(),
-        made_unix_ms: 0,
-        sealion_version: "0".into(),
-        state_hash: "h".into(),
-        impact: vec![],
-        rights: vec![],
-        steps: (0..steps).map(step).collect(),
-    }
-}
+use crate::fixtures::plan;
+use model::StepNature;
 
 /// Steps are booleans in a world; acting sets them, and may be told to fail or be killed.
 struct World {

@@ -219,7 +219,7 @@ fn run(
         let now = now.lock().unwrap_or_else(PoisonError::into_inner);
         let is_up = |name: &str| {
             let (_, address, port) = ports.iter().find(|(known, ..)| known == name)?;
-            Some(answers(address, *port))
+            answers(address, *port)
         };
         show::tell(&format!("\n{}", show::fitted_error(&interrupted(now.as_ref(), &is_up))));
         std::process::exit(4);
@@ -266,14 +266,17 @@ fn change_json(
     json.to_string()
 }
 
-/// Whether a connection to the SQL port is accepted.
-fn answers(address: &str, port: u16) -> bool {
-    use std::net::{TcpStream, ToSocketAddrs};
-    (address, port)
-        .to_socket_addrs()
-        .ok()
-        .and_then(|mut all| all.next())
-        .is_some_and(|socket| TcpStream::connect_timeout(&socket, Duration::from_secs(1)).is_ok())
+/// A person waits for the prompt.
+const ASK_PORT: Duration = Duration::from_secs(1);
+
+/// Whether a connection to the SQL port is accepted, or refused; `None`: nobody can tell.
+fn answers(address: &str, port: u16) -> Option<bool> {
+    let socket = net::resolve(address, port, ASK_PORT).ok()?.into_iter().next()?;
+    match std::net::TcpStream::connect_timeout(&socket, ASK_PORT) {
+        Ok(_) => Some(true),
+        Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => Some(false),
+        Err(_) => None,
+    }
 }
 
 /// What is said after Ctrl-C: where it stopped, and what is known of the node there.
@@ -300,8 +303,8 @@ fn interrupted(now: Option<&StepNow>, is_up: &dyn Fn(&str) -> Option<bool>) -> S
         };
         let state = match is_up(node) {
             Some(true) => "up: its port accepts connections",
-            Some(false) => "down: its port accepts no connection",
-            None => "whether it is up was not checked",
+            Some(false) => "down, stopping or starting: its port refuses connections",
+            None => "whether it is up cannot be told",
         };
         lines.push(format!("  node: {node}: {stage}; now {state}"));
     }

@@ -2,6 +2,7 @@
 
 use change_ops::unfinished::unfinished;
 use clap::Args;
+use model::link::some_of;
 use model::{Finding, Severity, Verdict};
 use site::OpsError;
 use status_ops::status::DateOf;
@@ -37,6 +38,9 @@ pub struct StatusArgs {
     #[command(flatten)]
     pub connect: Connect,
 }
+
+/// So many refused logins of a link are named.
+const REFUSED_NAMED_MAX: usize = 5;
 
 pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
     let cluster = connect::cluster(global, &args.connect)?;
@@ -189,6 +193,11 @@ fn print_status(status: &status_ops::status::Status, is_changeable: bool) {
     print_findings(status, is_changeable);
     for line in &status.not_applicable {
         println!("not applicable: {line}");
+    }
+    for sight in status.sights.iter().filter(|sight| !sight.refused_logins.is_empty()) {
+        let who = some_of(&sight.refused_logins, REFUSED_NAMED_MAX);
+        let text = format!("{}: {who}; no session followed, but the login packet could be read", sight.link);
+        println!("{}", show::fitted("cleartext logins refused: ", &text));
     }
     for line in &status.not_looked_at {
         println!("not checked: {line}");

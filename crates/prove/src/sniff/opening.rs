@@ -1,6 +1,6 @@
 //! What a connection began with: its kind, told by the first bytes of an end, else by its ports.
 
-use wire::packet::HEADER_BYTES;
+use wire::packet::whole_packet;
 use wire::{HandshakeResponse, SegmentShape, SslRequest, classify_segment, gcomm};
 
 use super::joined::begins_with_hello;
@@ -189,13 +189,6 @@ pub(super) fn recognise(
         return Opening::Is(Kind::Galera);
     }
     Opening::Nothing
-}
-
-/// The payload of a packet that begins these bytes and is whole, and what follows it.
-fn whole_packet(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
-    let ([a, b, c, sequence], rest) = bytes.split_first_chunk::<HEADER_BYTES>()?;
-    let (payload, rest) = rest.split_at_checked(u32::from_le_bytes([*a, *b, *c, 0]) as usize)?;
-    Some((*sequence, payload, rest))
 }
 
 fn is_greeting(bytes: &[u8]) -> bool {

@@ -200,7 +200,9 @@ mod tests {
 
     #[test]
     fn nobody_is_started_beside_a_node_of_which_nothing_is_known() {
-        let silent = || Err(NodeError::Silent { node: "n2".into(), why: "no answer in 3 s".into() });
+        let silent = || {
+            Err(NodeError::Silent { node: "n2".into(), why: "no answer in 3 s".into(), is_refused: false })
+        };
         let down = || Err(NodeError::Down { node: "n1".into(), why: "refused".into() });
         let views = vec![
             (NodeName::from("n1"), down()),
@@ -216,7 +218,8 @@ mod tests {
     fn who_does_not_answer_is_no_member_only_by_the_word_of_all_others() {
         let check = |others: [Result<NodeView, NodeError>; 2], expected: bool| {
             let [two, three] = others;
-            let silent = Err(NodeError::Silent { node: "n1".into(), why: "frozen".into() });
+            let silent =
+                Err(NodeError::Silent { node: "n1".into(), why: "frozen".into(), is_refused: false });
             let views = vec![
                 (NodeName::from("n1"), silent),
                 (NodeName::from("n2"), two),

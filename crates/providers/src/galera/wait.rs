@@ -209,6 +209,7 @@ pub fn revive(world: &mut World<'_>) -> Result<(), StepError> {
     let mut starts: BTreeMap<NodeName, (u32, u64)> = BTreeMap::new();
     let mut lingering: BTreeSet<NodeName> = BTreeSet::new();
     let mut silent_since: BTreeMap<NodeName, u64> = BTreeMap::new();
+    let mut told = began;
     loop {
         let views = world.views();
         let whole = views.iter().all(|(_, view)| {
@@ -259,15 +260,29 @@ pub fn revive(world: &mut World<'_>) -> Result<(), StepError> {
         // Somebody of whom nothing is known: the steps that need to know are blocked, each with its reason. Unless it is on its
         // way up, there is nothing to wait for here.
         let mut unknown = Vec::new();
+        let mut is_one_coming = false;
         for (name, view) in &views {
-            if matches!(view, Err(NodeError::Silent { .. })) {
-                let at = now(world);
-                let since = *silent_since.entry(name.clone()).or_insert(at);
-                if at - since > SILENT_MS_MAX && receives(world, name).is_none() {
-                    unknown.push(name.clone());
-                }
-            } else {
+            let Err(NodeError::Silent { is_refused, .. }) = view else {
                 silent_since.remove(name);
+                continue;
+            };
+            let at = now(world);
+            let since = *silent_since.entry(name.clone()).or_insert(at);
+            let was_started = starts.contains_key(name);
+            let is_coming = (*is_refused || was_started) && at - since <= world.limits.sync_ms_max
+                || at - since > SILENT_MS_MAX
+                    && at - began <= world.limits.transfer_ms_max
+                    && receives(world, name).is_some();
+            is_one_coming |= is_coming;
+            if at - since > SILENT_MS_MAX && !is_coming {
+                unknown.push(name.clone());
+            }
+            if is_coming && at - told > TOLD_MS {
+                told = at;
+                world.say(&format!(
+                    "{name} does not answer yet after {} s; it is on its way up",
+                    (at - since) / 1000
+                ));
             }
         }
         let rest_is_well = views.iter().all(|(name, view)| {
@@ -287,7 +302,7 @@ pub fn revive(world: &mut World<'_>) -> Result<(), StepError> {
             }
             return Ok(());
         }
-        if now(world) - began > limit {
+        if now(world) - began > limit && !is_one_coming {
             return Err(StepError(format!(
                 "the cluster did not come back by itself\n  why:  after {} s:\n        {}\n  next: start what is down. \
                  If no node is Primary, and you are sure that none is left out, bootstrap the one with the highest seqno \

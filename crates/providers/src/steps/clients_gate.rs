@@ -31,7 +31,7 @@ impl StepKind for ClientsGate {
             )),
             Watched::Sealed { nobody, refused, .. } => {
                 let mut note =
-                    format!("every client connection in the {} s of the capture used TLS", settle_ms / 1000);
+                    format!("every client session in the {} s of the capture used TLS", settle_ms / 1000);
                 if !nobody.is_empty() {
                     note += &format!("; no client was connected over TCP to {}", nobody.join(", "));
                 }

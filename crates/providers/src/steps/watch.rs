@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use model::link::some_of;
 use model::{LinkKind, LinkSight, LookError, Seen, WireLook};
 
 use crate::world::World;
@@ -90,12 +91,7 @@ impl Judged {
 fn described(sight: &LinkSight) -> String {
     match sight.cleartext_clients.as_slice() {
         [] => format!("{} ({} canaries)", sight.link, sight.canaries),
-        clients => {
-            let some: Vec<&str> = clients.iter().take(NAMED_MAX).map(String::as_str).collect();
-            let more = clients.len().saturating_sub(NAMED_MAX);
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            format!("{}: {}{more}", sight.link, some.join(", "))
-        }
+        clients => format!("{}: {}", sight.link, some_of(clients, NAMED_MAX)),
     }
 }
 
@@ -104,11 +100,8 @@ pub fn refused_in_words(refused: &[String]) -> String {
     if refused.is_empty() {
         return String::new();
     }
-    let some: Vec<&str> = refused.iter().take(NAMED_MAX).map(String::as_str).collect();
-    let more = refused.len().saturating_sub(NAMED_MAX);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!(
-        "; logins in cleartext were refused (no session followed, the login packet itself travelled): {}{more}",
-        some.join(", ")
+        "; cleartext logins were refused (no session followed, but the login packet could be read): {}",
+        some_of(refused, NAMED_MAX)
     )
 }

@@ -39,7 +39,11 @@ impl SimNode {
         let late_ms = self.shared.borrow().servers[self.index].answers_late_ms;
         self.shared.advance(ASKING_MS + late_ms);
         let node = || self.spec.name.clone();
-        let silent = |why: &str| NodeError::Silent { node: node(), why: why.into() };
+        let silent = |why: &str| NodeError::Silent {
+            node: node(),
+            why: why.into(),
+            is_refused: why.contains("(111)"),
+        };
         if self.shared.borrow().servers[self.index].is_frozen() {
             self.shared.advance(SILENT_MS);
             return Err(silent("it did not answer in time; its process runs"));

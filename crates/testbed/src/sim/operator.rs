@@ -9,6 +9,7 @@ use change::machine::Command;
 use change::{Direction, Machine, Outcome};
 use change_ops::access::{ClusterAccess, OperatorProcess};
 use change_ops::roll::{self, Settings};
+use change_ops::unfinished::continuation;
 use host::WriteHost;
 use model::{Change, Clock, Look, NodeName, Plan};
 use net::SecretString;
@@ -161,7 +162,8 @@ impl Operator {
 
     /// What `undo` would take back, when nothing is open.
     pub fn finished_change(&self) -> Option<Plan> {
-        roll::finished_change(self).expect("sound journals")
+        let newest = continuation(self, Some(Direction::Back)).expect("sound journals");
+        newest.filter(|newest| newest.was_finished).map(|newest| newest.plan)
     }
 
     pub fn open_change(&self) -> Option<PathBuf> {

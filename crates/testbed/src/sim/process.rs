@@ -374,7 +374,7 @@ impl World {
         };
         self.next_pid += 1;
         let (connects, gives_up) = (self.rng.between(800, 1500), self.rng.between(30_000, 40_000));
-        let now = self.now_ms;
+        let now = self.now_ms + self.starts_slower_ms;
         let pid = self.next_pid;
         if live.speaks != Speaks::Plain {
             self.log(index, "Note", "WSREP: not using SSL compression");
@@ -383,7 +383,7 @@ impl World {
         server.live = Some(live);
         server.process = Some(Process {
             pid,
-            born_ms: now,
+            born_ms: self.now_ms,
             connects_ms: now + connects,
             gives_up_ms: now + gives_up,
             answers: false,

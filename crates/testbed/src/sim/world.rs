@@ -65,6 +65,9 @@ pub struct World {
     pub transfers: Vec<Transfer>,
     /// State transfers take so much longer.
     pub transfers_slower_ms: u64,
+    /// A server takes so much longer until it opens its group communication: crash recovery, or an old UUID of it that the
+    /// others have not forgotten.
+    pub starts_slower_ms: u64,
     /// So many looks on the wire lose packets from now on, and can say nothing.
     pub spoilt_looks: u32,
     /// Promises that were broken, in words. Must stay empty.
@@ -117,6 +120,7 @@ impl World {
             app: App::default(),
             transfers: vec![],
             transfers_slower_ms: 0,
+            starts_slower_ms: 0,
             spoilt_looks: 0,
             violations: vec![],
             forbids_plain_beside_strict: true,

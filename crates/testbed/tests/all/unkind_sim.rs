@@ -227,6 +227,46 @@ fn a_server_that_hangs_at_its_start_is_not_waited_for_for_ever() {
     assert!(end.text().contains("did not come back"), "{end:?}");
 }
 
+/// Seen on real servers: up to 50 s until the others had forgotten its old UUID, and minutes of crash recovery.
+#[test]
+fn a_server_that_is_long_on_its_way_up_is_waited_for_whoever_started_it() {
+    for was_started in [false, true] {
+        let rig = plain();
+        rig.apply_until(&enable(), "E2.n2:acting");
+        {
+            let mut world = rig.shared.borrow_mut();
+            world.kill(0);
+            world.starts_slower_ms = 60_000;
+            if was_started {
+                world.start(0);
+            }
+        }
+        // Only that start is slow.
+        let shared = rig.shared.clone();
+        rig.provider_world("p").revive().expect("it comes back");
+        shared.borrow_mut().starts_slower_ms = 0;
+        let end = rig.resume(None);
+        assert!(end.is_complete(), "{end:?}");
+        let said = shared.borrow().said.join("\n");
+        assert!(said.contains("n1 does not answer yet after") && said.contains("on its way up"), "{said}");
+        is_sound(&rig);
+    }
+}
+
+#[test]
+fn a_server_that_never_comes_up_is_not_waited_for_for_ever() {
+    let rig = plain();
+    rig.apply_until(&enable(), "E2.n2:acting");
+    {
+        let mut world = rig.shared.borrow_mut();
+        world.kill(0);
+        world.starts_slower_ms = 1_000_000_000;
+    }
+    let end = rig.resume(None);
+    assert!(matches!(end, End::Outcome(Outcome::Stopped { .. })), "{end:?}");
+    assert!(end.text().contains("n1 does not answer"), "{end:?}");
+}
+
 #[test]
 fn a_gate_looks_again_when_the_change_goes_on_later() {
     let rig = plain();
