@@ -186,7 +186,11 @@ mod tests {
             std::fs::write(path, bytes).expect("writable");
         }
         let written = std::fs::read(path).unwrap_or_default();
-        assert!(written == bytes, "{} is stale: UPDATE_DOCS=1 cargo test -p cli", path.display());
+        assert!(
+            written == bytes,
+            "{} is stale: UPDATE_DOCS=1 cargo test --profile ci -p cli",
+            path.display()
+        );
     }
 
     #[test]

@@ -180,7 +180,7 @@ mod tests {
         }
     }
 
-    /// `UPDATE_DOCS=1 cargo test -p rules` writes it anew.
+    /// `UPDATE_DOCS=1 cargo test --profile ci -p rules` writes it anew.
     #[test]
     fn the_page_of_rules_is_what_the_rules_say() {
         let mut page = String::from(
@@ -203,7 +203,10 @@ mod tests {
             std::fs::write(path, &page).expect("the docs are writable");
         }
         let written = std::fs::read_to_string(path).unwrap_or_default();
-        assert!(written == page, "docs/src/reference/rules.md is stale: UPDATE_DOCS=1 cargo test -p rules");
+        assert!(
+            written == page,
+            "docs/src/reference/rules.md is stale: UPDATE_DOCS=1 cargo test --profile ci -p rules"
+        );
     }
 
     #[test]
@@ -212,11 +215,17 @@ mod tests {
         let mut sorted = ids.clone();
         sorted.sort_unstable();
         sorted.dedup();
-        assert_eq!(ids, sorted);
+        assert_eq!(ids, sorted, "RULES is in the order of the ids, and each id is there once");
         for rule in RULES {
-            assert!(!rule.references().is_empty(), "{}", rule.id());
-            assert!(rule.explanation().len() > 60 && rule.explanation().ends_with('.'), "{}", rule.id());
-            assert!(!rule.remedy().is_empty() && !rule.title().ends_with('.'), "{}", rule.id());
+            let id = rule.id();
+            assert!(!rule.references().is_empty(), "{id}: no references");
+            assert!(
+                rule.explanation().len() > 60,
+                "{id}: an explanation of 60 characters or fewer explains nothing"
+            );
+            assert!(rule.explanation().ends_with('.'), "{id}: the explanation ends without a full stop");
+            assert!(!rule.remedy().is_empty(), "{id}: no remedy");
+            assert!(!rule.title().ends_with('.'), "{id}: a title ends without a full stop");
         }
     }
 

@@ -268,13 +268,13 @@ pub fn revive(world: &mut World<'_>) -> Result<(), StepError> {
             };
             let at = now(world);
             let since = *silent_since.entry(name.clone()).or_insert(at);
-            let was_started = starts.contains_key(name);
-            let is_coming = (*is_refused || was_started) && at - since <= world.limits.sync_ms_max
-                || at - since > SILENT_MS_MAX
-                    && at - began <= world.limits.transfer_ms_max
-                    && receives(world, name).is_some();
+            let may_come = *is_refused || starts.contains_key(name);
+            let receives = at - since > SILENT_MS_MAX && receives(world, name).is_some();
+            let is_coming = may_come
+                && (at - since <= world.limits.sync_ms_max
+                    || receives && at - began <= world.limits.transfer_ms_max);
             is_one_coming |= is_coming;
-            if at - since > SILENT_MS_MAX && !is_coming {
+            if at - since > SILENT_MS_MAX && !is_coming && !receives {
                 unknown.push(name.clone());
             }
             if is_coming && at - told > TOLD_MS {

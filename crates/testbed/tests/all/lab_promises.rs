@@ -5,11 +5,12 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use ::lab::layout::SQL_PORT;
 use model::{Clock, SystemClock};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
-use testbed::real::bundled::Bundled;
+use testbed::real::bundled::{Bundled, bundle};
 use testbed::real::{LabSpec, Program, RealLab, Said, files_below, lab_slot, wait_for};
 
 const HELD_S_MAX: u64 = 300;
@@ -144,10 +145,22 @@ fn a_second_operator_waits_for_the_first(lab: &RealLab) {
     };
     let said = second(&["resume"]).exits(6);
     assert!(said.stderr.contains("holds the lease") && said.stderr.contains("--take-over"), "{said}");
+    let said = lab.run(&["status"]);
+    assert!(said.stdout.contains("CHANGE IN PROGRESS"), "{said}");
 
     lab.now("the first one is gone: the second goes on, and proves it");
     lab.ended(first.kill());
+    let said = lab.run(&["status"]);
+    assert!(
+        !said.stdout.contains("CHANGE IN PROGRESS") && said.stdout.contains("UNFINISHED CHANGE"),
+        "{said}"
+    );
+    let callers = clients_that_come_to_nothing(lab);
     let said = second(&["resume"]).exits(0);
+    let turned_away = callers.finish(Duration::from_secs(10));
+    for word in ["Access denied", "alert"] {
+        assert!(turned_away.stderr.contains(word), "{turned_away}");
+    }
     for word in ["3 Galera ports completed a TLS handshake", "3 nodes refused a client without TLS"] {
         assert!(said.stderr.contains(word), "{said}");
     }
@@ -167,6 +180,24 @@ fn a_second_operator_waits_for_the_first(lab: &RealLab) {
     for ((path, before), (_, now)) in long.into_iter().zip(copies()) {
         assert!(now >= before, "{} was made shorter", path.display());
     }
+}
+
+/// On every node, again and again: a client whose TLS version no server takes, and one in cleartext with a wrong password. Neither
+/// comes to a session, so neither speaks against a proof.
+fn clients_that_come_to_nothing(lab: &RealLab) -> Program {
+    let addresses: Vec<String> = lab.file().nodes.iter().map(|node| node.address.to_string()).collect();
+    let client = bundle("galera-10.11").join("usr/bin/mariadb");
+    let script = format!(
+        "while :; do for a in {}; do \
+         openssl s_client -connect $a:{SQL_PORT} -starttls mysql -tls1_1 -cipher DEFAULT@SECLEVEL=0 </dev/null >/dev/null; \
+         {} --no-defaults --skip-ssl -h $a -P {SQL_PORT} -u app -pwrong -e 'SELECT 1'; \
+         done; sleep 0.2; done & read end; kill $!",
+        addresses.join(" "),
+        client.display()
+    );
+    let mut callers = Program::start(lab.command(&["lab", "exec", "--", "sh", "-c", &script]));
+    assert!(callers.says("Access denied", Duration::from_secs(30)), "{}", callers.stderr());
+    callers
 }
 
 fn others_cannot_read_what_sealion_wrote(lab: &RealLab) {
