@@ -269,12 +269,16 @@ pub fn go_on(
     let command = if wish == Some(Direction::Back) { "undo" } else { "resume" };
     let is_wished =
         |journal: &ChangeJournal| if command == "undo" { !journal.is_over() } else { journal.is_open() };
-    let nothing = |copies: &Copies| {
+    let nothing = |copies: &Copies, own: &[ChangeJournal]| {
         let unknown = [copies.damaged.clone(), copies.not_seen.clone()].concat();
+        let dir = journal_dir(access);
+        let why = match (own.len(), command) {
+            (0, _) => format!("{} holds no journal of a change", dir.display()),
+            (_, "resume") => format!("no change in {} is unfinished", dir.display()),
+            _ => format!("every change in {} is reverted or abandoned already", dir.display()),
+        };
         OpsError::Refused(format!(
-            "there is nothing to {command}\n  why:  {} holds no {}journal{}\n  next: sealion status",
-            journal_dir(access).display(),
-            if command == "resume" { "open " } else { "" },
+            "there is nothing to {command}\n  why:  {why}{}\n  next: sealion status",
             if unknown.is_empty() {
                 String::new()
             } else {
@@ -283,8 +287,9 @@ pub fn go_on(
         ))
     };
     let copies = copies::look(access)?;
-    if !journals::own(access)?.iter().any(is_wished) && copies.newer.is_empty() {
-        return Err(nothing(&copies));
+    let own = journals::own(access)?;
+    if !own.iter().any(is_wished) && copies.newer.is_empty() {
+        return Err(nothing(&copies, &own));
     }
     let _lock = ClusterLock::take(&journal_dir(access))?;
     let lease = Lease::take(access, command, settings.takes_over)?;
@@ -298,8 +303,8 @@ pub fn go_on(
         tell(Progress::Line(format!("the journals on a node cannot be looked at: {why}")));
     }
     let own = journals::own(access)?;
-    let at = own.iter().rposition(is_wished).ok_or_else(|| nothing(&copies))?;
-    let (chosen, later) = own.get(at..).and_then(<[_]>::split_first).ok_or_else(|| nothing(&copies))?;
+    let at = own.iter().rposition(is_wished).ok_or_else(|| nothing(&copies, &own))?;
+    let (chosen, later) = own.get(at..).and_then(<[_]>::split_first).ok_or_else(|| nothing(&copies, &own))?;
     if let Some(later) = later.iter().find(|later| later.was_begun() && !later.is_over()) {
         return Err(OpsError::Refused(format!(
             "{} was overtaken by a later change of cluster {}, nothing was changed\n  why:  {} began after it, so going on would undo \
@@ -315,7 +320,7 @@ pub fn go_on(
     let mut journal = Journal::open(&chosen.path)?;
     let records: Vec<Record> = journal.records().cloned().collect();
     let Some((mut machine, turned)) = Machine::resume(records.iter(), wish) else {
-        return Err(nothing(&copies));
+        return Err(nothing(&copies, &own));
     };
     if let Command::Finished(Outcome::Refused { why, .. }) = machine.next() {
         return Err(OpsError::Refused(format!("{command} is refused, nothing was changed\n\n{why}")));

@@ -7,7 +7,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use comfy_table::{ColumnConstraint, ContentArrangement, Table};
+use comfy_table::{Attribute, Cell, ColumnConstraint, ContentArrangement, Table};
 use nix::unistd::{AccessFlags, access};
 use site::OpsError;
 
@@ -83,10 +83,27 @@ fn laid_out(header: &[&str], rows: Vec<Vec<String>>) -> Table {
         table.set_width(WIDTH);
     }
     table.set_header(header.to_vec());
+    if COLOUR.load(Ordering::Relaxed) {
+        table.enforce_styling();
+    }
     for row in rows {
-        table.add_row(row);
+        table.add_row(row.into_iter().map(|text| cell(&text)));
     }
     table
+}
+
+/// A text that is painted as a whole keeps its colour and loses its codes, which the table would count as columns.
+fn cell(text: &str) -> Cell {
+    let painted = text.strip_prefix("\x1b[").and_then(|rest| rest.strip_suffix("\x1b[0m")?.split_once('m'));
+    match painted {
+        Some(("33", text)) => Cell::new(text).fg(comfy_table::Color::DarkYellow),
+        Some(("32", text)) => Cell::new(text).fg(comfy_table::Color::DarkGreen),
+        Some(("1", text)) => Cell::new(text).add_attribute(Attribute::Bold),
+        Some(("1;31", text)) => {
+            Cell::new(text).fg(comfy_table::Color::DarkRed).add_attribute(Attribute::Bold)
+        }
+        _ => Cell::new(text),
+    }
 }
 
 /// A table whose first column is never broken: it is to be copied.
@@ -302,6 +319,20 @@ mod tests {
         let row = vec![id.to_owned(), "word ".repeat(20), "other words ".repeat(10)];
         let text = table_of_ids(&["run", "a", "b"], vec![row]);
         assert!(text.contains(id), "{text}");
+    }
+
+    #[test]
+    fn a_coloured_cell_is_as_wide_as_its_word() {
+        let mut table = Table::new();
+        table.enforce_styling().load_preset(UNDER_THE_HEADER).set_header(["seen", "link"]);
+        for word in ["sealed", "\x1b[32msealed\x1b[0m", "\x1b[1;31mplain\x1b[0m"] {
+            table.add_row([cell(word), cell("x")]);
+        }
+        let text = table.to_string();
+        let columns: Vec<usize> =
+            text.lines().filter_map(|line| Some(columns_of(line.split_once('x')?.0))).collect();
+        assert_eq!(columns, [columns[0]; 3], "{text}");
+        assert!(text.contains("\x1b["), "{text}");
     }
 
     #[test]

@@ -54,6 +54,9 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
         .flat_map(|step| step.nodes.clone())
         .collect();
     impact.extend(set_live::told(world, &restarted));
+    if change.verb == Verb::Disable {
+        impact.extend(cleartext_after(change));
+    }
     let rights = rights(&steps);
     if rights.is_empty() {
         impact = vec!["already done; nothing to do".into()];
@@ -112,6 +115,20 @@ fn impact(steps: &[Step], nodes: usize) -> Vec<String> {
             .push("test rows (canaries) are written to the schema sealion_canary, and removed again".into());
     }
     impact
+}
+
+/// What is not encrypted any more after this change.
+fn cleartext_after(change: &Change) -> Vec<String> {
+    let lost = [
+        (Noun::Galera, "writesets between the nodes, and IST, become cleartext"),
+        (Noun::Sst, "state snapshot transfers (SST) become cleartext"),
+        (
+            Noun::Clients,
+            "the servers stop offering TLS: clients that require it are refused, the others use cleartext",
+        ),
+        (Noun::RequireTls, "clients may connect in cleartext"),
+    ];
+    lost.into_iter().filter(|(noun, _)| change.has(*noun)).map(|(_, text)| text.to_owned()).collect()
 }
 
 /// The runbook of one restart, on the node itself.
