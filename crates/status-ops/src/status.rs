@@ -273,9 +273,12 @@ fn why_unseen(iface: &str, address: &str, port: u16) -> Option<String> {
     }
     match TcpStream::connect_timeout(&resolved, REACH) {
         Ok(_) => None,
-        Err(error) => cannot(format!(
-            "{resolved} cannot be reached from here ({error}), so it is in another network. For a lab: sealion lab exec -- sealion status"
+        // Who refuses may be another network's loopback, as in a lab that is looked at from outside.
+        Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => cannot(format!(
+            "nothing listens on {resolved} here: the server is down, or it runs in another network (a lab's: sealion lab exec -- \
+             sealion status)"
         )),
+        Err(error) => cannot(format!("{resolved} cannot be reached from here ({error})")),
     }
 }
 
