@@ -11,7 +11,7 @@ use net::{Client, ConnectOptions, Endpoint};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{Program, Said, files_below, need_servers, sealion, short_dir, tail, wait_for};
+use super::{Program, ProgramOutput, files_below, need_servers, sealion, short_dir, tail, wait_for};
 
 const UP_S_MAX: u64 = 120;
 /// Six restarts, each with its own bounds; on two busy cores 50 s were measured.
@@ -87,7 +87,7 @@ impl RealLab {
         self.about.borrow().clone()
     }
 
-    fn remember(&self, said: Said) -> Said {
+    fn remember(&self, said: ProgramOutput) -> ProgramOutput {
         let mut history = self.history.borrow_mut();
         history.push(said.to_string());
         let surplus = history.len().saturating_sub(HISTORY_MAX);
@@ -118,11 +118,11 @@ impl RealLab {
     }
 
     /// The same, to its end.
-    pub fn run(&self, words: &[&str]) -> Said {
+    pub fn run(&self, words: &[&str]) -> ProgramOutput {
         self.run_with(words, &[])
     }
 
-    pub fn run_with(&self, words: &[&str], variables: &[(&str, &str)]) -> Said {
+    pub fn run_with(&self, words: &[&str], variables: &[(&str, &str)]) -> ProgramOutput {
         let mut command = self.command(&["lab", "exec", "--", "sealion"]);
         command.args(words).args(self.consent(words)).envs(variables.iter().copied());
         self.remember(Program::start(command).finish(Duration::from_secs(CHANGE_S_MAX)))
@@ -140,21 +140,21 @@ impl RealLab {
     }
 
     /// Nothing is added to it.
-    pub fn run_as_typed(&self, words: &[&str]) -> Said {
+    pub fn run_as_typed(&self, words: &[&str]) -> ProgramOutput {
         let mut command = self.command(&["lab", "exec", "--", "sealion"]);
         command.args(words);
         self.remember(Program::start(command).finish(Duration::from_secs(CHANGE_S_MAX)))
     }
 
     /// `sealion lab WORDS`.
-    pub fn lab(&self, words: &[&str]) -> Said {
+    pub fn lab(&self, words: &[&str]) -> ProgramOutput {
         let mut command = self.command(&["lab"]);
         command.args(words);
         self.remember(Program::start(command).finish(Duration::from_secs(LOOK_S_MAX)))
     }
 
     /// Keeps the end of a process that the test started itself, for the failure text.
-    pub fn ended(&self, said: Said) -> Said {
+    pub fn ended(&self, said: ProgramOutput) -> ProgramOutput {
         self.remember(said)
     }
 

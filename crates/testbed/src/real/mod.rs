@@ -1,9 +1,9 @@
 //! Real servers and the shipped binary, driven from the outside as a person or another program would.
 
 pub mod bundled;
-pub mod hand;
 pub mod inside;
 mod lab;
+pub mod manual_node;
 mod program;
 pub mod secrets;
 mod writers;
@@ -13,7 +13,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 pub use lab::{LabSpec, RealLab};
-pub use program::{Program, Said};
+pub use program::{Program, ProgramOutput};
 pub use writers::RealWriters;
 
 /// Between two looks at a condition that is waited for.

@@ -13,7 +13,7 @@ use super::wait_for;
 
 /// What a process said, and how it ended.
 #[derive(Debug, Clone)]
-pub struct Said {
+pub struct ProgramOutput {
     pub command: String,
     /// `None` when a signal ended it.
     pub code: Option<i32>,
@@ -22,7 +22,7 @@ pub struct Said {
     pub took: Duration,
 }
 
-impl Said {
+impl ProgramOutput {
     /// Asserts the exit code, with everything that was said.
     #[allow(clippy::must_use_candidate, clippy::return_self_not_must_use)] // Most callers want only the assertion.
     #[track_caller]
@@ -36,7 +36,7 @@ impl Said {
     }
 }
 
-impl std::fmt::Display for Said {
+impl std::fmt::Display for ProgramOutput {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         writeln!(f, "$ {}", self.command)?;
         writeln!(f, "--- exit code {:?} after {:.1} s", self.code, self.took.as_secs_f64())?;
@@ -121,7 +121,7 @@ impl Program {
 
     /// SIGINT, as Ctrl-C sends it; then waits for the end.
     #[track_caller]
-    pub fn interrupt(self, at_most: Duration) -> Said {
+    pub fn interrupt(self, at_most: Duration) -> ProgramOutput {
         let pid = i32::try_from(self.pid()).expect("a pid");
         nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGINT)
             .expect("it runs, and is our child");
@@ -129,14 +129,14 @@ impl Program {
     }
 
     /// SIGKILL, now.
-    pub fn kill(mut self) -> Said {
+    pub fn kill(mut self) -> ProgramOutput {
         let _ = self.child.kill();
         self.finish(Duration::from_secs(5))
     }
 
     /// Waits for the end; a process that does not end by then is killed, and that is a failure.
     #[track_caller]
-    pub fn finish(mut self, at_most: Duration) -> Said {
+    pub fn finish(mut self, at_most: Duration) -> ProgramOutput {
         self.close_stdin();
         let status = wait_for(at_most, || self.child.try_wait().expect("it is our child"));
         if status.is_none() {
@@ -148,7 +148,7 @@ impl Program {
                 self.readers.iter().all(JoinHandle::is_finished).then_some(())
             });
         }
-        let said = Said {
+        let said = ProgramOutput {
             command: self.command.clone(),
             code: status.and_then(|status| status.code()),
             stdout: text(&self.stdout),

@@ -2,7 +2,7 @@
 
 use server::Sessions;
 
-use super::process::Stubborn;
+use super::process::LingeringSessions;
 use super::world::World;
 
 const POOL: usize = 4;
@@ -54,10 +54,10 @@ impl World {
                 busy: usize::from(self.now_ms < since + FINISHES_MS),
             },
         };
-        match server.stubborn {
-            Stubborn::None => {}
-            Stubborn::Idle => seen.users += 1,
-            Stubborn::Busy => {
+        match server.lingering_sessions {
+            LingeringSessions::None => {}
+            LingeringSessions::Idle => seen.users += 1,
+            LingeringSessions::Busy => {
                 seen.users += 1;
                 seen.busy += 1;
             }

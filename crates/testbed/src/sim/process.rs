@@ -82,7 +82,7 @@ pub enum Group {
 
 /// Sessions that do not leave when health checks say so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Stubborn {
+pub enum LingeringSessions {
     #[default]
     None,
     Idle,
@@ -109,7 +109,7 @@ pub struct Server {
     /// The newest write it has, in the one order that all members agree on.
     pub seqno: u64,
     pub log: Vec<String>,
-    pub stubborn: Stubborn,
+    pub lingering_sessions: LingeringSessions,
     pub unhealthy_since_ms: Option<u64>,
     pub extra_arguments: Vec<String>,
     pub state_uuid: String,
@@ -182,7 +182,7 @@ impl Server {
             crashed_ms: None,
             seqno: 0,
             log: vec![],
-            stubborn: Stubborn::None,
+            lingering_sessions: LingeringSessions::None,
             unhealthy_since_ms: None,
             extra_arguments: vec![],
             state_uuid: "6b1f8a5e-c6a3-11f0-8b1e-3f1f0f0f0f0f".into(),

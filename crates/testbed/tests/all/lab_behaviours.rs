@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 use lab::layout::SST_PORT;
-use testbed::real::hand::{NODES, Pig, a_ca, now_unix, place_ca, place_leaf};
+use testbed::real::manual_node::{ManualNode, NODES, a_ca, now_unix, place_ca, place_leaf};
 use testbed::real::{LabSpec, RealLab, lab_slot, wait_for};
 use testbed::sim::links::Wire;
 use trust::Ca;
@@ -22,7 +22,7 @@ const SST_FAILED_S_MAX: u64 = 90;
 
 /// It ends by itself; the two others serve on, and are two.
 #[track_caller]
-fn is_locked_out(pig: &Pig<'_>) {
+fn is_locked_out(pig: &ManualNode<'_>) {
     assert!(pig.ended(LOCKED_OUT_S.end).is_some(), "it keeps trying after {} s", LOCKED_OUT_S.end);
     let log = pig.log();
     assert!(log.contains("failed to reach primary view"), "{log}");
@@ -60,7 +60,7 @@ fn on_a_strict_cluster() {
     lab.reform("SSS");
     {
         // n3 stays out from case to case; the two others are the cluster.
-        let mut pig = Pig::stopped(&lab, "n3");
+        let mut pig = ManualNode::stopped(&lab, "n3");
         a_plain_node_into_a_strict_cluster_is_locked_out_after_40_s_and_the_members_stay_up(&mut pig);
         a_dynamic_node_without_ssl_into_a_strict_cluster_is_locked_out(&mut pig);
         a_leaf_of_an_unknown_ca_is_locked_out_and_the_members_say_why(&mut pig);
@@ -74,7 +74,9 @@ fn on_a_strict_cluster() {
     a_reload_takes_all_or_nothing_and_adds_trust_without_removing_any(&lab);
 }
 
-fn a_plain_node_into_a_strict_cluster_is_locked_out_after_40_s_and_the_members_stay_up(pig: &mut Pig<'_>) {
+fn a_plain_node_into_a_strict_cluster_is_locked_out_after_40_s_and_the_members_stay_up(
+    pig: &mut ManualNode<'_>,
+) {
     pig.lab.now("a plain node into a strict cluster");
     let marks = Marks::now(pig.lab);
     pig.options(|options| options.remove_prefix("socket."));
@@ -87,7 +89,7 @@ fn a_plain_node_into_a_strict_cluster_is_locked_out_after_40_s_and_the_members_s
     pig.put_back();
 }
 
-fn a_dynamic_node_without_ssl_into_a_strict_cluster_is_locked_out(pig: &mut Pig<'_>) {
+fn a_dynamic_node_without_ssl_into_a_strict_cluster_is_locked_out(pig: &mut ManualNode<'_>) {
     pig.lab.now("socket.dynamic without socket.ssl into a strict cluster");
     let marks = Marks::now(pig.lab);
     pig.options(|options| {
@@ -101,7 +103,7 @@ fn a_dynamic_node_without_ssl_into_a_strict_cluster_is_locked_out(pig: &mut Pig<
     pig.put_back();
 }
 
-fn a_leaf_of_an_unknown_ca_is_locked_out_and_the_members_say_why(pig: &mut Pig<'_>) {
+fn a_leaf_of_an_unknown_ca_is_locked_out_and_the_members_say_why(pig: &mut ManualNode<'_>) {
     let lab = pig.lab;
     let foreign = a_ca("another CA");
     lab.now("a leaf of an unknown CA");
@@ -129,7 +131,7 @@ fn a_leaf_of_an_unknown_ca_is_locked_out_and_the_members_say_why(pig: &mut Pig<'
     pig.put_back();
 }
 
-fn an_expired_leaf_is_locked_out(pig: &mut Pig<'_>, ca: &Ca) {
+fn an_expired_leaf_is_locked_out(pig: &mut ManualNode<'_>, ca: &Ca) {
     let lab = pig.lab;
     lab.now("an expired leaf");
     let marks = Marks::now(lab);
@@ -142,9 +144,9 @@ fn an_expired_leaf_is_locked_out(pig: &mut Pig<'_>, ca: &Ca) {
     pig.put_back();
 }
 
-fn a_missing_ca_file_a_mismatched_key_and_an_unreadable_key_end_the_server_at_once(pig: &mut Pig<'_>) {
+fn a_missing_ca_file_a_mismatched_key_and_an_unreadable_key_end_the_server_at_once(pig: &mut ManualNode<'_>) {
     let lab = pig.lab;
-    let mut check = |what: &str, spoil: &dyn Fn(&Pig<'_>), says: &str| {
+    let mut check = |what: &str, spoil: &dyn Fn(&ManualNode<'_>), says: &str| {
         lab.now(what);
         spoil(pig);
         pig.start();
@@ -157,14 +159,14 @@ fn a_missing_ca_file_a_mismatched_key_and_an_unreadable_key_end_the_server_at_on
         assert!(lab.is_synced("n1", 2) && lab.is_synced("n2", 2), "{what}: the others stay up");
         pig.put_back();
     };
-    let remove = |pig: &Pig<'_>| std::fs::remove_file(pig.tls_file("ca.pem")).expect("there");
+    let remove = |pig: &ManualNode<'_>| std::fs::remove_file(pig.tls_file("ca.pem")).expect("there");
     check("a missing CA file", &remove, "No such file or directory");
-    let swap = |pig: &Pig<'_>| {
+    let swap = |pig: &ManualNode<'_>| {
         let other = std::fs::read(lab.tls_dir("n1").join("node-key.pem")).expect("there");
         std::fs::write(pig.tls_file("node-key.pem"), other).expect("writable");
     };
     check("a mismatched key", &swap, "key values mismatch");
-    let close = |pig: &Pig<'_>| {
+    let close = |pig: &ManualNode<'_>| {
         std::fs::set_permissions(pig.tls_file("node-key.pem"), std::fs::Permissions::from_mode(0o000))
             .expect("ours");
     };

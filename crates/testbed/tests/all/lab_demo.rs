@@ -7,7 +7,7 @@ use std::time::Duration;
 use report::DemoReport;
 use report::shape::{self, LinkKindWord, LinkRow, Outcome, SeenWord};
 use testbed::real::secrets::{Seen, Watch};
-use testbed::real::{Program, Said, need_servers, sealion, short_dir, wait_for};
+use testbed::real::{Program, ProgramOutput, need_servers, sealion, short_dir, wait_for};
 
 /// The promise is 3 minutes on two cores; a debug build on a busy machine gets more.
 const DEMO_S_MAX: u64 = 420;
@@ -74,7 +74,7 @@ fn every_key_is_published(text: &str, report: &DemoReport) {
     }
 }
 
-fn the_summary_is_proven(report: &DemoReport, said: &Said) {
+fn the_summary_is_proven(report: &DemoReport, said: &ProgramOutput) {
     let summary = &report.summary;
     assert_eq!(report.schema, shape::SCHEMA_ID);
     assert_eq!(summary.verdict, Outcome::Proven, "{}\n{said}", summary.verdict_why);
@@ -153,7 +153,7 @@ fn the_price_is_told(report: &DemoReport) {
     }
 }
 
-fn nothing_leaked(seen: &Seen, said: &Said, json: &str, html: &str) {
+fn nothing_leaked(seen: &Seen, said: &ProgramOutput, json: &str, html: &str) {
     let (words, file_scans, deep_scans) = seen.counts();
     eprintln!(
         "{} secrets looked for in {words} command lines and environments of {} processes, in {file_scans} looks at all \
@@ -193,7 +193,7 @@ fn browser() -> String {
         .unwrap_or_else(|| panic!("there is no Chromium here; run: scripts/setup.sh browser"))
 }
 
-fn open_page(page: &Path, home: &Path, last: &[&str]) -> Said {
+fn open_page(page: &Path, home: &Path, last: &[&str]) -> ProgramOutput {
     let mut command = Command::new(browser());
     command
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])

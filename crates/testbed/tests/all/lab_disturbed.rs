@@ -16,7 +16,9 @@ use nix::mount::{MsFlags, mount};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use testbed::real::inside::Talkers;
-use testbed::real::{LabSpec, Program, RealLab, RealWriters, Said, is_deep, lab_slot, seed, wait_for};
+use testbed::real::{
+    LabSpec, Program, ProgramOutput, RealLab, RealWriters, is_deep, lab_slot, seed, wait_for,
+};
 use testbed::sim::rng::Rng;
 
 const SHORT: Duration = Duration::from_secs(300);
@@ -237,7 +239,7 @@ impl Stage {
 
     /// A plan, if need be after what the refusal says is to be done by hand. A change that was abandoned half-way leaves nodes that
     /// run with something else than their files say.
-    fn plan(&self, verb: &str) -> Said {
+    fn plan(&self, verb: &str) -> ProgramOutput {
         let mut plan = self.lab.run(&["plan", verb, "--format", "json"]);
         for _ in 0..NODES.len() {
             let Some(node) = restart_is_advised(&plan) else { break };
@@ -290,7 +292,7 @@ impl Stage {
     }
 
     /// One command with some events, to its end.
-    fn run(&self, words: &[&str]) -> Option<Said> {
+    fn run(&self, words: &[&str]) -> Option<ProgramOutput> {
         let mut all = words.to_vec();
         all.extend(["--drain-s-max", "2", "--sync-s-max", "120"]);
         self.note(format!("sealion {}", all.join(" ")));
@@ -383,7 +385,7 @@ impl Stage {
 }
 
 /// The node that a refusal says is to be started anew.
-fn restart_is_advised(plan: &Said) -> Option<&'static str> {
+fn restart_is_advised(plan: &ProgramOutput) -> Option<&'static str> {
     let says = |node: &str| {
         plan.stderr.contains(&format!("{node}: its option file and the running server do not agree"))
     };
@@ -391,7 +393,7 @@ fn restart_is_advised(plan: &Said) -> Option<&'static str> {
 }
 
 /// The node that a refusal says is to be put back into service.
-fn resync_is_advised(plan: &Said) -> Option<&'static str> {
+fn resync_is_advised(plan: &ProgramOutput) -> Option<&'static str> {
     let is_left = plan.code == Some(6) && plan.stderr.contains("SET GLOBAL wsrep_desync=OFF there");
     let says = |node: &str| plan.stderr.contains(&format!("{node}: the node is not Synced"));
     NODES.into_iter().find(|node| is_left && says(node))

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use lab::Wait;
-use testbed::real::hand::NODES;
+use testbed::real::manual_node::NODES;
 use testbed::real::{LabSpec, RealLab, RealWriters, lab_slot, wait_for};
 
 const WHOLE_S_MAX: u64 = 120;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use lab::layout::IST_PORT;
 use net::Client;
 use server::{GaleraState, ProviderOptions};
-use testbed::real::hand::{NODES, Pig};
+use testbed::real::manual_node::{ManualNode, NODES};
 use testbed::real::{LabSpec, RealLab, lab_slot, wait_for};
 use testbed::sim::links::Wire;
 
@@ -138,7 +138,7 @@ fn the_last_file_that_sets_the_string_replaces_it_whole(lab: &RealLab) {
 
 fn a_strict_node_into_a_plain_cluster_is_locked_out_and_comes_back_as_dynamic(lab: &RealLab) {
     lab.now("a strict node into a plain cluster");
-    let pig = Pig::stopped(lab, "n3");
+    let pig = ManualNode::stopped(lab, "n3");
     lab.set_letter("n3", 'S');
     pig.options(|options| options.set("pc.wait_prim_timeout", "PT8S"));
     pig.start();
@@ -317,7 +317,7 @@ fn outage(mut session: Client, over: &AtomicBool) -> Duration {
 }
 
 /// The donor that died of the joiner, and that the one which is left has lost its quorum.
-fn a_donor_died(lab: &RealLab, joiner: &Pig<'_>) -> &'static str {
+fn a_donor_died(lab: &RealLab, joiner: &ManualNode<'_>) -> &'static str {
     // Earlier cases have killed donors, too.
     let from = ["n1", "n2"].map(|node| lab.log(node).len());
     joiner.start();
@@ -339,7 +339,7 @@ fn a_donor_died(lab: &RealLab, joiner: &Pig<'_>) -> &'static str {
 
 fn key_paths_with_ssl_no_crash_joiner_and_donor(lab: &RealLab) {
     lab.now("key paths with ssl=NO");
-    let pig = Pig::stopped(lab, "n3");
+    let pig = ManualNode::stopped(lab, "n3");
     lab.set_letter("n3", 'X');
     lab.miss("n3");
     a_donor_died(lab, &pig);
@@ -350,7 +350,7 @@ fn key_paths_with_ssl_no_crash_joiner_and_donor(lab: &RealLab) {
 fn a_plain_donor_dies_when_a_joiner_asks_for_ssl_ist(lab: &RealLab) {
     lab.now("a strict joiner asks a plain donor");
     lab.set_option("n3", "galera", "wsrep-sst-donor", Some("n1"));
-    let pig = Pig::stopped(lab, "n3");
+    let pig = ManualNode::stopped(lab, "n3");
     lab.set_letter("n3", 'S');
     lab.miss("n3");
     assert_eq!(a_donor_died(lab, &pig), "n1");

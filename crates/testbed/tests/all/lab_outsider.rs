@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::Value;
-use testbed::real::hand::{NODES, a_ca, now_unix, place_leaf};
+use testbed::real::manual_node::{NODES, a_ca, now_unix, place_leaf};
 use testbed::real::{LabSpec, Program, RealLab, files_below, lab_slot, wait_for};
 
 const WHOLE_S_MAX: u64 = 120;

@@ -11,7 +11,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 use testbed::real::bundled::{Bundled, bundle};
-use testbed::real::{LabSpec, Program, RealLab, Said, files_below, lab_slot, wait_for};
+use testbed::real::{LabSpec, Program, ProgramOutput, RealLab, files_below, lab_slot, wait_for};
 
 const HELD_S_MAX: u64 = 300;
 const WHOLE_S_MAX: u64 = 120;
@@ -139,7 +139,7 @@ fn a_second_operator_waits_for_the_first(lab: &RealLab) {
         .collect();
     let inventory = lab.dir.join("second.toml");
     std::fs::write(&inventory, theirs.join("\n")).expect("writable");
-    let second = |words: &[&str]| -> Said {
+    let second = |words: &[&str]| -> ProgramOutput {
         let inventory = inventory.display().to_string();
         lab.run(&[words, &["--inventory", &inventory]].concat())
     };

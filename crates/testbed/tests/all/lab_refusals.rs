@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use lab::Wait;
 use net::ExposeSecret;
-use testbed::real::{LabSpec, Program, RealLab, Said, files_below, lab_slot};
+use testbed::real::{LabSpec, Program, ProgramOutput, RealLab, files_below, lab_slot};
 use trust::{Ca, CaSpec, KeyKind, LeafSpec};
 
 const REFUSED: i32 = 6;
@@ -30,7 +30,12 @@ fn operators(lab: &RealLab) -> Vec<PathBuf> {
 static FAULTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// Runs `command`; it ends with `code`, says all of `words`, and changes nothing.
-fn refused(lab: &RealLab, code: i32, words: &[&str], command: impl FnOnce() -> Said) -> Said {
+fn refused(
+    lab: &RealLab,
+    code: i32,
+    words: &[&str],
+    command: impl FnOnce() -> ProgramOutput,
+) -> ProgramOutput {
     let before = (lab.files(), lab.live(), operators(lab));
     let said = command();
     let mut faults = Vec::new();
@@ -60,7 +65,7 @@ fn no_faults() {
 }
 
 /// `sealion enable` is refused with all of `words`.
-fn enable_refused(lab: &RealLab, words: &[&str]) -> Said {
+fn enable_refused(lab: &RealLab, words: &[&str]) -> ProgramOutput {
     refused(lab, REFUSED, words, || lab.run(&["enable", "--yes", "00000000"]))
 }
 

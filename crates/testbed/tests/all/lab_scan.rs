@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use net::ExposeSecret;
 use serde_json::Value;
-use testbed::real::{Program, Said, lab_slot, sealion, short_dir};
+use testbed::real::{Program, ProgramOutput, lab_slot, sealion, short_dir};
 use trust::{Ca, CaSpec, KeyKind, LeafSpec};
 
 const WHOLE_S_MAX: u64 = 120;
@@ -115,7 +115,7 @@ fn lay_out(dir: &Path) {
 }
 
 /// `DIR/script`, as an ordinary user with a network and mounts of its own.
-fn in_a_namespace(dir: &Path, variables: &[(&str, &Path)]) -> Said {
+fn in_a_namespace(dir: &Path, variables: &[(&str, &Path)]) -> ProgramOutput {
     let uid = nix::unistd::geteuid().as_raw();
     let inside = if uid == 0 { INSIDE_UID } else { uid }.to_string();
     let mut command = Command::new("unshare");
@@ -132,7 +132,7 @@ fn in_a_namespace(dir: &Path, variables: &[(&str, &Path)]) -> Said {
 }
 
 /// What the script said after `== WHAT`.
-fn told(said: &Said, what: &str) -> String {
+fn told(said: &ProgramOutput, what: &str) -> String {
     let line = said.stdout.lines().find_map(|line| line.strip_prefix("== ")?.strip_prefix(what));
     line.unwrap_or_else(|| panic!("nothing was told of {what}\n{said}")).trim().to_owned()
 }

@@ -7,11 +7,11 @@ use std::process::Command;
 use std::time::Duration;
 
 use serde_json::Value;
-use testbed::real::{Program, Said, lab_slot, sealion, short_dir};
+use testbed::real::{Program, ProgramOutput, lab_slot, sealion, short_dir};
 
 const WHOLE_S_MAX: u64 = 180;
 
-fn prove(words: &[&str]) -> Said {
+fn prove(words: &[&str]) -> ProgramOutput {
     let mut command = Command::new(sealion());
     command.arg("prove").args(words);
     Program::start(command).finish(Duration::from_secs(WHOLE_S_MAX))

@@ -5,19 +5,19 @@ use std::process::Command;
 use std::time::Duration;
 
 use report::shape::{ConfigPredictionRow, ProveConfigReport};
-use testbed::real::{Program, Said, lab_slot, sealion, short_dir};
+use testbed::real::{Program, ProgramOutput, lab_slot, sealion, short_dir};
 
 use crate::support::config::{FIXTURES, HEADLINES, PASSWORD, modes};
 
 const WHOLE_S_MAX: u64 = 180;
 
-fn prove(words: &[&str]) -> Said {
+fn prove(words: &[&str]) -> ProgramOutput {
     let mut command = Command::new(sealion());
     command.args(["prove", "config"]).args(words);
     Program::start(command).finish(Duration::from_secs(WHOLE_S_MAX))
 }
 
-fn report(said: &Said) -> ProveConfigReport {
+fn report(said: &ProgramOutput) -> ProveConfigReport {
     serde_json::from_str(&said.stdout).unwrap_or_else(|error| panic!("not the shape: {error}\n{said}"))
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::support::config::{FIXTURES, HEADLINES, PASSWORD, modes};
 use report::shape::{ProveClientsReport, ProveConfigReport, ProveModeRow};
-use testbed::real::{Program, Said, lab_slot, sealion, short_dir};
+use testbed::real::{Program, ProgramOutput, lab_slot, sealion, short_dir};
 
 const WHOLE_S_MAX: u64 = 3600;
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/src/reference/clients.md");
@@ -65,7 +65,7 @@ fn all_drivers_do_what_the_page_says() {
     );
 }
 
-fn config(words: &[&str]) -> (Said, ProveConfigReport) {
+fn config(words: &[&str]) -> (ProgramOutput, ProveConfigReport) {
     let mut command = Command::new(sealion());
     command.args(["prove", "config", "--format=json", "--confirm", "--install"]).args(words);
     let said = Program::start(command).finish(Duration::from_secs(WHOLE_S_MAX));

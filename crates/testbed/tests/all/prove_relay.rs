@@ -6,7 +6,7 @@ use std::time::Duration;
 use capture::Canary;
 use serde_json::Value;
 use testbed::real::bundled::{Bundled, bundle};
-use testbed::real::{LabSpec, Program, RealLab, Said, lab_slot, wait_for};
+use testbed::real::{LabSpec, Program, ProgramOutput, RealLab, lab_slot, wait_for};
 
 const MARIADB_PORT: u16 = 3401;
 const MYSQL_PORT: u16 = 3403;
@@ -32,7 +32,7 @@ impl Relay {
         Self { program, port }
     }
 
-    fn end(self) -> (Said, Value) {
+    fn end(self) -> (ProgramOutput, Value) {
         let said = self.program.interrupt(Duration::from_secs(LOOK_S_MAX));
         let report = said.json();
         for secret in [PASSWORD, NEW_PASSWORD] {
@@ -67,23 +67,23 @@ impl Scene {
         Self { lab, mariadb, mysql }
     }
 
-    fn run(&self, words: &[&str]) -> Said {
+    fn run(&self, words: &[&str]) -> ProgramOutput {
         let mut command = self.lab.command(&["lab", "exec", "--"]);
         command.args(words).env("MYSQL_PWD", PASSWORD);
         Program::start(command).finish(Duration::from_secs(LOOK_S_MAX))
     }
 
-    fn tool(&self, tool: &str, port: &str, words: &[&str]) -> Said {
+    fn tool(&self, tool: &str, port: &str, words: &[&str]) -> ProgramOutput {
         let plugins = format!("--plugin-dir={}", plugins().display());
         let head = [tool, "--no-defaults", &plugins, "--protocol=tcp", "-h127.0.0.1", "-P", port, "-u", USER];
         self.run(&[&head[..], words].concat())
     }
 
-    fn mariadb(&self, port: &str, words: &[&str]) -> Said {
+    fn mariadb(&self, port: &str, words: &[&str]) -> ProgramOutput {
         self.tool("mariadb", port, words)
     }
 
-    fn mysql(&self, port: &str, words: &[&str]) -> Said {
+    fn mysql(&self, port: &str, words: &[&str]) -> ProgramOutput {
         let bundle = bundle("mysql-9.7");
         let lib = bundle.join("usr/lib/x86_64-linux-gnu").display().to_string();
         let loader = format!("{lib}/ld-linux-x86-64.so.2");

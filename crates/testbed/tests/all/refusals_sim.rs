@@ -6,8 +6,8 @@ use change::{Direction, Outcome};
 use model::{Change, Noun, Verb};
 use providers::Problem;
 use server::LiveSetting;
-use testbed::sim::hand::string;
-use testbed::sim::process::{Speaks, Stubborn};
+use testbed::sim::manual_setup::string;
+use testbed::sim::process::{LingeringSessions, Speaks};
 use testbed::sim::world::{DEFAULTS_FILE, GALERA_FILE};
 use testbed::sim::{End, Fault, Instant, Rig, World};
 
@@ -603,7 +603,7 @@ fn a_node_that_does_not_come_back_gets_its_old_string_and_the_change_stops() {
 #[test]
 fn a_client_that_does_not_leave_stops_the_roll_and_the_node_goes_back_into_service() {
     let rig = Rig::new(7, 3).fork(7);
-    rig.shared.borrow_mut().servers[2].stubborn = Stubborn::Busy;
+    rig.shared.borrow_mut().servers[2].lingering_sessions = LingeringSessions::Busy;
     let plan = rig.plan(&change(Verb::Enable)).expect("a plan");
     let end = rig.apply(&plan);
     let why = end.text();
@@ -618,14 +618,14 @@ fn a_client_that_does_not_leave_stops_the_roll_and_the_node_goes_back_into_servi
         let world = rig.shared.borrow();
         assert_eq!((world.letters().as_str(), world.is_whole(), world.app.failed), ("PPP", true, 0));
     }
-    rig.shared.borrow_mut().servers[2].stubborn = Stubborn::None;
+    rig.shared.borrow_mut().servers[2].lingering_sessions = LingeringSessions::None;
     assert!(rig.resume(None).is_complete());
 }
 
 #[test]
 fn an_idle_session_that_does_not_leave_is_cut_after_the_limit() {
     let rig = Rig::new(7, 3);
-    rig.shared.borrow_mut().servers[2].stubborn = Stubborn::Idle;
+    rig.shared.borrow_mut().servers[2].lingering_sessions = LingeringSessions::Idle;
     rig.must(&change(Verb::Enable));
     let world = rig.shared.borrow();
     assert!(world.said.iter().any(|line| line.contains("n3: 1 sessions did not leave")), "{:?}", world.said);

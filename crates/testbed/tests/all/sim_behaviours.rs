@@ -2,8 +2,8 @@
 //! servers do it too; where they differ, the simulation is wrong.
 
 use server::{GaleraState, ProviderOptions};
-use testbed::sim::hand::{PATHS, string};
 use testbed::sim::links::Wire;
+use testbed::sim::manual_setup::{PATHS, string};
 use testbed::sim::process::Group;
 use testbed::sim::transfer::Kind;
 use testbed::sim::{Shared, World};

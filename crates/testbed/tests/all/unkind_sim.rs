@@ -6,7 +6,7 @@ use std::path::Path;
 use change::{Direction, Outcome};
 use model::{Change, Noun, Verb};
 use server::{HostLogins, Logins};
-use testbed::sim::process::{Group, Stubborn};
+use testbed::sim::process::{Group, LingeringSessions};
 use testbed::sim::{End, Fault, Rig, World};
 
 const SEED: u64 = 7;
@@ -425,13 +425,13 @@ fn a_stop_command_that_is_another_nodes_is_found_out_and_told() {
 fn an_undo_that_cannot_drain_a_node_leaves_it_in_service() {
     let rig = plain();
     rig.must(&enable());
-    rig.shared.borrow_mut().servers[0].stubborn = Stubborn::Busy;
+    rig.shared.borrow_mut().servers[0].lingering_sessions = LingeringSessions::Busy;
     let end = rig.resume(Some(Direction::Back));
     assert!(end.text().contains("could not be drained"), "{end:?}");
     rig.shared.borrow_mut().advance(2_000);
     assert_eq!(rig.shared.borrow().servers[0].desync, 0);
     assert_eq!(rig.shared.borrow().servers[0].disk.text("/var/lib/sealion/drained"), None);
-    rig.shared.borrow_mut().servers[0].stubborn = Stubborn::None;
+    rig.shared.borrow_mut().servers[0].lingering_sessions = LingeringSessions::None;
     assert!(rig.resume(Some(Direction::Back)).is_complete());
     is_sound(&rig);
 }

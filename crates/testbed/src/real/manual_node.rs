@@ -1,5 +1,5 @@
 //! What an administrator does by hand on a real lab: option strings, certificates, restarts, a cluster put together anew.
-//! The words are those of the simulation's own hand.
+//! The words are those of `sim::manual_setup`.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -233,15 +233,15 @@ impl RealLab {
     }
 }
 
-/// A guinea pig: one node whose files are changed by hand, and put back at the end.
-pub struct Pig<'l> {
+/// One node whose files are changed by hand, and put back at the end.
+pub struct ManualNode<'l> {
     pub lab: &'l RealLab,
     pub node: &'static str,
     files: Vec<(PathBuf, u32, Vec<u8>)>,
     log_from: usize,
 }
 
-impl<'l> Pig<'l> {
+impl<'l> ManualNode<'l> {
     pub fn stopped(lab: &'l RealLab, node: &'static str) -> Self {
         lab.stop(node);
         let own = lab.node_dir(node);
