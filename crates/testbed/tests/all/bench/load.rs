@@ -195,16 +195,19 @@ fn rates_rise_until_the_server_keeps_up_no_more() {
     let reports: Value = serde_json::from_slice(&said.stdout).unwrap_or_else(|_| panic!("{said:?}"));
     let reports = reports.as_array().unwrap();
     let asked: Vec<f64> = reports.iter().map(|one| one["rate_per_s"].as_f64().unwrap().round()).collect();
-    // One connection asks one statement at a time: a hundred a second are kept, a hundred thousand never.
-    assert_eq!(asked[..2], [100.0, 1000.0], "{asked:?}");
-    assert_eq!(asked.last(), Some(&100_000.0), "{asked:?}");
+    // One connection asks one statement at a time: a hundred a second are kept, a hundred thousand never. Where between them it
+    // ends depends on how busy the machine is.
+    let rates = [100.0, 1000.0, 10_000.0, 100_000.0];
+    assert!(asked.len() > 1 && rates.starts_with(&asked), "{asked:?}");
+    let kept: Vec<bool> = reports.iter().map(|one| one["kept_up"] == true).collect();
+    assert!(kept[0], "{reports:#?}");
+    // It ends early only after two rates in a row that were not kept.
+    let is_last_of_all = asked.len() == rates.len() && kept.last() == Some(&false);
+    assert!(is_last_of_all || kept.ends_with(&[false, false]), "{asked:?}, {kept:?}");
     let last = reports.last().unwrap();
-    assert!(last["events_per_s"].as_f64().unwrap() < 99_000.0 && number(last, "late_at_end") > 0, "{last:#}");
-    assert_eq!(
-        (&reports[0]["kept_up"], &last["kept_up"]),
-        (&Value::from(true), &Value::from(false)),
-        "{last:#}"
-    );
+    assert!(number(last, "late_at_end") > 0, "{last:#}");
+    let got = last["events_per_s"].as_f64().unwrap();
+    assert!(got < 0.99 * last["rate_per_s"].as_f64().unwrap(), "{last:#}");
     let said = server.bench(&["load", "connect", "--rate", "5"]);
     assert_eq!(said.status.code(), Some(2), "{said:?}");
 }
