@@ -34,25 +34,30 @@ pub fn set_color(color: Color) {
     COLOUR.store(on, Ordering::Relaxed);
 }
 
+const RED: &str = "1;31";
+const GREEN: &str = "32";
+const YELLOW: &str = "33";
+const BOLD: &str = "1";
+
 fn paint(code: &str, text: &str) -> String {
     if COLOUR.load(Ordering::Relaxed) { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
 }
 
 pub fn red(text: &str) -> String {
-    paint("1;31", text)
+    paint(RED, text)
 }
 pub fn green(text: &str) -> String {
-    paint("32", text)
+    paint(GREEN, text)
 }
 pub fn bold(text: &str) -> String {
-    paint("1", text)
+    paint(BOLD, text)
 }
 
 /// A word of `plain`, `sealed`, `unknown` in its colour.
 pub fn seen(word: &str) -> String {
     match word {
-        "plain" => paint("33", word),
-        "sealed" => paint("32", word),
+        "plain" => paint(YELLOW, word),
+        "sealed" => paint(GREEN, word),
         _ => word.to_owned(),
     }
 }
@@ -96,12 +101,10 @@ fn laid_out(header: &[&str], rows: Vec<Vec<String>>) -> Table {
 fn cell(text: &str) -> Cell {
     let painted = text.strip_prefix("\x1b[").and_then(|rest| rest.strip_suffix("\x1b[0m")?.split_once('m'));
     match painted {
-        Some(("33", text)) => Cell::new(text).fg(comfy_table::Color::DarkYellow),
-        Some(("32", text)) => Cell::new(text).fg(comfy_table::Color::DarkGreen),
-        Some(("1", text)) => Cell::new(text).add_attribute(Attribute::Bold),
-        Some(("1;31", text)) => {
-            Cell::new(text).fg(comfy_table::Color::DarkRed).add_attribute(Attribute::Bold)
-        }
+        Some((YELLOW, text)) => Cell::new(text).fg(comfy_table::Color::DarkYellow),
+        Some((GREEN, text)) => Cell::new(text).fg(comfy_table::Color::DarkGreen),
+        Some((BOLD, text)) => Cell::new(text).add_attribute(Attribute::Bold),
+        Some((RED, text)) => Cell::new(text).fg(comfy_table::Color::DarkRed).add_attribute(Attribute::Bold),
         _ => Cell::new(text),
     }
 }
@@ -323,15 +326,19 @@ mod tests {
 
     #[test]
     fn a_coloured_cell_is_as_wide_as_its_word() {
-        let mut table = Table::new();
-        table.enforce_styling().load_preset(UNDER_THE_HEADER).set_header(["seen", "link"]);
-        for word in ["sealed", "\x1b[32msealed\x1b[0m", "\x1b[1;31mplain\x1b[0m"] {
-            table.add_row([cell(word), cell("x")]);
-        }
-        let text = table.to_string();
+        let words = [
+            "sealed",
+            "\x1b[32msealed\x1b[0m",
+            "\x1b[1;31mplain\x1b[0m",
+            "\x1b[33mplain\x1b[0m",
+            "\x1b[1mfail\x1b[0m",
+        ];
+        let rows = words.map(|word| vec![word.to_owned(), "x".to_owned()]).to_vec();
+        let mut table = laid_out(&["seen", "link"], rows);
+        let text = table.enforce_styling().to_string();
         let columns: Vec<usize> =
             text.lines().filter_map(|line| Some(columns_of(line.split_once('x')?.0))).collect();
-        assert_eq!(columns, [columns[0]; 3], "{text}");
+        assert_eq!(columns, [columns[0]; 5], "{text}");
         assert!(text.contains("\x1b["), "{text}");
     }
 

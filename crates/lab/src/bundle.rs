@@ -207,6 +207,16 @@ fn one_at_a_time(templates: &Path) -> Result<Flock<fs::File>, LabError> {
         match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
             Ok(lock) => return Ok(lock),
             Err((again, Errno::EWOULDBLOCK)) if began.elapsed() < TURN_MAX => file = again,
+            Err((_, Errno::EWOULDBLOCK)) => {
+                return Err(LabError::Taken {
+                    what: format!("{} is locked", path.display()),
+                    why: format!(
+                        "another process has been making a data directory for {} s",
+                        TURN_MAX.as_secs()
+                    ),
+                    next: "end that process, or wait for it; then the same command again".into(),
+                });
+            }
             Err((_, error)) => return Err(LabError::io(format!("lock {}", path.display()))(error.into())),
         }
         std::thread::sleep(TURN_POLL);

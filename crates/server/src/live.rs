@@ -100,9 +100,11 @@ impl LiveNode {
         let node = self.spec.name.clone();
         match self.life(is_refused) {
             Alive::No => NodeError::Down { node, why },
-            Alive::Yes => NodeError::Silent { node, why: format!("{why}; its process runs"), is_refused },
+            Alive::Yes => {
+                NodeError::Silent { node, why: format!("{why}; its process runs"), runs_unheard: is_refused }
+            }
             Alive::CannotTell(reason) => {
-                NodeError::Silent { node, why: format!("{why}; {reason}"), is_refused }
+                NodeError::Silent { node, why: format!("{why}; {reason}"), runs_unheard: false }
             }
         }
     }

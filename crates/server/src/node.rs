@@ -27,8 +27,8 @@ pub enum NodeError {
     Silent {
         node: NodeName,
         why: String,
-        /// Nothing listens where it should (`ECONNREFUSED`): it is on its way up or down. A frozen server still listens.
-        is_refused: bool,
+        /// Its process runs and nothing listens (`ECONNREFUSED`), as on its way up or down. A frozen server still listens.
+        runs_unheard: bool,
     },
     /// It answers, and does not let us in or does not do what we asked.
     #[error("{node} refused: {why}")]

@@ -173,7 +173,8 @@ impl PacketBuffer {
     }
 }
 
-/// The packet that begins these bytes, if it is whole and of one frame: its sequence number, its payload, and what follows it.
+/// The frame that begins these bytes, if it is whole: its sequence number, its payload, and what follows it. Nothing is copied, and a
+/// length beyond the bytes that are there is `None`.
 pub fn whole_packet(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let ([a, b, c, sequence], rest) = bytes.split_first_chunk::<HEADER_BYTES>()?;
     let (payload, rest) = rest.split_at_checked(u32::from_le_bytes([*a, *b, *c, 0]) as usize)?;
@@ -221,6 +222,20 @@ mod tests {
             assert_eq!(buffer.has_packet(), Ok(true));
             assert_eq!(buffer.next_packet().unwrap().unwrap().payload, b"hello");
             assert_eq!(buffer.unread_bytes(), 0);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_whole_packet_is_found_with_what_follows_and_a_cut_one_is_none(
+            payload in proptest::collection::vec(any::<u8>(), 0..300),
+            rest in proptest::collection::vec(any::<u8>(), 0..9),
+            cut in 0_usize..304,
+        ) {
+            let bytes = framed(&payload);
+            prop_assert_eq!(whole_packet(&bytes[..cut % bytes.len()]), None);
+            let with_rest = [&bytes[..], &rest].concat();
+            prop_assert_eq!(whole_packet(&with_rest), Some((0, &payload[..], &rest[..])));
         }
     }
 

@@ -117,16 +117,16 @@ fn impact(steps: &[Step], nodes: usize) -> Vec<String> {
     impact
 }
 
-/// What is not encrypted any more after this change.
+/// What is not encrypted after this change, whether or not it was before.
 fn cleartext_after(change: &Change) -> Vec<String> {
     let lost = [
-        (Noun::Galera, "writesets between the nodes, and IST, become cleartext"),
-        (Noun::Sst, "state snapshot transfers (SST) become cleartext"),
+        (Noun::Galera, "afterwards, writesets and IST between the nodes are cleartext"),
+        (Noun::Sst, "afterwards, state snapshot transfers (SST) are cleartext"),
         (
             Noun::Clients,
-            "the servers stop offering TLS: clients that require it are refused, the others use cleartext",
+            "afterwards, the servers offer no TLS: clients that require it cannot connect, all others use cleartext",
         ),
-        (Noun::RequireTls, "clients may connect in cleartext"),
+        (Noun::RequireTls, "afterwards, clients may connect in cleartext"),
     ];
     lost.into_iter().filter(|(noun, _)| change.has(*noun)).map(|(_, text)| text.to_owned()).collect()
 }

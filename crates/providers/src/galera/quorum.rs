@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn nobody_is_started_beside_a_node_of_which_nothing_is_known() {
         let silent = || {
-            Err(NodeError::Silent { node: "n2".into(), why: "no answer in 3 s".into(), is_refused: false })
+            Err(NodeError::Silent { node: "n2".into(), why: "no answer in 3 s".into(), runs_unheard: false })
         };
         let down = || Err(NodeError::Down { node: "n1".into(), why: "refused".into() });
         let views = vec![
@@ -219,7 +219,7 @@ mod tests {
         let check = |others: [Result<NodeView, NodeError>; 2], expected: bool| {
             let [two, three] = others;
             let silent =
-                Err(NodeError::Silent { node: "n1".into(), why: "frozen".into(), is_refused: false });
+                Err(NodeError::Silent { node: "n1".into(), why: "frozen".into(), runs_unheard: false });
             let views = vec![
                 (NodeName::from("n1"), silent),
                 (NodeName::from("n2"), two),

@@ -262,26 +262,28 @@ pub fn revive(world: &mut World<'_>) -> Result<(), StepError> {
         let mut unknown = Vec::new();
         let mut is_one_coming = false;
         for (name, view) in &views {
-            let Err(NodeError::Silent { is_refused, .. }) = view else {
+            let Err(NodeError::Silent { runs_unheard, .. }) = view else {
                 silent_since.remove(name);
                 continue;
             };
             let at = now(world);
             let since = *silent_since.entry(name.clone()).or_insert(at);
-            let may_come = *is_refused || starts.contains_key(name);
-            let receives = at - since > SILENT_MS_MAX && receives(world, name).is_some();
+            let silent_ms = at - since;
+            let gets_transfer = silent_ms > SILENT_MS_MAX && receives(world, name).is_some();
+            // Started by sealion, or by somebody a moment ago. Who is neither and is silent may be out of our reach for ever.
+            let may_come = *runs_unheard || starts.contains_key(name);
             let is_coming = may_come
-                && (at - since <= world.limits.sync_ms_max
-                    || receives && at - began <= world.limits.transfer_ms_max);
+                && (silent_ms <= world.limits.sync_ms_max
+                    || gets_transfer && at - began <= world.limits.transfer_ms_max);
             is_one_coming |= is_coming;
-            if at - since > SILENT_MS_MAX && !is_coming && !receives {
+            if silent_ms > SILENT_MS_MAX && !is_coming && !gets_transfer {
                 unknown.push(name.clone());
             }
             if is_coming && at - told > TOLD_MS {
                 told = at;
                 world.say(&format!(
-                    "{name} does not answer yet after {} s; it is on its way up",
-                    (at - since) / 1000
+                    "{name} has not answered for {} s; still waiting for it to start",
+                    silent_ms / 1000
                 ));
             }
         }

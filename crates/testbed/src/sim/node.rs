@@ -39,11 +39,9 @@ impl SimNode {
         let late_ms = self.shared.borrow().servers[self.index].answers_late_ms;
         self.shared.advance(ASKING_MS + late_ms);
         let node = || self.spec.name.clone();
-        let silent = |why: &str| NodeError::Silent {
-            node: node(),
-            why: why.into(),
-            is_refused: why.contains("(111)"),
-        };
+        let unheard =
+            |why: &str, runs_unheard| NodeError::Silent { node: node(), why: why.into(), runs_unheard };
+        let silent = |why: &str| unheard(why, false);
         if self.shared.borrow().servers[self.index].is_frozen() {
             self.shared.advance(SILENT_MS);
             return Err(silent("it did not answer in time; its process runs"));
@@ -56,7 +54,7 @@ impl SimNode {
         if !server.is_up() {
             let why = "Can't connect to local server (111)";
             return Err(match (&server.process, server.manager_is_silent) {
-                (Some(_), _) => silent("Can't connect to local server (111); its process runs"),
+                (Some(_), _) => unheard("Can't connect to local server (111); its process runs", true),
                 (None, true) => {
                     silent("Can't connect to local server (2); the service manager does not answer")
                 }

@@ -22,13 +22,13 @@ const SST_FAILED_S_MAX: u64 = 90;
 
 /// It ends by itself; the two others serve on, and are two.
 #[track_caller]
-fn is_locked_out(pig: &ManualNode<'_>) {
-    assert!(pig.ended(LOCKED_OUT_S.end).is_some(), "it keeps trying after {} s", LOCKED_OUT_S.end);
-    let log = pig.log();
+fn is_locked_out(manual: &ManualNode<'_>) {
+    assert!(manual.ended(LOCKED_OUT_S.end).is_some(), "it keeps trying after {} s", LOCKED_OUT_S.end);
+    let log = manual.log();
     assert!(log.contains("failed to reach primary view"), "{log}");
     assert!(!log.contains("Synchronized with group"), "it was a member\n{log}");
     for node in ["n1", "n2"] {
-        assert!(pig.lab.is_synced(node, 2), "{node} stays up, one of two");
+        assert!(manual.lab.is_synced(node, 2), "{node} stays up, one of two");
     }
 }
 
@@ -60,14 +60,14 @@ fn on_a_strict_cluster() {
     lab.reform("SSS");
     {
         // n3 stays out from case to case; the two others are the cluster.
-        let mut pig = ManualNode::stopped(&lab, "n3");
-        a_plain_node_into_a_strict_cluster_is_locked_out_after_40_s_and_the_members_stay_up(&mut pig);
-        a_dynamic_node_without_ssl_into_a_strict_cluster_is_locked_out(&mut pig);
-        a_leaf_of_an_unknown_ca_is_locked_out_and_the_members_say_why(&mut pig);
-        an_expired_leaf_is_locked_out(&mut pig, &ca);
-        a_missing_ca_file_a_mismatched_key_and_an_unreadable_key_end_the_server_at_once(&mut pig);
-        lab.now("with its own files the guinea pig is let in: it was locked out for nothing else");
-        pig.rejoin();
+        let mut manual = ManualNode::stopped(&lab, "n3");
+        a_plain_node_into_a_strict_cluster_is_locked_out_after_40_s_and_the_members_stay_up(&mut manual);
+        a_dynamic_node_without_ssl_into_a_strict_cluster_is_locked_out(&mut manual);
+        a_leaf_of_an_unknown_ca_is_locked_out_and_the_members_say_why(&mut manual);
+        an_expired_leaf_is_locked_out(&mut manual, &ca);
+        a_missing_ca_file_a_mismatched_key_and_an_unreadable_key_end_the_server_at_once(&mut manual);
+        lab.now("with its own files the node is let in: it was locked out for nothing else");
+        manual.rejoin();
         assert_eq!(lab.letters(), "SSS");
     }
     an_empty_node_joins_by_sst_and_fails_when_only_one_side_has_tls(&lab);
@@ -75,99 +75,101 @@ fn on_a_strict_cluster() {
 }
 
 fn a_plain_node_into_a_strict_cluster_is_locked_out_after_40_s_and_the_members_stay_up(
-    pig: &mut ManualNode<'_>,
+    manual: &mut ManualNode<'_>,
 ) {
-    pig.lab.now("a plain node into a strict cluster");
-    let marks = Marks::now(pig.lab);
-    pig.options(|options| options.remove_prefix("socket."));
+    manual.lab.now("a plain node into a strict cluster");
+    let marks = Marks::now(manual.lab);
+    manual.options(|options| options.remove_prefix("socket."));
     let began = Instant::now();
-    pig.start();
-    is_locked_out(pig);
+    manual.start();
+    is_locked_out(manual);
     let took_s = began.elapsed().as_secs();
     assert!(LOCKED_OUT_S.contains(&took_s), "after {took_s} s");
-    marks.a_member_says(pig.lab, "unexpected eof while reading");
-    pig.put_back();
+    marks.a_member_says(manual.lab, "unexpected eof while reading");
+    manual.put_back();
 }
 
-fn a_dynamic_node_without_ssl_into_a_strict_cluster_is_locked_out(pig: &mut ManualNode<'_>) {
-    pig.lab.now("socket.dynamic without socket.ssl into a strict cluster");
-    let marks = Marks::now(pig.lab);
-    pig.options(|options| {
+fn a_dynamic_node_without_ssl_into_a_strict_cluster_is_locked_out(manual: &mut ManualNode<'_>) {
+    manual.lab.now("socket.dynamic without socket.ssl into a strict cluster");
+    let marks = Marks::now(manual.lab);
+    manual.options(|options| {
         options.remove_prefix("socket.");
         options.set("socket.dynamic", "YES");
         options.set(IMPATIENT.0, IMPATIENT.1);
     });
-    pig.start();
-    is_locked_out(pig);
-    marks.a_member_says(pig.lab, "unexpected eof while reading");
-    pig.put_back();
+    manual.start();
+    is_locked_out(manual);
+    marks.a_member_says(manual.lab, "unexpected eof while reading");
+    manual.put_back();
 }
 
-fn a_leaf_of_an_unknown_ca_is_locked_out_and_the_members_say_why(pig: &mut ManualNode<'_>) {
-    let lab = pig.lab;
+fn a_leaf_of_an_unknown_ca_is_locked_out_and_the_members_say_why(manual: &mut ManualNode<'_>) {
+    let lab = manual.lab;
     let foreign = a_ca("another CA");
     lab.now("a leaf of an unknown CA");
     let marks = Marks::now(lab);
     place_leaf(&lab.tls_dir("n3"), &foreign, None);
-    pig.options(|options| options.set(IMPATIENT.0, IMPATIENT.1));
-    pig.start();
-    is_locked_out(pig);
-    assert!(pig.log().contains("tlsv1 alert unknown ca"), "{}", pig.log());
+    manual.options(|options| options.set(IMPATIENT.0, IMPATIENT.1));
+    manual.start();
+    is_locked_out(manual);
+    assert!(manual.log().contains("tlsv1 alert unknown ca"), "{}", manual.log());
     marks.a_member_says(lab, "certificate verify failed: unable to get local issuer certificate");
-    pig.put_back();
+    manual.put_back();
 
     lab.now("a leaf of an unknown CA, with that CA's file");
     let marks = Marks::now(lab);
     place_leaf(&lab.tls_dir("n3"), &foreign, None);
     place_ca(&lab.tls_dir("n3"), &foreign);
-    pig.options(|options| options.set(IMPATIENT.0, IMPATIENT.1));
-    pig.start();
-    is_locked_out(pig);
+    manual.options(|options| options.set(IMPATIENT.0, IMPATIENT.1));
+    manual.start();
+    is_locked_out(manual);
     // The joiner dials, and so judges first.
-    let log = pig.log();
+    let log = manual.log();
     assert!(log.contains("self-signed certificate in certificate chain"), "{log}");
     assert!(!log.contains("alert unknown ca"), "{log}");
     marks.a_member_says(lab, "tlsv1 alert unknown ca");
-    pig.put_back();
+    manual.put_back();
 }
 
-fn an_expired_leaf_is_locked_out(pig: &mut ManualNode<'_>, ca: &Ca) {
-    let lab = pig.lab;
+fn an_expired_leaf_is_locked_out(manual: &mut ManualNode<'_>, ca: &Ca) {
+    let lab = manual.lab;
     lab.now("an expired leaf");
     let marks = Marks::now(lab);
     place_leaf(&lab.tls_dir("n3"), ca, Some(now_unix() - 3600));
-    pig.options(|options| options.set(IMPATIENT.0, IMPATIENT.1));
-    pig.start();
-    is_locked_out(pig);
-    assert!(pig.log().contains("alert certificate expired"), "{}", pig.log());
+    manual.options(|options| options.set(IMPATIENT.0, IMPATIENT.1));
+    manual.start();
+    is_locked_out(manual);
+    assert!(manual.log().contains("alert certificate expired"), "{}", manual.log());
     marks.a_member_says(lab, "certificate verify failed: certificate has expired");
-    pig.put_back();
+    manual.put_back();
 }
 
-fn a_missing_ca_file_a_mismatched_key_and_an_unreadable_key_end_the_server_at_once(pig: &mut ManualNode<'_>) {
-    let lab = pig.lab;
+fn a_missing_ca_file_a_mismatched_key_and_an_unreadable_key_end_the_server_at_once(
+    manual: &mut ManualNode<'_>,
+) {
+    let lab = manual.lab;
     let mut check = |what: &str, spoil: &dyn Fn(&ManualNode<'_>), says: &str| {
         lab.now(what);
-        spoil(pig);
-        pig.start();
+        spoil(manual);
+        manual.start();
         assert!(
-            pig.ended(AT_ONCE_S_MAX).is_some(),
+            manual.ended(AT_ONCE_S_MAX).is_some(),
             "{what}: it does not end within {AT_ONCE_S_MAX} s\n{}",
-            pig.log()
+            manual.log()
         );
-        assert!(pig.log().contains(says), "{what}: {}", pig.log());
+        assert!(manual.log().contains(says), "{what}: {}", manual.log());
         assert!(lab.is_synced("n1", 2) && lab.is_synced("n2", 2), "{what}: the others stay up");
-        pig.put_back();
+        manual.put_back();
     };
-    let remove = |pig: &ManualNode<'_>| std::fs::remove_file(pig.tls_file("ca.pem")).expect("there");
+    let remove = |manual: &ManualNode<'_>| std::fs::remove_file(manual.tls_file("ca.pem")).expect("there");
     check("a missing CA file", &remove, "No such file or directory");
-    let swap = |pig: &ManualNode<'_>| {
+    let swap = |manual: &ManualNode<'_>| {
         let other = std::fs::read(lab.tls_dir("n1").join("node-key.pem")).expect("there");
-        std::fs::write(pig.tls_file("node-key.pem"), other).expect("writable");
+        std::fs::write(manual.tls_file("node-key.pem"), other).expect("writable");
     };
     check("a mismatched key", &swap, "key values mismatch");
-    let close = |pig: &ManualNode<'_>| {
-        std::fs::set_permissions(pig.tls_file("node-key.pem"), std::fs::Permissions::from_mode(0o000))
+    let close = |manual: &ManualNode<'_>| {
+        std::fs::set_permissions(manual.tls_file("node-key.pem"), std::fs::Permissions::from_mode(0o000))
             .expect("ours");
     };
     check("an unreadable key", &close, "Permission denied");

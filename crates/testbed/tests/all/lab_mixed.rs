@@ -138,22 +138,22 @@ fn the_last_file_that_sets_the_string_replaces_it_whole(lab: &RealLab) {
 
 fn a_strict_node_into_a_plain_cluster_is_locked_out_and_comes_back_as_dynamic(lab: &RealLab) {
     lab.now("a strict node into a plain cluster");
-    let pig = ManualNode::stopped(lab, "n3");
+    let manual = ManualNode::stopped(lab, "n3");
     lab.set_letter("n3", 'S');
-    pig.options(|options| options.set("pc.wait_prim_timeout", "PT8S"));
-    pig.start();
-    assert!(pig.ended(LOCKED_OUT_S_MAX).is_some(), "it keeps trying");
-    let log = pig.log();
+    manual.options(|options| options.set("pc.wait_prim_timeout", "PT8S"));
+    manual.start();
+    assert!(manual.ended(LOCKED_OUT_S_MAX).is_some(), "it keeps trying");
+    let log = manual.log();
     assert!(log.contains("failed to reach primary view"), "{log}");
     assert!(!log.contains("Synchronized with group"), "it was a member\n{log}");
     assert!(lab.is_synced("n1", 2) && lab.is_synced("n2", 2), "the others stay up");
 
     lab.now("it comes back as dynamic");
-    pig.options(|options| {
+    manual.options(|options| {
         options.set("socket.dynamic", "YES");
         options.remove("pc.wait_prim_timeout");
     });
-    pig.start();
+    manual.start();
     lab.is_member_again("n3");
     assert_eq!(lab.letters(), "PPD");
 }
@@ -339,21 +339,21 @@ fn a_donor_died(lab: &RealLab, joiner: &ManualNode<'_>) -> &'static str {
 
 fn key_paths_with_ssl_no_crash_joiner_and_donor(lab: &RealLab) {
     lab.now("key paths with ssl=NO");
-    let pig = ManualNode::stopped(lab, "n3");
+    let manual = ManualNode::stopped(lab, "n3");
     lab.set_letter("n3", 'X');
     lab.miss("n3");
-    a_donor_died(lab, &pig);
-    let how = pig.ended(CRASHED_S_MAX).unwrap_or_else(|| panic!("the joiner lives\n{}", pig.log()));
+    a_donor_died(lab, &manual);
+    let how = manual.ended(CRASHED_S_MAX).unwrap_or_else(|| panic!("the joiner lives\n{}", manual.log()));
     assert!(how.contains("signal: 11"), "the joiner crashed, too: {how}");
 }
 
 fn a_plain_donor_dies_when_a_joiner_asks_for_ssl_ist(lab: &RealLab) {
     lab.now("a strict joiner asks a plain donor");
     lab.set_option("n3", "galera", "wsrep-sst-donor", Some("n1"));
-    let pig = ManualNode::stopped(lab, "n3");
+    let manual = ManualNode::stopped(lab, "n3");
     lab.set_letter("n3", 'S');
     lab.miss("n3");
-    assert_eq!(a_donor_died(lab, &pig), "n1");
-    assert!(pig.ended(CRASHED_S_MAX).is_some(), "the joiner aborts\n{}", pig.log());
-    assert!(!pig.log().contains("Synchronized with group"), "{}", pig.log());
+    assert_eq!(a_donor_died(lab, &manual), "n1");
+    assert!(manual.ended(CRASHED_S_MAX).is_some(), "the joiner aborts\n{}", manual.log());
+    assert!(!manual.log().contains("Synchronized with group"), "{}", manual.log());
 }

@@ -473,6 +473,23 @@ fn what_was_set_live_and_would_be_lost_is_refused_or_told() {
     assert!(!told.contains("wsrep_desync"), "{told}");
 }
 
+#[test]
+fn what_is_cleartext_after_a_disable_is_told_and_only_that() {
+    let rig = Rig::new(7, 3);
+    rig.must(&change(Verb::Enable));
+    let told = |change: &Change| rig.plan(change).expect("a plan").impact.join("\n");
+    let all = told(&Change::new(Verb::Disable, [Noun::Galera, Noun::Sst, Noun::Clients]));
+    for part in ["writesets and IST", "(SST) are cleartext", "the servers offer no TLS"] {
+        assert!(all.contains(part), "{part}: {all}");
+    }
+    let clients = told(&Change::new(Verb::Disable, [Noun::RequireTls]));
+    assert!(
+        clients.contains("clients may connect in cleartext") && !clients.contains("writesets"),
+        "{clients}"
+    );
+    assert!(!told(&change(Verb::Rotate)).contains("cleartext"));
+}
+
 fn append(rig: &Rig, index: usize, line: &str) {
     let mut world = rig.shared.borrow_mut();
     let text = world.servers[index].disk.text(GALERA_FILE).expect("there");

@@ -248,7 +248,10 @@ fn a_server_that_is_long_on_its_way_up_is_waited_for_whoever_started_it() {
         let end = rig.resume(None);
         assert!(end.is_complete(), "{end:?}");
         let said = shared.borrow().said.join("\n");
-        assert!(said.contains("n1 does not answer yet after") && said.contains("on its way up"), "{said}");
+        assert!(
+            said.contains("n1 has not answered for") && said.contains("waiting for it to start"),
+            "{said}"
+        );
         is_sound(&rig);
     }
 }

@@ -206,8 +206,8 @@ fn rates_rise_until_the_server_keeps_up_no_more() {
     assert!(is_last_of_all || kept.ends_with(&[false, false]), "{asked:?}, {kept:?}");
     let last = reports.last().unwrap();
     assert!(number(last, "late_at_end") > 0, "{last:#}");
-    let got = last["events_per_s"].as_f64().unwrap();
-    assert!(got < 0.99 * last["rate_per_s"].as_f64().unwrap(), "{last:#}");
+    // Of those that came: how many come is chance.
+    assert!(last["events"].as_f64().unwrap() < 0.99 * last["due"].as_f64().unwrap(), "{last:#}");
     let said = server.bench(&["load", "connect", "--rate", "5"]);
     assert_eq!(said.status.code(), Some(2), "{said:?}");
 }
