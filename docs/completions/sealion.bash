@@ -19,6 +19,9 @@ _sealion() {
             sealion,abandon)
                 cmd="sealion__subcmd__abandon"
                 ;;
+            sealion,agent)
+                cmd="sealion__subcmd__agent"
+                ;;
             sealion,apply)
                 cmd="sealion__subcmd__apply"
                 ;;
@@ -168,6 +171,9 @@ _sealion() {
                 ;;
             sealion__subcmd__help,abandon)
                 cmd="sealion__subcmd__help__subcmd__abandon"
+                ;;
+            sealion__subcmd__help,agent)
+                cmd="sealion__subcmd__help__subcmd__agent"
                 ;;
             sealion__subcmd__help,apply)
                 cmd="sealion__subcmd__help__subcmd__apply"
@@ -437,7 +443,7 @@ _sealion() {
 
     case "${cmd}" in
         sealion)
-            opts="-v -h -V --inventory --format --color --verbose --help --version demo scan prove status plan apply enable disable rotate resume undo abandon bench lab report config explain completions man help"
+            opts="-v -h -V --inventory --format --color --verbose --help --version demo scan prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -479,6 +485,32 @@ _sealion() {
                     ;;
                 --inventory)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__agent)
+            opts="-v -h --read --write --inventory --format --color --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -2313,7 +2345,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__help)
-            opts="demo scan prove status plan apply enable disable rotate resume undo abandon bench lab report config explain completions man help"
+            opts="demo scan prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2327,6 +2359,20 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__help__subcmd__abandon)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__help__subcmd__agent)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

@@ -502,7 +502,7 @@ fn pids_behind(targets: &[ConnectOptions]) -> Vec<i32> {
             {
                 cpu::listeners_of(*port)
             }
-            Endpoint::Tcp { .. } => vec![],
+            Endpoint::Tcp { .. } | Endpoint::Via(_) => vec![],
             Endpoint::Unix { path } => cpu::listeners_at(path),
         };
         for pid in pids {

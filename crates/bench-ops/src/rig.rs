@@ -320,7 +320,7 @@ impl Lab {
             Endpoint::Tcp { port, .. } => {
                 Some(moved(target.clone(), SocketAddr::new(vpn.way.server_ip, *port)))
             }
-            Endpoint::Unix { .. } => None,
+            Endpoint::Unix { .. } | Endpoint::Via(_) => None,
         };
         let targets = direct.targets.iter().take(1).filter_map(there).collect();
         Ok(Reached { targets, beside_pids, way: Some(Arc::clone(&vpn.way)), ..direct })

@@ -12,6 +12,7 @@
 #![warn(clippy::indexing_slicing)]
 
 pub mod canary;
+mod control;
 pub mod conversations;
 pub mod file;
 mod filter;
@@ -36,6 +37,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 pub use canary::Canary;
+pub use control::{send_control, start_with_control};
 pub use flow::{Direction, Evidence, Flow, FlowTable};
 
 use ring::Ring;

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use change::{Command, Machine};
-use host::{Local, ReadHost, WriteHost};
+use host::{Local, ReadHost, SharedHost};
 use model::{Clock, Look, SystemClock};
 use serde::{Deserialize, Serialize};
 use server::WriteNode;
@@ -39,12 +39,12 @@ pub trait ClusterAccess {
     fn has_ended(&self, process: &OperatorProcess) -> bool;
     /// The nodes' hosts for a thread that renews leases while a step takes long, as [`Self::nodes`] has them. `None`: there is no
     /// thread, and leases are renewed between records.
-    fn thread_hosts(&self) -> Option<Vec<Box<dyn WriteHost + Send>>>;
+    fn thread_hosts(&self) -> Option<Vec<SharedHost>>;
     /// The driver is about to carry out a command; `say` is for people.
     fn at(&self, machine: &Machine, command: &Command, say: &mut dyn FnMut(String));
 }
 
-/// The nodes' files are on this machine.
+/// The nodes' files are on this machine, or on those that agents reach.
 impl ClusterAccess for Cluster {
     fn cluster_name(&self) -> &str {
         &self.name
@@ -92,8 +92,8 @@ impl ClusterAccess for Cluster {
             .is_ok_and(|facts| facts.is_none_or(|facts| facts.start_ticks != process.start_ticks))
     }
 
-    fn thread_hosts(&self) -> Option<Vec<Box<dyn WriteHost + Send>>> {
-        Some(self.nodes.iter().map(|_| Box::new(Local) as Box<dyn WriteHost + Send>).collect())
+    fn thread_hosts(&self) -> Option<Vec<SharedHost>> {
+        Some(self.nodes.iter().map(|node| self.machine_of(node).shared_host()).collect())
     }
 
     fn at(&self, machine: &Machine, command: &Command, say: &mut dyn FnMut(String)) {

@@ -10,7 +10,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use host::{HostLock, ReadHost, WriteHost};
+use host::{HostLock, ReadHost, SharedHost, WriteHost};
 use model::{Clock, NodeName, SystemClock};
 use serde::{Deserialize, Serialize};
 use server::WriteNode;
@@ -172,7 +172,7 @@ impl<'a> Lease<'a> {
     fn renew_from_now_on(&mut self) {
         let Some(mut hosts) = self.access.thread_hosts() else { return };
         let ours = |at: usize| self.nodes.iter().find(|(place, _)| *place == at);
-        let hosts: Vec<(Box<dyn WriteHost + Send>, PathBuf)> = hosts
+        let hosts: Vec<(SharedHost, PathBuf)> = hosts
             .drain(..)
             .enumerate()
             .filter_map(|(at, host)| Some((host, ours(at)?.1.spec().state_dir.clone())))

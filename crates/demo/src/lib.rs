@@ -374,7 +374,7 @@ fn come_back_by_ist(up: &Up, node: &str) -> Result<(), OpsError> {
 
 fn running(up: &Up) -> Result<usize, OpsError> {
     let spec = up.cluster.nodes.first().ok_or_else(|| OpsError::internal("the lab has no node", ""))?;
-    let mut node = server::LiveNode::new(spec.clone(), up.cluster.login_at(spec));
+    let mut node = up.cluster.live_node(spec);
     let view =
         server::ReadNode::view(&mut node).map_err(|error| OpsError::internal("n1 does not answer", error))?;
     Ok(view.cluster_size())

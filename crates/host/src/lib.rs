@@ -1,22 +1,27 @@
-//! A machine: files, processes, services. Local now; ssh takes the same two traits. It knows no MySQL.
+//! A machine, here or elsewhere: files, processes, services, captures. It knows no MySQL.
 //!
-//! Reading and writing are two traits, so that a look can be handed a host that it cannot change.
+//! Reading and writing are two traits, so that a look can be handed a host that it cannot change. [`Local`] does it; [`Remote`] asks
+//! the same program at the other end of the user's own ssh, where [`Local`] does it.
 
 mod local;
 pub mod ports;
+pub mod remote;
 
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 pub use local::Local;
+pub use remote::{Remote, SharedHost, SshTarget};
 
 #[derive(Debug, Error)]
 pub enum HostError {
     #[error("{what} {}: {source}", path.display())]
-    File { what: &'static str, path: PathBuf, source: io::Error },
+    File { what: Cow<'static, str>, path: PathBuf, source: io::Error },
     /// `code`: what it ended with by itself, not 0. `None`: it could not be run, or not to its end.
     #[error("`{command}` {how}{}", if said.is_empty() { String::new() } else { format!(": {said}") })]
     Command { command: String, how: String, said: String, code: Option<i32> },
@@ -25,10 +30,13 @@ pub enum HostError {
     Changed { path: PathBuf },
     #[error("{what}: {why}")]
     Process { what: String, why: String },
+    /// Neither done nor not done: nobody can say until the machine is looked at again.
+    #[error("{host} cannot be reached, or did not answer, so what became of it is not known: {why}")]
+    Lost { host: String, why: String },
 }
 
 /// What `stat` says of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileFacts {
     pub uid: u32,
     pub gid: u32,
@@ -42,7 +50,7 @@ pub struct FileFacts {
 }
 
 /// What the kernel says of a process.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessFacts {
     pub pid: i32,
     pub uid: u32,
@@ -53,7 +61,8 @@ pub struct ProcessFacts {
 }
 
 /// How a service is started and stopped.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Service {
     Systemd {
         unit: String,
@@ -82,9 +91,22 @@ impl Service {
     }
 }
 
+/// What the manager of a service says of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ServiceState {
+    /// It runs, or is on its way up or down.
+    Runs,
+    Stopped,
+    /// Nobody can say, with the reason.
+    CannotTell(String),
+}
+
 pub trait ReadHost {
     /// `None` when there is no such file.
     fn read(&self, path: &Path, bytes_max: u64) -> Result<Option<Vec<u8>>, HostError>;
+    /// The last bytes of a file, `bytes_max` of them at most. `None` when there is no such file.
+    fn read_end(&self, path: &Path, bytes_max: u64) -> Result<Option<Vec<u8>>, HostError>;
     fn facts(&self, path: &Path) -> Result<Option<FileFacts>, HostError>;
     /// Sorted by name.
     fn list(&self, dir: &Path) -> Result<Vec<PathBuf>, HostError>;
@@ -99,10 +121,12 @@ pub trait ReadHost {
     fn free_bytes(&self, path: &Path) -> Result<u64, HostError>;
     /// Whether the file system of `path` takes writes from us.
     fn writable(&self, dir: &Path) -> bool;
+    /// Asks its manager, for `limit` at most. It is only asked: of [`Service::Commands`] this runs `alive`.
+    fn service_state(&self, service: &Service, limit: Duration) -> ServiceState;
 }
 
 /// A lock on a host; let go when this value is dropped, or when the process that holds it ends.
-pub trait HostLock {}
+pub trait HostLock: Send {}
 
 pub trait WriteHost: ReadHost {
     /// Temp file beside it, mode before content, fsync, rename, fsync of the directory. Old owner, mode and extended attributes

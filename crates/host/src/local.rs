@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions, Permissions};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
@@ -18,7 +18,7 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::{AccessFlags, Gid, Pid, Uid, access, chown};
 use rustix::fs::{CWD, RenameFlags, XattrFlags, getxattr, listxattr, renameat_with, setxattr};
 
-use crate::{FileFacts, HostError, HostLock, ProcessFacts, ReadHost, WriteHost};
+use crate::{FileFacts, HostError, HostLock, ProcessFacts, ReadHost, Service, ServiceState, WriteHost};
 
 /// Of what a command prints, this much is kept for an error text.
 const SAID_BYTES_MAX: usize = 2000;
@@ -35,7 +35,7 @@ pub struct Local;
 
 fn fail(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> HostError {
     let path = path.to_owned();
-    move |source| HostError::File { what, path, source }
+    move |source| HostError::File { what: what.into(), path, source }
 }
 
 /// `NotFound` is an answer, not an error.
@@ -54,8 +54,23 @@ impl ReadHost for Local {
         file.take(bytes_max + 1).read_to_end(&mut bytes).map_err(fail("cannot read", path))?;
         if bytes.len() as u64 > bytes_max {
             let source = io::Error::other(format!("it is larger than {bytes_max} bytes"));
-            return Err(HostError::File { what: "will not read", path: path.to_owned(), source });
+            return Err(HostError::File { what: "will not read".into(), path: path.to_owned(), source });
         }
+        Ok(Some(bytes))
+    }
+
+    fn read_end(&self, path: &Path, bytes_max: u64) -> Result<Option<Vec<u8>>, HostError> {
+        let Some(mut file) = maybe(File::open(path)).map_err(fail("cannot read", path))? else {
+            return Ok(None);
+        };
+        let mut bytes = Vec::new();
+        let read = (|| {
+            let length = file.metadata()?.len();
+            file.seek(SeekFrom::Start(length.saturating_sub(bytes_max)))?;
+            // It may have grown since.
+            file.take(bytes_max).read_to_end(&mut bytes)
+        })();
+        read.map_err(fail("cannot read", path))?;
         Ok(Some(bytes))
     }
 
@@ -116,6 +131,30 @@ impl ReadHost for Local {
 
     fn writable(&self, dir: &Path) -> bool {
         access(dir, AccessFlags::W_OK | AccessFlags::X_OK).is_ok()
+    }
+
+    fn service_state(&self, service: &Service, limit: Duration) -> ServiceState {
+        match service {
+            // Source: systemctl(1): ActiveState is active, activating, reloading, deactivating, inactive or failed.
+            Service::Systemd { unit } => {
+                let words = ["systemctl", "show", "-p", "ActiveState", "--value", unit].map(str::to_owned);
+                match self.run(&words, limit).as_deref().map(str::trim) {
+                    Ok("active" | "activating" | "reloading" | "deactivating") => ServiceState::Runs,
+                    Ok("inactive" | "failed") => ServiceState::Stopped,
+                    Ok(other) => ServiceState::CannotTell(format!("systemd says \"{other}\" of {unit}")),
+                    Err(error) => ServiceState::CannotTell(error.to_string()),
+                }
+            }
+            Service::Commands { alive: Some(alive), .. } => match self.run(alive, limit) {
+                Ok(_) => ServiceState::Runs,
+                // pgrep says 1, systemctl is-active 3.
+                Err(HostError::Command { code: Some(1 | 3), .. }) => ServiceState::Stopped,
+                Err(error) => ServiceState::CannotTell(error.to_string()),
+            },
+            Service::Commands { alive: None, .. } => {
+                ServiceState::CannotTell("the inventory has no `alive` command for it".into())
+            }
+        }
     }
 }
 

@@ -38,6 +38,8 @@ pub(crate) struct Socket {
     /// Nothing has come since this end spoke.
     has_spoken: bool,
     given_up: Option<Arc<AtomicBool>>,
+    /// Own end and peer where somebody else has connected for us.
+    far_ends: (Option<SocketAddr>, Option<SocketAddr>),
 }
 
 /// What went over a connection, below TLS: handshakes and records count, headers of IP and TCP do not.
@@ -67,6 +69,11 @@ impl Socket {
     ) -> io::Result<Self> {
         let mut socket = match endpoint {
             Endpoint::Unix { path } => Self::of(unix(path, deadline, given_up.as_deref())?, 0, deadline),
+            Endpoint::Via(via) => {
+                let dialled = via.0.dial(remaining(deadline)?)?;
+                let far_ends = (dialled.local, dialled.peer);
+                Self { far_ends, ..Self::of(dialled.fd, 1, deadline) }
+            }
             Endpoint::Tcp { host, port, bind } => {
                 let mut last =
                     io::Error::new(io::ErrorKind::NotFound, "the name has no address of this kind");
@@ -105,6 +112,7 @@ impl Socket {
             traffic: Traffic { round_trips, ..Traffic::default() },
             has_spoken: true,
             given_up: None,
+            far_ends: (None, None),
         }
     }
 
@@ -139,12 +147,12 @@ impl Socket {
 
     /// Of TCP.
     pub(crate) fn local_addr(&self) -> Option<SocketAddr> {
-        getsockname(&self.fd).ok()?.try_into().ok()
+        self.far_ends.0.or_else(|| getsockname(&self.fd).ok()?.try_into().ok())
     }
 
     /// Of TCP.
     pub(crate) fn peer_addr(&self) -> Option<SocketAddr> {
-        getpeername(&self.fd).ok()??.try_into().ok()
+        self.far_ends.1.or_else(|| getpeername(&self.fd).ok()??.try_into().ok())
     }
 
     /// Has the peer sent something that nobody has read?
@@ -265,6 +273,7 @@ pub fn queue(endpoint: &Endpoint, timeout: Duration) -> io::Result<OwnedFd> {
             let address = address.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
             Ok(tcp(address, *bind, timeout, None)?.into())
         }
+        Endpoint::Via(via) => Ok(via.0.dial(timeout)?.fd),
     }
 }
 

@@ -21,8 +21,11 @@ mod tls_rustls;
 pub use client::{Client, ConnectTimings, Connector, Done, Echoed, Prepared, Session};
 pub use dial::{Traffic, is_greeted, queue};
 pub use error::{NetError, TlsFault};
-pub use options::{ConnectOptions, Endpoint, Resumes, SslMode, TlsLibrary, TlsOptions, TlsVersion};
-pub use probe::{Outcome, TlsProbe, tls_probe};
+pub use options::{
+    ConnectOptions, Dial, Dialled, Endpoint, PemSet, Resumes, SslMode, TlsLibrary, TlsOptions, TlsVersion,
+    Via,
+};
+pub use probe::{Outcome, TlsProbe, tls_probe, tls_probe_at};
 pub use resolve::resolve;
 pub use rows::{RowRef, Rows};
 pub use secrecy::{ExposeSecret, SecretString};

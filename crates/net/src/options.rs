@@ -1,8 +1,10 @@
 //! What a connection should be like, in the words of the servers' own clients.
 
 use std::fmt;
-use std::net::IpAddr;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::ops::RangeInclusive;
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -10,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use openssl::ssl::SslVersion;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 
 /// Where a server listens.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -24,6 +26,46 @@ pub enum Endpoint {
     Unix {
         path: PathBuf,
     },
+    /// Reached through somebody who connects for us, from another machine.
+    Via(Via),
+}
+
+/// Connects on another machine, and hands in the near end.
+pub trait Dial: fmt::Debug + Send + Sync {
+    /// # Errors
+    /// As connect(2) there.
+    fn dial(&self, timeout: Duration) -> io::Result<Dialled>;
+    /// For people: where from, and where to.
+    fn shown(&self) -> String;
+    /// The host that is dialled there; `None` for a unix socket.
+    fn host(&self) -> Option<&str>;
+}
+
+/// A connection that somebody else has made.
+#[derive(Debug)]
+pub struct Dialled {
+    pub fd: OwnedFd,
+    /// Its ends where it was made, of TCP.
+    pub local: Option<SocketAddr>,
+    pub peer: Option<SocketAddr>,
+}
+
+/// Two are the same when they are shown so.
+#[derive(Debug, Clone)]
+pub struct Via(pub Arc<dyn Dial>);
+
+impl PartialEq for Via {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.shown() == other.0.shown()
+    }
+}
+
+impl Eq for Via {}
+
+impl std::hash::Hash for Via {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.0.shown().hash(state);
+    }
 }
 
 impl Endpoint {
@@ -35,11 +77,25 @@ impl Endpoint {
         Self::Unix { path: path.into() }
     }
 
+    pub fn via(dial: Arc<dyn Dial>) -> Self {
+        Self::Via(Via(dial))
+    }
+
     /// The name a certificate is checked against; over a socket it is `localhost`, as for the servers' clients.
     pub(crate) fn verified_name(&self) -> &str {
         match self {
             Self::Tcp { host, .. } => host,
             Self::Unix { .. } => "localhost",
+            Self::Via(via) => via.0.host().unwrap_or("localhost"),
+        }
+    }
+
+    /// At its last end it is a unix socket: nothing passes a network there.
+    pub fn is_unix_socket(&self) -> bool {
+        match self {
+            Self::Tcp { .. } => false,
+            Self::Unix { .. } => true,
+            Self::Via(via) => via.0.host().is_none(),
         }
     }
 }
@@ -50,6 +106,7 @@ impl fmt::Display for Endpoint {
             Self::Tcp { host, port, .. } if host.contains(':') => write!(f, "[{host}]:{port}"),
             Self::Tcp { host, port, .. } => write!(f, "{host}:{port}"),
             Self::Unix { path } => write!(f, "{}", path.display()),
+            Self::Via(via) => f.write_str(&via.0.shown()),
         }
     }
 }
@@ -188,6 +245,8 @@ pub struct TlsOptions {
     pub mode: SslMode,
     /// PEM file of the CAs to trust; the system's are never used, as in MySQL's client.
     pub ca: Option<PathBuf>,
+    /// The same three in memory, in place of files: of a machine elsewhere.
+    pub pem: Option<Arc<PemSet>>,
     /// PEM file of what that CA has revoked. Where it is given, a certificate of a CA without a list is refused.
     pub crl: Option<PathBuf>,
     /// PEM file of the client's certificate, with intermediates if any.
@@ -216,6 +275,28 @@ pub struct TlsOptions {
     pub read_ahead: bool,
     /// rustls takes TLS 1.2 and 1.3, no CRL, and of suites and groups those that it has.
     pub library: TlsLibrary,
+}
+
+/// A CA, and a certificate with its key. With OpenSSL.
+pub struct PemSet {
+    pub ca: Vec<u8>,
+    pub cert: Vec<u8>,
+    pub key: SecretString,
+}
+
+impl PartialEq for PemSet {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.ca, &self.cert, self.key.expose_secret())
+            == (&other.ca, &other.cert, other.key.expose_secret())
+    }
+}
+
+impl Eq for PemSet {}
+
+impl fmt::Debug for PemSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PemSet")
+    }
 }
 
 impl TlsOptions {
@@ -277,9 +358,10 @@ impl ConnectOptions {
 
     /// Over a unix socket nothing leaves the machine: TLS only where it is required.
     pub fn may_use_tls(&self) -> bool {
-        match self.endpoint {
-            Endpoint::Tcp { .. } => self.tls.mode != SslMode::Disabled,
-            Endpoint::Unix { .. } => self.tls.mode.requires_tls(),
+        if self.endpoint.is_unix_socket() {
+            self.tls.mode.requires_tls()
+        } else {
+            self.tls.mode != SslMode::Disabled
         }
     }
 

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use openssl::ssl::{ErrorCode, SslStream};
 
-use crate::dial::{self, Socket};
+use crate::dial::Socket;
 use crate::error::{Doing, NetError, ssl_error_text};
-use crate::options::TlsOptions;
+use crate::options::{Endpoint, TlsOptions};
 use crate::tls;
 use crate::tls_info::TlsInfo;
 
@@ -46,14 +46,24 @@ pub fn tls_probe(
     options: &TlsOptions,
     timeout: Duration,
 ) -> Result<TlsProbe, NetError> {
+    let host = address.ip().to_string();
+    tls_probe_at(&Endpoint::Tcp { host, port: address.port(), bind }, options, timeout)
+}
+
+/// The same, wherever that is.
+pub fn tls_probe_at(
+    endpoint: &Endpoint,
+    options: &TlsOptions,
+    timeout: Duration,
+) -> Result<TlsProbe, NetError> {
     let context = tls::context(options)?;
-    let endpoint = address.to_string();
-    let doing = |doing| Doing { endpoint: &endpoint, step: doing, after: timeout };
+    let shown = endpoint.to_string();
+    let doing = |doing| Doing { endpoint: &shown, step: doing, after: timeout };
     let deadline = Instant::now() + timeout;
-    let stream = dial::tcp(address, bind, timeout, None).map_err(|error| doing("connecting").io(&error))?;
-    let mut socket = Socket::from_tcp(stream, deadline);
+    let mut socket =
+        Socket::connect(endpoint, deadline, None).map_err(|error| doing("connecting").io(&error))?;
     socket.expect_tls_record();
-    let name = address.ip().to_string();
+    let name = endpoint.verified_name().to_owned();
     let (mut stream, info) = tls::handshake(&context, options, &name, socket, &doing("the TLS handshake"))?;
     stream.get_mut().set_deadline(Instant::now() + timeout);
     let outcome = after_handshake(&mut stream);

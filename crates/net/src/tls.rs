@@ -5,18 +5,20 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
 
+use openssl::error::ErrorStack;
 use openssl::pkey::PKey;
 use openssl::ssl::{
     self, HandshakeError, Ssl, SslContext, SslContextBuilder, SslFiletype, SslMethod, SslOptions, SslStream,
     SslVerifyMode, SslVersion,
 };
-use openssl::x509::X509VerifyResult;
 use openssl::x509::store::X509Lookup;
 use openssl::x509::verify::X509VerifyFlags;
+use openssl::x509::{X509, X509VerifyResult};
+use secrecy::ExposeSecret;
 
 use crate::dial::Socket;
 use crate::error::{Doing, NetError, TlsFault, reason_of, ssl_error_text};
-use crate::options::{TlsLibrary, TlsOptions, TlsVersion};
+use crate::options::{PemSet, TlsLibrary, TlsOptions, TlsVersion};
 use crate::tls_info::{TlsInfo, Verified, hex};
 use crate::tls_input::{key_pem, record_bytes, usage};
 use crate::tls_rustls;
@@ -83,7 +85,14 @@ pub(crate) fn context(options: &TlsOptions) -> Result<SslContext, NetError> {
         })?;
         builder.set_ca_file(&file).map_err(|error| file_error("CA", &file, &error))?;
     }
-    if let Some(ca) = &options.ca {
+    if let Some(pem) = &options.pem {
+        in_memory(&mut builder, pem).map_err(|error| {
+            usage(
+                format!("the CA, certificate and key that were read elsewhere do not fit: {error}"),
+                "put back the three files that belong together",
+            )
+        })?;
+    } else if let Some(ca) = &options.ca {
         builder.set_ca_file(ca).map_err(|error| file_error("CA", ca, &error))?;
     } else if options.mode.verifies_chain() && !options.reads_system_cas {
         return Err(usage(
@@ -110,6 +119,22 @@ pub(crate) fn context(options: &TlsOptions) -> Result<SslContext, NetError> {
         }
     }
     Ok(builder.build())
+}
+
+fn in_memory(builder: &mut SslContextBuilder, pem: &PemSet) -> Result<(), ErrorStack> {
+    for ca in X509::stack_from_pem(&pem.ca)? {
+        builder.cert_store_mut().add_cert(ca)?;
+    }
+    for (at, cert) in X509::stack_from_pem(&pem.cert)?.into_iter().enumerate() {
+        if at == 0 {
+            builder.set_certificate(&cert)?;
+        } else {
+            builder.add_extra_chain_cert(cert)?;
+        }
+    }
+    let key = PKey::private_key_from_pem_callback(pem.key.expose_secret().as_bytes(), |_| Ok(0))?;
+    builder.set_private_key(&key)?;
+    builder.check_private_key()
 }
 
 fn client_certificate(builder: &mut SslContextBuilder, cert: &Path, key: &Path) -> Result<(), NetError> {

@@ -1,21 +1,23 @@
-//! A real server on this machine.
+//! A real server, on this machine or on one that is reached by an agent.
 
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use host::{HostError, Local, ProcessFacts, ReadHost, Service, WriteHost};
+use host::{HostError, ProcessFacts, ReadHost, ServiceState, WriteHost};
 use model::{Clock, SystemClock};
-use net::{Client, ConnectOptions, NetError, SslMode, TlsOptions};
+use net::{Client, ConnectOptions, Endpoint, NetError, PemSet, SecretString, SslMode, TlsOptions};
 
 use crate::capability::Capabilities;
 use crate::live_settings::{self, LiveSetting};
 use crate::logins::{self, Logins};
+use crate::machine::Machine;
 use crate::node::{
     Alive, CA_FILE, CERT_FILE, CleartextLogin, KEY_FILE, NodeError, NodeSpec, ReadNode, Sessions, WriteNode,
 };
-use crate::options::{self, Effective, LocalFiles, Start};
+use crate::options::{self, Effective, Start};
 use crate::sessions;
 use crate::view::NodeView;
 
@@ -38,14 +40,15 @@ const PROBE: Duration = Duration::from_millis(1500);
 const RESOLVE: Duration = Duration::from_secs(6);
 const PID_FILE_BYTES_MAX: u64 = 64;
 /// Only the end of a log is read.
-const LOG_BYTES_MAX: u64 = 64 * 1024 * 1024;
+const LOG_BYTES_MAX: u64 = 256 * 1024;
+const PEM_BYTES_MAX: u64 = 1024 * 1024;
 
-/// A node reached over its unix socket (or TCP) and the local file system.
+/// A node reached over its unix socket (or TCP) and the file system of its machine.
 #[derive(Debug)]
 pub struct LiveNode {
     spec: NodeSpec,
     login: ConnectOptions,
-    host: Local,
+    machine: Machine,
     born: Instant,
     /// As it last answered.
     capabilities: Option<Capabilities>,
@@ -55,8 +58,18 @@ pub struct LiveNode {
 }
 
 impl LiveNode {
+    /// On this machine.
     pub fn new(spec: NodeSpec, login: ConnectOptions) -> Self {
-        Self { spec, login, host: Local, born: Instant::now(), capabilities: None, queued: None }
+        Self::on(Machine::This, spec, login)
+    }
+
+    /// `login` leads to it from here, through the machine's agent where it is elsewhere.
+    pub fn on(machine: Machine, spec: NodeSpec, login: ConnectOptions) -> Self {
+        Self { spec, login, machine, born: Instant::now(), capabilities: None, queued: None }
+    }
+
+    fn machine_host(&self) -> &dyn WriteHost {
+        self.machine.host()
     }
 
     fn connect(&mut self) -> Result<Client, NodeError> {
@@ -131,8 +144,8 @@ impl LiveNode {
         let own = self.spec.defaults_file.to_string_lossy();
         // One that runs and cannot be looked at may be it, unless another one is.
         let mut hidden = None;
-        for pid in self.host.pids()? {
-            let facts = match self.host.process(pid) {
+        for pid in self.machine_host().pids()? {
+            let facts = match self.machine_host().process(pid) {
                 Ok(Some(facts)) if is_server(&facts) => facts,
                 Ok(_) => continue,
                 Err(error) => {
@@ -150,38 +163,23 @@ impl LiveNode {
     }
 
     fn manager_says(&self) -> Alive {
-        let limit = Duration::from_secs(ASK_S_MAX);
-        match &self.spec.service {
-            // Source: systemctl(1): ActiveState is active, activating, reloading, deactivating, inactive or failed.
-            Service::Systemd { unit } => {
-                let words = ["systemctl", "show", "-p", "ActiveState", "--value", unit].map(str::to_owned);
-                match self.host.run(&words, limit).as_deref().map(str::trim) {
-                    Ok("active" | "activating" | "reloading" | "deactivating") => Alive::Yes,
-                    Ok("inactive" | "failed") => Alive::No,
-                    Ok(other) => Alive::CannotTell(format!("systemd says \"{other}\" of {unit}")),
-                    Err(error) => Alive::CannotTell(error.to_string()),
-                }
-            }
-            Service::Commands { alive: Some(alive), .. } => match self.host.run(alive, limit) {
-                Ok(_) => Alive::Yes,
-                // pgrep says 1, systemctl is-active 3.
-                Err(HostError::Command { code: Some(1 | 3), .. }) => Alive::No,
-                Err(error) => Alive::CannotTell(error.to_string()),
-            },
-            Service::Commands { alive: None, .. } => {
-                Alive::CannotTell("the inventory has no `alive` command for it".into())
-            }
+        match self.machine_host().service_state(&self.spec.service, Duration::from_secs(ASK_S_MAX)) {
+            ServiceState::Runs => Alive::Yes,
+            ServiceState::Stopped => Alive::No,
+            ServiceState::CannotTell(why) => Alive::CannotTell(why),
         }
     }
 
     /// A server writes it only when it is up, and it may outlive the server.
     fn process_of_pid_file(&self) -> Result<PidFile, String> {
         let Some(path) = self.spec.pid_file.as_ref() else { return Ok(PidFile::NotThere) };
-        let Some(text) = self.host.read(path, PID_FILE_BYTES_MAX).map_err(|error| error.to_string())? else {
+        let Some(text) =
+            self.machine_host().read(path, PID_FILE_BYTES_MAX).map_err(|error| error.to_string())?
+        else {
             return Ok(PidFile::NotThere);
         };
         let Ok(pid) = String::from_utf8_lossy(&text).trim().parse() else { return Ok(PidFile::NotThere) };
-        match self.host.process(pid).map_err(|error| error.to_string())? {
+        match self.machine_host().process(pid).map_err(|error| error.to_string())? {
             Some(facts) if is_server(&facts) => Ok(PidFile::Runs(facts)),
             // The number was given to somebody else since.
             Some(_) | None => Ok(PidFile::Gone),
@@ -203,12 +201,16 @@ impl LiveNode {
     }
 
     fn resolve(&self, groups: &[String]) -> Result<Effective, NodeError> {
-        options::resolve(&Start::DefaultsFile(self.spec.defaults_file.clone()), groups, &LocalFiles)
-            .map_err(|error| self.host_error(error))
+        options::resolve(
+            &Start::DefaultsFile(self.spec.defaults_file.clone()),
+            groups,
+            &*self.machine.files(),
+        )
+        .map_err(|error| self.host_error(error))
     }
 
     fn service(&self, command: &[String]) -> Result<(), NodeError> {
-        self.host
+        self.machine_host()
             .run_service(command, Duration::from_secs(SERVICE_S_MAX))
             .map(|_| ())
             .map_err(|error| self.host_error(error))
@@ -224,14 +226,36 @@ impl LiveNode {
         found.ok_or_else(|| self.host_error(format!("{} has no address", self.spec.address)))
     }
 
+    fn galera_endpoint(&self) -> Result<Endpoint, NodeError> {
+        if self.machine.is_this() {
+            // A name is looked up once, within a limit.
+            let address = self.address(self.spec.galera_port)?;
+            return Ok(Endpoint::tcp(address.ip().to_string(), address.port()));
+        }
+        Ok(self.machine.tcp(&self.spec.address, self.spec.galera_port))
+    }
+
+    /// The files that it was given, read on its machine.
+    fn own_pem(&self) -> Result<PemSet, NodeError> {
+        let read = |name: &str| {
+            let path = self.spec.tls_dir.join(name);
+            let found =
+                self.machine_host().read(&path, PEM_BYTES_MAX).map_err(|error| self.host_error(error))?;
+            found.ok_or_else(|| self.host_error(format!("{} is not there", path.display())))
+        };
+        let key = String::from_utf8(read(KEY_FILE)?);
+        let key = key.map_err(|_| self.host_error(format!("{KEY_FILE} in its tls_dir is not text")))?;
+        Ok(PemSet { ca: read(CA_FILE)?, cert: read(CERT_FILE)?, key: SecretString::from(key) })
+    }
+
     /// PEM of what the Galera port serves now, whoever signed it.
     ///
     /// # Errors
     /// It cannot be seen: the port is out of reach, shows none, or lets nobody in who has no certificate.
     pub fn served_galera_leaf(&self) -> Result<String, NodeError> {
-        let address = self.address(self.spec.galera_port)?;
         let tls = TlsOptions::with_mode(SslMode::Required);
-        let probe = net::tls_probe(address, None, &tls, PROBE).map_err(|error| self.error(&error))?;
+        let endpoint = self.galera_endpoint()?;
+        let probe = net::tls_probe_at(&endpoint, &tls, PROBE).map_err(|error| self.error(&error))?;
         probe.leaf_pem.ok_or_else(|| self.host_error("the handshake showed no certificate"))
     }
 
@@ -360,19 +384,21 @@ impl ReadNode for LiveNode {
     }
 
     fn cleartext_login(&mut self) -> Result<CleartextLogin, NodeError> {
-        let address = match self.address(self.spec.port) {
-            Ok(address) => address,
-            Err(error) => return Ok(CleartextLogin::CannotTell(error.to_string())),
-        };
-        // The answer to the server's challenge would be readable on the way.
-        if UdpSocket::bind(SocketAddr::new(address.ip(), 0)).is_err() {
-            return Ok(CleartextLogin::CannotTell(format!(
-                "{} is not an address of this machine",
-                address.ip()
-            )));
+        // The answer to the server's challenge would be readable on the way. An agent looks at its own machine.
+        if self.machine.is_this() {
+            let address = match self.address(self.spec.port) {
+                Ok(address) => address,
+                Err(error) => return Ok(CleartextLogin::CannotTell(error.to_string())),
+            };
+            if UdpSocket::bind(SocketAddr::new(address.ip(), 0)).is_err() {
+                return Ok(CleartextLogin::CannotTell(format!(
+                    "{} is not an address of this machine",
+                    address.ip()
+                )));
+            }
         }
         let login = |mode| ConnectOptions {
-            endpoint: net::Endpoint::tcp(self.spec.address.clone(), self.spec.port),
+            endpoint: self.machine.own_tcp(&self.spec.address, self.spec.port),
             tls: TlsOptions::with_mode(mode),
             ..self.login.clone()
         };
@@ -408,24 +434,32 @@ impl ReadNode for LiveNode {
     }
 
     fn host(&self) -> &dyn ReadHost {
-        &self.host
+        self.machine.host()
     }
 
     fn galera_leaf(&mut self) -> Result<String, NodeError> {
-        let address = self.address(self.spec.galera_port)?;
-        let tls = TlsOptions {
-            mode: SslMode::VerifyCa,
-            ca: Some(self.spec.tls_dir.join(CA_FILE)),
-            cert: Some(self.spec.tls_dir.join(CERT_FILE)),
-            key: Some(self.spec.tls_dir.join(KEY_FILE)),
-            ..TlsOptions::default()
+        let endpoint = self.galera_endpoint()?;
+        let tls = if self.machine.is_this() {
+            TlsOptions {
+                mode: SslMode::VerifyCa,
+                ca: Some(self.spec.tls_dir.join(CA_FILE)),
+                cert: Some(self.spec.tls_dir.join(CERT_FILE)),
+                key: Some(self.spec.tls_dir.join(KEY_FILE)),
+                ..TlsOptions::default()
+            }
+        } else {
+            TlsOptions {
+                mode: SslMode::VerifyCa,
+                pem: Some(Arc::new(self.own_pem()?)),
+                ..TlsOptions::default()
+            }
         };
-        self.leaf(net::tls_probe(address, None, &tls, PROBE))
+        self.leaf(net::tls_probe_at(&endpoint, &tls, PROBE))
     }
 
     fn client_leaf(&mut self) -> Result<String, NodeError> {
         let options = ConnectOptions {
-            endpoint: net::Endpoint::tcp(self.spec.address.clone(), self.spec.port),
+            endpoint: self.machine.tcp(&self.spec.address, self.spec.port),
             tls: TlsOptions::with_mode(SslMode::Required),
             ..self.login.clone()
         };
@@ -446,7 +480,7 @@ impl ReadNode for LiveNode {
 
     fn log_tail(&self, lines: usize) -> Vec<String> {
         let Some(path) = &self.spec.error_log else { return Vec::new() };
-        let Ok(Some(bytes)) = self.host.read(path, LOG_BYTES_MAX) else { return Vec::new() };
+        let Ok(Some(bytes)) = self.machine_host().read_end(path, LOG_BYTES_MAX) else { return Vec::new() };
         let text = String::from_utf8_lossy(&bytes);
         let all: Vec<&str> = text.lines().collect();
         all[all.len().saturating_sub(lines)..].iter().map(|&line| line.to_owned()).collect()
@@ -459,7 +493,7 @@ impl WriteNode for LiveNode {
     }
 
     fn write_host(&self) -> &dyn WriteHost {
-        &self.host
+        self.machine_host()
     }
 
     fn stop(&mut self) -> Result<(), NodeError> {

@@ -1,16 +1,18 @@
 //! `sealion.toml`: which nodes there are, how to log in, where things are kept. It holds no secret itself: passwords
 //! are in option files, passphrases in files of their own.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use formats::optfile::OptionFile;
-use host::Service;
+use host::{Remote, Service, SshTarget};
 use model::NodeName;
 use net::{ConnectOptions, Endpoint, SecretString, TlsOptions};
 use serde::{Deserialize, Serialize};
-use server::{LiveNode, NodeSpec};
+use server::{LiveNode, Machine, NodeSpec};
 
 use crate::OpsError;
 
@@ -28,6 +30,9 @@ const HOST_CHARS_MAX: usize = 253;
 pub struct Inventory {
     pub cluster: ClusterTable,
     pub login: LoginTable,
+    /// How nodes that have `ssh` are reached.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ssh: Option<SshTable>,
     #[serde(rename = "node")]
     pub nodes: Vec<NodeTable>,
     /// Judged by the family of verbs that knows rules (`scan_ops::accepted`), with the lines.
@@ -67,9 +72,32 @@ pub struct LoginTable {
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+pub struct SshTable {
+    /// The program, and what stands before the destination.
+    #[serde(default = "default_ssh")]
+    pub command: Vec<String>,
+    /// sealion becomes root there by `sudo -n`.
+    #[serde(default)]
+    pub sudo: bool,
+    /// Where sealion is installed there.
+    #[serde(default = "default_agent")]
+    pub agent: PathBuf,
+}
+
+impl Default for SshTable {
+    fn default() -> Self {
+        Self { command: default_ssh(), sudo: false, agent: default_agent() }
+    }
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct NodeTable {
     pub name: String,
     pub address: String,
+    /// Where its machine is, as ssh knows it; a node without it is on this machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ssh: Option<String>,
     #[serde(default = "default_port")]
     pub port: u16,
     #[serde(default = "default_galera_port")]
@@ -117,6 +145,12 @@ pub struct AcceptedTable {
     pub until: toml::Value,
 }
 
+fn default_ssh() -> Vec<String> {
+    vec!["ssh".into()]
+}
+fn default_agent() -> PathBuf {
+    "/usr/bin/sealion".into()
+}
 fn default_port() -> u16 {
     3306
 }
@@ -175,6 +209,8 @@ pub struct Cluster {
     /// Whether the nodes' files are on this machine. A server that was named by connection options may be anywhere.
     pub has_files: bool,
     pub nodes: Vec<NodeSpec>,
+    /// Those of nodes that are not on this one.
+    pub machines: BTreeMap<NodeName, Machine>,
     pub login: ConnectOptions,
 }
 
@@ -217,6 +253,9 @@ impl Cluster {
                 "add a [[node]] table for each node",
             ));
         }
+        let ssh = inventory.ssh.unwrap_or_default();
+        let mut remotes: BTreeMap<String, Arc<Remote>> = BTreeMap::new();
+        let mut machines = BTreeMap::new();
         let mut nodes: Vec<NodeSpec> = Vec::new();
         for node in inventory.nodes {
             let twice = |what: &str, value: &str| {
@@ -252,6 +291,19 @@ impl Cluster {
             }
             if nodes.iter().any(|other| other.address == node.address && other.port == node.port) {
                 return Err(twice("address", &node.address));
+            }
+            if let Some(destination) = &node.ssh {
+                refuse_destination(&node, destination)?;
+                let remote = remotes.entry(destination.clone()).or_insert_with(|| {
+                    Arc::new(Remote::by_ssh(SshTarget {
+                        ssh: ssh.command.clone(),
+                        destination: destination.clone(),
+                        become_root: if ssh.sudo { vec!["sudo".into(), "-n".into()] } else { vec![] },
+                        agent: ssh.agent.clone(),
+                    }))
+                });
+                let machine = Machine::Elsewhere(Arc::clone(remote));
+                machines.insert(NodeName::new(node.name.clone()), machine);
             }
             let service = match (node.service, node.start, node.stop) {
                 (None, Some(start), Some(stop)) => Service::Commands { start, stop, alive: node.alive },
@@ -294,6 +346,7 @@ impl Cluster {
             },
             has_files: true,
             nodes,
+            machines,
             login,
         })
     }
@@ -301,8 +354,8 @@ impl Cluster {
     /// How to log in at `node`: over its socket where it has one, since that works with and without TLS.
     pub fn login_at(&self, node: &NodeSpec) -> ConnectOptions {
         let endpoint = match &node.socket {
-            Some(path) => Endpoint::unix(path.clone()),
-            None => Endpoint::tcp(node.address.clone(), node.port),
+            Some(path) => self.machine_of(node).unix(path),
+            None => self.tcp_at(node),
         };
         ConnectOptions {
             endpoint,
@@ -312,13 +365,26 @@ impl Cluster {
         }
     }
 
+    pub fn machine_of(&self, node: &NodeSpec) -> Machine {
+        self.machines.get(&node.name).cloned().unwrap_or_default()
+    }
+
+    /// Its port, as it is reached from its own machine.
+    pub fn tcp_at(&self, node: &NodeSpec) -> Endpoint {
+        self.machine_of(node).tcp(&node.address, node.port)
+    }
+
     /// Whether relays before a lab's ports are looked through.
     pub fn is_relayed(&self) -> bool {
         matches!(self.capture, CaptureBy::Relay { .. })
     }
 
     pub fn live(&self) -> Vec<LiveNode> {
-        self.nodes.iter().map(|spec| LiveNode::new(spec.clone(), self.login_at(spec))).collect()
+        self.nodes.iter().map(|spec| self.live_node(spec)).collect()
+    }
+
+    pub fn live_node(&self, spec: &NodeSpec) -> LiveNode {
+        LiveNode::on(self.machine_of(spec), spec.clone(), self.login_at(spec))
     }
 
     /// The passphrase of the CA key, from its file.
@@ -333,6 +399,33 @@ impl Cluster {
         })?;
         read_secret(path, "CA passphrase")
     }
+}
+
+/// ssh takes a word that begins with a hyphen for an option, and a path without a slash counts from a directory there.
+fn refuse_destination(node: &NodeTable, destination: &str) -> Result<(), OpsError> {
+    if destination.is_empty()
+        || destination.starts_with('-')
+        || destination.chars().any(|char| char.is_control() || char.is_whitespace())
+    {
+        return Err(OpsError::usage(
+            format!("\"{}\" of node {} is no destination of ssh", destination.escape_default(), node.name),
+            "it is empty, begins with a hyphen, or has a blank in it",
+            "give a host of your ssh configuration, or user@host; options stand in `command` of [ssh]",
+        ));
+    }
+    let files = [&node.socket, &node.pid_file, &node.error_log].into_iter().flatten();
+    for path in files.chain([&node.defaults_file, &node.tls_dir, &node.state_dir]) {
+        if path.is_relative() {
+            return Err(OpsError::usage(
+                format!("the path {} of node {} is relative", path.display(), node.name),
+                format!(
+                    "the node is on another machine ({destination}), which has no directory of this file"
+                ),
+                "write it from the root: /etc/mysql/my.cnf",
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Names go into certificates, file names and the nodes' own scripts. Seen with rsync SST over TLS on 10.11.19: a space
@@ -514,6 +607,7 @@ pub fn one_server(typed: ClientOptions) -> Result<Cluster, OpsError> {
         capture: CaptureBy::Packets { iface: default_iface() },
         has_files: false,
         nodes: vec![node],
+        machines: BTreeMap::new(),
         login,
     })
 }

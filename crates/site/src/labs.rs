@@ -11,7 +11,7 @@ use lab::{Lab, LabOptions, Wait};
 use model::{Clock, NodeName, SystemClock};
 use net::{Client, ConnectOptions, Endpoint, ExposeSecret, SecretString};
 use openssl::sha::sha1;
-use server::{GaleraFacts, LiveNode, NodeView, ReadNode};
+use server::{GaleraFacts, NodeView, ReadNode};
 use trust::{Ca, CaSpec, KeyKind, LeafSpec};
 
 use crate::OpsError;
@@ -133,6 +133,7 @@ pub fn write_inventory(lab: &Lab, operator_dir: &Path) -> Result<(), OpsError> {
             capture_relay: lab.file.relay.then(|| lab.file.dir.clone()),
         },
         login: LoginTable { defaults_file: "operator.cnf".into() },
+        ssh: None,
         nodes: lab
             .file
             .nodes
@@ -140,6 +141,7 @@ pub fn write_inventory(lab: &Lab, operator_dir: &Path) -> Result<(), OpsError> {
             .map(|node| NodeTable {
                 name: node.name.clone(),
                 address: node.address.to_string(),
+                ssh: None,
                 port: lab::layout::SQL_PORT,
                 galera_port: lab::layout::GALERA_PORT,
                 names: vec![],
@@ -195,7 +197,7 @@ pub fn synced_unless(
         .iter()
         .find(|node| node.name == name)
         .ok_or_else(|| OpsError::internal("a node of the lab is not in its inventory", &name))?;
-    let mut node = LiveNode::new(spec.clone(), cluster.login_at(spec));
+    let mut node = cluster.live_node(spec);
     let deadline = Instant::now() + Duration::from_millis(SYNCED_MS_MAX);
     loop {
         if let Ok(view) = node.view()

@@ -12,7 +12,14 @@ fn line_of(file: &str, key: &str) -> Option<String> {
 }
 
 pub fn os_class() -> String {
-    let text = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
+    os_class_of(&host::Local)
+}
+
+pub fn os_class_of(host: &dyn host::ReadHost) -> String {
+    const BYTES_MAX: u64 = 64 * 1024;
+    let bytes =
+        host.read(std::path::Path::new("/etc/os-release"), BYTES_MAX).ok().flatten().unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
     text.lines()
         .find_map(|line| line.strip_prefix("PRETTY_NAME="))
         .map_or_else(|| "unknown".into(), |name| name.trim_matches('"').to_owned())

@@ -1,37 +1,35 @@
 //! Looks on the wire: a capture with a plain control in it, and what each link of the cluster carried.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{Read, Write};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
-use capture::{Canary, Capture, CaptureError, CaptureReport, Direction, Flow, Spec};
+use capture::{Canary, Capture, CaptureError, CaptureReport, Direction, Flow};
+use host::Remote;
+use host::remote::FarCapture;
 use lab::LabFile;
 use lab::supervisor::{Request, ask};
 use model::link::{
-    CaptureState, DirectionCounts, FlowCounts, FlowSeen, NoSession, Witness, judge, judge_flow,
+    CaptureState, DirectionCounts, FlowCounts, FlowSeen, NoSession, Seen, Witness, judge, judge_flow,
 };
 use model::{Clock, Evidence, Link, LinkKind, LinkSight, Look, LookError, SystemClock, WireLook};
 use net::Client;
-use server::{TcpSession, TcpSessions};
+use server::{Machine, TcpSession, TcpSessions};
 
 use site::inventory::{CaptureBy, Cluster};
 use site::random16;
-
-/// The control arrives within this time, or the capture proves nothing.
-const CONTROL_MS_MAX: u64 = 2000;
 
 /// A name of an inventory or of `bind_address` is resolved within this time, or not at all.
 const RESOLVE: Duration = Duration::from_secs(3);
 
 pub const CANARY_SCHEMA: &str = "sealion_canary";
 
-/// One capture under way, with its control already sent.
+/// Captures under way, one on each machine, each with its control already sent.
 pub struct Sniffer {
-    eye: Eye,
-    control: Canary,
-    control_port: u16,
+    eyes: Vec<MachineEye>,
     transfers: Vec<Transfer>,
     places: Vec<Place>,
     /// Our own ends of the connections that we made meanwhile.
@@ -140,9 +138,24 @@ impl Place {
     }
 }
 
+/// The capture on one machine.
+struct MachineEye {
+    /// The nodes that are there: links of others are not judged by what passes here.
+    nodes: BTreeSet<String>,
+    eye: Eye,
+    control: Canary,
+    control_port: u16,
+}
+
 enum Eye {
     Packets(Capture),
+    Far(FarCapture),
     Relay(LabFile),
+    /// Of a machine elsewhere, with the reason: its links cannot be told.
+    Blind {
+        machine: String,
+        why: String,
+    },
 }
 
 /// Who served whom, as the joiner's log says. A donor's SST tools and IST sender dial from whatever address the kernel
@@ -154,41 +167,81 @@ struct Transfer {
 }
 
 impl Sniffer {
-    /// Starts to capture, and sends the control: a canary over a plain connection of our own.
+    /// Starts to capture where the nodes are, and sends the control there: a canary over a plain connection of our own.
+    ///
+    /// # Errors
+    /// This machine has nodes, and nothing can be captured on it. What cannot be seen elsewhere is said of its links.
     pub fn start(cluster: &Cluster) -> Result<Self, LookError> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
-            .map_err(|error| LookError::Failed { why: format!("listen for the control: {error}") })?;
-        let listens = listener
-            .local_addr()
-            .map_err(|error| LookError::Failed { why: format!("listen for the control: {error}") })?;
         let places: Vec<Place> = cluster.nodes.iter().map(|node| Place::of(cluster, node)).collect();
-        let (eye, control_at) = match &cluster.capture {
-            CaptureBy::Packets { iface } => (Self::on_packets(&places, iface, listens.port())?, listens),
-            CaptureBy::Relay { lab_dir } => Self::on_relays(lab_dir, listens)?,
+        let mut here = BTreeSet::new();
+        let mut elsewhere: Vec<(Arc<Remote>, BTreeSet<String>)> = Vec::new();
+        for node in &cluster.nodes {
+            let name = node.name.to_string();
+            match cluster.machine_of(node) {
+                Machine::This => {
+                    here.insert(name);
+                }
+                Machine::Elsewhere(remote) => {
+                    match elsewhere.iter_mut().find(|(known, _)| Arc::ptr_eq(known, &remote)) {
+                        Some((_, nodes)) => {
+                            nodes.insert(name);
+                        }
+                        None => elsewhere.push((remote, BTreeSet::from([name]))),
+                    }
+                }
+            }
+        }
+        let mut eyes = Vec::new();
+        if !here.is_empty() {
+            let control = Canary::new(random16());
+            let (eye, control_port) = match &cluster.capture {
+                CaptureBy::Packets { iface } => Self::on_packets(&places, iface, control.token())?,
+                CaptureBy::Relay { lab_dir } => Self::on_relays(lab_dir, control.token())?,
+            };
+            eyes.push(MachineEye { nodes: here, eye, control, control_port });
+        }
+        let iface = match &cluster.capture {
+            CaptureBy::Packets { iface } => iface,
+            CaptureBy::Relay { .. } => capture::EVERY_INTERFACE,
         };
-        let control = Canary::new(random16());
-        send_control(&listener, control_at, control.token())
-            .map_err(|error| LookError::Failed { why: format!("send the control: {error}") })?;
-        Ok(Self {
-            eye,
-            control,
-            control_port: control_at.port(),
-            transfers: Vec::new(),
-            places,
-            own: BTreeSet::new(),
-        })
+        // Side by side: each takes the time of a few questions and answers.
+        let far: Vec<MachineEye> = std::thread::scope(|scope| {
+            let started: Vec<_> = elsewhere
+                .into_iter()
+                .map(|(remote, nodes)| {
+                    let places = &places;
+                    scope.spawn(move || Self::on_machine(&remote, nodes, places, iface))
+                })
+                .collect();
+            started.into_iter().filter_map(|one| one.join().ok()).collect()
+        });
+        eyes.extend(far);
+        Ok(Self { eyes, transfers: Vec::new(), places, own: BTreeSet::new() })
     }
 
-    fn on_packets(places: &[Place], iface: &str, control_port: u16) -> Result<Eye, LookError> {
-        let mut ports = vec![control_port, lab::layout::SST_PORT];
-        for place in places {
-            ports.extend(&place.client_ports);
-            ports.extend([place.galera_port, place.galera_port + 1]);
+    fn on_machine(remote: &Remote, nodes: BTreeSet<String>, places: &[Place], iface: &str) -> MachineEye {
+        let control = Canary::new(random16());
+        match remote.capture(iface, &ports_of(places), control.token()) {
+            Ok(capture) => {
+                let control_port = capture.control_port;
+                MachineEye { nodes, eye: Eye::Far(capture), control, control_port }
+            }
+            Err(error) => {
+                let next = if error.is_not_permitted {
+                    "; let the agent become root there (sudo = true in [ssh]), or once: setcap cap_net_raw+ep on its sealion"
+                } else {
+                    ""
+                };
+                let why = format!("{}{next}", first_line(&error.why));
+                let eye = Eye::Blind { machine: remote.name().to_owned(), why };
+                MachineEye { nodes, eye, control, control_port: 0 }
+            }
         }
-        ports.sort_unstable();
-        ports.dedup();
-        let spec = Spec { iface: iface.to_owned(), ports, ring_bytes: 0 };
-        capture::start(spec).map(Eye::Packets).map_err(|error| match error {
+    }
+
+    fn on_packets(places: &[Place], iface: &str, control: &str) -> Result<(Eye, u16), LookError> {
+        let started = capture::start_with_control(iface, &ports_of(places), control);
+        started.map(|(capture, port)| (Eye::Packets(capture), port)).map_err(|error| match error {
             CaptureError::NotPermitted { .. } => LookError::NotPermitted {
                 why: "this process may not capture packets".into(),
                 next: "run sealion with sudo, or once: setcap cap_net_raw+ep on the binary".into(),
@@ -198,16 +251,21 @@ impl Sniffer {
     }
 
     /// The control goes through a relay too, or it would prove nothing of the others.
-    fn on_relays(lab_dir: &Path, control: SocketAddr) -> Result<(Eye, SocketAddr), LookError> {
+    fn on_relays(lab_dir: &Path, control: &str) -> Result<(Eye, u16), LookError> {
         let failed = |error: &dyn std::fmt::Display| LookError::Failed {
             why: format!("the lab's relays do not answer: {error}"),
         };
+        let sent = |error: std::io::Error| LookError::Failed { why: format!("send the control: {error}") };
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(sent)?;
+        let listens = listener.local_addr().map_err(sent)?;
         let file = LabFile::read(lab_dir).map_err(|error| failed(&error))?;
-        let answer = ask(&file, &Request::TapOpen { control }).map_err(|error| failed(&error))?;
-        match (answer.control, answer.error) {
-            (Some(address), None) => Ok((Eye::Relay(file), address)),
-            (_, why) => Err(failed(&why.unwrap_or_else(|| "no place for the control".into()))),
-        }
+        let answer = ask(&file, &Request::TapOpen { control: listens }).map_err(|error| failed(&error))?;
+        let address = match (answer.control, answer.error) {
+            (Some(address), None) => address,
+            (_, why) => return Err(failed(&why.unwrap_or_else(|| "no place for the control".into()))),
+        };
+        capture::send_control(&listener, address, control).map_err(sent)?;
+        Ok((Eye::Relay(file), address.port()))
     }
 
     /// A transfer to `joiner` has just ended.
@@ -242,9 +300,47 @@ impl Sniffer {
 
     pub fn finish(mut self, cluster: &Cluster) -> Vec<LinkSight> {
         let sessions = self.sessions(cluster);
-        let report = match self.eye {
-            Eye::Packets(capture) => capture.stop(),
-            Eye::Relay(file) => ask(&file, &Request::TapClose)
+        let reports: Vec<_> = std::thread::scope(|scope| {
+            let stopped: Vec<_> = self
+                .eyes
+                .into_iter()
+                .map(|one| (one.nodes, one.control, one.control_port, scope.spawn(|| one.eye.report())))
+                .collect();
+            let report = |thread: std::thread::ScopedJoinHandle<'_, CaptureReport>| {
+                thread.join().unwrap_or_else(|_| CaptureReport {
+                    failed: Some("its thread panicked".into()),
+                    ..CaptureReport::default()
+                })
+            };
+            stopped
+                .into_iter()
+                .map(|(nodes, control, port, one)| (nodes, control, port, report(one)))
+                .collect()
+        });
+        let mut seen = Vec::new();
+        for (nodes, control, control_port, report) in &reports {
+            let look = Seeing {
+                report,
+                places: &self.places,
+                transfers: &self.transfers,
+                own: &self.own,
+                sessions: &sessions,
+                is_relayed: cluster.is_relayed(),
+            };
+            let mut sights = look.sights(control, *control_port);
+            sights.retain(|sight| nodes.contains(&sight.link.a) || nodes.contains(&sight.link.b));
+            seen.extend(sights);
+        }
+        of_both_ends(seen)
+    }
+}
+
+impl Eye {
+    fn report(self) -> CaptureReport {
+        match self {
+            Self::Packets(capture) => capture.stop(),
+            Self::Far(capture) => capture.stop(),
+            Self::Relay(file) => ask(&file, &Request::TapClose)
                 .ok()
                 .and_then(|answer| answer.capture)
                 // Without a report there is no control in it, so that no link is called sealed.
@@ -253,31 +349,62 @@ impl Sniffer {
                     failed: Some("the lab's relays did not say what they saw".into()),
                     ..CaptureReport::default()
                 }),
-        };
-        let look = Seeing {
-            report: &report,
-            places: &self.places,
-            transfers: &self.transfers,
-            own: &self.own,
-            sessions: &sessions,
-            is_relayed: cluster.is_relayed(),
-        };
-        look.sights(&self.control, self.control_port)
+            Self::Blind { machine, why } => CaptureReport {
+                method: format!("no capture on {machine}: {why}"),
+                failed: Some(why),
+                ..CaptureReport::default()
+            },
+        }
     }
+}
+
+/// A link between two machines is looked at from both: the worse of the two looks decides, and what one could not see is not made
+/// good by the other.
+fn of_both_ends(sights: Vec<LinkSight>) -> Vec<LinkSight> {
+    let rank = |seen: &Seen| match seen {
+        Seen::Plain => 0,
+        Seen::Unknown(_) => 1,
+        Seen::Sealed => 2,
+    };
+    let mut links: BTreeMap<Link, LinkSight> = BTreeMap::new();
+    for sight in sights {
+        match links.entry(sight.link.clone()) {
+            Entry::Vacant(place) => {
+                place.insert(sight);
+            }
+            Entry::Occupied(mut place) => {
+                let known = place.get_mut();
+                let method = if known.method == sight.method {
+                    sight.method.clone()
+                } else {
+                    format!("{}; {}", known.method, sight.method)
+                };
+                let canaries = known.canaries.max(sight.canaries);
+                if rank(&sight.seen) < rank(&known.seen) {
+                    *known = sight;
+                }
+                known.method = method;
+                known.canaries = canaries;
+            }
+        }
+    }
+    links.into_values().collect()
+}
+
+/// What is captured, in the kernel's filter.
+fn ports_of(places: &[Place]) -> Vec<u16> {
+    let mut ports = vec![lab::layout::SST_PORT];
+    for place in places {
+        ports.extend(&place.client_ports);
+        ports.extend([place.galera_port, place.galera_port + 1]);
+    }
+    ports.sort_unstable();
+    ports.dedup();
+    ports
 }
 
 fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
-}
-
-fn send_control(listener: &TcpListener, at: SocketAddr, token: &str) -> std::io::Result<()> {
-    let mut out = TcpStream::connect(at)?;
-    let (mut taken, _) = listener.accept()?;
-    taken.set_read_timeout(Some(Duration::from_millis(CONTROL_MS_MAX)))?;
-    out.write_all(format!("control {token} control").as_bytes())?;
-    let mut sink = [0; 64];
-    let n = taken.read(&mut sink)?;
-    if n == 0 { Err(std::io::Error::other("the control connection closed")) } else { Ok(()) }
 }
 
 /// Everything that one look has gathered.
@@ -584,10 +711,7 @@ fn canaries(cluster: &Cluster, own: &mut BTreeSet<SocketAddr>) -> Result<Vec<Can
     }
     for node in &cluster.nodes {
         let canary = Canary::new(random16());
-        let options = net::ConnectOptions {
-            endpoint: net::Endpoint::tcp(node.address.clone(), node.port),
-            ..cluster.login_at(node)
-        };
+        let options = net::ConnectOptions { endpoint: cluster.tcp_at(node), ..cluster.login_at(node) };
         // A server that refuses this login over TCP shows no client traffic: the link stays unknown, which is true.
         if let Ok(mut client) = Client::connect(&options) {
             own.extend(client.local_addr());

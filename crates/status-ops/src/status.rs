@@ -90,7 +90,7 @@ pub struct Status {
 /// `CannotLook`: what was tried, why it failed, what to do.
 pub fn reach(cluster: &Cluster) -> Result<(), OpsError> {
     let Some(spec) = cluster.nodes.first() else { return Ok(()) };
-    let Err(error) = LiveNode::new(spec.clone(), cluster.login_at(spec)).view() else { return Ok(()) };
+    let Err(error) = cluster.live_node(spec).view() else { return Ok(()) };
     let text = error.to_string();
     let part = |mark: &str| {
         let from = text.find(mark)? + mark.len();
@@ -137,6 +137,18 @@ pub fn status(cluster: &Cluster, look_ms: u64, canaries: bool) -> Status {
     with_sights(cluster, sights, not_looked_at)
 }
 
+/// The systems of the nodes' machines, each once.
+fn os_classes(cluster: &Cluster) -> String {
+    let mut all: Vec<String> = Vec::new();
+    for spec in &cluster.nodes {
+        let one = site::machine::os_class_of(cluster.machine_of(spec).host());
+        if !all.contains(&one) {
+            all.push(one);
+        }
+    }
+    all.join(", ")
+}
+
 /// The same, with links that were seen in another capture (the demo's own, during SST and IST).
 pub fn with_sights(cluster: &Cluster, sights: Vec<LinkSight>, not_looked_at: Vec<String>) -> Status {
     let now = SystemClock.unix_ms();
@@ -144,9 +156,9 @@ pub fn with_sights(cluster: &Cluster, sights: Vec<LinkSight>, not_looked_at: Vec
     let mut status = Status { not_looked_at, ..Status::default() };
     status.cluster.name.clone_from(&cluster.name);
     // Of the machine that this runs on: said only where the nodes are here too.
-    status.cluster.os_class = if cluster.has_files { site::machine::os_class() } else { NOT_READ.to_owned() };
+    status.cluster.os_class = if cluster.has_files { os_classes(cluster) } else { NOT_READ.to_owned() };
     for spec in &cluster.nodes {
-        let mut node = LiveNode::new(spec.clone(), cluster.login_at(spec));
+        let mut node = cluster.live_node(spec);
         let name = spec.name.to_string();
         match node.view() {
             Ok(view) => {
@@ -239,6 +251,10 @@ fn name_blindness(cluster: &Cluster, sights: &mut [LinkSight]) {
             [&sight.link.a, &sight.link.b].iter().any(|end| **end == *node.name.as_str())
         };
         let Some(node) = cluster.nodes.iter().find(of_link) else { continue };
+        // There the capture ran on the node's own machine.
+        if !cluster.machine_of(node).is_this() {
+            continue;
+        }
         let blind =
             known.entry(node.name.to_string()).or_insert_with(|| why_unseen(iface, &node.address, node.port));
         if let Some(blind) = blind {

@@ -1,5 +1,6 @@
 //! The commands: a module for each, with its arguments, its formats and its call. One line here registers it.
 
+mod agent;
 mod bench;
 pub mod change;
 mod config;
@@ -83,6 +84,8 @@ pub enum Command {
     Lab(lab::LabCommand),
     /// List saved runs, or show a report.json
     Report(report::ReportArgs),
+    /// Answer for this machine on standard input and output: what sealion starts by ssh
+    Agent(agent::AgentArgs),
     /// Print effective options, or draft an inventory
     #[command(subcommand)]
     Config(config::ConfigCommand),
@@ -146,6 +149,7 @@ pub fn run(global: &Global, command: Command) -> Result<u8, OpsError> {
         Command::Lab(command) => lab::lab(global, command),
         Command::Report(args) => report::report(global, &args),
         Command::Config(command) => config::config(global, &command),
+        Command::Agent(args) => agent::agent(&args),
         Command::Explain(args) => explain::explain(global, &args),
         Command::Completions { shell } => {
             generated::print_completion(shell);

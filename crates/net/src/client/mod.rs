@@ -18,7 +18,7 @@ use wire::{
 use crate::auth::Channel;
 use crate::dial::{Socket, Traffic};
 use crate::error::{Doing, NetError, TlsFault};
-use crate::options::{ConnectOptions, Endpoint};
+use crate::options::ConnectOptions;
 use crate::rows::Rows;
 use crate::tls;
 use crate::tls_info::{TlsInfo, Verified};
@@ -209,8 +209,8 @@ impl Client {
 
         let since = Instant::now();
         let protection = match (&tls, &options.endpoint) {
-            (_, Endpoint::Unix { .. }) => Channel::UnixSocket,
-            (None, Endpoint::Tcp { .. }) => Channel::Clear,
+            (_, endpoint) if endpoint.is_unix_socket() => Channel::UnixSocket,
+            (None, _) => Channel::Clear,
             (Some(info), _) if info.verified > Verified::Nothing => Channel::TlsVerified,
             (Some(_), _) => Channel::TlsUnverified,
         };

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use host::{FileFacts, HostError, HostLock, ProcessFacts, ReadHost, WriteHost};
+use host::{FileFacts, HostError, HostLock, ProcessFacts, ReadHost, Service, ServiceState, WriteHost};
 use server::options::Source;
 
 use super::world::{Shared, World};
@@ -197,7 +197,7 @@ pub struct SimHost {
 
 fn fail(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> HostError {
     let path = path.to_owned();
-    move |source| HostError::File { what, path, source }
+    move |source| HostError::File { what: what.into(), path, source }
 }
 
 impl SimHost {
@@ -254,6 +254,14 @@ impl ReadHost for SimHost {
         }
     }
 
+    fn read_end(&self, path: &Path, bytes_max: u64) -> Result<Option<Vec<u8>>, HostError> {
+        let end = |bytes: Vec<u8>| {
+            let at = bytes.len().saturating_sub(usize::try_from(bytes_max).unwrap_or(usize::MAX));
+            bytes.get(at..).unwrap_or_default().to_vec()
+        };
+        Ok(self.read(path, u64::MAX)?.map(end))
+    }
+
     fn facts(&self, path: &Path) -> Result<Option<FileFacts>, HostError> {
         let target = self.readable(path)?;
         Ok(self.look(|disk| {
@@ -289,6 +297,10 @@ impl ReadHost for SimHost {
 
     fn writable(&self, dir: &Path) -> bool {
         self.look(|disk| !disk.refuses_writes(dir))
+    }
+
+    fn service_state(&self, _: &Service, _: Duration) -> ServiceState {
+        ServiceState::CannotTell("it is not simulated".into())
     }
 }
 

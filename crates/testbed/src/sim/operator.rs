@@ -10,7 +10,6 @@ use change::{Direction, Machine, Outcome};
 use change_ops::access::{ClusterAccess, OperatorProcess};
 use change_ops::roll::{self, Settings};
 use change_ops::unfinished::continuation;
-use host::WriteHost;
 use model::{Change, Clock, Look, NodeName, Plan};
 use net::SecretString;
 use server::WriteNode;
@@ -211,7 +210,7 @@ impl ClusterAccess for Operator {
         process.boot_id == self.process().boot_id && process.pid != self.pid.get()
     }
 
-    fn thread_hosts(&self) -> Option<Vec<Box<dyn WriteHost + Send>>> {
+    fn thread_hosts(&self) -> Option<Vec<host::SharedHost>> {
         None
     }
 

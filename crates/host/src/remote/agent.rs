@@ -1,0 +1,334 @@
+//! The far end: answers for the machine that it runs on, with [`Local`], until whoever started it hangs up.
+
+use std::collections::HashMap;
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use capture::{Capture, CaptureError};
+use zeroize::Zeroizing;
+
+use super::frames::{Frame, FrameError, FrameReader, PAYLOAD_BYTES_MAX, PREAMBLE, PROTOCOL};
+use super::messages::{AgentFacts, AgentMode, Answer, DialTarget, Message, Request};
+use super::outbox::Outbox;
+use super::streams::{STREAMS_MAX, StreamEnd, Streams};
+use crate::{HostError, HostLock, Local, ReadHost, WriteHost};
+
+/// Requests that are answered side by side; a file system that hangs holds up the others not before so many.
+const REQUESTS_MAX: usize = 64;
+const CAPTURES_MAX: usize = 4;
+const LOCKS_MAX: usize = 16;
+const READ_BYTES: usize = 64 * 1024;
+
+struct Agent {
+    mode: AgentMode,
+    sealion: String,
+    fences: Vec<String>,
+    outbox: Outbox,
+    streams: Streams,
+    running: AtomicUsize,
+    next_id: AtomicU64,
+    locks: Mutex<HashMap<u64, Box<dyn HostLock>>>,
+    captures: Mutex<HashMap<u64, Capture>>,
+}
+
+/// What is asked comes from `input`; answers go to `output`. Returns when there is nothing more to read: locks are let go of then,
+/// captures end, connections are closed. A service that was being started goes on. `fences`: what the kernel holds it to.
+///
+/// # Errors
+/// What came is no request.
+pub fn serve(
+    mut input: impl Read,
+    output: impl Write + Send + 'static,
+    mode: AgentMode,
+    sealion: &str,
+    fences: Vec<String>,
+) -> Result<(), FrameError> {
+    let outbox = Outbox::to(output, PREAMBLE);
+    let agent = Arc::new(Agent {
+        mode,
+        sealion: sealion.to_owned(),
+        fences,
+        streams: Streams::new(outbox.clone(), StreamEnd::Far),
+        outbox,
+        running: AtomicUsize::new(0),
+        next_id: AtomicU64::new(1),
+        locks: Mutex::default(),
+        captures: Mutex::default(),
+    });
+    let read = (|| {
+        let mut reader = FrameReader::at_once();
+        let mut piece = Zeroizing::new(vec![0; READ_BYTES]);
+        loop {
+            while let Some(frame) = reader.next_frame()? {
+                agent.take(frame)?;
+            }
+            match input.read(&mut piece) {
+                Ok(0) => return Ok(()),
+                Ok(count) => reader.push(piece.get(..count).unwrap_or_default()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return Ok(()),
+            }
+        }
+    })();
+    agent.streams.close_all();
+    agent.outbox.close();
+    agent.locks.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    agent.captures.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    read
+}
+
+impl Agent {
+    fn take(self: &Arc<Self>, frame: Frame) -> Result<(), FrameError> {
+        match frame.message {
+            Message::Call { id, request } => self.call(id, request, frame.payload),
+            Message::Data { stream } => {
+                self.streams.data(stream, frame.payload).map_err(FrameError::NotUnderstood)?;
+            }
+            Message::Taken { stream, bytes } => self.streams.taken(stream, bytes),
+            Message::End { stream } => self.streams.end(stream),
+            Message::Reply { .. } => {
+                return Err(FrameError::NotUnderstood("an answer where requests are expected".into()));
+            }
+        }
+        Ok(())
+    }
+
+    fn call(self: &Arc<Self>, id: u64, request: Request, payload: Zeroizing<Vec<u8>>) {
+        if self.running.fetch_add(1, Ordering::Relaxed) >= REQUESTS_MAX {
+            self.running.fetch_sub(1, Ordering::Relaxed);
+            let why = format!("{REQUESTS_MAX} requests wait for this machine already");
+            return self.reply(id, Frame::new(reply(id, Answer::Refused { why })));
+        }
+        let agent = Arc::clone(self);
+        std::thread::spawn(move || {
+            let (answer, bytes) = agent.answer(&request, &payload);
+            agent.reply(id, Frame { message: reply(id, answer), payload: bytes });
+            agent.running.fetch_sub(1, Ordering::Relaxed);
+        });
+    }
+
+    fn reply(&self, id: u64, frame: Frame) {
+        if let Err(why) = self.outbox.send(&frame) {
+            let _ = self.outbox.send(&Frame::new(reply(id, Answer::Refused { why })));
+        }
+    }
+
+    fn new_id(&self) -> u64 {
+        self.next_id.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn answer(&self, request: &Request, payload: &[u8]) -> (Answer, Zeroizing<Vec<u8>>) {
+        if self.mode == AgentMode::Read && request.changes_something() {
+            let why = "this agent was started to look, and changes nothing".into();
+            return (Answer::Refused { why }, Zeroizing::default());
+        }
+        let mut bytes = Zeroizing::default();
+        let answer = match request {
+            Request::Hello { protocol } => self.hello(*protocol),
+            Request::Dial { to, only_own, limit_ms } => {
+                self.dial(to, *only_own, Duration::from_millis(*limit_ms))
+            }
+            Request::Capture { iface, ports, control } => self.capture(iface, ports, control),
+            Request::CaptureEnd { capture } => {
+                let ended = self.captures.lock().unwrap_or_else(PoisonError::into_inner).remove(capture);
+                match ended.map(|capture| serde_json::to_vec(&capture.stop())) {
+                    Some(Ok(report)) => {
+                        *bytes = report;
+                        Answer::Bytes
+                    }
+                    Some(Err(error)) => Answer::Refused { why: error.to_string() },
+                    None => Answer::Refused { why: "there is no such capture".into() },
+                }
+            }
+            Request::Unlock { lock } => {
+                self.locks.lock().unwrap_or_else(PoisonError::into_inner).remove(lock);
+                Answer::Done
+            }
+            _ => match self.on_host(request, payload, &mut bytes) {
+                Ok(answer) => answer,
+                Err(error) => Answer::HostError { error: error.into() },
+            },
+        };
+        (answer, bytes)
+    }
+
+    fn on_host(
+        &self,
+        request: &Request,
+        payload: &[u8],
+        bytes: &mut Zeroizing<Vec<u8>>,
+    ) -> Result<Answer, HostError> {
+        let at_most = |bytes_max: u64| bytes_max.min(PAYLOAD_BYTES_MAX as u64);
+        let mut content = |found: Option<Vec<u8>>| match found {
+            Some(found) => {
+                **bytes = found;
+                Answer::Bytes
+            }
+            None => Answer::Absent,
+        };
+        Ok(match request {
+            Request::Read { path, bytes_max } => content(Local.read(&path.0, at_most(*bytes_max))?),
+            Request::ReadEnd { path, bytes_max } => content(Local.read_end(&path.0, at_most(*bytes_max))?),
+            Request::Facts { path } => {
+                Local.facts(&path.0)?.map_or(Answer::Absent, |facts| Answer::Facts { facts })
+            }
+            Request::List { dir } => {
+                let paths = Local.list(&dir.0)?;
+                Answer::Paths { paths: paths.iter().map(|path| Path::new(path).into()).collect() }
+            }
+            Request::Process { pid } => {
+                Local.process(*pid)?.map_or(Answer::Absent, |facts| Answer::Process { facts })
+            }
+            Request::Pids => Answer::Pids { pids: Local.pids()? },
+            Request::FreeBytes { path } => Answer::Number { number: Local.free_bytes(&path.0)? },
+            Request::Writable { dir } => Answer::YesNo { yes: Local.writable(&dir.0) },
+            Request::ServiceState { service, limit_ms } => {
+                Answer::ServiceState { state: Local.service_state(service, Duration::from_millis(*limit_ms)) }
+            }
+            Request::Write { path, mode, owner } => done(Local.write(&path.0, payload, *mode, *owner))?,
+            Request::Replace { path, expected_bytes } => {
+                let at = usize::try_from(*expected_bytes).unwrap_or(usize::MAX);
+                match payload.split_at_checked(at) {
+                    Some((expected, new)) => done(Local.replace(&path.0, expected, new))?,
+                    None => Answer::Refused { why: "the payload is shorter than it is said to be".into() },
+                }
+            }
+            Request::Append { path } => done(Local.append(&path.0, payload))?,
+            Request::MakeDir { dir, mode, owner } => done(Local.make_dir(&dir.0, *mode, *owner))?,
+            Request::Remove { path } => done(Local.remove(&path.0))?,
+            Request::RemoveDir { dir } => done(Local.remove_dir(&dir.0))?,
+            Request::Run { command, limit_ms } => {
+                Answer::Text { text: Local.run(command, Duration::from_millis(*limit_ms))? }
+            }
+            Request::RunService { command, limit_ms } => {
+                Answer::Text { text: Local.run_service(command, Duration::from_millis(*limit_ms))? }
+            }
+            Request::Lock { path, at_most_ms } => {
+                let held = Local.lock(&path.0, Duration::from_millis(*at_most_ms))?;
+                let mut locks = self.locks.lock().unwrap_or_else(PoisonError::into_inner);
+                if locks.len() >= LOCKS_MAX {
+                    return Ok(Answer::Refused { why: format!("{LOCKS_MAX} locks are held already") });
+                }
+                let lock = self.new_id();
+                locks.insert(lock, held);
+                Answer::Locked { lock }
+            }
+            Request::Hello { .. }
+            | Request::Dial { .. }
+            | Request::Capture { .. }
+            | Request::CaptureEnd { .. }
+            | Request::Unlock { .. } => Answer::Refused { why: "it is answered elsewhere".into() },
+        })
+    }
+
+    fn hello(&self, protocol: u32) -> Answer {
+        if protocol != PROTOCOL {
+            return Answer::Refused {
+                why: format!(
+                    "this is sealion {} with version {PROTOCOL} of the agent's protocol, and {protocol} was asked for",
+                    self.sealion
+                ),
+            };
+        }
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+        Answer::Hello {
+            facts: AgentFacts {
+                protocol: PROTOCOL,
+                sealion: self.sealion.clone(),
+                mode: self.mode,
+                host_name: name.trim().to_owned(),
+                uid: nix::unistd::geteuid().as_raw(),
+                unix_ms: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
+                fences: self.fences.clone(),
+            },
+        }
+    }
+
+    fn dial(&self, to: &DialTarget, only_own: bool, limit: Duration) -> Answer {
+        if self.streams.count() >= STREAMS_MAX {
+            return Answer::Refused { why: format!("{STREAMS_MAX} connections are open already") };
+        }
+        let dialled = match to {
+            DialTarget::Unix(path) => unix(&path.0, limit).map(|socket| (socket, None, None)),
+            DialTarget::Tcp { host, port } => tcp(host, *port, only_own, limit).map(|socket| {
+                let (local, peer) = (socket.local_addr().ok(), socket.peer_addr().ok());
+                (OwnedFd::from(socket), local, peer)
+            }),
+        };
+        match dialled {
+            Ok((socket, local, peer)) => {
+                let stream = self.new_id();
+                self.streams.attach(stream, socket);
+                Answer::Dialled { stream, local, peer }
+            }
+            Err(error) => Answer::IoError {
+                os_code: error.raw_os_error(),
+                is_timeout: error.kind() == io::ErrorKind::TimedOut,
+                text: error.to_string(),
+            },
+        }
+    }
+
+    fn capture(&self, iface: &str, ports: &[u16], control: &str) -> Answer {
+        let mut captures = self.captures.lock().unwrap_or_else(PoisonError::into_inner);
+        if captures.len() >= CAPTURES_MAX {
+            return Answer::Refused { why: format!("{CAPTURES_MAX} captures run already") };
+        }
+        match capture::start_with_control(iface, ports, control) {
+            Ok((capture, control_port)) => {
+                let id = self.new_id();
+                captures.insert(id, capture);
+                Answer::Capturing { capture: id, control_port }
+            }
+            Err(error) => Answer::CaptureError {
+                is_not_permitted: matches!(error, CaptureError::NotPermitted { .. }),
+                text: error.to_string(),
+            },
+        }
+    }
+}
+
+fn reply(id: u64, answer: Answer) -> Message {
+    Message::Reply { id, answer }
+}
+
+fn done(result: Result<(), HostError>) -> Result<Answer, HostError> {
+    result.map(|()| Answer::Done)
+}
+
+/// connect(2) waits without a limit for room in the listen queue of a server that is frozen: it is done on a thread of its own.
+fn unix(path: &Path, limit: Duration) -> io::Result<OwnedFd> {
+    let path = path.to_owned();
+    let (sender, connected) = std::sync::mpsc::channel();
+    std::thread::spawn(move || sender.send(UnixStream::connect(path)));
+    connected.recv_timeout(limit).map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?.map(OwnedFd::from)
+}
+
+fn tcp(host: &str, port: u16, only_own: bool, limit: Duration) -> io::Result<TcpStream> {
+    let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+    for address in (host, port).to_socket_addrs()? {
+        if only_own && !is_own(address.ip()) {
+            last = io::Error::other(format!("{} is not an address of that machine", address.ip()));
+            continue;
+        }
+        match TcpStream::connect_timeout(&address, limit) {
+            Ok(socket) => {
+                socket.set_nodelay(true)?;
+                return Ok(socket);
+            }
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+fn is_own(address: IpAddr) -> bool {
+    UdpSocket::bind(SocketAddr::new(address, 0)).is_ok()
+}

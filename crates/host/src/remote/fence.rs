@@ -1,0 +1,33 @@
+//! What the kernel takes from an agent that looks, so that it cannot change anything even if it is told to, or is broken into.
+
+use landlock::{ABI, AccessFs, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetStatus};
+use nix::sys::prctl;
+
+/// The newest set of rights that this was tried with; an older kernel holds those that it knows.
+const LANDLOCK: ABI = ABI::V5;
+
+/// Takes from this process, and from all that it starts, the right to write to any file that it has not open. Each line says what
+/// holds, or why it does not.
+pub fn for_reading() -> Vec<String> {
+    let mut lines = Vec::new();
+    lines.push(match prctl::set_no_new_privs() {
+        Ok(()) => "no_new_privs: what it starts has no more rights than it has".to_owned(),
+        Err(errno) => format!("not held by no_new_privs: {errno}"),
+    });
+    let restricted = Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::from_write(LANDLOCK))
+        .and_then(Ruleset::create)
+        .and_then(landlock::RulesetCreated::restrict_self);
+    lines.push(match restricted {
+        Ok(status) => match status.ruleset {
+            RulesetStatus::FullyEnforced => "Landlock: it can write to no file".to_owned(),
+            RulesetStatus::PartiallyEnforced => {
+                "Landlock of an older kernel: it can create and remove no file, and write to none".to_owned()
+            }
+            RulesetStatus::NotEnforced => "not held by Landlock: this kernel has none".to_owned(),
+        },
+        Err(error) => format!("not held by Landlock: {error}"),
+    });
+    lines
+}

@@ -1,0 +1,447 @@
+//! A machine elsewhere: the same program at the other end of the user's own ssh answers for it.
+//!
+//! Start reading at [`Remote`]. [`frames`] are the bytes, [`messages`] what they mean, [`agent`] the far end, [`connection`] the near
+//! one, [`fence`] what the kernel takes from an agent that looks. Two agents are started on a machine: one that looks, and one that may change something, which is not started before
+//! something is to be changed.
+
+pub mod agent;
+pub mod connection;
+pub mod fence;
+pub mod frames;
+pub mod messages;
+mod outbox;
+mod streams;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use capture::CaptureReport;
+
+use crate::{FileFacts, HostError, HostLock, ProcessFacts, ReadHost, Service, ServiceState, WriteHost};
+use connection::{Connection, FarSocket, Reply};
+use messages::{AgentFacts, AgentMode, Answer, DialTarget, Request};
+
+/// From starting ssh to the agent's first word.
+const BEGIN_MAX: Duration = Duration::from_secs(20);
+/// What needs no waiting at the far end; a file of the largest size over a slow line is among it.
+const ANSWER_MAX: Duration = Duration::from_secs(20);
+/// What waits at the far end is answered so much later than its own limit, at most.
+const ON_THE_WAY: Duration = Duration::from_secs(10);
+/// A machine that could not be reached is not tried again within this time.
+const AGAIN: Duration = Duration::from_secs(3);
+
+/// How a machine is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SshTarget {
+    /// The program and what stands before the destination: `ssh`, `-F`, a file.
+    pub ssh: Vec<String>,
+    /// As ssh knows it: `db1`, `dba@10.0.0.1`, `ssh://db1:2222`.
+    pub destination: String,
+    /// Before the agent: `sudo -n`, or nothing.
+    pub become_root: Vec<String>,
+    /// The sealion of that machine.
+    pub agent: PathBuf,
+}
+
+impl SshTarget {
+    /// The command that leads to an agent.
+    pub fn command(&self, mode: AgentMode) -> Vec<String> {
+        let mut words = self.ssh.clone();
+        // Nobody is there to answer a question, and a line that is dead is noticed.
+        for option in ["BatchMode=yes", "ConnectTimeout=10", "ServerAliveInterval=5", "ServerAliveCountMax=3"]
+        {
+            words.extend(["-o".to_owned(), option.to_owned()]);
+        }
+        let mode = if mode == AgentMode::Write { "--write" } else { "--read" };
+        let agent = self.agent.to_string_lossy().into_owned();
+        let far: Vec<String> = self
+            .become_root
+            .iter()
+            .map(String::as_str)
+            .chain([agent.as_str(), "agent", mode])
+            .map(quoted)
+            .collect();
+        words.extend([
+            "-T".to_owned(),
+            "--".to_owned(),
+            self.destination.clone(),
+            format!("exec {}", far.join(" ")),
+        ]);
+        words
+    }
+}
+
+/// As a word of a POSIX shell, which ssh gives its command to.
+fn quoted(word: &str) -> String {
+    let is_plain = !word.is_empty()
+        && word.chars().all(|char| char.is_ascii_alphanumeric() || "/._-=:@%+,".contains(char));
+    if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
+#[derive(Debug, Default)]
+enum Link {
+    #[default]
+    NotTried,
+    Up(Arc<Connection>, AgentFacts),
+    Failed {
+        at: Instant,
+        why: String,
+    },
+}
+
+/// Starts an agent of this kind.
+type Begin = Box<dyn Fn(AgentMode) -> Result<Connection, String> + Send + Sync>;
+
+/// A machine that has agents. They are started when they are needed, and again when they were lost.
+pub struct Remote {
+    name: String,
+    begin: Begin,
+    looks: Mutex<Link>,
+    changes: Mutex<Link>,
+}
+
+impl std::fmt::Debug for Remote {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Remote").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl Remote {
+    pub fn by_ssh(target: SshTarget) -> Self {
+        Self::by(target.destination.clone(), move |mode| Connection::start(&target.command(mode)))
+    }
+
+    /// One whose agents are begun in some other way.
+    pub fn by(
+        name: impl Into<String>,
+        begin: impl Fn(AgentMode) -> Result<Connection, String> + Send + Sync + 'static,
+    ) -> Self {
+        Self { name: name.into(), begin: Box::new(begin), looks: Mutex::default(), changes: Mutex::default() }
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn lost(&self, why: impl Into<String>) -> HostError {
+        HostError::Lost { host: self.name.clone(), why: why.into() }
+    }
+
+    fn connection(&self, mode: AgentMode) -> Result<(Arc<Connection>, AgentFacts), String> {
+        let link = if mode == AgentMode::Write { &self.changes } else { &self.looks };
+        let mut link = link.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*link {
+            Link::Up(connection, facts) if !connection.is_lost() => {
+                return Ok((Arc::clone(connection), facts.clone()));
+            }
+            Link::Failed { at, why } if at.elapsed() < AGAIN => return Err(why.clone()),
+            _ => {}
+        }
+        // The old one is ended before another is started.
+        *link = Link::NotTried;
+        let begun = (self.begin)(mode)
+            .and_then(|connection| connection.hello(BEGIN_MAX).map(|facts| (Arc::new(connection), facts)));
+        match begun {
+            Ok((connection, facts)) => {
+                *link = Link::Up(Arc::clone(&connection), facts.clone());
+                Ok((connection, facts))
+            }
+            Err(why) => {
+                *link = Link::Failed { at: Instant::now(), why: why.clone() };
+                Err(why)
+            }
+        }
+    }
+
+    /// What the agent that looks says of its machine.
+    ///
+    /// # Errors
+    /// `Lost`: it cannot be reached.
+    pub fn facts_of_agent(&self) -> Result<AgentFacts, HostError> {
+        self.connection(AgentMode::Read).map(|(_, facts)| facts).map_err(|why| self.lost(why))
+    }
+
+    fn ask(&self, request: Request, payload: Vec<u8>, limit: Duration) -> Result<Reply, String> {
+        let mode = if request.changes_something() { AgentMode::Write } else { AgentMode::Read };
+        self.connection(mode)?.0.call(request, payload, limit)
+    }
+
+    fn host_call(&self, request: Request, payload: Vec<u8>, limit: Duration) -> Result<Reply, HostError> {
+        let reply = self.ask(request, payload, limit).map_err(|why| self.lost(why))?;
+        match reply.answer {
+            Answer::HostError { error } => Err(error.into()),
+            Answer::Refused { why } => {
+                Err(HostError::Process { what: format!("the agent on {} refused", self.name), why })
+            }
+            _ => Ok(reply),
+        }
+    }
+
+    fn odd(&self, answer: &Answer) -> HostError {
+        HostError::Process {
+            what: format!("the agent on {} answered what was not asked", self.name),
+            why: format!("{answer:?}"),
+        }
+    }
+
+    fn content(&self, request: Request) -> Result<Option<Vec<u8>>, HostError> {
+        let reply = self.host_call(request, Vec::new(), ANSWER_MAX)?;
+        match reply.answer {
+            Answer::Bytes => Ok(Some(reply.payload.to_vec())),
+            Answer::Absent => Ok(None),
+            other => Err(self.odd(&other)),
+        }
+    }
+
+    fn done(&self, request: Request, payload: &[u8]) -> Result<(), HostError> {
+        match self.host_call(request, payload.to_vec(), ANSWER_MAX)?.answer {
+            Answer::Done => Ok(()),
+            other => Err(self.odd(&other)),
+        }
+    }
+
+    fn printed(&self, request: Request, limit: Duration) -> Result<String, HostError> {
+        match self.host_call(request, Vec::new(), limit.saturating_add(ON_THE_WAY))?.answer {
+            Answer::Text { text } => Ok(text),
+            other => Err(self.odd(&other)),
+        }
+    }
+
+    /// A connection that is made on that machine. `only_own`: to nowhere but an address of its own.
+    ///
+    /// # Errors
+    /// As connect(2) there; `TimedOut`; or the machine is out of reach.
+    pub fn dial(&self, to: DialTarget, only_own: bool, limit: Duration) -> io::Result<FarSocket> {
+        let request = Request::Dial { to, only_own, limit_ms: millis(limit) };
+        let out_of_reach =
+            |why: String| io::Error::new(io::ErrorKind::NotConnected, format!("{}: {why}", self.name));
+        let reply = self.ask(request, Vec::new(), limit.saturating_add(ON_THE_WAY)).map_err(out_of_reach)?;
+        match (reply.answer, reply.socket) {
+            (Answer::Dialled { local, peer, .. }, Some(fd)) => Ok(FarSocket { fd, local, peer }),
+            (Answer::IoError { is_timeout: true, .. }, _) => Err(io::ErrorKind::TimedOut.into()),
+            (Answer::IoError { os_code: Some(code), .. }, _) => Err(io::Error::from_raw_os_error(code)),
+            (Answer::IoError { text: why, .. } | Answer::Refused { why }, _) => Err(io::Error::other(why)),
+            (other, _) => Err(io::Error::other(format!("the agent answered {other:?}"))),
+        }
+    }
+
+    /// A capture on that machine, which has found room for its control.
+    ///
+    /// # Errors
+    /// It may not capture, or cannot be reached.
+    pub fn capture(&self, iface: &str, ports: &[u16], control: &str) -> Result<FarCapture, FarCaptureError> {
+        let failed = |why| FarCaptureError { is_not_permitted: false, why };
+        let (connection, _) = self.connection(AgentMode::Read).map_err(failed)?;
+        let request =
+            Request::Capture { iface: iface.into(), ports: ports.to_vec(), control: control.into() };
+        match connection.call(request, Vec::new(), ANSWER_MAX).map_err(failed)?.answer {
+            Answer::Capturing { capture, control_port } => {
+                let began_unix_ms = unix_ms();
+                Ok(FarCapture { connection, capture, control_port, host: self.name.clone(), began_unix_ms })
+            }
+            Answer::CaptureError { is_not_permitted, text } => {
+                Err(FarCaptureError { is_not_permitted, why: text })
+            }
+            Answer::Refused { why } => Err(failed(why)),
+            other => Err(failed(format!("the agent answered {other:?}"))),
+        }
+    }
+}
+
+/// Why nothing can be captured on a machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FarCaptureError {
+    pub is_not_permitted: bool,
+    pub why: String,
+}
+
+/// A capture that runs on another machine. It ends with its agent.
+#[derive(Debug)]
+pub struct FarCapture {
+    connection: Arc<Connection>,
+    capture: u64,
+    pub control_port: u16,
+    host: String,
+    /// By our clock.
+    began_unix_ms: u64,
+}
+
+impl FarCapture {
+    /// What was seen there, with times by our clock. One that was lost says so, and has seen no control.
+    pub fn stop(self) -> CaptureReport {
+        let request = Request::CaptureEnd { capture: self.capture };
+        let report =
+            self.connection.call(request, Vec::new(), ANSWER_MAX).and_then(|reply| match reply.answer {
+                Answer::Bytes => serde_json::from_slice(&reply.payload).map_err(|error| error.to_string()),
+                other => Err(format!("the agent answered {other:?}")),
+            });
+        match report {
+            Ok(report) => {
+                let mut report: CaptureReport = report;
+                report.method = format!("{} on {}", report.method, self.host);
+                // To within the time that its first answer was on the way.
+                let (there, here) = (report.started_unix_ms, self.began_unix_ms);
+                let by_ours = |unix_ms: &mut u64| *unix_ms = (*unix_ms + here).saturating_sub(there);
+                for flow in &mut report.flows {
+                    by_ours(&mut flow.first_unix_ms);
+                    by_ours(&mut flow.last_unix_ms);
+                }
+                by_ours(&mut report.started_unix_ms);
+                by_ours(&mut report.ended_unix_ms);
+                report
+            }
+            Err(why) => CaptureReport {
+                method: format!("a capture on {} that was lost", self.host),
+                failed: Some(why),
+                ..CaptureReport::default()
+            },
+        }
+    }
+}
+
+fn unix_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    millis(since)
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+impl ReadHost for Remote {
+    fn read(&self, path: &Path, bytes_max: u64) -> Result<Option<Vec<u8>>, HostError> {
+        self.content(Request::Read { path: path.into(), bytes_max })
+    }
+
+    fn read_end(&self, path: &Path, bytes_max: u64) -> Result<Option<Vec<u8>>, HostError> {
+        self.content(Request::ReadEnd { path: path.into(), bytes_max })
+    }
+
+    fn facts(&self, path: &Path) -> Result<Option<FileFacts>, HostError> {
+        match self.host_call(Request::Facts { path: path.into() }, Vec::new(), ANSWER_MAX)?.answer {
+            Answer::Facts { facts } => Ok(Some(facts)),
+            Answer::Absent => Ok(None),
+            other => Err(self.odd(&other)),
+        }
+    }
+
+    fn list(&self, dir: &Path) -> Result<Vec<PathBuf>, HostError> {
+        match self.host_call(Request::List { dir: dir.into() }, Vec::new(), ANSWER_MAX)?.answer {
+            Answer::Paths { paths } => Ok(paths.into_iter().map(|path| path.0).collect()),
+            other => Err(self.odd(&other)),
+        }
+    }
+
+    fn process(&self, pid: i32) -> Result<Option<ProcessFacts>, HostError> {
+        match self.host_call(Request::Process { pid }, Vec::new(), ANSWER_MAX)?.answer {
+            Answer::Process { facts } => Ok(Some(facts)),
+            Answer::Absent => Ok(None),
+            other => Err(self.odd(&other)),
+        }
+    }
+
+    fn pids(&self) -> Result<Vec<i32>, HostError> {
+        match self.host_call(Request::Pids, Vec::new(), ANSWER_MAX)?.answer {
+            Answer::Pids { pids } => Ok(pids),
+            other => Err(self.odd(&other)),
+        }
+    }
+
+    fn free_bytes(&self, path: &Path) -> Result<u64, HostError> {
+        match self.host_call(Request::FreeBytes { path: path.into() }, Vec::new(), ANSWER_MAX)?.answer {
+            Answer::Number { number } => Ok(number),
+            other => Err(self.odd(&other)),
+        }
+    }
+
+    fn writable(&self, dir: &Path) -> bool {
+        let asked = self.host_call(Request::Writable { dir: dir.into() }, Vec::new(), ANSWER_MAX);
+        asked.is_ok_and(|reply| reply.answer == Answer::YesNo { yes: true })
+    }
+
+    fn service_state(&self, service: &Service, limit: Duration) -> ServiceState {
+        let request = Request::ServiceState { service: service.clone(), limit_ms: millis(limit) };
+        match self.host_call(request, Vec::new(), limit.saturating_add(ON_THE_WAY)) {
+            Ok(Reply { answer: Answer::ServiceState { state }, .. }) => state,
+            Ok(reply) => ServiceState::CannotTell(self.odd(&reply.answer).to_string()),
+            Err(error) => ServiceState::CannotTell(error.to_string()),
+        }
+    }
+}
+
+/// A lock that an agent holds for us; it ends with the agent too.
+struct FarLock {
+    connection: Arc<Connection>,
+    lock: u64,
+}
+
+impl HostLock for FarLock {}
+
+impl Drop for FarLock {
+    fn drop(&mut self) {
+        self.connection.tell(Request::Unlock { lock: self.lock });
+    }
+}
+
+impl WriteHost for Remote {
+    fn write(
+        &self,
+        path: &Path,
+        bytes: &[u8],
+        mode: Option<u32>,
+        owner: Option<(u32, u32)>,
+    ) -> Result<(), HostError> {
+        self.done(Request::Write { path: path.into(), mode, owner }, bytes)
+    }
+
+    fn replace(&self, path: &Path, expected: &[u8], bytes: &[u8]) -> Result<(), HostError> {
+        let request = Request::Replace { path: path.into(), expected_bytes: expected.len() as u64 };
+        self.done(request, &[expected, bytes].concat())
+    }
+
+    fn append(&self, path: &Path, bytes: &[u8]) -> Result<(), HostError> {
+        self.done(Request::Append { path: path.into() }, bytes)
+    }
+
+    fn make_dir(&self, dir: &Path, mode: u32, owner: Option<(u32, u32)>) -> Result<(), HostError> {
+        self.done(Request::MakeDir { dir: dir.into(), mode, owner }, &[])
+    }
+
+    fn remove(&self, path: &Path) -> Result<(), HostError> {
+        self.done(Request::Remove { path: path.into() }, &[])
+    }
+
+    fn remove_dir(&self, dir: &Path) -> Result<(), HostError> {
+        self.done(Request::RemoveDir { dir: dir.into() }, &[])
+    }
+
+    fn run(&self, command: &[String], timeout: Duration) -> Result<String, HostError> {
+        self.printed(Request::Run { command: command.to_vec(), limit_ms: millis(timeout) }, timeout)
+    }
+
+    fn run_service(&self, command: &[String], timeout: Duration) -> Result<String, HostError> {
+        self.printed(Request::RunService { command: command.to_vec(), limit_ms: millis(timeout) }, timeout)
+    }
+
+    fn lock(&self, path: &Path, at_most: Duration) -> Result<Box<dyn HostLock>, HostError> {
+        let (connection, _) = self.connection(AgentMode::Write).map_err(|why| self.lost(why))?;
+        let request = Request::Lock { path: path.into(), at_most_ms: millis(at_most) };
+        let reply = connection.call(request, Vec::new(), at_most.saturating_add(ON_THE_WAY));
+        match reply.map_err(|why| self.lost(why))?.answer {
+            Answer::Locked { lock } => Ok(Box::new(FarLock { connection, lock })),
+            Answer::HostError { error } => Err(error.into()),
+            Answer::Refused { why } => {
+                Err(HostError::Process { what: format!("the agent on {} refused", self.name), why })
+            }
+            other => Err(self.odd(&other)),
+        }
+    }
+}
+
+/// One that several threads hold.
+pub type SharedHost = Arc<dyn WriteHost + Send + Sync>;
+
+#[cfg(test)]
+mod tests;
