@@ -103,6 +103,7 @@ pub const RULES: &[&dyn Rule] = &[
     &server::KEY_MODE,
     &server::KEY_OWNER,
     &server::FILES_PRESENT,
+    &server::CERTIFICATE_BEGUN,
     &cluster::GALERA_STRICT,
     &cluster::SST_TLS,
     &cluster::LIVE_IS_FILE,

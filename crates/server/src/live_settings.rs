@@ -75,7 +75,7 @@ fn is_same(one: &str, other: &str) -> bool {
 fn normal(value: &str) -> String {
     let value = value.trim().trim_end_matches('/').to_ascii_lowercase();
     match value.as_str() {
-        "true" | "yes" | "on" => return "1".into(),
+        "true" | "on" => return "1".into(),
         "false" | "no" | "off" => return "0".into(),
         _ => {}
     }

@@ -76,12 +76,14 @@ pub enum Start {
 pub struct Setting {
     /// The group, as written.
     pub group: String,
-    /// The option's name with `_` for `-` and without a `loose_` in front.
+    /// The option's name with `_` for `-`, as the server knows it: whole, in lower case, and without `loose_`, `skip_` and the like.
     pub key: String,
     /// The name as written.
     pub key_as_written: String,
-    /// The value without quotes and escapes; `None` for an option without `=`.
+    /// What the option gets: without quotes and escapes; of `skip-` and `disable-` it is 0. `None` for an option without `=`.
     pub value: Option<String>,
+    /// The value as it stands there.
+    pub value_as_written: Option<String>,
     /// The file it stands in, as the server names it.
     pub file: PathBuf,
     /// Line number in that file, the first is 1.
@@ -224,6 +226,44 @@ impl Effective {
     pub fn history(&self, key: &str) -> Vec<&Setting> {
         let key = setting_key(key);
         self.settings.iter().filter(|setting| setting.key == key).collect()
+    }
+}
+
+impl Setting {
+    /// As a server reads a boolean: without a value it is on, and what it does not know is off.
+    ///
+    /// # Source
+    /// Seen: mariadbd 10.11.19 says of `yes` and `2` "boolean value wasn't recognized. Set to OFF".
+    pub fn is_on(&self) -> bool {
+        self.value
+            .as_ref()
+            .is_none_or(|value| ["on", "1", "true"].contains(&value.to_ascii_lowercase().as_str()))
+    }
+}
+
+impl Effective {
+    /// Whether a server that reads these files offers TLS to clients, as far as its files say: it has a certificate, and `ssl` is not
+    /// switched off behind it.
+    ///
+    /// # Source
+    /// Seen: mariadbd 10.11.19 --help --verbose: each `ssl_…` option switches `ssl` on, so the last one of all of them counts.
+    pub fn offers_client_tls(&self) -> bool {
+        let has = |key: &str| {
+            self.effective(key)
+                .and_then(|setting| setting.value.as_ref())
+                .is_some_and(|value| !value.is_empty())
+        };
+        let last = self.settings.iter().rev().find(|setting| {
+            setting.key == "ssl"
+                || ["ssl_ca", "ssl_capath", "ssl_cert", "ssl_cipher", "ssl_key"].contains(&&*setting.key)
+        });
+        // A key that is not named is looked for in the certificate's file.
+        has("ssl_cert") && last.is_some_and(|setting| setting.key != "ssl" || setting.is_on())
+    }
+
+    /// Whether clients must use TLS, as the files say.
+    pub fn requires_secure_transport(&self) -> bool {
+        self.effective("require_secure_transport").is_some_and(Setting::is_on)
     }
 }
 
@@ -448,23 +488,26 @@ impl Reading<'_> {
             ));
         }
         let mut key = setting_key(option.key);
-        if names::is_of_a_server(option.group)
-            && let Some(whole) = names::whole_name(&key)
-        {
-            // What stands there may be a value whose sign was forgotten.
-            self.note(format!(
-                "{}:{}: {} is a prefix of {whole}, and the server reads it as that option",
-                file.display(),
-                option.line,
-                shown_key(option.key),
-            ));
-            whole.clone_into(&mut key);
+        let mut value = option.value.map(str::to_owned);
+        if names::is_of_a_server(option.group) {
+            let read = names::as_a_server_reads(&key, option.value);
+            if let Some(whole) = read.whole_of_prefix {
+                // What stands there may be a value whose sign was forgotten.
+                self.note(format!(
+                    "{}:{}: {} is a prefix of {whole}, and the server reads it as that option",
+                    file.display(),
+                    option.line,
+                    shown_key(option.key),
+                ));
+            }
+            (key, value) = (read.key, read.value);
         }
         self.effective.settings.push(Setting {
             group: option.group.to_owned(),
             key,
             key_as_written: option.key.to_owned(),
-            value: option.value.map(str::to_owned),
+            value,
+            value_as_written: option.value.map(str::to_owned),
             file: file.to_owned(),
             line: option.line,
         });

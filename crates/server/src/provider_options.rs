@@ -32,6 +32,20 @@ impl ProviderOptions {
         self.pairs.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
     }
 
+    /// False as well where it is not set, or to nothing that the provider knows.
+    pub fn is_on(&self, key: &str) -> bool {
+        self.get(key).and_then(boolean) == Some(true)
+    }
+
+    /// Whether a provider that is started with these options uses TLS: as `socket.ssl` says, and without it where there is a key.
+    ///
+    /// # Source
+    /// Seen on Galera 26.4.23: `socket.ssl=NO` beside key and certificate is plain.
+    pub fn uses_tls(&self) -> bool {
+        let has_key = self.get("socket.ssl_key").is_some_and(|path| !path.is_empty());
+        self.get("socket.ssl").and_then(boolean).unwrap_or(has_key)
+    }
+
     pub fn set(&mut self, key: &str, value: &str) {
         self.remove_where(|name, at_last| name == key && !at_last);
         match self.pairs.iter_mut().find(|(name, _)| name == key) {
@@ -85,14 +99,21 @@ impl ProviderOptions {
     }
 }
 
+/// As the provider reads a boolean; `None`: it refuses it.
+///
+/// # Source
+/// gu_str2bool of Galera 26.4; seen on 26.4.23 for `NO`, `false`, `true` and `on`.
+fn boolean(text: &str) -> Option<bool> {
+    match text.to_ascii_lowercase().as_str() {
+        "0" | "n" | "f" | "no" | "off" | "false" | "disable" => Some(false),
+        "1" | "y" | "t" | "yes" | "on" | "true" | "enable" => Some(true),
+        _ => None,
+    }
+}
+
 /// `YES`, `yes` and `1` are one value to the provider; sizes are read back as they were given.
 fn same_value(a: &str, b: &str) -> bool {
-    let plain = |text: &str| match text.to_ascii_lowercase().as_str() {
-        "yes" | "true" | "on" | "1" => "1".to_owned(),
-        "no" | "false" | "off" | "0" => "0".to_owned(),
-        other => other.to_owned(),
-    };
-    a == b || plain(a) == plain(b)
+    a == b || a.eq_ignore_ascii_case(b) || boolean(a).is_some_and(|value| boolean(b) == Some(value))
 }
 
 fn split_unescaped(text: &str) -> Vec<String> {
@@ -142,13 +163,12 @@ pub enum GaleraState {
 
 impl GaleraState {
     pub fn of(live: &ProviderOptions) -> Self {
-        let yes = |key: &str| live.get(key).is_some_and(|value| same_value(value, "yes"));
         let any_ssl = live.iter().any(|(key, value)| {
             // `socket.ssl_reload`, an empty cipher and ssl=NO alone say nothing.
             key.starts_with("socket.ssl_") && key != "socket.ssl_reload" && !value.is_empty()
         });
         let listens_ssl = live.get("gmcast.listen_addr").is_some_and(|address| address.starts_with("ssl://"));
-        match (yes("socket.ssl"), yes("socket.dynamic"), listens_ssl, any_ssl) {
+        match (live.is_on("socket.ssl"), live.is_on("socket.dynamic"), listens_ssl, any_ssl) {
             (false, false, false, false) => Self::Plain,
             (true, true, false, _) => Self::Dynamic,
             (true, false, true, _) => Self::Strict,
@@ -225,6 +245,23 @@ mod tests {
         check("gmcast.listen_addr = tcp://1:4567; socket.ssl = NO; socket.ssl_key = k; ", 'X');
         check("gmcast.listen_addr = tcp://1:4567; socket.dynamic = YES; ", 'X');
         check("gmcast.listen_addr = ssl://1:4567; socket.ssl = YES; socket.dynamic = YES; ", 'X');
+    }
+
+    #[test]
+    fn files_are_read_as_the_provider_reads_them() {
+        let check = |text: &str, expected: (bool, bool)| {
+            let options = ProviderOptions::parse(text);
+            assert_eq!((options.uses_tls(), options.is_on("socket.dynamic")), expected, "{text}");
+        };
+        for off in ["NO", "no", "0", "off", "false", "disable", "N", "n", "f"] {
+            check(&format!("socket.ssl_key=/k;socket.ssl_cert=/c;socket.ssl={off}"), (false, false));
+        }
+        for on in ["true", "on", "YES", "1", "enable", "Y", "t"] {
+            check(&format!("socket.ssl_key=/k;socket.dynamic={on}"), (true, true));
+        }
+        check("socket.ssl_key=/k;socket.ssl_cert=/c", (true, false));
+        check("socket.ssl_key=", (false, false));
+        check("gcache.size=1G", (false, false));
     }
 
     #[test]

@@ -77,6 +77,10 @@ impl NodeView {
         }
         self.status(NOT_AFTER).map(|text| !text.is_empty())
     }
+    /// When the certificate begins that clients are shown, as the server itself says.
+    pub fn client_certificate_not_before_unix(&self) -> Option<i64> {
+        unix_of(self.status("ssl_server_not_before")?)
+    }
     /// When the certificate ends that clients are shown, as the server itself says.
     pub fn client_certificate_not_after_unix(&self) -> Option<i64> {
         unix_of(self.status(NOT_AFTER)?)

@@ -155,7 +155,7 @@ fn printed(effective: &Effective) -> String {
     for setting in &effective.settings {
         text.push_str("--");
         text.push_str(&setting.key_as_written);
-        if let Some(value) = &setting.value {
+        if let Some(value) = &setting.value_as_written {
             text.push('=');
             text.push_str(value);
         }

@@ -25,6 +25,8 @@ use site::random16;
 /// A name of an inventory or of `bind_address` is resolved within this time, or not at all.
 const RESOLVE: Duration = Duration::from_secs(3);
 
+const LOOPBACK: &str = "lo";
+
 pub const CANARY_SCHEMA: &str = "sealion_canary";
 
 /// Captures under way, one on each machine, each with its control already sent.
@@ -132,6 +134,21 @@ impl Place {
         place
     }
 
+    /// One interface carries no more than a part of what comes to a server, but for `lo` where it listens on nothing else: what comes
+    /// from its own machine goes over `lo`, whatever address it is for.
+    fn looked_at_on(&mut self, iface: &str) {
+        let only_loopback =
+            !self.listens_everywhere && self.addresses.iter().chain(&self.binds).all(IpAddr::is_loopback);
+        if iface != capture::EVERY_INTERFACE && !(iface == LOOPBACK && only_loopback) {
+            self.cannot_tell.get_or_insert_with(|| {
+                format!(
+                    "it takes clients on addresses that {iface} does not carry alone; remove capture_interface from the inventory, so that \
+                     all interfaces are captured"
+                )
+            });
+        }
+    }
+
     fn takes_clients_at(&self, at: SocketAddr) -> bool {
         self.client_ports.contains(&at.port())
             && (self.listens_everywhere || self.addresses.contains(&at.ip()) || self.binds.contains(&at.ip()))
@@ -172,7 +189,12 @@ impl Sniffer {
     /// # Errors
     /// This machine has nodes, and nothing can be captured on it. What cannot be seen elsewhere is said of its links.
     pub fn start(cluster: &Cluster) -> Result<Self, LookError> {
-        let places: Vec<Place> = cluster.nodes.iter().map(|node| Place::of(cluster, node)).collect();
+        let mut places: Vec<Place> = cluster.nodes.iter().map(|node| Place::of(cluster, node)).collect();
+        if let CaptureBy::Packets { iface } = &cluster.capture {
+            for place in &mut places {
+                place.looked_at_on(iface);
+            }
+        }
         let mut here = BTreeSet::new();
         let mut elsewhere: Vec<(Arc<Remote>, BTreeSet<String>)> = Vec::new();
         for node in &cluster.nodes {
@@ -813,6 +835,23 @@ mod tests {
         assert!(matches!(&sight.seen, Seen::Unknown(why) if why.contains("bind_address")), "{sight:?}");
         let clear = flow("10.0.0.9:1002", "10.0.0.1:3306", false);
         assert_eq!(client_link(&places, vec![tls(), clear], &[], &[]).seen, Seen::Plain);
+    }
+
+    /// An outsider's client came over another interface three times a second, and the link was called sealed.
+    #[test]
+    fn one_interface_shows_all_clients_only_where_the_server_listens_on_loopback_alone() {
+        let check = |address: &str, bind: Option<&str>, everywhere: bool, iface: &str, sees_all: bool| {
+            let mut place = place("n1", address, everywhere);
+            place.binds.extend(bind.map(|bind| bind.parse::<IpAddr>().expect("an address")));
+            place.looked_at_on(iface);
+            assert_eq!(place.cannot_tell.is_none(), sees_all, "{address} {bind:?} {everywhere} {iface}");
+        };
+        check("127.77.1.1", Some("127.77.1.1"), false, "lo", true);
+        check("127.77.1.1", Some("10.9.9.1"), false, "lo", false);
+        check("127.77.1.1", None, true, "lo", false);
+        check("10.0.0.1", None, false, "eth0", false);
+        check("10.0.0.1", None, false, "any", true);
+        check("10.0.0.1", None, true, "any", true);
     }
 
     #[test]

@@ -385,6 +385,46 @@ impl Expiry {
     }
 }
 
+/// Certificates whose time has not come: in their files, and of what clients are served. `None`: there is no certificate.
+fn not_yet_valid(
+    node: &LiveNode,
+    view: &NodeView,
+    rows: &[Row],
+    has_files: bool,
+    now_unix_ms: u64,
+) -> Option<Value> {
+    let now_unix = i64::try_from(now_unix_ms / 1000).unwrap_or(i64::MAX);
+    let (mut early, mut hidden) = (Vec::new(), Vec::new());
+    let mut found_one = false;
+    let mut look = |begin: Option<i64>, what: String| {
+        found_one |= begin.is_some();
+        if let Some(begin) = begin.filter(|begin| *begin > now_unix) {
+            let from = model::clock::rfc3339(u64::try_from(begin).unwrap_or(0).saturating_mul(1000));
+            early.push(format!("{what} is not valid before {from}"));
+        }
+    };
+    look(view.client_certificate_not_before_unix(), "what clients are served".into());
+    let mut paths: Vec<&PathBuf> = rows.iter().filter_map(|row| row.certificate.as_ref()).collect();
+    paths.sort();
+    paths.dedup();
+    for path in paths.into_iter().filter(|_| has_files) {
+        match node.host().read(path, PEM_BYTES_MAX) {
+            // That it is not there is said by another rule.
+            Ok(None) => {}
+            Ok(Some(pem)) => match trust::inspect(&pem) {
+                Ok(chain) => look(chain.first().map(|leaf| leaf.not_before_unix), path.display().to_string()),
+                Err(error) => hidden.push(format!("{}: {error}", path.display())),
+            },
+            Err(error) => hidden.push(reason(error)),
+        }
+    }
+    match (early.as_slice(), hidden.as_slice()) {
+        ([], []) => found_one.then_some(Value::Absent),
+        ([], hidden) => Some(Value::Unknown(hidden.join("; "))),
+        (early, _) => Some(Value::Text(early.join("; "))),
+    }
+}
+
 /// PEM of the leaf that the Galera port serves now. A port that takes only members shows it to one.
 fn galera_leaf(node: &mut LiveNode, has_files: bool) -> Result<String, String> {
     match node.served_galera_leaf() {
@@ -424,10 +464,7 @@ fn node_status(
     let setting = |key: &str| effective.as_ref().and_then(|all| all.effective(key)?.value.clone());
     let file_options = ProviderOptions::parse(&setting("wsrep_provider_options").unwrap_or_default());
     let in_file = {
-        let yes = |key: &str| {
-            file_options.get(key).is_some_and(|value| value.eq_ignore_ascii_case("yes") || value == "1")
-        };
-        match (yes("socket.ssl") || file_options.get("socket.ssl_key").is_some(), yes("socket.dynamic")) {
+        match (file_options.uses_tls(), file_options.is_on("socket.dynamic")) {
             (false, false) => "plain",
             (true, true) => "dynamic",
             (true, false) => "strict",
@@ -503,11 +540,9 @@ fn node_status(
         what: "client".into(),
         configured: of_files(
             effective.is_some(),
-            words(
-                setting("ssl_cert").is_some(),
-                setting("require_secure_transport")
-                    .is_some_and(|value| matches!(value.to_ascii_uppercase().as_str(), "ON" | "1")),
-            ),
+            effective
+                .as_ref()
+                .map_or("", |all| words(all.offers_client_tls(), all.requires_secure_transport())),
         ),
         effective: view.client_tls().map_or("unknown", |offers| words(offers, requires)).into(),
         seen: seen_of(sights, LinkKind::Client, &name),
@@ -604,6 +639,9 @@ fn node_status(
             if is_served { Source::Wire } else { Source::File },
             if is_served { how_served } else { "openssl x509 -noout -enddate -in FILE" },
         );
+    }
+    if let Some(value) = not_yet_valid(node, view, &rows, has_files, now) {
+        note("cert.not_yet_valid", value, Source::File, "openssl x509 -noout -startdate -in FILE");
     }
     if let Some(key) = galera_key.or_else(|| client.key.clone())
         && has_files

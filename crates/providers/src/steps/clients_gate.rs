@@ -29,9 +29,13 @@ impl StepKind for ClientsGate {
                  --ssl-mode=REQUIRED), then sealion resume",
                 plain.join("\n        ")
             )),
-            Watched::Sealed { nobody, refused, .. } => {
-                let mut note =
-                    format!("every client session in the {} s of the capture used TLS", settle_ms / 1000);
+            Watched::Sealed { sealed, nobody, refused } => {
+                let seconds = settle_ms / 1000;
+                let mut note = if sealed > 0 {
+                    format!("every client session in the {seconds} s of the capture used TLS")
+                } else {
+                    format!("no client session in the {seconds} s of the capture")
+                };
                 if !nobody.is_empty() {
                     note += &format!("; no client was connected over TCP to {}", nobody.join(", "));
                 }

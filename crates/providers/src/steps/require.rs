@@ -24,11 +24,6 @@ impl RequireParams {
     }
 }
 
-/// As an option file spells a boolean; a bare option is on.
-fn is_on(value: Option<&str>) -> bool {
-    value.is_none_or(|value| ["on", "1", "true", "yes"].contains(&value.to_ascii_lowercase().as_str()))
-}
-
 impl StepKind for Require {
     fn kind(&self) -> &'static str {
         "require"
@@ -79,7 +74,7 @@ impl StepKind for Require {
         let effective = node.effective().map_err(fail)?;
         if let Some(setting) = effective.effective("require_secure_transport")
             && direction == Direction::Forward
-            && is_on(setting.value.as_deref()) != wanted
+            && setting.is_on() != wanted
         {
             return Err(fail(format!(
                 "{}:{} says otherwise, and wins at the next start",

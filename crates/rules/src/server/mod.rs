@@ -1,5 +1,6 @@
 //! Servers and their files (`SL2…`).
 
+mod certificate_begun;
 mod certificate_expiry;
 mod files_present;
 mod key_mode;
@@ -7,6 +8,7 @@ mod key_owner;
 mod offers_tls;
 mod requires_tls;
 
+pub use certificate_begun::CERTIFICATE_BEGUN;
 pub use certificate_expiry::CERTIFICATE_EXPIRY;
 pub use files_present::FILES_PRESENT;
 pub use key_mode::KEY_MODE;

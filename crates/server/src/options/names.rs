@@ -30,6 +30,47 @@ pub(super) fn whole_name(key: &str) -> Option<&'static str> {
     begin_so.next().is_none().then_some(*first)
 }
 
+/// One option as a server reads it.
+pub(super) struct ReadOption {
+    pub key: String,
+    pub value: Option<String>,
+    /// Where a beginning stands for it.
+    pub whole_of_prefix: Option<&'static str>,
+}
+
+/// `key` has `_` for `-`. Names count in any case; `skip_` and `disable_` switch off what follows them (with `=0` on), `enable_` on.
+///
+/// # Source
+/// Seen: mariadbd 10.11.19 --help --verbose with each of them; "Program Option Modifiers" in MySQL's manual.
+pub(super) fn as_a_server_reads(key: &str, value: Option<&str>) -> ReadOption {
+    let written = key.to_ascii_lowercase();
+    let (mut rest, mut switched) = (written.as_str(), None);
+    loop {
+        let whole = whole_name(rest);
+        if whole.is_some() || is_name(rest) {
+            let value = match switched {
+                None => value.map(str::to_owned),
+                Some(false) => Some(if value == Some("0") { "1" } else { "0" }.to_owned()),
+                Some(true) => Some(value.unwrap_or("1").to_owned()),
+            };
+            let key = whole.unwrap_or(rest).to_owned();
+            return ReadOption { key, value, whole_of_prefix: whole };
+        }
+        let modifiers =
+            [("loose_", None), ("skip_", Some(false)), ("disable_", Some(false)), ("enable_", Some(true))];
+        let found = modifiers.iter().find_map(|(word, means)| Some((rest.strip_prefix(word)?, *means)));
+        let Some((behind, means)) = found else {
+            // No option that we know of.
+            return ReadOption { key: written, value: value.map(str::to_owned), whole_of_prefix: None };
+        };
+        (rest, switched) = (behind, means);
+    }
+}
+
+fn is_name(key: &str) -> bool {
+    NAMES.lines().any(|name| name == key)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -51,6 +92,32 @@ mod tests {
         ] {
             assert_eq!(whole_name(key), whole, "{key}");
         }
+    }
+
+    /// Each was given to mariadbd 10.11.19 in a file, and its --help --verbose says what became of it.
+    #[test]
+    fn modifiers_and_letters_of_any_case_are_read_as_mariadbd_reads_them() {
+        let check = |written: &str, key: &str, expected: Option<&str>| {
+            let (name, value) =
+                written.split_once('=').map_or((written, None), |(name, value)| (name, Some(value)));
+            let read = as_a_server_reads(&name.replace('-', "_"), value);
+            assert_eq!((read.key.as_str(), read.value.as_deref()), (key, expected), "{written}");
+        };
+        check("skip-require-secure-transport", "require_secure_transport", Some("0"));
+        check("skip-require-secure-transport=1", "require_secure_transport", Some("0"));
+        check("skip-require-secure-transport=0", "require_secure_transport", Some("1"));
+        check("loose-skip-ssl", "ssl", Some("0"));
+        check("skip-loose-ssl", "ssl", None);
+        check("disable-ssl", "ssl", Some("0"));
+        check("enable-ssl=0", "ssl", Some("0"));
+        check("enable-ssl", "ssl", Some("1"));
+        check("Require_Secure_Transport=OFF", "require_secure_transport", Some("OFF"));
+        check("WSREP-SST-M=mysqldump", "wsrep_sst_method", Some("mysqldump"));
+        check("skip-requ", "require_secure_transport", Some("0"));
+        check("skip-name-resolve", "skip_name_resolve", None);
+        check("skip-networking", "skip_networking", None);
+        check("skip-ssl-cert", "ssl_cert", Some("0"));
+        check("no-such-Option=X", "no_such_option", Some("X"));
     }
 
     #[test]

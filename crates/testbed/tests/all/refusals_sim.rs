@@ -250,6 +250,39 @@ fn settings_of_the_same_purpose_that_are_not_ours() {
     }
 }
 
+/// Seen on real servers: the change was done, and after the next restart clients were let in without TLS.
+#[test]
+fn a_line_that_counts_over_what_is_written_and_switches_it_off() {
+    const LATER: &str = "/etc/mysql/mariadb.conf.d/90-x.cnf";
+    for line in [
+        "require_secure_transport=OFF",
+        "skip-require-secure-transport",
+        "disable-require_secure_transport",
+        "loose-skip-require_secure_transport",
+        "Require_Secure_Transport=off",
+        "require-secure=0",
+        "require_secure_transport=yes",
+    ] {
+        enable_refuses(
+            |world| world.servers[1].disk.put(LATER, format!("[mysqld]\n{line}\n"), 0, 0o644),
+            "n2",
+            &["90-x.cnf:2", line, "after a restart"],
+        );
+    }
+    for line in ["ssl=0", "skip-ssl", "disable-ssl", "loose-ssl=OFF", "SSL=false"] {
+        enable_refuses(
+            |world| world.servers[1].disk.put(LATER, format!("[mysqld]\n{line}\n"), 0, 0o644),
+            "n2",
+            &["90-x.cnf:2", line, "switches TLS for clients off"],
+        );
+    }
+    for line in ["require_secure_transport", "ssl", "skip-require-secure-transport=0", "enable-ssl"] {
+        let rig = Rig::new(7, 3);
+        rig.shared.borrow_mut().servers[1].disk.put(LATER, format!("[mysqld]\n{line}\n"), 0, 0o644);
+        assert_eq!(problems(&rig, &change(Verb::Enable)), vec![], "{line}");
+    }
+}
+
 #[test]
 fn a_read_only_directory() {
     for dir in ["/etc/mysql/mariadb.conf.d", "/etc/mysql", "/var/lib"] {
@@ -267,6 +300,16 @@ fn a_full_disk() {
         |world| world.servers[0].disk.free_bytes = 1 << 20,
         "n1",
         &["full", "bytes are free", "make room"],
+    );
+}
+
+/// Seen on real servers: the joiner asked for TLS, the donor did not offer it, and neither resume nor undo found a way out.
+#[test]
+fn sst_methods_that_differ() {
+    enable_refuses(
+        |world| show(world, 1, "wsrep_sst_method", Some("rsync")),
+        "n2",
+        &["wsrep_sst_method differs", "n1 has mariabackup", "one method on all nodes"],
     );
 }
 
@@ -303,7 +346,9 @@ fn a_node_on_another_machine_and_two_names_of_one_server() {
 #[test]
 fn client_tls_without_sst_on_rsync() {
     let rig = Rig::new(7, 3);
-    show(&mut rig.shared.borrow_mut(), 2, "wsrep_sst_method", Some("rsync"));
+    for index in 0..3 {
+        show(&mut rig.shared.borrow_mut(), index, "wsrep_sst_method", Some("rsync"));
+    }
     let wish = Change::new(Verb::Enable, [Noun::Clients]);
     refuses(&rig, &wish, "n3", &["rsync", "joining again", "sealion enable sst,clients"]);
     let wish = Change::new(Verb::Enable, [Noun::Sst, Noun::Clients]);

@@ -1,11 +1,13 @@
 //! Settings of the same purpose that are not ours are not overwritten.
 
 use model::{NodeName, Noun, Verb};
-use server::options::Setting;
+use server::options::{Effective, Setting};
 use server::{GaleraFacts, SstOptions};
 
 use super::{Problem, Seen, problem, unreadable_options};
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
+use crate::galera::GALERA;
+use crate::topology::Topology;
 use crate::world::World;
 
 pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
@@ -44,6 +46,9 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
                 options.switches(view.sst_method()).into_iter().filter_map(|one| sst_switch(name, one)),
             );
         }
+        if seen.change.verb == Verb::Enable {
+            problems.extend(switched_off(name, seen, &options.server));
+        }
         for (is_sst, key, value) in wanted {
             let effective = if is_sst { options.sst() } else { &options.server };
             if let Some(setting) = effective.effective(key)
@@ -64,6 +69,40 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
                 ));
             }
         }
+    }
+    problems
+}
+
+/// Lines that would count over what sealion writes, and switch off what it enables.
+fn switched_off(name: &NodeName, seen: &Seen<'_>, server: &Effective) -> Vec<Problem> {
+    let written_to = GALERA.anchor(server).map(|setting| &setting.file);
+    let mut problems = Vec::new();
+    let mut refuse = |setting: &Setting, what: &str| {
+        problems.push(problem(
+            name,
+            what,
+            format!(
+                "{}:{} has {}{}",
+                setting.file.display(),
+                setting.line,
+                setting.key_as_written,
+                setting.value_as_written.as_ref().map_or_else(String::new, |value| format!("={value}"))
+            ),
+            "remove that line, then plan again",
+        ));
+    };
+    if seen.change.has(Noun::Clients)
+        && let Some(setting) = server.effective("ssl").filter(|setting| !setting.is_on())
+    {
+        refuse(setting, "its option file switches TLS for clients off");
+    }
+    // In the file that is written to, the line itself is changed.
+    if (seen.change.has(Noun::Clients) || seen.change.has(Noun::RequireTls))
+        && let Some(setting) = server.effective("require_secure_transport")
+        && !setting.is_on()
+        && Some(&setting.file) != written_to
+    {
+        refuse(setting, "another option file lets clients in without TLS, and would count after a restart");
     }
     problems
 }

@@ -16,14 +16,32 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     if !seen.change.has(Noun::Sst) || seen.change.verb == Verb::Rotate {
         return vec![];
     }
-    seen.up()
-        .filter(|(_, view)| !KNOWN.contains(&view.sst_method()))
-        .map(|(name, view)| {
+    let mut problems = mixed(seen);
+    let unknown = seen.up().filter(|(_, view)| !KNOWN.contains(&view.sst_method())).map(|(name, view)| {
+        problem(
+            name,
+            format!("wsrep_sst_method={} has no TLS switch of its own", view.sst_method()),
+            "its script takes its TLS from client sections, which sealion does not write",
+            "SET GLOBAL wsrep_sst_method='mariabackup' (or rsync), here and in the option file",
+        )
+    });
+    problems.extend(unknown);
+    problems
+}
+
+/// A donor runs the script of the joiner's method, and reads its own `[sst]`, which is written for its own method: a joiner with
+/// another one would ask for TLS that nobody offers, and end (seen on 10.11.19).
+fn mixed(seen: &Seen<'_>) -> Vec<Problem> {
+    let script = |method: &str| if method.starts_with("rsync") { "rsync" } else { method }.to_owned();
+    let mut all = seen.up().map(|(name, view)| (name, script(view.sst_method())));
+    let Some((first, method)) = all.next() else { return vec![] };
+    all.filter(|(_, other)| *other != method)
+        .map(|(name, other)| {
             problem(
                 name,
-                format!("wsrep_sst_method={} has no TLS switch of its own", view.sst_method()),
-                "its script takes its TLS from client sections, which sealion does not write",
-                "SET GLOBAL wsrep_sst_method='mariabackup' (or rsync), here and in the option file",
+                format!("wsrep_sst_method differs between nodes: {name} has {other}, {first} has {method}"),
+                "a donor runs the joiner's method with the TLS settings of its own, so transfers between the two would fail",
+                "set one method on all nodes, live and in the option files: SET GLOBAL wsrep_sst_method='mariabackup' (or rsync)",
             )
         })
         .collect()

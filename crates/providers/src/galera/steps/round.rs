@@ -56,6 +56,10 @@ impl RoundParams {
         let seen = view.variable("ssl_cert").unwrap_or("");
         match cert {
             Some(cert) if cert != seen => Some(format!("its ssl_cert is \"{seen}\", not \"{cert}\"")),
+            // An `ssl=0` behind it, or a file that the server could not read.
+            Some(cert) if !cert.is_empty() && view.client_tls() == Some(false) => {
+                Some(format!("it offers no TLS to clients, although its ssl_cert is \"{cert}\""))
+            }
             _ => None,
         }
     }
