@@ -25,6 +25,12 @@ pub fn run() -> Option<ExitCode> {
             let error = lab::supervisor::become_server(&path(2), args.get(3..).unwrap_or_default());
             fail(error.to_string())
         }
+        "__server_at" => {
+            let pid = word(2).and_then(|pid| pid.parse().ok()).unwrap_or(0);
+            let error = lab::supervisor::become_server_at(pid, &path(3), args.get(4..).unwrap_or_default());
+            fail(error.to_string())
+        }
+        "__host" => fail(lab::hosts::become_host(&path(2), word(3).unwrap_or_default()).to_string()),
         "__vpn" => {
             let error = lab::supervisor::become_vpn_end(&path(2), args.get(3..).unwrap_or_default());
             fail(error.to_string())

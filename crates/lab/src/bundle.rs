@@ -82,10 +82,7 @@ impl Servers {
         let at = |sub: &str| root.join(sub).display().to_string();
         vec![
             ("PATH".into(), format!("{}:{}:/usr/sbin:/usr/bin:/sbin:/bin", at("usr/sbin"), at("usr/bin"))),
-            (
-                "LD_LIBRARY_PATH".into(),
-                format!("{}:{}", at("usr/lib/x86_64-linux-gnu"), at("lib/x86_64-linux-gnu")),
-            ),
+            ("LD_LIBRARY_PATH".into(), library_path(root)),
         ]
     }
 
@@ -112,6 +109,12 @@ impl Servers {
             ("plugin-dir", at("usr/lib/mysql/plugin")),
         ]
     }
+}
+
+/// Where the libraries of a bundle lie.
+pub fn library_path(root: &Path) -> String {
+    let at = |sub: &str| root.join(sub).display().to_string();
+    format!("{}:{}", at("usr/lib/x86_64-linux-gnu"), at("lib/x86_64-linux-gnu"))
 }
 
 pub fn bundle_dir() -> PathBuf {

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::LabError;
 use crate::bundle::{self, Servers};
+use crate::hosts;
 use crate::layout::{LabFile, NodeSpec, SstMethod};
 use crate::ports;
 use crate::supervisor::{self, NodeState, Request};
@@ -31,6 +32,8 @@ pub struct LabOptions {
     pub namespace: bool,
     /// Relays stand in front of the nodes' ports, because packets may not be captured here.
     pub relay: bool,
+    /// Each node is a host of its own, with a sshd.
+    pub hosts: bool,
     /// More for `wsrep_provider_options` of every node, each with a `;` before it.
     pub provider_options: String,
     pub keep: bool,
@@ -69,6 +72,9 @@ impl Lab {
             sst_method: options.sst_method,
             galera: options.galera,
             relay: options.relay,
+            hosts: options.hosts,
+            number: options.number,
+            app_host_pid: None,
             provider_options: options.provider_options.clone(),
             nodes: vec![],
             strangers: vec![],
@@ -78,6 +84,9 @@ impl Lab {
         file.nodes =
             (1..=options.nodes).map(|n| NodeSpec::new(&format!("n{n}"), &file, options.number, n)).collect();
         ports::refuse_taken(&file)?;
+        if options.hosts {
+            hosts::lay_out(&file, &hosts::SshPrograms::find()?, options.number)?;
+        }
         file.write()?;
         let mut command = Command::new("/proc/self/exe");
         command.arg("__supervise").arg(dir).arg(std::process::id().to_string());

@@ -40,13 +40,21 @@ pub struct NodeSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub behind: Option<IpAddr>,
     pub dir: PathBuf,
+    /// The process whose network it runs in, where it has a host of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_pid: Option<i32>,
 }
 
 impl NodeSpec {
     pub fn new(name: &str, lab: &LabFile, lab_number: u8, node_number: u8) -> Self {
         Self {
             name: name.to_owned(),
-            address: node_address(lab_number, node_number),
+            address: if lab.hosts {
+                crate::hosts::node_address(lab_number, node_number)
+            } else {
+                node_address(lab_number, node_number)
+            },
+            host_pid: None,
             behind: lab.relay.then(|| node_address(lab_number, BEHIND + node_number)),
             dir: lab.dir.join(name),
         }
@@ -93,6 +101,15 @@ pub struct LabFile {
     /// Nodes listen behind relays that the supervisor runs, because packets may not be captured here.
     #[serde(default)]
     pub relay: bool,
+    /// Each node is a host of its own, reached by ssh.
+    #[serde(default)]
+    pub hosts: bool,
+    /// Third byte of the addresses.
+    #[serde(default)]
+    pub number: u8,
+    /// Where applications run, in a lab of hosts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub app_host_pid: Option<i32>,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub provider_options: String,
     pub nodes: Vec<NodeSpec>,

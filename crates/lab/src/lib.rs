@@ -10,6 +10,7 @@
 //! Start reading at [`Lab`]; [`supervisor`] is the other process.
 
 pub mod bundle;
+pub mod hosts;
 pub mod layout;
 pub mod namespace;
 pub mod network;

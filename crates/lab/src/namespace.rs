@@ -24,7 +24,7 @@ use crate::LabError;
 
 const HOSTS: &str = "/etc/hosts";
 
-const ACCOUNT: &str = "sealion";
+pub(crate) const ACCOUNT: &str = "sealion";
 
 /// The number that root has inside. Any number but 0 does; this one is what a first ordinary user has on Debian.
 const INSIDE_UID_OF_ROOT: u32 = 1000;
@@ -157,7 +157,7 @@ pub fn join(pid: i32) -> Result<(), LabError> {
         fs::read_link(format!("/proc/{pid}/ns/{kind}")).ok()
             == fs::read_link(format!("/proc/self/ns/{kind}")).ok()
     };
-    if same("user") && same("net") {
+    if same("user") && same("net") && same("mnt") {
         return Ok(());
     }
     let refused = |errno: nix::Error| LabError::Refused {
@@ -165,8 +165,19 @@ pub fn join(pid: i32) -> Result<(), LabError> {
         why: errno.to_string(),
         next: "run this as the user who started the lab".into(),
     };
-    let (user, net) = (open("user")?, open("net")?);
-    setns(&user, CloneFlags::CLONE_NEWUSER).map_err(refused)?;
+    let (user, net, mounts) = (open("user")?, open("net")?, open("mnt")?);
+    let has_own_mounts = !same("mnt");
+    if !same("user") {
+        setns(&user, CloneFlags::CLONE_NEWUSER).map_err(refused)?;
+    }
+    if has_own_mounts {
+        // The working directory is another one after that.
+        let here = std::env::current_dir();
+        setns(&mounts, CloneFlags::CLONE_NEWNS).map_err(refused)?;
+        if let Ok(here) = here {
+            let _ = std::env::set_current_dir(here);
+        }
+    }
     setns(&net, CloneFlags::CLONE_NEWNET).map_err(refused)
 }
 
@@ -181,6 +192,26 @@ pub fn keep_net_raw_across_exec() -> Result<(), LabError> {
 /// Lets programs that this thread starts make and set up devices of a network namespace. Nothing else.
 pub(crate) fn keep_net_admin_across_exec() -> Result<(), LabError> {
     keep_across_exec(Capability::CAP_NET_ADMIN, "measure without a VPN")
+}
+
+/// For a supervisor that makes networks of hosts, and for what it starts in them.
+pub fn keep_for_hosts_across_exec() -> Result<(), LabError> {
+    for capability in [
+        Capability::CAP_SYS_ADMIN,
+        Capability::CAP_NET_ADMIN,
+        Capability::CAP_NET_RAW,
+        Capability::CAP_NET_BIND_SERVICE,
+    ] {
+        keep_across_exec(capability, "use a lab without --hosts")?;
+    }
+    Ok(())
+}
+
+/// Of these, what sshd and its sessions need: port 22, and captures by the agent.
+pub(crate) fn keep_for_sshd() -> Result<(), LabError> {
+    drop_ambient();
+    keep_across_exec(Capability::CAP_NET_RAW, "use a lab without --hosts")?;
+    keep_across_exec(Capability::CAP_NET_BIND_SERVICE, "use a lab without --hosts")
 }
 
 fn keep_across_exec(capability: Capability, next: &str) -> Result<(), LabError> {

@@ -25,6 +25,7 @@ use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
 
 use crate::LabError;
+use crate::hosts;
 use crate::layout::{self, LabFile, SstMethod};
 
 /// How long a server may take to shut down before it is killed, when the lab ends.
@@ -139,6 +140,10 @@ pub fn run(dir: &Path, keep: bool, parent_pid: i32) -> Result<(), LabError> {
     prctl::set_child_subreaper(true).map_err(refused("cannot become the reaper of orphans"))?;
 
     let mut file = LabFile::read(dir)?;
+    let mut hosts = Hosts::default();
+    if file.hosts {
+        hosts.start(&mut file)?;
+    }
     let socket = file.control_socket();
     let _ = fs::remove_file(&socket);
     let listener = UnixListener::bind(&socket).map_err(LabError::io(format!("bind {}", socket.display())))?;
@@ -169,11 +174,45 @@ pub fn run(dir: &Path, keep: bool, parent_pid: i32) -> Result<(), LabError> {
             Err(source) => return Err(LabError::Io { what: "accept on the control socket".into(), source }),
         }
     }
+    hosts.end();
     let _ = fs::remove_file(&socket);
     if !keep {
         let _ = fs::remove_dir_all(dir);
     }
     Ok(())
+}
+
+/// The hosts of a lab that has some.
+#[derive(Default)]
+struct Hosts(Vec<hosts::Host>);
+
+impl Hosts {
+    fn start(&mut self, file: &mut LabFile) -> Result<(), LabError> {
+        hosts::make_networks(file.number)?;
+        let pid = |host: &hosts::Host| i32::try_from(host.pid()).ok();
+        let names: Vec<String> = file.nodes.iter().map(|node| node.name.clone()).collect();
+        for (at, name) in names.iter().enumerate() {
+            let host = hosts::start(file, name, u8::try_from(at + 1).unwrap_or(u8::MAX), file.number)?;
+            if let Some(node) = file.nodes.get_mut(at) {
+                node.host_pid = pid(&host);
+            }
+            self.0.push(host);
+        }
+        let app = hosts::start(file, hosts::APP_HOST, 0, file.number)?;
+        file.app_host_pid = pid(&app);
+        self.0.push(app);
+        Ok(())
+    }
+
+    fn end(&mut self) {
+        self.0.iter_mut().for_each(hosts::Host::end);
+    }
+}
+
+impl Drop for Hosts {
+    fn drop(&mut self) {
+        self.end();
+    }
 }
 
 /// The relays, and the nodes that they stand in front of already.
@@ -291,8 +330,12 @@ fn start(
         .map_err(|error| format!("open {}: {error}", node.log().display()))?;
     let err = log.try_clone().map_err(|error| error.to_string())?;
     // Not its path: a lab outlives a binary that was built or installed anew over it.
-    let child = Command::new("/proc/self/exe")
-        .arg("__server")
+    let mut command = Command::new("/proc/self/exe");
+    match node.host_pid {
+        Some(pid) => command.arg("__server_at").arg(pid.to_string()),
+        None => command.arg("__server"),
+    };
+    let child = command
         .arg(&file.servers.mariadbd)
         .arg(format!("--defaults-file={}", node.my_cnf().display()))
         .args(args)
@@ -420,6 +463,14 @@ fn end_all(servers: &mut BTreeMap<String, Server>) {
 /// `sealion __server PROGRAM ARGS…`: becomes the server, tied to the supervisor, without any capability.
 pub fn become_server(program: &Path, args: &[std::ffi::OsString]) -> LabError {
     become_tied(program, args, crate::namespace::drop_ambient)
+}
+
+/// `sealion __server_at PID PROGRAM ARGS…`: the same, in the network of a host.
+pub fn become_server_at(pid: i32, program: &Path, args: &[std::ffi::OsString]) -> LabError {
+    match hosts::enter_network(pid) {
+        Ok(()) => become_server(program, args),
+        Err(error) => error,
+    }
 }
 
 /// `sealion __vpn PROGRAM ARGS…`: the same, with the capability that [`crate::network::for_vpn_programs`] hands on.

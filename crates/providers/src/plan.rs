@@ -50,7 +50,9 @@ impl Builder {
             restarts_server: false,
             no_op: false,
             nature: StepNature::default(),
-            only_looks: matches!(kind, "gate" | "clients-gate" | "prove"),
+            only_looks: crate::steps::named(kind)
+                .unwrap_or_else(|| panic!("a step of the kind \"{kind}\" is planned, which is not in STEPS"))
+                .only_looks(),
             shell: vec![],
             sql: vec![],
             diff: vec![],

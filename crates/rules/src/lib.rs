@@ -148,36 +148,39 @@ mod tests {
     use super::*;
     use model::Source;
 
-    fn verdict(fact: &str, value: Value) -> &'static str {
+    /// Other rules may judge the same fact: only this one is asked.
+    fn verdict(id: &str, fact: &str, value: Value) -> &'static str {
         let mut seen = Observations::default();
         seen.note("n1", fact, value, Source::Sql, 0, "test");
-        let findings = judge(&seen);
-        assert_eq!(findings.len(), 1, "exactly one rule speaks of {fact}");
-        findings[0].verdict.word()
+        let judged = by_id(id).unwrap_or_else(|| panic!("{id} is not in RULES")).judge(&seen);
+        let [one] = judged.as_slice() else {
+            panic!("{id} has {} verdicts over {fact}, not one", judged.len())
+        };
+        one.verdict.word()
     }
 
     #[test]
     fn every_rule_passes_fails_and_says_unknown() {
         let text = |word: &str| Value::Text(word.into());
-        for (fact, pass, fail) in [
-            ("wire.galera", text("sealed"), text("plain")),
-            ("wire.ist", text("sealed"), text("plain")),
-            ("wire.sst", text("sealed"), text("plain")),
-            ("wire.client", text("sealed"), text("plain")),
-            ("client.offered", Value::Bool(true), Value::Bool(false)),
-            ("client.required", Value::Bool(true), Value::Bool(false)),
-            ("cert.expires_in_days", Value::Number(30), Value::Number(29)),
-            ("key.others_can_read", Value::Bool(false), Value::Bool(true)),
-            ("key.owner_is_server", Value::Bool(true), Value::Bool(false)),
-            ("galera.effective", text("strict"), text("dynamic")),
-            ("galera.effective", text("strict"), text("plain")),
-            ("sst.configured", Value::Bool(true), Value::Bool(false)),
-            ("galera.file_differs", text(""), text("gcache.size")),
-            ("cluster.size", Value::Number(3), Value::Number(2)),
+        for (id, fact, pass, fail) in [
+            ("SL1001", "wire.galera", text("sealed"), text("plain")),
+            ("SL1002", "wire.ist", text("sealed"), text("plain")),
+            ("SL1003", "wire.sst", text("sealed"), text("plain")),
+            ("SL1004", "wire.client", text("sealed"), text("plain")),
+            ("SL2001", "client.offered", Value::Bool(true), Value::Bool(false)),
+            ("SL2002", "client.required", Value::Bool(true), Value::Bool(false)),
+            ("SL2003", "cert.expires_in_days", Value::Number(30), Value::Number(29)),
+            ("SL2004", "key.others_can_read", Value::Bool(false), Value::Bool(true)),
+            ("SL2005", "key.owner_is_server", Value::Bool(true), Value::Bool(false)),
+            ("SL3001", "galera.effective", text("strict"), text("dynamic")),
+            ("SL3001", "galera.effective", text("strict"), text("plain")),
+            ("SL3002", "sst.configured", Value::Bool(true), Value::Bool(false)),
+            ("SL3003", "galera.file_differs", text(""), text("gcache.size")),
+            ("SL3004", "cluster.size", Value::Number(3), Value::Number(2)),
         ] {
-            assert_eq!(verdict(fact, pass), "pass", "{fact}");
-            assert_eq!(verdict(fact, fail), "fail", "{fact}");
-            assert_eq!(verdict(fact, Value::Unknown("not looked".into())), "unknown", "{fact}");
+            assert_eq!(verdict(id, fact, pass), "pass", "{id} over {fact}");
+            assert_eq!(verdict(id, fact, fail), "fail", "{id} over {fact}");
+            assert_eq!(verdict(id, fact, Value::Unknown("not looked".into())), "unknown", "{id} over {fact}");
         }
     }
 

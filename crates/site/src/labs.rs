@@ -15,7 +15,7 @@ use server::{GaleraFacts, NodeView, ReadNode};
 use trust::{Ca, CaSpec, KeyKind, LeafSpec};
 
 use crate::OpsError;
-use crate::inventory::{Cluster, ClusterTable, Inventory, LoginTable, NodeTable};
+use crate::inventory::{Cluster, ClusterTable, Inventory, LoginTable, NodeTable, SshTable};
 
 /// A node of the lab is Synced within this time, or it has failed; an SST of the demo's data takes 5 s.
 const SYNCED_MS_MAX: u64 = 90_000;
@@ -108,6 +108,13 @@ pub fn first_node(options: &LabOptions, operator_dir: &Path) -> Result<Up, OpsEr
     Ok(Up { lab, cluster, inventory, app })
 }
 
+/// The ssh that knows the hosts of a lab.
+fn ssh_words(lab: &Lab) -> Vec<String> {
+    let ssh =
+        lab::hosts::SshPrograms::find().map_or_else(|_| vec!["ssh".into()], |programs| programs.ssh.words());
+    [ssh, vec!["-F".into(), lab::hosts::ssh_config(&lab.file.dir).display().to_string()]].concat()
+}
+
 /// (Re)writes the lab's inventory from its nodes.
 pub fn write_inventory(lab: &Lab, operator_dir: &Path) -> Result<(), OpsError> {
     let itself = std::env::current_exe()
@@ -129,11 +136,11 @@ pub fn write_inventory(lab: &Lab, operator_dir: &Path) -> Result<(), OpsError> {
             ca_dir: operator_dir.join("ca"),
             state_dir: operator_dir.join("state"),
             ca_passphrase_file: Some(operator_dir.join("ca-passphrase")),
-            capture_interface: "lo".into(),
+            capture_interface: if lab.file.hosts { capture::EVERY_INTERFACE } else { "lo" }.into(),
             capture_relay: lab.file.relay.then(|| lab.file.dir.clone()),
         },
         login: LoginTable { defaults_file: "operator.cnf".into() },
-        ssh: None,
+        ssh: lab.file.hosts.then(|| SshTable { command: ssh_words(lab), sudo: false, agent: itself.clone() }),
         nodes: lab
             .file
             .nodes
@@ -141,7 +148,7 @@ pub fn write_inventory(lab: &Lab, operator_dir: &Path) -> Result<(), OpsError> {
             .map(|node| NodeTable {
                 name: node.name.clone(),
                 address: node.address.to_string(),
-                ssh: None,
+                ssh: lab.file.hosts.then(|| node.name.clone()),
                 port: lab::layout::SQL_PORT,
                 galera_port: lab::layout::GALERA_PORT,
                 names: vec![],

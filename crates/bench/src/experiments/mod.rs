@@ -31,20 +31,38 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::load::workload::WORKLOADS;
 
     #[test]
     fn names_are_unique_and_what_was_published_is_of_an_arm() {
-        let names: BTreeSet<&str> = EXPERIMENTS.iter().map(|one| one.name).collect();
-        assert_eq!(names.len(), EXPERIMENTS.len());
+        /// What is measured without a workload of the load generator.
+        const OTHERS: [&str; 4] = ["connect", "dump", "sst", "replication"];
+        let mut names = BTreeSet::new();
         for one in EXPERIMENTS {
-            assert!(one.arms.len() > 1, "{}", one.name);
+            let name = one.name;
+            assert!(names.insert(name), "two experiments of ALL have the name \"{name}\"");
+            assert!(one.arms.len() > 1, "{name}: one arm alone is compared with nothing");
+            assert!(
+                OTHERS.contains(&one.workload) || WORKLOADS.iter().any(|known| known.name == one.workload),
+                "{name}: there is no workload \"{}\" (see `sealion bench list`)",
+                one.workload
+            );
+            let arms: BTreeSet<&str> = one.arms.iter().map(|arm| arm.name).collect();
+            assert_eq!(arms.len(), one.arms.len(), "{name}: two arms have the same name: {arms:?}");
             for arm in one.arms {
                 let base = arm.against.unwrap_or(one.arms[0].name);
-                assert!(one.arms.iter().any(|other| other.name == base), "{}: {base}", one.name);
+                assert!(
+                    one.arms.iter().any(|other| other.name == base),
+                    "{name}: .against names no arm: {base}"
+                );
             }
-            assert!(bases(one.arms).iter().any(Option::is_some), "{}", one.name);
+            assert!(bases(one.arms).iter().any(Option::is_some), "{name}: no arm is compared with another");
             for row in one.published.iter().flat_map(|published| published.rows) {
-                assert!(one.arms.iter().any(|arm| arm.name == row.arm), "{}: {}", one.name, row.arm);
+                assert!(
+                    one.arms.iter().any(|arm| arm.name == row.arm),
+                    "{name}: published is of no arm: {}",
+                    row.arm
+                );
             }
         }
     }

@@ -63,6 +63,7 @@ pub fn demo(args: &DemoArgs) -> Result<u8, OpsError> {
             number: if namespace { 1 } else { 3 },
             namespace,
             relay,
+            hosts: false,
             provider_options: String::new(),
             keep: args.keep,
         },

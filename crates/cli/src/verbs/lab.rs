@@ -66,9 +66,9 @@ pub struct LabDownArgs {
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   sealion lab fetch
-  sealion lab fetch mysql-9.7")]
+  sealion lab fetch ssh")]
 pub struct LabFetchArgs {
-    /// galera-10.11, mariadb-11.8, mysql-9.7 or mysql-5.5
+    /// galera-10.11, mariadb-11.8, mysql-9.7, mysql-5.5 or ssh
     #[arg(default_value = "galera-10.11")]
     pub server: String,
 }
@@ -132,6 +132,7 @@ impl From<Sst> for ::lab::SstMethod {
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   sealion lab up galera
+  sealion lab up galera --hosts
   sealion lab up mariadb --tls --dir /tmp/mylab")]
 pub struct LabUpArgs {
     /// What to start
@@ -152,6 +153,9 @@ pub struct LabUpArgs {
     /// Observe traffic through relays, as is done where packets may not be captured
     #[arg(long)]
     pub relay: bool,
+    /// Make each node a host of its own, with a network and a sshd, and reach it by ssh only
+    #[arg(long, conflicts_with_all = ["no_namespace", "relay"])]
+    pub hosts: bool,
     /// SST method of joiners; default: rsync, or mariabackup with --relay
     #[arg(long, value_enum, value_name = "METHOD")]
     pub sst: Option<Sst>,
@@ -169,6 +173,9 @@ the lab's inventory.")]
 pub struct LabExecArgs {
     #[command(flatten)]
     pub lab: LabDirArgs,
+    /// Of a lab with --hosts, where to run it: n1, n2, ..., or app, the host of applications; default: at the operator's
+    #[arg(long, value_name = "HOST")]
+    pub host: Option<String>,
     /// Program and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub command: Vec<std::ffi::OsString>,
@@ -268,6 +275,23 @@ pub fn namespace_by(
     Ok(false)
 }
 
+/// One in which hosts can be made, with an account that their sshd lets in.
+fn namespace_of_hosts(dir: &Path) -> Result<bool, OpsError> {
+    ::lab::hosts::SshPrograms::find()?;
+    std::fs::create_dir_all(dir).map_err(|error| {
+        OpsError::usage(format!("cannot make {}", dir.display()), error.to_string(), "choose another --dir")
+    })?;
+    if !namespace_by(false, || ::lab::namespace::enter_new_with_account(dir))? {
+        return Err(OpsError::cannot_look(
+            "there can be no hosts here",
+            "this machine does not allow user namespaces",
+            "sealion lab up galera, without --hosts",
+        ));
+    }
+    ::lab::namespace::keep_for_hosts_across_exec()?;
+    Ok(true)
+}
+
 pub(super) fn sst_method(asked: Option<Sst>, relay: bool) -> ::lab::SstMethod {
     asked.map_or(if relay { ::lab::SstMethod::Mariabackup } else { ::lab::SstMethod::Rsync }, Into::into)
 }
@@ -276,7 +300,7 @@ fn up(args: &LabUpArgs) -> Result<u8, OpsError> {
     let dir = args.lab.dir.clone().unwrap_or_else(|| labs::default_dir("lab"));
     refuse_taken(&dir)?;
     let servers = ::lab::bundle::Servers::find(args.system)?;
-    let namespace = namespace(args.no_namespace)?;
+    let namespace = if args.hosts { namespace_of_hosts(&dir)? } else { namespace(args.no_namespace)? };
     let relay = args.relay || !::lab::namespace::may_capture();
     let nodes = if args.kind == LabKind::Mariadb { 1 } else { args.nodes };
     let options = LabOptions {
@@ -289,6 +313,7 @@ fn up(args: &LabUpArgs) -> Result<u8, OpsError> {
         number: if namespace { 1 } else { 2 },
         namespace,
         relay,
+        hosts: args.hosts,
         provider_options: String::new(),
         keep: true,
     };
@@ -324,6 +349,24 @@ pub(super) fn print_connect(up: &labs::Up) {
     println!("  sealion lab down{option}");
 }
 
+fn host_pid(file: &LabFile, host: &str) -> Result<i32, OpsError> {
+    let of_node = || file.node(host)?.host_pid;
+    let pid = if host == ::lab::hosts::APP_HOST { file.app_host_pid } else { of_node() };
+    pid.ok_or_else(|| {
+        let mut names: Vec<&str> =
+            file.nodes.iter().filter(|node| node.host_pid.is_some()).map(|node| node.name.as_str()).collect();
+        if file.app_host_pid.is_some() {
+            names.push(::lab::hosts::APP_HOST);
+        }
+        let has = if names.is_empty() { "no hosts".to_owned() } else { names.join(", ") };
+        OpsError::usage(
+            format!("the lab has no host \"{host}\""),
+            format!("it has {has}"),
+            "sealion lab up galera --hosts",
+        )
+    })
+}
+
 /// Becomes the given program, inside the lab's namespaces, with the lab's servers' clients on the PATH.
 fn exec(args: &LabExecArgs) -> Result<u8, OpsError> {
     let dir = args.lab.dir.clone().unwrap_or_else(|| labs::default_dir("lab"));
@@ -338,6 +381,9 @@ fn exec(args: &LabExecArgs) -> Result<u8, OpsError> {
     }
     if file.namespace {
         ::lab::namespace::join(file.supervisor_pid)?;
+        if let Some(host) = &args.host {
+            ::lab::hosts::enter_network(host_pid(&file, host)?)?;
+        }
         ::lab::namespace::keep_net_raw_across_exec()?;
     }
     let (program, rest) = args.command.split_first().ok_or_else(|| {

@@ -108,7 +108,12 @@ impl Agent {
         let agent = Arc::clone(self);
         std::thread::spawn(move || {
             let (answer, bytes) = agent.answer(&request, &payload);
+            let stream = if let Answer::Dialled { stream, .. } = &answer { Some(*stream) } else { None };
             agent.reply(id, Frame { message: reply(id, answer), payload: bytes });
+            // A server greets at once: its first bytes must not come before the answer that names the stream.
+            if let Some(stream) = stream {
+                agent.streams.begin(stream);
+            }
             agent.running.fetch_sub(1, Ordering::Relaxed);
         });
     }

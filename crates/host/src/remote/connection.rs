@@ -115,6 +115,7 @@ impl Shared {
                     // Before the next frame is read: it may be the first bytes of this stream.
                     let (near, far) = UnixStream::pair().map_err(|error| error.to_string())?;
                     self.streams.attach(*stream, far.into());
+                    self.streams.begin(*stream);
                     // Nobody waits any more: the near end is closed, and with it the stream.
                     socket = Some(near.into());
                 }

@@ -87,7 +87,7 @@ impl Streams {
         self.open().len()
     }
 
-    /// From now on what comes of `id` goes to `socket`, and the other way round.
+    /// From now on what comes of `id` goes to `socket`. What `socket` says waits until [`Streams::begin`].
     pub fn attach(&self, id: u64, socket: OwnedFd) {
         let socket = Arc::new(socket);
         let (incoming, pieces) = channel::<Zeroizing<Vec<u8>>>();
@@ -95,28 +95,13 @@ impl Streams {
         let taken_bytes = Arc::new(Mutex::new(0));
         let stream = Stream {
             incoming: Some(incoming),
-            credit: Arc::clone(&credit),
+            credit,
             received_bytes: 0,
             taken_bytes: Arc::clone(&taken_bytes),
             socket: Arc::clone(&socket),
             has_ended: false,
         };
         self.open().insert(id, stream);
-        let (own, from) = (self.clone(), Arc::clone(&socket));
-        std::thread::spawn(move || {
-            let mut chunk = Zeroizing::new(vec![0; CHUNK_BYTES]);
-            while let Ok((_, count)) = recv(&*from, &mut chunk[..], RecvFlags::empty()) {
-                let data = Frame::with_payload(
-                    Message::Data { stream: id },
-                    chunk.get(..count).unwrap_or_default().to_vec(),
-                );
-                if count == 0 || !credit.spend(count as u64) || own.outbox.send(&data).is_err() {
-                    break;
-                }
-            }
-            let _ = own.outbox.send(&Frame::new(Message::End { stream: id }));
-            own.ended(id);
-        });
         let own = self.clone();
         std::thread::spawn(move || {
             let mut is_open = true;
@@ -131,6 +116,28 @@ impl Streams {
             }
             let how = if own.end == StreamEnd::Far { Shutdown::Both } else { Shutdown::Write };
             let _ = shutdown(&*socket, how);
+        });
+    }
+
+    /// From now on what the socket of `id` says is sent. At the far end not before the other side knows of the stream.
+    pub fn begin(&self, id: u64) {
+        let known =
+            self.open().get(&id).map(|stream| (Arc::clone(&stream.socket), Arc::clone(&stream.credit)));
+        let Some((from, credit)) = known else { return };
+        let own = self.clone();
+        std::thread::spawn(move || {
+            let mut chunk = Zeroizing::new(vec![0; CHUNK_BYTES]);
+            while let Ok((_, count)) = recv(&*from, &mut chunk[..], RecvFlags::empty()) {
+                let data = Frame::with_payload(
+                    Message::Data { stream: id },
+                    chunk.get(..count).unwrap_or_default().to_vec(),
+                );
+                if count == 0 || !credit.spend(count as u64) || own.outbox.send(&data).is_err() {
+                    break;
+                }
+            }
+            let _ = own.outbox.send(&Frame::new(Message::End { stream: id }));
+            own.ended(id);
         });
     }
 

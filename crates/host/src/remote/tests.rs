@@ -219,6 +219,30 @@ fn a_connection_made_there_carries_bytes_both_ways_and_its_end() {
     echo.join().expect("it ends");
 }
 
+/// A server speaks first, and on a busy machine before the answer was written.
+#[test]
+fn what_a_server_says_at_once_is_never_lost() {
+    let dir = tempfile::tempdir().expect("tmp");
+    let path = dir.path().join("s");
+    let listener = UnixListener::bind(&path).expect("a socket");
+    let rounds = 300;
+    let greets = std::thread::spawn(move || {
+        for _ in 0..rounds {
+            let (mut server, _) = listener.accept().expect("a client");
+            server.write_all(b"hello").expect("the client is there");
+        }
+    });
+    let remote = remote();
+    for _ in 0..rounds {
+        let made = remote.dial(DialTarget::Unix((&*path).into()), false, ANSWER_MAX).expect("it listens");
+        let mut client = UnixStream::from(made.fd);
+        client.set_read_timeout(Some(ANSWER_MAX)).expect("a socket");
+        let mut greeting = [0; 5];
+        client.read_exact(&mut greeting).expect("the greeting comes");
+    }
+    greets.join().expect("it ends");
+}
+
 #[test]
 fn a_refused_connection_is_an_error_of_there_and_only_own_addresses_can_be_asked_for() {
     let free = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("bound");

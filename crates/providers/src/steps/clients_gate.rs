@@ -16,6 +16,10 @@ impl StepKind for ClientsGate {
         "clients-gate"
     }
 
+    fn only_looks(&self) -> bool {
+        true
+    }
+
     fn check(&self, world: &mut World<'_>, _: &Step, direction: Direction) -> Result<StepCheck, StepError> {
         if direction == Direction::Back {
             return Ok(StepCheck::AlreadyDone("nothing to take back".into()));

@@ -28,6 +28,10 @@ pub use require::RequireParams;
 /// What a kind of step does. Idempotent: an action may be asked for again after a kill.
 pub trait StepKind: Sync {
     fn kind(&self) -> &'static str;
+    /// It only checks: it is asked again after an interruption, as long as a step behind it is still to be done.
+    fn only_looks(&self) -> bool {
+        false
+    }
     fn check(&self, world: &mut World<'_>, step: &Step, direction: Direction)
     -> Result<StepCheck, StepError>;
     fn act(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<(), StepError>;
@@ -63,8 +67,13 @@ pub const STEPS: &[&dyn StepKind] = &[
     &rotate::ROTATE,
 ];
 
+/// `None`: no kind of this name is in the register.
+pub fn named(kind: &str) -> Option<&'static dyn StepKind> {
+    STEPS.iter().copied().find(|known| known.kind() == kind)
+}
+
 pub fn of(step: &Step) -> Result<&'static dyn StepKind, StepError> {
-    STEPS.iter().copied().find(|kind| kind.kind() == step.kind).ok_or_else(|| {
+    named(&step.kind).ok_or_else(|| {
         StepError(format!(
             "step {} is of the kind \"{}\", which this sealion does not know: use the version that made the plan",
             step.id, step.kind

@@ -23,6 +23,10 @@ impl StepKind for Prove {
         "prove"
     }
 
+    fn only_looks(&self) -> bool {
+        true
+    }
+
     fn check(&self, _: &mut World<'_>, _: &Step, direction: Direction) -> Result<StepCheck, StepError> {
         Ok(match direction {
             Direction::Forward => StepCheck::Ready,

@@ -28,7 +28,12 @@ fn every_step_that_writes_on_a_node_says_what_room_it_needs_there() {
     for step in plans.iter().flat_map(|plan| &plan.steps).filter(|step| !step.no_op) {
         let needs = &step.nature.needs;
         let writes = !step.only_looks && step.kind != "require" || !step.diff.is_empty();
-        assert_eq!(!needs.is_empty(), writes, "{}: {needs:?}", step.id);
+        assert_eq!(
+            !needs.is_empty(),
+            writes,
+            "{}: it writes on its node: {writes}; it needs {needs:?}: set nature.needs where it is planned, or only_looks of its kind",
+            step.id
+        );
         for Need::Space { node, bytes, .. } in needs {
             assert!(*bytes > 0 && node.as_ref() == step.nodes.first(), "{}: {needs:?}", step.id);
         }

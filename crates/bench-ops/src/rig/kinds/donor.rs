@@ -92,6 +92,7 @@ impl Donors {
                 number,
                 namespace: ground.plan.namespace,
                 relay: false,
+                hosts: false,
                 provider_options: String::new(),
                 keep: false,
             };

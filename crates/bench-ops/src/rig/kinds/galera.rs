@@ -111,6 +111,7 @@ impl Clusters {
             number,
             namespace: ground.plan.namespace,
             relay: has_relays,
+            hosts: false,
             provider_options,
             keep: false,
         };

@@ -46,6 +46,10 @@ impl StepKind for Gate {
         "gate"
     }
 
+    fn only_looks(&self) -> bool {
+        true
+    }
+
     fn check(
         &self,
         world: &mut World<'_>,
