@@ -143,6 +143,8 @@ tools() {
     has openvpn || [ -x /usr/sbin/openvpn ] || missing+=(openvpn)
     has wireguard-go || missing+=(wireguard-go)
     [ ${#missing[@]} -eq 0 ] || install "the tests" "${missing[@]}"
+    # Unpacked, not installed: the package would start a server.
+    [ -x /usr/sbin/sshd ] && has ssh && has ssh-keygen || bash "$here/fetch-servers.sh" ssh >/dev/null
     say "tools: ready"
 }
 

@@ -21,6 +21,8 @@ const LOG_LINES: usize = 40;
 const VIEW_LINES: usize = 120;
 const HISTORY_MAX: usize = 12;
 
+pub(super) const EXEC: &[&str] = &["lab", "exec", "--"];
+
 /// What `lab up` is asked for.
 #[derive(Debug, Clone, Copy)]
 pub struct LabSpec {
@@ -34,6 +36,8 @@ impl LabSpec {
     pub const TWO_NODES: Self = Self { words: &["galera", "--nodes", "2"], nodes: 2 };
     /// Behind relays, as where packets may not be captured; transfers by mariabackup.
     pub const RELAY: Self = Self { words: &["galera", "--relay"], nodes: 3 };
+    /// Each node a host, reached by ssh.
+    pub const HOSTS: Self = Self { words: &["galera", "--hosts"], nodes: 3 };
     pub const MARIADB: Self = Self { words: &["mariadb"], nodes: 1 };
 }
 
@@ -42,6 +46,7 @@ pub struct RealLab {
     /// Where the lab is; `home` removes what is left of it.
     pub dir: PathBuf,
     home: TempDir,
+    has_hosts: bool,
     login: ConnectOptions,
     /// What the test is about now; shown with a failure.
     about: RefCell<String>,
@@ -58,6 +63,7 @@ impl RealLab {
             binary,
             dir,
             home,
+            has_hosts: spec.words.contains(&"--hosts"),
             login: ConnectOptions::default(),
             about: RefCell::new("lab up".into()),
             history: RefCell::default(),
@@ -109,12 +115,18 @@ impl RealLab {
 
     /// `sealion lab exec -- sealion WORDS`, started; it becomes the process itself, so its pid is the one to kill.
     pub fn start(&self, words: &[&str], hold_at: Option<&str>) -> Program {
-        let mut command = self.command(&["lab", "exec", "--", "sealion"]);
-        command.args(words).args(self.consent(words));
+        let exec = if words.first() == Some(&"__writers") { self.exec_of_applications() } else { EXEC };
+        let mut command = self.command(exec);
+        command.arg("sealion").args(words).args(self.consent(words));
         if let Some(moment) = hold_at {
             command.env("SEALION_HOLD_AT", moment);
         }
         Program::start(command)
+    }
+
+    /// The beginning of a command that runs where applications are.
+    pub fn exec_of_applications(&self) -> &'static [&'static str] {
+        if self.has_hosts { &["lab", "exec", "--host", "app", "--"] } else { EXEC }
     }
 
     /// The same, to its end.

@@ -7,6 +7,7 @@ mod lab_behaviours;
 mod lab_demo;
 mod lab_disturbed;
 mod lab_elsewhere;
+mod lab_hosts;
 mod lab_kills;
 mod lab_membership;
 mod lab_mixed;

@@ -1,0 +1,85 @@
+//! A cluster whose nodes are other hosts: each has a network of its own, and nothing but ssh leads there. What is done on one machine
+//! is done on them.
+
+use std::fs;
+use std::time::Duration;
+
+use serde_json::Value;
+use testbed::real::{LabSpec, RealLab, RealWriters, lab_slot, wait_for};
+
+fn links(lab: &RealLab) -> Vec<Value> {
+    lab.look(true)["links"].as_array().expect("links").clone()
+}
+
+fn text<'l>(link: &'l Value, key: &str) -> &'l str {
+    link[key].as_str().unwrap_or_default()
+}
+
+/// Agents of this lab: they have its account's home.
+fn agents(lab: &RealLab) -> Vec<String> {
+    let home = format!("HOME={}", lab.dir.display());
+    let entries = fs::read_dir("/proc").expect("Linux").flatten();
+    let words = entries.filter_map(|entry| {
+        let environment = fs::read(entry.path().join("environ")).ok()?;
+        let is_ours = environment.split(|&byte| byte == 0).any(|one| one == home.as_bytes());
+        let line = fs::read(entry.path().join("cmdline")).ok()?;
+        let line = String::from_utf8_lossy(&line).replace('\0', " ");
+        (is_ours && line.contains(" agent --")).then_some(line)
+    });
+    words.collect()
+}
+
+#[test]
+fn a_cluster_on_other_hosts_is_sealed_by_ssh_under_load_and_taken_back() {
+    let _alone = lab_slot();
+    let lab = RealLab::up(LabSpec::HOSTS);
+    let before = lab.files();
+
+    lab.now("the operator reaches sshd and no server");
+    let reach = |host: &[&str]| {
+        let mut command = lab.command(&["lab", "exec"]);
+        command.args(host).args(["--", "bash", "-c", "exec 3<>/dev/tcp/10.77.1.11/3306"]);
+        testbed::real::Program::start(command).finish(Duration::from_secs(20))
+    };
+    assert_eq!(reach(&[]).code, Some(1), "the operator has a way to a server");
+    reach(&["--host", "app"]).exits(0);
+
+    lab.now("captures on the hosts see cleartext of both ends, and who speaks it");
+    let talkers = lab.talk(Duration::from_millis(200));
+    for link in links(&lab) {
+        assert_eq!(link["seen"], "plain", "{link:#}");
+        let ends = [text(&link["link"], "a"), text(&link["link"], "b")];
+        for host in ends.iter().filter(|end| **end != "client") {
+            assert!(text(&link, "method").contains(&format!(" on {host}")), "{link:#}");
+        }
+        if link["link"]["kind"] == "client" {
+            let who = link["cleartext_clients"][0].as_str().unwrap_or_default();
+            assert!(who.starts_with("app@10.77.1.200:"), "{link:#}");
+        }
+    }
+    talkers.stop();
+
+    lab.now("enable, while an application writes");
+    let writers = RealWriters::start(&lab);
+    let hash = lab.plan_hash("enable");
+    let said = lab.run(&["enable", "--yes", &hash[..12]]).exits(0);
+    assert!(said.stderr.contains("E6") || said.stdout.contains("E6"), "{said}");
+    lab.is_sealed();
+    // The writers are where they went when their nodes were restarted.
+    let of_writers = links(&lab).into_iter().filter(|link| link["tcp_sessions"].as_u64() > Some(0));
+    let seen: Vec<String> = of_writers.map(|link| text(&link, "seen").to_owned()).collect();
+    assert!(!seen.is_empty() && seen.iter().all(|one| one == "sealed"), "the application's links: {seen:?}");
+    let outcome = writers.stop_and_audit();
+    assert!(outcome.acknowledged > 100, "{outcome:?}");
+    assert_eq!(outcome.failed, 0, "{outcome:?}");
+
+    lab.now("nothing of sealion's runs on the hosts");
+    let gone = wait_for(Duration::from_secs(30), || agents(&lab).is_empty().then_some(()));
+    assert!(gone.is_some(), "{:#?}", agents(&lab));
+
+    lab.now("undo");
+    lab.run(&["undo"]).exits(0);
+    lab.all_synced(Duration::from_secs(60));
+    assert!(lab.files() == before, "a file is not as it was");
+    lab.is_plain();
+}
