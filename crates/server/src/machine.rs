@@ -77,7 +77,7 @@ impl Machine {
     pub fn files(&self) -> Box<dyn Source + '_> {
         match self {
             Self::This => Box::new(LocalFiles),
-            Self::Elsewhere(remote) => Box::new(FarFiles(&**remote)),
+            Self::Elsewhere(remote) => Box::new(FarFiles(remote)),
         }
     }
 }

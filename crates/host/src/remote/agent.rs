@@ -103,13 +103,13 @@ impl Agent {
         if self.running.fetch_add(1, Ordering::Relaxed) >= REQUESTS_MAX {
             self.running.fetch_sub(1, Ordering::Relaxed);
             let why = format!("{REQUESTS_MAX} requests wait for this machine already");
-            return self.reply(id, Frame::new(reply(id, Answer::Refused { why })));
+            return self.reply(id, &Frame::new(reply(id, Answer::Refused { why })));
         }
         let agent = Arc::clone(self);
         std::thread::spawn(move || {
             let (answer, bytes) = agent.answer(&request, &payload);
             let stream = if let Answer::Dialled { stream, .. } = &answer { Some(*stream) } else { None };
-            agent.reply(id, Frame { message: reply(id, answer), payload: bytes });
+            agent.reply(id, &Frame { message: reply(id, answer), payload: bytes });
             // A server greets at once: its first bytes must not come before the answer that names the stream.
             if let Some(stream) = stream {
                 agent.streams.begin(stream);
@@ -118,8 +118,8 @@ impl Agent {
         });
     }
 
-    fn reply(&self, id: u64, frame: Frame) {
-        if let Err(why) = self.outbox.send(&frame) {
+    fn reply(&self, id: u64, frame: &Frame) {
+        if let Err(why) = self.outbox.send(frame) {
             let _ = self.outbox.send(&Frame::new(reply(id, Answer::Refused { why })));
         }
     }

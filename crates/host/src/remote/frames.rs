@@ -118,11 +118,11 @@ impl FrameReader {
             self.drop_front(at + PREAMBLE.len());
             self.has_begun = true;
         }
-        let Some(&[a, b, c, d, e, f, g, h]) = self.bytes.first_chunk::<LENGTHS_BYTES>() else {
-            return Ok(None);
-        };
-        let [header, payload] = [[a, b, c, d], [e, f, g, h]]
-            .map(|length| usize::try_from(u32::from_be_bytes(length)).unwrap_or(usize::MAX));
+        let Some(lengths) = self.bytes.first_chunk::<LENGTHS_BYTES>() else { return Ok(None) };
+        // The header's length is the upper half.
+        let both = u64::from_be_bytes(*lengths);
+        let [header, payload] = [both >> 32, both & u64::from(u32::MAX)]
+            .map(|length| usize::try_from(length).unwrap_or(usize::MAX));
         if header > HEADER_BYTES_MAX {
             return Err(FrameError::HeaderTooLong(header));
         }
@@ -160,12 +160,16 @@ enum Spelling {
 impl Serialize for FarPath {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use std::os::unix::ffi::OsStrExt;
-        let spelling = match self.0.to_str() {
-            Some(text) => Spelling::Text(text.to_owned()),
-            None => Spelling::Bytes {
-                hex: self.0.as_os_str().as_bytes().iter().map(|byte| format!("{byte:02x}")).collect(),
+        let spelling = self.0.to_str().map_or_else(
+            || {
+                const DIGITS: [char; 16] =
+                    ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
+                let bytes = self.0.as_os_str().as_bytes().iter();
+                let digits = bytes.flat_map(|byte| [byte >> 4, byte & 15]).map(usize::from);
+                Spelling::Bytes { hex: digits.filter_map(|digit| DIGITS.get(digit)).collect() }
             },
-        };
+            |text| Spelling::Text(text.to_owned()),
+        );
         spelling.serialize(serializer)
     }
 }

@@ -12,16 +12,20 @@ use super::frames::{Frame, PAYLOAD_BYTES_MAX, encode};
 /// What waits while the other side reads nothing; a frame of the largest kind must fit.
 const QUEUED_BYTES_MAX: usize = PAYLOAD_BYTES_MAX + (16 << 20);
 
+/// A frame as bytes.
+type Encoded = Zeroizing<Vec<u8>>;
+
 #[derive(Debug, Clone)]
 pub(super) struct Outbox {
-    frames: Arc<Mutex<Option<Sender<Zeroizing<Vec<u8>>>>>>,
+    /// `None`: closed.
+    frames: Arc<Mutex<Option<Sender<Encoded>>>>,
     queued_bytes: Arc<AtomicUsize>,
 }
 
 impl Outbox {
     /// `first` is written before all frames.
     pub fn to(mut output: impl Write + Send + 'static, first: &'static [u8]) -> Self {
-        let (sender, frames) = channel::<Zeroizing<Vec<u8>>>();
+        let (sender, frames) = channel::<Encoded>();
         let outbox =
             Self { frames: Arc::new(Mutex::new(Some(sender))), queued_bytes: Arc::new(AtomicUsize::new(0)) };
         let own = outbox.clone();

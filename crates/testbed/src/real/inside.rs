@@ -304,7 +304,8 @@ impl RealLab {
         let itself = std::env::current_exe().expect("a test program knows its path");
         // Who talks is an application; who watches or knocks stands where the operator is.
         let is_application = ["talk", "speak"].iter().any(|what| errand["what"] == *what);
-        let mut command = self.command(if is_application { self.exec_of_applications() } else { super::lab::EXEC });
+        let mut command =
+            self.command(if is_application { self.exec_of_applications() } else { super::lab::EXEC });
         command.arg(itself).args(["--exact", "inside_the_lab", "--ignored", "--nocapture"]);
         command.env(ERRAND, errand.to_string());
         Program::start(command)
