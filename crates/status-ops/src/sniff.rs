@@ -28,6 +28,8 @@ const RESOLVE: Duration = Duration::from_secs(3);
 const LOOPBACK: &str = "lo";
 
 pub const CANARY_SCHEMA: &str = "sealion_canary";
+/// In the comment of what is ours.
+const MARK: &str = "made by sealion";
 
 /// Captures under way, one on each machine, each with its control already sent.
 pub struct Sniffer {
@@ -707,19 +709,7 @@ fn canaries(cluster: &Cluster, own: &mut BTreeSet<SocketAddr>) -> Result<Vec<Can
             Client::connect(&cluster.login_at(node)).map_err(|error| failed(error.to_string()))?;
         own.extend(client.local_addr());
         if !prepared {
-            // Marked as ours; on a cluster every node has it once one has made it.
-            for statement in [
-                "CREATE DATABASE IF NOT EXISTS sealion_canary COMMENT 'made by sealion; may be dropped'",
-                "CREATE TABLE IF NOT EXISTS sealion_canary.canary (node VARCHAR(64) NOT NULL PRIMARY KEY, \
-                 token VARCHAR(64) NOT NULL) ENGINE=InnoDB COMMENT 'made by sealion; may be dropped'",
-            ] {
-                client.execute(statement).map_err(|error| failed(error.to_string()))?;
-            }
-            if !is_ours(&mut client).map_err(|error| failed(error.to_string()))? {
-                return Err(failed(format!(
-                    "the schema {CANARY_SCHEMA} is there and is not marked as sealion's; rename it, or drop it if it is left over"
-                )));
-            }
+            prepare_schema(&mut client).map_err(failed)?;
             prepared = true;
         }
         // The table may have been made on another node a moment ago: wait until that has arrived here.
@@ -745,9 +735,61 @@ fn canaries(cluster: &Cluster, own: &mut BTreeSet<SocketAddr>) -> Result<Vec<Can
     Ok(canaries)
 }
 
-fn is_ours(client: &mut Client) -> Result<bool, net::NetError> {
-    let rows = client.query("SHOW CREATE DATABASE sealion_canary")?;
-    Ok(rows.first().and_then(|row| row.at(1)).is_some_and(|text| text.contains("made by sealion")))
+/// Whose the schema of the canaries is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SchemaOwner {
+    Nobody,
+    Sealion,
+    Other,
+}
+
+/// What is asked of a server before anything is written to it.
+trait CanarySession {
+    fn schema_owner(&mut self) -> Result<SchemaOwner, net::NetError>;
+    fn run(&mut self, statement: &str) -> Result<(), net::NetError>;
+}
+
+impl CanarySession for Client {
+    fn schema_owner(&mut self) -> Result<SchemaOwner, net::NetError> {
+        /// `ER_BAD_DB_ERROR`: unknown database.
+        const UNKNOWN_DATABASE: u16 = 1049;
+        match self.query("SHOW CREATE DATABASE sealion_canary") {
+            Ok(rows) if rows.first().and_then(|row| row.at(1)).is_some_and(|text| text.contains(MARK)) => {
+                Ok(SchemaOwner::Sealion)
+            }
+            Ok(_) => Ok(SchemaOwner::Other),
+            Err(net::NetError::Refused { code: UNKNOWN_DATABASE, .. }) => Ok(SchemaOwner::Nobody),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn run(&mut self, statement: &str) -> Result<(), net::NetError> {
+        self.execute(statement).map(|_| ())
+    }
+}
+
+/// Makes the schema and the table of the canaries; on a cluster every node has them once one has made them. In a schema that
+/// is somebody else's nothing is made: the owner is asked for first, and again where it was not there, because another
+/// node's user may have made one of that name a moment ago. Two sealions at once make the same one.
+fn prepare_schema(session: &mut impl CanarySession) -> Result<(), String> {
+    let text = |error: net::NetError| error.to_string();
+    let mut owner = session.schema_owner().map_err(text)?;
+    if owner == SchemaOwner::Nobody {
+        session
+            .run(&format!("CREATE DATABASE IF NOT EXISTS {CANARY_SCHEMA} COMMENT '{MARK}; may be dropped'"))
+            .map_err(text)?;
+        owner = session.schema_owner().map_err(text)?;
+    }
+    if owner != SchemaOwner::Sealion {
+        return Err(format!(
+            "the schema {CANARY_SCHEMA} is there and is not marked as sealion's; rename it, or drop it if it is left over"
+        ));
+    }
+    let table = format!(
+        "CREATE TABLE IF NOT EXISTS {CANARY_SCHEMA}.canary (node VARCHAR(64) NOT NULL PRIMARY KEY, \
+         token VARCHAR(64) NOT NULL) ENGINE=InnoDB COMMENT '{MARK}; may be dropped'"
+    );
+    session.run(&table).map_err(text)
 }
 
 /// Removes what [`canaries`] made.
@@ -756,7 +798,7 @@ pub fn remove_canaries(cluster: &Cluster) {
         && let Ok(mut client) = Client::connect(&cluster.login_at(node))
     {
         // A schema of that name that is not known to be marked as ours is somebody's.
-        if matches!(is_ours(&mut client), Ok(true)) {
+        if matches!(client.schema_owner(), Ok(SchemaOwner::Sealion)) {
             let _ = client.execute("DROP DATABASE IF EXISTS sealion_canary");
         }
         let _ = client.quit();
@@ -793,6 +835,46 @@ mod tests {
 
     fn at(text: &str) -> SocketAddr {
         text.parse().expect("an address")
+    }
+
+    /// A server with a schema of that name, or none, that tells what was run on it.
+    struct FakeServer {
+        owner: SchemaOwner,
+        /// Whose it is once it was made.
+        made: SchemaOwner,
+        ran: Vec<String>,
+    }
+
+    impl CanarySession for FakeServer {
+        fn schema_owner(&mut self) -> Result<SchemaOwner, net::NetError> {
+            Ok(self.owner)
+        }
+
+        fn run(&mut self, statement: &str) -> Result<(), net::NetError> {
+            let words: Vec<&str> = statement.split(' ').take(2).collect();
+            self.ran.push(words.join(" "));
+            if self.owner == SchemaOwner::Nobody {
+                self.owner = self.made;
+            }
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn in_a_schema_that_is_not_sealions_nothing_is_made() {
+        use SchemaOwner::{Nobody, Other, Sealion};
+        let both: &[&str] = &["CREATE DATABASE", "CREATE TABLE"];
+        for (owner, made, ran, succeeds) in [
+            (Nobody, Sealion, both, true),
+            (Sealion, Sealion, &both[1..], true),
+            (Other, Other, &[], false),
+            // Somebody made it between the question and the statement.
+            (Nobody, Other, &both[..1], false),
+        ] {
+            let mut server = FakeServer { owner, made, ran: vec![] };
+            assert_eq!(prepare_schema(&mut server).is_ok(), succeeds, "{owner:?} {made:?}");
+            assert_eq!(server.ran, ran, "{owner:?} {made:?}");
+        }
     }
 
     fn place(node: &str, address: &str, listens_everywhere: bool) -> Place {
