@@ -38,6 +38,8 @@ pub trait Conversation {
     );
     /// Bytes are missing here; so many, at least.
     fn gap(&mut self, from_a: bool, missing_bytes: u64, shared: &mut Self::Shared);
+    /// A segment was sent again with other bytes than those that were read: see [`Sink::conflict`].
+    fn conflict(&mut self, from_a: bool);
 }
 
 /// Who, and when.
@@ -86,6 +88,12 @@ struct Side<'a, C: Conversation> {
 }
 
 impl<C: Conversation> Sink for Side<'_, C> {
+    const COMPARES: bool = true;
+
+    fn conflict(&mut self) {
+        self.conversation.conflict(self.from_a);
+    }
+
     fn segment(&mut self, _payload: &[u8], _is_whole: bool) {}
 
     fn piece(&mut self, piece: &[u8], stream_offset: u64, starts_segment: bool) {
@@ -307,6 +315,7 @@ mod tests {
         a: Vec<u8>,
         b: Vec<u8>,
         missing_bytes: u64,
+        conflicts: u64,
     }
 
     impl Conversation for Words {
@@ -317,6 +326,9 @@ mod tests {
         }
         fn gap(&mut self, _: bool, missing_bytes: u64, _: &mut u64) {
             self.missing_bytes += missing_bytes;
+        }
+        fn conflict(&mut self, _: bool) {
+            self.conflicts += 1;
         }
     }
 
@@ -393,6 +405,44 @@ mod tests {
             let mut table = Rig::new();
             table.send(to_server, 1, 100, flags, b"", 1);
             assert_eq!(table.finish().ended[0].0.opened_by_a, Some(opened_by_a), "{to_server} {flags}");
+        }
+    }
+
+    #[test]
+    fn bytes_sent_again_that_are_others_are_told_and_equal_ones_are_not() {
+        let text = b"0123456789abcdefghijklmnopqrstuvwxyz";
+        let changed = |at: usize| {
+            let mut text = *text;
+            text[at] ^= 1;
+            text
+        };
+        // What is sent again, where it begins, and whether it is told.
+        let again: [(&[u8], u32, u64); 7] = [
+            (&text[..10], 100, 0),
+            // Two segments in one, and bytes behind them that are new.
+            (text, 100, 0),
+            (&changed(3)[..10], 100, 1),
+            (&changed(15)[..20], 100, 1),
+            (&changed(15)[10..], 110, 1),
+            // A keep-alive has any byte there.
+            (b"!", 119, 0),
+            // It begins within a segment: nothing to compare it with.
+            (&text[13..20], 113, 0),
+        ];
+        for (payload, sequence, conflicts) in again {
+            let mut table = Rig::new();
+            table.send(true, 1, 100, "A", &text[..10], 1);
+            table.send(true, 1, 110, "A", &text[10..20], 1);
+            table.send(true, 1, sequence, "A", payload, 1);
+            assert_eq!(table.finish().ended[0].1.conflicts, conflicts, "{payload:?} at {sequence}");
+        }
+        // While it waits for an earlier one.
+        for (second, conflicts) in [(&text[20..30], 0), (&changed(22)[20..30], 1), (&changed(22)[20..], 1)] {
+            let mut table = Rig::new();
+            table.send(true, 1, 100, "A", &text[..10], 1);
+            table.send(true, 1, 120, "A", &text[20..30], 1);
+            table.send(true, 1, 120, "A", second, 1);
+            assert_eq!(table.finish().ended[0].1.conflicts, conflicts);
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! What the bytes are for is the [`Sink`]'s business: [`crate::stream`] counts and searches, a decoder reads.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Bytes that wait for an earlier one, per direction. Linux buffers up to 6 MiB by default; a gap on a
 /// link that we watch from the side is a lost packet, not a late one, so less is enough.
@@ -16,14 +16,46 @@ const OLD_BYTES_MAX: i64 = 1 << 28;
 /// elsewhere: on Linux they grow by 15.6 million a second.
 const LATE_BYTES_MAX: i64 = 16 << 20;
 
+/// Pieces of which it is kept what they were. A retransmission comes within a window; one that reaches further back is not
+/// compared, as it never was. 16 bytes each, for each direction of each open connection.
+const COMPARED_PIECES_MAX: usize = 16;
+
 /// Who takes the bytes of one direction.
 pub trait Sink {
+    /// Does it want to be told of [`Sink::conflict`]? It costs a look at each byte.
+    const COMPARES: bool = false;
+    /// Bytes were sent again, and were others than those that were handed over: which of them the peer took nobody knows.
+    fn conflict(&mut self) {}
     /// A segment brought new bytes; `is_whole` when nothing of it was seen before. It may be ahead of the stream.
     fn segment(&mut self, payload: &[u8], is_whole: bool);
     /// The next bytes. `starts_segment`: a segment begins with them.
     fn piece(&mut self, piece: &[u8], stream_offset: u64, starts_segment: bool);
     /// Here bytes are missing: so many, at least.
     fn gap(&mut self, missing_bytes: u64);
+}
+
+/// What a piece that was handed over was.
+#[derive(Debug, Clone, Copy)]
+struct Passed {
+    offset: u64,
+    length: u32,
+    digest: u32,
+}
+
+/// Tells bytes apart, not more: who wants two that are alike can make them.
+fn digest(bytes: &[u8]) -> u32 {
+    // An odd number without a pattern: the golden ratio's digits.
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    let (words, rest) = bytes.as_chunks::<8>();
+    let mut last = [0; 8];
+    for (to, from) in last.iter_mut().zip(rest) {
+        *to = *from;
+    }
+    let mut sum = bytes.len() as u64;
+    for word in words.iter().chain([&last]) {
+        sum = (sum ^ u64::from_le_bytes(*word)).wrapping_mul(FACTOR).rotate_left(29);
+    }
+    u32::try_from(sum >> 32).unwrap_or_default()
 }
 
 /// Puts the segments of one direction in order.
@@ -33,6 +65,8 @@ pub struct Order {
     next: Option<(u32, u64)>,
     waiting: BTreeMap<u64, Vec<u8>>,
     waiting_bytes: usize,
+    /// The newest pieces, in order.
+    passed: VecDeque<Passed>,
     saw_start: bool,
     initial_sequence: Option<u32>,
     /// Where the stream reaches to by what the peer's headers say, seen or not.
@@ -77,6 +111,9 @@ impl Order {
         }
         if distance <= 0 {
             let old_bytes = usize::try_from(-distance).unwrap_or(usize::MAX);
+            if old_bytes > 0 && self.is_other(next_offset.saturating_add_signed(distance), payload) {
+                sink.conflict();
+            }
             let Some(new) = payload.get(old_bytes..).filter(|new| !new.is_empty()) else { return };
             // Only a segment that is new from its first byte says something about where records begin.
             sink.segment(payload, old_bytes == 0);
@@ -84,8 +121,13 @@ impl Order {
         } else {
             let ahead_bytes = distance.unsigned_abs();
             let offset = next_offset + ahead_bytes;
-            if self.waiting.get(&offset).is_some_and(|held| held.len() >= payload.len()) {
-                return;
+            if let Some(held) = self.waiting.get(&offset) {
+                if held.iter().zip(payload).any(|(old, new)| old != new) {
+                    sink.conflict();
+                }
+                if held.len() >= payload.len() {
+                    return;
+                }
             }
             sink.segment(payload, true);
             self.waiting_bytes += payload.len();
@@ -148,13 +190,42 @@ impl Order {
         distance >= -LATE_BYTES_MAX && end <= ahead_bytes_max
     }
 
-    fn in_order(&mut self, piece: &[u8], starts_segment: bool, sink: &mut impl Sink) {
+    fn in_order<S: Sink>(&mut self, piece: &[u8], starts_segment: bool, sink: &mut S) {
         let Some((sequence, offset)) = &mut self.next else { return };
         let at = *offset;
         // A piece is part of one packet, so far shorter than 4 GiB.
         *sequence = sequence.wrapping_add(u32::try_from(piece.len()).unwrap_or(u32::MAX));
         *offset += piece.len() as u64;
+        if S::COMPARES {
+            if self.passed.len() == COMPARED_PIECES_MAX {
+                self.passed.pop_front();
+            }
+            let length = u32::try_from(piece.len()).unwrap_or(u32::MAX);
+            self.passed.push_back(Passed { offset: at, length, digest: digest(piece) });
+        }
         sink.piece(piece, at, starts_segment);
+    }
+
+    /// Are these other bytes than those that were handed over from `offset` on? Only whole pieces can be compared: what is
+    /// sent again begins where it began, and may hold several of them.
+    fn is_other(&self, from: u64, mut payload: &[u8]) -> bool {
+        // A keep-alive repeats one byte, and may have any there (RFC 9293 section 3.8.4).
+        if payload.len() == 1 {
+            return false;
+        }
+        let mut offset = from;
+        for passed in self.passed.iter().skip_while(|passed| passed.offset < from) {
+            let Some((piece, rest)) = payload.split_at_checked(passed.length as usize) else { return false };
+            if passed.offset != offset {
+                return false;
+            }
+            if digest(piece) != passed.digest {
+                return true;
+            }
+            offset += piece.len() as u64;
+            payload = rest;
+        }
+        false
     }
 
     fn catch_up(&mut self, sink: &mut impl Sink) {

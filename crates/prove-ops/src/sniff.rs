@@ -135,6 +135,7 @@ pub fn sniff(
     doubt(report.missing_bytes, "bytes are missing in the capture");
     doubt(report.unread_bytes, "compressed bytes could not be decompressed");
     doubt(report.undecided, "connections are cleartext or TLS: the capture does not contain enough to know");
+    doubt(report.conflicting_segments, "segments were sent twice with different bytes");
     doubt(
         report.joined_in_the_middle,
         "connections began before the capture, so it does not contain their logins",

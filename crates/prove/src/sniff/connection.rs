@@ -1,21 +1,20 @@
 //! What a connection is, and who reads its bytes.
 //!
-//! The first bytes decide; where they were not seen, the port and what the bytes look like. TLS is only called so as far as
-//! its records were followed one after another: a byte between them is a byte in clear.
+//! The first bytes decide; where they were not seen, the port and what the bytes look like. Each end is judged by what it sent
+//! itself, and the worse one is the connection's: TLS is only called so where both were followed from record to record. A byte
+//! between them is a byte in clear.
 
 use std::collections::BTreeMap;
 
-use capture::canary::Scanner;
 use capture::conversations::{Conversation, Ends};
-use capture::tls_walk::TlsWalk;
-use capture::words::{WordScanner, Words};
+use capture::words::Words;
 use wire::packet::{FRAME_BYTES_MAX, HEADER_BYTES};
 use wire::tls::RECORD_HEADER_BYTES;
 use wire::tls::registry::{Cipher, CipherSuite, cipher_suite};
 
-use super::frames::Frames;
 use super::galera;
-use super::joined::{Chain, Joined, begins_with_hello};
+use super::half::{HalfStream, Verdict};
+use super::joined::begins_with_hello;
 use super::mysql::{self, COM_QUIT, MySql, Next};
 use super::opening::{
     Kind, Opening, PORT_GALERA, PORT_IST, PORT_MYSQL, PORT_SST, PORT_X, Ports, late_greeting, recognise,
@@ -25,11 +24,6 @@ use super::unpack::{Inflater, Method, Unpack, looks_packed};
 
 /// The longest beginning that anything needs to be told by: a Galera handshake.
 const FIRST_BYTES: usize = 44;
-/// A record with its header.
-const RECORD_BYTES_MAX: u64 = wire::tls::RECORD_BYTES_MAX as u64 + RECORD_HEADER_BYTES as u64;
-
-/// Canaries of one end whose packet has not ended yet; more of them are in no packet that a server sends.
-const HITS_MAX: usize = 4096;
 
 /// Tools for all connections.
 #[derive(Debug)]
@@ -55,105 +49,6 @@ pub fn word_name(number: usize) -> String {
 /// Canaries with where they stood, and how often.
 pub type Places = BTreeMap<(String, Place), u64>;
 
-/// Canaries that one end sent: where each stands is known when its packet has ended.
-#[derive(Debug, Default)]
-struct CanaryHits {
-    scanner: Scanner,
-    words: WordScanner,
-    /// Name, and the offset behind its last byte.
-    waiting: Vec<(String, u64)>,
-    found: Places,
-}
-
-impl CanaryHits {
-    fn feed(&mut self, piece: &[u8], offset: u64, words: &Words, scratch: &mut Vec<u8>) {
-        let Self { scanner, words: word_scanner, waiting, found } = self;
-        let mut hit = |name: String, end: u64| {
-            if waiting.len() < HITS_MAX {
-                waiting.push((name, end));
-            } else {
-                *found.entry((name, Place::Other)).or_default() += 1;
-            }
-        };
-        scanner.feed_with(piece, offset, scratch, &mut |tag, end| hit(tag.to_owned(), end));
-        word_scanner.feed(words, piece, offset, scratch, &mut |number, end| hit(word_name(number), end));
-    }
-
-    /// Everything that ended before `end` stood in `place`.
-    fn settle(&mut self, end: u64, place: Place) {
-        if self.waiting.is_empty() {
-            return;
-        }
-        let found = &mut self.found;
-        self.waiting.retain(|(name, at)| {
-            if *at <= end {
-                *found.entry((name.clone(), place)).or_default() += 1;
-            }
-            *at > end
-        });
-    }
-
-    fn gap(&mut self) {
-        self.scanner.gap();
-        self.words.gap();
-        self.settle(u64::MAX, Place::Other);
-    }
-
-    /// The bytes that follow are counted anew, from what was compressed; of what came behind `end` nothing is known.
-    fn restart(&mut self, end: u64) {
-        self.waiting.retain(|(_, at)| *at <= end);
-        self.settle(u64::MAX, Place::Other);
-        self.scanner.gap();
-        self.words.gap();
-    }
-}
-
-/// What one end sent.
-#[derive(Debug, Default)]
-struct HalfStream {
-    /// Bytes that were held until it was known what they are.
-    first: Vec<u8>,
-    bytes: u64,
-    /// Offset behind the last piece, with what is missing.
-    end: u64,
-    missing_bytes: u64,
-    tls: TlsWalk,
-    tls_bytes: u64,
-    /// Where TLS begins in what this end sent.
-    tls_from: Option<u64>,
-    frames: Frames,
-    messages: galera::Messages,
-    unpack: Option<Box<Unpack>>,
-    /// The next packet boundary is not known.
-    is_lost: bool,
-    hits: CanaryHits,
-    /// Of the compressed protocol: what came out so far.
-    unpacked_bytes: u64,
-    /// So many of them were packets.
-    unpacked_followed_bytes: u64,
-    /// What bytes are that were not followed from the beginning.
-    joined: Joined,
-    /// Of MySQL in clear: bytes of packets that were followed, and what was given to be unpacked.
-    followed_bytes: u64,
-    /// It was out of step once: where a packet begins was guessed.
-    was_lost: bool,
-}
-
-impl HalfStream {
-    /// The next bytes begin no packet that we know of.
-    fn lose_step(&mut self) {
-        self.is_lost = true;
-        self.was_lost = true;
-    }
-
-    /// Where the records begin, and in which of them it is.
-    fn follow_records(&mut self, chain: Chain) {
-        self.tls_from = Some(chain.from);
-        self.tls_bytes = self.bytes.saturating_sub(chain.from);
-        self.tls = chain.walk;
-    }
-}
-
 /// How far it is known what a connection is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Identification {
@@ -170,9 +65,12 @@ pub struct Connection {
     known: Identification,
     /// Of MySQL: who serves.
     server_is_a: bool,
+    /// One end at least sends records.
     is_tls: bool,
     a: HalfStream,
     b: HalfStream,
+    /// Segments that came again with other bytes.
+    conflicts: u64,
     mysql: Option<Box<MySql>>,
     galera: galera::GaleraTraffic,
     /// What the server chose encrypts nothing.
@@ -184,8 +82,9 @@ pub struct Connection {
 pub struct ConnectionSummary {
     pub kind: Kind,
     pub server_is_a: bool,
-    /// TLS was spoken, and from which byte of each end on.
+    /// TLS at both ends, as far as they sent anything.
     pub is_tls: bool,
+    /// From which byte of each end on.
     pub tls_from_a: Option<u64>,
     pub tls_from_b: Option<u64>,
     pub tls_bytes: u64,
@@ -198,8 +97,10 @@ pub struct ConnectionSummary {
     pub unread_bytes: u64,
     /// Of MySQL: bytes in clear text that could not be followed, those that could not be unpacked among them.
     pub unfollowed_bytes: u64,
-    /// Whether it is in clear text or TLS cannot be told: too little was seen.
+    /// Whether it is in clear text or TLS cannot be told: too little was seen, or not the same by all who looked.
     pub is_undecided: bool,
+    /// Segments that were sent twice with different bytes: what the peer took is not known.
+    pub conflicting_segments: u64,
     /// TLS with this cipher suite, which encrypts nothing.
     pub null_suite: Option<&'static str>,
     pub mysql: Option<mysql::MysqlTraffic>,
@@ -227,6 +128,7 @@ impl Connection {
             is_tls: false,
             a: HalfStream::default(),
             b: HalfStream::default(),
+            conflicts: 0,
             mysql: None,
             galera: galera::GaleraTraffic::default(),
             null_suite: None,
@@ -261,6 +163,13 @@ impl Connection {
             Opening::Tls => {
                 self.known = Identification::Is(by_port);
                 self.is_tls = true;
+                let held_bytes = self.half(from_a).first.len() + rest_bytes;
+                let from = self.half(from_a).bytes.saturating_sub(held_bytes as u64);
+                let held = std::mem::take(&mut self.half(from_a).first);
+                self.half(from_a).begin_tls(from);
+                self.half(from_a).first = held;
+                let other = self.half(!from_a);
+                if other.bytes == 0 { other.begin_tls(0) } else { other.look_for_records() }
             }
             Opening::Is(kind) => self.known = Identification::Is(*kind),
             Opening::More | Opening::Record => return,
@@ -287,22 +196,20 @@ impl Connection {
         let Identification::Is(kind) = self.known else { return };
         // Its wish for TLS and the answer are messages; what follows begins a segment.
         if kind == Kind::MySqlX && !self.is_tls && starts_segment && wire::starts_with_client_hello(piece) {
-            self.is_tls = true;
-            for half in [&mut self.a, &mut self.b] {
-                half.tls = TlsWalk::at_header();
-            }
-            self.half(!from_a).tls_from = Some(self.half(!from_a).bytes);
+            let from = self.half(from_a).bytes.saturating_sub(piece.len() as u64);
+            self.begin_tls(from_a, from, kind);
         }
-        if self.is_tls {
+        if self.half(from_a).is_tls {
             let Some(piece) = self.before_records(from_a, piece, end, starts_segment, shared) else { return };
             let half = self.half(from_a);
-            let before = half.tls_bytes;
-            half.tls_bytes += half.tls.feed(piece, starts_segment);
-            let in_records = half.tls_bytes - before;
-            if in_records > 0 && half.tls_from.is_none() {
-                half.tls_from = Some(half.bytes.saturating_sub(in_records));
+            // Of what is no database's nothing is told.
+            if kind != Kind::Other {
+                half.follow_records(piece, starts_segment);
             }
             half.hits.settle(end, Place::Other);
+            return;
+        }
+        if self.is_tls && kind != Kind::MySql && self.half(from_a).find_records(piece, starts_segment) {
             return;
         }
         match kind {
@@ -328,9 +235,9 @@ impl Connection {
         starts_segment: bool,
         shared: &mut Shared,
     ) -> Option<&'p [u8]> {
-        let none_yet = self.a.tls_bytes + self.b.tls_bytes == 0;
+        let none_yet = self.a.tls_bytes() + self.b.tls_bytes() == 0;
         let half = if from_a { &mut self.a } else { &mut self.b };
-        if half.tls_bytes > 0 || self.known != Identification::Is(Kind::MySql) {
+        if half.tls_bytes() > 0 || self.known != Identification::Is(Kind::MySql) {
             return Some(piece);
         }
         if half.bytes == piece.len() as u64
@@ -350,58 +257,56 @@ impl Connection {
         }
         let Some(header) = piece.first_chunk::<RECORD_HEADER_BYTES>() else { return Some(piece) };
         let asked = self.mysql.as_ref().is_some_and(|mysql| mysql.seen.asked_tls);
-        if none_yet
-            && asked
-            && matches!(half.tls, TlsWalk::InHeader { have_bytes: 0, .. })
-            && wire::tls::record_header(*header).is_none()
-        {
+        if none_yet && asked && half.awaits_first_record() && wire::tls::record_header(*header).is_none() {
             // Neither end has begun TLS, and this one never will.
             self.is_tls = false;
-            for half in [&mut self.a, &mut self.b] {
-                half.tls = TlsWalk::Lost;
-                half.tls_from = None;
-            }
+            self.a.forget_tls();
+            self.b.forget_tls();
             if let Some(mysql) = &mut self.mysql {
                 mysql.tls_did_not_begin();
             }
             self.read(from_a, piece, end, starts_segment, shared);
             return None;
         }
-        if none_yet {
-            half.joined.sample(piece);
-        }
         Some(piece)
     }
 
     /// Looks for records on a connection of which nothing is known. `true`: these bytes are TLS.
     fn look_for_tls(&mut self, from_a: bool, piece: &[u8], starts_segment: bool, by_port: Kind) -> bool {
-        let half = self.half(from_a);
-        let before = half.bytes.saturating_sub(piece.len() as u64);
-        let Some(chain) = half.joined.feed(piece, before, starts_segment) else { return false };
-        self.begin_tls(by_port);
-        self.half(from_a).follow_records(chain);
-        true
-    }
-
-    /// It is TLS, though no SSLRequest was seen. Where it began at each end is known as far as records were followed.
-    fn begin_tls(&mut self, by_port: Kind) {
+        if !self.half(from_a).find_records(piece, starts_segment) {
+            return false;
+        }
         self.is_tls = true;
         if self.known == Identification::Not {
             self.known = Identification::Is(by_port);
         }
         match &mut self.mysql {
-            // A segment that was encrypted had looked like a command.
+            // A segment of the client's that was encrypted had looked like a command.
+            Some(mysql) if mysql.seen.joined_in_the_middle && from_a != self.server_is_a => self.mysql = None,
+            // What the other end says in clear is still read.
+            Some(mysql) if mysql.seen.joined_in_the_middle => {}
+            Some(mysql) => mysql.tls_began(),
+            None => {}
+        }
+        true
+    }
+
+    /// A hello begins TLS at byte `from` of this end, though no SSLRequest was seen; at the other end it begins next.
+    fn begin_tls(&mut self, from_a: bool, from: u64, by_port: Kind) {
+        self.is_tls = true;
+        if self.known == Identification::Not {
+            self.known = Identification::Is(by_port);
+        }
+        match &mut self.mysql {
             Some(mysql) if mysql.seen.joined_in_the_middle => self.mysql = None,
             Some(mysql) => mysql.tls_began(),
             None => {}
         }
-        for half in [&mut self.a, &mut self.b] {
-            half.first.clear();
-            half.frames.reset();
-            half.tls = TlsWalk::Lost;
-            if let Some(chain) = half.joined.take_chain() {
-                half.follow_records(chain);
-            }
+        self.half(from_a).begin_tls(from);
+        let other = self.half(!from_a);
+        if !other.is_tls {
+            other.begin_tls(other.bytes);
+            other.tls_from = Some(other.bytes);
         }
     }
 
@@ -418,19 +323,17 @@ impl Connection {
         let half = if from_a { &mut self.a } else { &mut self.b };
         let before = half.bytes.saturating_sub(piece.len() as u64);
         if starts_segment && !half.joined.is_on_a_record() && begins_with_hello(piece) {
-            self.begin_tls(Kind::MySql);
-            self.half(from_a).tls_from = Some(before);
+            self.begin_tls(from_a, before, Kind::MySql);
             self.read(from_a, piece, end, starts_segment, shared);
             return true;
         }
         if !is_out_of_step {
             return false;
         }
-        if let Some(chain) = half.joined.feed(piece, before, starts_segment) {
-            self.begin_tls(Kind::MySql);
-            self.half(from_a).follow_records(chain);
+        if self.look_for_tls(from_a, piece, starts_segment, Kind::MySql) {
             return true;
         }
+        let half = self.half(from_a);
         if half.joined.is_on_a_record() {
             half.lose_step();
             return true;
@@ -456,9 +359,13 @@ impl Connection {
         starts_segment: bool,
         shared: &mut Shared,
     ) {
-        if self.mysql.as_ref().is_some_and(|mysql| !mysql.is_surely_clear())
+        if self.mysql.as_ref().is_none_or(|mysql| !mysql.is_surely_clear())
             && self.may_be_tls(from_a, piece, end, starts_segment, shared)
         {
+            return;
+        }
+        // The other end sends records, and this one something that is none yet.
+        if self.mysql.as_ref().is_some_and(|mysql| mysql.has_begun_tls()) {
             return;
         }
         let is_server = from_a == self.server_is_a;
@@ -533,12 +440,13 @@ impl Connection {
                 Next::Packets => {}
                 Next::Tls => {
                     self.is_tls = true;
-                    self.a.tls = TlsWalk::at_header();
-                    self.b.tls = TlsWalk::at_header();
-                    // Without an answer of the server yet, TLS begins for it with what comes next.
-                    self.half(!from_a).tls_from = Some(self.half(!from_a).bytes);
                     let at = self.half(from_a).bytes - rest.len() as u64;
-                    self.half(from_a).tls_from = Some(at);
+                    // Without an answer of the server yet, TLS begins for it with what comes next.
+                    let next = self.half(!from_a).bytes;
+                    for (is_a, from) in [(from_a, at), (!from_a, next)] {
+                        self.half(is_a).begin_tls(from);
+                        self.half(is_a).tls_from = Some(from);
+                    }
                     if !rest.is_empty() {
                         self.read(from_a, rest, end, false, shared);
                     }
@@ -601,12 +509,11 @@ impl Connection {
             };
         }
         // After an SSLRequest nothing came that is TLS, and its first bytes are not in the capture.
-        let no_record = self.is_tls && self.a.tls_bytes + self.b.tls_bytes == 0;
+        let no_record = self.is_tls && self.a.tls_bytes() + self.b.tls_bytes() == 0;
         let after_request =
             [&self.a, &self.b].map(|half| half.bytes.saturating_sub(half.tls_from.unwrap_or(0)));
         if no_record && told.kind == Kind::MySql && after_request.iter().sum::<u64>() > 0 {
             self.is_tls = false;
-            told.is_tls = false;
         }
         for half in [&mut self.a, &mut self.b] {
             if let Some(unpack) = &mut half.unpack {
@@ -614,37 +521,86 @@ impl Connection {
                 told.unread_bytes += unpack.unread_bytes;
             }
             told.missing_bytes += half.missing_bytes;
-            told.tls_bytes += half.tls_bytes;
-            if self.is_tls {
-                // Joined in the middle of a record, nothing tells its end from another's beginning.
-                let is_rest = half.tls_from.is_none() && half.bytes <= RECORD_BYTES_MAX;
-                let from = half.tls_from.unwrap_or(if is_rest { half.bytes } else { 0 });
-                told.clear_bytes_in_tls += half.bytes.saturating_sub(from).saturating_sub(half.tls_bytes);
-            }
             // A message that did not end is still of its kind.
-            half.hits.settle(u64::MAX, if self.is_tls { Place::Other } else { told.kind.place() });
+            half.hits.settle(u64::MAX, if half.is_tls { Place::Other } else { told.kind.place() });
             for ((name, place), count) in &half.hits.found {
                 *told.canaries.entry(name.clone()).or_default() += count;
                 *told.canary_places.entry((name.clone(), *place)).or_default() += count;
             }
         }
-        (told.tls_from_a, told.tls_from_b) = (self.a.tls_from, self.b.tls_from);
         (told.bytes_a, told.bytes_b) = (self.a.bytes, self.b.bytes);
-        if !told.is_tls {
-            (told.tls_from_a, told.tls_from_b) = (None, None);
+        if self.is_tls {
+            (told.tls_from_a, told.tls_from_b) = (self.a.tls_from, self.b.tls_from);
+            told.tls_bytes = self.a.tls_bytes() + self.b.tls_bytes();
+            self.judge_tls(&mut told);
+        } else {
+            told.is_tls = false;
             self.tell_unfollowed(&mut told);
         }
-        told.null_suite = self.null_suite.filter(|_| told.is_tls).map(|suite| suite.name);
+        if self.conflicts > 0 && told.kind != Kind::Other {
+            told.conflicting_segments = self.conflicts;
+            if told.is_tls {
+                (told.is_tls, told.is_undecided) = (false, true);
+            }
+        }
+        if let Some(suite) = self.null_suite.filter(|_| self.is_tls) {
+            (told.is_tls, told.is_undecided, told.null_suite) = (true, false, Some(suite.name));
+        }
         told.mysql = self.mysql.map(|mysql| mysql.seen);
         told.galera = self.galera;
         told
+    }
+
+    /// What a connection is of which one end at least sends records: the worse of its ends.
+    fn judge_tls(&mut self, told: &mut ConnectionSummary) {
+        if told.kind == Kind::Other {
+            return;
+        }
+        let is_mysql = told.kind == Kind::MySql;
+        let reads_clear =
+            self.mysql.as_ref().is_some_and(|mysql| mysql.is_surely_clear() && !mysql.has_begun_tls());
+        let writes_sets = self.galera.writesets > 0;
+        let mut worst = Verdict::Silent;
+        for (is_a, half) in [(true, &mut self.a), (false, &mut self.b)] {
+            let followed_bytes = if is_mysql { half.followed_bytes } else { 0 };
+            let verdict = if half.is_tls {
+                half.judge_records()
+            } else if half.bytes == followed_bytes && !reads_clear {
+                Verdict::Silent
+            } else if half.joined.is_clear()
+                || !half.hits.found.is_empty()
+                || (reads_clear && is_a != self.server_is_a)
+                || (!is_mysql && writes_sets)
+            {
+                Verdict::Clear
+            } else {
+                Verdict::NotKnown
+            };
+            if verdict == Verdict::Clear {
+                let rest = half.bytes.saturating_sub(followed_bytes + half.tls_bytes() + half.clear_bytes);
+                let is_between = !half.is_tls || half.joined.is_clear();
+                told.unfollowed_bytes += half.text_bytes + if is_between { rest } else { 0 };
+            }
+            told.clear_bytes_in_tls += half.clear_bytes;
+            worst = worst.max(verdict);
+        }
+        told.is_tls = worst <= Verdict::Tls;
+        told.is_undecided = worst == Verdict::NotKnown;
+        // One segment had looked like a command, and nothing that followed it.
+        if !reads_clear
+            && worst != Verdict::Clear
+            && self.mysql.as_ref().is_some_and(|it| it.seen.joined_in_the_middle)
+        {
+            self.mysql = None;
+        }
     }
 
     /// What passed unread on a connection that is not known to be TLS, and whether it is known to be in clear.
     fn tell_unfollowed(&self, told: &mut ConnectionSummary) {
         let halves = [&self.a, &self.b];
         if told.kind != Kind::MySql {
-            told.is_undecided = halves.iter().any(|half| half.joined.is_on_a_record());
+            let is_clear = halves.iter().any(|half| half.joined.is_clear());
+            told.is_undecided = !is_clear && halves.iter().any(|half| half.joined.is_on_a_record());
             return;
         }
         let of_half = |half: &&HalfStream| {
@@ -752,7 +708,6 @@ impl Conversation for Connection {
     }
 
     fn gap(&mut self, from_a: bool, missing_bytes: u64, shared: &mut Shared) {
-        let is_tls = self.is_tls;
         let half = if from_a { &mut self.a } else { &mut self.b };
         half.missing_bytes += missing_bytes;
         half.first.clear();
@@ -763,10 +718,14 @@ impl Conversation for Connection {
         if let Some(unpack) = &mut half.unpack {
             unpack.restart(&mut shared.inflater);
         }
-        if is_tls {
-            half.tls = TlsWalk::Lost;
+        if half.is_tls {
+            half.lose_records();
         } else if let Some(mysql) = &mut self.mysql {
             mysql.gap();
         }
+    }
+
+    fn conflict(&mut self, _from_a: bool) {
+        self.conflicts += 1;
     }
 }

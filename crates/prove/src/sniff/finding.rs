@@ -85,11 +85,6 @@ impl What {
             Self::ClearBytesInTls => "bytes outside of TLS records after TLS began",
         }
     }
-
-    /// Could somebody read something? Bytes that fit no record may also be damage.
-    pub fn is_readable(self) -> bool {
-        self != Self::ClearBytesInTls
-    }
 }
 
 /// One kind of thing on one connection.
@@ -135,10 +130,12 @@ pub fn of(told: &ConnectionSummary) -> Vec<Finding> {
         add(What::LoginWithoutTls, seen.users.len() as u64, seen.users.join(", "));
     } else if !told.is_tls && !told.is_undecided && told.bytes_a + told.bytes_b > 0 {
         match told.kind {
-            Kind::SstRsync | Kind::SstBackup => add(What::FullTransfer, 1, told.kind.to_string()),
             Kind::Galera if told.galera.writesets > 0 => {
                 add(What::WriteSets, told.galera.writesets, format!("{} bytes", told.galera.writeset_bytes));
             }
+            // One end sends records: what the other one sent is told below.
+            _ if told.tls_bytes > 0 => {}
+            Kind::SstRsync | Kind::SstBackup => add(What::FullTransfer, 1, told.kind.to_string()),
             Kind::Galera | Kind::Ist | Kind::SstOther | Kind::MySqlX => {
                 add(What::OtherInClear, 1, format!("{} bytes", told.bytes_a + told.bytes_b));
             }

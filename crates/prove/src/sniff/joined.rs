@@ -1,30 +1,102 @@
 //! Bytes of one end that were joined in the middle: records of TLS, or something in clear?
 //!
 //! One header of a record is no proof: a packet of MySQL that is 197,399 bytes long begins as a record does. Two in a row are
-//! one, and so is a record that ends where its segment ends. In clear is what is packets of MySQL to the last byte of a
-//! segment, what is so long that a header must have passed, and what is mostly text. Of anything else nothing is said.
+//! one, and so is a record that ends where its segment ends, unless what is in them is not encrypted: whoever chooses what a
+//! statement holds can write headers into it. In clear is what is packets of MySQL to the last byte of a segment, what is so
+//! long that a header must have passed, and what is text, between records or in them. Of anything else nothing is said.
 
 use capture::tls_walk::TlsWalk;
 use wire::tls::{CONTENT_APPLICATION_DATA, RECORD_BYTES_MAX, RECORD_HEADER_BYTES, record_header};
+
+use super::content::{Look, Sample};
 
 /// So many bytes in a row hold the headers of two records at least, also where chance has misled the search once.
 const CERTAIN_BYTES: u64 = 3 * (RECORD_BYTES_MAX as u64 + RECORD_HEADER_BYTES as u64);
 /// Source: RFC 8446 section 5.2: the content type and a tag of 16 bytes. TLS 1.2 has more.
 const SEALED_BYTES_MIN: u16 = 17;
-/// Of so many bytes it is counted what they look like.
-const SAMPLE_BYTES: std::ops::RangeInclusive<u64> = 64..=4096;
-/// Text and zeros are 38% of what is encrypted. Of 64 bytes, so many are 4.5 standard deviations above it.
-const TEXT_PERCENT_MIN: u64 = 65;
+/// Source: RFC 5288 section 3: with GCM in TLS 1.2 a record begins with a nonce of 8 bytes, which is mostly a counter.
+const NONCE_BYTES: usize = 8;
+/// Of so many bytes of a record that come together, the first are counted: all of them would cost more than the rest.
+const COUNTED_PARTS_BYTES: usize = 1024;
+const COUNTED_BYTES: usize = 32;
+/// The same until the first judgement, on which it hangs whether it is a chain.
+const COUNTED_AT_FIRST_BYTES: usize = 256;
 /// Fits in a row that are no chance.
 const FITS_MIN: u8 = 2;
+
+/// What the records of a chain hold, as far as it was looked at: application data only, which is encrypted with every suite
+/// that is one. Handshakes hold certificates, and those are no secret.
+#[derive(Debug, Default)]
+pub struct Contents {
+    is_data: bool,
+    /// Of the record that is passing.
+    seen_bytes: usize,
+    /// Of several records, where they are short.
+    sample: Sample,
+    is_judged: bool,
+    /// Bytes since the last judgement.
+    waiting_bytes: u64,
+    /// Bytes of records that hold text.
+    pub text_bytes: u64,
+    /// Something was in a record that no cipher puts out.
+    pub is_uneven: bool,
+}
+
+impl Contents {
+    fn begin(&mut self, content_type: u8) {
+        self.is_data = content_type == CONTENT_APPLICATION_DATA;
+        self.seen_bytes = 0;
+    }
+
+    fn add(&mut self, piece: &[u8], is_end: bool) {
+        if !self.is_data {
+            return;
+        }
+        let nonce_bytes = NONCE_BYTES.saturating_sub(self.seen_bytes).min(piece.len());
+        self.seen_bytes += piece.len();
+        self.waiting_bytes += piece.len() as u64;
+        let behind_nonce = piece.get(nonce_bytes..).unwrap_or_default();
+        let counted_bytes = if self.is_judged { COUNTED_BYTES } else { COUNTED_AT_FIRST_BYTES };
+        for part in behind_nonce.chunks(COUNTED_PARTS_BYTES) {
+            self.sample.add(part.get(..counted_bytes).unwrap_or(part));
+        }
+        if is_end || self.sample.is_full() {
+            self.judge();
+        }
+    }
+
+    /// Begins a new sample, if this one was enough.
+    fn judge(&mut self) {
+        match self.sample.look() {
+            Look::TooFew => return,
+            Look::Even => {}
+            Look::Text => self.text_bytes += self.waiting_bytes,
+            Look::Uneven => self.is_uneven = true,
+        }
+        self.sample = Sample::default();
+        self.is_judged = true;
+        self.waiting_bytes = 0;
+    }
+
+    /// It may be what a cipher put out, as far as can be told until now.
+    fn may_be_sealed(&self) -> bool {
+        self.text_bytes == 0
+            && !self.is_uneven
+            && matches!(self.sample.look(), Look::TooFew | Look::Even)
+            && !self.sample.may_be_text()
+    }
+}
 
 /// A chain of records, as far as it was followed.
 #[derive(Debug)]
 pub struct Chain {
     /// How many bytes of this end came before it.
     pub from: u64,
-    pub walk: TlsWalk,
+    /// So many bytes lie in it.
+    pub bytes: u64,
+    walk: TlsWalk,
     fits: u8,
+    contents: Contents,
 }
 
 /// What the bytes of one end were taken for so far.
@@ -33,8 +105,8 @@ pub struct Joined {
     chain: Option<Chain>,
     /// Without a gap.
     in_row_bytes: u64,
-    sampled_bytes: u64,
-    text_bytes: u64,
+    /// What lies in no chain.
+    outside: Sample,
     is_clear: bool,
 }
 
@@ -76,9 +148,9 @@ fn is_packets(mut segment: &[u8]) -> bool {
 }
 
 impl Joined {
-    /// Takes the next bytes, `before` of which came. `Some`: they are TLS.
+    /// Takes the next bytes, `before` of which came. `Some`: they are TLS. Where the chain is lost again, what follows it
+    /// was not looked at.
     pub fn feed(&mut self, piece: &[u8], before: u64, starts_segment: bool) -> Option<Chain> {
-        self.sample(piece);
         if self.is_clear {
             return None;
         }
@@ -91,14 +163,24 @@ impl Joined {
         loop {
             if self.chain.is_none() {
                 let rest = piece.get(at..).unwrap_or_default();
-                let Some(found) = find(rest, starts_segment && at == 0) else { break };
+                let found = find(rest, starts_segment && at == 0);
+                self.outside.add(found.and_then(|found| rest.get(..found)).unwrap_or(rest));
+                let Some(found) = found else { break };
                 at += found;
-                let from = before + at as u64;
-                self.chain = Some(Chain { from, walk: TlsWalk::at_header(), fits: 0 });
+                self.chain = Some(Chain::from(before + at as u64, 0));
             }
             let Some(chain) = &mut self.chain else { break };
             at += chain.follow(piece.get(at..).unwrap_or_default());
-            if !matches!(chain.walk, TlsWalk::Lost) {
+            if chain.contents.text_bytes > 0 || chain.contents.sample.is_text() {
+                // Whoever reads along reads this, whatever the header before it says.
+                self.is_clear = true;
+                self.chain = None;
+                return None;
+            }
+            if chain.is_confirmed() && chain.contents.may_be_sealed() {
+                return self.chain.take();
+            }
+            if !chain.is_lost() {
                 break;
             }
             self.chain = None;
@@ -106,19 +188,7 @@ impl Joined {
         if self.chain.is_none() && self.in_row_bytes > CERTAIN_BYTES {
             self.is_clear = true;
         }
-        self.chain.take_if(|chain| chain.fits >= FITS_MIN)
-    }
-
-    /// Only what the bytes look like.
-    pub fn sample(&mut self, piece: &[u8]) {
-        let room = SAMPLE_BYTES.end().saturating_sub(self.sampled_bytes);
-        if room == 0 {
-            return;
-        }
-        let sample = piece.get(..usize::try_from(room).unwrap_or(usize::MAX)).unwrap_or(piece);
-        let is_text = |byte: &&u8| matches!(**byte, 0 | b'\t' | b'\n' | b'\r' | b' '..=b'~');
-        self.sampled_bytes += sample.len() as u64;
-        self.text_bytes += sample.iter().filter(is_text).count() as u64;
+        None
     }
 
     /// Bytes are missing.
@@ -132,21 +202,24 @@ impl Joined {
         self.chain.is_some()
     }
 
-    pub fn take_chain(&mut self) -> Option<Chain> {
-        self.chain.take()
-    }
-
     /// Nothing else is possible, or likely.
     pub fn is_clear(&self) -> bool {
-        let looks_like_text = self.sampled_bytes >= *SAMPLE_BYTES.start()
-            && self.text_bytes * 100 >= self.sampled_bytes * TEXT_PERCENT_MIN;
-        self.is_clear || (self.chain.is_none() && looks_like_text)
+        self.is_clear || self.outside.is_text()
     }
 }
 
 impl Chain {
-    /// Follows the records; says how many bytes it took. Behind a header that does not fit the walk is lost.
-    fn follow(&mut self, piece: &[u8]) -> usize {
+    fn from(from: u64, fits: u8) -> Self {
+        Self { from, bytes: 0, walk: TlsWalk::at_header(), fits, contents: Contents::default() }
+    }
+
+    /// By what came before, the next byte begins a record: one header that fits is enough.
+    pub fn in_step(from: u64) -> Self {
+        Self::from(from, FITS_MIN - 1)
+    }
+
+    /// Follows the records; says how many bytes lie in them. Behind a header that does not fit it is lost.
+    pub fn follow(&mut self, piece: &[u8]) -> usize {
         let mut rest = piece;
         while !rest.is_empty() {
             let (count, is_header) = match &self.walk {
@@ -156,12 +229,41 @@ impl Chain {
             };
             let is_all = count <= rest.len();
             let (now, later) = rest.split_at(count.min(rest.len()));
-            self.walk.feed(now, false);
+            let Self { walk, contents, .. } = self;
+            walk.feed_telling(now, false, &mut |content_type, _| contents.begin(content_type));
+            if matches!(walk, TlsWalk::Lost) {
+                break;
+            }
+            if !is_header {
+                contents.add(now, is_all);
+            }
             rest = later;
-            let is_fit = is_all && (is_header || rest.is_empty()) && !matches!(self.walk, TlsWalk::Lost);
+            let is_fit = is_all && (is_header || rest.is_empty());
             self.fits = self.fits.saturating_add(u8::from(is_fit));
         }
-        piece.len() - rest.len()
+        let in_records = piece.len() - rest.len();
+        self.bytes += in_records as u64;
+        in_records
+    }
+
+    /// Nothing of it has come yet.
+    pub fn is_awaited(&self) -> bool {
+        matches!(self.walk, TlsWalk::InHeader { have_bytes: 0, .. }) && self.bytes == 0
+    }
+
+    pub fn is_lost(&self) -> bool {
+        matches!(self.walk, TlsWalk::Lost)
+    }
+
+    /// Chance makes no such chain.
+    pub fn is_confirmed(&self) -> bool {
+        self.fits >= FITS_MIN
+    }
+
+    /// What was in it. Nothing more will come.
+    pub fn end(mut self) -> Contents {
+        self.contents.judge();
+        self.contents
     }
 }
 
@@ -176,7 +278,7 @@ fn find(bytes: &[u8], starts_segment: bool) -> Option<usize> {
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::indexing_slicing)]
-mod tests {
+pub mod tests {
     use super::*;
     use proptest::prelude::*;
 
@@ -224,7 +326,32 @@ mod tests {
     fn one_header_that_fits_is_not_tls() {
         let row = [&[0x17, 3, 3, 6, 0xfd, 0x10, 3, 3][..], &vec![b'A'; 197_000]].concat();
         assert_eq!(taken_for(&row, 1400), (None, true));
-        assert_eq!(taken_for(&row[..1400], 1400), (None, false), "a record may have begun");
+        assert_eq!(taken_for(&row[..1400], 1400), (None, true), "text, whatever its header says");
+        let numbers: Vec<u8> = (0..1392).map(|number| 0x80 | number as u8 & 0x1f).collect();
+        let row = [&row[..8], &numbers].concat();
+        assert_eq!(taken_for(&row, 1400), (None, false), "a record may have begun");
+    }
+
+    #[test]
+    fn headers_that_somebody_wrote_into_a_packet_are_not_tls() {
+        let rows = |content: &dyn Fn(usize) -> Vec<u8>| -> Vec<u8> {
+            [23_u16, 16_384, 16_384, 9000]
+                .iter()
+                .flat_map(|length| {
+                    let [high, low] = length.to_be_bytes();
+                    [&[0x17, 3, 3, high, low][..], &content(usize::from(*length))].concat()
+                })
+                .collect()
+        };
+        for step in [1448, 16_389, 60_000] {
+            assert_eq!(taken_for(&rows(&|length| vec![b'C'; length]), step), (None, true), "{step}");
+            let text = |length| b"CLEARTEXTSECRET ".repeat(1025)[..length].to_vec();
+            assert_eq!(taken_for(&rows(&text), step), (None, true), "{step}");
+            // No text, and nothing that a cipher puts out either: the first record is too short to tell.
+            let numbers: Vec<u8> = rows(&|length| (0..length).map(|at| 0x80 | (at & 0x1f) as u8).collect());
+            assert_eq!(taken_for(&numbers[28..], step), (None, false), "{step}");
+            assert_eq!(taken_for(&rows(&|length| noise(length, 77)), step), (Some(0), false), "{step}");
+        }
     }
 
     #[test]

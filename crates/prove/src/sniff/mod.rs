@@ -1,16 +1,18 @@
 //! What an eavesdropper reads: packets in, for each connection what was given away out.
 //!
 //! [`Sniffer`] is sans-I/O: it is given packets of a file or an interface. [`opening`] says what a connection is, [`connection`] follows it, [`joined`] what
-//! bytes are whose beginning was not seen,
+//! bytes are whose beginning was not seen, [`content`] what they look like, [`half`] what one end sent and how far that is TLS,
 //! [`mysql`] follows the MySQL protocol with [`frames`] and [`unpack`], [`galera`] the group's, [`sql`] redacts statements,
 //! [`guess`] says what a login is worth, [`place`] where a canary stood, [`finding`] sorts by what is worst. Memory is bounded whatever passes.
 //! Left out: decryption, what passes in the X Protocol, protocol 4.0 and older, transactions that the binary log holds compressed.
 
 pub mod connection;
+pub mod content;
 pub mod finding;
 pub mod frames;
 pub mod galera;
 pub mod guess;
+mod half;
 pub mod joined;
 pub mod mysql;
 mod opening;
@@ -78,6 +80,8 @@ pub struct Report {
     pub clear: u64,
     pub tls: u64,
     pub undecided: u64,
+    /// Segments of them that were sent twice with different bytes.
+    pub conflicting_segments: u64,
     /// MySQL connections whose login was not seen.
     pub joined_in_the_middle: u64,
     /// Compressed bytes that could not be unpacked.
@@ -124,7 +128,7 @@ impl Conclusion {
 impl Report {
     /// Was something readable seen?
     pub fn is_readable(&self) -> bool {
-        self.findings.keys().any(|what| what.is_readable())
+        !self.findings.is_empty()
     }
 
     /// Connections of which nobody knows what passed: nothing may be concluded from what was not found.
@@ -164,6 +168,7 @@ impl Report {
             self.clear += u64::from(told.is_clear());
             self.tls += u64::from(told.is_tls && !told.is_clear());
             self.undecided += u64::from(told.is_undecided);
+            self.conflicting_segments += told.conflicting_segments;
         }
         let joined = told.mysql.as_ref().is_some_and(|seen| seen.joined_in_the_middle);
         self.joined_in_the_middle += u64::from(joined);

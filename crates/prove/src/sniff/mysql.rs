@@ -234,6 +234,11 @@ impl MySql {
         self.phase = Phase::Tls;
     }
 
+    /// Nothing that follows is read as packets.
+    pub fn has_begun_tls(&self) -> bool {
+        self.phase == Phase::Tls
+    }
+
     /// After an SSLRequest came no TLS: the login goes on in clear.
     pub fn tls_did_not_begin(&mut self) {
         self.phase = Phase::Login;

@@ -424,6 +424,137 @@ fn tls_with_a_suite_that_encrypts_nothing_is_readable() {
     }
 }
 
+// Each end is judged by itself, and the worse one is told.
+
+#[test]
+fn a_client_in_clear_is_told_though_the_server_sends_records() {
+    let insert = query("insert into t values('CANARYABCDEF')");
+    for server_first in [false, true] {
+        let mut wire = Wire::new();
+        for _ in 0..2 {
+            if server_first {
+                wire.server(&data(90)).client(&insert);
+            } else {
+                wire.client(&insert).server(&data(90));
+            }
+        }
+        let what = if server_first { What::OtherInClear } else { What::Statements };
+        let report = wire.is_in_clear(&[what]);
+        assert_eq!(report.conclusion(), Conclusion::Readable);
+        assert!(!report.listed[0].told.is_tls && report.listed[0].told.tls_bytes == 190);
+    }
+    // The other way round: rows in clear under statements in records.
+    Wire::new().client(&data(90)).server(&result(9)).client(&data(70)).is_in_clear(&[What::OtherInClear]);
+}
+
+#[test]
+fn an_end_that_never_showed_tls_is_not_tls_because_the_other_did() {
+    let mut wire = Wire::new();
+    wire.client(&data(90)).client(&data(70)).server(&sealed(900));
+    wire.is_not_known();
+    // It is, once it shows it.
+    wire.client(&data(90)).client(&data(70)).server(&sealed(900)).server(&data(300)).server(&data(300));
+    wire.is_tls();
+}
+
+#[test]
+fn what_follows_records_in_clear_is_readable() {
+    let begin = |wire: &mut Wire| {
+        wire.client(&data(100)).server(&data(200)).client(&data(60)).server(&data(90));
+    };
+    let go_on = |wire: &mut Wire| {
+        wire.client(&query("insert into t values('CANARYABCDEF')")).server(&packet(1, OK));
+        wire.client(&query("insert into t values('CANARYABCDEF')")).server(&packet(1, OK));
+    };
+    let mut wire = Wire::new();
+    begin(&mut wire);
+    go_on(&mut wire);
+    let report = wire.is_in_clear(&[What::ClearBytesInTls]);
+    assert_eq!(report.conclusion(), Conclusion::Readable);
+    assert_eq!(report.listed[0].told.clear_bytes_in_tls, 2 * (41 + 11));
+    // In one segment with a record; after an SSLRequest.
+    let mut wire = Wire::new();
+    wire.server(&greeting("8.4.3")).client(&ssl_request()).client(&client_hello());
+    wire.server(&[server_hello(0x1301), packet(1, OK)].concat()).client(&data(60));
+    wire.is_in_clear(&[What::ClearBytesInTls]);
+    // Sequence numbers that lie elsewhere are a gap, behind which nothing is in step.
+    let mut wire = Wire::new();
+    begin(&mut wire);
+    wire.next = [2_000_000_000, 3_000_000_000];
+    go_on(&mut wire);
+    wire.is_in_clear(&[What::OtherInClear]);
+}
+
+#[test]
+fn a_record_that_holds_text_is_text() {
+    let text = b"insert into t values('CANARYABCDEF');".repeat(500);
+    let big = record(0x17, &text[..16_384]);
+    Wire::new()
+        .client(&[big.clone(), data(50)].concat())
+        .server(&data(200))
+        .client(&data(60))
+        .server(&data(90))
+        .is_in_clear(&[What::OtherInClear]);
+    // Also where all of them were seen from the first one on.
+    let mut wire = Wire::new();
+    wire.server(&greeting("8.4.3"))
+        .client(&ssl_request())
+        .client(&client_hello())
+        .server(&server_hello(0x1301));
+    wire.client(&data(60))
+        .server(&data(90))
+        .client(&big)
+        .server(&data(90))
+        .is_in_clear(&[What::OtherInClear]);
+    // No text, and nothing that a cipher puts out: nobody knows.
+    let numbers: Vec<u8> = (0..900).map(|number| 0x80 | (number & 0x1f) as u8).collect();
+    Wire::new().client(&data(90)).server(&record(0x17, &numbers)).client(&data(90)).is_not_known();
+}
+
+#[test]
+fn segments_that_were_sent_twice_with_different_bytes_are_not_tls() {
+    for changed in [false, true] {
+        let mut wire = Wire::new();
+        wire.client(&data(100));
+        wire.next[0] -= 105;
+        wire.client(&if changed { query(&"x".repeat(100)) } else { data(100) });
+        wire.client(&data(50)).server(&data(80)).server(&data(80));
+        if changed {
+            let report = wire.report();
+            assert_eq!((report.conclusion(), report.conflicting_segments), (Conclusion::NotKnown, 1));
+            assert!(report.listed[0].told.is_undecided && !report.listed[0].told.is_tls);
+        } else {
+            assert_eq!(wire.is_tls().conflicting_segments, 0);
+        }
+    }
+}
+
+#[test]
+fn what_tls_sends_besides_data_is_not_taken_for_clear_text() {
+    // A chain of certificates is full of names.
+    let names = b"http://crl.example.org/a-certificate-authority.crl, O=An Authority, CN=db1 ".repeat(20);
+    let certificates = record(0x16, &[&[11, 0, 5, 0xdc][..], &names[..1500]].concat());
+    let change_cipher_spec = record(0x14, &[1]);
+    // A nonce that counts, as GCM has it in TLS 1.2.
+    let small = |number: u8| record(0x17, &[&[0, 0, 0, 0, 0, 0, 0, number][..], &sealed(21)].concat());
+    for joined in [false, true] {
+        let mut wire = Wire::new();
+        if !joined {
+            wire.server(&greeting("8.4.3")).client(&ssl_request()).client(&client_hello());
+            wire.server_stream(&[server_hello(0xc02f), certificates.clone()].concat());
+            wire.client(&change_cipher_spec).server(&change_cipher_spec);
+        }
+        for number in 0..40 {
+            wire.client(&small(number)).server(&small(number));
+        }
+        // An empty record, bytes that are not in the capture, an alert that is encrypted, one that is not.
+        wire.server(&record(0x17, b"")).lost(false, &data(1000)).server(&data(700)).server(&data(300));
+        wire.client(&record(0x15, &sealed(26))).server(&record(0x15, &[1, 0]));
+        wire.send(true, b"", "F", 0).send(false, b"", "F", 0);
+        wire.is_tls();
+    }
+}
+
 // Recordings of real servers, with something left out.
 
 /// The packets of a recording, and whether the server sent them.

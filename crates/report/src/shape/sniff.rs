@@ -99,7 +99,7 @@ pub struct SniffErrorCode {
 pub struct SniffFindingSum {
     pub id: String,
     pub text: String,
-    /// Somebody could read something; bytes that fit no record may also be damage.
+    /// Always true. Documents of older versions say `false` of `clear-bytes-in-tls`.
     pub is_readable: bool,
     pub connections: u64,
     pub times: u64,
@@ -122,8 +122,9 @@ pub struct SniffConnection {
     pub client: String,
     pub server: String,
     pub kind: String,
+    /// What both ends sent is TLS. `false` also where TLS began and bytes outside of it followed.
     pub is_tls: bool,
-    /// Too little was seen to tell whether it is TLS or clear text.
+    /// Too little was seen to tell whether it is TLS or clear text, or segments were sent twice with different bytes.
     #[serde(default)]
     pub is_undecided: bool,
     /// From which byte of the client on TLS was spoken.

@@ -177,7 +177,7 @@ impl Seen {
                 }
                 self.count += 1;
                 self.fallen += u64::from(relayed.outcome.has_fallen());
-                self.is_readable |= relayed.findings.iter().any(|finding| finding.what.is_readable());
+                self.is_readable |= !relayed.findings.is_empty();
                 for (key, times) in &relayed.told.canary_places {
                     let (connections, all) = self.places.entry(key.clone()).or_default();
                     *connections += 1;

@@ -119,15 +119,21 @@ fn ends(one: &Listed) -> (String, String) {
     if one.told.server_is_a { (b.to_string(), a.to_string()) } else { (a.to_string(), b.to_string()) }
 }
 
-/// `cleartext`, `TLS`, or TLS that was not kept.
+/// `cleartext`, `TLS`, or how much of both: by the same judgement as the first line and the exit code.
 fn how(one: &Listed) -> &'static str {
-    match (one.told.is_tls, one.told.clear_bytes_in_tls > 0) {
-        (false, _) if one.told.is_undecided => "not known",
-        (true, _) if one.told.null_suite.is_some() => "TLS, not encrypted",
-        (false, _) if one.told.bytes_a + one.told.bytes_b == 0 => "silent",
-        (false, _) => "cleartext",
-        (true, false) => "TLS",
-        (true, true) => "TLS, broken",
+    let told = &one.told;
+    if told.null_suite.is_some() {
+        "TLS, not encrypted"
+    } else if told.is_undecided {
+        "not known"
+    } else if told.is_clear() && told.tls_bytes > 0 {
+        "cleartext and TLS"
+    } else if told.is_clear() {
+        "cleartext"
+    } else if told.is_tls {
+        "TLS"
+    } else {
+        "silent"
     }
 }
 
@@ -341,7 +347,7 @@ fn shape(sniffed: &Sniffed) -> ProveSniffReport {
             .map(|(what, (connections, times))| SniffFindingSum {
                 id: what.id().into(),
                 text: what.text().into(),
-                is_readable: what.is_readable(),
+                is_readable: true,
                 connections: *connections,
                 times: *times,
             })
