@@ -15,6 +15,9 @@ pub enum LabError {
     /// What it needs is somebody else's; nothing was started.
     #[error("{what}\n  why:  {why}\n  next: {next}")]
     Taken { what: String, why: String, next: String },
+    /// The directory is not free for a lab: another one is to be chosen.
+    #[error("{what}\n  why:  {why}\n  next: {next}")]
+    Occupied { what: String, why: String, next: String },
     /// A server did not do what it was asked to.
     #[error("{node}: {what}\n  why:  {why}\n  next: read {}", log.display())]
     Server { node: String, what: String, why: String, log: PathBuf },

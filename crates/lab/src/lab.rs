@@ -1,5 +1,6 @@
 //! A lab from the outside: make it, grow it, stop and start its nodes, end it.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
@@ -12,10 +13,13 @@ use crate::bundle::{self, Servers};
 use crate::hosts;
 use crate::layout::{LabFile, NodeSpec, SstMethod};
 use crate::ports;
+use crate::remains;
 use crate::supervisor::{self, NodeState, Request};
 
 /// A server that has not answered by then has failed; the slowest start measured in the lab took 12 s.
 const START_MS_MAX: u64 = 60_000;
+/// It is there within moments; one with hosts makes their networks first.
+const SUPERVISOR_MAX: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Clone)]
 pub struct LabOptions {
@@ -47,11 +51,21 @@ pub enum Wait {
     Nothing,
 }
 
-/// A running lab. Dropping it ends it, unless it is kept.
+/// What becomes of a lab when it is dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AtDrop {
+    /// Servers and supervisor end, and what they wrote goes.
+    End,
+    /// Servers and supervisor end; their logs stay, to find out why.
+    Stop,
+    Run,
+}
+
+/// A running lab.
 #[derive(Debug)]
 pub struct Lab {
     pub file: LabFile,
-    keep: bool,
+    at_drop: AtDrop,
     supervisor: Option<Child>,
     number: u8,
 }
@@ -60,9 +74,6 @@ impl Lab {
     /// Makes the directories and starts the supervisor; no server runs yet.
     pub fn make(options: &LabOptions) -> Result<Self, LabError> {
         let dir = &options.dir;
-        fs::create_dir_all(dir).map_err(LabError::io(format!("make {}", dir.display())))?;
-        fs::set_permissions(dir, fs::Permissions::from_mode(0o700))
-            .map_err(LabError::io("close the lab's directory"))?;
         let mut file = LabFile {
             name: options.name.clone(),
             dir: dir.clone(),
@@ -78,12 +89,18 @@ impl Lab {
             provider_options: options.provider_options.clone(),
             nodes: vec![],
             strangers: vec![],
+            node_dirs: BTreeSet::new(),
             supervisor_pid: 0,
             supervisor_start_ticks: 0,
         };
         file.nodes =
             (1..=options.nodes).map(|n| NodeSpec::new(&format!("n{n}"), &file, options.number, n)).collect();
+        file.node_dirs = file.nodes.iter().map(|node| node.name.clone()).collect();
+        // Nothing was written yet.
         ports::refuse_taken(&file)?;
+        fs::create_dir_all(dir).map_err(LabError::io(format!("make {}", dir.display())))?;
+        fs::set_permissions(dir, fs::Permissions::from_mode(0o700))
+            .map_err(LabError::io("close the lab's directory"))?;
         if options.hosts {
             hosts::lay_out(&file, &hosts::SshPrograms::find()?, options.number)?;
         }
@@ -102,12 +119,14 @@ impl Lab {
             )
             .spawn()
             .map_err(LabError::io("start the lab's supervisor"))?;
-        let mut lab = Self { file, keep: options.keep, supervisor: Some(supervisor), number: options.number };
-        let deadline = Instant::now() + Duration::from_secs(5);
+        // Until all is laid out nobody can use it: a kept one too ends where that fails.
+        let at_drop = if options.keep { AtDrop::Stop } else { AtDrop::End };
+        let mut lab = Self { file, at_drop, supervisor: Some(supervisor), number: options.number };
+        let deadline = Instant::now() + SUPERVISOR_MAX;
         while supervisor::ask(&lab.file, &Request::Status).is_err() {
             if Instant::now() > deadline {
                 return Err(LabError::Refused {
-                    what: "the lab's supervisor did not start within 5 s".into(),
+                    what: format!("the lab's supervisor did not start within {} s", SUPERVISOR_MAX.as_secs()),
                     why: fs::read_to_string(dir.join("supervisor.log")).unwrap_or_default().trim().to_owned(),
                     next: "try again with -v".into(),
                 });
@@ -117,6 +136,9 @@ impl Lab {
         lab.file = LabFile::read(dir)?;
         for node in &lab.file.nodes {
             lab.lay_out(node, &lab.file.cluster_address())?;
+        }
+        if options.keep {
+            lab.at_drop = AtDrop::Run;
         }
         Ok(lab)
     }
@@ -129,7 +151,12 @@ impl Lab {
             Some(std::net::IpAddr::V4(address)) => address.octets()[2],
             _ => 1,
         };
-        Ok(Self { file, keep: true, supervisor: None, number })
+        Ok(Self { file, at_drop: AtDrop::Run, supervisor: None, number })
+    }
+
+    /// For who makes more of the lab, and does not want it to go on if that fails.
+    pub fn set_at_drop(&mut self, at_drop: AtDrop) {
+        self.at_drop = at_drop;
     }
 
     /// From now on every byte through a relay is kept for so long, each way; for a lab with relays.
@@ -159,6 +186,7 @@ impl Lab {
         let node = NodeSpec::new(name, &self.file, self.number, number);
         self.lay_out(&node, &cluster_address)?;
         self.file.nodes.push(node.clone());
+        self.file.node_dirs.insert(node.name.clone());
         self.file.write()?;
         Ok(node)
     }
@@ -170,6 +198,7 @@ impl Lab {
         let node = NodeSpec::new(name, &self.file, self.number, number);
         self.lay_out(&node, &self.file.cluster_address())?;
         self.file.strangers.push(node.clone());
+        self.file.node_dirs.insert(node.name.clone());
         self.file.write()?;
         Ok(node)
     }
@@ -268,18 +297,30 @@ impl Lab {
         })
     }
 
-    /// Ends servers and supervisor and removes the directory, also of a kept lab.
-    pub fn end(mut self) -> Result<(), LabError> {
-        self.finish()
+    /// Ends servers and supervisor and removes what they wrote, also of a kept lab; gives what stays in the directory because
+    /// the lab did not write it.
+    pub fn end(mut self) -> Result<Vec<PathBuf>, LabError> {
+        self.at_drop = AtDrop::Run;
+        self.stop_all()?;
+        Ok(self.remove_own())
     }
 
-    fn finish(&mut self) -> Result<(), LabError> {
+    fn stop_all(&mut self) -> Result<(), LabError> {
+        // Another process may have added a node.
+        self.file = LabFile::read(&self.file.dir).unwrap_or_else(|_| self.file.clone());
         let asked = supervisor::ask(&self.file, &Request::Shutdown).map(|_| ());
         if let Some(mut supervisor) = self.supervisor.take() {
+            // One that does not answer would be waited for without end. Its servers die with it.
+            if asked.is_err() {
+                let _ = supervisor.kill();
+            }
             let _ = supervisor.wait();
         }
-        let _ = fs::remove_dir_all(&self.file.dir);
         asked
+    }
+
+    fn remove_own(&self) -> Vec<PathBuf> {
+        remains::remove_own(&self.file.dir, &self.file)
     }
 
     fn ask(&self, name: &str, request: &Request) -> Result<(), LabError> {
@@ -306,8 +347,11 @@ impl Lab {
 
 impl Drop for Lab {
     fn drop(&mut self) {
-        if !self.keep {
-            let _ = self.finish();
+        if self.at_drop != AtDrop::Run {
+            let _ = self.stop_all();
+        }
+        if self.at_drop == AtDrop::End {
+            let _ = self.remove_own();
         }
     }
 }

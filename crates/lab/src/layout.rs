@@ -1,5 +1,6 @@
 //! Files and addresses of a lab: who lies where, and the option files that the nodes start from.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
@@ -115,6 +116,9 @@ pub struct LabFile {
     pub nodes: Vec<NodeSpec>,
     /// Servers that run in the lab and are not of the cluster.
     pub strangers: Vec<NodeSpec>,
+    /// Directories that were made for nodes, also for strangers that are forgotten: what ends with the lab.
+    #[serde(default)]
+    pub node_dirs: BTreeSet<String>,
     /// 0 until the supervisor runs.
     pub supervisor_pid: i32,
     /// Field 22 of /proc/PID/stat, so that a reused pid is not taken for ours.

@@ -15,11 +15,12 @@ pub mod layout;
 pub mod namespace;
 pub mod network;
 mod ports;
+pub mod remains;
 pub mod supervisor;
 
 mod error;
 mod lab;
 
 pub use error::LabError;
-pub use lab::{Lab, LabOptions, Wait};
+pub use lab::{AtDrop, Lab, LabOptions, Wait};
 pub use layout::{LabFile, NodeSpec, SstMethod};

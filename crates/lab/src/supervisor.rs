@@ -27,6 +27,7 @@ use serde::{Deserialize, Serialize};
 use crate::LabError;
 use crate::hosts;
 use crate::layout::{self, LabFile, SstMethod};
+use crate::remains;
 
 /// How long a server may take to shut down before it is killed, when the lab ends.
 const SHUTDOWN_MS_MAX: u64 = 10_000;
@@ -177,7 +178,8 @@ pub fn run(dir: &Path, keep: bool, parent_pid: i32) -> Result<(), LabError> {
     hosts.end();
     let _ = fs::remove_file(&socket);
     if !keep {
-        let _ = fs::remove_dir_all(dir);
+        // Read anew: nodes are added while the lab runs.
+        let _ = remains::remove_own(dir, &LabFile::read(dir).unwrap_or(file));
     }
     Ok(())
 }
@@ -489,6 +491,13 @@ fn become_tied(program: &Path, args: &[std::ffi::OsString], before: impl FnOnce(
     before();
     let source = Command::new(program).args(args).exec();
     LabError::Io { what: format!("start {}", program.display()), source }
+}
+
+/// Is it the process that began then, and has not ended? A dead one whose parent does not ask how it ended keeps its number.
+pub fn is_running(pid: i32, began_ticks: u64) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let is_dead = stat.rsplit_once(')').is_none_or(|(_, rest)| rest.trim_start().starts_with(['Z', 'X']));
+    !is_dead && start_ticks(pid) == Some(began_ticks)
 }
 
 /// Field 22 (start time in clock ticks since boot) of /proc/PID/stat; the name in field 2 may hold spaces.

@@ -30,7 +30,7 @@ impl OpsError {
     /// As the design lists them.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Usage { .. } => 2,
+            Self::Usage { .. } | Self::Lab(lab::LabError::Occupied { .. }) => 2,
             Self::CannotLook { .. } => 3,
             Self::Lab(lab::LabError::Refused { .. } | lab::LabError::Missing { .. }) => 3,
             // Another one is at work; this one has changed nothing.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use lab::{Lab, LabOptions, Wait};
+use lab::{AtDrop, Lab, LabOptions, Wait};
 use model::{Clock, NodeName, SystemClock};
 use net::{Client, ConnectOptions, Endpoint, ExposeSecret, SecretString};
 use openssl::sha::sha1;
@@ -71,7 +71,9 @@ fn write_private(path: &Path, text: &str) -> Result<(), OpsError> {
 
 /// Makes the lab and starts its first node as a new cluster. The others are started with [`join`].
 pub fn first_node(options: &LabOptions, operator_dir: &Path) -> Result<Up, OpsError> {
-    let lab = Lab::make(options)?;
+    let mut lab = Lab::make(options)?;
+    // Without accounts and an inventory it is of no use to anybody.
+    lab.set_at_drop(if options.keep { AtDrop::Stop } else { AtDrop::End });
     let first =
         lab.file.nodes.first().cloned().ok_or_else(|| {
             OpsError::usage("a lab needs at least one node", "--nodes is 0", "use --nodes 3")
@@ -105,6 +107,7 @@ pub fn first_node(options: &LabOptions, operator_dir: &Path) -> Result<Up, OpsEr
     let inventory = inventory_path(dir);
     let cluster = Cluster::read(&inventory)?;
     let app = crate::inventory::login_from(&dir.join("app.cnf"))?;
+    lab.set_at_drop(if options.keep { AtDrop::Run } else { AtDrop::End });
     Ok(Up { lab, cluster, inventory, app })
 }
 

@@ -6,7 +6,7 @@ use clap::Args;
 use lab::LabOptions;
 use site::{OpsError, labs};
 
-use super::lab::{Sst, namespace, print_connect, refuse_taken, sst_method};
+use super::lab::{Sst, namespace, print_connect, sst_method};
 use crate::show;
 
 #[derive(Debug, Args)]
@@ -46,7 +46,7 @@ pub fn demo(args: &DemoArgs) -> Result<u8, OpsError> {
         // Short, and its own: unix sockets have at most 107 bytes of path, and two demos may run at once.
         std::env::temp_dir().join(format!("sealion-{}", std::process::id()))
     };
-    refuse_taken(&dir)?;
+    lab::remains::make_room(&dir)?;
     let servers = lab::bundle::Servers::find(args.system)?;
     let out = std::path::absolute(&args.out)
         .map_err(|error| OpsError::usage("--out is not a path", error.to_string(), "give a directory"))?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use ::lab::supervisor::NodeState;
-use ::lab::{Lab, LabFile, LabOptions, Wait};
+use ::lab::{AtDrop, Lab, LabFile, LabOptions, Wait};
 use clap::{Args, Subcommand, ValueEnum};
 use site::{OpsError, labs};
 
@@ -207,10 +207,7 @@ pub fn lab(global: &Global, command: LabCommand) -> Result<u8, OpsError> {
             }
             Ok(0)
         }
-        LabCommand::Down(args) => {
-            Lab::open(&dir(args.lab.dir))?.end()?;
-            Ok(0)
-        }
+        LabCommand::Down(args) => down(&dir(args.lab.dir)),
         LabCommand::Fetch(args) => {
             println!("{}", ::lab::bundle::fetch(&args.server)?.display());
             Ok(0)
@@ -232,23 +229,6 @@ pub fn lab(global: &Global, command: LabCommand) -> Result<u8, OpsError> {
             Ok(0)
         }
     }
-}
-
-pub(super) fn refuse_taken(dir: &Path) -> Result<(), OpsError> {
-    if LabFile::read(dir)
-        .is_ok_and(|file| ::lab::supervisor::ask(&file, &::lab::supervisor::Request::Status).is_ok())
-    {
-        return Err(OpsError::usage(
-            format!("a lab is already running in {}", dir.display()),
-            "its supervisor answers",
-            "sealion lab down, or choose another directory with --dir",
-        ));
-    }
-    // What a dead lab left behind, if it is one: never a directory of somebody else's.
-    if ::lab::LabFile::read(dir).is_ok() {
-        let _ = std::fs::remove_dir_all(dir);
-    }
-    Ok(())
 }
 
 /// Enters a namespace where that is wished and possible; says which it is.
@@ -298,7 +278,7 @@ pub(super) fn sst_method(asked: Option<Sst>, relay: bool) -> ::lab::SstMethod {
 
 fn up(args: &LabUpArgs) -> Result<u8, OpsError> {
     let dir = args.lab.dir.clone().unwrap_or_else(|| labs::default_dir("lab"));
-    refuse_taken(&dir)?;
+    ::lab::remains::make_room(&dir)?;
     let servers = ::lab::bundle::Servers::find(args.system)?;
     let namespace = if args.hosts { namespace_of_hosts(&dir)? } else { namespace(args.no_namespace)? };
     let relay = args.relay || !::lab::namespace::may_capture();
@@ -317,7 +297,9 @@ fn up(args: &LabUpArgs) -> Result<u8, OpsError> {
         provider_options: String::new(),
         keep: true,
     };
-    let up = labs::first_node(&options, &dir.join("operator"))?;
+    let mut up = labs::first_node(&options, &dir.join("operator"))?;
+    // Nobody would end half of a lab.
+    up.lab.set_at_drop(AtDrop::Stop);
     for n in 2..=nodes {
         eprintln!("n{n} joins by {}", up.lab.file.sst_method.as_str());
         labs::join(&up, &format!("n{n}"), usize::from(n))?;
@@ -334,7 +316,22 @@ fn up(args: &LabUpArgs) -> Result<u8, OpsError> {
             printer.tell(progress);
         })?;
     }
+    up.lab.set_at_drop(AtDrop::Run);
     print_connect(&up);
+    Ok(0)
+}
+
+/// Ends the lab, or removes what is left of one that has died.
+fn down(dir: &Path) -> Result<u8, OpsError> {
+    let file = LabFile::read(dir)?;
+    let left = if ::lab::remains::is_alive(&file) {
+        Lab::open(dir)?.end()?
+    } else {
+        ::lab::remains::remove_own(dir, &file)
+    };
+    for path in left {
+        println!("left: {}, which the lab did not write", path.display());
+    }
     Ok(0)
 }
 

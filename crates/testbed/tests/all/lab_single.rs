@@ -172,3 +172,50 @@ fn a_server_outside_of_galera_is_looked_at_as_what_it_is() {
         assert!(error.lines().count() <= 4, "{error}");
     }
 }
+
+#[test]
+fn a_lab_takes_no_directory_with_files_in_it_and_leaves_those_that_it_did_not_write() {
+    need_servers();
+    let _alone = lab_slot();
+    let lab = Lab { home: short_dir() };
+    let run = |words: &[&str]| {
+        let said = Command::new(sealion()).args(words).arg("--dir").arg(lab.dir()).output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (said.status.code(), text(&said.stdout), text(&said.stderr))
+    };
+    let theirs = lab.dir().join("keep.txt");
+    std::fs::create_dir(lab.dir()).unwrap();
+    std::fs::write(&theirs, "precious").unwrap();
+    let (code, _, error) = run(&["lab", "up", "mariadb"]);
+    assert!(code == Some(2) && error.contains("keep.txt") && error.contains("next:"), "{code:?} {error}");
+    assert_eq!(std::fs::read_dir(lab.dir()).unwrap().count(), 1, "nothing was written beside it");
+
+    std::fs::remove_file(&theirs).unwrap();
+    assert_eq!(run(&["lab", "up", "mariadb"]).0, Some(0));
+    std::fs::write(&theirs, "precious").unwrap();
+    let (code, told, error) = run(&["lab", "down"]);
+    assert_eq!(code, Some(0), "{error}");
+    assert_eq!(told, format!("left: {}, which the lab did not write\n", theirs.display()));
+    assert_eq!(std::fs::read_to_string(&theirs).unwrap(), "precious");
+    assert_eq!(std::fs::read_dir(lab.dir()).unwrap().count(), 1, "all of the lab's is gone");
+
+    // What fails half way leaves nobody behind: the data of a new server cannot be made here.
+    std::fs::remove_file(&theirs).unwrap();
+    let cache = lab.home.path().join("cache");
+    std::fs::create_dir(&cache).unwrap();
+    std::os::unix::fs::symlink(lab::bundle::cache_dir().join("bundles"), cache.join("bundles")).unwrap();
+    std::fs::write(cache.join("templates"), "no directory").unwrap();
+    let said = Command::new(sealion())
+        .args(["lab", "up", "mariadb", "--dir"])
+        .arg(lab.dir())
+        .env("SEALION_CACHE", &cache)
+        .output()
+        .unwrap();
+    assert_eq!(said.status.code(), Some(5), "{said:?}");
+    let file = lab::LabFile::read(&lab.dir()).unwrap();
+    assert!(file.supervisor_pid > 0 && !lab::remains::is_alive(&file), "{file:?}");
+    // It is a dead lab's directory: it can be used again.
+    assert_eq!(run(&["lab", "up", "mariadb"]).0, Some(0));
+    assert_eq!(run(&["lab", "down"]), (Some(0), String::new(), String::new()));
+    assert!(!lab.dir().exists());
+}
