@@ -13,7 +13,8 @@ use prove::client::{Client, Kind};
 use prove::config::choose::{self, Choice, is_chosen};
 use prove::config::option_file::{self, Line};
 use prove::config::{
-    self, ConnectionSettings, Driver, Setting, SettingValue, Style, is_socket_key, is_writable, style,
+    self, ConnectionSettings, Driver, MysqldbReplacement, Setting, SettingValue, Style, is_socket_key,
+    is_writable, style,
 };
 use report::shape::{PROVE_CLIENTS_SCHEMA_ID, ProveCaseRow, ProveClientsReport, ProveModeRow};
 use server::options::{LocalFiles, Start};
@@ -203,6 +204,12 @@ impl Weaknesses {
         }
     }
 
+    /// Who never uses TLS falls to all that others fall to by taking any certificate.
+    fn in_effect(self) -> (Option<Severity>, [bool; 3]) {
+        let all = self.never_encrypts;
+        (self.severity(), [self.in_clear, all || self.to_certificates, all || self.to_names])
+    }
+
     /// For comparing: by severity, then by how much there is of it.
     fn weight(self) -> (u8, usize) {
         let falls =
@@ -259,6 +266,11 @@ impl Prediction {
         self.falls().and_then(Weaknesses::severity)
     }
 
+    /// An old version that was not measured with some words says nothing against the others.
+    fn counts(&self) -> bool {
+        !self.client.settings.is_some_and(|settings| settings.is_old)
+    }
+
     /// Nothing can be said: neither the matrix nor a run does.
     pub fn is_unknown(&self) -> bool {
         self.falls().is_none()
@@ -268,9 +280,17 @@ impl Prediction {
 impl Connection {
     /// Its client is not known, so nothing was predicted; or nothing could be.
     pub fn is_unknown(&self) -> bool {
-        // An old version that was not measured with some words says nothing against the others.
-        let counts = |one: &&Prediction| !one.client.settings.is_some_and(|settings| settings.is_old);
-        self.predictions.is_empty() || self.predictions.iter().filter(counts).any(Prediction::is_unknown)
+        self.predictions.is_empty()
+            || self.predictions.iter().filter(|one| one.counts()).any(Prediction::is_unknown)
+            || self.undecided().is_some()
+    }
+
+    /// Why it is not known which of two builds in a package connects, where they do not do the same. Each prediction may be the one.
+    pub fn undecided(&self) -> Option<String> {
+        let (name, builds) = builds(&self.predictions)?;
+        (!agree(&builds)).then(|| {
+            format!("which of the two implementations connects is not in the file: {name} decides, and without it what is installed")
+        })
     }
 
     pub fn severity(&self) -> Option<Severity> {
@@ -371,6 +391,12 @@ fn file(
         }
     }
     for mut found in all.found {
+        if found.driver.is_of_django()
+            && let Some(family) = django_driver(path, asked)
+        {
+            found.driver = Driver::Family(family);
+            config::settle(&mut found);
+        }
         if let Some(switch) = switch
             && matches!(found.driver, config::Driver::Family(family) if family.starts_with("node-"))
         {
@@ -400,7 +426,9 @@ fn file(
         }
         looked.connections.push(connection(name.clone(), form.name, found, driver, matrix));
     }
-    if is_silent {
+    // What was named to tell which driver another file's connection has.
+    let is_witness = matches!(file_name(path).as_str(), "__init__.py" | "manage.py") && asked.files.len() > 1;
+    if is_silent && !is_witness {
         looked.unread.push(unread(None, format!("no connection was found in it (read as {})", form.name)));
     }
 }
@@ -411,6 +439,44 @@ fn file_name(path: &Path) -> String {
 
 fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Which driver the engine of Django's settings in this file loads. PyMySQL, where one of the packages around the file, whose own code
+/// runs before it, puts it there. The other, where those packages and the `manage.py` above them were given, none of them has a word
+/// of it, and no file beside them has. Otherwise it is not known.
+fn django_driver(path: &Path, asked: &ConfigRequest<'_>) -> Option<&'static str> {
+    const PACKAGE: &str = "__init__.py";
+    let path = std::fs::canonicalize(path).ok()?;
+    let own = config::mysqldb_replacement(&read(&path).ok()?);
+    let given: Vec<PathBuf> =
+        asked.files.iter().filter_map(|file| std::fs::canonicalize(file).ok()).collect();
+    let is_given = |file: &PathBuf| given.contains(file);
+    let of = |file: &PathBuf| {
+        read(file).map_or(MysqldbReplacement::Unclear, |bytes| config::mysqldb_replacement(&bytes))
+    };
+    let mut top = path.parent()?.to_owned();
+    let mut packages = Vec::new();
+    while top.join(PACKAGE).is_file() && packages.len() < 8 {
+        packages.push(top.join(PACKAGE));
+        top = top.parent()?.to_owned();
+    }
+    // Where the folder itself is on the path of modules, nobody runs its package.
+    let is_package = |file: &PathBuf| !file.with_file_name("manage.py").is_file();
+    if own == MysqldbReplacement::None
+        && packages.iter().any(|file| is_package(file) && of(file) == MysqldbReplacement::PyMysql)
+    {
+        return Some("pymysql");
+    }
+    let start = top.join("manage.py");
+    let mut folders = vec![top];
+    folders.extend(packages.iter().filter_map(|file| file.parent()).map(Path::to_owned));
+    let beside = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
+    let mut python = beside
+        .map(|entry| entry.path())
+        .chain(given.iter().cloned())
+        .filter(|file| file.extension().is_some_and(|end| end == "py"));
+    let is_whole = is_given(&start) && !packages.is_empty() && packages.iter().all(is_given);
+    (is_whole && python.all(|file| of(&file) == MysqldbReplacement::None)).then_some("mysqlclient")
 }
 
 /// The files that Spring reads along with this one: those that were named too, and those that lie beside it or in `config/`.
@@ -589,19 +655,67 @@ fn connection(
     driver: Option<&'static str>,
     matrix: &Matrix,
 ) -> Connection {
-    if let (Driver::Unknown { .. }, Some(family)) = (&found.driver, driver) {
+    if let (Driver::Unknown { one_of, .. }, Some(family)) = (&found.driver, driver)
+        && (!found.driver.is_of_django() || one_of.contains(&family))
+    {
         found.driver = Driver::Family(family);
         config::settle(&mut found);
     }
-    let predictions = match &found.driver {
-        Driver::Unknown { .. } => vec![],
-        Driver::Family(name) => family(name)
+    let of_family = |name: &str, found: &ConnectionSettings| -> Vec<Prediction> {
+        family(name)
             .into_iter()
             .filter(|client| is_chosen(client, &found.settings))
-            .map(|client| predict(client, &found, matrix))
-            .collect(),
+            .map(|client| predict(client, found, matrix))
+            .collect()
+    };
+    let predictions = match &found.driver {
+        Driver::Family(name) => of_family(name, &found),
+        // One of two: what both do is known, and nothing else.
+        Driver::Unknown { one_of, .. } if found.driver.is_of_django() => {
+            let each: Vec<Vec<Prediction>> = one_of
+                .iter()
+                .map(|name| {
+                    let mut found = ConnectionSettings { driver: Driver::Family(name), ..found.clone() };
+                    config::settle(&mut found);
+                    of_family(name, &found)
+                })
+                .collect();
+            if agree(&each.iter().map(|one| one.iter().collect()).collect::<Vec<_>>()) {
+                each.into_iter().flatten().collect()
+            } else {
+                vec![]
+            }
+        }
+        Driver::Unknown { .. } => vec![],
     };
     Connection { file, form, found, predictions }
+}
+
+/// Predictions by the build that they are about, where nothing chooses one; and the word that would.
+fn builds(predictions: &[Prediction]) -> Option<(&'static str, [Vec<&Prediction>; 2])> {
+    let switch = |one: &Prediction| one.client.settings.and_then(|settings| settings.chosen_by);
+    let (name, _) = predictions.iter().find_map(switch)?;
+    let of = |wanted: bool| predictions.iter().filter(|one| switch(one) == Some((name, wanted))).collect();
+    let both = [of(false), of(true)];
+    both.iter().all(|one: &Vec<_>| !one.is_empty()).then_some((name, both))
+}
+
+/// Whether one is as good as the other, whichever of its versions it is.
+fn agree(each: &[Vec<&Prediction>]) -> bool {
+    let mut all = each.iter().map(|predictions| {
+        let mut outcomes: Vec<_> = predictions
+            .iter()
+            .filter(|one| one.counts())
+            .map(|one| {
+                one.falls().map(|falls| (matches!(one.said, PredictedOutcome::Local), falls.in_effect()))
+            })
+            .collect();
+        outcomes.sort_unstable();
+        outcomes.dedup();
+        outcomes
+    });
+    let Some(first) = all.next() else { return true };
+    !first.is_empty() && first.iter().all(Option::is_some) && all.all(|one| one == first)
 }
 
 fn predict(client: &'static Client, found: &ConnectionSettings, matrix: &Matrix) -> Prediction {

@@ -36,7 +36,8 @@ pub struct Settings {
     pub family: &'static str,
     /// One of an old series: where it does not know a word, that is no fault of whoever wrote it for a newer one.
     pub is_old: bool,
-    /// Of two builds in one package: the switch that chooses, and what it must be for this one. Left out it is off.
+    /// Of two builds in one package: the switch that chooses, and what it must be for this one. Left out it
+    /// is off where both are installed, so that nobody can say.
     pub chosen_by: Option<(&'static str, bool)>,
     /// Groups of option files that it reads; none for what reads no option file of its own accord.
     pub groups: &'static [&'static str],

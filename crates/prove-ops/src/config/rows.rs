@@ -80,7 +80,7 @@ fn some(text: &str) -> Option<String> {
 
 fn connection(one: &Connection) -> ConfigConnectionRow {
     let (driver, why, one_of) = match &one.found.driver {
-        Driver::Family(name) => (Some((*name).to_owned()), None, vec![]),
+        Driver::Family(name) => (Some((*name).to_owned()), one.undecided(), vec![]),
         Driver::Unknown { why, one_of } => {
             (None, Some(why.clone()), one_of.iter().map(|name| (*name).to_owned()).collect())
         }

@@ -509,3 +509,67 @@ fn what_a_compose_file_sets_counts_over_its_environment_files() {
     assert_eq!(of("    env_file: [a.env, b.env]\n", "OTHER=1\n"), Some(false));
     assert_eq!(of("    env_file: [a.env, b.env]\n", "DATABASE_URL=mysql+pymysql://h/x\n"), Some(true));
 }
+
+#[test]
+fn which_driver_django_loads_is_told_by_the_package_around_its_settings() {
+    const SETTINGS: &str = "DATABASES = {'default': {'ENGINE': 'django.db.backends.mysql', 'HOST': 'db', 'OPTIONS': {'ssl': {'ca': '/ca.pem'}}}}\n";
+    const INSTALLS: &str = "import pymysql\npymysql.install_as_MySQLdb()\n";
+    const TRIES: &str = "try:\n    import MySQLdb\nexcept ImportError:\n    import pymysql\n    pymysql.install_as_MySQLdb()\n";
+    let of = |package: &str, start: &str, wsgi: &str, named: &[&str]| {
+        let files = [
+            ("shop/settings.py", SETTINGS),
+            ("shop/__init__.py", package),
+            ("shop/wsgi.py", wsgi),
+            ("manage.py", start),
+        ];
+        let all = beside(&files, named);
+        all.first().map(|(_, severity, is_unknown)| (*severity, *is_unknown)).expect("a connection")
+    };
+    let (alone, whole) = (&["shop/settings.py"], &["shop/settings.py", "shop/__init__.py", "manage.py"]);
+    // The package runs before the settings, whether it is named or not.
+    assert_eq!(of(INSTALLS, "", "", alone), (None, false));
+    assert_eq!(of(INSTALLS, "", "", whole), (None, false));
+    // Any other file may.
+    assert_eq!(of("", "", "", alone), (None, true));
+    assert_eq!(of("", "", "", &whole[..2]), (None, true));
+    assert_eq!(of("", "", "", whole), (Some(Severity::Critical), false));
+    for (package, start, wsgi) in [(TRIES, "", ""), ("", INSTALLS, ""), ("", TRIES, ""), ("", "", INSTALLS)] {
+        assert_eq!(of(package, start, wsgi, whole), (None, true), "{package}|{start}|{wsgi}");
+    }
+    // Which one is to be said is said.
+    let said = looked("settings.py", SETTINGS);
+    let Driver::Unknown { why, one_of } = &only(&said).0.found.driver else { panic!("{said:#?}") };
+    assert!(
+        why.starts_with("Django uses mysqlclient, or PyMySQL where install_as_MySQLdb() is called"),
+        "{why}"
+    );
+    assert_eq!(one_of, &["mysqlclient", "pymysql"]);
+}
+
+#[test]
+fn without_use_pure_both_builds_are_in_the_answer() {
+    let said = looked(
+        "db.py",
+        "import mysql.connector\nc = mysql.connector.connect(host='db', ssl_ca='/ca', ssl_verify_cert=True)\n",
+    );
+    let (one, severity, _) = only(&said);
+    assert_eq!((severity, one.is_unknown()), (Some(Severity::Critical), true));
+    let of = |id: &str| one.predictions.iter().find(|one| one.client.id == id).map(Prediction::severity);
+    assert_eq!(of("mysql-connector-python-c"), Some(Some(Severity::Critical)));
+    assert_eq!(of("mysql-connector-python"), Some(Some(Severity::Low)));
+    assert!(one.undecided().is_some_and(|why| why.contains("use_pure")), "{one:#?}");
+    let matrix = Matrix::built_in().expect("it is built in");
+    assert!(rows::report(&said, &matrix, false).to_json().contains("use_pure decides"));
+}
+
+#[test]
+fn what_stands_beside_a_url_is_told_with_its_line_and_its_word() {
+    let said = looked(
+        "db.json",
+        "{\n\"url\": \"jdbc:mysql://db/x?sslMode=VERIFY_IDENTITY\",\n\"sslMode\": \"geheim\"\n}\n",
+    );
+    let (one, ..) = only(&said);
+    let PredictedOutcome::Unknown(why) = &one.predictions[0].said else { panic!("{one:#?}") };
+    assert_eq!(why, "line 3: \"sslMode\" stands beside the URL, and may reach the driver too");
+    assert!(!format!("{said:?}").contains("geheim"));
+}

@@ -21,7 +21,8 @@ pub enum Choice {
 pub fn is_chosen(client: &Client, given: &[Setting]) -> bool {
     let Some((name, wanted)) = client.settings.and_then(|settings| settings.chosen_by) else { return true };
     match given.iter().rev().find(|setting| setting.key == name).map(|setting| &setting.given) {
-        None => !wanted,
+        // Its maker's own choice is the one that is installed.
+        None => true,
         Some(SettingValue::Flag(is_on)) => *is_on == wanted,
         Some(SettingValue::Text(text)) => client
             .settings
@@ -333,8 +334,9 @@ mod tests {
                 .map(|one| one.id)
                 .collect()
         };
+        assert_eq!(ids(&[]).len(), 5, "either, as long as nothing says which");
         assert_eq!(
-            ids(&[]),
+            ids(&set(&[("use_pure", "False")])),
             ["mysql-connector-python-c", "mysql-connector-python-c-latest", "mysql-connector-python-c-8.0"]
         );
         assert_eq!(

@@ -7,6 +7,7 @@
 //!
 //! User names and passwords end here: no [`ConnectionSettings`] has one.
 
+mod beside;
 pub mod choose;
 mod doubts;
 pub mod forms;
@@ -18,6 +19,7 @@ mod urls;
 pub use choose::{Choice, choose};
 pub use doubts::NODE_SWITCH;
 pub use formats::settings::SettingsError;
+pub use forms::python::MysqldbReplacement;
 pub use forms::{FORMS, Form, option_file};
 pub use style::Style;
 
@@ -78,6 +80,23 @@ pub enum Driver {
         why: String,
         one_of: Vec<&'static str>,
     },
+}
+
+/// Django's engine loads `MySQLdb`, and another file of the program may have put PyMySQL under that name.
+const DJANGO: (&str, [&str; 2]) = (
+    "Django uses mysqlclient, or PyMySQL where install_as_MySQLdb() is called, perhaps in another file; say which with --driver",
+    ["mysqlclient", "pymysql"],
+);
+
+impl Driver {
+    pub(crate) fn of_django() -> Self {
+        Self::Unknown { why: DJANGO.0.into(), one_of: DJANGO.1.to_vec() }
+    }
+
+    /// Django's engine: what holds for both of its drivers holds.
+    pub fn is_of_django(&self) -> bool {
+        matches!(self, Self::Unknown { why, .. } if why == DJANGO.0)
+    }
 }
 
 /// One setting, and where it stands.
@@ -170,6 +189,9 @@ pub fn settle(found: &mut ConnectionSettings) {
         }
         let is_harmless = match found.driver {
             Driver::Family(name) => harmless::is_harmless(name, &key),
+            Driver::Unknown { ref one_of, .. } if found.driver.is_of_django() => {
+                one_of.iter().all(|name| harmless::is_harmless(name, &key))
+            }
             Driver::Unknown { .. } => harmless::is_harmless_to_any(&key),
         };
         if is_harmless {
@@ -259,6 +281,11 @@ pub fn spoken_of(
 ) -> Option<usize> {
     let is_under = is_beside && forms::properties::is_laid_under(name, own);
     forms::properties::spoken_of(found, name, bytes, is_under)
+}
+
+/// Whether a file of Python, of the same program, puts PyMySQL in the place of `MySQLdb`.
+pub fn mysqldb_replacement(bytes: &[u8]) -> MysqldbReplacement {
+    forms::python::replacement(bytes)
 }
 
 /// Names and values as they may be shown.

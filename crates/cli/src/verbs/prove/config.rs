@@ -253,7 +253,12 @@ fn print_connection(global: &Global, one: &Connection) {
             if setting.key == ::prove::config::ANY { String::new() } else { wire::printable(&setting.key) }
         ));
     }
-    if let Driver::Unknown { why, one_of } = &one.found.driver {
+    if let Some(why) = one.undecided() {
+        show::out(&format!("  unknown: {why}"));
+    }
+    if let Driver::Unknown { why, one_of } = &one.found.driver
+        && one.predictions.is_empty()
+    {
         show::out(&format!("  unknown: {why}"));
         if !one_of.is_empty() {
             show::out(&format!("    next: --driver {}", one_of.join("|")));

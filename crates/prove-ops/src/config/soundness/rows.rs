@@ -30,6 +30,91 @@ pub(super) fn rows() -> Vec<Row> {
     all.extend(java_rows());
     all.extend(other_rows());
     all.extend(hostile_rows());
+    all.extend(beside_rows());
+    all
+}
+
+/// A URL that verifies, and what stands beside it in files of which no form reads all. Seen by an outsider with real drivers.
+fn beside_rows() -> Vec<Row> {
+    const URL: &str = "jdbc:mysql://db/x?sslMode=VERIFY_IDENTITY";
+    const PY_URL: &str = "mysql+pymysql://u:geheim@db/x?ssl_ca=/ca.pem";
+    let file = |name: &'static str, text: &str, want: &'static str| {
+        row(name, text.replace("GOPY", PY_URL).replace("GOOD", URL), want)
+    };
+    let mut all = vec![
+        // Nothing beside it.
+        file("db.json", r#"{ "url": "GOOD", "user": "u", "password": "geheim", "pool": 5 }"#, "safe"),
+        file("app.conf", "db.url=GOOD\ndb.user=u\n", "safe"),
+        file("context.xml", "<Context>\n  <Resource url=\"GOOD\" username=\"u\"/>\n</Context>\n", "safe"),
+        file("db.json", r#"{ "dsn": "u:geheim@tcp(db)/x?tls=true", "user": "u" }"#, "safe"),
+        file("Db.kt", "val url = \"GOOD\"\n", "safe"),
+        // Each URL is a connection of its own, also where two are on a line.
+        file("db.json", r#"{ "a": "GOOD", "b": "jdbc:mysql://db2/x?sslMode=DISABLED" }"#, "high"),
+        file("app.conf", "a=GOOD\nb=jdbc:mysql://db2/x?sslMode=DISABLED\n", "high"),
+        // A remark of XML is none.
+        file(
+            "context.xml",
+            "<Context>\n  <!-- url=\"GOOD\" -->\n  <Resource url=\"jdbc:mysql://db/x?useSSL=false\"/>\n</Context>\n",
+            "high",
+        ),
+        file("context.xml", "<Context>\n  <!-- url=\"GOOD\" -->\n</Context>\n", "unknown"),
+    ];
+    all.extend(
+        [
+            ("db.json", r#"{ "url": "GOOD", "sslMode": "DISABLED" }"#),
+            ("db.json", r#"{ "sslMode": "DISABLED", "url": "GOOD" }"#),
+            ("db.json", "{\n  \"url\": \"GOOD\",\n  \"SSL-MODE\": \"DISABLED\"\n}\n"),
+            ("db.json", r#"{ "url": "GOOD", "properties": { "sslMode": "DISABLED" } }"#),
+            ("db.json", r#"{ "a": { "b": { "sslMode": "DISABLED" } }, "c": { "url": "GOOD" } }"#),
+            ("source.json", r#"{ "config": { "database.jdbc.url": "GOOD", "driver.sslMode": "DISABLED" } }"#),
+            ("sink.json", r#"{ "config": { "connection.url": "GOOD", "connection.sslMode": "DISABLED" } }"#),
+            ("db.json", r#"{ "dsn": "u:geheim@tcp(db)/x?tls=true", "tls": "false" }"#),
+            ("db.json", r#"{ "url": "GOPY", "connect_args": { "ssl": null } }"#),
+            ("db.json", r#"{ "url": "GOPY", "connect_args": {} }"#),
+            ("flyway.conf", "flyway.url=GOOD\nflyway.user=u\nflyway.jdbcProperties.sslMode=DISABLED\n"),
+            ("app.conf", "sslMode=DISABLED\nurl=GOOD\n"),
+            ("app.conf", "url=GOOD\nsslMode=DISABLED\n"),
+            ("app.conf", "url=GOOD\n# sslMode=DISABLED\n"),
+            ("app.conf", "url=GOOD\nuseSSL=false\n"),
+            ("app.conf", "url=GOOD\nrequire.verification=no\n"),
+            ("app.conf", "url = \"GOOD\", \"\\u0073slMode\" = DISABLED\n"),
+            ("app.conf", "url=GOOD;sslMode=DISABLED\n"),
+            ("app.conf", "url=GOOD sslMode=DISABLED\n"),
+            ("Db.kt", "val c = HikariConfig().apply {\n    jdbcUrl = \"GOOD\"\n    addDataSourceProperty(\"sslMode\", \"DISABLED\")\n}\n"),
+            ("Db.kt", "val c = HikariConfig().apply {\n    addDataSourceProperty(\"sslMode\", \"DISABLED\")\n    jdbcUrl = \"GOOD\"\n}\n"),
+            ("Db.kt", "val c = HikariConfig().apply {\n    jdbcUrl = \"GOOD\"\n    more(this)\n}\n"),
+            ("context.xml", "<Resource url=\"GOOD\"\n  connectionProperties=\"sslMode=DISABLED;useUnicode=true\"/>\n"),
+            ("context.xml", "<Resource connectionProperties=\"sslMode=DISABLED;\" url=\"GOOD\"/>\n"),
+            ("context.xml", "<Resource url=\"GOOD\"\n  maxIdle=\"5\"\n  a=\"sslMode=DISABLED\"/>\n"),
+            ("context.xml", "<Resource url=\"GOOD\" a=\"&#115;&#115;lMode=DISABLED\"/>\n"),
+            ("config.py", "DB = { 'url': 'GOPY', 'connect_args': { 'ssl': None } }\n"),
+            ("config.py", "URL = 'GOPY'\nSSL_CA = ''\n"),
+            ("config.js", "module.exports = { url: 'mysql2://db/x', sslMode: 'disabled' };\n"),
+            ("app.yml", "db:\n  url: GOOD\njdbc:\n  sslMode: DISABLED\n"),
+            ("app.yml", "app:\n  datasource:\n    url: GOOD\n  tls: off\n"),
+            ("db.properties", "db.url=GOOD\nother.sslMode=DISABLED\n"),
+            (".env", "DATABASE_URL=GOPY\nSSL_MODE=disabled\n"),
+            (".env", "DATABASE_URL=GOPY\nCONNECT_ARGS={\"ssl\": null}\n"),
+            (
+                "compose.yml",
+                "services:\n  a:\n    environment:\n      DB_URL: GOPY\n    command: [app, --tls=false]\n",
+            ),
+            (
+                "compose.yml",
+                "services:\n  a:\n    command: app --ssl-mode=disabled\n    environment:\n      - DB_URL=GOPY\n",
+            ),
+            ("a.service", "[Service]\nEnvironment=DSN=u:geheim@tcp(db)/x?tls=true\nExecStart=/usr/bin/app --tls=false\n"),
+        ]
+        .into_iter()
+        .map(|(name, text)| file(name, text, "unknown")),
+    );
+    // What is another system's, or a framework's own.
+    all.push(file(".env", "DATABASE_URL=GOPY\nMAIL_TLS=true\nREDIS_URL=rediss://h?ssl=1\n", "safe"));
+    all.push(file(
+        "application.yml",
+        "server:\n  ssl:\n    enabled: false\nspring:\n  datasource:\n    url: GOOD\n",
+        "safe",
+    ));
     all
 }
 
@@ -215,35 +300,82 @@ fn python_rows() -> Vec<Row> {
     let aio = |module: &str, code: &str, want: &'static str| {
         row("db.py", format!("import ssl\nimport {module}\n{code}\n"), want)
     };
+    let mysqlclient = |row: Row| Row { driver: Some("mysqlclient"), ..row };
     let django = |rest: &str, want: &'static str| {
-        row(
+        mysqlclient(row(
             "settings.py",
             format!(
                 "DATABASES = {{'default': {{'ENGINE': 'django.db.backends.mysql', 'HOST': 'db', 'OPTIONS': {{'ssl_mode': 'VERIFY_IDENTITY', 'ssl': {{'ca': '/ca.pem'}}}}}}}}\n{rest}"
             ),
             want,
+        ))
+    };
+    // Whose driver is not said: what both do.
+    let either = |options: &str, rest: &str, want: &'static str| {
+        row(
+            "settings.py",
+            format!(
+                "{rest}DATABASES = {{'default': {{'ENGINE': 'django.db.backends.mysql', 'HOST': 'db', 'OPTIONS': {options}}}}}\n"
+            ),
+            want,
         )
     };
+    let ca = "{'ssl': {'ca': '/ca.pem'}}";
     vec![
         // A dictionary that is spread in Django's settings, in its place.
-        row(
+        mysqlclient(row(
             "settings.py",
             "C = {'ENGINE': 'django.db.backends.mysql', 'HOST': 'db'}\nT = {'OPTIONS': {'ssl_mode': 'VERIFY_IDENTITY', 'ssl': {'ca': '/ca'}}}\nDATABASES = {'default': {**C, **T, 'NAME': 'x'}}\n",
             "safe",
-        ),
-        row(
+        )),
+        mysqlclient(row(
             "settings.py",
             "C = dict(ENGINE='django.db.backends.mysql', HOST='db')\nT = {'OPTIONS': {'ssl_mode': 'VERIFY_IDENTITY', 'ssl': {'ca': '/ca'}}}\nDATABASES = {'default': {**C, **T, 'OPTIONS': {}}}\n",
             "high",
-        ),
-        row(
+        )),
+        mysqlclient(row(
             "settings.py",
             "C = {'ENGINE': 'django.db.backends.mysql', 'HOST': 'db'}\nT = {'OPTIONS': {'ssl_mode': 'VERIFY_IDENTITY', 'ssl': {'ca': '/ca'}}}\nT['OPTIONS'] = {}\nDATABASES = {'default': {**C, **T}}\n",
             "unknown",
-        ),
-        row(
+        )),
+        mysqlclient(row(
             "settings.py",
             "T = {'OPTIONS': {'ssl_mode': 'VERIFY_IDENTITY', 'ssl': {'ca': '/ca'}}}\nDATABASES = {'default': {'ENGINE': 'django.db.backends.mysql', **T, **other()}}\n",
+            "unknown",
+        )),
+        either(ca, "", "unknown"),
+        either("{'ssl_mode': 'VERIFY_IDENTITY', 'ssl': {'ca': '/ca.pem'}}", "", "unknown"),
+        either("{}", "", "high"),
+        either("{'charset': 'utf8mb4'}", "", "high"),
+        either(ca, "import pymysql\npymysql.install_as_MySQLdb()\n", "safe"),
+        either(
+            ca,
+            "try:\n    import MySQLdb\nexcept ImportError:\n    import pymysql\n    pymysql.install_as_MySQLdb()\n",
+            "unknown",
+        ),
+        either(ca, "import pymysql\nif OLD: pymysql.install_as_MySQLdb()\n", "unknown"),
+        either(ca, "import mine as pymysql\npymysql.install_as_MySQLdb()\n", "unknown"),
+        mysqlclient(either(ca, "", "critical")),
+        Row { driver: Some("pymysql"), ..either(ca, "", "safe") },
+        // A driver that Django's engine does not load is for other files.
+        Row { driver: Some("node-mysql2"), ..either(ca, "", "unknown") },
+        // Which of the two builds connects is not said: what both do.
+        connector(&format!("c = mysql.connector.connect(host='db', {GOOD_PY})"), "safe"),
+        connector(
+            "c = mysql.connector.connect(host='db', ssl_ca='/ca.pem', ssl_verify_cert=True)",
+            "unknown",
+        ),
+        connector(
+            "c = mysql.connector.connect(host='db', use_pure=False, ssl_ca='/ca.pem', ssl_verify_cert=True)",
+            "critical",
+        ),
+        connector(
+            "c = mysql.connector.connect(host='db', use_pure=True, ssl_ca='/ca.pem', ssl_verify_cert=True)",
+            "low",
+        ),
+        row(
+            ".env",
+            "URL=mysql+mysqlconnector://u:geheim@db/x?ssl_ca=/ca&ssl_verify_cert=true&ssl_verify_identity=true\n",
             "unknown",
         ),
         // Contexts of PyMySQL, and dictionaries whose CA a word beside them takes away.

@@ -6,8 +6,8 @@ use formats::settings::pairs::{self, Pair};
 
 use super::{Form, ends};
 use crate::config::{
-    ConnectionSettings, Driver, Read, Setting, SettingValue, SettingsError, Style, Unread, is_about_tls,
-    obstacle, urls,
+    ConnectionSettings, Driver, Read, Setting, SettingValue, SettingsError, Style, Unread, beside,
+    is_about_tls, obstacle, urls,
 };
 
 pub(super) const ENV: Form = Form {
@@ -31,8 +31,10 @@ pub(super) fn environment(pairs: &[Pair]) -> Read {
     let is_last = |at: usize, pair: &Pair| last.get(pair.key.as_str()) == Some(&at);
     let laravel = laravel(pairs);
     // Words about TLS that a program may hand to its driver besides the URL.
-    let beside =
-        pairs.iter().find(|pair| is_beside(&pair.key) && !(laravel.is_some() && pair.key == LARAVEL_CA));
+    let beside: Vec<&Pair> = pairs
+        .iter()
+        .filter(|pair| is_beside(pair) && !(laravel.is_some() && pair.key == LARAVEL_CA))
+        .collect();
     let weakens = pairs.iter().find(|pair| pair.key == "NODE_TLS_REJECT_UNAUTHORIZED");
     for (_, pair) in pairs.iter().enumerate().filter(|(at, pair)| is_last(*at, pair)) {
         if read.found.len() > crate::config::CONNECTIONS_MAX {
@@ -40,7 +42,7 @@ pub(super) fn environment(pairs: &[Pair]) -> Read {
         }
         match urls::found(&pair.value, pair.line, &pair.key) {
             Some(mut found) => {
-                if let Some(other) = beside.filter(|other| other.key != pair.key) {
+                if let Some(other) = beside.iter().find(|other| other.key != pair.key) {
                     let why = format!("{} may be handed to the driver too", other.key);
                     found.settings.push(obstacle(other.line, &why));
                 }
@@ -98,14 +100,24 @@ fn split_up(pairs: &[Pair], found: &[ConnectionSettings]) -> Vec<Unread> {
     OWNERS.iter().filter_map(one).collect()
 }
 
-fn is_beside(key: &str) -> bool {
+fn is_beside(pair: &Pair) -> bool {
     const OWNERS: [&str; 7] = ["DB", "DATABASE", "MYSQL", "MARIADB", "SQL", "DATASOURCE", "JDBC"];
-    let key = key.to_ascii_uppercase();
-    let mut words = key.split(['_', '.', '-']);
+    let key = pair.key.to_ascii_uppercase();
+    let is_owned = key.split(['_', '.', '-']).any(|word| OWNERS.contains(&word));
+    // Its own name, behind what says where it stands.
+    let bare = key.rsplit('.').next().unwrap_or_default();
     let is_url = key.ends_with("URL") || key.ends_with("URI") || key.ends_with("DSN");
-    let hands_on = ["PROPERTIES", "OPTIONS", "PARAMS"].iter().any(|word| key.contains(word));
-    let is_tls = is_about_tls(&key) && !super::super::is_socket_key(&key);
-    words.any(|word| OWNERS.contains(&word)) && !is_url && (is_tls || hands_on)
+    let hands_on = ["PROPERTIES", "OPTIONS", "PARAMS", "ARGS"].iter().any(|word| bare.contains(word));
+    let is_tls = is_about_tls(bare) && !super::super::is_socket_key(bare);
+    let is_connection = || urls::found(&pair.value, pair.line, "").is_some();
+    if is_owned {
+        return !is_url && (is_tls || hands_on || (!is_connection() && beside::speaks_of_tls(&pair.value)));
+    }
+    // Whose it is is not said.
+    !beside::is_of_another(bare)
+        && (is_tls || beside::speaks_of_tls(&pair.value))
+        && !is_connection()
+        && !pair.value.contains("://")
 }
 
 /// A variable whose value is a connection in most programs.

@@ -61,7 +61,7 @@ fn read(bytes: &[u8], style: Style) -> Result<Read, SettingsError> {
     }
     file.trees(&mut read, &mut told);
     let families = file.families();
-    loose::add(&source, &told, if let [only] = families[..] { Some(only) } else { None }, &mut read);
+    loose::add(&source, bytes, &told, if let [only] = families[..] { Some(only) } else { None }, &mut read);
     for found in &mut read.found {
         if let Some(line) = file.weakens_all() {
             found.settings.push(obstacle(

@@ -1,12 +1,12 @@
 //! Texts of a source that are connections by themselves, wherever they stand: their driver is told by their scheme, and what else
 //! the driver is given by whoever has the text is not.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use formats::settings::code::Source;
 use formats::settings::{Node, Value};
 
-use crate::config::{ConnectionSettings, Driver, Read, Style, obstacle, urls};
+use crate::config::{ConnectionSettings, Driver, Read, Style, Unread, beside, obstacle, urls};
 
 /// What is known of a text from around it.
 enum Place {
@@ -17,7 +17,14 @@ enum Place {
 }
 
 /// Adds the connections of all texts but those on the lines that are `told` already. `driver` is the one that the file imports.
-pub(super) fn add(source: &Source, told: &HashSet<usize>, driver: Option<&'static str>, read: &mut Read) {
+/// Whatever the file, `bytes`, says about TLS anywhere else may be for each of them.
+pub(super) fn add(
+    source: &Source,
+    bytes: &[u8],
+    told: &HashSet<usize>,
+    driver: Option<&'static str>,
+    read: &mut Read,
+) {
     let mut places: Vec<(usize, &str, Place)> = Vec::new();
     for (index, entry) in source.assigned.iter().enumerate() {
         whole(&entry.node, &mut |node, text| places.push((node.line, text, Place::Value(index))));
@@ -25,13 +32,31 @@ pub(super) fn add(source: &Source, told: &HashSet<usize>, driver: Option<&'stati
     for tree in &source.loose {
         whole(tree, &mut |node, text| places.push((node.line, text, Place::Map)));
     }
-    let mut lines: HashSet<usize> = read.found.iter().map(|found| found.line).collect();
-    for text in source.texts.iter().filter(|text| !told.contains(&text.line)) {
+    let lines: HashSet<usize> = read.found.iter().map(|found| found.line).collect();
+    let mut seen: HashSet<(usize, &str)> = HashSet::new();
+    // Two on one line, of which one is part of something that is read.
+    let mut first_of: HashMap<usize, &str> = HashMap::new();
+    let before = read.found.len();
+    for text in &source.texts {
+        let Some(words) = text.text().filter(|_| told.contains(&text.line) || lines.contains(&text.line))
+        else {
+            continue;
+        };
+        let is_url = words.contains("://") && urls::found(words, text.line, "a text").is_some();
+        if is_url && *first_of.entry(text.line).or_insert(words) != words {
+            read.unread.push(Unread {
+                line: text.line,
+                why: "several connection URLs stand on this line, and not all of them are read".into(),
+            });
+            break;
+        }
+    }
+    for text in source.texts.iter().filter(|text| !told.contains(&text.line) && !lines.contains(&text.line)) {
         let Some(mut found) = text.text().and_then(|words| urls::found(words, text.line, "a text")) else {
             continue;
         };
         // A DSN of PDO alone says nothing about TLS.
-        if found.style == Style::Php || !lines.insert(found.line) {
+        if found.style == Style::Php || !seen.insert((text.line, text.text().unwrap_or_default())) {
             continue;
         }
         if read.found.len() > crate::config::CONNECTIONS_MAX {
@@ -47,6 +72,14 @@ pub(super) fn add(source: &Source, told: &HashSet<usize>, driver: Option<&'stati
             Some((_, _, Place::Value(index))) => of_value(source, *index, text, &mut found),
         }
         read.found.push(found);
+    }
+    if read.found.len() == before {
+        return;
+    }
+    if let Some(doubt) = beside::doubt(&String::from_utf8_lossy(bytes), &beside::DATA_SOURCES) {
+        for found in read.found.iter_mut().skip(before) {
+            found.settings.push(doubt.clone());
+        }
     }
 }
 

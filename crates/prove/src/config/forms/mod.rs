@@ -8,7 +8,7 @@ pub mod option_file;
 mod perl;
 mod php;
 pub(super) mod properties;
-mod python;
+pub(super) mod python;
 mod ruby;
 mod source;
 mod systemd;

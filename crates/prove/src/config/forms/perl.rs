@@ -75,7 +75,7 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
     if let Some(line) = source.handed_on("DBI->connect") {
         read.unread.push(Unread { line, why: "what DBI->connect is given here is not read".into() });
     }
-    loose::add(&source, &told, None, &mut read);
+    loose::add(&source, bytes, &told, None, &mut read);
     Ok(read)
 }
 

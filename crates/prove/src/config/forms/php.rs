@@ -50,7 +50,7 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
     }
     laravel(&source, &mut read);
     wordpress(&source, &mut read);
-    loose::add(&source, &told, None, &mut read);
+    loose::add(&source, bytes, &told, None, &mut read);
     Ok(read)
 }
 

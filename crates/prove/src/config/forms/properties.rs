@@ -96,7 +96,7 @@ const POOLS: [&str; 8] =
 fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
     let documents = pairs::documents(bytes)?;
     let mut read = Read::default();
-    java(&documents, &mut read);
+    java(&documents, bytes, &mut read);
     Ok(read)
 }
 
@@ -180,8 +180,10 @@ fn brings_more(key: &str) -> bool {
     })
 }
 
-/// The connections of all documents of a file, each with all that its pool is told besides.
-pub(super) fn java(documents: &[Vec<Pair>], read: &mut Read) {
+/// The connections of all documents of a file, each with all that its pool is told besides. Of a URL that is no framework's
+/// whatever `bytes` say about TLS anywhere may be for it.
+pub(super) fn java(documents: &[Vec<Pair>], bytes: &[u8], read: &mut Read) {
+    let anywhere = std::cell::OnceCell::new();
     for (index, pairs) in documents.iter().enumerate() {
         let mut counted = Vec::new();
         for (at, pair) in pairs.iter().enumerate() {
@@ -200,6 +202,10 @@ pub(super) fn java(documents: &[Vec<Pair>], read: &mut Read) {
             let Some(mut found) = urls::found(&pair.value, pair.line, &pair.key) else { continue };
             let front = front_of(&pair.key);
             beside(pair, &front, pairs, &mut found);
+            if !is_of_framework(&front) {
+                let doubt = || crate::config::beside::doubt(&String::from_utf8_lossy(bytes), &[]);
+                found.settings.extend(anywhere.get_or_init(doubt).clone());
+            }
             // A profile's document comes over what others say, or others over it.
             let is_other = |other: &&Pair| speaks_of(&front, &other.key);
             let others = documents.iter().enumerate().filter(|(other, _)| *other != index);
@@ -215,6 +221,17 @@ pub(super) fn java(documents: &[Vec<Pair>], read: &mut Read) {
             read.found.push(found);
         }
     }
+}
+
+/// Spring, Quarkus and Micronaut say what their data sources are made of, and it all stands behind the same front.
+fn is_of_framework(front: &str) -> bool {
+    let front = folded(front);
+    let front = match front.split_once('.') {
+        // A profile of Quarkus.
+        Some((profile, rest)) if profile.starts_with('%') => rest,
+        _ => &front,
+    };
+    ["spring.datasource.", "quarkus.datasource.", "datasources."].iter().any(|known| front.starts_with(known))
 }
 
 /// `spring.datasource.` of `spring.datasource.hikari.jdbc-url`.

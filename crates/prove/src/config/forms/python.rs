@@ -88,10 +88,10 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
             of_engine(call, &meaning, &mut read, &mut told);
         }
     }
-    django(&file, &mut read);
+    django(&file, bytes, &mut read);
     file.hidden(&mut read);
     let before = read.found.len();
-    loose::add(&source, &told, None, &mut read);
+    loose::add(&source, bytes, &told, None, &mut read);
     // What Flask and others give an engine besides stands under names of their own.
     let besides = source
         .assigned
@@ -341,11 +341,53 @@ fn of_engine(call: &Node, meaning: &Python<'_>, read: &mut Read, told: &mut Hash
     read.found.push(found);
 }
 
-fn django(file: &File<'_>, read: &mut Read) {
+/// What a file of Python does to the module that Django's engine loads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MysqldbReplacement {
+    /// It has no word of it.
+    None,
+    /// PyMySQL stands in its place, whatever happens.
+    PyMysql,
+    /// It has a word of it, under a condition or in a way that is not read.
+    Unclear,
+}
+
+/// Whether the file puts PyMySQL in the place of `MySQLdb`.
+pub(in crate::config) fn replacement(bytes: &[u8]) -> MysqldbReplacement {
+    const CALL: &str = "pymysql.install_as_MySQLdb";
+    let text = String::from_utf8_lossy(bytes);
+    if !text.contains("install_as_MySQLdb") && !(text.contains("MySQLdb") && text.contains("sys.modules")) {
+        return MysqldbReplacement::None;
+    }
+    let Ok(source) = code::read(bytes, Language::Python) else { return MysqldbReplacement::Unclear };
+    // At the beginning of its line it is under no condition.
+    let is_plain = |call: &Node| {
+        let line = text.lines().nth(call.line.saturating_sub(1)).unwrap_or_default();
+        name(call) == CALL && line.starts_with(CALL)
+    };
+    let is_plain_module = source
+        .imports()
+        .iter()
+        .filter(|import| import.name == "pymysql")
+        .all(|import| import.module == "pymysql" && import.part.is_empty());
+    let is_told_once = text.matches("install_as_MySQLdb").count() == 1 && !text.contains("sys.modules");
+    if source.doubt.is_none()
+        && is_told_once
+        && is_plain_module
+        && !source.is_bound_otherwise("pymysql")
+        && source.calls.iter().any(is_plain)
+    {
+        MysqldbReplacement::PyMysql
+    } else {
+        MysqldbReplacement::Unclear
+    }
+}
+
+fn django(file: &File<'_>, bytes: &[u8], read: &mut Read) {
     let source = file.source;
     let meaning = Python { source, call: None, file, in_context: false.into() };
     // PyMySQL under the other's name is a line of code, in a file that may be another one.
-    let is_pymysql = source.calls.iter().any(|call| name(call) == "pymysql.install_as_MySQLdb");
+    let is_pymysql = replacement(bytes) == MysqldbReplacement::PyMysql;
     let all: Vec<usize> = (0..source.assigned.len())
         .filter(|index| source.assigned.get(*index).is_some_and(|entry| entry.key == "DATABASES"))
         .collect();
@@ -490,8 +532,9 @@ fn of_alias(
         return;
     };
     let mut settings = Vec::new();
-    let family = match engine {
-        "mysql.connector.django" => "mysql-connector-python",
+    let is_connector = engine == "mysql.connector.django";
+    let driver = match engine {
+        _ if is_connector => Driver::Family("mysql-connector-python"),
         _ if !engine.contains("mysql")
             && !engine.contains("maria")
             && !engine.contains(formats::settings::HOLE) =>
@@ -507,7 +550,7 @@ fn of_alias(
             if !KNOWN.contains(&engine) {
                 settings.push(obstacle(alias.line, "its ENGINE is none that is known here"));
             }
-            if is_pymysql { "pymysql" } else { "mysqlclient" }
+            if is_pymysql { Driver::Family("pymysql") } else { Driver::of_django() }
         }
     };
     for entry in node.entries() {
@@ -519,10 +562,7 @@ fn of_alias(
                 let is_pure = settings
                     .iter()
                     .any(|setting| setting.key == "use_pure" && setting.given == SettingValue::Flag(true));
-                if family == "mysql-connector-python"
-                    && !is_pure
-                    && settings.iter().any(|setting| is_about_tls(&setting.key))
-                {
+                if is_connector && !is_pure && settings.iter().any(|setting| is_about_tls(&setting.key)) {
                     settings.push(obstacle(entry.line, "Django's engine of mysql-connector-python adds flags, with which it was not measured"));
                 }
             }
@@ -537,7 +577,7 @@ fn of_alias(
     read.found.push(ConnectionSettings {
         line: alias.line,
         what,
-        driver: Driver::Family(family),
+        driver,
         host: text_of(&node, "HOST"),
         settings,
         style: Style::PythonDict,

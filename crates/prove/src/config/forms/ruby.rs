@@ -60,7 +60,7 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
             front: None,
         });
     }
-    loose::add(&source, &told, None, &mut read);
+    loose::add(&source, bytes, &told, None, &mut read);
     // Without parentheses it is no call that can be read.
     if let Some(line) = source.handed_on("Mysql2::Client.new") {
         read.unread.push(Unread { line, why: "what Mysql2::Client.new is given here is not read".into() });

@@ -80,7 +80,7 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
         }
         read.found.push(found);
     }
-    loose::add(&source, &told, crate_of_file, &mut read);
+    loose::add(&source, bytes, &told, crate_of_file, &mut read);
     // What a program registers under the name that `tls=` has.
     let skips =
         ["InsecureSkipVerify", "setHostnameVerifier"].iter().find_map(|name| source.first_line_of(name));

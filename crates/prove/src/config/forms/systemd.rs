@@ -4,7 +4,7 @@ use formats::settings::pairs;
 
 use super::env::environment;
 use super::{Form, ends};
-use crate::config::{Read, SettingsError, Unread, obstacle};
+use crate::config::{Read, SettingsError, Unread, beside, obstacle};
 
 pub(super) const SYSTEMD: Form = Form {
     id: "systemd",
@@ -24,6 +24,16 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
             found
                 .settings
                 .push(obstacle(line, "UnsetEnvironment= or PassEnvironment= changes what is set here"));
+        }
+    }
+    // What a command is told on its line may be for the connection in its environment.
+    let is_command = |line: &str| {
+        let line = line.trim_start();
+        line.starts_with("Exec") && beside::speaks_of_tls(line)
+    };
+    if let Some((at, _)) = text.lines().enumerate().find(|(_, line)| is_command(line)) {
+        for found in &mut read.found {
+            found.settings.push(obstacle(at + 1, "what a command is told of TLS is not read"));
         }
     }
     let is_other = |line: &str| !line.trim_start().starts_with(['#', ';']) && !line.contains("Environment");

@@ -3,7 +3,7 @@
 use formats::settings::{self, with_holes};
 
 use super::Form;
-use crate::config::{ConnectionSettings, Read, SettingsError, is_about_tls, obstacle, urls};
+use crate::config::{ConnectionSettings, Read, SettingsError, beside, urls};
 
 pub(super) const TEXT: Form = Form {
     id: "text",
@@ -17,9 +17,9 @@ const AROUND: [char; 10] = ['"', '\'', '`', '<', '>', ',', ' ', '\t', '(', ')'];
 
 fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
     let text = settings::text(bytes)?;
+    let plain = beside::without_xml_remarks(&text).map(zeroize::Zeroizing::new);
     let mut found: Vec<ConnectionSettings> = Vec::new();
-    let mut beside = None;
-    for (index, line) in text.lines().enumerate() {
+    for (index, line) in plain.as_ref().unwrap_or(&text).lines().enumerate() {
         let line = with_holes(line, false);
         for word in line.split(AROUND) {
             // `NAME=url`, and a URL that has a = of its own only behind its question mark.
@@ -30,11 +30,6 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
             // A DSN of Go has brackets, and is not looked for where nothing tells its beginning.
             if word.contains("://") {
                 found.extend(urls::found(word, index + 1, "a URL"));
-            } else if beside.is_none()
-                && (is_about_tls(word)
-                    || ["propert", "option"].iter().any(|part| word.to_lowercase().contains(part)))
-            {
-                beside = Some(index + 1);
             }
             if found.len() > crate::config::CONNECTIONS_MAX {
                 break;
@@ -42,9 +37,11 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
         }
     }
     // In a form that is not known, a word about TLS may belong to any connection.
-    if let Some(line) = beside {
+    if !found.is_empty()
+        && let Some(doubt) = beside::doubt(&text, &[])
+    {
         for one in &mut found {
-            one.settings.push(obstacle(line, &format!("what line {line} says of TLS is not read")));
+            one.settings.push(doubt.clone());
         }
     }
     Ok(Read { found, ..Read::default() })

@@ -54,13 +54,32 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
                 .push(Unread { line: data.line, why: "data: of a Secret is base64, and is not read".into() });
         }
     }
-    java(&flat, &mut read);
+    java(&flat, bytes, &mut read);
+    if let Some(line) = documents.iter().find_map(commanded) {
+        for found in &mut read.found {
+            found.settings.push(obstacle(line, "what a command is told of TLS is not read"));
+        }
+    }
     // An alias brings the same line again.
     read.found.sort_by(|one, other| (one.line, &one.what).cmp(&(other.line, &other.what)));
     read.found.dedup_by(|one, other| {
         one.line == other.line && one.style == Style::Query && other.style == Style::Query
     });
     Ok(read)
+}
+
+/// Where a command line says something of TLS: it may be for the connection in the environment beside it.
+fn commanded(document: &Node) -> Option<usize> {
+    let mut line = None;
+    document.walk(&mut |keys, node| {
+        if keys.iter().any(|key| matches!(*key, "command" | "entrypoint" | "args")) {
+            let texts = std::iter::once(node).chain(node.items()).filter_map(Node::text);
+            if texts.into_iter().any(crate::config::beside::speaks_of_tls) {
+                line.get_or_insert(node.line);
+            }
+        }
+    });
+    line
 }
 
 /// All documents as pairs.
