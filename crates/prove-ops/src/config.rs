@@ -454,11 +454,11 @@ fn django_driver(path: &Path, asked: &ConfigRequest<'_>) -> Option<&'static str>
     let of = |file: &PathBuf| {
         read(file).map_or(MysqldbReplacement::Unclear, |bytes| config::mysqldb_replacement(&bytes))
     };
-    let mut top = path.parent()?.to_owned();
+    let mut top = path.parent()?;
     let mut packages = Vec::new();
     while top.join(PACKAGE).is_file() && packages.len() < 8 {
         packages.push(top.join(PACKAGE));
-        top = top.parent()?.to_owned();
+        top = top.parent()?;
     }
     // Where the folder itself is on the path of modules, nobody runs its package.
     let is_package = |file: &PathBuf| !file.with_file_name("manage.py").is_file();
@@ -468,7 +468,7 @@ fn django_driver(path: &Path, asked: &ConfigRequest<'_>) -> Option<&'static str>
         return Some("pymysql");
     }
     let start = top.join("manage.py");
-    let mut folders = vec![top];
+    let mut folders = vec![top.to_owned()];
     folders.extend(packages.iter().filter_map(|file| file.parent()).map(Path::to_owned));
     let beside = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
     let mut python = beside

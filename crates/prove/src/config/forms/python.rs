@@ -356,7 +356,8 @@ pub enum MysqldbReplacement {
 pub(in crate::config) fn replacement(bytes: &[u8]) -> MysqldbReplacement {
     const CALL: &str = "pymysql.install_as_MySQLdb";
     let text = String::from_utf8_lossy(bytes);
-    if !text.contains("install_as_MySQLdb") && !(text.contains("MySQLdb") && text.contains("sys.modules")) {
+    let may_be_by_hand = text.contains("MySQLdb") && text.contains("sys.modules");
+    if !text.contains("install_as_MySQLdb") && !may_be_by_hand {
         return MysqldbReplacement::None;
     }
     let Ok(source) = code::read(bytes, Language::Python) else { return MysqldbReplacement::Unclear };
