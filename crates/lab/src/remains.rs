@@ -98,8 +98,7 @@ pub fn make_room(dir: &Path) -> Result<(), LabError> {
             "sealion lab down, or choose another directory with --dir",
         );
     }
-    let own: BTreeSet<PathBuf> =
-        lab.iter().flat_map(|file| own_entries(file)).map(|name| dir.join(name)).collect();
+    let own: BTreeSet<PathBuf> = lab.iter().flat_map(own_entries).map(|name| dir.join(name)).collect();
     let foreign: Vec<String> =
         present.iter().filter(|path| !own.contains(*path)).map(|path| path.display().to_string()).collect();
     if let Some(file) = lab.filter(|_| foreign.is_empty()) {
@@ -139,6 +138,9 @@ mod tests {
             sst_method: SstMethod::Rsync,
             galera: false,
             relay: false,
+            hosts: false,
+            number: 1,
+            app_host_pid: None,
             provider_options: String::new(),
             nodes: vec![],
             strangers: vec![],

@@ -169,7 +169,7 @@ struct MachineEye {
 enum Eye {
     Packets(Capture),
     Far(FarCapture),
-    Relay(LabFile),
+    Relay(Box<LabFile>),
     /// Of a machine elsewhere, with the reason: its links cannot be told.
     Blind {
         machine: String,
@@ -289,7 +289,7 @@ impl Sniffer {
             (_, why) => return Err(failed(&why.unwrap_or_else(|| "no place for the control".into()))),
         };
         capture::send_control(&listener, address, control).map_err(sent)?;
-        Ok((Eye::Relay(file), address.port()))
+        Ok((Eye::Relay(Box::new(file)), address.port()))
     }
 
     /// A transfer to `joiner` has just ended.

@@ -12,16 +12,16 @@ use proptest::prelude::*;
 use super::*;
 use crate::Local;
 
-fn agent(mode: AgentMode) -> Result<Connection, String> {
+fn agent(mode: AgentMode) -> Connection {
     // One for each way, as pipes are: the end of one is not that of the other.
     let ((asks, is_asked), (answers, is_answered)) =
         (UnixStream::pair().expect("a pair"), UnixStream::pair().expect("a pair"));
     std::thread::spawn(move || agent::serve(is_asked, answers, mode, "0.0.0", vec![]));
-    Ok(Connection::over(is_answered, asks))
+    Connection::over(is_answered, asks)
 }
 
 fn remote() -> Remote {
-    Remote::by("elsewhere", agent)
+    Remote::by("elsewhere", |mode| Ok(agent(mode)))
 }
 
 /// The answers to everything that can be asked of a path, for people to compare.
@@ -113,7 +113,7 @@ fn an_agent_that_looks_changes_nothing() {
     let dir = tempfile::tempdir().expect("tmp");
     let path = dir.path().join("a");
     fs::write(&path, "old").expect("writable");
-    let connection = agent(AgentMode::Read).expect("it begins");
+    let connection = agent(AgentMode::Read);
     let requests = [
         Request::Write { path: (&*path).into(), mode: None, owner: None },
         Request::Replace { path: (&*path).into(), expected_bytes: 3 },
@@ -135,7 +135,7 @@ fn an_agent_that_looks_changes_nothing() {
 
 #[test]
 fn another_version_is_refused_with_both_numbers() {
-    let connection = agent(AgentMode::Read).expect("it begins");
+    let connection = agent(AgentMode::Read);
     let reply = connection.call(Request::Hello { protocol: 99 }, vec![], ANSWER_MAX).expect("an answer");
     let Answer::Refused { why } = reply.answer else { panic!("{:?}", reply.answer) };
     assert!(why.contains("version 1") && why.contains("99"), "{why}");
@@ -150,7 +150,7 @@ fn a_lost_agent_is_an_unknown_outcome_and_the_next_question_starts_another() {
         let mut begun = count.lock().expect("sound");
         *begun += 1;
         if *begun > 1 {
-            return agent(mode);
+            return Ok(agent(mode));
         }
         let (near, far) = UnixStream::pair().expect("a pair");
         std::thread::spawn(move || {
@@ -208,7 +208,7 @@ fn a_connection_made_there_carries_bytes_both_ways_and_its_end() {
     let made = remote.dial(DialTarget::Unix((&*path).into()), false, ANSWER_MAX).expect("it listens");
     assert_eq!((made.local, made.peer), (None, None));
     let mut client = UnixStream::from(made.fd);
-    let sent: Vec<u8> = (0..3usize << 20).map(|at| (at % 251) as u8).collect();
+    let sent: Vec<u8> = (0u8..251).cycle().take(3 << 20).collect();
     let mut writer = client.try_clone().expect("a descriptor");
     let all = sent.clone();
     let writing = std::thread::spawn(move || writer.write_all(&all).expect("it is read"));
@@ -265,7 +265,7 @@ fn a_lock_there_is_let_go_when_it_is_dropped_and_when_the_agent_ends() {
     assert!(Local.lock(&path, Duration::ZERO).is_err(), "it is held");
     drop(held);
     assert!(is_free());
-    let connection = agent(AgentMode::Write).expect("it begins");
+    let connection = agent(AgentMode::Write);
     let request = Request::Lock { path: (&*path).into(), at_most_ms: 20_000 };
     let reply = connection.call(request, Vec::new(), ANSWER_MAX).expect("an answer");
     assert!(matches!(reply.answer, Answer::Locked { .. }), "{:?}", reply.answer);
