@@ -63,6 +63,9 @@ const ESCAPES: [&str; 3] = ["\\u", "\\x", "&#"];
 /// What makes a data source in a program: it has settings of its own.
 pub(super) const DATA_SOURCES: [&str; 6] = ["datasource", "data_source", "hikari", "dbcp", "c3p0", "agroal"];
 
+/// What brings other files in.
+pub(super) const OTHER_FILES: [&str; 4] = ["include", "import", "extends", "<!entity"];
+
 /// Longest URL that is one.
 const URL_BYTES_MAX: usize = 4096;
 
@@ -81,6 +84,19 @@ pub(super) fn doubt(text: &str, more: &[&str]) -> Option<Setting> {
         format!("{} stands beside the URL, and may reach the driver too", shown(&text, at, part))
     };
     Some(obstacle(line, &why))
+}
+
+/// A value that is filled in when the program runs, and may be the URL itself or go on with it: any that is not on the line of a
+/// login or a place.
+pub(super) fn filled_in(text: &str) -> Option<Setting> {
+    const OTHERS: [&str; 8] = ["pass", "user", "host", "port", "secret", "name", "pwd", "schema"];
+    const OPEN: [&str; 5] = ["${", "$(", "{{", "<%", "#{"];
+    without_urls(text).lines().enumerate().find_map(|(index, line)| {
+        let small = line.to_ascii_lowercase();
+        let is_open = OPEN.iter().any(|open| small.contains(open));
+        (is_open && !OTHERS.iter().any(|word| small.contains(word)))
+            .then(|| obstacle(index + 1, "what is filled in here when the program runs may be for the URL"))
+    })
 }
 
 /// Whether a value may say something of TLS.
@@ -330,6 +346,25 @@ mod tests {
         }
         // What is behind the end of a URL is none of it.
         assert!(why("url=jdbc:mysql://db/x?user=u;sslMode=DISABLED\n").is_some());
+    }
+
+    #[test]
+    fn what_is_filled_in_may_go_on_with_the_url() {
+        const URL: &str = "\"jdbc:mysql://db/x?sslMode=VERIFY_IDENTITY\"";
+        for text in [
+            format!("url = {URL}${{EXTRA}}\n"),
+            format!("url = {URL} ${{EXTRA}}\n"),
+            format!("url = {URL}\nurl = ${{?DATABASE_URL}}\n"),
+            format!("base = {URL}\nurl = ${{base}}\"&a=b\"\n"),
+        ] {
+            assert!(filled_in(&text).is_some(), "{text}");
+        }
+        for text in [
+            format!("url = {URL}\npassword = ${{PW}}\n"),
+            "url=jdbc:mysql://${HOST}/x?useSSL=true\n".to_owned(),
+        ] {
+            assert_eq!(filled_in(&text), None, "{text}");
+        }
     }
 
     #[test]

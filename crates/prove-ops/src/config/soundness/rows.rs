@@ -78,6 +78,13 @@ fn beside_rows() -> Vec<Row> {
             ("app.conf", "url=GOOD\nuseSSL=false\n"),
             ("app.conf", "url=GOOD\nrequire.verification=no\n"),
             ("app.conf", "url = \"GOOD\", \"\\u0073slMode\" = DISABLED\n"),
+            ("app.conf", "url=GOOD\ninclude \"more.conf\"\n"),
+            ("app.conf", "url = \"GOOD\"${EXTRA}\n"),
+            ("app.conf", "url = \"GOOD\"\nurl = ${?DATABASE_URL}\n"),
+            (
+                "config.json",
+                r#"{ "a": { "dialect": "mysql", "username": "u", "host": "h" }, "b": "jdbc:mysql://db2/x" }"#,
+            ),
             ("app.conf", "url=GOOD;sslMode=DISABLED\n"),
             ("app.conf", "url=GOOD sslMode=DISABLED\n"),
             ("Db.kt", "val c = HikariConfig().apply {\n    jdbcUrl = \"GOOD\"\n    addDataSourceProperty(\"sslMode\", \"DISABLED\")\n}\n"),

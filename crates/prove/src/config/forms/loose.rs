@@ -43,7 +43,13 @@ pub(super) fn add(
             continue;
         };
         let is_url = words.contains("://") && urls::found(words, text.line, "a text").is_some();
-        if is_url && *first_of.entry(text.line).or_insert(words) != words {
+        // Of data alone each connection is known to be a URL or none.
+        let is_beside = || {
+            source.calls.is_empty()
+                && lines.contains(&text.line)
+                && read.found.iter().all(|found| found.line != text.line || found.style != Style::Query)
+        };
+        if is_url && (*first_of.entry(text.line).or_insert(words) != words || is_beside()) {
             read.unread.push(Unread {
                 line: text.line,
                 why: "several connection URLs stand on this line, and not all of them are read".into(),

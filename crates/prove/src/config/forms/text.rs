@@ -37,11 +37,13 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
         }
     }
     // In a form that is not known, a word about TLS may belong to any connection.
-    if !found.is_empty()
-        && let Some(doubt) = beside::doubt(&text, &[])
-    {
+    if !found.is_empty() {
+        let doubts: Vec<_> = [beside::doubt(&text, &beside::OTHER_FILES), beside::filled_in(&text)]
+            .into_iter()
+            .flatten()
+            .collect();
         for one in &mut found {
-            one.settings.push(doubt.clone());
+            one.settings.extend(doubts.iter().cloned());
         }
     }
     Ok(Read { found, ..Read::default() })
