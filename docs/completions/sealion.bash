@@ -3159,13 +3159,17 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__lab__subcmd__exec)
-            opts="-v -h --dir --inventory --format --color --verbose --help"
+            opts="-v -h --dir --host --inventory --format --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --host)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3489,7 +3493,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__lab__subcmd__up)
-            opts="-v -h --nodes --tls --system --no-namespace --relay --sst --dir --inventory --format --color --verbose --help galera mariadb"
+            opts="-v -h --nodes --tls --system --no-namespace --relay --hosts --sst --dir --inventory --format --color --verbose --help galera mariadb"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
