@@ -107,13 +107,12 @@ impl FrameReader {
     /// What came is no frame. Nothing behind it can be read either.
     pub fn next_frame(&mut self) -> Result<Option<Frame>, FrameError> {
         if !self.has_begun {
-            let Some(at) = memchr::memmem::find(&self.bytes, PREAMBLE) else {
-                let so_far = self.bytes.len();
-                return if so_far > CHATTER_BYTES_MAX {
-                    Err(FrameError::NoPreamble(so_far))
-                } else {
-                    Ok(None)
-                };
+            // The same, whatever the pieces are that it comes in.
+            let so_far = self.bytes.len();
+            let at = match memchr::memmem::find(&self.bytes, PREAMBLE) {
+                Some(at) if at <= CHATTER_BYTES_MAX => at,
+                None if so_far < CHATTER_BYTES_MAX + PREAMBLE.len() => return Ok(None),
+                _ => return Err(FrameError::NoPreamble(so_far)),
             };
             self.drop_front(at + PREAMBLE.len());
             self.has_begun = true;
@@ -214,6 +213,8 @@ mod tests {
         assert_eq!(reader.next_frame().expect("a frame").expect("whole").message, call(1, b"/etc/my.cnf"));
         let mut reader = FrameReader::behind_preamble();
         reader.push(&vec![b'x'; CHATTER_BYTES_MAX + 1]);
+        assert!(reader.next_frame().expect("it may begin here").is_none());
+        reader.push(PREAMBLE);
         assert!(matches!(reader.next_frame(), Err(FrameError::NoPreamble(_))));
     }
 
