@@ -38,10 +38,12 @@ pub struct Sample {
 
 impl Sample {
     pub fn add(&mut self, bytes: &[u8]) {
-        let room = SAMPLE_BYTES_MAX - self.bytes;
-        for byte in bytes.iter().take(room as usize) {
-            self.bytes += 1;
-            self.text_bytes += u32::from(matches!(*byte, 0 | b'\t' | b'\n' | b'\r' | b' '..=b'~'));
+        let room = (SAMPLE_BYTES_MAX - self.bytes) as usize;
+        let bytes = bytes.get(..room).unwrap_or(bytes);
+        self.bytes += u32::try_from(bytes.len()).unwrap_or_default();
+        let text = bytes.iter().filter(|byte| matches!(**byte, 0 | b'\t' | b'\n' | b'\r' | b' '..=b'~'));
+        self.text_bytes += u32::try_from(text.count()).unwrap_or_default();
+        for byte in bytes {
             if let Some(count) = self.high.get_mut(usize::from(byte >> 4)) {
                 *count += 1;
             }

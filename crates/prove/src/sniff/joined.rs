@@ -18,7 +18,7 @@ const SEALED_BYTES_MIN: u16 = 17;
 const NONCE_BYTES: usize = 8;
 /// Of so many bytes of a record that come together, the first are counted: all of them would cost more than the rest.
 const COUNTED_PARTS_BYTES: usize = 1024;
-const COUNTED_BYTES: usize = 32;
+const COUNTED_BYTES: usize = 16;
 /// The same until the first judgement, on which it hangs whether it is a chain.
 const COUNTED_AT_FIRST_BYTES: usize = 256;
 /// Fits in a row that are no chance.
