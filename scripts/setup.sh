@@ -144,7 +144,9 @@ tools() {
     has wireguard-go || missing+=(wireguard-go)
     [ ${#missing[@]} -eq 0 ] || install "the tests" "${missing[@]}"
     # Unpacked, not installed: the package would start a server.
-    [ -x /usr/sbin/sshd ] && has ssh && has ssh-keygen || bash "$here/fetch-servers.sh" ssh >/dev/null
+    if [ ! -x /usr/sbin/sshd ] || [ ! -x /usr/bin/ssh ] || [ ! -x /usr/bin/ssh-keygen ]; then
+        bash "$here/fetch-servers.sh" ssh >/dev/null
+    fi
     say "tools: ready"
 }
 
