@@ -172,6 +172,13 @@ mod tests {
             ("SL2003", "cert.expires_in_days", Value::Number(30), Value::Number(29)),
             ("SL2004", "key.others_can_read", Value::Bool(false), Value::Bool(true)),
             ("SL2005", "key.owner_is_server", Value::Bool(true), Value::Bool(false)),
+            ("SL2006", "tls.files_missing", Value::Absent, text("gone: node-key.pem")),
+            (
+                "SL2007",
+                "cert.not_yet_valid",
+                Value::Absent,
+                text("node-cert.pem is not valid before 2028-01-01"),
+            ),
             ("SL3001", "galera.effective", text("strict"), text("dynamic")),
             ("SL3001", "galera.effective", text("strict"), text("plain")),
             ("SL3002", "sst.configured", Value::Bool(true), Value::Bool(false)),
