@@ -11,11 +11,8 @@ use crate::supervisor::{self, Request};
 /// What a lab, and who works in it, writes beside the directories of its nodes: the lab's file, the supervisor's, accounts and
 /// inventory, what the operator keeps, and the writers of the demo. The lab's file is the last one to go: until then it can
 /// be ended again.
-const FILES: [&str; 12] = [
+const FILES: [&str; 9] = [
     "lab.json.new",
-    "passwd",
-    "shadow",
-    "ssh",
     "control",
     "supervisor.log",
     "operator.cnf",
@@ -25,6 +22,8 @@ const FILES: [&str; 12] = [
     "sealion.toml",
     "lab.json",
 ];
+/// The same, of a lab with hosts alone: in any other these are somebody else's.
+const FILES_OF_HOSTS: [&str; 3] = ["passwd", "shadow", "ssh"];
 /// Entries of somebody else's that are named one by one.
 const NAMED_MAX: usize = 5;
 
@@ -34,7 +33,8 @@ fn own_entries(file: &LabFile) -> Vec<String> {
     // Names of a file that anybody can edit: none may lead out of the directory.
     let is_plain = |name: &String| Path::new(name).file_name().is_some_and(|plain| plain == name.as_str());
     let nodes: BTreeSet<String> = nodes.chain(file.node_dirs.iter().cloned()).filter(is_plain).collect();
-    nodes.into_iter().chain(FILES.map(Into::into)).collect()
+    let of_hosts = FILES_OF_HOSTS.into_iter().filter(|_| file.hosts);
+    nodes.into_iter().chain(of_hosts.chain(FILES).map(Into::into)).collect()
 }
 
 fn entries(dir: &Path) -> Vec<PathBuf> {

@@ -233,11 +233,21 @@ impl Sniffer {
             let started: Vec<_> = elsewhere
                 .into_iter()
                 .map(|(remote, nodes)| {
-                    let places = &places;
-                    scope.spawn(move || Self::on_machine(&remote, nodes, places, iface))
+                    let (places, machine, of_machine) = (&places, remote.name().to_owned(), nodes.clone());
+                    let one = scope.spawn(move || Self::on_machine(&remote, of_machine, places, iface));
+                    (machine, nodes, one)
                 })
                 .collect();
-            started.into_iter().filter_map(|one| one.join().ok()).collect()
+            // Links of a machine that nobody looks at are unknown, and not left out.
+            let blind = |machine, nodes| {
+                let why = "the thread that starts it panicked".to_owned();
+                let control = Canary::new(random16());
+                MachineEye { nodes, eye: Eye::Blind { machine, why }, control, control_port: 0 }
+            };
+            started
+                .into_iter()
+                .map(|(name, nodes, one)| one.join().unwrap_or_else(|_| blind(name, nodes)))
+                .collect()
         });
         eyes.extend(far);
         Ok(Self { eyes, transfers: Vec::new(), places, own: BTreeSet::new() })

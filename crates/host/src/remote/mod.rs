@@ -187,9 +187,9 @@ impl Remote {
     }
 
     fn content(&self, request: Request) -> Result<Option<Vec<u8>>, HostError> {
-        let reply = self.host_call(request, Vec::new(), ANSWER_MAX)?;
+        let mut reply = self.host_call(request, Vec::new(), ANSWER_MAX)?;
         match reply.answer {
-            Answer::Bytes => Ok(Some(reply.payload.to_vec())),
+            Answer::Bytes => Ok(Some(std::mem::take(&mut *reply.payload))),
             Answer::Absent => Ok(None),
             other => Err(self.odd(&other)),
         }

@@ -1,4 +1,4 @@
-//! The certificate is valid already.
+//! The certificate is already valid.
 
 use model::Severity;
 
@@ -6,7 +6,7 @@ use crate::FactRule;
 
 pub const CERTIFICATE_BEGUN: FactRule = FactRule {
     id: "SL2007",
-    title: "The certificate is valid already",
+    title: "The certificate is already valid",
     severity: Severity::High,
     references: &["RFC 5280 sec. 4.1.2.5"],
     explanation: "Clients and nodes that verify the certificate reject one whose time has not come; those that do not verify it connect, so the server seems to work.",

@@ -7,6 +7,8 @@
 use std::sync::LazyLock;
 
 const NAMES: &str = include_str!("names.txt");
+/// A plan resolves option files dozens of times, and each line of them asks.
+static LINES: LazyLock<Vec<&'static str>> = LazyLock::new(|| NAMES.lines().collect());
 
 /// Does a server read this group, and not a client?
 pub(super) fn is_of_a_server(group: &str) -> bool {
@@ -20,8 +22,6 @@ pub(super) fn is_of_a_server(group: &str) -> bool {
 
 /// The whole name of an option of which this is the beginning, and of no other; `None` where it is a name itself, or of none.
 pub(super) fn whole_name(key: &str) -> Option<&'static str> {
-    // A plan resolves option files dozens of times, and each line of them asks.
-    static LINES: LazyLock<Vec<&'static str>> = LazyLock::new(|| NAMES.lines().collect());
     let names = &*LINES;
     // Sorted by bytes: what begins so stands in a row, and the name itself first.
     let from = names.partition_point(|name| *name < key);
@@ -68,7 +68,7 @@ pub(super) fn as_a_server_reads(key: &str, value: Option<&str>) -> ReadOption {
 }
 
 fn is_name(key: &str) -> bool {
-    NAMES.lines().any(|name| name == key)
+    LINES.binary_search(&key).is_ok()
 }
 
 #[cfg(test)]

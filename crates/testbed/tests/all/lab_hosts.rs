@@ -73,7 +73,11 @@ fn a_cluster_on_other_hosts_is_sealed_by_ssh_under_load_and_taken_back() {
     assert!(outcome.acknowledged > 100, "{outcome:?}");
     assert_eq!(outcome.failed, 0, "{outcome:?}");
 
-    lab.now("nothing of sealion's runs on the hosts");
+    lab.now("nothing of sealion's runs on the hosts, but while it looks");
+    let look = lab.start(&["status", "--look-ms", "5000"], None);
+    let seen = wait_for(Duration::from_secs(60), || (!agents(&lab).is_empty()).then_some(()));
+    assert!(seen.is_some(), "a look has agents");
+    lab.ended(look.finish(Duration::from_secs(60)));
     let gone = wait_for(Duration::from_secs(30), || agents(&lab).is_empty().then_some(()));
     assert!(gone.is_some(), "{:#?}", agents(&lab));
 
