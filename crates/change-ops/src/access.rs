@@ -77,8 +77,12 @@ impl ClusterAccess for Cluster {
     }
 
     fn operator(&self) -> String {
-        let user =
-            std::env::var("SUDO_USER").or_else(|_| std::env::var("USER")).unwrap_or_else(|_| "uid".into());
+        let of_process = || nix::unistd::User::from_uid(nix::unistd::getuid()).ok().flatten();
+        let user = std::env::var("SUDO_USER")
+            .or_else(|_| std::env::var("USER"))
+            .ok()
+            .or_else(|| of_process().map(|user| user.name))
+            .unwrap_or_else(|| format!("uid {}", nix::unistd::getuid()));
         let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
         format!("{user}@{}", host.trim())
     }

@@ -1,5 +1,7 @@
 //! How far a change came that is not finished, for whoever finds it.
 
+use std::collections::BTreeSet;
+
 use change::{Direction, Machine, Record};
 use model::{Plan, Step};
 use site::OpsError;
@@ -13,33 +15,43 @@ use crate::roll;
 pub struct Unfinished {
     pub plan: Plan,
     pub direction: Direction,
-    /// The place of the step that comes next or was cut short, from 1; the number of steps plus 1 when all are done.
+    /// The place of the step that comes next, was cut short or did not succeed, from 1; the number of steps plus 1 when all are
+    /// done.
     pub step: usize,
-    /// That step was begun: an action of it may have run.
-    pub is_half_done: bool,
+    pub point: StopPoint,
     pub begun_unix_ms: u64,
     pub last_unix_ms: u64,
+}
+
+/// What became of the step at which a change stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StopPoint {
+    /// It was begun, and nobody wrote down how that ended: an action of it may have run.
+    Interrupted,
+    /// It did not succeed. What it had done was taken back where that can be.
+    Failed,
+    /// Nothing was begun behind the step before it.
+    Next,
 }
 
 impl Unfinished {
     fn of(journal: &ChangeJournal) -> Option<Self> {
         let records = || journal.records.iter().map(|(_, record)| record);
         let (machine, _) = Machine::resume(records(), None)?;
-        let at = match machine.next() {
-            change::Command::Check { step, .. } => step,
+        let next = || match (machine.next(), machine.direction()) {
+            // Gates that look again come first then, but a person is told how far the change came.
+            (change::Command::Check { step, .. }, Direction::Forward) => {
+                first_not_done(&journal.plan, records()).unwrap_or(step)
+            }
+            (change::Command::Check { step, .. }, Direction::Back) => step,
             _ => machine.plan().steps.len(),
         };
-        let id = machine.step(at).map(|step| step.id.clone());
-        let last_of_step = records().rev().find_map(|record| match record {
-            Record::Intent { step, .. } if Some(step) == id.as_ref() => Some(true),
-            Record::Done { step, .. } if Some(step) == id.as_ref() => Some(false),
-            _ => None,
-        });
+        let (at, point) = stop_point(&journal.plan, records()).unwrap_or_else(|| (next(), StopPoint::Next));
         Some(Self {
             plan: journal.plan.clone(),
             direction: machine.direction(),
             step: at + 1,
-            is_half_done: last_of_step == Some(true),
+            point,
             begun_unix_ms: journal.records.first().map_or(0, |(at, _)| *at),
             last_unix_ms: journal.records.last().map_or(0, |(at, _)| *at),
         })
@@ -64,11 +76,57 @@ impl Unfinished {
 
     /// In one sentence: "enable galera is not finished: step 9 of 19 was interrupted (n2 accepts ...)".
     pub fn describe(&self) -> String {
-        let state = if self.is_half_done { " was interrupted" } else { " comes next" };
+        let state = match self.point {
+            StopPoint::Interrupted => " was interrupted",
+            StopPoint::Failed => " failed",
+            StopPoint::Next => " comes next",
+        };
         let at =
             self.at_step(state).unwrap_or_else(|| "all steps are done, the journal is still open".into());
         format!("{} is not finished: {at}", self.subject())
     }
+}
+
+/// The first step that no record says is done.
+fn first_not_done<'a>(plan: &Plan, records: impl Iterator<Item = &'a Record>) -> Option<usize> {
+    let mut done = BTreeSet::new();
+    for record in records {
+        match record {
+            Record::Done { step, direction: Direction::Forward, .. } => done.insert(step),
+            Record::Done { step, .. } | Record::Intent { step, .. } => done.remove(step),
+            _ => false,
+        };
+    }
+    plan.steps.iter().position(|step| !done.contains(&step.id))
+}
+
+/// The last step that was begun, where it was not done.
+fn stop_point<'a>(
+    plan: &Plan,
+    records: impl DoubleEndedIterator<Item = &'a Record>,
+) -> Option<(usize, StopPoint)> {
+    let mut taken_back = None;
+    for record in records.rev() {
+        let (step, point) = match record {
+            Record::Intent { step, .. } | Record::Progress { step, .. } => (step, StopPoint::Interrupted),
+            Record::Failed { step, .. } => (step, StopPoint::Failed),
+            // A step that failed on the way forward is taken back at once.
+            Record::Done { step, direction: Direction::Back, .. } if taken_back.is_none() => {
+                taken_back = Some(step);
+                continue;
+            }
+            _ => return None,
+        };
+        // Its own intent to go back stands between.
+        if taken_back == Some(step) && point == StopPoint::Interrupted {
+            continue;
+        }
+        if taken_back.is_some_and(|taken_back| taken_back != step) {
+            return None;
+        }
+        return plan.steps.iter().position(|one| one.id == *step).map(|at| (at, point));
+    }
+    None
 }
 
 /// # Errors
@@ -120,4 +178,83 @@ fn of_journal(journal: &ChangeJournal, wish: Option<Direction>) -> Option<Contin
         was_finished: !journal.is_open(),
         remaining: machine.remaining(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Change, Noun, StepId, StepNature, Verb};
+
+    use super::*;
+
+    /// Three steps, of which the first only looks.
+    fn plan() -> Plan {
+        let step = |n: usize| Step {
+            id: StepId(format!("S{n}")),
+            kind: "k".into(),
+            title: String::new(),
+            nodes: vec![],
+            restarts_server: false,
+            no_op: false,
+            only_looks: n == 0,
+            nature: StepNature::default(),
+            shell: vec![],
+            sql: vec![],
+            diff: vec![],
+            params: serde_json::Value::Null,
+        };
+        Plan {
+            id: "p".into(),
+            sequence: 0,
+            change: Change::new(Verb::Enable, [Noun::Galera]),
+            cluster: "c".into(),
+            made_unix_ms: 0,
+            sealion_version: "0".into(),
+            state_hash: "h".into(),
+            impact: vec![],
+            rights: vec![],
+            steps: (0..3).map(step).collect(),
+        }
+    }
+
+    fn at(records: &[Record]) -> Option<(usize, StopPoint)> {
+        stop_point(&plan(), records.iter())
+    }
+
+    fn id(at: usize) -> StepId {
+        plan().steps[at].id.clone()
+    }
+    fn intent(at: usize, direction: Direction) -> Record {
+        Record::Intent { step: id(at), direction }
+    }
+    fn done(at: usize, direction: Direction) -> Record {
+        Record::Done { step: id(at), direction, note: String::new() }
+    }
+    fn failed(at: usize) -> Record {
+        Record::Failed { step: id(at), direction: Direction::Forward, why: "why".into() }
+    }
+
+    #[test]
+    fn a_person_is_told_where_it_stopped_and_not_where_gates_look_again() {
+        use Direction::{Back, Forward};
+        use StopPoint::{Failed, Interrupted};
+        let begun = [intent(0, Forward), done(0, Forward), intent(1, Forward)];
+        assert_eq!(at(&begun), Some((1, Interrupted)));
+        let failed_one = [begun.as_slice(), &[failed(1)]].concat();
+        assert_eq!(at(&failed_one), Some((1, Failed)));
+        let taken_back = [failed_one.as_slice(), &[intent(1, Back), done(1, Back)]].concat();
+        assert_eq!(at(&taken_back), Some((1, Failed)));
+        let found_undone = [failed_one.as_slice(), &[done(1, Back)]].concat();
+        assert_eq!(at(&found_undone), Some((1, Failed)));
+        let turned = [taken_back.as_slice(), &[Record::Turned { direction: Back }]].concat();
+        assert_eq!(at(&turned), None);
+        let undone = [intent(1, Back), done(1, Back), intent(0, Back), done(0, Back)];
+        assert_eq!(at(&undone), None);
+        let undoing = [intent(1, Back), done(1, Back), intent(0, Back)];
+        assert_eq!(at(&undoing), Some((0, Interrupted)));
+        // A gate that says no leaves no record of its own.
+        let blocked = [intent(0, Forward), done(0, Forward), intent(1, Forward), done(1, Forward)];
+        assert_eq!(at(&blocked), None);
+        assert_eq!(first_not_done(&plan(), blocked.iter()), Some(2));
+        assert_eq!(first_not_done(&plan(), taken_back.iter()), Some(1));
+    }
 }

@@ -354,7 +354,9 @@ mod tests {
     fn a_full_listen_queue_is_waited_for_until_the_deadline() {
         let dir = tempfile::tempdir().expect("tmp");
         let path = dir.path().join("s");
-        let _frozen = UnixListener::bind(&path).expect("a socket");
+        let frozen = UnixListener::bind(&path).expect("a socket");
+        // The system's own limit may be more than the files that an ordinary user may have open.
+        rustix::net::listen(&frozen, 8).expect("it listens");
         let endpoint = Endpoint::unix(path);
         let connect = |ms| Socket::connect(&endpoint, Instant::now() + Duration::from_millis(ms), None);
         let mut queued = Vec::new();

@@ -167,6 +167,11 @@ impl GaleraState {
             // `socket.ssl_reload`, an empty cipher and ssl=NO alone say nothing.
             key.starts_with("socket.ssl_") && key != "socket.ssl_reload" && !value.is_empty()
         });
+        if live.get("gmcast.mcast_addr").is_some_and(|address| !address.is_empty()) {
+            return Self::Other(
+                "gmcast.mcast_addr is set: writesets go by UDP multicast, which has no TLS".into(),
+            );
+        }
         let listens_ssl = live.get("gmcast.listen_addr").is_some_and(|address| address.starts_with("ssl://"));
         match (live.is_on("socket.ssl"), live.is_on("socket.dynamic"), listens_ssl, any_ssl) {
             (false, false, false, false) => Self::Plain,
@@ -244,6 +249,8 @@ mod tests {
         );
         check("gmcast.listen_addr = tcp://1:4567; socket.ssl = NO; socket.ssl_key = k; ", 'X');
         check("gmcast.listen_addr = tcp://1:4567; socket.dynamic = YES; ", 'X');
+        check("gmcast.listen_addr = ssl://1:4567; socket.ssl = YES; gmcast.mcast_addr = 239.1.1.1; ", 'X');
+        check("gmcast.listen_addr = ssl://1:4567; socket.ssl = YES; gmcast.mcast_addr = ; ", 'S');
         check("gmcast.listen_addr = ssl://1:4567; socket.ssl = YES; socket.dynamic = YES; ", 'X');
     }
 

@@ -13,6 +13,8 @@ use server::{GaleraFacts, GaleraState, LiveNode, NodeView, ProviderOptions, Read
 use crate::sniff::WireEye;
 use site::OpsError;
 use site::inventory::{CaptureBy, Cluster};
+use trust::TrustError;
+use zeroize::Zeroizing;
 
 const EXPIRES: &str = "cert.expires_in_days";
 const PEM_BYTES_MAX: u64 = 1024 * 1024;
@@ -425,6 +427,43 @@ fn not_yet_valid(
     }
 }
 
+/// Keys on disk that do not belong to the certificate beside which they are configured: the next start or reload fails, or serves
+/// no TLS. `None`: no pair is configured.
+fn mismatched_keys(node: &LiveNode, rows: &[Row]) -> Option<Value> {
+    let mut pairs: Vec<(&PathBuf, &PathBuf)> =
+        rows.iter().filter_map(|row| row.certificate.as_ref().zip(row.key.as_ref())).collect();
+    pairs.sort();
+    pairs.dedup();
+    let (mut apart, mut hidden) = (Vec::new(), Vec::new());
+    let mut found_one = false;
+    for (certificate, key) in pairs {
+        let read = |path: &Path| node.host().read(path, PEM_BYTES_MAX).map_err(reason);
+        let both = read(certificate).and_then(|pem| Ok((pem, read(key)?.map(Zeroizing::new))));
+        // That one of them is not there is said by another rule.
+        let (certificate_pem, key_pem) = match both {
+            Ok((Some(certificate_pem), Some(key_pem))) => (certificate_pem, key_pem),
+            Ok(_) => continue,
+            Err(why) => {
+                hidden.push(why);
+                continue;
+            }
+        };
+        found_one = true;
+        match trust::pair_matches(&certificate_pem, &key_pem) {
+            Ok(()) => {}
+            Err(TrustError::KeyMismatch { .. }) => {
+                apart.push(format!("{} does not belong to {}", key.display(), certificate.display()));
+            }
+            Err(error) => hidden.push(format!("{}: {error}", key.display())),
+        }
+    }
+    match (apart.as_slice(), hidden.as_slice()) {
+        ([], []) => found_one.then_some(Value::Absent),
+        ([], hidden) => Some(Value::Unknown(hidden.join("; "))),
+        (apart, _) => Some(Value::Text(apart.join("; "))),
+    }
+}
+
 /// PEM of the leaf that the Galera port serves now. A port that takes only members shows it to one.
 fn galera_leaf(node: &mut LiveNode, has_files: bool) -> Result<String, String> {
     match node.served_galera_leaf() {
@@ -642,6 +681,14 @@ fn node_status(
     }
     if let Some(value) = not_yet_valid(node, view, &rows, has_files, now) {
         note("cert.not_yet_valid", value, Source::File, "openssl x509 -noout -startdate -in FILE");
+    }
+    if has_files && let Some(value) = mismatched_keys(node, &rows) {
+        note(
+            "key.mismatch",
+            value,
+            Source::File,
+            "openssl pkey -pubout -in KEY; openssl x509 -noout -pubkey -in CERTIFICATE",
+        );
     }
     if let Some(key) = galera_key.or_else(|| client.key.clone())
         && has_files

@@ -4,6 +4,7 @@
 pub mod command_line;
 pub mod managed;
 pub mod place;
+pub mod service_commands;
 pub mod trust_files;
 
 use model::{Change, NodeName};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use model::{NodeName, Verb};
-use server::{GaleraFacts, NodeView};
+use server::{GaleraFacts, NodeError, NodeView};
 
 use super::{Problem, Seen, problem};
 use crate::galera::quorum::MEMBERS_MIN;
@@ -25,11 +25,17 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
                 error.first_line(),
                 "start it and wait until it is Synced, or take it out of the inventory",
             )),
-            Err(error) => problems.push(problem(
+            Err(NodeError::Refused { why, .. }) => problems.push(problem(
                 name,
                 "the login does not work",
-                error.to_string(),
+                why,
                 "check user and password in the option file that the inventory names",
+            )),
+            Err(error) => problems.push(problem(
+                name,
+                "the node does not answer",
+                error.to_string(),
+                "check its socket, address and port in the inventory, and whether its machine can be reached",
             )),
             Ok(view) => {
                 if let Err(instead) = topology.role(view) {
@@ -130,7 +136,7 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     problems
 }
 
-/// This version reads and writes the nodes' files on its own machine.
+/// Files are read and written on the machine that the inventory names: it must be the server's.
 fn elsewhere(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (name, view) in seen.up() {
@@ -147,8 +153,8 @@ fn elsewhere(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
         problems.push(problem(
             name,
             "the server runs on another machine",
-            format!("its hostname is {there}, this machine is {here}; hosts are not reached by ssh yet"),
-            "this version changes only clusters whose nodes all run where it runs; the book says how to go on by hand",
+            format!("its hostname is {there}, and the files that sealion would write are on {here}"),
+            "give the node an ssh in the inventory (docs: reference/inventory, Nodes on other hosts), then plan again",
         ));
     }
     problems

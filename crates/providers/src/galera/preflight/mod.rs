@@ -10,7 +10,8 @@ pub mod set_live;
 mod sst_method;
 
 use crate::preflight::{
-    Check, Problem, Seen, command_line, managed, place, problem, trust_files, unreadable_options,
+    Check, Problem, Seen, command_line, managed, place, problem, service_commands, trust_files,
+    unreadable_options,
 };
 
 pub const CHECKS: &[(&str, Check)] = &[
@@ -19,6 +20,7 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("live-and-file", live_and_file::check),
     ("set-live", set_live::check),
     ("command-line", command_line::check),
+    ("service-commands", service_commands::check),
     ("managed", managed::check),
     ("own-settings", own_settings::check),
     ("place", place::check),
