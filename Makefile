@@ -18,6 +18,7 @@ build_release := $(CARGO) build --release --locked -p cli
 ci_bin := $(target_dir)/ci/sealion
 # Servers are waited for more than they are busy.
 TEST_THREADS ?= 4
+host_triple := $(shell PATH="$(PATH)" rustc -vV 2>/dev/null | sed -n 's/^host: //p' | tr 'a-z-' 'A-Z_')
 test_all := RUST_TEST_THREADS=$(TEST_THREADS) SEALION_BIN="$(ci_bin)" $(CARGO) test --profile ci --locked
 # With --system the installed servers are used and nothing is fetched.
 servers := $(if $(filter --system,$(ARGS)),,servers)
@@ -30,10 +31,12 @@ help: ## this list
 setup: ## build packages, servers (into the cache, no root), browser for the report test
 	@scripts/setup.sh all
 
-demo: ## a real Galera cluster from clear text to proven TLS, with a report
-	@scripts/setup.sh build $(servers)
-	@$(build_release)
-	@$(sealion) demo --out "$(OUT)" $(ARGS)
+demo: ## a real Galera cluster from cleartext to proven TLS, with a report
+	@scripts/setup.sh build
+	@setup=; $(if $(servers),scripts/setup.sh $(servers) & setup=$$!;) \
+	failed=; $(CARGO) build --profile ci --locked -p cli || failed=1; \
+	wait $$setup && [ -z "$$failed" ]
+	@"$(ci_bin)" demo --out "$(OUT)" $(ARGS)
 	@echo "report: $(abspath $(OUT))/report.html"
 
 install: ## the binary, man pages and completions into PREFIX (~/.local)
@@ -47,9 +50,15 @@ install: ## the binary, man pages and completions into PREFIX (~/.local)
 	@echo "$(PREFIX)/bin/sealion"
 
 test: ## every test, on real servers
-	@scripts/setup.sh all
-	@$(CARGO) build --profile ci --locked -p cli
-	@$(test_all) --workspace
+	@scripts/setup.sh build
+	@scripts/setup.sh all & setup=$$!; \
+	failed=; $(CARGO) build --profile ci --locked -p cli && $(test_all) --workspace --no-run || failed=1; \
+	wait $$setup && [ -z "$$failed" ]
+	@mkdir -p "$(target_dir)"; said="$(target_dir)/tests-of-the-rest.log"; \
+	export CARGO_TARGET_$(host_triple)_RUNNER="$(CURDIR)/scripts/part-of-tests.sh"; \
+	SEALION_TESTS=rest $(test_all) --workspace --no-fail-fast > "$$said" 2>&1 & rest=$$!; \
+	failed=; SEALION_TESTS=testbed $(test_all) --workspace || failed=1; \
+	wait $$rest || failed=1; cat "$$said"; [ -z "$$failed" ]
 
 lint: ## formatting and clippy
 	@scripts/setup.sh build

@@ -19,6 +19,8 @@ bundle=${SEALION_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/sealion}/bundles/$name
     printf 'start-server: there is no %s: sealion lab fetch %s\n' "$bundle" "$name" >&2
     exit 3
 }
+# Of an ordinary user; a server does not raise it by itself as far as it may.
+ulimit -Sn "$(ulimit -Hn)"
 mkdir -p "$dir"
 dir=$(cd "$dir" && pwd -P)
 [ -e "$dir/cert.pem" ] || openssl req -x509 -newkey rsa:2048 -nodes -days 365 -subj "/CN=localhost" \

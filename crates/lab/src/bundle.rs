@@ -1,6 +1,7 @@
 //! Where the servers come from: a bundle without root in the cache, or what the system has.
 
 use std::env;
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -15,14 +16,30 @@ use crate::LabError;
 /// The script that `make setup` runs too; the binary carries it, so `sealion lab fetch` works without a checkout.
 const FETCH_SCRIPT: &str = include_str!("../../../scripts/fetch-servers.sh");
 
-/// The programs of one MariaDB + Galera.
+/// Whose servers they are: they are initialised, started and set up in different ways.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ServerKind {
+    #[default]
+    MariaDb,
+    MySql,
+}
+
+/// The programs of one MariaDB + Galera, or of one MySQL.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Servers {
     /// `None` for what the system has installed.
     pub root: Option<PathBuf>,
+    #[serde(default)]
+    pub kind: ServerKind,
+    /// The server: `mariadbd`, or `mysqld` of a MySQL.
     pub mariadbd: PathBuf,
+    /// Of MySQL there is none.
     pub galera: PathBuf,
 }
+
+/// The bundle that MySQL comes from.
+const MYSQL: &str = "mysql-9.7";
 
 /// `${SEALION_CACHE:-~/.cache/sealion}`
 pub fn cache_dir() -> PathBuf {
@@ -45,7 +62,12 @@ impl Servers {
         if let (Some(mariadbd), Some(galera)) =
             (env::var_os("SEALION_MARIADBD"), env::var_os("SEALION_GALERA"))
         {
-            return Ok(Self { root: None, mariadbd: mariadbd.into(), galera: galera.into() });
+            return Ok(Self {
+                root: None,
+                kind: ServerKind::MariaDb,
+                mariadbd: mariadbd.into(),
+                galera: galera.into(),
+            });
         }
         if !system {
             let root = bundle_dir();
@@ -55,6 +77,7 @@ impl Servers {
         }
         let installed = Self {
             root: None,
+            kind: ServerKind::MariaDb,
             mariadbd: "/usr/sbin/mariadbd".into(),
             galera: "/usr/lib/galera/libgalera_smm.so".into(),
         };
@@ -71,11 +94,48 @@ impl Servers {
     fn in_bundle(root: PathBuf) -> Self {
         let mariadbd = root.join("usr/sbin/mariadbd");
         let galera = root.join("usr/lib/galera/libgalera_smm.so");
-        Self { root: Some(root), mariadbd, galera }
+        Self { root: Some(root), kind: ServerKind::MariaDb, mariadbd, galera }
+    }
+
+    /// MySQL of the bundle.
+    ///
+    /// # Errors
+    /// `Missing`, with the command that fetches it.
+    pub fn find_mysql() -> Result<Self, LabError> {
+        let root = bundle(MYSQL);
+        if !root.join("stamp").is_file() {
+            return Err(LabError::Missing {
+                what: "a MySQL server".into(),
+                why: format!("there is no bundle in {}", root.display()),
+                next: format!("sealion lab fetch {MYSQL}     (no root needed)"),
+            });
+        }
+        let mysqld = root.join("usr/sbin/mysqld");
+        Ok(Self { root: Some(root), kind: ServerKind::MySql, mariadbd: mysqld, galera: PathBuf::new() })
+    }
+
+    /// The words that start the server, before its options. MySQL's is of another system than this one and runs under that one's
+    /// loader.
+    pub fn command(&self) -> Vec<OsString> {
+        match (&self.root, self.kind) {
+            (Some(root), ServerKind::MySql) => {
+                let libraries = root.join("usr/lib/x86_64-linux-gnu");
+                vec![
+                    libraries.join("ld-linux-x86-64.so.2").into(),
+                    "--library-path".into(),
+                    libraries.into(),
+                    self.mariadbd.clone().into(),
+                ]
+            }
+            _ => vec![self.mariadbd.clone().into()],
+        }
     }
 
     /// PATH and LD_LIBRARY_PATH under which the servers and their SST scripts find each other.
     pub fn environment(&self) -> Vec<(String, String)> {
+        if self.kind == ServerKind::MySql {
+            return vec![("PATH".into(), "/usr/sbin:/usr/bin:/sbin:/bin".into())];
+        }
         let Some(root) = &self.root else {
             return vec![("PATH".into(), "/usr/sbin:/usr/bin:/sbin:/bin".into())];
         };
@@ -89,12 +149,12 @@ impl Servers {
     /// A client or tool that belongs to these servers, e.g. `mariadb`.
     pub fn program(&self, name: &str) -> PathBuf {
         match &self.root {
-            Some(root) => ["usr/bin", "usr/sbin"]
+            Some(root) if self.kind == ServerKind::MariaDb => ["usr/bin", "usr/sbin"]
                 .iter()
                 .map(|dir| root.join(dir).join(name))
                 .find(|path| path.is_file())
                 .unwrap_or_else(|| PathBuf::from(name)),
-            None => PathBuf::from(name),
+            _ => PathBuf::from(name),
         }
     }
 
@@ -152,11 +212,17 @@ pub fn template_datadir(servers: &Servers) -> Result<PathBuf, LabError> {
     };
     let version = stamp
         .lines()
-        .find_map(|line| line.strip_prefix("mariadb-server="))
+        .find_map(|line| {
+            line.strip_prefix("mariadb-server=").or_else(|| line.strip_prefix("mysql-server-core="))
+        })
         .unwrap_or("system")
         .replace(|c: char| !c.is_ascii_alphanumeric(), "_");
     let templates = cache_dir().join("templates");
-    let home = templates.join(format!("mariadb-{version}"));
+    let name = match servers.kind {
+        ServerKind::MariaDb => "mariadb",
+        ServerKind::MySql => "mysql",
+    };
+    let home = templates.join(format!("{name}-{version}"));
     if home.join("done").is_file() {
         return Ok(home.join("data"));
     }
@@ -168,28 +234,29 @@ pub fn template_datadir(servers: &Servers) -> Result<PathBuf, LabError> {
     let making = home.with_extension(format!("making-{}", std::process::id()));
     let _ = fs::remove_dir_all(&making);
     fs::create_dir_all(&making).map_err(LabError::io(format!("make {}", making.display())))?;
-    let mut command = Command::new(servers.program("mariadb-install-db"));
+    let data = making.join("data");
+    let mut command = match servers.kind {
+        ServerKind::MariaDb => mariadb_install_db(servers),
+        ServerKind::MySql => mysql_initialize(servers),
+    };
     command.env_clear().envs(servers.environment()).stdin(Stdio::null());
-    command.args([
-        "--no-defaults",
-        "--auth-root-authentication-method=normal",
-        "--skip-test-db",
-        "--skip-name-resolve",
-    ]);
     for (name, value) in servers.directory_options() {
         // mariadb-install-db derives the others from basedir and hands unknown options to mariadbd.
         command.arg(format!("--{name}={value}"));
     }
-    command.arg(format!("--datadir={}", making.join("data").display()));
+    command.arg(format!("--datadir={}", data.display()));
     // What asynchronous I/O the kernel lends is shared by all servers of a machine, and nothing is gained by it here.
-    command.args(["--innodb-log-file-size=16M", "--innodb-fast-shutdown=0", "--innodb-use-native-aio=0"]);
-    let output = command.output().map_err(LabError::io("run mariadb-install-db"))?;
+    command.arg("--innodb-use-native-aio=0");
+    let output = command.output().map_err(LabError::io(format!("initialise {}", data.display())))?;
+    if output.status.success() && servers.kind == ServerKind::MySql {
+        make_nobodys(&data)?;
+    }
     if !output.status.success() {
         let said =
             String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
         let _ = fs::remove_dir_all(&making);
         return Err(LabError::Refused {
-            what: "mariadb-install-db failed".into(),
+            what: format!("a data directory of {name} could not be initialised"),
             why: reason(&said),
             next: "run it by hand with the same arguments, or remove the bundle and fetch it again".into(),
         });
@@ -199,6 +266,42 @@ pub fn template_datadir(servers: &Servers) -> Result<PathBuf, LabError> {
     let _ = fs::remove_dir_all(&home);
     fs::rename(&making, &home).map_err(LabError::io(format!("place {}", home.display())))?;
     Ok(home.join("data"))
+}
+
+fn mariadb_install_db(servers: &Servers) -> Command {
+    let mut command = Command::new(servers.program("mariadb-install-db"));
+    command.args([
+        "--no-defaults",
+        "--auth-root-authentication-method=normal",
+        "--skip-test-db",
+        "--skip-name-resolve",
+        "--innodb-log-file-size=16M",
+        "--innodb-fast-shutdown=0",
+    ]);
+    command
+}
+
+fn mysql_initialize(servers: &Servers) -> Command {
+    let words = servers.command();
+    let mut words = words.iter();
+    let mut command = Command::new(words.next().map_or_else(OsString::new, Clone::clone));
+    command.args(words).args(["--no-defaults", "--initialize-insecure", "--secure-file-priv=NULL"]);
+    command
+}
+
+/// What each MySQL has for itself is not copied: its UUID, without which two of them could not replicate, and the keys and
+/// certificates that it makes. It makes what is not there when it starts.
+fn make_nobodys(data: &Path) -> Result<(), LabError> {
+    let entries = fs::read_dir(data).map_err(LabError::io(format!("list {}", data.display())))?;
+    for entry in entries {
+        let path = entry.map_err(LabError::io(format!("list {}", data.display())))?.path();
+        let is_own = path.file_name().is_some_and(|name| name == "auto.cnf")
+            || path.extension().is_some_and(|extension| extension == "pem");
+        if is_own {
+            fs::remove_file(&path).map_err(LabError::io(format!("remove {}", path.display())))?;
+        }
+    }
+    Ok(())
 }
 
 /// Held while a template is made: who else needs it waits, and finds it. Released by the kernel when its holder ends.

@@ -28,8 +28,10 @@ pub struct LabOptions {
     pub servers: Servers,
     pub sst_method: SstMethod,
     pub nodes: u8,
-    /// False for one server that replicates to nobody.
+    /// False for servers that are no cluster.
     pub galera: bool,
+    /// The first node is the source of all others.
+    pub replicas: bool,
     /// Third byte of the addresses; other labs on the same loopback need another one.
     pub number: u8,
     /// Whether this process already is in a namespace of its own.
@@ -82,6 +84,7 @@ impl Lab {
             cluster_name: options.name.clone(),
             sst_method: options.sst_method,
             galera: options.galera,
+            replicas: options.replicas,
             relay: options.relay,
             hosts: options.hosts,
             number: options.number,

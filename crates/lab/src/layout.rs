@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::LabError;
-use crate::bundle::Servers;
+use crate::bundle::{ServerKind, Servers};
 
 pub const GALERA_PORT: u16 = 4567;
 pub const IST_PORT: u16 = 4568;
@@ -99,6 +99,9 @@ pub struct LabFile {
     pub cluster_name: String,
     pub sst_method: SstMethod,
     pub galera: bool,
+    /// The first node is the source of all others.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replicas: bool,
     /// Nodes listen behind relays that the supervisor runs, because packets may not be captured here.
     #[serde(default)]
     pub relay: bool,
@@ -198,12 +201,26 @@ pub fn option_files(lab: &LabFile, node: &NodeSpec, cluster_address: &str) -> Ve
     );
     entry += &format!("\n!includedir {}\n", node.conf_d().display());
 
-    let server = format!(
+    let mut server = format!(
         "[mysqld]\nbind-address={}\nport={SQL_PORT}\nskip-name-resolve\nmax-connections=200\n\
-         innodb-buffer-pool-size=64M\ninnodb-log-file-size=16M\ninnodb-flush-log-at-trx-commit=1\n\
-         # Small machine: the lab shares two cores between three servers.\nperformance-schema=OFF\n",
+         innodb-buffer-pool-size=64M\ninnodb-flush-log-at-trx-commit=1\n",
         node.listens_at()
     );
+    server += match lab.servers.kind {
+        ServerKind::MariaDb => {
+            "innodb-log-file-size=16M\n\
+             # Small machine: the lab shares two cores between three servers.\nperformance-schema=OFF\n"
+        }
+        ServerKind::MySql => "innodb-redo-log-capacity=32M\nsecure-file-priv=NULL\nmysqlx=OFF\n",
+    };
+    if lab.replicas {
+        let number = node.name.trim_start_matches('n');
+        server += &format!("server-id={number}\nlog-bin=binlog\nbinlog-format=ROW\n");
+        server += match lab.servers.kind {
+            ServerKind::MariaDb => "log-slave-updates=ON\n",
+            ServerKind::MySql => "gtid-mode=ON\nenforce-gtid-consistency=ON\n",
+        };
+    }
     let galera = format!(
         "[galera]\nwsrep-on=ON\nwsrep-provider={}\nwsrep-cluster-name={}\nwsrep-cluster-address={cluster_address}\n\
          wsrep-node-name={}\nwsrep-node-address={}\nwsrep-node-incoming-address={}:{SQL_PORT}\nwsrep-sst-method={}\n\

@@ -21,6 +21,7 @@ pub mod supervisor;
 mod error;
 mod lab;
 
+pub use bundle::ServerKind;
 pub use error::LabError;
 pub use lab::{AtDrop, Lab, LabOptions, Wait};
 pub use layout::{LabFile, NodeSpec, SstMethod};

@@ -130,6 +130,7 @@ mod tests {
             dir: dir.to_owned(),
             servers: Servers {
                 root: None,
+                kind: crate::bundle::ServerKind::MariaDb,
                 mariadbd: "/usr/sbin/mariadbd".into(),
                 galera: "/usr/lib/libgalera_smm.so".into(),
             },
@@ -137,6 +138,7 @@ mod tests {
             cluster_name: "lab".into(),
             sst_method: SstMethod::Rsync,
             galera: false,
+            replicas: false,
             relay: false,
             hosts: false,
             number: 1,

@@ -338,7 +338,7 @@ fn start(
         None => command.arg("__server"),
     };
     let child = command
-        .arg(&file.servers.mariadbd)
+        .args(file.servers.command())
         .arg(format!("--defaults-file={}", node.my_cnf().display()))
         .args(args)
         .env_clear()

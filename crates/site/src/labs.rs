@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use lab::bundle::ServerKind;
 use lab::{AtDrop, Lab, LabOptions, Wait};
 use model::{Clock, NodeName, SystemClock};
 use net::{Client, ConnectOptions, Endpoint, ExposeSecret, SecretString};
@@ -42,6 +43,91 @@ fn option_file(user: &str, password: &SecretString) -> String {
 fn stored_form(password: &SecretString) -> String {
     let hash = sha1(&sha1(password.expose_secret().as_bytes()));
     format!("*{}", model::hex(&hash).to_uppercase())
+}
+
+/// MySQL writes the account's hash into its binary log, whatever was typed.
+fn create_user(kind: ServerKind, name: &str, password: &SecretString) -> SecretString {
+    match kind {
+        ServerKind::MariaDb => {
+            format!("CREATE USER {name}@'%' IDENTIFIED BY PASSWORD '{}'", stored_form(password))
+        }
+        ServerKind::MySql => format!("CREATE USER {name}@'%' IDENTIFIED BY '{}'", password.expose_secret()),
+    }
+    .into()
+}
+
+/// Starts every node but the first as a replica of it, in cleartext as far as the server lets it, and waits until each has what
+/// the first has.
+///
+/// # Errors
+/// A server does not come up, or does not replicate.
+pub fn replicate(up: &Up) -> Result<(), OpsError> {
+    const ACCOUNT: &str = "repl";
+    let internal = |what: String| move |error: net::NetError| OpsError::internal(what, error);
+    let root_of = |node: &lab::NodeSpec| {
+        Client::connect(&ConnectOptions::new(Endpoint::unix(node.socket()), "root"))
+            .map_err(internal(format!("cannot log in to {}", node.name)))
+    };
+    let Some((source, replicas)) = up.lab.file.nodes.split_first() else { return Ok(()) };
+    let kind = up.lab.file.servers.kind;
+    // MySQL takes no longer one in CHANGE REPLICATION SOURCE than 32 characters (error 3056).
+    let password = SecretString::from(model::hex(&crate::random16()));
+    let mut root = root_of(source)?;
+    for statement in [
+        create_user(kind, ACCOUNT, &password),
+        format!("GRANT REPLICATION SLAVE ON *.* TO {ACCOUNT}@'%'").into(),
+    ] {
+        root.execute(statement.expose_secret())
+            .map_err(internal("cannot create the account of replication".into()))?;
+    }
+    for replica in replicas {
+        up.lab.seed(replica)?;
+        up.lab.start(&replica.name, &[], Wait::Socket)?;
+        let mut root = root_of(replica)?;
+        let (address, port) = (source.address, lab::layout::SQL_PORT);
+        let secret = password.expose_secret();
+        let statements: [SecretString; 2] = match kind {
+            ServerKind::MariaDb => [
+                format!(
+                    "CHANGE MASTER TO master_host='{address}', master_port={port}, master_user='{ACCOUNT}', \
+                     master_password='{secret}', master_connect_retry=1, master_ssl=0, master_use_gtid=slave_pos"
+                )
+                .into(),
+                "START SLAVE".to_owned().into(),
+            ],
+            ServerKind::MySql => [
+                format!(
+                    "CHANGE REPLICATION SOURCE TO SOURCE_HOST='{address}', SOURCE_PORT={port}, SOURCE_USER='{ACCOUNT}', \
+                     SOURCE_PASSWORD='{secret}', SOURCE_CONNECT_RETRY=1, SOURCE_SSL=0, GET_SOURCE_PUBLIC_KEY=1, \
+                     SOURCE_AUTO_POSITION=1"
+                )
+                .into(),
+                "START REPLICA".to_owned().into(),
+            ],
+        };
+        for statement in &statements {
+            root.execute(statement.expose_secret())
+                .map_err(internal(format!("cannot make {} a replica", replica.name)))?;
+        }
+        // The account of the lab was made on the source before: with it, all has come.
+        let deadline = Instant::now() + Duration::from_millis(SYNCED_MS_MAX);
+        loop {
+            let has_come = root
+                .query("SELECT 1 FROM mysql.user WHERE user = 'app'")
+                .is_ok_and(|rows| rows.iter().next().is_some());
+            if has_come {
+                break;
+            }
+            if Instant::now() > deadline {
+                return Err(OpsError::internal(
+                    format!("{} does not replicate", replica.name),
+                    format!("nothing has come from {} within {SYNCED_MS_MAX} ms", source.name),
+                ));
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+    Ok(())
 }
 
 /// The socket takes logins a moment before the provider takes statements (error 1047 until then).
@@ -92,14 +178,15 @@ pub fn first_node(options: &LabOptions, operator_dir: &Path) -> Result<Up, OpsEr
         ready(&mut root)?;
     }
     let schema = bench::SCHEMA;
+    let kind = options.servers.kind;
     let statements = [
-        format!("CREATE USER sealion@'%' IDENTIFIED BY PASSWORD '{}'", stored_form(&operator)),
-        "GRANT ALL ON *.* TO sealion@'%'".to_owned(),
-        format!("CREATE USER app@'%' IDENTIFIED BY PASSWORD '{}'", stored_form(&app)),
-        format!("GRANT ALL ON {schema}.* TO app@'%'"),
+        create_user(kind, "sealion", &operator),
+        "GRANT ALL ON *.* TO sealion@'%'".to_owned().into(),
+        create_user(kind, "app", &app),
+        format!("GRANT ALL ON {schema}.* TO app@'%'").into(),
     ];
     for statement in &statements {
-        root.execute(statement)
+        root.execute(statement.expose_secret())
             .map_err(|error| OpsError::internal("cannot create the accounts of the lab", error))?;
     }
     let _ = root.quit();

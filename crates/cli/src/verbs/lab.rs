@@ -110,8 +110,18 @@ pub struct LabKillArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum LabKind {
+    /// A Galera cluster of three nodes
     Galera,
+    /// One MariaDB server
     Mariadb,
+    /// A source and its replica
+    Replicas,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LabServer {
+    Mariadb,
+    Mysql,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -133,14 +143,18 @@ impl From<Sst> for ::lab::SstMethod {
 #[command(after_long_help = "Examples:
   sealion lab up galera
   sealion lab up galera --hosts
+  sealion lab up replicas --server mysql
   sealion lab up mariadb --tls --dir /tmp/mylab")]
 pub struct LabUpArgs {
     /// What to start
     #[arg(value_enum, default_value_t = LabKind::Galera)]
     pub kind: LabKind,
-    /// Number of Galera nodes
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=9))]
-    pub nodes: u8,
+    /// Number of nodes; default: 3 of Galera, 2 with replicas
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=9))]
+    pub nodes: Option<u8>,
+    /// Whose servers, of replicas
+    #[arg(long, value_enum, value_name = "SERVER", default_value_t = LabServer::Mariadb)]
+    pub server: LabServer,
     /// Enable TLS
     #[arg(long)]
     pub tls: bool,
@@ -279,10 +293,14 @@ pub(super) fn sst_method(asked: Option<Sst>, relay: bool) -> ::lab::SstMethod {
 fn up(args: &LabUpArgs) -> Result<u8, OpsError> {
     let dir = args.lab.dir.clone().unwrap_or_else(|| labs::default_dir("lab"));
     ::lab::remains::make_room(&dir)?;
-    let servers = ::lab::bundle::Servers::find(args.system)?;
+    let servers = servers(args)?;
     let namespace = if args.hosts { namespace_of_hosts(&dir)? } else { namespace(args.no_namespace)? };
     let relay = args.relay || !::lab::namespace::may_capture();
-    let nodes = if args.kind == LabKind::Mariadb { 1 } else { args.nodes };
+    let nodes = match args.kind {
+        LabKind::Mariadb => 1,
+        LabKind::Galera => args.nodes.unwrap_or(3),
+        LabKind::Replicas => args.nodes.unwrap_or(2),
+    };
     let options = LabOptions {
         name: "lab".into(),
         dir: dir.clone(),
@@ -290,6 +308,7 @@ fn up(args: &LabUpArgs) -> Result<u8, OpsError> {
         sst_method: sst_method(args.sst, relay),
         nodes,
         galera: args.kind == LabKind::Galera,
+        replicas: args.kind == LabKind::Replicas,
         number: if namespace { 1 } else { 2 },
         namespace,
         relay,
@@ -300,16 +319,20 @@ fn up(args: &LabUpArgs) -> Result<u8, OpsError> {
     let mut up = labs::first_node(&options, &dir.join("operator"))?;
     // Nobody would end half of a lab.
     up.lab.set_at_drop(AtDrop::Stop);
-    for n in 2..=nodes {
-        eprintln!("n{n} joins by {}", up.lab.file.sst_method.as_str());
-        labs::join(&up, &format!("n{n}"), usize::from(n))?;
+    if args.kind == LabKind::Replicas {
+        labs::replicate(&up)?;
+    } else {
+        for n in 2..=nodes {
+            eprintln!("n{n} joins by {}", up.lab.file.sst_method.as_str());
+            labs::join(&up, &format!("n{n}"), usize::from(n))?;
+        }
     }
     if args.tls && args.kind == LabKind::Mariadb {
         labs::encrypt_single(&up)?;
     } else if args.tls {
         let settings = change_ops::roll::Settings::default();
         let passphrase = up.cluster.passphrase(None)?;
-        let change = model::Change::new(model::Verb::Enable, model::Noun::ALL);
+        let change = model::Change::new(model::Verb::Enable, []);
         let plan = change_ops::roll::plan(&up.cluster, &settings, passphrase.clone(), &change)?;
         let mut printer = super::change::Printer::new(std::time::Instant::now(), false);
         change_ops::roll::apply(&up.cluster, &settings, passphrase, &plan, &mut |progress| {
@@ -319,6 +342,20 @@ fn up(args: &LabUpArgs) -> Result<u8, OpsError> {
     up.lab.set_at_drop(AtDrop::Run);
     print_connect(&up);
     Ok(0)
+}
+
+fn servers(args: &LabUpArgs) -> Result<::lab::bundle::Servers, OpsError> {
+    if args.server == LabServer::Mariadb {
+        return Ok(::lab::bundle::Servers::find(args.system)?);
+    }
+    if args.kind != LabKind::Replicas || args.system || args.hosts || args.relay {
+        return Err(OpsError::usage(
+            "--server mysql is for replicas on this machine, from sealion's own bundle",
+            "MySQL has no Galera, and the lab knows its own MySQL only",
+            "sealion lab up replicas --server mysql",
+        ));
+    }
+    Ok(::lab::bundle::Servers::find_mysql()?)
 }
 
 /// Ends the lab, or removes what is left of one that has died.

@@ -169,7 +169,7 @@ fn a_tunnel_and_a_floor_are_measured() {
         "{report:#}"
     );
     no_vpn_is_missing(&report);
-    for name in ["OpenVPN", "WireGuard"] {
+    for name in ["OpenVPN", "WireGuard"].into_iter().filter(|_| may_make_tunnels()) {
         assert_eq!(arm(&report, name)["tls"], Value::Null);
         assert!(
             arm(&report, name)["server_cpu_us_per_query"].as_f64().unwrap()
@@ -181,8 +181,19 @@ fn a_tunnel_and_a_floor_are_measured() {
     assert_eq!(arm(&report, "TLS and an echo")["tls"], arm(&report, "MySQL by TLS")["tls"]);
 }
 
+/// On most machines every user may (mode 0666); on some nobody but root.
+fn may_make_tunnels() -> bool {
+    let opened = std::fs::OpenOptions::new().read(true).write(true).open("/dev/net/tun");
+    !opened.is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied)
+}
+
 fn no_vpn_is_missing(report: &Value) {
     let left_out = report["left_out"].to_string();
+    if !may_make_tunnels() {
+        let said = left_out.matches("cannot open /dev/net/tun: Permission denied").count();
+        assert_eq!(said, 2, "{left_out}");
+        return;
+    }
     assert!(
         !left_out.contains("VPN") && !left_out.contains("WireGuard"),
         "scripts/setup.sh tools: {left_out}"
@@ -230,6 +241,10 @@ fn vpns_at_work(home: &Path) -> Child {
 
 #[test]
 fn vpns_carry_the_load_and_end_early_with_nothing_left() {
+    if !may_make_tunnels() {
+        eprintln!("not tried: this user may not open /dev/net/tun; the experiments above say so");
+        return;
+    }
     let home = tempfile::tempdir().unwrap();
     let child = vpns_at_work(home.path());
     // As a terminal does it: to the whole group.
@@ -241,6 +256,10 @@ fn vpns_carry_the_load_and_end_early_with_nothing_left() {
 
 #[test]
 fn vpns_end_when_sealion_is_killed() {
+    if !may_make_tunnels() {
+        eprintln!("not tried: this user may not open /dev/net/tun; the experiments above say so");
+        return;
+    }
     let home = tempfile::tempdir().unwrap();
     let mut child = vpns_at_work(home.path());
     child.kill().unwrap();
@@ -382,7 +401,8 @@ fn an_experiment_of_ones_own_is_run_from_a_file() {
     assert_eq!(arm(&report, "1.2")["tls"]["version"], "TLSv1.2");
     // Each server has a CA of its own, so each tunnel leads to its own server.
     no_vpn_is_missing(&report);
-    for name in ["1536", "tunnel to one", "tunnel to the other", "VPN to one", "VPN to the other"] {
+    let all = ["1536", "tunnel to one", "tunnel to the other", "VPN to one", "VPN to the other"];
+    for name in all.into_iter().filter(|name| !name.contains("VPN") || may_make_tunnels()) {
         assert!(arm(&report, name)["mean"].as_f64().unwrap() > 0.0, "{name}: {report:#}");
     }
 

@@ -89,6 +89,7 @@ impl Donors {
                 sst_method: method_of(method),
                 nodes: joiner::NODES,
                 galera: true,
+                replicas: false,
                 number,
                 namespace: ground.plan.namespace,
                 relay: false,

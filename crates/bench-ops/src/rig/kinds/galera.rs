@@ -108,6 +108,7 @@ impl Clusters {
             sst_method: if has_relays { SstMethod::Mariabackup } else { SstMethod::Rsync },
             nodes: 3,
             galera: true,
+            replicas: false,
             number,
             namespace: ground.plan.namespace,
             relay: has_relays,
