@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use change::{ClusterLock, Command, Direction, Driver, Journal, JournalError, Machine, Outcome, Record};
 use model::{Change, Plan, Step};
 use net::SecretString;
-use providers::{Authority, Limits, World};
+use providers::{Authority, Limits, World, topology};
 use site::OpsError;
 use trust::KeyKind;
 
@@ -91,17 +91,23 @@ pub fn open_change(access: &dyn ClusterAccess) -> Result<Option<PathBuf>, OpsErr
     Ok(journals::own(access)?.into_iter().rfind(ChangeJournal::is_open).map(|journal| journal.path))
 }
 
+/// `of`: the plan that is carried out; `None`: one is to be made for the nodes as they replicate now.
 fn world<'a>(
     access: &'a dyn ClusterAccess,
     settings: &Settings,
     passphrase: SecretString,
-    plan_id: String,
+    of: Option<&Plan>,
     tell: Box<dyn FnMut(&str) + 'a>,
-) -> World<'a> {
-    World {
+) -> Result<World<'a>, OpsError> {
+    let mut nodes = access.nodes();
+    let topology = match of {
+        None => topology::of(&mut nodes),
+        Some(plan) => topology::named(&plan.topology).map_err(|error| OpsError::Refused(error.0))?,
+    };
+    Ok(World {
         cluster: access.cluster_name().to_owned(),
-        topology: &providers::GALERA,
-        nodes: access.nodes(),
+        topology,
+        nodes,
         look: access.look(),
         authority: Authority {
             dir: access.ca_dir().to_owned(),
@@ -113,12 +119,12 @@ fn world<'a>(
         limits: settings.limits,
         clock: access.clock(),
         tell,
-        plan_id,
+        plan_id: of.map_or_else(String::new, |plan| plan.id.clone()),
         allow_untested: settings.allow_untested,
         accept_unknown_clients: settings.accept_unknown_clients,
         accept_unproven: settings.accept_unproven,
         notes: Vec::new(),
-    }
+    })
 }
 
 /// Pre-flight and plan; changes nothing.
@@ -132,7 +138,11 @@ pub fn plan(
     change: &Change,
 ) -> Result<Plan, OpsError> {
     nothing_open(access)?;
-    let mut world = world(access, settings, passphrase, String::new(), Box::new(|_| {}));
+    let mut world = world(access, settings, passphrase, None, Box::new(|_| {}))?;
+    let change = &match change.nouns.as_slice() {
+        [] => Change::new(change.verb, world.topology.nouns().iter().copied()),
+        _ => change.clone(),
+    };
     let (problems, planned) = providers::propose(&mut world, change, env!("CARGO_PKG_VERSION"));
     if !problems.is_empty() {
         let list: Vec<String> = problems.iter().map(ToString::to_string).collect();
@@ -346,9 +356,9 @@ pub fn go_on(
             access,
             settings,
             passphrase.clone(),
-            machine.plan().id.clone(),
+            Some(machine.plan()),
             Box::new(|line: &str| (shared.borrow_mut())(Progress::Line(line.to_owned()))),
-        );
+        )?;
         if let Some(line) = &turn {
             change::Runner::copy_journal(&mut world, journal.path(), line)
                 .map_err(|error| OpsError::Stopped(error.0))?;
@@ -366,7 +376,7 @@ fn keys_are_kept(
 ) -> Result<(), OpsError> {
     let begun: Vec<&Step> = chosen.plan.steps.iter().filter(|step| chosen.has_begun(&step.id)).collect();
     let nobody = SecretString::from(String::new());
-    let mut world = world(access, settings, nobody, chosen.plan.id.clone(), Box::new(|_| {}));
+    let mut world = world(access, settings, nobody, Some(&chosen.plan), Box::new(|_| {}))?;
     let (what, why) = match providers::kept_keys::missing(&mut world, &begun) {
         Ok(missing) if missing.is_empty() => return Ok(()),
         Ok(missing) => (
@@ -409,7 +419,7 @@ fn forget_keys(
         ),
     };
     let nobody = SecretString::from(String::new());
-    let mut world = world(access, settings, nobody, plan.id.clone(), Box::new(|_| {}));
+    let mut world = world(access, settings, nobody, Some(plan), Box::new(|_| {}))?;
     let mut told = providers::kept_keys::forget(&mut world, &over, needed);
     for journal in given_up {
         let begun: Vec<&Step> =
@@ -486,9 +496,9 @@ fn drive(
         access,
         settings,
         passphrase,
-        plan_id.clone(),
+        Some(machine.plan()),
         Box::new(|line: &str| (shared.borrow_mut())(Progress::Line(line.to_owned()))),
-    );
+    )?;
     let mut runner = LeasedRunner { runner, lease };
     let mut watcher = Watch { access, tell: &shared, notes: Vec::new() };
     let outcome = Driver { journal, runner: &mut runner, watcher: &mut watcher, clock: access.clock() }
@@ -550,7 +560,7 @@ pub fn abandon(access: &dyn ClusterAccess, settings: &Settings) -> Result<Vec<St
     let records: Vec<Record> = journal.records().cloned().collect();
     let (machine, _) = Machine::resume(records.iter(), None).ok_or_else(nothing)?;
     let nobody = SecretString::from(String::new());
-    let mut world = world(access, settings, nobody, machine.plan().id.clone(), Box::new(|_| {}));
+    let mut world = world(access, settings, nobody, Some(machine.plan()), Box::new(|_| {}))?;
     let left = providers::left_as(&mut world, &machine);
     lease.is_ours().map_err(OpsError::Stopped)?;
     let line = journal.append(access.clock().unix_ms(), Record::Abandoned { left: left.clone() })?;
@@ -580,7 +590,7 @@ pub fn equip(
     passphrase: SecretString,
     node: &str,
 ) -> Result<(), OpsError> {
-    let mut world = world(access, settings, passphrase, String::new(), Box::new(|_| {}));
+    let mut world = world(access, settings, passphrase, None, Box::new(|_| {}))?;
     providers::equip(&mut world, &model::NodeName::from(node))
         .map_err(|error| OpsError::internal(format!("cannot equip {node}"), error))
 }

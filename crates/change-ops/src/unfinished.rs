@@ -207,6 +207,7 @@ mod tests {
             sequence: 0,
             change: Change::new(Verb::Enable, [Noun::Galera]),
             cluster: "c".into(),
+            topology: "galera".into(),
             made_unix_ms: 0,
             sealion_version: "0".into(),
             state_hash: "h".into(),

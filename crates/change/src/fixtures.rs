@@ -22,6 +22,7 @@ pub fn plan(steps: usize) -> Plan {
         sequence: 0,
         change: Change::new(Verb::Enable, [Noun::Galera]),
         cluster: "c".into(),
+        topology: "galera".into(),
         made_unix_ms: 0,
         sealion_version: "0".into(),
         state_hash: "h".into(),

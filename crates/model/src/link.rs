@@ -12,17 +12,25 @@ pub enum LinkKind {
     Galera,
     Ist,
     Sst,
+    /// From a source to a replica of it, over the port of clients.
+    Replication,
     Client,
 }
 
 impl LinkKind {
-    pub const ALL: [Self; 4] = [Self::Galera, Self::Ist, Self::Sst, Self::Client];
+    pub const ALL: [Self; 5] = [Self::Galera, Self::Ist, Self::Sst, Self::Replication, Self::Client];
+
+    /// It speaks the protocol of clients, which says hello in cleartext before TLS.
+    pub fn is_mysql(self) -> bool {
+        matches!(self, Self::Client | Self::Replication)
+    }
 
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Galera => "galera",
             Self::Ist => "ist",
             Self::Sst => "sst",
+            Self::Replication => "replication",
             Self::Client => "client",
         }
     }
@@ -196,11 +204,7 @@ pub fn judge_flow(kind: LinkKind, flow: &FlowCounts) -> FlowSeen {
         return FlowSeen::Plain;
     }
     // Nobody's data: neither for nor against the link.
-    if kind == LinkKind::Client
-        && flow.saw_start
-        && flow.no_session.is_some()
-        && sum(|way| way.missing_bytes) == 0
-    {
+    if kind.is_mysql() && flow.saw_start && flow.no_session.is_some() && sum(|way| way.missing_bytes) == 0 {
         return FlowSeen::Silent;
     }
     if sum(|way| way.after_tls_bytes) > 0 {
@@ -212,11 +216,11 @@ pub fn judge_flow(kind: LinkKind, flow: &FlowCounts) -> FlowSeen {
     }
     // Refused, or left, before anybody logged in: only one side spoke.
     let only_one_spoke = both.iter().any(|way| way.bytes == 0);
-    if kind == LinkKind::Client && flow.saw_start && only_one_spoke && bytes <= HELLO_BYTES_MAX {
+    if kind.is_mysql() && flow.saw_start && only_one_spoke && bytes <= HELLO_BYTES_MAX {
         return FlowSeen::Silent;
     }
     let allowed = match (kind, flow.saw_start) {
-        (LinkKind::Client, true) => HELLO_BYTES_MAX,
+        (kind, true) if kind.is_mysql() => HELLO_BYTES_MAX,
         (_, true) => 0,
         (_, false) => FIRST_RECORD_BYTES_MAX,
     };
@@ -224,7 +228,7 @@ pub fn judge_flow(kind: LinkKind, flow: &FlowCounts) -> FlowSeen {
         return FlowSeen::Plain;
     }
     let speaks_tls = sum(|way| way.tls_bytes) > 0;
-    if kind == LinkKind::Client && flow.saw_start && !speaks_tls {
+    if kind.is_mysql() && flow.saw_start && !speaks_tls {
         // A whole login and its statements in clear text are shorter than what is allowed before TLS.
         return if flow.client.bytes <= SSL_REQUEST_BYTES {
             FlowSeen::Unknown("a connection had said no more than hello")
@@ -235,7 +239,7 @@ pub fn judge_flow(kind: LinkKind, flow: &FlowCounts) -> FlowSeen {
     if !flow.saw_start {
         let without = || both.iter().filter(|way| way.bytes > 0 && way.tls_bytes == 0);
         // What came before the capture is not known; what came in it is whole packets of MySQL.
-        if kind == LinkKind::Client && without().any(|way| way.mysql_segments > 0) {
+        if kind.is_mysql() && without().any(|way| way.mysql_segments > 0) {
             return FlowSeen::Plain;
         }
         if without().next().is_some() {

@@ -31,15 +31,19 @@ impl fmt::Display for Verb {
 pub enum Noun {
     Galera,
     Sst,
+    /// Channels from a source to its replicas.
+    Replication,
     Clients,
     /// That clients must use TLS, without what offers it to them: part of [`Noun::Clients`].
     RequireTls,
 }
 
 impl Noun {
-    /// What a change without nouns is about.
+    /// What a change of a Galera cluster without nouns is about.
     pub const ALL: [Self; 3] = [Self::Galera, Self::Sst, Self::Clients];
-    const KNOWN: [Self; 4] = [Self::Galera, Self::Sst, Self::Clients, Self::RequireTls];
+    /// What a change of a source and its replicas without nouns is about.
+    pub const OF_REPLICAS: [Self; 2] = [Self::Replication, Self::Clients];
+    const KNOWN: [Self; 5] = [Self::Galera, Self::Sst, Self::Replication, Self::Clients, Self::RequireTls];
 }
 
 impl fmt::Display for Noun {
@@ -47,6 +51,7 @@ impl fmt::Display for Noun {
         f.write_str(match self {
             Self::Galera => "galera",
             Self::Sst => "sst",
+            Self::Replication => "replication",
             Self::Clients => "clients",
             Self::RequireTls => "require-tls",
         })
@@ -57,7 +62,7 @@ impl std::str::FromStr for Noun {
     type Err = String;
     fn from_str(word: &str) -> Result<Self, Self::Err> {
         Self::KNOWN.into_iter().find(|noun| noun.to_string() == word).ok_or_else(|| {
-            format!("\"{word}\" is not something sealion can change; it knows galera, sst, clients and require-tls")
+            format!("\"{word}\" is not something sealion can change; it knows galera, sst, replication, clients and require-tls")
         })
     }
 }
@@ -167,6 +172,9 @@ pub struct Plan {
     pub sequence: u64,
     pub change: Change,
     pub cluster: String,
+    /// How its nodes replicate: which provider made the plan.
+    #[serde(default = "galera", skip_serializing_if = "is_galera")]
+    pub topology: String,
     pub made_unix_ms: u64,
     pub sealion_version: String,
     /// SHA-256 over file bytes, effective options, membership and versions; not over queues or GTIDs.
@@ -174,6 +182,15 @@ pub struct Plan {
     pub impact: Vec<String>,
     pub rights: Vec<String>,
     pub steps: Vec<Step>,
+}
+
+/// Of plans that were made before there was another.
+fn galera() -> String {
+    "galera".into()
+}
+
+fn is_galera(topology: &str) -> bool {
+    topology == "galera"
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it so")]

@@ -8,6 +8,7 @@
 //! the world's [`topology`]. [`galera`] is the provider for a Galera cluster.
 
 mod by_hand;
+mod draft;
 mod drain;
 pub mod edit;
 pub mod files;
@@ -17,7 +18,9 @@ mod left;
 mod needs;
 mod owner;
 pub mod plan;
+mod plan_parts;
 pub mod preflight;
+pub mod replication;
 pub mod steps;
 pub mod topology;
 mod unified;
@@ -27,4 +30,5 @@ pub use galera::{GALERA, equip};
 pub use left::left_as;
 pub use plan::{PlanError, plan, propose};
 pub use preflight::{Problem, preflight};
+pub use replication::REPLICATION;
 pub use world::{Authority, Limits, World};

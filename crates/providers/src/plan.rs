@@ -76,6 +76,7 @@ pub fn plan(world: &mut World<'_>, change: &Change, sealion_version: &str) -> Re
         sequence: 0,
         change: change.clone(),
         cluster: world.cluster.clone(),
+        topology: topology.name().into(),
         made_unix_ms,
         sealion_version: sealion_version.into(),
         state_hash: content.state_hash,

@@ -1,12 +1,14 @@
 //! How the nodes of a world replicate, and what each of them is in it: all that the shared layers ask of a provider.
 
 use change::StepError;
-use model::Change;
+use model::{Change, Noun};
 use server::options::{Effective, Setting};
 use server::{NodeError, NodeView, WriteNode};
 
+use crate::galera::GALERA;
 use crate::plan::{PlanContent, PlanError};
 use crate::preflight::Check;
+use crate::replication::REPLICATION;
 use crate::world::World;
 
 /// What a node is to the others.
@@ -14,10 +16,16 @@ use crate::world::World;
 pub enum Role {
     /// One of a group in which each takes writes and has what the others have.
     GroupMember,
+    /// A server by itself, whether or not others replicate from it or it from them.
+    Server,
 }
 
 /// One way of replicating. A provider implements it once; a [`World`] has one.
 pub trait Topology: Sync {
+    /// As plans have it.
+    fn name(&self) -> &'static str;
+    /// What a change without nouns is about.
+    fn nouns(&self) -> &'static [Noun];
     /// What `view`'s server is in it.
     ///
     /// # Errors
@@ -56,4 +64,26 @@ pub trait Topology: Sync {
     fn anchor<'e>(&self, effective: &'e Effective) -> Option<&'e Setting> {
         self.anchors().iter().find_map(|option| effective.effective(option))
     }
+}
+
+/// Every topology, the more special one first: a node of a Galera cluster is a server too.
+pub const TOPOLOGIES: &[&dyn Topology] = &[&GALERA, &REPLICATION];
+
+/// The one that made a plan.
+///
+/// # Errors
+/// This version has none of that name.
+pub fn named(name: &str) -> Result<&'static dyn Topology, StepError> {
+    TOPOLOGIES.iter().copied().find(|known| known.name() == name).ok_or_else(|| {
+        StepError(format!(
+            "the plan is for nodes that replicate by \"{name}\", which this sealion does not know: use the version that made it"
+        ))
+    })
+}
+
+/// How these nodes replicate, as the first says that answers. Where nobody answers, a provider's checks say so.
+pub fn of(nodes: &mut [Box<dyn WriteNode + '_>]) -> &'static dyn Topology {
+    let view = nodes.iter_mut().find_map(|node| node.view().ok());
+    let fits = |known: &&'static dyn Topology| view.as_ref().is_none_or(|view| known.role(view).is_ok());
+    TOPOLOGIES.iter().copied().find(fits).unwrap_or(&GALERA)
 }

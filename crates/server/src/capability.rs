@@ -45,6 +45,10 @@ pub struct Capabilities {
     pub flush_ssl: bool,
     /// It may be a node of a Galera cluster: the others have neither the rules nor the status variables of one.
     pub galera: bool,
+    /// A running server takes other files for its certificate: `SET GLOBAL ssl_cert=…` and `ALTER INSTANCE RELOAD TLS`.
+    pub live_tls_files: bool,
+    /// TLS of clients and of replication can be changed on it.
+    pub replication_tls: Trust,
     /// `have_ssl` is there and says whether clients are offered TLS. MySQL 8.4 and newer are without it; there
     /// `Ssl_server_not_after` is empty without TLS (seen: MySQL 9.7.4).
     pub have_ssl: bool,
@@ -78,10 +82,23 @@ impl Capabilities {
             Flavour::MySqlWsrep => Trust::Refused("MySQL-wsrep was not tried by us"),
             Flavour::MySql => Trust::Refused("this server has no Galera"),
         };
+        let replication_tls = match flavour {
+            Flavour::MariaDb if (version.0, version.1) == (10, 11) => Trust::Tested,
+            Flavour::MySql if (version.0, version.1) == (9, 7) => Trust::Tested,
+            Flavour::MariaDb if version >= (10, 6, 0) => Trust::Expected,
+            // SHOW REPLICA STATUS, CHANGE REPLICATION SOURCE TO.
+            Flavour::MySql if version >= (8, 0, 23) => Trust::Expected,
+            Flavour::MariaDb => Trust::Refused("MariaDB before 10.6 was not tried by us"),
+            Flavour::MySql => Trust::Refused("MySQL before 8.0.23 has other names for replication"),
+            Flavour::Pxc | Flavour::MySqlWsrep => Trust::Refused("it is a node of a Galera cluster"),
+        };
         Self {
             flavour,
             version,
             galera_tls_roll,
+            // Source: MySQL manual, ALTER INSTANCE (8.0.16).
+            live_tls_files: flavour == Flavour::MySql && version >= (8, 0, 16),
+            replication_tls,
             flush_ssl: flavour == Flavour::MariaDb,
             galera: flavour != Flavour::MySql,
             have_ssl: flavour == Flavour::MariaDb || version < (8, 4, 0),

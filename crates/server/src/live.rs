@@ -18,6 +18,7 @@ use crate::node::{
     Alive, CA_FILE, CERT_FILE, CleartextLogin, KEY_FILE, NodeError, NodeSpec, ReadNode, Sessions, WriteNode,
 };
 use crate::options::{self, Effective, Start};
+use crate::replication::{self, Channel, ChannelTls, TlsFiles};
 use crate::sessions;
 use crate::view::NodeView;
 
@@ -200,6 +201,21 @@ impl LiveNode {
         self.connect()?.execute(sql).map(|_| ()).map_err(|error| self.error(&error))
     }
 
+    fn run_all(&mut self, statements: &[String]) -> Result<(), NodeError> {
+        let mut client = self.connect()?;
+        for statement in statements {
+            client.execute(statement).map_err(|error| self.error(&error))?;
+        }
+        Ok(())
+    }
+
+    fn known_capabilities(&mut self) -> Result<Capabilities, NodeError> {
+        match &self.capabilities {
+            Some(known) => Ok(known.clone()),
+            None => Ok(self.view()?.capabilities()),
+        }
+    }
+
     fn resolve(&self, groups: &[String]) -> Result<Effective, NodeError> {
         options::resolve(
             &Start::DefaultsFile(self.spec.defaults_file.clone()),
@@ -312,6 +328,7 @@ impl ReadNode for LiveNode {
         let mut status = self.pairs(&mut client, "SHOW GLOBAL STATUS LIKE 'wsrep%'")?;
         status.extend(self.pairs(&mut client, "SHOW GLOBAL STATUS LIKE 'Ssl%'")?);
         status.extend(self.pairs(&mut client, "SHOW GLOBAL STATUS LIKE 'Uptime'")?);
+        status.extend(self.pairs(&mut client, "SHOW GLOBAL STATUS LIKE 'Current_tls%'")?);
         let view = NodeView { variables, status, at_unix_ms: SystemClock.unix_ms() };
         self.capabilities = Some(view.capabilities());
         Ok(view)
@@ -433,6 +450,12 @@ impl ReadNode for LiveNode {
         self.resolve(groups)
     }
 
+    fn channels(&mut self) -> Result<Vec<Channel>, NodeError> {
+        let capabilities = self.known_capabilities()?;
+        let mut client = self.connect()?;
+        replication::channels(&mut client, &capabilities).map_err(|error| self.error(&error))
+    }
+
     fn host(&self) -> &dyn ReadHost {
         self.machine.host()
     }
@@ -524,6 +547,15 @@ impl WriteNode for LiveNode {
         } else {
             self.run("SET GLOBAL wsrep_provider_options='socket.ssl_reload=1'")
         }
+    }
+
+    fn set_channel_tls(&mut self, channel: &str, tls: &ChannelTls) -> Result<(), NodeError> {
+        let flavour = self.known_capabilities()?.flavour;
+        self.run_all(&replication::change_channel(flavour, channel, tls))
+    }
+
+    fn set_tls_files(&mut self, files: &TlsFiles) -> Result<(), NodeError> {
+        self.run_all(&replication::set_tls_files(files))
     }
 
     fn hook(&mut self, drained: bool) -> Result<(), NodeError> {

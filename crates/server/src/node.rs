@@ -10,6 +10,7 @@ use thiserror::Error;
 use crate::live_settings::LiveSetting;
 use crate::logins::Logins;
 use crate::options::Effective;
+use crate::replication::{Channel, ChannelTls, TlsFiles};
 use crate::view::NodeView;
 
 /// File names below a node's `tls_dir`. Paths cannot be changed at run time, so they never change.
@@ -150,6 +151,8 @@ pub trait ReadNode {
     fn effective_sst(&mut self) -> Result<Effective, NodeError> {
         self.effective_in(&["sst".to_owned()])
     }
+    /// Its channels of asynchronous replication, from all of its sources.
+    fn channels(&mut self) -> Result<Vec<Channel>, NodeError>;
     fn host(&self) -> &dyn ReadHost;
     /// PEM of the leaf that the Galera port serves now, dialled with this node's own certificate.
     fn galera_leaf(&mut self) -> Result<String, NodeError>;
@@ -175,6 +178,10 @@ pub trait WriteNode: ReadNode {
     fn set_require_secure_transport(&mut self, on: bool) -> Result<(), NodeError>;
     /// Client and Galera certificates are read again from the same paths.
     fn reload_tls(&mut self) -> Result<(), NodeError>;
+    /// A channel connects anew as `tls` says, from where its applier is; nothing of it is lost or read twice.
+    fn set_channel_tls(&mut self, channel: &str, tls: &ChannelTls) -> Result<(), NodeError>;
+    /// A running server takes these files, where its row of the capability table says that it can.
+    fn set_tls_files(&mut self, files: &TlsFiles) -> Result<(), NodeError>;
     /// The inventory's hook, if it has one.
     fn hook(&mut self, drained: bool) -> Result<(), NodeError>;
 }

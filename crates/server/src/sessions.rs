@@ -14,6 +14,8 @@ pub struct TcpSession {
     pub port: u16,
     /// Whether it is encrypted; `None`: this server keeps no record of that (`performance_schema=OFF`).
     pub is_tls: Option<bool>,
+    /// A replica reads the binary log over it.
+    pub is_replica: bool,
 }
 
 impl TcpSession {
@@ -80,7 +82,8 @@ pub fn tcp_sessions(client: &mut Client) -> Result<TcpSessions, NetError> {
         if user == "unauthenticated user" && row.at(3).is_some_and(|command| command == "Connect") {
             continue;
         }
-        sessions.list.push(TcpSession { id, user, host: name.to_owned(), port, is_tls });
+        let is_replica = row.at(3).is_some_and(|command| command.starts_with("Binlog Dump"));
+        sessions.list.push(TcpSession { id, user, host: name.to_owned(), port, is_tls, is_replica });
     }
     Ok(sessions)
 }
@@ -114,6 +117,7 @@ mod tests {
             host: host.into(),
             port: 4711,
             is_tls: None,
+            is_replica: false,
         };
         assert_eq!(session("10.0.0.5").peer(), "10.0.0.5:4711".parse().ok());
         assert_eq!(session("::ffff:10.0.0.5").peer(), "10.0.0.5:4711".parse().ok());

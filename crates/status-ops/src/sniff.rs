@@ -17,7 +17,7 @@ use model::link::{
 };
 use model::{Clock, Evidence, Link, LinkKind, LinkSight, Look, LookError, SystemClock, WireLook};
 use net::Client;
-use server::{Machine, TcpSession, TcpSessions};
+use server::{Capabilities, Channel, Machine, TcpSession, TcpSessions};
 
 use site::inventory::{CaptureBy, Cluster};
 use site::random16;
@@ -36,8 +36,54 @@ pub struct Sniffer {
     eyes: Vec<MachineEye>,
     transfers: Vec<Transfer>,
     places: Vec<Place>,
+    channels: Vec<ReplicaLink>,
     /// Our own ends of the connections that we made meanwhile.
     own: BTreeSet<SocketAddr>,
+}
+
+/// A node that replicates from another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct ReplicaLink {
+    replica: String,
+    /// A node, or the address of a server that is none of the inventory's.
+    source: String,
+}
+
+impl ReplicaLink {
+    fn link(&self) -> Link {
+        Link::new(LinkKind::Replication, self.source.as_str(), self.replica.as_str())
+    }
+
+    /// Of the channels that each node tells of. One that does not tell has none here: what asks for their links finds none.
+    fn all(cluster: &Cluster, places: &[Place]) -> Vec<Self> {
+        let mut found = Vec::new();
+        for node in &cluster.nodes {
+            let asked = Client::connect(&cluster.login_at(node)).map_err(|_| ()).and_then(|mut client| {
+                let answered = channels_of(&mut client);
+                let _ = client.quit();
+                answered.map_err(|_| ())
+            });
+            for channel in asked.unwrap_or_default() {
+                let is_here = |place: &&Place| {
+                    place.client_ports.contains(&channel.source_port)
+                        && resolved(&channel.source_host)
+                            .is_ok_and(|all| all.iter().any(|ip| place.addresses.contains(ip)))
+                };
+                let source = places.iter().find(is_here).map_or_else(
+                    || format!("{}:{}", channel.source_host, channel.source_port),
+                    |place| place.node.clone(),
+                );
+                found.push(Self { replica: node.name.to_string(), source });
+            }
+        }
+        found
+    }
+}
+
+fn channels_of(client: &mut Client) -> Result<Vec<Channel>, net::NetError> {
+    let rows = client.query("SELECT VERSION(), @@version_comment")?;
+    let text = |at| rows.first().and_then(|row| row.at(at)).unwrap_or_default().into_owned();
+    server::replication::channels(client, &Capabilities::of(&text(0), &text(1), false))
 }
 
 /// Where one node is reached.
@@ -52,6 +98,8 @@ struct Place {
     binds: Vec<IpAddr>,
     /// Why it may take clients where nobody looked.
     cannot_tell: Option<String>,
+    /// It said that it is no node of a Galera cluster, so that no link to another one is missing.
+    is_no_galera: bool,
 }
 
 /// Where a server takes clients, by its `bind_address`.
@@ -101,10 +149,12 @@ impl Place {
             listens_everywhere: false,
             binds: Vec::new(),
             cannot_tell: not_resolved,
+            is_no_galera: false,
         };
         let asked = Client::connect(&cluster.login_at(node)).and_then(|mut client| {
             client.query(
-                "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('port', 'extra_port', 'admin_port', 'bind_address')",
+                "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('port', 'extra_port', 'admin_port', 'bind_address', \
+                 'wsrep_on')",
             )
         });
         let rows = match &asked {
@@ -115,9 +165,13 @@ impl Place {
                 return place;
             }
         };
+        // A server that knows no such variable has no Galera.
+        place.is_no_galera = true;
         for row in rows.iter() {
             let (name, value) = (row.at(0).unwrap_or_default(), row.at(1).unwrap_or_default());
-            if name == "bind_address" {
+            if name == "wsrep_on" {
+                place.is_no_galera = value == "OFF";
+            } else if name == "bind_address" {
                 match bound_to(&value) {
                     Binds::At(binds) => place.binds = binds,
                     Binds::Everywhere => place.listens_everywhere = true,
@@ -250,7 +304,8 @@ impl Sniffer {
                 .collect()
         });
         eyes.extend(far);
-        Ok(Self { eyes, transfers: Vec::new(), places, own: BTreeSet::new() })
+        let channels = ReplicaLink::all(cluster, &places);
+        Ok(Self { eyes, transfers: Vec::new(), places, channels, own: BTreeSet::new() })
     }
 
     fn on_machine(remote: &Remote, nodes: BTreeSet<String>, places: &[Place], iface: &str) -> MachineEye {
@@ -357,6 +412,7 @@ impl Sniffer {
                 report,
                 places: &self.places,
                 transfers: &self.transfers,
+                channels: &self.channels,
                 own: &self.own,
                 sessions: &sessions,
                 is_relayed: cluster.is_relayed(),
@@ -446,6 +502,7 @@ struct Seeing<'s> {
     report: &'s CaptureReport,
     places: &'s [Place],
     transfers: &'s [Transfer],
+    channels: &'s [ReplicaLink],
     own: &'s BTreeSet<SocketAddr>,
     sessions: &'s BTreeMap<String, Result<TcpSessions, String>>,
     is_relayed: bool,
@@ -585,6 +642,46 @@ impl<'s> Seeing<'s> {
         (witness, count)
     }
 
+    /// The sessions over which a replica reads its source's binary log. Where several replicas come from an address that is none of
+    /// theirs, each of these sessions may be each one's: the worst decides.
+    fn dumps_of(&self, channel: &ReplicaLink) -> Vec<&'s TcpSession> {
+        let Some(Ok(sessions)) = self.sessions.get(&channel.source) else { return Vec::new() };
+        let dumps = || sessions.list.iter().filter(|session| session.is_replica);
+        let node_of = |dump: &TcpSession| {
+            dump.peer().and_then(|peer| self.place_of(peer)).map(|place| place.node.as_str())
+        };
+        let own: Vec<&TcpSession> = dumps().filter(|dump| node_of(dump) == Some(&channel.replica)).collect();
+        if own.is_empty() { dumps().filter(|dump| node_of(dump).is_none()).collect() } else { own }
+    }
+
+    /// What the sources say of the sessions of their replicas, held against what was captured.
+    fn replication_witness(&self, link: &Link, flows: &[OnLink<'_>]) -> Witness {
+        let mut witness = Witness::default();
+        for channel in self.channels.iter().filter(|channel| channel.link() == *link) {
+            let (source, replica) = (&channel.source, &channel.replica);
+            match self.sessions.get(source) {
+                None => witness.cannot_tell = Some(format!("{source} is not in the inventory")),
+                Some(Err(why)) => witness.cannot_tell = Some(why.clone()),
+                Some(Ok(sessions)) if sessions.is_partial.is_some() => {
+                    witness.cannot_tell.clone_from(&sessions.is_partial);
+                }
+                Some(Ok(_)) if self.dumps_of(channel).is_empty() => {
+                    witness.cannot_tell = Some(format!("{source} lists no session of {replica}"));
+                }
+                Some(Ok(_)) => {}
+            }
+            for dump in self.dumps_of(channel) {
+                let is_seen = flows.iter().any(|flow| is_at(dump, flow));
+                match dump.is_tls {
+                    Some(false) => witness.plain.push(dump.to_string()),
+                    None if !is_seen => witness.not_captured.push(dump.to_string()),
+                    _ => {}
+                }
+            }
+        }
+        witness
+    }
+
     /// Who it was that spoke clear text.
     fn cleartext_clients(&self, node: &str, flows: &[OnLink<'_>], witness: &Witness) -> Vec<String> {
         let sessions = self.sessions.get(node).and_then(|asked| asked.as_ref().ok());
@@ -617,7 +714,9 @@ impl<'s> Seeing<'s> {
         let mut links: BTreeMap<Link, Vec<OnLink<'_>>> = BTreeMap::new();
         // Every pair and every client link has a row, also a silent one: what was not seen is said.
         for (at, place) in self.places.iter().enumerate() {
-            for other in &self.places[at + 1..] {
+            for other in
+                self.places[at + 1..].iter().filter(|other| !(place.is_no_galera && other.is_no_galera))
+            {
                 links.insert(
                     Link::new(LinkKind::Galera, place.node.as_str(), other.node.as_str()),
                     Vec::new(),
@@ -625,8 +724,18 @@ impl<'s> Seeing<'s> {
             }
             links.insert(Link::new(LinkKind::Client, place.node.as_str(), "client"), Vec::new());
         }
+        for channel in self.channels {
+            links.insert(channel.link(), Vec::new());
+        }
         for flow in &report.flows {
             for (link, server) in self.links_of(flow) {
+                for channel in self.channels.iter().filter(|_| link.kind == LinkKind::Client) {
+                    let on_link = self.on_link(flow, server);
+                    let is_of_source = link.a == channel.source || link.b == channel.source;
+                    if is_of_source && self.dumps_of(channel).iter().any(|dump| is_at(dump, &on_link)) {
+                        links.entry(channel.link()).or_default().push(on_link);
+                    }
+                }
                 links.entry(link).or_default().push(self.on_link(flow, server));
             }
         }
@@ -641,6 +750,7 @@ impl<'s> Seeing<'s> {
                 let (witness, count) = self.witness(&node, flows);
                 (Some(witness), count)
             }
+            LinkKind::Replication => (Some(self.replication_witness(&link, flows)), None),
             _ => (None, None),
         };
         let counted: Vec<FlowCounts> = flows.iter().map(|flow| flow.counts).collect();
@@ -657,8 +767,10 @@ impl<'s> Seeing<'s> {
                 .iter()
                 .filter(speaks)
                 .all(|flow| flow.is_own && judge_flow(kind, flow) == FlowSeen::Tls);
-        let cleartext_clients =
-            witness.as_ref().map_or_else(Vec::new, |witness| self.cleartext_clients(&node, flows, witness));
+        let cleartext_clients = match &witness {
+            Some(witness) if kind == LinkKind::Client => self.cleartext_clients(&node, flows, witness),
+            _ => Vec::new(),
+        };
         LinkSight {
             payload_bytes,
             tcp_flows: u32::try_from(flows.len()).unwrap_or(u32::MAX),
@@ -676,6 +788,11 @@ impl<'s> Seeing<'s> {
             seen,
         }
     }
+}
+
+/// Whether a session is the one on this connection.
+fn is_at(session: &TcpSession, flow: &OnLink<'_>) -> bool {
+    session.port == flow.client.port() && session.peer().is_none_or(|peer| peer == flow.client)
 }
 
 /// Logins in clear text that led to no session.
@@ -707,8 +824,8 @@ fn evidence(flow: &Flow) -> Option<Evidence> {
     })
 }
 
-/// Writes one canary on every node, through its socket, so that what travels is replication and nothing else; and asks
-/// for one over TCP as an ordinary client, with ssl-mode PREFERRED.
+/// Writes one canary on every node that is no replica, through its socket, so that what travels is replication and nothing else; and
+/// asks for one over TCP as an ordinary client, with ssl-mode PREFERRED.
 fn canaries(cluster: &Cluster, own: &mut BTreeSet<SocketAddr>) -> Result<Vec<Canary>, LookError> {
     let failed = |why: String| LookError::Failed { why };
     let mut canaries = Vec::new();
@@ -718,7 +835,13 @@ fn canaries(cluster: &Cluster, own: &mut BTreeSet<SocketAddr>) -> Result<Vec<Can
         let mut client =
             Client::connect(&cluster.login_at(node)).map_err(|error| failed(error.to_string()))?;
         own.extend(client.local_addr());
-        if !prepared {
+        let writable = writable(&mut client);
+        if writable == Writable::No {
+            let _ = client.quit();
+            continue;
+        }
+        // All nodes of a Galera cluster have it from one.
+        if !prepared || writable == Writable::AsSource {
             prepare_schema(&mut client).map_err(failed)?;
             prepared = true;
         }
@@ -745,6 +868,33 @@ fn canaries(cluster: &Cluster, own: &mut BTreeSet<SocketAddr>) -> Result<Vec<Can
     Ok(canaries)
 }
 
+/// Whether a canary may be written on a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Writable {
+    AsGaleraNode,
+    /// It has no source of its own.
+    AsSource,
+    /// It is a replica or takes no writes, or nobody can tell: what is written on a replica is on no other server.
+    No,
+}
+
+fn writable(client: &mut Client) -> Writable {
+    let asked = client.query("SHOW GLOBAL VARIABLES WHERE Variable_name IN ('wsrep_on', 'read_only')");
+    let Ok(rows) = asked else { return Writable::No };
+    let is_on = |name: &str| {
+        rows.iter().any(|row| {
+            row.at(0).is_some_and(|known| known == name) && row.at(1).is_some_and(|value| value != "OFF")
+        })
+    };
+    if is_on("wsrep_on") {
+        return Writable::AsGaleraNode;
+    }
+    match channels_of(client) {
+        Ok(channels) if channels.is_empty() && !is_on("read_only") => Writable::AsSource,
+        _ => Writable::No,
+    }
+}
+
 /// Whose the schema of the canaries is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SchemaOwner {
@@ -756,6 +906,8 @@ enum SchemaOwner {
 /// What is asked of a server before anything is written to it.
 trait CanarySession {
     fn schema_owner(&mut self) -> Result<SchemaOwner, net::NetError>;
+    /// MySQL has comments of tables only.
+    fn has_schema_comments(&self) -> bool;
     fn run(&mut self, statement: &str) -> Result<(), net::NetError>;
 }
 
@@ -767,10 +919,22 @@ impl CanarySession for Client {
             Ok(rows) if rows.first().and_then(|row| row.at(1)).is_some_and(|text| text.contains(MARK)) => {
                 Ok(SchemaOwner::Sealion)
             }
-            Ok(_) => Ok(SchemaOwner::Other),
+            Ok(_) if self.has_schema_comments() => Ok(SchemaOwner::Other),
+            Ok(_) => {
+                let tables = self.query(
+                    "SELECT TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'sealion_canary'",
+                )?;
+                let is_ours = !tables.is_empty()
+                    && tables.iter().all(|row| row.at(0).is_some_and(|comment| comment.contains(MARK)));
+                Ok(if is_ours { SchemaOwner::Sealion } else { SchemaOwner::Other })
+            }
             Err(net::NetError::Refused { code: UNKNOWN_DATABASE, .. }) => Ok(SchemaOwner::Nobody),
             Err(error) => Err(error),
         }
+    }
+
+    fn has_schema_comments(&self) -> bool {
+        self.server_version().contains("MariaDB")
     }
 
     fn run(&mut self, statement: &str) -> Result<(), net::NetError> {
@@ -784,11 +948,15 @@ impl CanarySession for Client {
 fn prepare_schema(session: &mut impl CanarySession) -> Result<(), String> {
     let text = |error: net::NetError| error.to_string();
     let mut owner = session.schema_owner().map_err(text)?;
-    if owner == SchemaOwner::Nobody {
+    if owner == SchemaOwner::Nobody && session.has_schema_comments() {
         session
             .run(&format!("CREATE DATABASE IF NOT EXISTS {CANARY_SCHEMA} COMMENT '{MARK}; may be dropped'"))
             .map_err(text)?;
         owner = session.schema_owner().map_err(text)?;
+    } else if owner == SchemaOwner::Nobody {
+        // Without a mark it is ours only where nobody else can have made it: this fails where somebody has.
+        session.run(&format!("CREATE DATABASE {CANARY_SCHEMA}")).map_err(text)?;
+        owner = SchemaOwner::Sealion;
     }
     if owner != SchemaOwner::Sealion {
         return Err(format!(
@@ -804,11 +972,11 @@ fn prepare_schema(session: &mut impl CanarySession) -> Result<(), String> {
 
 /// Removes what [`canaries`] made.
 pub fn remove_canaries(cluster: &Cluster) {
-    if let Some(node) = cluster.nodes.first()
-        && let Ok(mut client) = Client::connect(&cluster.login_at(node))
-    {
+    for node in &cluster.nodes {
+        let Ok(mut client) = Client::connect(&cluster.login_at(node)) else { continue };
         // A schema of that name that is not known to be marked as ours is somebody's.
-        if matches!(client.schema_owner(), Ok(SchemaOwner::Sealion)) {
+        if writable(&mut client) != Writable::No && matches!(client.schema_owner(), Ok(SchemaOwner::Sealion))
+        {
             let _ = client.execute("DROP DATABASE IF EXISTS sealion_canary");
         }
         let _ = client.quit();
@@ -860,6 +1028,10 @@ mod tests {
             Ok(self.owner)
         }
 
+        fn has_schema_comments(&self) -> bool {
+            true
+        }
+
         fn run(&mut self, statement: &str) -> Result<(), net::NetError> {
             let words: Vec<&str> = statement.split(' ').take(2).collect();
             self.ran.push(words.join(" "));
@@ -896,6 +1068,7 @@ mod tests {
             listens_everywhere,
             binds: vec![],
             cannot_tell: None,
+            is_no_galera: false,
         }
     }
 
@@ -987,7 +1160,14 @@ mod tests {
 
     fn session(text: &str, is_tls: Option<bool>) -> TcpSession {
         let peer = at(text);
-        TcpSession { id: 7, user: "app".into(), host: peer.ip().to_string(), port: peer.port(), is_tls }
+        TcpSession {
+            id: 7,
+            user: "app".into(),
+            host: peer.ip().to_string(),
+            port: peer.port(),
+            is_tls,
+            is_replica: false,
+        }
     }
 
     /// What is said of the client link of n1.
@@ -1010,8 +1190,15 @@ mod tests {
                 (place.node.clone(), Ok(TcpSessions { list, is_partial: None }))
             })
             .collect();
-        let seeing =
-            Seeing { report: &report, places, transfers: &[], own: &own, sessions: &all, is_relayed: false };
+        let seeing = Seeing {
+            report: &report,
+            places,
+            transfers: &[],
+            channels: &[],
+            own: &own,
+            sessions: &all,
+            is_relayed: false,
+        };
         let link = Link::new(LinkKind::Client, "n1", "client");
         seeing
             .sights(&control, CONTROL_PORT)
@@ -1061,6 +1248,7 @@ mod tests {
             report: &report,
             places: &places,
             transfers: &[],
+            channels: &[],
             own: &own,
             sessions: &sessions,
             is_relayed: false,

@@ -8,7 +8,9 @@ use std::time::Duration;
 use model::{Clock, Finding, Look, LookError};
 use model::{LinkKind, LinkSight, Observations, Seen, Source, SystemClock, Value, WireLook};
 use serde::{Deserialize, Serialize};
-use server::{GaleraFacts, GaleraState, LiveNode, NodeView, ProviderOptions, ReadNode, SstOptions, SstTls};
+use server::{
+    Channel, GaleraFacts, GaleraState, LiveNode, NodeView, ProviderOptions, ReadNode, SstOptions, SstTls,
+};
 
 use crate::sniff::WireEye;
 use site::OpsError;
@@ -475,6 +477,27 @@ fn galera_leaf(node: &mut LiveNode, has_files: bool) -> Result<String, String> {
     }
 }
 
+/// One channel of which the node is the replica. It is set by a statement, and kept in tables of the server.
+fn replication_row(channel: &Channel, sights: &[LinkSight], node: &str) -> Row {
+    let effective = match (channel.tls.is_on, channel.tls.verifies) {
+        (true, true) => "verified",
+        // Without verification MariaDB connects in cleartext where its source offers no TLS.
+        (true, false) => "unverified",
+        (false, _) => "plain",
+    };
+    Row {
+        what: "replication".into(),
+        configured: "-".into(),
+        effective: effective.into(),
+        seen: seen_of(sights, LinkKind::Replication, node),
+        key: None,
+        certificate: None,
+        not_after_unix: None,
+        not_after_of: None,
+        served_unknown: None,
+    }
+}
+
 /// The node's rows, and what of it could not be looked at.
 fn node_status(
     node: &mut LiveNode,
@@ -512,7 +535,9 @@ fn node_status(
     };
     let state = view.galera_state();
     let live = view.provider_options();
-    let path = |text: Option<&str>| text.filter(|text| !text.is_empty()).map(PathBuf::from);
+    // MySQL's own names (server-cert.pem) are of files in its data directory.
+    let datadir = Path::new(view.variable("datadir").unwrap_or_default());
+    let path = |text: Option<&str>| text.filter(|text| !text.is_empty()).map(|text| datadir.join(text));
     let galera_key = path(live.get("socket.ssl_key"));
     let galera_cert = path(live.get("socket.ssl_cert"));
     let readable = |path: &Option<PathBuf>| if has_files { path.clone() } else { None };
@@ -592,6 +617,7 @@ fn node_status(
         certificate: client_cert,
     };
 
+    let channels = node.channels().map_err(reason);
     let mut note = |fact: &str, value: Value, source: Source, how: &str| {
         seen.note(name.clone(), fact, value, source, now, how);
     };
@@ -641,7 +667,11 @@ fn node_status(
         };
         note("sst.configured", value, Source::File, "my_print_defaults --mysqld; my_print_defaults sst");
     }
-    let rows = if is_galera { vec![galera, sst_row, client.clone()] } else { vec![client.clone()] };
+    let mut rows = if is_galera { vec![galera, sst_row, client.clone()] } else { vec![client.clone()] };
+    match &channels {
+        Ok(channels) => rows.extend(channels.iter().map(|channel| replication_row(channel, sights, &name))),
+        Err(why) => unseen.push(format!("its channels of replication: {why}")),
+    }
     if has_files {
         let (mut missing, mut hidden) = (Vec::new(), Vec::new());
         for path in rows.iter().flat_map(|row| [&row.key, &row.certificate]).flatten() {

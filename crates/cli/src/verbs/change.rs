@@ -129,8 +129,9 @@ fn settings_of(running: &RunOptions) -> Settings {
     settings
 }
 
+/// Without nouns: all that the nodes' way of replicating has.
 fn wish(verb: Verb, nouns: &[Noun]) -> Change {
-    if nouns.is_empty() { Change::new(verb, Noun::ALL) } else { Change::new(verb, nouns.iter().copied()) }
+    Change::new(verb, nouns.iter().copied())
 }
 
 /// Asks about a plan of before. `steps` are shown to a person who is asked, a line each.

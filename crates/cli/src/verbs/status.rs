@@ -135,10 +135,12 @@ pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
 fn print_status(status: &status_ops::status::Status, is_changeable: bool) {
     let cluster = &status.cluster;
     let is_outside = |node: &status_ops::status::NodeStatus| {
-        !node.rows.is_empty() && node.rows.iter().all(|row| row.what == "client")
+        !node.rows.is_empty()
+            && node.rows.iter().all(|row| ["client", "replication"].contains(&row.what.as_str()))
     };
     if status.nodes.iter().all(is_outside) && !status.not_applicable.is_empty() {
-        println!("{} {}", show::bold("server"), cluster.name);
+        let what = if status.nodes.len() == 1 { "server" } else { "servers" };
+        println!("{} {}", show::bold(what), cluster.name);
         for node in &status.nodes {
             println!("  version      {}", node.version.as_deref().unwrap_or("not known"));
         }

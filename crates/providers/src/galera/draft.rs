@@ -1,142 +1,56 @@
-//! One node of a cluster while it is planned for.
+//! One node of a cluster while it is planned for, with its provider's options.
 
-use std::path::{Path, PathBuf};
+use std::ops::{Deref, DerefMut};
 
-use model::{Need, NodeName};
-use server::{GaleraFacts, NodeView, ProviderOptions};
+use server::{GaleraFacts, ProviderOptions};
 
-use super::{GALERA, OPTIONS};
-use crate::by_hand;
-use crate::edit::{Edit, FileEdit, redacted_diff};
-use crate::files::{self, CA_FILE, CERT_FILE, KEY_FILE};
-use crate::needs;
-use crate::plan::{PlanError, refuse};
-use crate::topology::Topology;
+use super::OPTIONS;
+use crate::draft::NodeDraft;
+use crate::edit::Edit;
+use crate::plan::PlanError;
 use crate::world::World;
 
-const FILE_BYTES_MAX: u64 = formats::optfile::OPTION_FILE_BYTES_MAX as u64;
-
-/// Its file as it will be after the steps so far.
+/// As it will be after the steps so far.
 pub struct Draft {
-    pub name: NodeName,
-    pub file: PathBuf,
-    pub bytes: Vec<u8>,
-    pub group: String,
+    node: NodeDraft,
     pub options_key: String,
     pub options: ProviderOptions,
     pub letter: char,
-    pub ssl_cert: String,
-    pub view: NodeView,
-    pub tls_dir: PathBuf,
-    pub state_dir: PathBuf,
-    /// Key, certificate and CA are there and fit.
-    pub has_files: bool,
-    /// None of the three is there.
-    pub is_bare: bool,
-    /// Subject alternative names, as openssl spells them.
-    pub names: String,
-    pub start: Vec<String>,
-    pub stop: Vec<String>,
 }
 
-/// One change of the file, with what a step says of it.
-pub struct PlannedEdit {
-    pub edit: FileEdit,
-    pub diff: Vec<String>,
-    pub needs: Vec<Need>,
+impl Deref for Draft {
+    type Target = NodeDraft;
+    fn deref(&self) -> &NodeDraft {
+        &self.node
+    }
+}
+
+impl DerefMut for Draft {
+    fn deref_mut(&mut self) -> &mut NodeDraft {
+        &mut self.node
+    }
 }
 
 impl Draft {
-    pub fn path(&self, file: &str) -> String {
-        self.tls_dir.join(file).display().to_string()
-    }
-
-    /// Plans `edits` on the file as it will be by then.
-    pub fn edit(&mut self, edits: Vec<Edit>) -> Result<PlannedEdit, PlanError> {
-        let (edit, after) = FileEdit::plan(&self.file, &self.bytes, edits).map_err(refuse)?;
-        let diff = redacted_diff(&self.file, &self.bytes, &after);
-        let needs = if edit.is_no_op() {
-            vec![]
-        } else {
-            needs::file_edit(&self.name, &self.file, &self.state_dir, &self.bytes, &after)
-        };
-        self.bytes = after;
-        Ok(PlannedEdit { edit, diff: if diff.is_empty() { vec![] } else { vec![diff] }, needs })
-    }
-
-    /// Room for its key files in each of these directories.
-    pub fn key_file_needs(&self, dirs: &[&Path]) -> Vec<Need> {
-        dirs.iter().map(|dir| needs::key_files(Some(&self.name), dir)).collect()
-    }
-
     pub fn set_options(&self) -> Edit {
-        Edit::Set {
-            group: self.group.clone(),
-            key: self.options_key.clone(),
-            value: self.options.to_string(),
-        }
-    }
-
-    pub fn set(&self, key: &str, value: String) -> Edit {
-        Edit::Set { group: self.group.clone(), key: key.into(), value }
-    }
-
-    pub fn unset(&self, key: &str) -> Edit {
-        Edit::Remove { group: self.group.clone(), key: key.into() }
+        self.set(&self.options_key, self.options.to_string())
     }
 }
 
 pub fn drafts(world: &mut World<'_>) -> Result<Vec<Draft>, PlanError> {
     let mut drafts = Vec::new();
     for name in world.names() {
-        let has_files = files::lies(world, &name).map_err(refuse)?.serial().is_some();
-        let node = world.node(&name).map_err(refuse)?;
-        let view = node.view().map_err(refuse)?;
-        let effective = node.effective().map_err(refuse)?;
-        let setting = GALERA
-            .anchor(&effective)
-            .ok_or_else(|| {
-                refuse(format!(
-                    "{}: no option file sets {}\n  why:  {} and what it includes were read\n  next: name the right \
-                     defaults_file in the inventory",
-                    node.name(),
-                    GALERA.anchors().join(" or "),
-                    node.spec().defaults_file.display()
-                ))
-            })?
-            .clone();
+        let (node, setting) = NodeDraft::of(world, &name)?;
         let is_options = setting.key == OPTIONS;
-        let bytes = node
-            .host()
-            .read(&setting.file, FILE_BYTES_MAX)
-            .map_err(refuse)?
-            .ok_or_else(|| refuse(format!("{} is gone", setting.file.display())))?;
-        let spec = node.spec();
-        let mut is_bare = true;
-        for file in [KEY_FILE, CERT_FILE, CA_FILE] {
-            is_bare &= node.host().facts(&spec.tls_dir.join(file)).map_err(refuse)?.is_none();
-        }
         drafts.push(Draft {
-            name: spec.name.clone(),
-            file: setting.file.clone(),
-            bytes,
-            group: setting.group.clone(),
             options_key: if is_options { setting.key_as_written.clone() } else { OPTIONS.into() },
             options: ProviderOptions::parse(if is_options {
                 setting.value.as_deref().unwrap_or("")
             } else {
                 ""
             }),
-            letter: view.galera_state().letter(),
-            ssl_cert: view.variable("ssl_cert").unwrap_or("").to_owned(),
-            tls_dir: spec.tls_dir.clone(),
-            state_dir: spec.state_dir.clone(),
-            has_files,
-            is_bare,
-            names: by_hand::alternative_names(spec),
-            start: spec.service.start_command(),
-            stop: spec.service.stop_command(),
-            view,
+            letter: node.view.galera_state().letter(),
+            node,
         });
     }
     Ok(drafts)

@@ -13,7 +13,7 @@ pub(crate) mod steps;
 mod wait;
 
 use change::StepError;
-use model::Change;
+use model::{Change, Noun};
 use server::{GaleraFacts, NodeError, NodeView, ProviderOptions, WriteNode};
 
 use crate::plan::{PlanContent, PlanError};
@@ -31,6 +31,14 @@ pub struct Galera;
 pub const GALERA: Galera = Galera;
 
 impl Topology for Galera {
+    fn name(&self) -> &'static str {
+        "galera"
+    }
+
+    fn nouns(&self) -> &'static [Noun] {
+        &Noun::ALL
+    }
+
     fn role(&self, view: &NodeView) -> Result<Role, String> {
         if view.is_galera() {
             return Ok(Role::GroupMember);

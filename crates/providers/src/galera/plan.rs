@@ -4,15 +4,16 @@ use model::{Change, LinkKind, NodeName, Noun, Step, Verb};
 use openssl::sha::sha256;
 use server::{GaleraFacts, GaleraState};
 
-use super::draft::{Draft, PlannedEdit, drafts};
+use super::draft::{Draft, drafts};
 use super::preflight::set_live;
 use super::steps::{GateParams, RotateParams, RoundParams};
 use crate::by_hand;
+use crate::draft::PlannedEdit;
 use crate::edit::Edit;
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
-use crate::needs;
 use crate::plan::{Builder, PlanContent, PlanError, refuse};
-use crate::steps::{AuthorityParams, EditParams, ProveParams, RequireParams};
+use crate::plan_parts::{clients_gate, key_files, prove, require, requires_tls, retire, rights};
+use crate::steps::EditParams;
 use crate::world::World;
 
 /// SHA-256 over what the plan was made for. Queues, GTIDs and Synced states are left out: they change by themselves.
@@ -62,21 +63,6 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
         impact = vec!["already done; nothing to do".into()];
     }
     Ok(PlanContent { steps, state_hash, impact, rights })
-}
-
-/// What these steps need; nothing where they change nothing.
-fn rights(steps: &[Step]) -> Vec<String> {
-    let does = |is: &dyn Fn(&Step) -> bool| steps.iter().any(|step| !step.no_op && is(step));
-    if !does(&|step| !step.only_looks) {
-        return vec![];
-    }
-    let canary = if does(&|step| step.kind == "prove") { ", and ALL on sealion_canary" } else { "" };
-    let file = if does(&|step| !step.diff.is_empty()) { "the option file and " } else { "" };
-    let service = if does(&|step| step.restarts_server) { "; stop and start the service" } else { "" };
-    vec![
-        format!("SQL: SUPER (or BINLOG ADMIN, CONNECTION ADMIN and RELOAD), PROCESS{canary}"),
-        format!("host: write to {file}the TLS directory of each node{service}"),
-    ]
 }
 
 /// What the users of the cluster will notice; nothing of what this change does not do.
@@ -162,51 +148,6 @@ fn sst_edits(draft: &Draft) -> Vec<Edit> {
     edits
 }
 
-/// The CA, and key and certificate of each node.
-fn key_files(world: &World<'_>, drafts: &[Draft], builder: &mut Builder) {
-    let cluster = world.cluster.clone();
-    builder
-        .add(
-            "E0.ca".into(),
-            "authority",
-            format!(
-                "create a CA for cluster {cluster} only, with an encrypted key, in {}",
-                world.authority.dir.display()
-            ),
-            vec![],
-            // Not the name of a node: a leaf must not have its CA's name.
-            AuthorityParams { common_name: format!("sealion CA of {cluster}") },
-        )
-        .no_op = world.authority.dir.join(trust::CA_CERT_FILE).exists();
-    if let Some(step) = builder.steps.last_mut() {
-        step.nature.needs = vec![needs::key_files(None, &world.authority.dir)];
-        step.shell = by_hand::authority(
-            &world.authority.dir,
-            &format!("sealion CA of {cluster}"),
-            world.authority.ca_days,
-        );
-    }
-    for draft in drafts {
-        let step = builder.add(
-            format!("E0.{}", draft.name),
-            "files",
-            format!("write key, certificate and CA to {}", draft.tls_dir.display()),
-            vec![draft.name.clone()],
-            serde_json::json!({}),
-        );
-        step.no_op = draft.has_files;
-        // They are complete in sealion's own directory before they are placed.
-        step.nature.needs = draft.key_file_needs(&[&draft.state_dir, &draft.tls_dir]);
-        step.shell = by_hand::leaf(
-            &world.authority.dir,
-            draft.name.as_str(),
-            &draft.names,
-            &draft.tls_dir,
-            world.authority.leaf_days,
-        );
-    }
-}
-
 fn enable(
     world: &World<'_>,
     change: &Change,
@@ -215,7 +156,7 @@ fn enable(
 ) -> Result<(), PlanError> {
     let (galera, clients) = (change.has(Noun::Galera), change.has(Noun::Clients));
     if galera || clients || change.has(Noun::Sst) {
-        key_files(world, drafts, builder);
+        key_files(world, drafts.iter().map(|draft| &**draft), builder);
     }
     if change.has(Noun::Sst) {
         for draft in drafts.iter_mut() {
@@ -254,9 +195,7 @@ fn enable(
                 edits.push(draft.set_options());
             }
             if clients {
-                for (key, file) in [("ssl_ca", CA_FILE), ("ssl_cert", CERT_FILE), ("ssl_key", KEY_FILE)] {
-                    edits.push(draft.set(key, draft.path(file)));
-                }
+                edits.extend(draft.offer_tls());
                 draft.ssl_cert = draft.path(CERT_FILE);
             }
             let title = match (galera, clients) {
@@ -304,16 +243,7 @@ fn enable(
                 draft.name
             )));
         }
-        builder.add(
-            "E5.look".into(),
-            "clients-gate",
-            "check that no client connects without TLS any more".into(),
-            vec![],
-            serde_json::json!({}),
-        );
-        if let Some(step) = builder.steps.last_mut() {
-            step.shell = vec!["sealion status --look-ms 60000  # no client link may be plain".into()];
-        }
+        clients_gate(builder);
         for draft in drafts.iter_mut() {
             require(builder, "E5", draft, true)?;
         }
@@ -326,23 +256,9 @@ fn enable(
         kinds.push(LinkKind::Client);
     }
     if !kinds.is_empty() {
-        builder.add(
-            "E6".into(),
-            "prove",
-            "verify every link: capture it while test rows are written".into(),
-            vec![],
-            ProveParams { kinds },
-        );
-        if let Some(step) = builder.steps.last_mut() {
-            step.shell = vec!["sealion status --canaries  # every link must be sealed".into()];
-        }
+        prove(builder, kinds);
     }
     Ok(())
-}
-
-/// Whether it is about `require_secure_transport`.
-fn requires_tls(change: &Change) -> bool {
-    change.has(Noun::Clients) || change.has(Noun::RequireTls)
 }
 
 #[allow(clippy::too_many_arguments)] // A round is its node before and after; a struct would be used once.
@@ -379,34 +295,6 @@ fn round(
         format!("{WAIT_SQL};  -- until the state is 4 and the size as before"),
     ];
     step.shell = restart_by_hand(draft, &diff);
-    (step.no_op, step.diff, step.nature.needs) = (no_op, diff, needs);
-    Ok(())
-}
-
-fn require(builder: &mut Builder, prefix: &str, draft: &mut Draft, on: bool) -> Result<(), PlanError> {
-    let edit = if on {
-        draft.set("require_secure_transport", "ON".into())
-    } else {
-        draft.unset("require_secure_transport")
-    };
-    let PlannedEdit { edit, diff, needs } = draft.edit(vec![edit])?;
-    let before = draft.view.requires_secure_transport();
-    let no_op = edit.is_no_op() && before == on;
-    let step = builder.add(
-        format!("{prefix}.{}", draft.name),
-        "require",
-        format!(
-            "{} {}",
-            draft.name,
-            if on { "requires TLS from clients" } else { "no longer requires TLS from clients" }
-        ),
-        vec![draft.name.clone()],
-        RequireParams { edit, before, after: on },
-    );
-    let statement = format!("SET GLOBAL require_secure_transport={}", if on { "ON" } else { "OFF" });
-    step.sql = vec![format!("{statement};  -- and in the file, or the next start forgets it: --format diff")];
-    step.shell = by_hand::patch_on(draft.name.as_str(), &draft.file, &diff);
-    step.shell.push(by_hand::sql(&statement));
     (step.no_op, step.diff, step.nature.needs) = (no_op, diff, needs);
     Ok(())
 }
@@ -467,7 +355,7 @@ fn disable(change: &Change, drafts: &mut [Draft], builder: &mut Builder) -> Resu
                 });
             }
             if clients {
-                edits.extend(["ssl_ca", "ssl_cert", "ssl_key"].map(|key| draft.unset(key)));
+                edits.extend(draft.offer_no_tls());
                 draft.ssl_cert = String::new();
             }
             let title =
@@ -494,26 +382,7 @@ fn disable(change: &Change, drafts: &mut [Draft], builder: &mut Builder) -> Resu
         }
     }
     if Noun::ALL.iter().all(|&noun| change.has(noun)) {
-        for draft in &*drafts {
-            let step = builder.add(
-                format!("D4.{}", draft.name),
-                "retire",
-                format!("remove key and certificate from {}", draft.tls_dir.display()),
-                vec![draft.name.clone()],
-                serde_json::json!({}),
-            );
-            step.shell = vec![
-                format!("# on {}", draft.name),
-                format!(
-                    "rm {} {} {}",
-                    by_hand::quoted(&draft.path(KEY_FILE)),
-                    by_hand::quoted(&draft.path(CERT_FILE)),
-                    by_hand::quoted(&draft.path(CA_FILE))
-                ),
-            ];
-            step.no_op = draft.is_bare;
-            step.nature.needs = draft.key_file_needs(&[&draft.state_dir]);
-        }
+        retire(builder, "D4", drafts.iter().map(|draft| &**draft));
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 //! several providers make; each topology has a register of its own, in the order in which reasons are shown.
 
 pub mod command_line;
+pub mod elsewhere;
 pub mod managed;
 pub mod place;
 pub mod service_commands;
@@ -73,6 +74,30 @@ pub fn problem(
 /// Every check that reads option files says it in the same words, so that it is told once.
 pub fn unreadable_options(name: &NodeName, error: &NodeError) -> Problem {
     problem(name, "its option files cannot be read", error.to_string(), "mend the file, then try again")
+}
+
+/// A node that does not answer, or lets nobody in.
+pub fn not_answering(name: &NodeName, error: &NodeError) -> Problem {
+    match error {
+        NodeError::Down { .. } => problem(
+            name,
+            "the node is down",
+            error.first_line(),
+            "start it and wait until it serves again, or take it out of the inventory",
+        ),
+        NodeError::Refused { why, .. } => problem(
+            name,
+            "the login does not work",
+            why,
+            "check user and password in the option file that the inventory names",
+        ),
+        _ => problem(
+            name,
+            "the node does not answer",
+            error.to_string(),
+            "check its socket, address and port in the inventory, and whether its machine can be reached",
+        ),
+    }
 }
 
 /// An error that is a reason brings a `why` and a `next` of its own: its `next` gives way to ours, so that a person reads

@@ -18,6 +18,7 @@ use server::WriteNode;
 
 use crate::edit::{Edit, FileEdit};
 use crate::galera::steps::{gate, rotate, round};
+use crate::replication::steps::{channel, live_files, restart};
 use crate::world::World;
 
 pub use authority::AuthorityParams;
@@ -65,6 +66,9 @@ pub const STEPS: &[&dyn StepKind] = &[
     &prove::PROVE,
     &retire::RETIRE,
     &rotate::ROTATE,
+    &live_files::LIVE_FILES,
+    &restart::RESTART,
+    &channel::CHANNEL,
 ];
 
 /// `None`: no kind of this name is in the register.

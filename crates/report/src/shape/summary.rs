@@ -126,7 +126,9 @@ impl Half {
         let Some(sight) = sight else {
             let why = match kind {
                 LinkKind::Ist | LinkKind::Sst => "no state transfer between these two in this check",
-                LinkKind::Galera | LinkKind::Client => "this link did not exist in this check",
+                LinkKind::Galera | LinkKind::Replication | LinkKind::Client => {
+                    "this link did not exist in this check"
+                }
             };
             let why = Some(why.to_owned());
             return Self {

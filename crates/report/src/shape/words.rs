@@ -38,7 +38,7 @@ words! {
     /// What was seen on a link. `unknown` is never `sealed`.
     SeenWord { Plain = "plain", Sealed = "sealed", Unknown = "unknown" }
 }
-words! { LinkKindWord { Galera = "galera", Ist = "ist", Sst = "sst", Client = "client" } }
+words! { LinkKindWord { Galera = "galera", Ist = "ist", Sst = "sst", Replication = "replication", Client = "client" } }
 words! {
     /// What a status row speaks of.
     StatusOf { Galera = "galera", Sst = "sst", Client = "client" }
@@ -76,6 +76,7 @@ impl From<LinkKind> for LinkKindWord {
             LinkKind::Galera => Self::Galera,
             LinkKind::Ist => Self::Ist,
             LinkKind::Sst => Self::Sst,
+            LinkKind::Replication => Self::Replication,
             LinkKind::Client => Self::Client,
         }
     }

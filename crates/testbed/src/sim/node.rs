@@ -7,7 +7,8 @@ use host::{ProcessFacts, ReadHost, WriteHost};
 use model::{Clock, NodeName};
 use server::options::Effective;
 use server::{
-    Alive, CleartextLogin, LiveSetting, Logins, NodeError, NodeSpec, NodeView, ReadNode, Sessions, WriteNode,
+    Alive, Channel, ChannelTls, CleartextLogin, LiveSetting, Logins, NodeError, NodeSpec, NodeView, ReadNode,
+    Sessions, TlsFiles, WriteNode,
 };
 
 use super::disk::SimHost;
@@ -204,6 +205,10 @@ impl ReadNode for SimNode {
         self.shared.borrow().servers[self.index].effective(groups).map_err(|why| self.host_error(why))
     }
 
+    fn channels(&mut self) -> Result<Vec<Channel>, NodeError> {
+        Ok(vec![])
+    }
+
     fn host(&self) -> &dyn ReadHost {
         &self.host
     }
@@ -296,6 +301,14 @@ impl WriteNode for SimNode {
             world.set_desync(self.index, on);
             Ok(())
         })
+    }
+
+    fn set_channel_tls(&mut self, _: &str, _: &ChannelTls) -> Result<(), NodeError> {
+        Err(self.host_error("the simulated servers replicate by Galera only".into()))
+    }
+
+    fn set_tls_files(&mut self, _: &TlsFiles) -> Result<(), NodeError> {
+        Err(self.host_error("ssl_cert is a read only variable (1238)".into()))
     }
 
     fn set_require_secure_transport(&mut self, on: bool) -> Result<(), NodeError> {

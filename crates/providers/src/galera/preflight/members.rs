@@ -1,42 +1,29 @@
 //! Every member answers, is known, and the cluster is whole and large enough.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
-use model::{NodeName, Verb};
-use server::{GaleraFacts, NodeError, NodeView};
+use model::{NodeName, Noun, Verb};
+use server::{GaleraFacts, NodeView};
 
-use super::{Problem, Seen, problem};
+use super::{Problem, Seen, elsewhere, not_answering, problem};
 use crate::galera::quorum::MEMBERS_MIN;
 use crate::galera::steps::round::is_out_of_service;
 use crate::world::World;
 
-/// Linux: 64 and a line feed.
-const HOSTNAME_BYTES_MAX: u64 = 4096;
-
 pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
+    if seen.change.has(Noun::Replication) {
+        problems.push(problem(
+            "cluster",
+            "channels to and from a Galera cluster are not changed by this version",
+            "replication is changed where servers are outside of one",
+            format!("sealion plan {} galera,sst,clients", seen.change.verb),
+        ));
+    }
     let topology = world.topology;
     for (name, view) in &seen.views {
         match view {
-            Err(error) if error.is_down() => problems.push(problem(
-                name,
-                "the node is down",
-                error.first_line(),
-                "start it and wait until it is Synced, or take it out of the inventory",
-            )),
-            Err(NodeError::Refused { why, .. }) => problems.push(problem(
-                name,
-                "the login does not work",
-                why,
-                "check user and password in the option file that the inventory names",
-            )),
-            Err(error) => problems.push(problem(
-                name,
-                "the node does not answer",
-                error.to_string(),
-                "check its socket, address and port in the inventory, and whether its machine can be reached",
-            )),
+            Err(error) => problems.push(not_answering(name, error)),
             Ok(view) => {
                 if let Err(instead) = topology.role(view) {
                     problems.push(problem(
@@ -60,7 +47,7 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
             }
         }
     }
-    problems.extend(elsewhere(world, seen));
+    problems.extend(elsewhere::check(world, seen));
     problems.extend(twice(seen));
     if !problems.is_empty() {
         return problems;
@@ -131,30 +118,6 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
                 uuids.into_iter().collect::<Vec<_>>().join(", ")
             ),
             "put the nodes of one cluster into one inventory",
-        ));
-    }
-    problems
-}
-
-/// Files are read and written on the machine that the inventory names: it must be the server's.
-fn elsewhere(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    for (name, view) in seen.up() {
-        let Ok(node) = world.node(name) else { continue };
-        let Ok(Some(here)) = node.host().read(Path::new("/proc/sys/kernel/hostname"), HOSTNAME_BYTES_MAX)
-        else {
-            continue;
-        };
-        let here = String::from_utf8_lossy(&here).trim().to_owned();
-        let Some(there) = view.variable("hostname").filter(|there| !there.is_empty() && *there != here)
-        else {
-            continue;
-        };
-        problems.push(problem(
-            name,
-            "the server runs on another machine",
-            format!("its hostname is {there}, and the files that sealion would write are on {here}"),
-            "give the node an ssh in the inventory (docs: reference/inventory, Nodes on other hosts), then plan again",
         ));
     }
     problems

@@ -10,8 +10,8 @@ pub mod set_live;
 mod sst_method;
 
 use crate::preflight::{
-    Check, Problem, Seen, command_line, managed, place, problem, service_commands, trust_files,
-    unreadable_options,
+    Check, Problem, Seen, command_line, elsewhere, managed, not_answering, place, problem, service_commands,
+    trust_files, unreadable_options,
 };
 
 pub const CHECKS: &[(&str, Check)] = &[

@@ -1,0 +1,161 @@
+//! Steps that every topology plans in the same way.
+
+use model::{Change, LinkKind, Noun, Step};
+
+use crate::by_hand;
+use crate::draft::{NodeDraft, PlannedEdit};
+use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
+use crate::needs;
+use crate::plan::{Builder, PlanError};
+use crate::steps::{AuthorityParams, ProveParams, RequireParams};
+use crate::world::World;
+
+/// What these steps need; nothing where they change nothing.
+pub fn rights(steps: &[Step]) -> Vec<String> {
+    let does = |is: &dyn Fn(&Step) -> bool| steps.iter().any(|step| !step.no_op && is(step));
+    if !does(&|step| !step.only_looks) {
+        return vec![];
+    }
+    let canary = if does(&|step| step.kind == "prove") { ", and ALL on sealion_canary" } else { "" };
+    let file = if does(&|step| !step.diff.is_empty()) { "the option file and " } else { "" };
+    let service = if does(&|step| step.restarts_server) { "; stop and start the service" } else { "" };
+    vec![
+        format!("SQL: SUPER (or BINLOG ADMIN, CONNECTION ADMIN and RELOAD), PROCESS{canary}"),
+        format!("host: write to {file}the TLS directory of each node{service}"),
+    ]
+}
+
+/// The CA, and key and certificate of each node.
+pub fn key_files<'d>(world: &World<'_>, drafts: impl Iterator<Item = &'d NodeDraft>, builder: &mut Builder) {
+    let cluster = world.cluster.clone();
+    builder
+        .add(
+            "E0.ca".into(),
+            "authority",
+            format!(
+                "create a CA for cluster {cluster} only, with an encrypted key, in {}",
+                world.authority.dir.display()
+            ),
+            vec![],
+            // Not the name of a node: a leaf must not have its CA's name.
+            AuthorityParams { common_name: format!("sealion CA of {cluster}") },
+        )
+        .no_op = world.authority.dir.join(trust::CA_CERT_FILE).exists();
+    if let Some(step) = builder.steps.last_mut() {
+        step.nature.needs = vec![needs::key_files(None, &world.authority.dir)];
+        step.shell = by_hand::authority(
+            &world.authority.dir,
+            &format!("sealion CA of {cluster}"),
+            world.authority.ca_days,
+        );
+    }
+    for draft in drafts {
+        let step = builder.add(
+            format!("E0.{}", draft.name),
+            "files",
+            format!("write key, certificate and CA to {}", draft.tls_dir.display()),
+            vec![draft.name.clone()],
+            serde_json::json!({}),
+        );
+        step.no_op = draft.has_files;
+        // They are complete in sealion's own directory before they are placed.
+        step.nature.needs = draft.key_file_needs(&[&draft.state_dir, &draft.tls_dir]);
+        step.shell = by_hand::leaf(
+            &world.authority.dir,
+            draft.name.as_str(),
+            &draft.names,
+            &draft.tls_dir,
+            world.authority.leaf_days,
+        );
+    }
+}
+
+/// Whether it is about `require_secure_transport`.
+pub fn requires_tls(change: &Change) -> bool {
+    change.has(Noun::Clients) || change.has(Noun::RequireTls)
+}
+
+/// Nobody may connect without TLS any more when it is required.
+pub fn clients_gate(builder: &mut Builder) {
+    let step = builder.add(
+        "E5.look".into(),
+        "clients-gate",
+        "check that no client connects without TLS any more".into(),
+        vec![],
+        serde_json::json!({}),
+    );
+    step.shell = vec!["sealion status --look-ms 60000  # no client link may be plain".into()];
+}
+
+/// The last step: links of these kinds must be sealed.
+pub fn prove(builder: &mut Builder, kinds: Vec<LinkKind>) {
+    let step = builder.add(
+        "E6".into(),
+        "prove",
+        "verify every link: capture it while test rows are written".into(),
+        vec![],
+        ProveParams { kinds },
+    );
+    step.shell = vec!["sealion status --canaries  # every link must be sealed".into()];
+}
+
+/// Keys and certificates are removed: the last step of a change after which nothing uses them.
+pub fn retire<'d>(builder: &mut Builder, prefix: &str, drafts: impl Iterator<Item = &'d NodeDraft>) {
+    for draft in drafts {
+        let step = builder.add(
+            format!("{prefix}.{}", draft.name),
+            "retire",
+            format!("remove key and certificate from {}", draft.tls_dir.display()),
+            vec![draft.name.clone()],
+            serde_json::json!({}),
+        );
+        step.shell = vec![
+            format!("# on {}", draft.name),
+            format!(
+                "rm {} {} {}",
+                by_hand::quoted(&draft.path(KEY_FILE)),
+                by_hand::quoted(&draft.path(CERT_FILE)),
+                by_hand::quoted(&draft.path(CA_FILE))
+            ),
+        ];
+        step.no_op = draft.is_bare;
+        step.nature.needs = draft.key_file_needs(&[&draft.state_dir]);
+    }
+}
+
+/// One node requires TLS of its clients, or no longer does.
+///
+/// # Errors
+/// Its file cannot be edited.
+pub fn require(
+    builder: &mut Builder,
+    prefix: &str,
+    draft: &mut NodeDraft,
+    on: bool,
+) -> Result<(), PlanError> {
+    let edit = if on {
+        draft.set("require_secure_transport", "ON".into())
+    } else {
+        draft.unset("require_secure_transport")
+    };
+    let PlannedEdit { edit, diff, needs } = draft.edit(vec![edit])?;
+    let before = draft.view.requires_secure_transport();
+    let no_op = edit.is_no_op() && before == on;
+    let step = builder.add(
+        format!("{prefix}.{}", draft.name),
+        "require",
+        format!(
+            "{} {}",
+            draft.name,
+            if on { "requires TLS from clients" } else { "no longer requires TLS from clients" }
+        ),
+        vec![draft.name.clone()],
+        RequireParams { edit, before, after: on },
+    );
+    let statement = format!("SET GLOBAL require_secure_transport={}", if on { "ON" } else { "OFF" });
+    step.sql = vec![format!("{statement};  -- and in the file, or the next start forgets it: --format diff")];
+    step.shell = by_hand::patch_on(draft.name.as_str(), &draft.file, &diff);
+    step.shell.push(by_hand::sql(&statement));
+    (step.no_op, step.diff, step.nature.needs) = (no_op, diff, needs);
+    Ok(())
+}

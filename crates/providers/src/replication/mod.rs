@@ -1,0 +1,101 @@
+//! TLS for a source, its replicas and their clients. Nothing of Galera is here.
+//!
+//! The order: every server has its certificate and offers it (MySQL takes it while it runs, MariaDB by one restart), then each
+//! channel connects anew and verifies its source, then clients without TLS are refused. A channel never waits for a certificate
+//! that its source does not serve yet.
+
+mod plan;
+mod preflight;
+pub(crate) mod steps;
+
+use change::StepError;
+use model::{Change, Noun};
+use server::{Alive, GaleraFacts, NodeError, NodeView, WriteNode};
+
+use crate::plan::{PlanContent, PlanError};
+use crate::preflight::Check;
+use crate::topology::{Role, Topology};
+use crate::world::World;
+
+/// Servers by themselves, and channels between them.
+pub struct Replication;
+pub const REPLICATION: Replication = Replication;
+
+impl Topology for Replication {
+    fn name(&self) -> &'static str {
+        "replication"
+    }
+
+    fn nouns(&self) -> &'static [Noun] {
+        &Noun::OF_REPLICAS
+    }
+
+    fn role(&self, view: &NodeView) -> Result<Role, String> {
+        if view.is_galera() {
+            return Err("it is a node of a Galera cluster (wsrep_on is ON)".into());
+        }
+        Ok(Role::Server)
+    }
+
+    fn anchors(&self) -> &'static [&'static str] {
+        &["server_id", "bind_address", "datadir"]
+    }
+
+    fn checks(&self) -> &'static [(&'static str, Check)] {
+        preflight::CHECKS
+    }
+
+    fn plan(&self, world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanError> {
+        plan::plan(world, change)
+    }
+
+    fn revive(&self, world: &mut World<'_>) -> Result<(), StepError> {
+        for name in world.names() {
+            let node = world.node(&name)?;
+            if matches!(node.view(), Err(NodeError::Down { .. })) && node.alive() == Alive::No {
+                world.say(&format!("{name} is down and is started"));
+                steps::restart::start(world, &name)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn standing(&self, node: &mut dyn WriteNode) -> String {
+        let view = match node.view() {
+            Ok(view) => view,
+            Err(error) => return error.first_line(),
+        };
+        let clients = match (view.offers_client_tls(), view.requires_secure_transport()) {
+            (_, true) => "must use TLS",
+            (true, false) => "may use TLS",
+            (false, false) => "are offered no TLS",
+        };
+        let channels = match node.channels() {
+            Ok(channels) => channels
+                .iter()
+                .map(|channel| {
+                    format!(
+                        ", replicates from {channel} {}",
+                        if channel.tls.is_on { "by TLS" } else { "in cleartext" }
+                    )
+                })
+                .collect(),
+            Err(error) => format!(", its channels are not known ({})", error.first_line()),
+        };
+        format!("{}: clients {clients}{channels}", node.name())
+    }
+
+    fn key_user(
+        &self,
+        node: &mut dyn WriteNode,
+        view: Option<&NodeView>,
+        key: &str,
+    ) -> Result<Option<String>, NodeError> {
+        // Of a server that is down, its channels are in its own tables.
+        if view.is_none() {
+            return Ok(Some("a channel may use it, and the server is down".into()));
+        }
+        let uses = node.channels()?.into_iter().find(|channel| channel.tls.key.as_os_str() == key);
+        Ok(uses.map(|channel| format!("{channel}, of which it is the replica")))
+    }
+}

@@ -1,0 +1,335 @@
+//! From a wish and the servers as they are now to ordered steps.
+
+use std::collections::BTreeSet;
+
+use model::{Change, LinkKind, NodeName, Noun, Step, Verb};
+use openssl::sha::sha256;
+use server::{Channel, ChannelTls, NodeSpec, TlsFiles};
+
+use super::preflight::is_source;
+use super::steps::live_files::in_use;
+use super::steps::{ChannelParams, LiveFilesParams, RestartParams};
+use crate::by_hand;
+use crate::draft::{NodeDraft, PlannedEdit};
+use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
+use crate::plan::{Builder, PlanContent, PlanError, refuse};
+use crate::plan_parts::{clients_gate, key_files, prove, require, requires_tls, retire, rights};
+use crate::world::World;
+
+/// A server, with the channels of which it is the replica.
+struct Draft {
+    node: NodeDraft,
+    channels: Vec<Channel>,
+    /// Another server of the inventory replicates from it.
+    is_source: bool,
+}
+
+fn drafts(world: &mut World<'_>) -> Result<Vec<Draft>, PlanError> {
+    let specs: Vec<NodeSpec> = world.nodes.iter().map(|node| node.spec().clone()).collect();
+    let mut drafts = Vec::new();
+    for name in world.names() {
+        let (node, _) = NodeDraft::of(world, &name)?;
+        let channels = world.node(&name).map_err(refuse)?.channels().map_err(refuse)?;
+        drafts.push(Draft { node, channels, is_source: false });
+    }
+    let sources: Vec<NodeName> = drafts
+        .iter()
+        .flat_map(|draft| &draft.channels)
+        .flat_map(|channel| specs.iter().filter(|spec| is_source(spec, channel)))
+        .map(|spec| spec.name.clone())
+        .collect();
+    for draft in &mut drafts {
+        draft.is_source = sources.contains(&draft.node.name);
+    }
+    // Replicas first: what goes wrong with one of them is met before the source is touched.
+    drafts.sort_by_key(|draft| draft.is_source);
+    Ok(drafts)
+}
+
+/// SHA-256 over what the plan was made for. Positions are left out: they change by themselves.
+fn state_hash(change: &Change, drafts: &[Draft]) -> String {
+    let mut text = format!("{change}\n");
+    for Draft { node, channels, .. } in drafts {
+        text += &format!(
+            "{} {} {} {} {} {:?}\n",
+            node.name,
+            node.file.display(),
+            crate::edit::hash(&node.bytes),
+            node.view.version(),
+            node.view.variable("server_id").unwrap_or(""),
+            in_use(&node.view)
+        );
+        for channel in channels {
+            text += &format!("  {channel} {} {:?}\n", channel.user, channel.tls);
+        }
+    }
+    model::hex(&sha256(text.as_bytes()))
+}
+
+pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanError> {
+    let mut drafts = drafts(world)?;
+    let state_hash = state_hash(change, &drafts);
+    let mut builder = Builder::default();
+    match change.verb {
+        Verb::Enable => enable(world, change, &mut drafts, &mut builder)?,
+        Verb::Disable => disable(change, &mut drafts, &mut builder)?,
+        Verb::Rotate => {
+            return Err(refuse("certificates are rotated on Galera clusters only, by this version"));
+        }
+    }
+    let steps = builder.steps;
+    let mut impact = impact(&steps, &drafts);
+    if change.verb == Verb::Disable {
+        impact.extend(cleartext_after(change));
+    }
+    let rights = rights(&steps);
+    if rights.is_empty() {
+        impact = vec!["already done; nothing to do".into()];
+    }
+    Ok(PlanContent { steps, state_hash, impact, rights })
+}
+
+fn impact(steps: &[Step], drafts: &[Draft]) -> Vec<String> {
+    let at_work = || steps.iter().filter(|step| !step.no_op);
+    let restarted: BTreeSet<&NodeName> =
+        at_work().filter(|step| step.restarts_server).flat_map(|step| &step.nodes).collect();
+    let mut impact = Vec::new();
+    for draft in drafts.iter().filter(|draft| restarted.contains(&draft.node.name)) {
+        let name = &draft.node.name;
+        impact.push(if draft.is_source {
+            format!(
+                "{name} is a source and is restarted: nothing can be written there for some 3 to 15 s; what is open then is rolled back, and \
+                 its clients get an error"
+            )
+        } else {
+            format!("{name} is restarted: it serves nothing for some 3 to 15 s, and catches up then")
+        });
+    }
+    if restarted.is_empty() {
+        impact.push("no server is restarted".into());
+    }
+    if at_work().any(|step| step.kind == "channel") {
+        impact
+            .push("each channel connects anew, from where its applier is: replicas lag for a moment".into());
+    }
+    if at_work().any(|step| step.kind == "prove") {
+        impact.push(
+            "test rows (canaries) are written to the schema sealion_canary of sources, and removed again; replicas get a SELECT".into(),
+        );
+    }
+    impact
+}
+
+fn cleartext_after(change: &Change) -> Vec<String> {
+    let lost = [
+        (Noun::Replication, "afterwards, what replicas receive is cleartext"),
+        (
+            Noun::Clients,
+            "afterwards, the servers offer no TLS: clients that require it cannot connect, all others use cleartext",
+        ),
+        (Noun::RequireTls, "afterwards, clients may connect in cleartext"),
+    ];
+    lost.into_iter().filter(|(noun, _)| change.has(*noun)).map(|(_, text)| text.to_owned()).collect()
+}
+
+fn enable(
+    world: &World<'_>,
+    change: &Change,
+    drafts: &mut [Draft],
+    builder: &mut Builder,
+) -> Result<(), PlanError> {
+    let (replication, clients) = (change.has(Noun::Replication), change.has(Noun::Clients));
+    if replication || clients {
+        key_files(world, drafts.iter().map(|draft| &draft.node), builder);
+    }
+    if clients {
+        for draft in drafts.iter_mut() {
+            offer(builder, &mut draft.node, true)?;
+        }
+    }
+    if replication {
+        let ours = |node: &NodeDraft| clients || node.ssl_cert == node.path(CERT_FILE);
+        if let Some(source) = drafts.iter().find(|draft| draft.is_source && !ours(&draft.node)) {
+            return Err(refuse(format!(
+                "{} does not serve a certificate of the cluster's CA, so no replica could verify it\n  why:  its ssl_cert is \"{}\"\n  next: \
+                 sealion plan enable replication,clients",
+                source.node.name, source.node.ssl_cert
+            )));
+        }
+        for draft in drafts.iter() {
+            for channel in &draft.channels {
+                let after = ChannelTls {
+                    is_on: true,
+                    verifies: true,
+                    ca: draft.node.tls_dir.join(CA_FILE),
+                    cert: draft.node.tls_dir.join(CERT_FILE),
+                    key: draft.node.tls_dir.join(KEY_FILE),
+                };
+                connect_anew(builder, "E3", draft, channel, after)?;
+            }
+        }
+    }
+    if requires_tls(change) {
+        if let Some(draft) = drafts.iter().find(|draft| !clients && !draft.node.view.offers_client_tls()) {
+            return Err(refuse(format!(
+                "{} does not offer TLS to clients, as far as it tells\n  why:  if it required TLS, nobody could connect over TCP any more\n  \
+                 next: sealion plan enable clients",
+                draft.node.name
+            )));
+        }
+        // A replica without TLS is a client that would be refused.
+        let open =
+            drafts.iter().find_map(|draft| draft.channels.iter().find(|one| !replication && !one.tls.is_on));
+        if let Some(channel) = open {
+            return Err(refuse(format!(
+                "a replica connects without TLS to {channel}, and would be refused\n  why:  require_secure_transport counts for replicas too\n  \
+                 next: sealion plan enable replication,clients"
+            )));
+        }
+        clients_gate(builder);
+        for draft in drafts.iter_mut() {
+            require(builder, "E5", &mut draft.node, true)?;
+        }
+    }
+    let kinds: Vec<LinkKind> =
+        [(replication, LinkKind::Replication), (requires_tls(change), LinkKind::Client)]
+            .into_iter()
+            .filter_map(|(is_so, kind)| is_so.then_some(kind))
+            .collect();
+    if !kinds.is_empty() {
+        prove(builder, kinds);
+    }
+    Ok(())
+}
+
+/// One server offers the certificate of its own to clients, or none: live where it can, else by a restart.
+fn offer(builder: &mut Builder, draft: &mut NodeDraft, on: bool) -> Result<(), PlanError> {
+    let edits = if on { draft.offer_tls() } else { draft.offer_no_tls() };
+    let PlannedEdit { edit, diff, needs } = draft.edit(edits)?;
+    let name = draft.name.clone();
+    let prefix = if on { "E2" } else { "D2" };
+    let after = if on { draft.path(CERT_FILE) } else { String::new() };
+    let step = if draft.view.capabilities().live_tls_files {
+        let before = in_use(&draft.view);
+        let files = TlsFiles { ca: draft.path(CA_FILE), cert: after.clone(), key: draft.path(KEY_FILE) };
+        let no_op = edit.is_no_op() && before == files;
+        let sql: Vec<String> =
+            server::replication::set_tls_files(&files).into_iter().map(|sql| format!("{sql};")).collect();
+        let step = builder.add(
+            format!("{prefix}.{name}"),
+            "live-files",
+            format!("{name} serves its certificate to clients, without a restart"),
+            vec![name.clone()],
+            LiveFilesParams { edit, before, after: files },
+        );
+        step.shell = by_hand::patch_on(name.as_str(), &draft.file, &diff);
+        step.shell.extend(sql.iter().map(|sql| by_hand::sql(sql)));
+        (step.sql, step.no_op) = (sql, no_op);
+        step
+    } else {
+        let before = draft.ssl_cert.clone();
+        let no_op = edit.is_no_op() && before == after;
+        let what = if on { "offers TLS to clients" } else { "offers no TLS to clients" };
+        let step = builder.add(
+            format!("{prefix}.{name}"),
+            "restart",
+            format!("{name} {what}; restart"),
+            vec![name.clone()],
+            RestartParams { edit, before, after: after.clone() },
+        );
+        let words =
+            |words: &[String]| words.iter().map(|word| by_hand::quoted(word)).collect::<Vec<_>>().join(" ");
+        step.shell = by_hand::patch_on(name.as_str(), &draft.file, &diff);
+        step.shell.extend([words(&draft.stop), words(&draft.start)]);
+        step.sql =
+            vec!["-- ssl_cert is read at the start of the server only: --format shell, --format diff".into()];
+        (step.restarts_server, step.no_op) = (true, no_op);
+        step
+    };
+    (step.diff, step.nature.needs) = (diff, needs);
+    draft.ssl_cert = after;
+    Ok(())
+}
+
+fn connect_anew(
+    builder: &mut Builder,
+    prefix: &str,
+    draft: &Draft,
+    channel: &Channel,
+    after: ChannelTls,
+) -> Result<(), PlanError> {
+    let name = &draft.node.name;
+    for path in [&after.ca, &after.cert, &after.key] {
+        if !server::replication::is_plain(&path.display().to_string()) {
+            return Err(refuse(format!(
+                "{} cannot stand in a statement in every sql_mode\n  why:  it has a backslash or a control character\n  next: choose another \
+                 tls_dir for {name} in the inventory",
+                path.display()
+            )));
+        }
+    }
+    let id = if channel.name.is_empty() {
+        format!("{prefix}.{name}")
+    } else {
+        format!("{prefix}.{name}.{}", channel.name)
+    };
+    let how = if after.is_on { "with TLS, and verifies its source" } else { "without TLS" };
+    let flavour = draft.node.view.capabilities().flavour;
+    let sql: Vec<String> = server::replication::change_channel(flavour, &channel.name, &after)
+        .into_iter()
+        .map(|sql| format!("{sql};"))
+        .collect();
+    let no_op = channel.tls == after;
+    let step = builder.add(
+        id,
+        "channel",
+        format!("{name} replicates from {channel} {how}"),
+        vec![name.clone()],
+        ChannelParams { channel: channel.name.clone(), before: channel.tls.clone(), after },
+    );
+    step.shell = [vec![format!("# on {name}")], sql.iter().map(|sql| by_hand::sql(sql)).collect()].concat();
+    (step.sql, step.no_op) = (sql, no_op);
+    Ok(())
+}
+
+fn disable(change: &Change, drafts: &mut [Draft], builder: &mut Builder) -> Result<(), PlanError> {
+    let (replication, clients) = (change.has(Noun::Replication), change.has(Noun::Clients));
+    let is_live = |draft: &&Draft| draft.node.view.capabilities().live_tls_files;
+    if clients && let Some(mysql) = drafts.iter().find(is_live) {
+        return Err(refuse(format!(
+            "{} cannot be made to offer no TLS while it runs\n  why:  MySQL offers TLS by default, with a certificate that it makes itself\n  \
+             next: sealion undo, if sealion enabled it; to let clients in without TLS: sealion plan disable require-tls",
+            mysql.node.name
+        )));
+    }
+    if requires_tls(change) {
+        for draft in drafts.iter_mut() {
+            require(builder, "D0", &mut draft.node, false)?;
+        }
+    }
+    if replication {
+        for draft in drafts.iter() {
+            for channel in &draft.channels {
+                connect_anew(builder, "D1", draft, channel, ChannelTls::default())?;
+            }
+        }
+    }
+    if clients {
+        // A channel that verifies its source would find none.
+        let needs =
+            drafts.iter().find_map(|draft| draft.channels.iter().find(|one| !replication && one.tls.is_on));
+        if let Some(channel) = needs {
+            return Err(refuse(format!(
+                "a replica connects with TLS to {channel}, and could not any more\n  why:  its source would offer none\n  next: sealion plan \
+                 disable replication,clients"
+            )));
+        }
+        for draft in drafts.iter_mut() {
+            offer(builder, &mut draft.node, false)?;
+        }
+    }
+    if replication && clients {
+        retire(builder, "D4", drafts.iter().map(|draft| &draft.node));
+    }
+    Ok(())
+}

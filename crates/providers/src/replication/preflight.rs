@@ -1,0 +1,209 @@
+//! What must hold of a source and its replicas before they are changed. [`CHECKS`] is the register.
+
+use model::{NodeName, Noun, Verb};
+use server::{Channel, NodeSpec, ThreadState, Trust};
+
+use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
+use crate::preflight::{
+    Check, Problem, Seen, command_line, elsewhere, managed, not_answering, place, problem, service_commands,
+    trust_files, unreadable_options,
+};
+use crate::world::World;
+
+pub const CHECKS: &[(&str, Check)] = &[
+    ("nouns", nouns),
+    ("servers", servers),
+    ("elsewhere", elsewhere::check),
+    ("channels", channels),
+    ("command-line", command_line::check),
+    ("service-commands", service_commands::check),
+    ("managed", managed::check),
+    ("own-settings", own_settings),
+    ("place", place::check),
+    ("trust-files", trust_files::check),
+];
+
+fn nouns(_: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    if seen.change.has(Noun::Galera) || seen.change.has(Noun::Sst) {
+        problems.push(problem(
+            "cluster",
+            "its nodes are no Galera cluster",
+            "galera and sst are changed where nodes are members of one",
+            format!("sealion plan {} replication,clients", seen.change.verb),
+        ));
+    }
+    if seen.change.verb == Verb::Rotate {
+        problems.push(problem(
+            "cluster",
+            "certificates of a source and its replicas are not rotated by this version",
+            "rotate is there for Galera clusters",
+            "write new files to the same paths, then ALTER INSTANCE RELOAD TLS (MySQL) or FLUSH LOCAL SSL (MariaDB)",
+        ));
+    }
+    problems
+}
+
+fn servers(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let (topology, allow_untested) = (world.topology, world.allow_untested);
+    for (name, view) in &seen.views {
+        let view = match view {
+            Ok(view) => view,
+            Err(error) => {
+                problems.push(not_answering(name, error));
+                continue;
+            }
+        };
+        if let Err(instead) = topology.role(view) {
+            problems.push(problem(
+                name,
+                "this server is a node of a Galera cluster, and others are not",
+                instead,
+                "put the nodes of one Galera cluster, or servers outside of one, into one inventory",
+            ));
+        }
+        match view.capabilities().replication_tls {
+            Trust::Tested => {}
+            Trust::Expected if allow_untested => {}
+            Trust::Expected => problems.push(problem(
+                name,
+                format!("{} was not tested", view.version()),
+                "it is expected to behave like a version that was",
+                "add --allow-untested if you have tried it on a copy",
+            )),
+            Trust::Refused(why) => problems.push(problem(
+                name,
+                format!("{} is not changed by sealion", view.version()),
+                why,
+                "change it by hand",
+            )),
+        }
+        let Ok(node) = world.node(name) else { continue };
+        if let Err(error) = node.sessions() {
+            problems.push(problem(
+                name,
+                "who is connected cannot be seen",
+                error.to_string(),
+                "GRANT PROCESS ON *.* to the account that the inventory names, then plan again",
+            ));
+        }
+    }
+    problems
+}
+
+/// Whether the inventory's node is the one that a channel was told of. Its certificate has these names and no others.
+pub fn is_source(spec: &NodeSpec, channel: &Channel) -> bool {
+    spec.port == channel.source_port
+        && (spec.address == channel.source_host || spec.names.contains(&channel.source_host))
+}
+
+fn channels(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let specs: Vec<NodeSpec> = world.nodes.iter().map(|node| node.spec().clone()).collect();
+    let mut found = 0;
+    for (name, _) in seen.up() {
+        let Ok(node) = world.node(name) else { continue };
+        let channels = match node.channels() {
+            Ok(channels) => channels,
+            Err(error) => {
+                problems.push(problem(
+                    name,
+                    "its channels cannot be seen",
+                    error.to_string(),
+                    "GRANT REPLICATION CLIENT (MySQL) or REPLICA MONITOR (MariaDB) ON *.* to the account that the inventory names",
+                ));
+                continue;
+            }
+        };
+        found += channels.len();
+        for channel in channels {
+            problems.extend(of_channel(name, &channel, &specs, seen));
+        }
+    }
+    if found == 0 && problems.is_empty() && seen.change.has(Noun::Replication) {
+        problems.push(problem(
+            "cluster",
+            "no server of the inventory is a replica",
+            "none of them has a channel",
+            format!("add the replicas to the inventory, or: sealion plan {} clients", seen.change.verb),
+        ));
+    }
+    problems
+}
+
+fn of_channel(name: &NodeName, channel: &Channel, specs: &[NodeSpec], seen: &Seen<'_>) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let threads = [
+        ("receives nothing", &channel.receiver, &channel.receiver_error),
+        ("applies nothing", &channel.applier, &channel.applier_error),
+    ];
+    for (what, state, error) in threads {
+        if *state != ThreadState::Running {
+            problems.push(problem(
+                name,
+                format!("{channel}: it {what}"),
+                error.clone().unwrap_or_else(|| "its thread does not run, and has no error".into()),
+                "START REPLICA, or fix what stops it; a channel that is broken already cannot be seen to work afterwards",
+            ));
+        }
+    }
+    let text = [&channel.name, &channel.source_host];
+    if !text.into_iter().all(|text| server::replication::is_plain(text)) {
+        problems.push(problem(
+            name,
+            format!("the name of {channel} has a backslash or a control character"),
+            "it cannot stand in a statement in every sql_mode",
+            "give the channel another name",
+        ));
+    }
+    if seen.change.has(Noun::Replication) && !specs.iter().any(|spec| is_source(spec, channel)) {
+        problems.push(problem(
+            name,
+            format!("its source {}:{} is not in the inventory", channel.source_host, channel.source_port),
+            "the source's certificate must have the name that the replica connects to, or the replica rejects it",
+            "add that server, with this address or among its names",
+        ));
+    }
+    problems
+}
+
+/// Lines of the same purpose that are not ours are not overwritten, and would count over what is written.
+fn own_settings(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    if seen.change.verb != Verb::Enable || !seen.change.has(Noun::Clients) {
+        return problems;
+    }
+    for (name, _) in seen.up() {
+        let Ok(node) = world.node(name) else { continue };
+        let tls_dir = node.spec().tls_dir.clone();
+        let effective = match node.effective() {
+            Ok(effective) => effective,
+            Err(error) => {
+                problems.push(unreadable_options(name, &error));
+                continue;
+            }
+        };
+        let mut refuse = |setting: &server::options::Setting, what: String, next: String| {
+            let line = format!("{}:{}", setting.file.display(), setting.line);
+            let value = setting.value.as_deref().unwrap_or("nothing");
+            problems.push(problem(name, what, format!("{line} says {value}"), next));
+        };
+        for (key, file) in [("ssl_ca", CA_FILE), ("ssl_cert", CERT_FILE), ("ssl_key", KEY_FILE)] {
+            let ours = tls_dir.join(file).display().to_string();
+            if let Some(setting) = effective.effective(key)
+                && setting.value.as_deref() != Some(ours.as_str())
+            {
+                let next = format!(
+                    "set tls_dir in the inventory so that it becomes {ours}, or remove that line first"
+                );
+                refuse(setting, format!("{key} is set already, to another file"), next);
+            }
+        }
+        if let Some(setting) = effective.effective("ssl").filter(|setting| !setting.is_on()) {
+            let next = "remove that line, then plan again".to_owned();
+            refuse(setting, "its option file switches TLS for clients off".into(), next);
+        }
+    }
+    problems
+}

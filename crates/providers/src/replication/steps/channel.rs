@@ -1,0 +1,118 @@
+//! A channel connects anew, with TLS or without, from where its applier is.
+
+use change::{Direction, StepCheck, StepError};
+use model::{NodeName, Step};
+use serde::{Deserialize, Serialize};
+use server::{Channel, ChannelTls, NodeError, ThreadState};
+
+use crate::steps::{StepKind, fail, only_node, params};
+use crate::world::World;
+
+pub struct ChannelStep;
+pub const CHANNEL: ChannelStep = ChannelStep;
+
+/// A replica that was told to connect anew does so at once, or at its next try after `MASTER_CONNECT_RETRY`, 60 s by default.
+const CONNECTED_MS_MAX: u64 = 90_000;
+const POLL_MS: u64 = 200;
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct ChannelParams {
+    /// Empty: the one without a name.
+    pub channel: String,
+    pub before: ChannelTls,
+    pub after: ChannelTls,
+}
+
+impl ChannelParams {
+    fn wanted(&self, direction: Direction) -> &ChannelTls {
+        if direction == Direction::Forward { &self.after } else { &self.before }
+    }
+}
+
+fn find(world: &mut World<'_>, name: &NodeName, channel: &str) -> Result<Option<Channel>, NodeError> {
+    let node =
+        world.node(name).map_err(|error| NodeError::Host { node: name.clone(), why: error.to_string() })?;
+    Ok(node.channels()?.into_iter().find(|known| known.name == channel))
+}
+
+fn is_at_work(channel: &Channel) -> bool {
+    channel.receiver == ThreadState::Running && channel.applier == ThreadState::Running
+}
+
+impl StepKind for ChannelStep {
+    fn kind(&self) -> &'static str {
+        "channel"
+    }
+
+    fn check(
+        &self,
+        world: &mut World<'_>,
+        step: &Step,
+        direction: Direction,
+    ) -> Result<StepCheck, StepError> {
+        let wish: ChannelParams = params(step)?;
+        let name = only_node(step)?;
+        let Some(channel) = find(world, &name, &wish.channel).map_err(fail)? else {
+            return Ok(StepCheck::Blocked(format!(
+                "{name} has no channel \"{}\" any more\n  why:  somebody removed it since the plan was made\n  next: sealion abandon, then a new \
+                 plan",
+                wish.channel
+            )));
+        };
+        if channel.tls == *wish.wanted(direction) && is_at_work(&channel) {
+            return Ok(StepCheck::AlreadyDone(format!("{channel} is set so and receives")));
+        }
+        Ok(StepCheck::Ready)
+    }
+
+    fn act(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<(), StepError> {
+        let wish: ChannelParams = params(step)?;
+        let name = only_node(step)?;
+        world.node(&name)?.set_channel_tls(&wish.channel, wish.wanted(direction)).map_err(fail)
+    }
+
+    fn verify(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<String, StepError> {
+        let wish: ChannelParams = params(step)?;
+        let name = only_node(step)?;
+        let wanted = wish.wanted(direction);
+        let began = world.node(&name)?.now_ms();
+        loop {
+            let why = match find(world, &name, &wish.channel) {
+                Ok(Some(channel)) if channel.tls != *wanted => {
+                    return Err(fail(format!(
+                        "{channel} was changed and reads back otherwise: {:?}",
+                        channel.tls
+                    )));
+                }
+                Ok(Some(channel)) if is_at_work(&channel) => {
+                    let how = if wanted.is_on { "with TLS, and verifies its source" } else { "as before" };
+                    return Ok(format!("{channel} receives {how}; it had come to {}", channel.received));
+                }
+                // It does not stop by itself for a source that cannot be reached: a wrong certificate stays wrong.
+                Ok(Some(Channel { receiver: ThreadState::Stopped, receiver_error: Some(why), .. })) => {
+                    return Err(not_connected(&name, &wish.channel, &why));
+                }
+                Ok(Some(channel)) => channel
+                    .receiver_error
+                    .or(channel.applier_error)
+                    .unwrap_or_else(|| "it has no connection yet, and no error".into()),
+                Ok(None) => return Err(fail(format!("{name} has no channel \"{}\" any more", wish.channel))),
+                Err(error) => error.first_line(),
+            };
+            let node = world.node(&name)?;
+            // Error 2026 is of TLS: the next try meets the same certificate.
+            if why.starts_with("2026 ") || node.now_ms() - began > CONNECTED_MS_MAX {
+                return Err(not_connected(&name, &wish.channel, &why));
+            }
+            node.wait(std::time::Duration::from_millis(POLL_MS));
+        }
+    }
+}
+
+fn not_connected(name: &NodeName, channel: &str, why: &str) -> StepError {
+    let channel = if channel.is_empty() { String::new() } else { format!(" by its channel {channel}") };
+    StepError(format!(
+        "{name} does not receive{channel}\n  why:  {why}\n  next: with error 2026 see whether its source serves a certificate of the CA with \
+         the name that the replica connects to (sealion scan HOST); then sealion resume, or sealion undo"
+    ))
+}

@@ -1,0 +1,103 @@
+//! A running MySQL takes key, certificate and CA: in the file for the next start, and live.
+
+use change::{Direction, StepCheck, StepError};
+use model::Step;
+use serde::{Deserialize, Serialize};
+use server::{NodeView, TlsFiles};
+
+use crate::edit::{FileEdit, FileStand};
+use crate::files::{CERT_FILE, PEM_BYTES_MAX};
+use crate::steps::{StepKind, fail, only_node, params};
+use crate::world::World;
+
+pub struct LiveFiles;
+pub const LIVE_FILES: LiveFiles = LiveFiles;
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct LiveFilesParams {
+    pub edit: FileEdit,
+    pub before: TlsFiles,
+    pub after: TlsFiles,
+}
+
+impl LiveFilesParams {
+    fn wanted(&self, direction: Direction) -> &TlsFiles {
+        if direction == Direction::Forward { &self.after } else { &self.before }
+    }
+}
+
+/// What is in use: the variables are a wish until ALTER INSTANCE RELOAD TLS.
+pub fn in_use(view: &NodeView) -> TlsFiles {
+    let text = |name: &str| view.status(name).unwrap_or("").to_owned();
+    TlsFiles { ca: text("current_tls_ca"), cert: text("current_tls_cert"), key: text("current_tls_key") }
+}
+
+impl StepKind for LiveFiles {
+    fn kind(&self) -> &'static str {
+        "live-files"
+    }
+
+    fn check(
+        &self,
+        world: &mut World<'_>,
+        step: &Step,
+        direction: Direction,
+    ) -> Result<StepCheck, StepError> {
+        let wish: LiveFilesParams = params(step)?;
+        let node = world.node(&only_node(step)?)?;
+        let stand = wish.edit.stand(node).map_err(StepError)?;
+        if stand == FileStand::Foreign {
+            return Ok(StepCheck::Blocked(wish.edit.foreign(node)));
+        }
+        let view = node.view().map_err(fail)?;
+        let is_so = stand.is_so(direction) && in_use(&view) == *wish.wanted(direction);
+        Ok(if is_so {
+            StepCheck::AlreadyDone("set so, in the file and live".into())
+        } else {
+            StepCheck::Ready
+        })
+    }
+
+    fn act(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<(), StepError> {
+        let wish: LiveFilesParams = params(step)?;
+        let name = only_node(step)?;
+        crate::steps::write(world, &name, &wish.edit, direction)?;
+        world.node(&name)?.set_tls_files(wish.wanted(direction)).map_err(fail)
+    }
+
+    fn verify(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<String, StepError> {
+        let wish: LiveFilesParams = params(step)?;
+        let node = world.node(&only_node(step)?)?;
+        let found = in_use(&node.view().map_err(fail)?);
+        if found != *wish.wanted(direction) {
+            return Err(fail(format!("its certificate was set and it still uses {}", found.cert)));
+        }
+        if direction == Direction::Back {
+            return Ok(format!("it uses {} again", found.cert));
+        }
+        served_is_ours(world, step)
+    }
+}
+
+/// The certificate that clients are served is the one in its file.
+pub fn served_is_ours(world: &mut World<'_>, step: &Step) -> Result<String, StepError> {
+    let node = world.node(&only_node(step)?)?;
+    let path = node.spec().tls_dir.join(CERT_FILE);
+    let file = node.host().read(&path, PEM_BYTES_MAX).map_err(fail)?;
+    let file = file.ok_or_else(|| fail(format!("{} is gone", path.display())))?;
+    let served = node.client_leaf().map_err(fail)?;
+    let serial = |pem: &[u8]| {
+        let chain = trust::inspect(pem).map_err(fail)?;
+        let leaf = chain.into_iter().next().ok_or_else(|| fail("there is no certificate"))?;
+        Ok::<_, StepError>(leaf.serial_hex)
+    };
+    let (file, served) = (serial(&file)?, serial(served.as_bytes())?);
+    if file != served {
+        return Err(fail(format!(
+            "{} serves another certificate than {}: serial {served}, not {file}",
+            node.name(),
+            path.display()
+        )));
+    }
+    Ok(format!("it serves the certificate with serial {served} to clients"))
+}

@@ -1,0 +1,187 @@
+//! One server is restarted with another certificate, because it takes one at its start only.
+
+use std::time::Duration;
+
+use change::{Direction, StepCheck, StepError};
+use model::{NodeName, Step};
+use serde::{Deserialize, Serialize};
+use server::{NodeError, NodeView, ThreadState};
+
+use super::live_files::served_is_ours;
+use crate::edit::{FileEdit, FileStand};
+use crate::steps::{StepKind, fail, only_node, params};
+use crate::world::World;
+
+pub struct Restart;
+pub const RESTART: Restart = Restart;
+
+const POLL_MS: u64 = 200;
+/// A service that is not running for this long after a start has ended; managers take a moment to fork.
+const GONE_MS_MAX: u64 = 3_000;
+/// Its own channels connect again within this time.
+const CHANNELS_MS_MAX: u64 = 90_000;
+const LOG_LINES: usize = 100;
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct RestartParams {
+    pub edit: FileEdit,
+    /// Values of `ssl_cert` of the running server.
+    pub before: String,
+    pub after: String,
+}
+
+impl RestartParams {
+    fn wanted(&self, direction: Direction) -> &str {
+        if direction == Direction::Forward { &self.after } else { &self.before }
+    }
+}
+
+fn ssl_cert(view: &NodeView) -> &str {
+    view.variable("ssl_cert").unwrap_or("")
+}
+
+impl StepKind for Restart {
+    fn kind(&self) -> &'static str {
+        "restart"
+    }
+
+    fn check(
+        &self,
+        world: &mut World<'_>,
+        step: &Step,
+        direction: Direction,
+    ) -> Result<StepCheck, StepError> {
+        let wish: RestartParams = params(step)?;
+        let node = world.node(&only_node(step)?)?;
+        let stand = wish.edit.stand(node).map_err(StepError)?;
+        if stand == FileStand::Foreign {
+            return Ok(StepCheck::Blocked(wish.edit.foreign(node)));
+        }
+        match node.view() {
+            Ok(view) if stand.is_so(direction) && ssl_cert(&view) == wish.wanted(direction) => {
+                Ok(StepCheck::AlreadyDone("set so, in the file and live".into()))
+            }
+            Ok(_) | Err(NodeError::Down { .. }) => Ok(StepCheck::Ready),
+            Err(error) => Ok(StepCheck::Blocked(error.to_string())),
+        }
+    }
+
+    fn act(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<(), StepError> {
+        let wish: RestartParams = params(step)?;
+        let name = only_node(step)?;
+        crate::steps::write(world, &name, &wish.edit, direction)?;
+        match world.node(&name)?.view() {
+            Ok(view) if ssl_cert(&view) == wish.wanted(direction) => {}
+            Ok(_) => {
+                world.node(&name)?.hook(true).map_err(fail)?;
+                let told = quiet(world, &name)?;
+                world.say(&told);
+                world.notes.push(told);
+                world.node(&name)?.stop().map_err(fail)?;
+                start(world, &name)?;
+            }
+            Err(NodeError::Down { .. }) => start(world, &name)?,
+            Err(error) => return Err(fail(error)),
+        }
+        world.node(&name)?.hook(false).map_err(fail)
+    }
+
+    fn verify(&self, world: &mut World<'_>, step: &Step, direction: Direction) -> Result<String, StepError> {
+        let wish: RestartParams = params(step)?;
+        let name = only_node(step)?;
+        let view = world.node(&name)?.view().map_err(fail)?;
+        let (found, wanted) = (ssl_cert(&view), wish.wanted(direction));
+        if found != wanted {
+            return Err(fail(format!(
+                "{name} was restarted and its ssl_cert is \"{found}\", not \"{wanted}\""
+            )));
+        }
+        if view.offers_client_tls() == wanted.is_empty() {
+            return Err(fail(format!(
+                "{name} was restarted and have_ssl is {}",
+                view.variable("have_ssl").unwrap_or("not known")
+            )));
+        }
+        receives_again(world, &name)?;
+        if wanted.is_empty() { Ok("it offers no TLS".into()) } else { served_is_ours(world, step) }
+    }
+}
+
+/// Waits for a moment in which nobody has a statement or a transaction open. A source always has work: at the end of the time it
+/// is stopped all the same, and what was not acknowledged is rolled back.
+fn quiet(world: &mut World<'_>, name: &NodeName) -> Result<String, StepError> {
+    let ms_max = world.limits.drain_ms_max;
+    let node = world.node(name)?;
+    let began = node.now_ms();
+    loop {
+        let seen = node.sessions().map_err(fail)?;
+        if seen.busy == 0 {
+            return Ok(format!("{name} is stopped; {} sessions without work under way are cut", seen.users));
+        }
+        if node.now_ms() - began >= ms_max {
+            return Ok(format!(
+                "{name} is stopped; {} sessions had work under way, which is rolled back: their clients get an error",
+                seen.busy
+            ));
+        }
+        node.wait(Duration::from_millis(POLL_MS));
+    }
+}
+
+/// Starts it and waits until it answers.
+pub fn start(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
+    let ms_max = world.limits.sync_ms_max;
+    let node = world.node(name)?;
+    node.start().map_err(fail)?;
+    let began = node.now_ms();
+    let mut gone_since = None;
+    loop {
+        let why = match node.view() {
+            Ok(_) => return Ok(()),
+            Err(NodeError::Down { .. }) => {
+                let since = *gone_since.get_or_insert(node.now_ms());
+                if node.now_ms() - since > GONE_MS_MAX {
+                    return Err(did_not_start(world, name, "its process has ended"));
+                }
+                "it is down".to_owned()
+            }
+            Err(error) => {
+                gone_since = None;
+                error.first_line()
+            }
+        };
+        if node.now_ms() - began > ms_max {
+            return Err(did_not_start(world, name, &why));
+        }
+        node.wait(Duration::from_millis(POLL_MS));
+    }
+}
+
+fn did_not_start(world: &mut World<'_>, name: &NodeName, why: &str) -> StepError {
+    let log = world.node(name).map(|node| node.log_tail(LOG_LINES)).unwrap_or_default();
+    let errors: Vec<&str> = log.iter().map(String::as_str).filter(|line| line.contains("[ERROR]")).collect();
+    let last = errors.get(errors.len().saturating_sub(3)..).unwrap_or_default().join("\n        ");
+    StepError(format!(
+        "{name} did not start again\n  why:  {why}; its log says:\n        {last}\n  next: sealion resume (tries again) or sealion undo (goes \
+         back)"
+    ))
+}
+
+/// Its own channels are as before.
+fn receives_again(world: &mut World<'_>, name: &NodeName) -> Result<(), StepError> {
+    let node = world.node(name)?;
+    let began = node.now_ms();
+    loop {
+        let channels = node.channels().map_err(fail)?;
+        let Some(idle) = channels.iter().find(|one| one.receiver != ThreadState::Running) else {
+            return Ok(());
+        };
+        if node.now_ms() - began > CHANNELS_MS_MAX {
+            return Err(fail(format!(
+                "{name} does not replicate again after its restart: {idle}\n  why:  {}\n  next: START REPLICA there, then sealion resume",
+                idle.receiver_error.as_deref().unwrap_or("its receiver does not run, and has no error")
+            )));
+        }
+        node.wait(Duration::from_millis(POLL_MS));
+    }
+}

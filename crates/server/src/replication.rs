@@ -1,0 +1,253 @@
+//! Channels of asynchronous replication: what a replica was told of its source, and whether it has it.
+//!
+//! Sources: MariaDB manual, SHOW ALL SLAVES STATUS and CHANGE MASTER TO; MySQL manual, SHOW REPLICA STATUS and CHANGE REPLICATION
+//! SOURCE TO. Columns as seen on MariaDB 10.11.19 and MySQL 9.7.4.
+
+use std::path::PathBuf;
+
+use net::{Client, NetError};
+use serde::{Deserialize, Serialize};
+
+use crate::capability::{Capabilities, Flavour};
+
+/// More channels than any server has; a list without end would be read without end.
+const CHANNELS_MAX: usize = 256;
+
+/// How a channel was told to connect. It is a wish: without verification MariaDB connects in cleartext where the source offers no
+/// TLS.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChannelTls {
+    pub is_on: bool,
+    /// Chain and name of the source's certificate are verified.
+    pub verifies: bool,
+    pub ca: PathBuf,
+    pub cert: PathBuf,
+    pub key: PathBuf,
+}
+
+/// A thread of a channel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ThreadState {
+    Running,
+    /// It has no connection and tries to get one.
+    Connecting,
+    Stopped,
+}
+
+/// One source of one replica.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Channel {
+    /// Empty: the one without a name.
+    pub name: String,
+    pub source_host: String,
+    pub source_port: u16,
+    pub user: String,
+    pub tls: ChannelTls,
+    /// It receives what the source writes.
+    pub receiver: ThreadState,
+    /// Number and text of its last error.
+    pub receiver_error: Option<String>,
+    /// It applies what was received.
+    pub applier: ThreadState,
+    pub applier_error: Option<String>,
+    /// How far the receiver has come, as the server writes it: another text is further.
+    pub received: String,
+}
+
+impl std::fmt::Display for Channel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if !self.name.is_empty() {
+            write!(f, "channel {} from ", self.name)?;
+        }
+        write!(f, "{}:{}", self.source_host, self.source_port)
+    }
+}
+
+/// The columns of one flavour.
+struct Columns {
+    statement: &'static str,
+    name: &'static str,
+    /// Before `Host`, `User`, `Port`, `SSL_…`, `Log_File`.
+    source: &'static str,
+    /// Before `IO_Running`, `SQL_Running`.
+    replica: &'static str,
+    received: &'static [&'static str],
+}
+
+const MARIADB: Columns = Columns {
+    statement: "SHOW ALL SLAVES STATUS",
+    name: "Connection_name",
+    source: "Master",
+    replica: "Slave",
+    received: &["Master_Log_File", "Read_Master_Log_Pos", "Gtid_IO_Pos"],
+};
+
+/// From 8.0.22 on.
+const MYSQL: Columns = Columns {
+    statement: "SHOW REPLICA STATUS",
+    name: "Channel_Name",
+    source: "Source",
+    replica: "Replica",
+    received: &["Source_Log_File", "Read_Source_Log_Pos", "Retrieved_Gtid_Set"],
+};
+
+/// The channels of the server that `client` talks to.
+///
+/// # Errors
+/// It does not tell: the account needs REPLICA MONITOR or SLAVE MONITOR (MariaDB), REPLICATION CLIENT (MySQL).
+pub fn channels(client: &mut Client, capabilities: &Capabilities) -> Result<Vec<Channel>, NetError> {
+    let columns = if capabilities.flavour == Flavour::MariaDb { &MARIADB } else { &MYSQL };
+    let rows = client.query(columns.statement)?;
+    let channels = rows.iter().take(CHANNELS_MAX).map(|row| {
+        let text = |name: &str| row.text(name).unwrap_or_default().into_owned();
+        let of_source = |name: &str| text(&format!("{}_{name}", columns.source));
+        let state = |name: &str| match text(&format!("{}_{name}", columns.replica)).as_str() {
+            "Yes" => ThreadState::Running,
+            "No" => ThreadState::Stopped,
+            // `Connecting`, and MariaDB's `Preparing`.
+            _ => ThreadState::Connecting,
+        };
+        let error = |number: &str, why: &str| {
+            let number = text(number);
+            (!["", "0"].contains(&number.as_str())).then(|| format!("{number} {}", text(why)))
+        };
+        Channel {
+            name: text(columns.name),
+            source_host: of_source("Host"),
+            source_port: of_source("Port").parse().unwrap_or(0),
+            user: of_source("User"),
+            tls: ChannelTls {
+                is_on: of_source("SSL_Allowed") == "Yes",
+                verifies: of_source("SSL_Verify_Server_Cert") == "Yes",
+                ca: of_source("SSL_CA_File").into(),
+                cert: of_source("SSL_Cert").into(),
+                key: of_source("SSL_Key").into(),
+            },
+            receiver: state("IO_Running"),
+            receiver_error: error("Last_IO_Errno", "Last_IO_Error"),
+            applier: state("SQL_Running"),
+            applier_error: error("Last_SQL_Errno", "Last_SQL_Error"),
+            received: columns.received.iter().map(|name| text(name)).collect::<Vec<_>>().join(" "),
+        }
+    });
+    Ok(channels.collect())
+}
+
+/// The statements that make a running channel connect anew as `tls` says, with no position in them: each flavour goes on where its
+/// applier is.
+pub fn change_channel(flavour: Flavour, channel: &str, tls: &ChannelTls) -> Vec<String> {
+    let (on, verify) = (u8::from(tls.is_on), u8::from(tls.verifies));
+    let path = |path: &PathBuf| quoted(&path.display().to_string());
+    let name = quoted(channel);
+    if flavour == Flavour::MariaDb {
+        // Both threads must be stopped (error 1198).
+        let name = if channel.is_empty() { String::new() } else { format!(" {name}") };
+        return vec![
+            format!("STOP SLAVE{name}"),
+            format!(
+                "CHANGE MASTER{name} TO master_ssl={on}, master_ssl_ca={}, master_ssl_cert={}, master_ssl_key={}, \
+                 master_ssl_verify_server_cert={verify}",
+                path(&tls.ca),
+                path(&tls.cert),
+                path(&tls.key)
+            ),
+            format!("START SLAVE{name}"),
+        ];
+    }
+    vec![
+        format!("STOP REPLICA IO_THREAD FOR CHANNEL {name}"),
+        format!(
+            "CHANGE REPLICATION SOURCE TO SOURCE_SSL={on}, SOURCE_SSL_CA={}, SOURCE_SSL_CERT={}, SOURCE_SSL_KEY={}, \
+             SOURCE_SSL_VERIFY_SERVER_CERT={verify} FOR CHANNEL {name}",
+            path(&tls.ca),
+            path(&tls.cert),
+            path(&tls.key)
+        ),
+        format!("START REPLICA IO_THREAD FOR CHANNEL {name}"),
+    ]
+}
+
+/// Files of a server's certificate, as its variables name them; empty: none.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TlsFiles {
+    pub ca: String,
+    pub cert: String,
+    pub key: String,
+}
+
+/// The statements with which a running MySQL takes other files. Never with NO ROLLBACK ON ERROR, which switches TLS off where a file
+/// is bad.
+pub fn set_tls_files(files: &TlsFiles) -> Vec<String> {
+    let value = |text: &str| if text.is_empty() { "DEFAULT".to_owned() } else { quoted(text) };
+    vec![
+        format!(
+            "SET GLOBAL ssl_ca={}, GLOBAL ssl_cert={}, GLOBAL ssl_key={}",
+            value(&files.ca),
+            value(&files.cert),
+            value(&files.key)
+        ),
+        "ALTER INSTANCE RELOAD TLS".into(),
+    ]
+}
+
+/// A string of SQL, whatever sql_mode says of backslashes: paths and channel names with one are refused by [`is_plain`].
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+/// Whether a text can stand in a statement as it is, in every sql_mode.
+pub fn is_plain(text: &str) -> bool {
+    !text.contains('\\') && !text.chars().any(char::is_control)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tls() -> ChannelTls {
+        ChannelTls {
+            is_on: true,
+            verifies: true,
+            ca: "/t/ca.pem".into(),
+            cert: "/t/c.pem".into(),
+            key: "/t/k'.pem".into(),
+        }
+    }
+
+    #[test]
+    fn no_position_is_given_and_mysqls_applier_goes_on() {
+        let [stop, change, start] = &change_channel(Flavour::MySql, "", &tls())[..] else { panic!("three") };
+        assert_eq!(stop, "STOP REPLICA IO_THREAD FOR CHANNEL ''");
+        assert_eq!(start, "START REPLICA IO_THREAD FOR CHANNEL ''");
+        assert!(
+            change.contains("SOURCE_SSL=1") && change.contains("SOURCE_SSL_KEY='/t/k''.pem'"),
+            "{change}"
+        );
+        let maria = change_channel(Flavour::MariaDb, "east", &ChannelTls::default());
+        assert_eq!((maria[0].as_str(), maria[2].as_str()), ("STOP SLAVE 'east'", "START SLAVE 'east'"));
+        assert!(
+            maria[1].starts_with("CHANGE MASTER 'east' TO master_ssl=0, master_ssl_ca=''"),
+            "{}",
+            maria[1]
+        );
+        for statement in [change, &maria[1]] {
+            let lower = statement.to_lowercase();
+            assert!(!lower.contains("log_file") && !lower.contains("pos") && !lower.contains("password"));
+        }
+    }
+
+    #[test]
+    fn what_a_server_made_itself_is_its_default() {
+        let own = set_tls_files(&TlsFiles {
+            ca: "ca.pem".into(),
+            cert: "server-cert.pem".into(),
+            key: String::new(),
+        });
+        assert_eq!(
+            own[0],
+            "SET GLOBAL ssl_ca='ca.pem', GLOBAL ssl_cert='server-cert.pem', GLOBAL ssl_key=DEFAULT"
+        );
+        assert!(!own[1].contains("NO ROLLBACK"));
+        assert!(is_plain("/a'b") && !is_plain("a\\b") && !is_plain("a\nb"));
+    }
+}
