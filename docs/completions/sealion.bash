@@ -3493,7 +3493,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__lab__subcmd__up)
-            opts="-v -h --nodes --tls --system --no-namespace --relay --hosts --sst --dir --inventory --format --color --verbose --help galera mariadb"
+            opts="-v -h --nodes --server --tls --system --no-namespace --relay --hosts --sst --dir --inventory --format --color --verbose --help galera mariadb replicas"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3501,6 +3501,10 @@ _sealion() {
             case "${prev}" in
                 --nodes)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --server)
+                    COMPREPLY=($(compgen -W "mariadb mysql" -- "${cur}"))
                     return 0
                     ;;
                 --sst)

@@ -860,7 +860,9 @@ complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen_subcommand_from up exec status down fetch start stop kill alive help" -f -a "kill" -d 'Kill a node, as a power failure would'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen_subcommand_from up exec status down fetch start stop kill alive help" -f -a "alive" -d 'Exit 0 while a node\'s process runs'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen_subcommand_from up exec status down fetch start stop kill alive help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l nodes -d 'Number of Galera nodes' -r
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l nodes -d 'Number of nodes; default: 3 of Galera, 2 with replicas' -r
+complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l server -d 'Whose servers, of replicas' -r -f -a "mariadb\t''
+mysql\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l sst -d 'SST method of joiners; default: rsync, or mariabackup with --relay' -r -f -a "rsync\t''
 mariabackup\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and __fish_seen_subcommand_from up" -l dir -d 'Directory of the lab' -r -F

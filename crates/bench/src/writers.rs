@@ -217,16 +217,20 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// As a health check sees it: Synced and ready.
+/// As a health check sees it: Synced and ready; a server outside of Galera is in service while it answers.
 fn in_service(client: &mut Client) -> bool {
-    let status = |client: &mut Client, name: &str| {
-        client
-            .query(&format!("SHOW GLOBAL STATUS LIKE '{name}'"))
-            .ok()
-            .and_then(|rows| rows.text(0, "Value").map(std::borrow::Cow::into_owned))
+    let value = |client: &mut Client, of: &str, name: &str| {
+        let rows = client.query(&format!("SHOW GLOBAL {of} LIKE '{name}'")).ok()?;
+        Some(rows.text(0, "Value").map(std::borrow::Cow::into_owned))
     };
-    status(client, "wsrep_local_state").as_deref() == Some("4")
-        && status(client, "wsrep_ready").as_deref() == Some("ON")
+    match value(client, "VARIABLES", "wsrep_on") {
+        None => false,
+        Some(Some(on)) if on == "ON" => {
+            value(client, "STATUS", "wsrep_local_state").flatten().as_deref() == Some("4")
+                && value(client, "STATUS", "wsrep_ready").flatten().as_deref() == Some("ON")
+        }
+        Some(_) => true,
+    }
 }
 
 /// Reads a log; a torn last line (the process was killed) is left out.

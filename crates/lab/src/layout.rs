@@ -217,7 +217,7 @@ pub fn option_files(lab: &LabFile, node: &NodeSpec, cluster_address: &str) -> Ve
         let number = node.name.trim_start_matches('n');
         server += &format!("server-id={number}\nlog-bin=binlog\nbinlog-format=ROW\n");
         server += match lab.servers.kind {
-            ServerKind::MariaDb => "log-slave-updates=ON\n",
+            ServerKind::MariaDb => "log-slave-updates=ON\nrelay-log=relay\n",
             ServerKind::MySql => "gtid-mode=ON\nenforce-gtid-consistency=ON\n",
         };
     }

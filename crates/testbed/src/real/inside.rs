@@ -259,6 +259,12 @@ impl RealLab {
         self.talkers(&[address], every, true, tls)
     }
 
+    /// The same, of one server.
+    #[track_caller]
+    pub fn call_at(&self, address: SocketAddr, every: Duration) -> Talkers {
+        self.talkers(&[address], every, false, false)
+    }
+
     fn client_ports(&self) -> Vec<SocketAddr> {
         let nodes = self.file().nodes.into_iter();
         nodes.map(|node| SocketAddr::new(node.address, ::lab::layout::SQL_PORT)).collect()

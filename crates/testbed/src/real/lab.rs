@@ -38,6 +38,9 @@ impl LabSpec {
     pub const RELAY: Self = Self { words: &["galera", "--relay"], nodes: 3 };
     /// Each node a host, reached by ssh.
     pub const HOSTS: Self = Self { words: &["galera", "--hosts"], nodes: 3 };
+    /// A source and a replica.
+    pub const REPLICAS: Self = Self { words: &["replicas"], nodes: 2 };
+    pub const REPLICAS_OF_MYSQL: Self = Self { words: &["replicas", "--server", "mysql"], nodes: 2 };
     pub const MARIADB: Self = Self { words: &["mariadb"], nodes: 1 };
 }
 

@@ -10,6 +10,8 @@ use super::{Program, RealLab, wait_for};
 
 const WRITERS: u32 = 3;
 const STOP_S_MAX: u64 = 60;
+/// A replica has what its source has within this time.
+const CATCH_UP_S_MAX: u64 = 30;
 
 pub struct RealWriters<'l> {
     lab: &'l RealLab,
@@ -18,15 +20,26 @@ pub struct RealWriters<'l> {
 }
 
 impl<'l> RealWriters<'l> {
-    /// Starts them, and waits for their first acknowledgements.
+    /// Starts them on all nodes, and waits for their first acknowledgements.
     pub fn start(lab: &'l RealLab) -> Self {
+        let nodes = lab.nodes();
+        Self::start_on(lab, &nodes.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    /// The same, on these nodes: a replica takes no writes.
+    pub fn start_on(lab: &'l RealLab, nodes: &[&str]) -> Self {
         let mut session = lab.sql("n1").expect("n1 answers");
+        // MySQL has no comments of schemas.
+        let has_comments = session.server_version().contains("MariaDB");
         for statement in bench::PREPARE {
+            let is_schema = statement.starts_with("CREATE DATABASE") && !has_comments;
+            let statement = statement.split(" COMMENT ").next().filter(|_| is_schema).unwrap_or(statement);
             session.execute(statement).expect("the operator may make the schema");
         }
         let dir = lab.home().join("w");
         std::fs::create_dir_all(&dir).expect("the test's own directory");
-        let targets = lab.file().nodes.into_iter().map(|node| bench::Target {
+        let chosen = lab.file().nodes.into_iter().filter(|node| nodes.contains(&node.name.as_str()));
+        let targets = chosen.map(|node| bench::Target {
             name: node.name,
             host: node.address.to_string(),
             port: ::lab::layout::SQL_PORT,
@@ -71,19 +84,15 @@ impl<'l> RealWriters<'l> {
             std::fs::read_to_string(writers::outcome_path(&dir)).expect("the writers leave their result");
         let outcome: Outcome = serde_json::from_str(&text).expect("as they wrote it");
         for node in lab.nodes() {
-            let mut session =
-                lab.sql(&node).unwrap_or_else(|error| panic!("{node} does not answer: {error}"));
-            session.execute("SET SESSION wsrep_sync_wait=1").expect("a session variable");
-            let mut there: HashSet<(u32, u64)> = HashSet::with_capacity(acks.len());
-            let rows = session.query("SELECT writer, seq FROM sealion_demo.writes").expect("readable");
-            for row in rows.iter() {
-                let number =
-                    |name: &str| row.text(name).and_then(|text| text.parse::<u64>().ok()).expect("a number");
-                there.insert((u32::try_from(number("writer")).expect("small"), number("seq")));
-            }
-            let lost: Vec<_> = acks.iter().filter(|ack| !there.contains(&(ack.writer, ack.seq))).collect();
+            let mut lost = Vec::new();
+            // What a replica has not applied yet is not lost.
+            let all_there = wait_for(Duration::from_secs(CATCH_UP_S_MAX), || {
+                let there = written(lab, &node);
+                lost = acks.iter().filter(|ack| !there.contains(&(ack.writer, ack.seq))).collect();
+                lost.is_empty().then_some(())
+            });
             assert!(
-                lost.is_empty(),
+                all_there.is_some(),
                 "{} of {} acknowledged writes are not on {node}, the first: {:?}",
                 lost.len(),
                 acks.len(),
@@ -92,4 +101,19 @@ impl<'l> RealWriters<'l> {
         }
         outcome
     }
+}
+
+/// Writer and number of each write that a node has.
+#[track_caller]
+fn written(lab: &RealLab, node: &str) -> HashSet<(u32, u64)> {
+    let mut session = lab.sql(node).unwrap_or_else(|error| panic!("{node} does not answer: {error}"));
+    // Outside of Galera there is no such variable.
+    let _ = session.execute("SET SESSION wsrep_sync_wait=1");
+    let rows = session.query("SELECT writer, seq FROM sealion_demo.writes").expect("readable");
+    let number = |row: &net::RowRef<'_>, name: &str| {
+        row.text(name).and_then(|text| text.parse::<u64>().ok()).expect("a number")
+    };
+    rows.iter()
+        .map(|row| (u32::try_from(number(&row, "writer")).expect("small"), number(&row, "seq")))
+        .collect()
 }

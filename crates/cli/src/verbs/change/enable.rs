@@ -20,9 +20,10 @@ use crate::show;
 #[derive(Debug, Args)]
 #[command(arg = formats(TABLE_OR_JSON))]
 pub struct ChangeArgs {
-    /// What to change: galera, sst, clients (default: all of them), or only require-tls
+    /// What to change: galera, sst, replication, clients (default: all there is), or only require-tls
     ///
-    /// What to change: galera, sst, clients; all of them by default. require-tls is the last part of clients alone: whether clients
+    /// What to change. The default is all that the nodes have: galera, sst and clients of a Galera cluster, replication and clients
+    /// of a source and its replicas. require-tls is the last part of clients alone: whether clients
     /// must use TLS (require_secure_transport). It needs no restart.
     #[arg(value_delimiter = ',', value_name = "WHAT")]
     pub nouns: Vec<Noun>,
@@ -35,7 +36,7 @@ pub struct ChangeArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_long_help = from_inventory!("  sealion enable galera,sst,clients\n  sealion enable clients --yes 0123456789ab"))]
+#[command(after_long_help = from_inventory!("  sealion enable galera,sst,clients\n  sealion enable replication,clients\n  sealion enable clients --yes 0123456789ab"))]
 pub struct EnableArgs {
     #[command(flatten)]
     pub change: ChangeArgs,

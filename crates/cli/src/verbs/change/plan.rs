@@ -33,9 +33,10 @@ pub struct PlanArgs {
     /// The change to plan
     #[arg(value_enum)]
     pub verb: VerbArg,
-    /// What to change: galera, sst, clients (default: all of them), or only require-tls
+    /// What to change: galera, sst, replication, clients (default: all there is), or only require-tls
     ///
-    /// What to change: galera, sst, clients; all of them by default. require-tls is the last part of clients alone: whether clients
+    /// What to change. The default is all that the nodes have: galera, sst and clients of a Galera cluster, replication and clients
+    /// of a source and its replicas. require-tls is the last part of clients alone: whether clients
     /// must use TLS (require_secure_transport). It needs no restart.
     #[arg(value_delimiter = ',', value_name = "WHAT")]
     pub nouns: Vec<Noun>,

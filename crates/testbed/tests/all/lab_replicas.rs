@@ -1,0 +1,137 @@
+//! A source and its replica, of both flavours: sealed under load, and taken back.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use serde_json::Value;
+use testbed::real::{LabSpec, RealLab, RealWriters, lab_slot};
+
+/// What a look said of the channel, with its evidence.
+fn replication(look: &Value) -> &Value {
+    let links = look["links"].as_array().expect("links");
+    let mut of_kind = links.iter().filter(|link| link["link"]["kind"] == "replication");
+    let link = of_kind.next().unwrap_or_else(|| panic!("no link of replication: {links:#?}"));
+    assert!(of_kind.next().is_none(), "one channel is one link: {links:#?}");
+    assert_eq!((&link["control_seen"], &link["kernel_drops"]), (&true.into(), &0.into()), "{link:#}");
+    link
+}
+
+/// As the replica tells it.
+fn channel_word(look: &Value) -> &str {
+    let rows = look["nodes"][1]["rows"].as_array().expect("rows");
+    let row = rows.iter().find(|row| row["what"] == "replication").expect("n2 is a replica");
+    row["effective"].as_str().expect("a word")
+}
+
+fn pids(lab: &RealLab) -> Vec<Value> {
+    let status = lab.lab(&["status", "--format", "json"]).exits(0).json();
+    ["n1", "n2"].map(|node| status["nodes"][node].clone()).to_vec()
+}
+
+/// What the replica's applier has met.
+fn applier_error(lab: &RealLab, statement: &str) -> String {
+    let rows = lab.sql("n2").expect("n2 answers").query(statement).expect("it may be asked");
+    rows.text(0, "Last_SQL_Error").expect("a column").into_owned()
+}
+
+#[test]
+fn mysql_is_sealed_while_it_runs_and_taken_back() {
+    let _alone = lab_slot();
+    let lab = RealLab::up(LabSpec::REPLICAS_OF_MYSQL);
+    let (before, running) = (lab.files(), pids(&lab));
+
+    lab.now("what is written on the source is read on the way to the replica");
+    let look = lab.look(true);
+    let link = replication(&look);
+    assert_eq!((&link["seen"], channel_word(&look)), (&"plain".into(), "plain"), "{link:#}");
+    assert!(link["canaries"].as_u64() > Some(0) && link["evidence"].is_object(), "{link:#}");
+
+    lab.now("enable, killed where the channel was changed and not yet seen to work");
+    let writers = RealWriters::start_on(&lab, &["n1"]);
+    let hash = lab.plan_hash("enable");
+    let killed = lab.run_with(&["enable", "--yes", &hash[..12]], &[("SEALION_CRASH_AT", "E3.n2:verifying")]);
+    assert_ne!(killed.code, Some(0), "{killed}");
+    lab.now("resume");
+    lab.run(&["resume"]).exits(0);
+
+    lab.now("nobody was restarted, and nothing failed");
+    assert_eq!(pids(&lab), running);
+    let look = lab.look(true);
+    assert_eq!(
+        (&replication(&look)["seen"], channel_word(&look)),
+        (&"sealed".into(), "verified"),
+        "{look:#}"
+    );
+    assert_eq!(replication(&look)["canaries"], 0);
+    assert!(
+        look["findings"].as_array().expect("findings").iter().all(|finding| finding["verdict"] != "fail"),
+        "{look:#}"
+    );
+    let outcome = writers.stop_and_audit();
+    assert!(outcome.acknowledged > 100, "{outcome:?}");
+    assert_eq!(outcome.failed, 0, "{outcome:?}");
+    assert_eq!(applier_error(&lab, "SHOW REPLICA STATUS"), "");
+
+    lab.now("undo");
+    lab.run(&["undo"]).exits(0);
+    assert!(lab.files() == before, "a file is not as it was");
+    assert_eq!(pids(&lab), running);
+    let mut session = lab.sql("n1").expect("n1 answers");
+    let rows = session.query("SELECT @@ssl_cert, @@require_secure_transport").expect("readable");
+    let row = rows.first().expect("a row");
+    assert_eq!((row.at(0).as_deref(), row.at(1).as_deref()), (Some("server-cert.pem"), Some("0")));
+    let look = lab.look(true);
+    assert_eq!((&replication(&look)["seen"], channel_word(&look)), (&"plain".into(), "plain"), "{look:#}");
+}
+
+#[test]
+fn mariadb_is_sealed_by_one_restart_and_a_cleartext_application_is_found_and_not_broken() {
+    let _alone = lab_slot();
+    let lab = RealLab::up(LabSpec::REPLICAS);
+    let before = lab.files();
+    let look = lab.look(true);
+    assert_eq!((&replication(&look)["seen"], channel_word(&look)), (&"plain".into(), "plain"), "{look:#}");
+
+    lab.now("nobody else's noun is taken");
+    let refused = lab.run(&["plan", "enable", "galera"]);
+    assert!(refused.code == Some(6) && refused.stderr.contains("no Galera cluster"), "{refused}");
+    let refused = lab.run(&["plan", "enable", "require-tls"]);
+    assert!(refused.code == Some(6) && refused.stderr.contains("does not offer TLS"), "{refused}");
+
+    lab.now("enable, beside an application that speaks cleartext");
+    let writers = RealWriters::start_on(&lab, &["n1"]);
+    let source = SocketAddr::new(lab.file().nodes[0].address, ::lab::layout::SQL_PORT);
+    let talkers = lab.call_at(source, Duration::from_millis(200));
+    let hash = lab.plan_hash("enable");
+    // A source under load always has work: it is stopped at the end of the time for that.
+    let words = ["enable", "--drain-s-max", "2", "--yes", &hash[..12]];
+    let stopped = lab.run(&words);
+    let names_it = stopped.stderr.contains("still use cleartext") && stopped.stderr.contains("127.0.0.1:");
+    assert!(stopped.code == Some(4) && names_it, "{stopped}");
+    let look = lab.look(true);
+    assert_eq!(
+        (&replication(&look)["seen"], channel_word(&look)),
+        (&"sealed".into(), "verified"),
+        "{look:#}"
+    );
+    let held = lab.run(&["status", "--look-ms", "0"]);
+    assert!(held.stdout.contains("step 7 of 10 comes next (E5.look"), "{held}");
+    talkers.stop();
+
+    lab.now("resume, when it has gone");
+    lab.run(&["resume"]).exits(0);
+    let look = lab.look(true);
+    assert_eq!(replication(&look)["seen"], "sealed", "{look:#}");
+    for node in look["nodes"].as_array().expect("nodes") {
+        assert_eq!(node["rows"][0]["effective"], "required", "{node:#}");
+    }
+    let outcome = writers.stop_and_audit();
+    assert!(outcome.acknowledged > 100, "{outcome:?}");
+    assert_eq!(applier_error(&lab, "SHOW ALL SLAVES STATUS"), "");
+
+    lab.now("undo");
+    lab.run(&["undo"]).exits(0);
+    assert!(lab.files() == before, "a file is not as it was");
+    let look = lab.look(true);
+    assert_eq!((&replication(&look)["seen"], channel_word(&look)), (&"plain".into(), "plain"), "{look:#}");
+}
