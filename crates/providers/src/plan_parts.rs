@@ -10,8 +10,8 @@ use crate::plan::{Builder, PlanError};
 use crate::steps::{AuthorityParams, ProveParams, RequireParams};
 use crate::world::World;
 
-/// What these steps need; nothing where they change nothing.
-pub fn rights(steps: &[Step]) -> Vec<String> {
+/// What these steps need, with the privileges of SQL that a topology's steps use; nothing where they change nothing.
+pub fn rights(steps: &[Step], sql: &str) -> Vec<String> {
     let does = |is: &dyn Fn(&Step) -> bool| steps.iter().any(|step| !step.no_op && is(step));
     if !does(&|step| !step.only_looks) {
         return vec![];
@@ -20,7 +20,7 @@ pub fn rights(steps: &[Step]) -> Vec<String> {
     let file = if does(&|step| !step.diff.is_empty()) { "the option file and " } else { "" };
     let service = if does(&|step| step.restarts_server) { "; stop and start the service" } else { "" };
     vec![
-        format!("SQL: SUPER (or BINLOG ADMIN, CONNECTION ADMIN and RELOAD), PROCESS{canary}"),
+        format!("SQL: {sql}, PROCESS{canary}"),
         format!("host: write to {file}the TLS directory of each node{service}"),
     ]
 }

@@ -378,7 +378,10 @@ pub(super) fn print_connect(up: &labs::Up) {
     let option =
         if *dir == labs::default_dir("lab") { String::new() } else { format!(" --dir {}", dir.display()) };
     println!("{} in {}; try", show::green("up"), dir.display());
-    println!("  sealion lab exec{option} -- mariadb");
+    // MySQL's bundle has no client.
+    if up.lab.file.servers.kind == ::lab::ServerKind::MariaDb {
+        println!("  sealion lab exec{option} -- mariadb");
+    }
     println!("  sealion lab exec{option} -- sealion status");
     println!("  sealion lab down{option}");
 }

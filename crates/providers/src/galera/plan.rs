@@ -58,7 +58,7 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
     if change.verb == Verb::Disable {
         impact.extend(cleartext_after(change));
     }
-    let rights = rights(&steps);
+    let rights = rights(&steps, "SUPER (or BINLOG ADMIN, CONNECTION ADMIN and RELOAD)");
     if rights.is_empty() {
         impact = vec!["already done; nothing to do".into()];
     }

@@ -70,19 +70,17 @@ impl Topology for Replication {
             (true, false) => "may use TLS",
             (false, false) => "are offered no TLS",
         };
-        let channels = match node.channels() {
-            Ok(channels) => channels
-                .iter()
-                .map(|channel| {
-                    format!(
-                        ", replicates from {channel} {}",
-                        if channel.tls.is_on { "by TLS" } else { "in cleartext" }
-                    )
-                })
-                .collect(),
-            Err(error) => format!(", its channels are not known ({})", error.first_line()),
-        };
-        format!("{}: clients {clients}{channels}", node.name())
+        let mut line = format!("{}: clients {clients}", node.name());
+        match node.channels() {
+            Ok(channels) => {
+                for channel in channels {
+                    let how = if channel.tls.is_on { "by TLS" } else { "in cleartext" };
+                    line += &format!(", replicates from {channel} {how}");
+                }
+            }
+            Err(error) => line += &format!(", its channels are not known ({})", error.first_line()),
+        }
+        line
     }
 
     fn key_user(

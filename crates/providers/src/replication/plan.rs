@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use model::{Change, LinkKind, NodeName, Noun, Step, Verb};
 use openssl::sha::sha256;
-use server::{Channel, ChannelTls, NodeSpec, TlsFiles};
+use server::{Channel, ChannelTls, Flavour, NodeSpec, TlsFiles};
 
 use super::preflight::is_source;
 use super::steps::live_files::in_use;
@@ -82,11 +82,21 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
     if change.verb == Verb::Disable {
         impact.extend(cleartext_after(change));
     }
-    let rights = rights(&steps);
+    let rights = rights(&steps, &privileges(&drafts));
     if rights.is_empty() {
         impact = vec!["already done; nothing to do".into()];
     }
     Ok(PlanContent { steps, state_hash, impact, rights })
+}
+
+/// Tried with accounts that have these and no others, on MySQL 9.7.4 and MariaDB 10.11.19.
+fn privileges(drafts: &[Draft]) -> String {
+    let of = |flavour| match flavour {
+        Flavour::MariaDb => "SUPER, REPLICATION SLAVE ADMIN, REPLICA MONITOR (MariaDB)",
+        _ => "CONNECTION_ADMIN, SYSTEM_VARIABLES_ADMIN, REPLICATION_SLAVE_ADMIN, REPLICATION CLIENT (MySQL)",
+    };
+    let all: BTreeSet<&str> = drafts.iter().map(|draft| of(draft.node.view.capabilities().flavour)).collect();
+    all.into_iter().collect::<Vec<_>>().join("; ")
 }
 
 fn impact(steps: &[Step], drafts: &[Draft]) -> Vec<String> {
