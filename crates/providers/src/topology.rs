@@ -62,7 +62,7 @@ pub trait Topology: Sync {
 
     /// The setting of the option files beside which the server's further options are written.
     fn anchor<'e>(&self, effective: &'e Effective) -> Option<&'e Setting> {
-        self.anchors().iter().find_map(|option| effective.effective(option))
+        self.anchors().iter().find_map(|option| effective.in_option_file(option))
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -10,14 +11,14 @@ use host::{HostError, ProcessFacts, ReadHost, ServiceState, WriteHost};
 use model::{Clock, SystemClock};
 use net::{Client, ConnectOptions, Endpoint, NetError, PemSet, SecretString, SslMode, TlsOptions};
 
-use crate::capability::Capabilities;
+use crate::capability::{Capabilities, Flavour};
 use crate::live_settings::{self, LiveSetting};
 use crate::logins::{self, Logins};
 use crate::machine::Machine;
 use crate::node::{
     Alive, CA_FILE, CERT_FILE, CleartextLogin, KEY_FILE, NodeError, NodeSpec, ReadNode, Sessions, WriteNode,
 };
-use crate::options::{self, Effective, Start};
+use crate::options::{self, Effective, Start, persisted};
 use crate::replication::{self, Channel, ChannelTls, TlsFiles};
 use crate::sessions;
 use crate::view::NodeView;
@@ -39,6 +40,8 @@ const SERVER_WORDS_MAX: usize = 8;
 const PROBE: Duration = Duration::from_millis(1500);
 /// The name of a node; a resolver that asks a second server has taken 5 s for the first (resolv.conf(5)).
 const RESOLVE: Duration = Duration::from_secs(6);
+/// Where MySQL's packages put it, where no file says otherwise.
+const DATADIR: &str = "/var/lib/mysql";
 const PID_FILE_BYTES_MAX: u64 = 64;
 /// Only the end of a log is read.
 const LOG_BYTES_MAX: u64 = 256 * 1024;
@@ -199,6 +202,21 @@ impl LiveNode {
 
     fn run(&mut self, sql: &str) -> Result<(), NodeError> {
         self.connect()?.execute(sql).map(|_| ()).map_err(|error| self.error(&error))
+    }
+
+    /// What SET PERSIST has written wins over every option file.
+    fn add_persisted(&self, effective: &mut Effective) -> Result<(), NodeError> {
+        if effective.effective("persisted_globals_load").is_some_and(|setting| !setting.is_on()) {
+            return Ok(());
+        }
+        let datadir = effective.effective("datadir").and_then(|setting| setting.value.as_deref());
+        let file = Path::new(datadir.unwrap_or(DATADIR)).join(persisted::FILE);
+        let bytes = self.machine_host().read(&file, persisted::BYTES_MAX);
+        if let Some(bytes) = bytes.map_err(|error| self.host_error(error))? {
+            let settings = persisted::settings(&bytes, &file).map_err(|why| self.host_error(why))?;
+            effective.settings.extend(settings);
+        }
+        Ok(())
     }
 
     fn run_all(&mut self, statements: &[String]) -> Result<(), NodeError> {
@@ -442,8 +460,12 @@ impl ReadNode for LiveNode {
             let _ = self.view();
         }
         let known = || Capabilities::of(VERSION_TESTED, "", false);
-        let groups = self.capabilities.clone().unwrap_or_else(known).option_groups();
-        self.resolve(&groups)
+        let capabilities = self.capabilities.clone().unwrap_or_else(known);
+        let mut effective = self.resolve(&capabilities.option_groups())?;
+        if capabilities.flavour == Flavour::MySql {
+            self.add_persisted(&mut effective)?;
+        }
+        Ok(effective)
     }
 
     fn effective_in(&mut self, groups: &[String]) -> Result<Effective, NodeError> {

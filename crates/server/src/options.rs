@@ -14,6 +14,7 @@ use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 mod names;
+pub mod persisted;
 
 use formats::optfile::{
     Item, OPTION_FILE_BYTES_MAX, OptionFile, OptionFileError, OptionItem, groups_equal, is_directive,
@@ -220,6 +221,12 @@ impl Effective {
     pub fn effective(&self, key: &str) -> Option<&Setting> {
         let key = setting_key(key);
         self.settings.iter().rev().find(|setting| setting.key == key)
+    }
+
+    /// The last one with this key that stands in an option file, whether or not it counts.
+    pub fn in_option_file(&self, key: &str) -> Option<&Setting> {
+        let key = setting_key(key);
+        self.settings.iter().rev().find(|setting| setting.key == key && setting.group != persisted::GROUP)
     }
 
     /// Every setting with this key in reading order; the last one counts.

@@ -1,6 +1,8 @@
 //! What must hold of a source and its replicas before they are changed. [`CHECKS`] is the register.
 
 use model::{NodeName, Noun, Verb};
+use server::options::Setting;
+use server::options::persisted::GROUP;
 use server::{Channel, NodeSpec, ThreadState, Trust};
 
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
@@ -168,12 +170,21 @@ fn of_channel(name: &NodeName, channel: &Channel, specs: &[NodeSpec], seen: &See
     problems
 }
 
+/// How a setting goes away.
+fn undo_line(setting: &Setting) -> String {
+    if setting.group == GROUP {
+        return format!("RESET PERSIST {} on that server, then plan again", setting.key);
+    }
+    "remove that line, then plan again".into()
+}
+
 /// Lines of the same purpose that are not ours are not overwritten, and would count over what is written.
 fn own_settings(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
     if seen.change.verb != Verb::Enable || !seen.change.has(Noun::Clients) {
         return problems;
     }
+    let topology = world.topology;
     for (name, _) in seen.up() {
         let Ok(node) = world.node(name) else { continue };
         let tls_dir = node.spec().tls_dir.clone();
@@ -184,7 +195,7 @@ fn own_settings(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
                 continue;
             }
         };
-        let mut refuse = |setting: &server::options::Setting, what: String, next: String| {
+        let mut refuse = |setting: &Setting, what: String, next: String| {
             let line = format!("{}:{}", setting.file.display(), setting.line);
             let value = setting.value.as_deref().unwrap_or("nothing");
             problems.push(problem(name, what, format!("{line} says {value}"), next));
@@ -194,15 +205,27 @@ fn own_settings(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
             if let Some(setting) = effective.effective(key)
                 && setting.value.as_deref() != Some(ours.as_str())
             {
-                let next = format!(
-                    "set tls_dir in the inventory so that it becomes {ours}, or remove that line first"
-                );
+                let next = if setting.group == GROUP {
+                    undo_line(setting)
+                } else {
+                    format!(
+                        "set tls_dir in the inventory so that it becomes {ours}, or remove that line first"
+                    )
+                };
                 refuse(setting, format!("{key} is set already, to another file"), next);
             }
         }
+        // In the file that is written to, the line itself is changed.
+        let written_to = topology.anchor(&effective).map(|setting| &setting.file);
+        if let Some(setting) = effective.effective("require_secure_transport")
+            && !setting.is_on()
+            && Some(&setting.file) != written_to
+        {
+            let what = "something else lets clients in without TLS, and would count after a restart";
+            refuse(setting, what.into(), undo_line(setting));
+        }
         if let Some(setting) = effective.effective("ssl").filter(|setting| !setting.is_on()) {
-            let next = "remove that line, then plan again".to_owned();
-            refuse(setting, "its option file switches TLS for clients off".into(), next);
+            refuse(setting, "its option file switches TLS for clients off".into(), undo_line(setting));
         }
     }
     problems

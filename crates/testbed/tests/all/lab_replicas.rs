@@ -46,6 +46,16 @@ fn mysql_is_sealed_while_it_runs_and_taken_back() {
     assert_eq!((&link["seen"], channel_word(&look)), (&"plain".into(), "plain"), "{link:#}");
     assert!(link["canaries"].as_u64() > Some(0) && link["evidence"].is_object(), "{link:#}");
 
+    lab.now("what SET PERSIST wrote wins over every option file");
+    let persist = |sql: &str| lab.sql("n1").expect("n1 answers").execute(sql).expect("it may");
+    persist("SET PERSIST require_secure_transport=OFF");
+    let refused = lab.run(&["plan", "enable"]);
+    assert!(
+        refused.code == Some(6) && refused.stderr.contains("RESET PERSIST require_secure_transport"),
+        "{refused}"
+    );
+    persist("RESET PERSIST require_secure_transport");
+
     lab.now("enable, killed where the channel was changed and not yet seen to work");
     let writers = RealWriters::start_on(&lab, &["n1"]);
     let hash = lab.plan_hash("enable");
