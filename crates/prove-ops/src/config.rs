@@ -479,16 +479,24 @@ fn django_driver(path: &Path, asked: &ConfigRequest<'_>) -> Option<&'static str>
     (is_whole && python.all(|file| of(&file) == MysqldbReplacement::None)).then_some("mysqlclient")
 }
 
-/// The files that Spring reads along with this one: those that were named too, and those that lie beside it or in `config/`.
+/// How many folders of `config/` are looked into: people have one for each place that they deploy to.
+const SPRING_FOLDERS_MAX: usize = 64;
+
+/// The files that Spring reads along with this one: those that were named too, and those that lie beside it, in `config/` or in
+/// a folder of that.
 fn spring_beside(path: &Path, asked: &ConfigRequest<'_>) -> Vec<(PathBuf, Vec<u8>)> {
     if !config::is_of_spring(&file_name(path)) {
         return vec![];
     }
     let folder = folder_of(path);
-    let mut folders = vec![folder.to_owned(), folder.join("config")];
-    if folder.file_name().is_some_and(|name| name == "config") {
-        folders.extend(folder.parent().map(Path::to_owned));
-    }
+    let mut folders = vec![folder.to_owned()];
+    let is_config = |folder: &Path| folder.file_name().is_some_and(|name| name == "config");
+    // `config/` and its folders come over what lies beside it: from anywhere in there it is where that is.
+    let start = folder.ancestors().take(2).find(|folder| is_config(folder)).and_then(Path::parent);
+    let start = start.unwrap_or(folder);
+    folders.extend([start.to_owned(), start.join("config")]);
+    let inner = std::fs::read_dir(start.join("config")).into_iter().flatten().flatten();
+    folders.extend(inner.map(|entry| entry.path()).filter(|path| path.is_dir()).take(SPRING_FOLDERS_MAX));
     let lying = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten();
     let mut all: Vec<PathBuf> = lying.flatten().map(|entry| entry.path()).collect();
     all.extend(asked.files.iter().cloned());

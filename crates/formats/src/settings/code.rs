@@ -491,6 +491,10 @@ impl Reader<'_> {
             Language::CLike => false,
         };
         match self.kind(0) {
+            // `'PDO::ATTR' => …` of PHP has a text for its key, and not what the constant is.
+            Some(Kind::Text(text)) if is_map && self.language == Language::Php && text.contains("::") => {
+                Key::Computed
+            }
             Some(Kind::Text(text)) if is_map => Key::Literal(text.to_string()),
             Some(Kind::Number(number)) if is_map => Key::Literal(number.clone()),
             Some(Kind::Name(name)) if is_map => {

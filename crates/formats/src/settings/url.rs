@@ -162,7 +162,13 @@ pub fn go_dsn(text: &str) -> Option<Parts> {
     }
     let query = back.split_once('?').map_or("", |(_, query)| query);
     let host = if network == "unix" { "" } else { without_port(place) };
-    Some(Parts { scheme: format!("go:{network}"), host: host.to_owned(), params: pairs(query, '&') })
+    // It undoes percent signs in some values, and in no key: `%74ls` is no `tls` to it.
+    let mut params = pairs(query, '&');
+    let written = query.split('&').filter(|part| !part.is_empty());
+    for ((key, _), part) in params.iter_mut().zip(written) {
+        part.split_once('=').map_or(part, |(key, _)| key).clone_into(key);
+    }
+    Some(Parts { scheme: format!("go:{network}"), host: host.to_owned(), params })
 }
 
 /// `mysql:host=…;port=…` of PDO, `dbi:mysql:database=…;mysql_ssl=1` and `DBI:MariaDB:…` of DBI.

@@ -125,9 +125,12 @@ pub fn changes(client: &'static Client, spelt: &Spelt, given: &[Setting]) -> usi
     to_set + to_remove
 }
 
-/// The driver's own word for a key: `-` and `_` are the same to option files and nobody confuses them elsewhere.
+/// The driver's own word for a key: `-` and `_` are the same to option files alone. sqlx, say, passes over `ssl_mode`.
 pub fn key(settings: &'static Settings, name: &str) -> Option<&'static Key> {
     settings.keys.iter().find(|key| key.name == name).or_else(|| {
+        if settings.carry != SettingsEncoding::Lines {
+            return None;
+        }
         let folded = |text: &str| text.replace('-', "_");
         settings.keys.iter().find(|key| folded(key.name) == folded(name))
     })

@@ -3,7 +3,7 @@
 //!
 //! Each is looked for as text, anywhere in the file: what is found in a remark costs an `unknown`, and nobody is assured falsely.
 
-use super::{ConnectionSettings, Driver, obstacle};
+use super::{ConnectionSettings, Driver, obstacle, shadows};
 
 /// One word, and why it is a reason.
 struct Doubt {
@@ -15,11 +15,40 @@ struct Doubt {
 
 const NODE: &[&str] = &["javascript"];
 const PHP: &[&str] = &["php"];
+const PYTHON: &[&str] = &["python"];
 
 /// What switches certificate verification off for a whole Node program, wherever it is set.
 pub const NODE_SWITCH: &str = "NODE_TLS_REJECT_UNAUTHORIZED";
 
-const DOUBTS: [Doubt; 13] = [
+const HANDED: &str = "all names of the file may be changed through it";
+const LOADER: &str = "what a module is may be changed";
+const PROTOTYPE: &str = "every object may be given options through it";
+const DEAD: &str = "what stands under it never runs";
+
+const DOUBTS: [Doubt; 36] = [
+    Doubt { forms: NODE, word: "connectionSettings", why: "the options may be changed later" },
+    Doubt { forms: NODE, word: "Object.prototype", why: PROTOTYPE },
+    Doubt { forms: NODE, word: "__proto__", why: PROTOTYPE },
+    Doubt { forms: NODE, word: "etPrototypeOf", why: PROTOTYPE },
+    Doubt { forms: NODE, word: "._load", why: LOADER },
+    Doubt { forms: NODE, word: "._extensions", why: LOADER },
+    Doubt { forms: NODE, word: "._resolveFilename", why: LOADER },
+    Doubt { forms: NODE, word: "._compile", why: LOADER },
+    Doubt { forms: NODE, word: "require.cache", why: LOADER },
+    Doubt { forms: NODE, word: "if (false)", why: DEAD },
+    Doubt { forms: PHP, word: "if (false)", why: DEAD },
+    Doubt { forms: PHP, word: "$$", why: "variables may be changed by their names" },
+    Doubt { forms: PHP, word: "class_alias", why: "a class may have the name of another" },
+    Doubt { forms: PYTHON, word: "if False", why: DEAD },
+    Doubt { forms: PYTHON, word: "if 0:", why: DEAD },
+    Doubt { forms: PYTHON, word: "sys.modules", why: LOADER },
+    Doubt { forms: PYTHON, word: "inspect.", why: HANDED },
+    Doubt { forms: PYTHON, word: "_getframe", why: HANDED },
+    Doubt { forms: PYTHON, word: "setattr(", why: "a function of a module may be another one" },
+    Doubt { forms: PYTHON, word: "globals", why: HANDED },
+    Doubt { forms: PYTHON, word: "__dict__", why: HANDED },
+    Doubt { forms: PYTHON, word: "__builtins__", why: HANDED },
+    Doubt { forms: PYTHON, word: "import builtins", why: HANDED },
     Doubt {
         forms: NODE,
         word: NODE_SWITCH,
@@ -43,7 +72,7 @@ const DOUBTS: [Doubt; 13] = [
 const CODE: [&str; 6] = ["javascript", "json", "python", "php", "ruby", "source"];
 
 /// The line of the byte.
-fn line_of(text: &str, at: usize) -> usize {
+pub(super) fn line_of(text: &str, at: usize) -> usize {
     text.get(..at).map_or(1, |before| before.matches('\n').count() + 1)
 }
 
@@ -57,12 +86,19 @@ pub fn of_file(form: &str, text: &str) -> Option<(usize, String)> {
         .filter(|doubt| doubt.forms.is_empty() || doubt.forms.contains(&form))
         .filter_map(|doubt| Some((text.find(doubt.word)?, doubt.why.to_owned())));
     let of_form = match form {
-        "javascript" => [put_in_place(text), hoisted(text), two_dialects(text), set_later(text)]
-            .into_iter()
-            .flatten()
-            .min(),
-        "php" => spread_of_numbers(text),
-        "python" => nothing_in_place_of_a_url(text),
+        "javascript" => [
+            put_in_place(text),
+            hoisted(text),
+            two_dialects(text),
+            set_later(text),
+            shadows::of_a_module(text),
+        ]
+        .into_iter()
+        .flatten()
+        .min(),
+        "php" => [spread_of_numbers(text), shadows::of_php(text)].into_iter().flatten().min(),
+        "python" => [nothing_in_place_of_a_url(text), names_handed_on(text)].into_iter().flatten().min(),
+        "source" => [shadows::of_java(text), shadows::of_go(text)].into_iter().flatten().min(),
         _ => None,
     };
     found.chain(of_form).min().map(|(at, why)| (line_of(text, at), why))
@@ -84,7 +120,7 @@ fn is_word(byte: Option<u8>) -> bool {
 }
 
 /// Where a whole word stands.
-fn words<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = usize> + 't {
+pub(super) fn words<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = usize> + 't {
     text.match_indices(word).map(|(at, _)| at).filter(move |&at| {
         let bytes = text.as_bytes();
         let before = at.checked_sub(1).and_then(|at| bytes.get(at)).copied();
@@ -94,7 +130,7 @@ fn words<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = usize> + 't {
 
 /// `mysql.createPool = …`
 fn put_in_place(text: &str) -> Option<(usize, String)> {
-    let places = [".createPool", ".createConnection", ".createPoolCluster", ".connect"];
+    let places = [".createPool", ".createConnection", ".createPoolCluster", ".connect", ".getConnection"];
     places.iter().find_map(|place| {
         text.match_indices(place).find_map(|(at, _)| {
             let rest = text.get(at + place.len()..)?.trim_start();
@@ -173,6 +209,26 @@ fn nothing_in_place_of_a_url(text: &str) -> Option<(usize, String)> {
     words(text, "None").next().map(|at| (at, "a None in the arguments counts over the URL".to_owned()))
 }
 
+/// `helper.settings(locals())`, `helper.settings(__name__)`: somebody else may change every name of the file.
+fn names_handed_on(text: &str) -> Option<(usize, String)> {
+    // What takes the name of a module for a name, and nothing else.
+    const TAKERS: [&str; 7] =
+        ["getLogger", "get_logger", "Flask", "Blueprint", "Celery", "getChild", "files"];
+    let all = ["locals", "vars"].iter().flat_map(|word| words(text, word)).filter(|at| {
+        let rest = text.get(*at..).unwrap_or_default();
+        rest.trim_start_matches(|c: char| c.is_ascii_alphabetic()).trim_start().starts_with('(')
+    });
+    let modules = words(text, "__name__").filter(|at| {
+        let before = text.get(..*at).unwrap_or_default().trim_end();
+        let rest = text.get(at + "__name__".len()..).unwrap_or_default().trim_start();
+        let is_compared = rest.starts_with("==") || before.ends_with("==");
+        let is_taken =
+            TAKERS.iter().any(|taker| before.strip_suffix('(').is_some_and(|call| call.ends_with(taker)));
+        !is_compared && !is_taken && !before.ends_with('.')
+    });
+    all.chain(modules).min().map(|at| (at, HANDED.to_owned()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -202,6 +258,23 @@ mod tests {
         check("php", "$GLOBALS['o'] = [];");
         check("php", "${'o'} = [];");
         check("php", "class PDO extends \\PDO {}");
+        check("php", "$n = 'o'; $$n = [];");
+        check("php", "<?php\nnamespace A;\n$p = new PDO($d);");
+        check("php", "<?php\nuse A\\PDO;\n$p = new PDO($d);");
+        check("php", "<?php\nuse A\\P as PDO;\n$p = new PDO($d);");
+        check("php", "<?php\nnamespace A;\nmysqli_ssl_set($l, null, null, '/ca', null, null);");
+        check("javascript", "Object.prototype.verifyIdentity = false;");
+        check("javascript", "Object.assign(require('tls'), o);");
+        check("javascript", "const t = require('tls'); Object.assign(t, o);");
+        check("javascript", "M._load = (n) => shim;");
+        check("python", "import h\nh.settings(locals(), logging=False)\n");
+        check("python", "import h\nh.configure(__name__)\n");
+        check("python", "setattr(ssl, 'create_default_context', f)\n");
+        check("python", "if False:\n    connect()\n");
+        check("source", "class DriverManager {}\nDriverManager.getConnection(\"u\");");
+        check("source", "import a.b.DriverManager;\nDriverManager.getConnection(\"u\");");
+        check("source", "import (\n\td \"database/sql\"\n)\nvar sql o\nfunc f() { sql.Open(\"mysql\", x) }");
+        check("source", "import \"database/sql\"\nfunc init() { sql.Register(\"m\", t{}) }");
     }
 
     #[test]
@@ -219,5 +292,10 @@ mod tests {
         check("php", "$pdo = new PDO($dsn, $u, $p, [PDO::MYSQL_ATTR_SSL_CA => '/ca.pem']);");
         check("python", "conn = pymysql.connect(ssl={'ca': '/ca.pem'}, database=None)");
         check("properties", "a=\\u0073sl");
+        check("php", "<?php\nnamespace App;\nuse PDO;\n$p = new PDO($d, $u, $p);");
+        check("php", "<?php\nnamespace App;\n$p = new \\PDO($d, $u, $p);\n$f = function () use ($pdo) {};");
+        check("python", "log = logging.getLogger(__name__)\nif __name__ == '__main__':\n    main()\n");
+        check("source", "import java.sql.DriverManager;\nDriverManager.getConnection(\"u\");");
+        check("source", "import (\n\t\"database/sql\"\n)\nfunc f() { sql.Open(\"mysql\", x) }");
     }
 }

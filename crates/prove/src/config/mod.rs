@@ -12,7 +12,9 @@ pub mod choose;
 mod doubts;
 pub mod forms;
 mod harmless;
+mod lexical;
 mod nodes;
+mod shadows;
 pub mod style;
 mod urls;
 
@@ -174,6 +176,7 @@ pub fn settle(found: &mut ConnectionSettings) {
         Driver::Family(name) => family(name),
         Driver::Unknown { .. } => vec![],
     };
+    settle_host(found);
     let is_known = |key: &str| {
         clients.iter().filter_map(|client| client.settings).any(|settings| {
             choose::key(settings, key).is_some()
@@ -213,6 +216,41 @@ pub fn settle(found: &mut ConnectionSettings) {
     }
 }
 
+/// A host among the options counts over the one beside them: whether it is a socket is decided by that one.
+fn settle_host(found: &mut ConnectionSettings) {
+    let family = match found.driver {
+        Driver::Family(family) => family,
+        // One of them is a C library.
+        Driver::Unknown { .. } if found.driver.is_of_django() => "mysqlclient",
+        Driver::Unknown { .. } => return,
+    };
+    let is_of_c = LOCALHOST_IS_A_SOCKET.contains(&family);
+    let is_host = |setting: &&Setting| matches!(setting.key.as_str(), "host" | "hostname");
+    if is_of_c
+        && found.style != Style::Perl
+        && let Some(setting) = found.settings.iter().rev().find(is_host)
+    {
+        found.host = match &setting.given {
+            SettingValue::Text(host) => host.replace(formats::settings::HOLE, "…"),
+            _ => "…".to_owned(),
+        };
+    }
+    let hosts: Vec<&Setting> = found.settings.iter().filter(is_host).collect();
+    if hosts.len() > 1
+        && hosts.windows(2).any(|pair| matches!(pair, [one, other] if one.given != other.given))
+    {
+        let why = "two hosts are said, and which of them counts was not measured";
+        let line = hosts.last().map_or(found.line, |setting| setting.line);
+        found.settings.push(obstacle(line, why));
+    }
+    // mysqlnd takes it in any case, and PDO in front of it does not.
+    let is_of_php = matches!(family, "php-pdo" | "php-mysqli");
+    if is_of_php && found.host.eq_ignore_ascii_case("localhost") && found.host != "localhost" {
+        let why = "localhost in capitals is a socket to one part of PHP, and a host to another";
+        found.settings.push(obstacle(found.line, why));
+    }
+}
+
 /// A key as people write them, and none that somebody has put a secret in.
 fn is_word(key: &str) -> bool {
     key.len() <= 48 && key.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
@@ -239,7 +277,8 @@ impl ConnectionSettings {
         if !LOCALHOST_IS_A_SOCKET.contains(&family) {
             return has_socket;
         }
-        (name.eq_ignore_ascii_case("localhost") && (socket.is_empty() || socket.starts_with('/')))
+        // The C libraries compare every letter: `Localhost` is a host to them.
+        (name == "localhost" && (socket.is_empty() || socket.starts_with('/')))
             || (has_socket && self.host.is_empty())
     }
 }
@@ -316,7 +355,10 @@ pub fn read(name: &str, bytes: &[u8]) -> Result<(&'static Form, Read), SettingsE
     let mut read = (form.read)(bytes)?;
     // Not UTF-8 is no reason: these words are ASCII.
     let text = String::from_utf8_lossy(bytes);
-    read.doubt = read.doubt.or_else(|| doubts::of_file(form.id, &text));
+    read.doubt = read
+        .doubt
+        .or_else(|| lexical::doubt(form.id, &text).map(|(at, why)| (doubts::line_of(&text, at), why)))
+        .or_else(|| doubts::of_file(form.id, &text));
     for found in &mut read.found {
         doubts::of_connection(form.id, &text, found);
         if let Some((line, why)) = &read.doubt {

@@ -239,6 +239,14 @@ pub(super) fn followed(source: &Source, node: &Node) -> Result<Node, Why> {
     Err(Why { line: node.line, text: "names lead in a circle".into() })
 }
 
+/// Entries without those that a later one of the same key takes the place of, whatever stands in them.
+pub(super) fn last_of_each(entries: &[Entry]) -> impl Iterator<Item = &Entry> {
+    let is_last = |at: usize, entry: &Entry| {
+        entry.key == "..." || entries.iter().skip(at + 1).all(|later| later.key != entry.key)
+    };
+    entries.iter().enumerate().filter(move |(at, entry)| is_last(*at, entry)).map(|(_, entry)| entry)
+}
+
 /// The last entry of this key as text, where it is one.
 pub(super) fn text_of(node: &Node, key: &str) -> String {
     node.get(key).and_then(Node::text).unwrap_or_default().replace(HOLE, "…")

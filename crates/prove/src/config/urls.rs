@@ -349,7 +349,17 @@ fn by_dsn(text: &str, line: usize, what: &str) -> Option<ConnectionSettings> {
     let style = if is_pdo { Style::Php } else { Style::Perl };
     // What stands behind `mysql:` is no option of PDO's: those are in its fourth argument.
     let mut settings = settings(&parts, line);
+    let hosts: Vec<&String> = parts
+        .params
+        .iter()
+        .filter(|(key, _)| matches!(key.to_ascii_lowercase().as_str(), "host" | "hostname"))
+        .map(|(_, host)| host)
+        .collect();
+    let has_two_hosts = hosts.windows(2).any(|pair| pair.first() != pair.last());
     settings.retain(|setting| !is_pdo || is_socket_key(&setting.key));
+    if has_two_hosts {
+        settings.push(obstacle(line, "it names two hosts, and drivers do not agree which of them counts"));
+    }
     if !is_pdo {
         let rest = text.splitn(3, ':').nth(2).unwrap_or_default();
         if rest.split(';').any(|part| {

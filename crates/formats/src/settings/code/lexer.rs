@@ -95,6 +95,11 @@ impl Lexer<'_> {
                 self.skip(first.len_utf8());
                 continue;
             }
+            // PHP's @ says that nobody wants to hear of an error.
+            if first == '@' && self.language == Language::Php {
+                self.skip(1);
+                continue;
+            }
             if self.comment(starts_line) || self.page_between_tags() {
                 continue;
             }
@@ -123,6 +128,12 @@ impl Lexer<'_> {
 
     /// What follows is no program.
     fn is_at_data(&self, starts_line: bool) -> bool {
+        const HALT: &str = "__halt_compiler";
+        if self.language == Language::Php
+            && self.rest.get(..HALT.len()).is_some_and(|word| word.eq_ignore_ascii_case(HALT))
+        {
+            return true;
+        }
         starts_line
             && matches!(self.language, Language::Perl | Language::Ruby)
             && ["__END__", "__DATA__"].iter().any(|word| self.rest.starts_with(word))
@@ -209,6 +220,11 @@ impl Lexer<'_> {
         if (has_hash && self.rest.starts_with('#')) || (has_slashes && self.rest.starts_with("//")) {
             // Looked for only where it counts: at each word of a line without an end it would be looked for again and again.
             let line_end = self.rest.find('\n').unwrap_or(self.rest.len());
+            if self.language == Language::Php
+                && self.rest.get(..line_end).is_some_and(|comment| comment.contains("?>"))
+            {
+                self.breaks("the code ends with ?> in a comment");
+            }
             self.skip(line_end);
             return true;
         }
@@ -269,6 +285,9 @@ impl Lexer<'_> {
         if first.is_alphabetic() || matches!(first, '_' | '$' | '@' | '%' | '\\') {
             return self.name(first);
         }
+        if first == '/' && self.is_regex_or_division() {
+            self.breaks("whether a regular expression begins here is not known");
+        }
         if first == '/'
             && !self.previous_is_value
             && matches!(self.language, Language::JavaScript | Language::Ruby | Language::Perl)
@@ -291,6 +310,29 @@ impl Lexer<'_> {
         }
         self.skip(first.len_utf8());
         Kind::Sign(STRANGE)
+    }
+
+    /// Behind `if (…)`, a block, `yield` or `i++` a slash may be either; it matters where quotes or brackets stand up to the next one.
+    fn is_regex_or_division(&self) -> bool {
+        if self.language != Language::JavaScript {
+            return false;
+        }
+        let mut last = self.tokens.iter().rev().map(|token| &token.kind);
+        let is_open = match last.next() {
+            Some(Kind::Sign(")" | "}")) => true,
+            Some(Kind::Sign(sign @ ("+" | "-"))) => {
+                matches!(last.next(), Some(Kind::Sign(before)) if before == sign)
+            }
+            Some(Kind::Name(name)) => matches!(
+                name.as_str(),
+                "yield" | "await" | "throw" | "new" | "delete" | "void" | "instanceof" | "do" | "async"
+            ),
+            _ => false,
+        };
+        is_open
+            && self.rest.get(..regex_end(self.rest)).is_some_and(|candidate| {
+                candidate.len() > 1 && candidate.contains(['"', '\'', '`', '(', ')', '[', ']', '{', '}', '*'])
+            })
     }
 
     fn rune(&mut self) {

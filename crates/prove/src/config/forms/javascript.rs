@@ -6,7 +6,9 @@ use formats::settings::code::{self, Import, Language, Source};
 use formats::settings::{Entry, Node, Value};
 
 use super::{Form, ends, loose};
-use crate::config::nodes::{Meaning, ResolvedNode, args, followed, meant, name, options, text_of, words};
+use crate::config::nodes::{
+    Meaning, ResolvedNode, args, followed, last_of_each, meant, name, options, text_of, words,
+};
 use crate::config::{
     ConnectionSettings, Driver, Read, Setting, SettingValue, SettingsError, Style, Unread, obstacle, urls,
 };
@@ -395,7 +397,7 @@ impl File<'_> {
             settings.push(obstacle(node.line, "its options are code"));
             return;
         };
-        for entry in entries {
+        for entry in last_of_each(entries) {
             match entry.key.as_str() {
                 "dialectOptions" => {
                     let mut inner = Vec::new();
@@ -492,7 +494,7 @@ impl File<'_> {
             "compileSqlOnError",
         ];
         let mut has_connection = false;
-        for entry in entries {
+        for entry in last_of_each(entries) {
             match entry.key.as_str() {
                 "connection" => {
                     has_connection = true;

@@ -8,7 +8,7 @@ use crate::client::Client;
 use crate::clients::CLIENTS;
 use crate::config::{
     ConnectionSettings, Driver, Read, Setting, SettingValue, SettingsError, Style, is_about_tls,
-    is_socket_key,
+    is_socket_key, obstacle,
 };
 
 pub(super) const OPTION_FILE: Form = Form {
@@ -45,7 +45,7 @@ pub fn found(client: &'static Client, lines: &[Line]) -> Option<ConnectionSettin
         what: format!("[{}]", settings.groups.join("] [")),
         driver: Driver::Family(settings.family),
         host: host.unwrap_or_default(),
-        settings: settings_of(lines),
+        settings: settings_of(client, lines),
         style: Style::OptionFile,
         front: None,
     };
@@ -54,11 +54,30 @@ pub fn found(client: &'static Client, lines: &[Line]) -> Option<ConnectionSettin
 }
 
 /// A socket counts where the file says that it is used: another host on the command line goes past it.
-fn settings_of(lines: &[Line]) -> Vec<Setting> {
+///
+/// # Source
+/// `client.c` of Connector/C and of libmysqlclient: a socket only without a host or with `localhost`, whatever the protocol; with
+/// `localhost` and no protocol it is one unless a port on the command line says otherwise.
+fn settings_of(client: &'static Client, lines: &[Line]) -> Vec<Setting> {
+    let host = lines.iter().rev().find(|line| line.key == "host");
+    let host_name = host.and_then(|line| line.value.as_deref()).unwrap_or_default();
+    let is_elsewhere = !host_name.is_empty() && host_name != "localhost";
+    let is_mariadb = client.settings.is_some_and(|settings| settings.family.starts_with("mariadb"));
     let protocol =
         lines.iter().rev().find(|line| line.key == "protocol").and_then(|line| line.value.as_deref());
     let is_socket = protocol.is_some_and(|word| word.eq_ignore_ascii_case("socket"));
     let mut all: Vec<Setting> = lines.iter().filter_map(setting).collect();
+    let place = |line: &Line, why: &str| Setting { file: line.file.clone(), ..obstacle(line.line, why) };
+    if let Some(host) = host.filter(|_| is_socket && is_elsewhere && !is_mariadb) {
+        all.push(place(host, "a socket is asked for, and another host than localhost"));
+    }
+    if let Some(host) = host.filter(|_| protocol.is_none() && host_name == "localhost") {
+        all.push(place(
+            host,
+            "localhost is a Unix socket, unless a port or a protocol is asked for elsewhere",
+        ));
+    }
+    let is_socket = is_socket && !is_elsewhere;
     all.retain(|setting| is_socket || !is_socket_key(&setting.key));
     if is_socket && !all.iter().any(|setting| is_socket_key(&setting.key)) {
         let line = lines.iter().rev().find(|line| line.key == "protocol").map_or(1, |line| line.line);

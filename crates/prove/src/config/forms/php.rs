@@ -6,7 +6,9 @@ use formats::settings::code::{self, Language, Source, Use};
 use formats::settings::{Entry, Node, Value};
 
 use super::{Form, ends, loose};
-use crate::config::nodes::{Meaning, ResolvedNode, args, flatten, followed, meant, name, options, words};
+use crate::config::nodes::{
+    Meaning, ResolvedNode, args, flatten, followed, last_of_each, meant, name, options, words,
+};
 use crate::config::{
     ConnectionSettings, Driver, Read, Setting, SettingValue, SettingsError, Style, Unread, obstacle, urls,
 };
@@ -160,7 +162,7 @@ fn of_link(object: &str, index: usize, meaning: &Php<'_>, settings: &mut Vec<Set
     if object.is_empty() {
         return settings.push(obstacle(1, "the link that connects has no name"));
     }
-    let mut is_made = false;
+    let (mut is_made, mut has_set_ssl) = (false, false);
     for one in meaning.source.uses(object, index) {
         let line = one.line;
         let mut unclear =
@@ -175,6 +177,8 @@ fn of_link(object: &str, index: usize, meaning: &Php<'_>, settings: &mut Vec<Set
                 is_made = true;
             }
             ("->real_connect", _) => {}
+            // What the second of two does with what the first has set was not measured.
+            ("->ssl_set", Use::Call(_)) if std::mem::replace(&mut has_set_ssl, true) => unclear(),
             ("->ssl_set" | "->options", Use::Call(call))
                 if is_made && one.is_statement && words(call).is_empty() =>
             {
@@ -184,7 +188,9 @@ fn of_link(object: &str, index: usize, meaning: &Php<'_>, settings: &mut Vec<Set
             ("", Use::Other(_)) => match meaning.source.call_around(object, line) {
                 // The functions of the old kind: the link is their first argument.
                 Some(call) if is_made && matches!(name(call), "mysqli_ssl_set" | "mysqli_options") => {
-                    if meaning.source.is_in_block_of(call, index) && words(call).is_empty() {
+                    let is_again =
+                        name(call) == "mysqli_ssl_set" && std::mem::replace(&mut has_set_ssl, true);
+                    if meaning.source.is_in_block_of(call, index) && words(call).is_empty() && !is_again {
                         set(
                             args(call).get(1..).unwrap_or_default(),
                             name(call) == "mysqli_ssl_set",
@@ -360,7 +366,7 @@ fn of_laravel(what: &str, node: &Node, entries: &[Entry], source: &Source) -> Co
         "sticky",
     ];
     let mut settings = Vec::new();
-    for entry in entries {
+    for entry in last_of_each(entries) {
         match entry.key.as_str() {
             "options" => options(&entry.node, &Php { source }, &mut settings),
             "unix_socket" => {
@@ -388,7 +394,12 @@ fn of_laravel(what: &str, node: &Node, entries: &[Entry], source: &Source) -> Co
             _ => settings.push(obstacle(entry.line, "this key may touch TLS")),
         }
     }
-    let host = node.get("host").and_then(Node::text).unwrap_or_default().to_owned();
+    // Laravel's DSN has the socket or the host, never both.
+    let has_socket = settings.iter().any(|setting| {
+        setting.key == "unix_socket" && matches!(&setting.given, SettingValue::Text(path) if !path.is_empty())
+    });
+    let host = if has_socket { "" } else { node.get("host").and_then(Node::text).unwrap_or_default() };
+    let host = host.to_owned();
     ConnectionSettings {
         line: node.line,
         what: what.to_owned(),

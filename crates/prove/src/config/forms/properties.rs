@@ -264,7 +264,10 @@ fn beside(url: &Pair, front: &str, pairs: &[Pair], found: &mut ConnectionSetting
         let Some((first, inner)) = own.split_first() else { continue };
         let word = folded(first);
         if HANDED_ON.contains(&word.as_str()) {
-            if inner.is_empty() {
+            if !reaches_the_driver(&folded_front, rest.first().copied().unwrap_or_default(), &word, pairs) {
+                let why = format!("whether the pool in use hands {} on is not known", shown(&pair.key));
+                found.settings.push(obstacle(pair.line, &why));
+            } else if inner.is_empty() {
                 for part in pair.value.split([';', ',']).map(str::trim).filter(|part| !part.is_empty()) {
                     match part.split_once('=') {
                         Some((key, value)) => add(found, key.trim(), value.trim(), pair.line),
@@ -300,6 +303,21 @@ fn beside(url: &Pair, front: &str, pairs: &[Pair], found: &mut ConnectionSetting
                 ));
             }
         }
+    }
+}
+
+/// Whether properties under this word are handed on: by the pool that is in use, and at the level where it looks for them. Spring
+/// takes Hikari unless `type` names another pool.
+fn reaches_the_driver(front: &str, pool: &str, word: &str, pairs: &[Pair]) -> bool {
+    if front.starts_with("spring.datasource.") {
+        let has_type = pairs.iter().any(|pair| folded(&pair.key) == format!("{front}type"));
+        return folded(pool) == "hikari" && word == "datasourceproperties" && !has_type;
+    }
+    // Quarkus and Micronaut.
+    match word {
+        "additionaljdbcproperties" => front.contains("quarkus.datasource.") && folded(pool) == "jdbc",
+        "datasourceproperties" => front.starts_with("datasources."),
+        _ => false,
     }
 }
 
