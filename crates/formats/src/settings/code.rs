@@ -13,7 +13,7 @@ use lexer::{Kind, Token};
 
 use super::{DEPTH_MAX, Entry, HOLE, NODES_MAX, Node, SettingsError, Value, text};
 
-pub use names::{Import, Occurrence, Use};
+pub use names::{Import, Occurrence, Touch, Use};
 
 /// Whose source it is: comments, quotes and what is filled into texts differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

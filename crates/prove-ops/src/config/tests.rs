@@ -440,6 +440,7 @@ fn all_files_of_spring_are_read_as_one() {
         "application.properties",
         "bootstrap.properties",
         "config/application.properties",
+        "config/prod/application.properties",
     ] {
         // Whether it is named too or not.
         assert!(is_unknown(&[("application.yml", SAFE), (other, WEAK)], &["application.yml"]), "{other}");

@@ -10,6 +10,7 @@
 mod beside;
 pub mod choose;
 mod doubts;
+mod effects;
 pub mod forms;
 mod harmless;
 mod lexical;
@@ -236,7 +237,9 @@ fn settle_host(found: &mut ConnectionSettings) {
         };
     }
     let hosts: Vec<&Setting> = found.settings.iter().filter(is_host).collect();
-    if hosts.len() > 1
+    // Of an option file the last counts, and of its groups the later one.
+    if found.style != Style::OptionFile
+        && hosts.len() > 1
         && hosts.windows(2).any(|pair| matches!(pair, [one, other] if one.given != other.given))
     {
         let why = "two hosts are said, and which of them counts was not measured";

@@ -352,7 +352,10 @@ fn by_dsn(text: &str, line: usize, what: &str) -> Option<ConnectionSettings> {
     let hosts: Vec<&String> = parts
         .params
         .iter()
-        .filter(|(key, _)| matches!(key.to_ascii_lowercase().as_str(), "host" | "hostname"))
+        // PDO takes a word in its own case alone.
+        .filter(|(key, _)| {
+            key == "host" || (!is_pdo && matches!(key.to_ascii_lowercase().as_str(), "host" | "hostname"))
+        })
         .map(|(_, host)| host)
         .collect();
     let has_two_hosts = hosts.windows(2).any(|pair| pair.first() != pair.last());

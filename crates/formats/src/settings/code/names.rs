@@ -5,8 +5,12 @@
 //! may. Whatever is not on a list of such harmless places is none ([`Source::resolve`]). What an object goes through on its way
 //! (a context of TLS, a `mysqli` link) is told in order ([`Source::uses`]), for a caller who knows its methods.
 
+mod effects;
+
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+
+pub use effects::Touch;
 
 use super::lexer::{Kind, Token};
 use super::{Language, Source, Why};

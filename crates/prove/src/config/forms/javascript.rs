@@ -6,6 +6,7 @@ use formats::settings::code::{self, Import, Language, Source};
 use formats::settings::{Entry, Node, Value};
 
 use super::{Form, ends, loose};
+use crate::config::effects;
 use crate::config::nodes::{
     Meaning, ResolvedNode, args, followed, last_of_each, meant, name, options, text_of, words,
 };
@@ -51,8 +52,19 @@ struct File<'a> {
 fn read(bytes: &[u8], style: Style) -> Result<Read, SettingsError> {
     let source = code::read(bytes, Language::JavaScript)?;
     let file = File { imports: source.imports(), source: &source, style };
-    let mut read =
-        Read { doubt: source.doubt.as_ref().map(|why| (why.line, why.text.clone())), ..Read::default() };
+    let is_made = |call: &Node| {
+        let last = name(call).rsplit('.').next().unwrap_or_default();
+        matches!(
+            last,
+            "createConnection" | "createPool" | "createPoolCluster" | "Sequelize" | "knex" | "Knex"
+        )
+    };
+    let doubt = source
+        .doubt
+        .as_ref()
+        .map(|why| (why.line, why.text.clone()))
+        .or_else(|| effects::of_javascript(&source, &file.imports, &effects::objects(&source, &is_made)));
+    let mut read = Read { doubt, ..Read::default() };
     // Lines whose texts are part of something that is read.
     let mut told: HashSet<usize> = HashSet::new();
     for call in &source.calls {

@@ -7,6 +7,7 @@ use formats::settings::code::{self, Import, Language, Source, Use};
 use formats::settings::{Entry, Node, Value};
 
 use super::{Form, ends, loose};
+use crate::config::effects;
 use crate::config::nodes::{
     Meaning, ResolvedNode, args, entries, flatten, followed, layer, meant, name, options, text_of, words,
 };
@@ -49,13 +50,20 @@ struct File<'a> {
 fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
     let source = code::read(bytes, Language::Python)?;
     let file = File { imports: source.imports(), source: &source, fronts: RefCell::default() };
-    let mut read =
-        Read { doubt: source.doubt.as_ref().map(|why| (why.line, why.text.clone())), ..Read::default() };
+    let is_made = |call: &Node| file.connects(name(call));
+    let doubt = source
+        .doubt
+        .as_ref()
+        .map(|why| (why.line, why.text.clone()))
+        .or_else(|| effects::of_python(&source, &file.imports, &effects::objects(&source, &is_made)));
+    let mut read = Read { doubt, ..Read::default() };
     let mut told = HashSet::new();
+    let stars = source.star_imports();
     for (index, call) in source.calls.iter().enumerate() {
         if read.found.len() > crate::config::CONNECTIONS_MAX {
             break;
         }
+        let before = read.found.len();
         let full = file.full_name(name(call));
         if let Some((_, family, places)) = CALLS.iter().find(|(known, ..)| Some(*known) == full.as_deref()) {
             let meaning =
@@ -86,6 +94,17 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
             let meaning =
                 Python { source: &source, call: Some(index), file: &file, in_context: false.into() };
             of_engine(call, &meaning, &mut read, &mut told);
+            if !full.as_deref().is_some_and(is_of_sqlalchemy) {
+                let why = format!("whether {} is SQLAlchemy's is not in this file", name(call));
+                read.found.iter_mut().skip(before).for_each(|found| {
+                    found.settings.push(obstacle(call.line, &why));
+                });
+            }
+        }
+        if let Some((_, line)) = stars.iter().find(|(module, _)| !effects::is_known_to_python(module)) {
+            for found in read.found.iter_mut().skip(before) {
+                found.settings.push(obstacle(*line, "all names of another file are taken there"));
+            }
         }
     }
     django(&file, bytes, &mut read);
@@ -115,6 +134,11 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
         }
     }
     Ok(read)
+}
+
+/// Whether a function is SQLAlchemy's, or of what hands its words on as they are.
+fn is_of_sqlalchemy(full: &str) -> bool {
+    ["sqlalchemy.", "sqlmodel."].iter().any(|front| full.starts_with(front))
 }
 
 /// What the name of a class decides: of mysql-connector-python it says which of its two builds connects.
@@ -166,6 +190,13 @@ impl File<'_> {
             front
         }?;
         Some(if rest.is_empty() { front } else { format!("{front}.{rest}") })
+    }
+
+    /// Whether what this function returns connects, or is an engine.
+    fn connects(&self, called: &str) -> bool {
+        let last = called.rsplit('.').next().unwrap_or_default();
+        matches!(last, "create_engine" | "create_async_engine")
+            || self.full_name(called).is_some_and(|full| CALLS.iter().any(|(known, ..)| *known == full))
     }
 
     /// Its first word may stand for a driver, among others.
@@ -595,6 +626,12 @@ struct Python<'a> {
     in_context: std::cell::Cell<bool>,
 }
 
+/// What connects later too: to it, what is done to a context behind the call is not too late.
+fn connects_later(called: &str) -> bool {
+    let last = called.rsplit('.').next().unwrap_or_default();
+    ["pool", "Pool", "engine"].iter().any(|word| last.ends_with(word))
+}
+
 impl Meaning for Python<'_> {
     fn of(&self, key: &str, node: &Node) -> ResolvedNode {
         match &node.value {
@@ -681,6 +718,17 @@ impl Python<'_> {
             return None;
         }
         let mut all = Vec::new();
+        let is_pool =
+            self.call.and_then(|call| self.source.calls.get(call)).map(name).is_some_and(connects_later);
+        if is_pool {
+            let is_change = |used: &Use<'_>| !matches!(used, Use::Given);
+            let later = self.source.uses(known_as, usize::MAX);
+            let count = |all: &[code::Occurrence<'_>]| all.iter().filter(|one| is_change(&one.used)).count();
+            if count(&later) > count(&uses) {
+                let line = later.last().map_or(1, |one| one.line);
+                all.push(obstacle(line, &format!("{known_as} is changed after it was given away")));
+            }
+        }
         let mut is_there = false;
         for one in &uses {
             let line = one.line;
