@@ -28,7 +28,7 @@ pub(super) fn rows() -> Vec<Row> {
         row("db.js", format!("const log = require('./log');\n{JS}log.info('made');\npool.query('SELECT 1');\n"), "safe"),
         // Words that are not the driver's.
         sqlx("DATABASE_URL=mysql://u@db/x?ssl_mode=VERIFY_IDENTITY&ssl_ca=/ca.pem\n"),
-        unknown(".env", "DSN=u:p@tcp(db)/x?%74ls=true\n".into()),
+        row(".env", "DSN=u:p@tcp(db)/x?%74ls=true\n".into(), "high"),
         unknown("db.php", format!("<?php\n{}", PDO.replace("PDO::MYSQL_ATTR_SSL_CA", "'PDO::MYSQL_ATTR_SSL_CA'"))),
         // The last of two counts.
         row(

@@ -138,7 +138,9 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
 
 /// Whether a function is SQLAlchemy's, or of what hands its words on as they are.
 fn is_of_sqlalchemy(full: &str) -> bool {
-    ["sqlalchemy.", "sqlmodel."].iter().any(|front| full.starts_with(front))
+    // Without an import the name is nobody's, and nothing connects.
+    matches!(full, "create_engine" | "create_async_engine")
+        || ["sqlalchemy.", "sqlmodel."].iter().any(|front| full.starts_with(front))
 }
 
 /// What the name of a class decides: of mysql-connector-python it says which of its two builds connects.
