@@ -643,15 +643,25 @@ impl<'s> Seeing<'s> {
     }
 
     /// The sessions over which a replica reads its source's binary log. Where several replicas come from an address that is none of
-    /// theirs, each of these sessions may be each one's: the worst decides.
+    /// theirs, each of these sessions may be each one's.
     fn dumps_of(&self, channel: &ReplicaLink) -> Vec<&'s TcpSession> {
         let Some(Ok(sessions)) = self.sessions.get(&channel.source) else { return Vec::new() };
         let dumps = || sessions.list.iter().filter(|session| session.is_replica);
-        let node_of = |dump: &TcpSession| {
-            dump.peer().and_then(|peer| self.place_of(peer)).map(|place| place.node.as_str())
-        };
-        let own: Vec<&TcpSession> = dumps().filter(|dump| node_of(dump) == Some(&channel.replica)).collect();
-        if own.is_empty() { dumps().filter(|dump| node_of(dump).is_none()).collect() } else { own }
+        let own: Vec<&TcpSession> =
+            dumps().filter(|dump| self.replica_at(dump) == Some(&channel.replica)).collect();
+        if own.is_empty() { dumps().filter(|dump| self.replica_at(dump).is_none()).collect() } else { own }
+    }
+
+    fn replica_at(&self, dump: &TcpSession) -> Option<&'s str> {
+        dump.peer().and_then(|peer| self.place_of(peer)).map(|place| place.node.as_str())
+    }
+
+    /// Whether a session of this channel may as well be another replica's.
+    fn is_ambiguous(&self, channel: &ReplicaLink) -> bool {
+        let others = self.channels.iter().filter(|other| other.source == channel.source && *other != channel);
+        let own = self.dumps_of(channel);
+        own.iter().any(|dump| self.replica_at(dump).is_none())
+            && others.flat_map(|other| self.dumps_of(other)).any(|dump| own.contains(&dump))
     }
 
     /// What the sources say of the sessions of their replicas, held against what was captured.
@@ -754,7 +764,15 @@ impl<'s> Seeing<'s> {
             _ => (None, None),
         };
         let counted: Vec<FlowCounts> = flows.iter().map(|flow| flow.counts).collect();
-        let seen = judge(kind, &counted, witness.as_ref(), state);
+        let mut seen = judge(kind, &counted, witness.as_ref(), state);
+        let mut of_link =
+            self.channels.iter().filter(|channel| kind == LinkKind::Replication && channel.link() == link);
+        // The link of clients, on which these sessions are too, says that one of them is cleartext.
+        if seen == Seen::Plain && of_link.any(|channel| self.is_ambiguous(channel)) {
+            seen = Seen::Unknown(
+                "a session of a replica is cleartext, and whose cannot be told: several replicas come from one address".into(),
+            );
+        }
         let sum = |of: fn(&DirectionCounts) -> u64| {
             counted.iter().map(|flow| of(&flow.client) + of(&flow.server)).sum::<u64>()
         };
@@ -1209,6 +1227,51 @@ mod tests {
 
     fn n1() -> Vec<Place> {
         vec![place("n1", "10.0.0.1", false)]
+    }
+
+    /// What is said of the links from n1 to n2 and n3, which come from these addresses, n2 by TLS and n3 in cleartext.
+    fn channels_from(n2: &str, n3: &str) -> Vec<&'static str> {
+        let places = ["n1 10.0.0.1", "n2 10.0.0.2", "n3 10.0.0.3"].map(|both| {
+            let (node, address) = both.split_once(' ').expect("two words");
+            place(node, address, false)
+        });
+        let channels = ["n2", "n3"].map(|node| ReplicaLink { replica: node.into(), source: "n1".into() });
+        let control = Canary::new([1; 16]);
+        let mut sent = flow("127.0.0.1:50000", &format!("127.0.0.1:{CONTROL_PORT}"), false);
+        sent.ab.canaries.insert(control.tag().to_owned(), 1);
+        let flows = vec![sent, flow(n2, "10.0.0.1:3306", true), flow(n3, "10.0.0.1:3306", false)];
+        let report = CaptureReport { flows, ..CaptureReport::default() };
+        let dump = |at: &str| TcpSession { is_replica: true, ..session(at, None) };
+        let list = TcpSessions { list: vec![dump(n2), dump(n3)], is_partial: None };
+        let sessions = BTreeMap::from([("n1".to_owned(), Ok(list))]);
+        let seeing = Seeing {
+            report: &report,
+            places: &places,
+            transfers: &[],
+            channels: &channels,
+            own: &BTreeSet::new(),
+            sessions: &sessions,
+            is_relayed: false,
+        };
+        let sights = seeing.sights(&control, CONTROL_PORT);
+        let word = |kind, other: &str| {
+            let link = Link::new(kind, "n1", other);
+            sights.iter().find(|sight| sight.link == link).expect("it has a row").seen.word()
+        };
+        vec![
+            word(LinkKind::Replication, "n2"),
+            word(LinkKind::Replication, "n3"),
+            word(LinkKind::Client, "client"),
+        ]
+    }
+
+    /// Seen by an outsider: two replicas came from one address, and the cleartext of one was told of both.
+    #[test]
+    fn whose_channel_is_cleartext_is_not_guessed() {
+        assert_eq!(channels_from("10.0.0.2:1001", "10.0.0.3:1002"), ["sealed", "plain", "plain"]);
+        assert_eq!(channels_from("10.0.0.9:1001", "10.0.0.9:1002"), ["unknown", "unknown", "plain"]);
+        // One comes from its own address, so the other one is known too.
+        assert_eq!(channels_from("10.0.0.2:1001", "10.0.0.9:1002"), ["sealed", "plain", "plain"]);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use model::{LinkKind, LinkSight, Observations, Seen, Source, SystemClock, Value,
 use serde::{Deserialize, Serialize};
 use server::{
     Channel, GaleraFacts, GaleraState, LiveNode, NodeView, ProviderOptions, ReadNode, SstOptions, SstTls,
+    ThreadState,
 };
 
 use crate::sniff::WireEye;
@@ -480,6 +481,7 @@ fn galera_leaf(node: &mut LiveNode, has_files: bool) -> Result<String, String> {
 /// One channel of which the node is the replica. It is set by a statement, and kept in tables of the server.
 fn replication_row(channel: &Channel, sights: &[LinkSight], node: &str) -> Row {
     let effective = match (channel.tls.is_on, channel.tls.verifies) {
+        _ if channel.receiver != ThreadState::Running => "broken",
         (true, true) => "verified",
         // Without verification MariaDB connects in cleartext where its source offers no TLS.
         (true, false) => "unverified",
@@ -669,7 +671,14 @@ fn node_status(
     }
     let mut rows = if is_galera { vec![galera, sst_row, client.clone()] } else { vec![client.clone()] };
     match &channels {
-        Ok(channels) => rows.extend(channels.iter().map(|channel| replication_row(channel, sights, &name))),
+        Ok(channels) => {
+            rows.extend(channels.iter().map(|channel| replication_row(channel, sights, &name)));
+            for channel in channels.iter().filter(|channel| channel.receiver != ThreadState::Running) {
+                let why =
+                    channel.receiver_error.as_deref().unwrap_or("its thread does not run, and has no error");
+                unseen.push(format!("replication from {channel}: it receives nothing: {why}"));
+            }
+        }
         Err(why) => unseen.push(format!("its channels of replication: {why}")),
     }
     if has_files {

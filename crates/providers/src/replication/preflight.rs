@@ -142,11 +142,17 @@ fn of_channel(name: &NodeName, channel: &Channel, specs: &[NodeSpec], seen: &See
     ];
     for (what, state, error) in threads {
         if *state != ThreadState::Running {
+            let is_tls = error.as_ref().is_some_and(|error| error.starts_with("2026 "));
             problems.push(problem(
                 name,
                 format!("{channel}: it {what}"),
                 error.clone().unwrap_or_else(|| "its thread does not run, and has no error".into()),
-                "START REPLICA, or fix what stops it; a channel that is broken already cannot be seen to work afterwards",
+                if is_tls {
+                    "its source serves a certificate that it does not accept: see ssl_cert there (on MySQL also RESET PERSIST ssl_cert, \
+                     ssl_key, ssl_ca), then START REPLICA"
+                } else {
+                    "START REPLICA, or fix what stops it; a channel that is broken already cannot be seen to work afterwards"
+                },
             ));
         }
     }
