@@ -20,6 +20,9 @@ pub enum LinkKind {
 impl LinkKind {
     pub const ALL: [Self; 5] = [Self::Galera, Self::Ist, Self::Sst, Self::Replication, Self::Client];
 
+    /// Those of a Galera cluster.
+    pub const OF_GALERA: [Self; 4] = [Self::Galera, Self::Ist, Self::Sst, Self::Client];
+
     /// It speaks the protocol of clients, which says hello in cleartext before TLS.
     pub fn is_mysql(self) -> bool {
         matches!(self, Self::Client | Self::Replication)

@@ -399,10 +399,13 @@ fn two_nodes_are_too_few() {
 }
 
 #[test]
-fn a_single_server_is_no_cluster() {
+fn a_single_server_has_no_replicas() {
     let _alone = lab_slot();
     let lab = RealLab::up(LabSpec::MARIADB);
     lab.now("a single server");
-    enable_refused(&lab, &["n1:", "not part of a Galera cluster"]);
+    enable_refused(
+        &lab,
+        &["cluster:", "no server of the inventory is a replica", "sealion plan enable clients"],
+    );
     no_faults();
 }
