@@ -47,6 +47,8 @@ pub struct Capabilities {
     pub galera: bool,
     /// A running server takes other files for its certificate: `SET GLOBAL ssl_cert=…` and `ALTER INSTANCE RELOAD TLS`.
     pub live_tls_files: bool,
+    /// It has SET PERSIST, whose file wins over every option file.
+    pub set_persist: bool,
     /// TLS of clients and of replication can be changed on it.
     pub replication_tls: Trust,
     /// `have_ssl` is there and says whether clients are offered TLS. MySQL 8.4 and newer are without it; there
@@ -98,6 +100,8 @@ impl Capabilities {
             galera_tls_roll,
             // Source: MySQL manual, ALTER INSTANCE (8.0.16).
             live_tls_files: flavour == Flavour::MySql && version >= (8, 0, 16),
+            // Source: MySQL manual, SET PERSIST (8.0.0).
+            set_persist: flavour == Flavour::MySql && version >= (8, 0, 0),
             replication_tls,
             flush_ssl: flavour == Flavour::MariaDb,
             galera: flavour != Flavour::MySql,

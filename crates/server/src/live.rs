@@ -11,7 +11,7 @@ use host::{HostError, ProcessFacts, ReadHost, ServiceState, WriteHost};
 use model::{Clock, SystemClock};
 use net::{Client, ConnectOptions, Endpoint, NetError, PemSet, SecretString, SslMode, TlsOptions};
 
-use crate::capability::{Capabilities, Flavour};
+use crate::capability::Capabilities;
 use crate::live_settings::{self, LiveSetting};
 use crate::logins::{self, Logins};
 use crate::machine::Machine;
@@ -462,7 +462,7 @@ impl ReadNode for LiveNode {
         let known = || Capabilities::of(VERSION_TESTED, "", false);
         let capabilities = self.capabilities.clone().unwrap_or_else(known);
         let mut effective = self.resolve(&capabilities.option_groups())?;
-        if capabilities.flavour == Flavour::MySql {
+        if capabilities.set_persist {
             self.add_persisted(&mut effective)?;
         }
         Ok(effective)

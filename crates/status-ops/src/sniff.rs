@@ -47,6 +47,8 @@ struct ReplicaLink {
     replica: String,
     /// A node, or the address of a server that is none of the inventory's.
     source: String,
+    /// Why nobody knows whether it is a replica, and whose.
+    cannot_tell: Option<String>,
 }
 
 impl ReplicaLink {
@@ -54,29 +56,44 @@ impl ReplicaLink {
         Link::new(LinkKind::Replication, self.source.as_str(), self.replica.as_str())
     }
 
-    /// Of the channels that each node tells of. One that does not tell has none here: what asks for their links finds none.
+    /// Of the channels that each node tells of. One that does not tell has a link that is unknown, beside servers that replicate by
+    /// channels: without it the links of the others would speak for it.
     fn all(cluster: &Cluster, places: &[Place]) -> Vec<Self> {
         let mut found = Vec::new();
         for node in &cluster.nodes {
-            let asked = Client::connect(&cluster.login_at(node)).map_err(|_| ()).and_then(|mut client| {
+            let replica = node.name.to_string();
+            let asked = Client::connect(&cluster.login_at(node)).and_then(|mut client| {
                 let answered = channels_of(&mut client);
                 let _ = client.quit();
-                answered.map_err(|_| ())
+                answered
             });
-            for channel in asked.unwrap_or_default() {
-                let is_here = |place: &&Place| {
-                    place.client_ports.contains(&channel.source_port)
-                        && resolved(&channel.source_host)
-                            .is_ok_and(|all| all.iter().any(|ip| place.addresses.contains(ip)))
-                };
-                let source = places.iter().find(is_here).map_or_else(
-                    || format!("{}:{}", channel.source_host, channel.source_port),
-                    |place| place.node.clone(),
-                );
-                found.push(Self { replica: node.name.to_string(), source });
+            match asked {
+                Ok(channels) => found.extend(channels.iter().map(|channel| Self {
+                    replica: replica.clone(),
+                    source: Self::source_of(channel, places),
+                    cannot_tell: None,
+                })),
+                Err(error) if places.iter().any(|place| place.is_no_galera) => found.push(Self {
+                    replica,
+                    source: "source".into(),
+                    cannot_tell: Some(format!("its channels could not be asked: {}", error.in_one_line())),
+                }),
+                Err(_) => {}
             }
         }
         found
+    }
+
+    fn source_of(channel: &Channel, places: &[Place]) -> String {
+        let is_here = |place: &&Place| {
+            place.client_ports.contains(&channel.source_port)
+                && resolved(&channel.source_host)
+                    .is_ok_and(|all| all.iter().any(|ip| place.addresses.contains(ip)))
+        };
+        places.iter().find(is_here).map_or_else(
+            || format!("{}:{}", channel.source_host, channel.source_port),
+            |place| place.node.clone(),
+        )
     }
 }
 
@@ -670,6 +687,7 @@ impl<'s> Seeing<'s> {
         for channel in self.channels.iter().filter(|channel| channel.link() == *link) {
             let (source, replica) = (&channel.source, &channel.replica);
             match self.sessions.get(source) {
+                _ if channel.cannot_tell.is_some() => witness.cannot_tell.clone_from(&channel.cannot_tell),
                 None => witness.cannot_tell = Some(format!("{source} is not in the inventory")),
                 Some(Err(why)) => witness.cannot_tell = Some(why.clone()),
                 Some(Ok(sessions)) if sessions.is_partial.is_some() => {
@@ -1235,7 +1253,14 @@ mod tests {
             let (node, address) = both.split_once(' ').expect("two words");
             place(node, address, false)
         });
-        let channels = ["n2", "n3"].map(|node| ReplicaLink { replica: node.into(), source: "n1".into() });
+        let mut channels = vec![];
+        channels.extend(["n2", "n3"].map(|node| ReplicaLink {
+            replica: node.into(),
+            source: "n1".into(),
+            cannot_tell: None,
+        }));
+        let why = Some("it is down".to_owned());
+        channels.push(ReplicaLink { replica: "n4".into(), source: "source".into(), cannot_tell: why });
         let control = Canary::new([1; 16]);
         let mut sent = flow("127.0.0.1:50000", &format!("127.0.0.1:{CONTROL_PORT}"), false);
         sent.ab.canaries.insert(control.tag().to_owned(), 1);
@@ -1254,6 +1279,10 @@ mod tests {
             is_relayed: false,
         };
         let sights = seeing.sights(&control, CONTROL_PORT);
+        // What n4 replicates is not known, and said.
+        let silent = Link::new(LinkKind::Replication, "n4", "source");
+        let sight = sights.iter().find(|sight| sight.link == silent).expect("it has a row");
+        assert_eq!(sight.seen.word(), "unknown");
         let word = |kind, other: &str| {
             let link = Link::new(kind, "n1", other);
             sights.iter().find(|sight| sight.link == link).expect("it has a row").seen.word()
