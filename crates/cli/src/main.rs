@@ -1,5 +1,6 @@
 //! `sealion`: arguments, prompts, progress and exit codes. It calls the use cases and decides nothing.
 
+mod findings;
 mod generated;
 mod internal;
 mod interrupt;

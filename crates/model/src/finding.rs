@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::fact::Fact;
 use crate::observation::{ObservationId, Observations};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -50,7 +51,8 @@ impl Verdict {
 
 /// A rule is data plus one pure function. Its id never changes meaning.
 ///
-/// `SL1…` wire, `SL2…` server and accounts, `SL3…` cluster, replication, SST, `SL4…` at rest.
+/// `SL1…` wire, `SL2…` server (`SL21…` sessions, `SL22…` accounts, `SL28…` files), `SL3…` cluster, replication, SST, `SL4…` at rest
+/// (`SL42…` logs).
 pub trait Rule: Sync {
     fn id(&self) -> &'static str;
     /// One sentence that states the wanted condition.
@@ -62,6 +64,8 @@ pub trait Rule: Sync {
     fn explanation(&self) -> &'static str;
     /// The command or option line that mends it.
     fn remedy(&self) -> &'static str;
+    /// What it is judged by; where none of them was noted, the rule says nothing.
+    fn facts(&self) -> Vec<&'static Fact>;
     /// Verdicts with the ids that they rest on, one per subject the rule speaks of.
     fn judge(&self, seen: &Observations) -> Vec<Judgement>;
 }

@@ -2,7 +2,10 @@
 //!
 //! Start reading at [`observation`]: everything a command says rests on observations.
 
+pub mod account;
 pub mod clock;
+pub mod fact;
+pub mod facts;
 pub mod finding;
 mod hex;
 pub mod link;
@@ -13,6 +16,7 @@ pub mod run;
 pub mod target;
 
 pub use clock::{Clock, SystemClock};
+pub use fact::Fact;
 pub use finding::{Finding, Rule, Severity, Verdict};
 pub use hex::hex;
 pub use link::{Evidence, Link, LinkKind, LinkSight, Seen};

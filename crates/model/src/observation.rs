@@ -1,8 +1,11 @@
 //! The unit of evidence: one fact, where it comes from, when, and how to see it again.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+
+use crate::fact::Fact;
 
 /// Where a fact was seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,7 +63,7 @@ pub struct ObservationId(pub u32);
 pub struct Observation {
     pub id: ObservationId,
     pub subject: String,
-    /// Dotted, lower case, stable: `galera.socket.ssl`, `sst.ssl_mode`, `wire.seen`.
+    /// The name of a [`Fact`]; of an old run one that is not declared any more.
     pub fact: String,
     pub value: Value,
     pub source: Source,
@@ -71,37 +74,77 @@ pub struct Observation {
 
 /// All that one look saw. Ids are places in this list.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(transparent)]
+#[serde(from = "Vec<Observation>", into = "Vec<Observation>")]
 pub struct Observations {
     list: Vec<Observation>,
+    /// In the order first seen.
+    subjects: Vec<String>,
+    /// Of each subject the newest place of each fact: a server has thousands of accounts, and every rule asks for each.
+    newest: HashMap<String, HashMap<String, usize>>,
+}
+
+impl From<Vec<Observation>> for Observations {
+    /// Places are ids, so the list is taken in the order in which it was noted.
+    fn from(list: Vec<Observation>) -> Self {
+        let mut seen = Self::default();
+        for one in list {
+            seen.push(one);
+        }
+        seen
+    }
+}
+
+impl From<Observations> for Vec<Observation> {
+    fn from(seen: Observations) -> Self {
+        seen.list
+    }
 }
 
 impl Observations {
     pub fn note(
         &mut self,
         subject: impl Into<String>,
-        fact: impl Into<String>,
+        fact: &Fact,
         value: Value,
         source: Source,
         at_unix_ms: u64,
         how: impl Into<String>,
     ) -> ObservationId {
-        let id = ObservationId(u32::try_from(self.list.len()).unwrap_or(u32::MAX));
-        self.list.push(Observation {
-            id,
+        self.push(Observation {
+            id: ObservationId(0),
             subject: subject.into(),
-            fact: fact.into(),
+            fact: fact.name.to_owned(),
             value,
             source,
             at_unix_ms,
             how: how.into(),
-        });
+        })
+    }
+
+    fn push(&mut self, observation: Observation) -> ObservationId {
+        let place = self.list.len();
+        let id = ObservationId(u32::try_from(place).unwrap_or(u32::MAX));
+        let subject = &observation.subject;
+        if !self.newest.contains_key(subject) {
+            self.subjects.push(subject.clone());
+        }
+        self.newest.entry(subject.clone()).or_default().insert(observation.fact.clone(), place);
+        self.list.push(Observation { id, ..observation });
         id
     }
 
     /// The newest observation of a fact: a later look supersedes an earlier one.
-    pub fn newest(&self, subject: &str, fact: &str) -> Option<&Observation> {
-        self.list.iter().rev().find(|seen| seen.subject == subject && seen.fact == fact)
+    pub fn newest(&self, subject: &str, fact: &Fact) -> Option<&Observation> {
+        self.list.get(*self.newest.get(subject)?.get(fact.name)?)
+    }
+
+    pub fn get(&self, id: ObservationId) -> Option<&Observation> {
+        self.list.get(usize::try_from(id.0).ok()?)
+    }
+
+    /// Whether anything says something of this fact, of whatever subject.
+    pub fn has(&self, fact: &Fact) -> bool {
+        self.newest.values().any(|facts| facts.contains_key(fact.name))
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Observation> {
@@ -117,13 +160,7 @@ impl Observations {
     }
 
     /// Every subject once, in the order first seen.
-    pub fn subjects(&self) -> Vec<&str> {
-        let mut subjects: Vec<&str> = Vec::new();
-        for seen in &self.list {
-            if !subjects.contains(&seen.subject.as_str()) {
-                subjects.push(&seen.subject);
-            }
-        }
-        subjects
+    pub fn subjects(&self) -> impl Iterator<Item = &str> {
+        self.subjects.iter().map(String::as_str)
     }
 }

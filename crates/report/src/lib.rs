@@ -39,6 +39,7 @@ pub const PROVE_SNIFF_SCHEMA: &str = include_str!("../../../docs/schema/prove-sn
 pub const PROVE_RELAY_SCHEMA: &str = include_str!("../../../docs/schema/prove-relay-1.json");
 
 /// The same of `sealion prove tour --format json`.
+pub const AUDIT_SCHEMA: &str = include_str!("../../../docs/schema/audit-1.json");
 pub const PROVE_TOUR_SCHEMA: &str = include_str!("../../../docs/schema/prove-tour-1.json");
 
 /// The same of `sealion bench load --format json`.

@@ -1,15 +1,22 @@
 //! Rules: data and one pure function each. One file and one line in [`RULES`] add one.
 
 pub mod accept;
+mod accounts;
 mod cluster;
+mod facts;
+mod files;
 pub mod grade;
+mod logs;
 mod server;
+mod sessions;
 mod tls;
 mod verdicts;
 mod wire;
 
+pub use facts::Facts;
+use model::account::account_of;
 use model::finding::Judgement;
-use model::{Finding, Observations, Rule, Severity, Value, Verdict};
+use model::{Fact, Finding, Observations, Rule, Severity, Value, Verdict};
 
 /// A certificate that ends sooner is to be renewed.
 pub const CERTIFICATE_DAYS_MIN: i64 = 30;
@@ -22,32 +29,75 @@ pub struct FactRule {
     pub references: &'static [&'static str],
     pub explanation: &'static str,
     pub remedy: &'static str,
-    pub fact: &'static str,
+    pub fact: &'static Fact,
     pub judge: fn(&Value) -> Verdict,
 }
 
+/// A rule about several facts of one subject. It speaks of every subject that has the first of them.
+pub struct SubjectRule {
+    pub id: &'static str,
+    pub title: &'static str,
+    pub severity: Severity,
+    pub references: &'static [&'static str],
+    pub explanation: &'static str,
+    pub remedy: &'static str,
+    pub facts: &'static [&'static Fact],
+    /// The error is a verdict too: what is not known ends the judgement where it is asked for.
+    pub judge: fn(&Facts<'_>) -> Result<Verdict, Verdict>,
+}
+
+/// The texts of a rule, which both kinds keep in fields of these names.
+macro_rules! texts {
+    () => {
+        fn id(&self) -> &'static str {
+            self.id
+        }
+        fn title(&self) -> &'static str {
+            self.title
+        }
+        fn severity(&self) -> Severity {
+            self.severity
+        }
+        fn references(&self) -> &'static [&'static str] {
+            self.references
+        }
+        fn explanation(&self) -> &'static str {
+            self.explanation
+        }
+        fn remedy(&self) -> &'static str {
+            self.remedy
+        }
+    };
+}
+
+impl Rule for SubjectRule {
+    texts!();
+    fn facts(&self) -> Vec<&'static Fact> {
+        self.facts.to_vec()
+    }
+    fn judge(&self, seen: &Observations) -> Vec<Judgement> {
+        let Some(first) = self.facts.first() else { return vec![] };
+        seen.subjects()
+            .filter(|subject| seen.newest(subject, first).is_some())
+            .map(|subject| {
+                let facts = Facts::of(subject, self.facts, seen);
+                Judgement {
+                    subject: subject.to_owned(),
+                    verdict: (self.judge)(&facts).unwrap_or_else(|verdict| verdict),
+                    observations: facts.ids(),
+                }
+            })
+            .collect()
+    }
+}
+
 impl Rule for FactRule {
-    fn id(&self) -> &'static str {
-        self.id
-    }
-    fn title(&self) -> &'static str {
-        self.title
-    }
-    fn severity(&self) -> Severity {
-        self.severity
-    }
-    fn references(&self) -> &'static [&'static str] {
-        self.references
-    }
-    fn explanation(&self) -> &'static str {
-        self.explanation
-    }
-    fn remedy(&self) -> &'static str {
-        self.remedy
+    texts!();
+    fn facts(&self) -> Vec<&'static Fact> {
+        vec![self.fact]
     }
     fn judge(&self, seen: &Observations) -> Vec<Judgement> {
         seen.subjects()
-            .into_iter()
             .filter_map(|subject| {
                 let newest = seen.newest(subject, self.fact)?;
                 Some(Judgement {
@@ -106,14 +156,68 @@ pub const RULES: &[&dyn Rule] = &[
     &server::FILES_PRESENT,
     &server::CERTIFICATE_BEGUN,
     &server::KEY_PAIR,
+    &server::CLIENT_CA,
+    &server::CLIENT_CRL,
+    &server::ADMIN_PORT,
+    &server::X_PROTOCOL,
+    &server::OLD_VERSIONS,
+    &server::WEAK_CIPHERS,
+    &server::RSA_KEY,
+    &server::COMMAND_LINE,
+    &server::VALIDITY,
+    &sessions::CLEARTEXT,
+    &sessions::SINCE_START,
+    &sessions::WEAK_TLS,
+    &sessions::ADMINISTRATOR,
+    &sessions::REPLICA,
+    &server::PROXY_NETWORKS,
+    &sessions::LOOPBACK,
+    &accounts::REQUIRES_TLS,
+    &accounts::ADMINISTRATOR_CERTIFICATE,
+    &accounts::PASSWORD,
+    &accounts::ANONYMOUS,
+    &accounts::WILDCARD_HOST,
+    &accounts::NATIVE_PASSWORD,
+    &accounts::OLD_PASSWORD,
+    &accounts::SHA256_PASSWORD,
+    &accounts::CLEARTEXT_PLUGIN,
+    &accounts::WEAK_ALTERNATIVE,
+    &accounts::FILE_PRIVILEGE,
+    &accounts::ADMINISTRATOR_HOST,
+    &accounts::MYSQL_SCHEMA,
+    &accounts::PROXY,
+    &accounts::PASSWORD_RULES,
+    &accounts::PASSWORD_LIFETIME,
+    &accounts::GUESSING,
+    &accounts::REPLICATION,
+    &accounts::SKIPPED,
+    &accounts::FOREIGN,
+    &files::FILE_REACH,
+    &files::LOCAL_INFILE,
     &cluster::GALERA_STRICT,
     &cluster::SST_TLS,
     &cluster::LIVE_IS_FILE,
     &cluster::MEMBERS,
+    &cluster::CHANNEL_TLS,
+    &cluster::CHANNEL_VERIFIES,
+    &cluster::CHANNEL_CA,
+    &logs::GENERAL_LOG,
+    &logs::LOG_RAW,
 ];
 
 pub fn by_id(id: &str) -> Option<&'static dyn Rule> {
     RULES.iter().copied().find(|rule| rule.id().eq_ignore_ascii_case(id))
+}
+
+/// What stands for an account in a remedy.
+const ACCOUNT: &str = "ACCOUNT";
+
+/// The remedy with the account that it is about, so that it can be pasted.
+fn remedy(rule: &dyn Rule, subject: &str) -> String {
+    match account_of(subject) {
+        Some(account) => rule.remedy().replace(ACCOUNT, account),
+        None => rule.remedy().to_owned(),
+    }
 }
 
 /// All rules over all observations: what failed first, then what is unknown, each by severity.
@@ -125,10 +229,10 @@ pub fn judge(seen: &Observations) -> Vec<Finding> {
                 rule: rule.id().into(),
                 title: rule.title().into(),
                 severity: rule.severity(),
+                remedy: remedy(*rule, &judgement.subject),
                 subject: judgement.subject,
                 verdict: judgement.verdict,
                 observations: judgement.observations,
-                remedy: rule.remedy().into(),
             })
         })
         .collect();
@@ -149,14 +253,17 @@ pub fn judge(seen: &Observations) -> Vec<Finding> {
 mod tests {
     use super::*;
     use model::Source;
+    use model::facts::{account, cluster, server, session, wire};
 
     /// Other rules may judge the same fact: only this one is asked.
-    fn verdict(id: &str, fact: &str, value: Value) -> &'static str {
+    fn verdict(id: &str, facts: &[(&Fact, Value)]) -> &'static str {
         let mut seen = Observations::default();
-        seen.note("n1", fact, value, Source::Sql, 0, "test");
+        for (fact, value) in facts {
+            seen.note("n1", fact, value.clone(), Source::Sql, 0, "test");
+        }
         let judged = by_id(id).unwrap_or_else(|| panic!("{id} is not in RULES")).judge(&seen);
         let [one] = judged.as_slice() else {
-            panic!("{id} has {} verdicts over {fact}, not one", judged.len())
+            panic!("{id} has {} verdicts over {facts:?}, not one", judged.len())
         };
         one.verdict.word()
     }
@@ -165,33 +272,217 @@ mod tests {
     fn every_rule_passes_fails_and_says_unknown() {
         let text = |word: &str| Value::Text(word.into());
         for (id, fact, pass, fail) in [
-            ("SL1001", "wire.galera", text("sealed"), text("plain")),
-            ("SL1002", "wire.ist", text("sealed"), text("plain")),
-            ("SL1003", "wire.sst", text("sealed"), text("plain")),
-            ("SL1004", "wire.client", text("sealed"), text("plain")),
-            ("SL1005", "wire.replication", text("sealed"), text("plain")),
-            ("SL2001", "client.offered", Value::Bool(true), Value::Bool(false)),
-            ("SL2002", "client.required", Value::Bool(true), Value::Bool(false)),
-            ("SL2003", "cert.expires_in_days", Value::Number(30), Value::Number(29)),
-            ("SL2004", "key.others_can_read", Value::Bool(false), Value::Bool(true)),
-            ("SL2005", "key.owner_is_server", Value::Bool(true), Value::Bool(false)),
-            ("SL2006", "tls.files_missing", Value::Absent, text("gone: node-key.pem")),
+            ("SL1001", &wire::WIRE_GALERA, text("sealed"), text("plain")),
+            ("SL1002", &wire::WIRE_IST, text("sealed"), text("plain")),
+            ("SL1003", &wire::WIRE_SST, text("sealed"), text("plain")),
+            ("SL1004", &wire::WIRE_CLIENT, text("sealed"), text("plain")),
+            ("SL1005", &wire::WIRE_REPLICATION, text("sealed"), text("plain")),
+            ("SL2001", &server::CLIENT_OFFERED, Value::Bool(true), Value::Bool(false)),
+            ("SL2002", &server::CLIENT_REQUIRED, Value::Bool(true), Value::Bool(false)),
+            ("SL2003", &server::CERT_EXPIRES_IN_DAYS, Value::Number(30), Value::Number(29)),
+            ("SL2004", &server::KEY_OTHERS_CAN_READ, Value::Bool(false), Value::Bool(true)),
+            ("SL2005", &server::KEY_OWNER_IS_SERVER, Value::Bool(true), Value::Bool(false)),
+            ("SL2006", &server::TLS_FILES_MISSING, Value::Absent, text("gone: node-key.pem")),
             (
                 "SL2007",
-                "cert.not_yet_valid",
+                &server::CERT_NOT_YET_VALID,
                 Value::Absent,
                 text("node-cert.pem is not valid before 2028-01-01"),
             ),
-            ("SL2008", "key.mismatch", Value::Absent, text("node-key.pem does not belong to node-cert.pem")),
-            ("SL3001", "galera.effective", text("strict"), text("dynamic")),
-            ("SL3001", "galera.effective", text("strict"), text("plain")),
-            ("SL3002", "sst.configured", Value::Bool(true), Value::Bool(false)),
-            ("SL3003", "galera.file_differs", text(""), text("gcache.size")),
-            ("SL3004", "cluster.size", Value::Number(3), Value::Number(2)),
+            (
+                "SL2008",
+                &server::KEY_MISMATCH,
+                Value::Absent,
+                text("node-key.pem does not belong to node-cert.pem"),
+            ),
+            ("SL2010", &server::CLIENT_CA, Value::Bool(true), Value::Bool(false)),
+            ("SL2012", &server::CLIENT_CRL, Value::Bool(true), Value::Bool(false)),
+            ("SL2014", &server::ADMIN_OFFERED, Value::Bool(true), Value::Bool(false)),
+            ("SL2015", &server::X_REQUIRED, Value::Bool(true), Value::Bool(false)),
+            ("SL2017", &server::CLIENT_OLD_VERSIONS, Value::Absent, text("TLSv1.0 (tls_version)")),
+            ("SL2018", &server::CLIENT_WEAK_CIPHERS, Value::Absent, text("AES128-SHA")),
+            ("SL2019", &server::PASSWORD_RSA_KEY, Value::Bool(false), Value::Bool(true)),
+            ("SL2021", &server::SETTINGS_ON_COMMAND_LINE, Value::Absent, text("ssl_cert")),
+            ("SL2023", &server::CERT_VALIDITY_DAYS, Value::Number(825), Value::Number(826)),
+            ("SL2102", &session::LOGINS_CLEARTEXT, Value::Absent, text("10.0.0.7 (3 of 5 logins)")),
+            ("SL2103", &session::SESSION_WEAK_TLS, Value::Absent, text("TLSv1.1 AES128-SHA")),
+            ("SL2108", &server::PROXY_PROTOCOL_NETWORKS, text("10.0.0.0/8"), text("10.0.0.0/8, *")),
+            ("SL2205", &account::ACCOUNT_KIND, text("user"), text("anonymous")),
+            ("SL2219", &server::PASSWORD_RULES, Value::Bool(true), Value::Bool(false)),
+            ("SL2220", &server::PASSWORD_LIFETIME_DAYS, Value::Number(365), Value::Number(0)),
+            ("SL2221", &server::PASSWORD_GUESSING_LIMITED, Value::Bool(true), Value::Bool(false)),
+            ("SL2225", &server::ACCOUNTS_SKIPPED, Value::Bool(false), Value::Bool(true)),
+            ("SL2226", &server::FOREIGN_LOGINS, Value::Absent, text("s1 (root at h)")),
+            ("SL2810", &server::FILE_PRIVILEGE_REACH, Value::Absent, text("every file")),
+            ("SL2811", &server::LOCAL_INFILE, Value::Bool(false), Value::Bool(true)),
+            ("SL3001", &cluster::GALERA_EFFECTIVE, text("strict"), text("dynamic")),
+            ("SL3001", &cluster::GALERA_EFFECTIVE, text("strict"), text("plain")),
+            ("SL3002", &cluster::SST_CONFIGURED, Value::Bool(true), Value::Bool(false)),
+            ("SL3003", &cluster::GALERA_FILE_DIFFERS, text(""), text("gcache.size")),
+            ("SL3004", &cluster::CLUSTER_SIZE, Value::Number(3), Value::Number(2)),
+            ("SL3011", &cluster::CHANNEL_TLS, Value::Bool(true), Value::Bool(false)),
+            ("SL3012", &cluster::CHANNEL_VERIFIES, Value::Bool(true), Value::Bool(false)),
+            ("SL3013", &cluster::CHANNEL_CA, Value::Bool(true), Value::Bool(false)),
+            ("SL4201", &server::GENERAL_LOG, Value::Bool(false), Value::Bool(true)),
+            ("SL4202", &server::LOG_RAW, Value::Bool(false), Value::Bool(true)),
         ] {
-            assert_eq!(verdict(id, fact, pass), "pass", "{id} over {fact}");
-            assert_eq!(verdict(id, fact, fail), "fail", "{id} over {fact}");
-            assert_eq!(verdict(id, fact, Value::Unknown("not looked".into())), "unknown", "{id} over {fact}");
+            let of = |value: Value| verdict(id, &[(fact, value)]);
+            assert_eq!(of(pass), "pass", "{id} over {}", fact.name);
+            assert_eq!(of(fail), "fail", "{id} over {}", fact.name);
+            assert_eq!(of(Value::Unknown("not looked".into())), "unknown", "{id} over {}", fact.name);
+        }
+    }
+
+    /// A rule, what is different from the usual, the verdict.
+    type Row<'r> = (&'r str, &'r [(&'r Fact, Value)], &'r str);
+
+    #[test]
+    fn rules_over_several_facts_pass_fail_and_say_unknown() {
+        let text = |word: &str| Value::Text(word.into());
+        let yes = || Value::Bool(true);
+        let number = Value::Number;
+        // An account for other hosts that somebody can log in with; what a row says of it comes after.
+        let account = || -> Vec<(&Fact, Value)> {
+            vec![
+                (&account::ACCOUNT_KIND, text("user")),
+                (&account::ACCOUNT_CAN_LOG_IN, yes()),
+                (&account::ACCOUNT_FROM, text("any")),
+                (&account::ACCOUNT_TLS, text("none")),
+                (&account::ACCOUNT_PLUGINS, text("ed25519")),
+                (&account::ACCOUNT_NO_PASSWORD, Value::Bool(false)),
+                (&account::ACCOUNT_WEAK_ALTERNATIVE, Value::Absent),
+                (&account::ACCOUNT_GLOBAL_PRIVILEGES, Value::Absent),
+                (&account::ACCOUNT_ADMINISTERS, Value::Absent),
+                (&account::ACCOUNT_ON_MYSQL_SCHEMA, Value::Absent),
+                (&account::ACCOUNT_IS_OURS, Value::Bool(false)),
+                (&account::ACCOUNT_PROXY_OF, Value::Absent),
+            ]
+        };
+        let sessions = || -> Vec<(&Fact, Value)> {
+            vec![
+                (&session::SESSION_CLEARTEXT, number(2)),
+                (&session::SESSION_FROM, text("network")),
+                (&session::SESSION_IS_REPLICA, Value::Bool(false)),
+                (&session::SESSION_IS_ADMINISTRATOR, Value::Bool(false)),
+            ]
+        };
+        let both = |one: &'static str, other: &'static str| text(&format!("{one}, {other}"));
+        let rows: &[Row<'_>] = &[
+            ("SL2101", &[], "fail"),
+            ("SL2101", &[(&session::SESSION_CLEARTEXT, number(0))], "pass"),
+            ("SL2101", &[(&session::SESSION_FROM, text("loopback"))], "not-applicable"),
+            ("SL2101", &[(&session::SESSION_IS_REPLICA, yes())], "not-applicable"),
+            ("SL2101", &[(&session::SESSION_CLEARTEXT, Value::Unknown("off".into()))], "unknown"),
+            ("SL2106", &[], "pass"),
+            ("SL2106", &[(&session::SESSION_IS_ADMINISTRATOR, yes())], "fail"),
+            ("SL2106", &[(&session::SESSION_IS_ADMINISTRATOR, Value::Unknown("x".into()))], "unknown"),
+            ("SL2106", &[(&session::SESSION_FROM, text("socket"))], "pass"),
+            ("SL2107", &[], "not-applicable"),
+            ("SL2107", &[(&session::SESSION_IS_REPLICA, yes())], "fail"),
+            (
+                "SL2107",
+                &[(&session::SESSION_IS_REPLICA, yes()), (&session::SESSION_CLEARTEXT, number(0))],
+                "pass",
+            ),
+            ("SL2109", &[], "not-applicable"),
+            ("SL2109", &[(&session::SESSION_FROM, text("loopback"))], "fail"),
+            (
+                "SL2109",
+                &[(&session::SESSION_FROM, text("loopback")), (&session::SESSION_CLEARTEXT, number(0))],
+                "pass",
+            ),
+            ("SL2201", &[], "fail"),
+            ("SL2201", &[(&account::ACCOUNT_TLS, text("server"))], "pass"),
+            ("SL2201", &[(&account::ACCOUNT_TLS, text("x509"))], "pass"),
+            ("SL2201", &[(&account::ACCOUNT_FROM, text("local"))], "not-applicable"),
+            ("SL2201", &[(&account::ACCOUNT_CAN_LOG_IN, Value::Bool(false))], "not-applicable"),
+            ("SL2201", &[(&account::ACCOUNT_TLS, Value::Unknown("x".into()))], "unknown"),
+            ("SL2202", &[], "not-applicable"),
+            ("SL2202", &[(&account::ACCOUNT_ADMINISTERS, text("SUPER"))], "fail"),
+            (
+                "SL2202",
+                &[(&account::ACCOUNT_ADMINISTERS, text("SUPER")), (&account::ACCOUNT_TLS, text("any"))],
+                "fail",
+            ),
+            (
+                "SL2202",
+                &[(&account::ACCOUNT_ADMINISTERS, text("SUPER")), (&account::ACCOUNT_TLS, text("x509"))],
+                "pass",
+            ),
+            ("SL2204", &[], "pass"),
+            ("SL2204", &[(&account::ACCOUNT_NO_PASSWORD, yes())], "fail"),
+            ("SL2204", &[(&account::ACCOUNT_NO_PASSWORD, Value::Unknown("x".into()))], "unknown"),
+            ("SL2206", &[], "fail"),
+            ("SL2206", &[(&account::ACCOUNT_FROM, text("named"))], "pass"),
+            ("SL2207", &[], "pass"),
+            ("SL2207", &[(&account::ACCOUNT_PLUGINS, both("unix_socket", "mysql_native_password"))], "fail"),
+            ("SL2208", &[], "pass"),
+            ("SL2208", &[(&account::ACCOUNT_PLUGINS, text("mysql_old_password"))], "fail"),
+            ("SL2209", &[(&account::ACCOUNT_PLUGINS, text("sha256_password"))], "fail"),
+            ("SL2209", &[(&account::ACCOUNT_PLUGINS, text("caching_sha2_password"))], "pass"),
+            ("SL2210", &[], "not-applicable"),
+            ("SL2210", &[(&account::ACCOUNT_PLUGINS, text("pam"))], "fail"),
+            (
+                "SL2210",
+                &[(&account::ACCOUNT_PLUGINS, text("pam")), (&account::ACCOUNT_TLS, text("any"))],
+                "pass",
+            ),
+            ("SL2212", &[], "pass"),
+            ("SL2212", &[(&account::ACCOUNT_WEAK_ALTERNATIVE, text("native"))], "fail"),
+            ("SL2214", &[], "pass"),
+            ("SL2214", &[(&account::ACCOUNT_GLOBAL_PRIVILEGES, both("SELECT", "FILE (role r)"))], "fail"),
+            ("SL2214", &[(&account::ACCOUNT_GLOBAL_PRIVILEGES, Value::Unknown("x".into()))], "unknown"),
+            ("SL2215", &[], "not-applicable"),
+            ("SL2215", &[(&account::ACCOUNT_ADMINISTERS, text("SUPER"))], "fail"),
+            (
+                "SL2215",
+                &[(&account::ACCOUNT_ADMINISTERS, text("SUPER")), (&account::ACCOUNT_FROM, text("local"))],
+                "pass",
+            ),
+            ("SL2216", &[], "pass"),
+            ("SL2216", &[(&account::ACCOUNT_ON_MYSQL_SCHEMA, text("SELECT ON mysql.user"))], "fail"),
+            (
+                "SL2216",
+                &[(&account::ACCOUNT_ON_MYSQL_SCHEMA, text("x")), (&account::ACCOUNT_IS_OURS, yes())],
+                "not-applicable",
+            ),
+            ("SL2218", &[], "pass"),
+            ("SL2218", &[(&account::ACCOUNT_PROXY_OF, text("'root'@'%'"))], "fail"),
+            (
+                "SL2218",
+                &[(&account::ACCOUNT_PROXY_OF, text("x")), (&account::ACCOUNT_ADMINISTERS, text("SUPER"))],
+                "not-applicable",
+            ),
+            ("SL2223", &[], "not-applicable"),
+            ("SL2223", &[(&account::ACCOUNT_GLOBAL_PRIVILEGES, text("REPLICATION SLAVE"))], "fail"),
+            (
+                "SL2223",
+                &[
+                    (&account::ACCOUNT_GLOBAL_PRIVILEGES, text("REPLICATION SLAVE")),
+                    (&account::ACCOUNT_TLS, text("any")),
+                ],
+                "pass",
+            ),
+            (
+                "SL2223",
+                &[
+                    (&account::ACCOUNT_GLOBAL_PRIVILEGES, both("REPLICATION SLAVE", "SELECT")),
+                    (&account::ACCOUNT_TLS, text("any")),
+                ],
+                "fail",
+            ),
+        ];
+        for (id, changed, expected) in rows {
+            let mut facts = if id.starts_with("SL21") { sessions() } else { account() };
+            facts.extend(changed.iter().cloned());
+            assert_eq!(verdict(id, &facts), *expected, "{id} over {changed:?}");
+        }
+        // No rule over several facts is left out here.
+        for rule in RULES.iter().filter(|rule| rule.facts().len() > 1) {
+            for word in ["pass", "fail"] {
+                let has = |row: &&Row<'_>| row.0 == rule.id() && row.2 == word;
+                assert!(rows.iter().any(|row| has(&row)), "{}: no row says {word}", rule.id());
+            }
         }
     }
 
@@ -247,9 +538,9 @@ mod tests {
     #[test]
     fn failures_come_first_and_the_newest_observation_counts() {
         let mut seen = Observations::default();
-        seen.note("n1", "client.offered", Value::Bool(false), Source::Sql, 0, "t");
-        seen.note("n1", "cluster.size", Value::Number(2), Source::Sql, 0, "t");
-        seen.note("n1", "client.offered", Value::Bool(true), Source::Sql, 1, "t");
+        seen.note("n1", &server::CLIENT_OFFERED, Value::Bool(false), Source::Sql, 0, "t");
+        seen.note("n1", &cluster::CLUSTER_SIZE, Value::Number(2), Source::Sql, 0, "t");
+        seen.note("n1", &server::CLIENT_OFFERED, Value::Bool(true), Source::Sql, 1, "t");
         let findings = judge(&seen);
         assert_eq!(findings.iter().map(|f| f.verdict.word()).collect::<Vec<_>>(), ["fail", "pass"]);
     }

@@ -6,7 +6,8 @@ use super::NAMED_CA;
 use super::names::FAMILIES;
 use ::scan::facts::{Found, Service, Tls};
 use ::scan::{Facts, Target};
-use model::{Observations, Source, Value};
+use model::facts::tls as tls_facts;
+use model::{Fact, Observations, Source, Value};
 use trust::CertificateInfo;
 use wire::tls::registry::{Cipher, CipherSuite, KeyExchange, Mode, Version, cipher_suite, group};
 
@@ -22,12 +23,12 @@ pub fn observe(
 ) -> Observations {
     let mut seen = Observations::default();
     let how = format!("sealion scan {target}; openssl s_client -starttls mysql -connect {}", target.address);
-    let mut note = |fact: &str, value: Value| {
+    let mut note = |fact: &Fact, value: Value| {
         seen.note(target.to_string(), fact, value, Source::Wire, now_unix_ms, how.clone());
     };
     // What one server answered says nothing about the other.
     if let Some(why) = &facts.several_servers {
-        for fact in ["tls.offered"].into_iter().chain(OF_EVERY_TLS).chain(OF_LEAVES) {
+        for fact in [&tls_facts::TLS_OFFERED].into_iter().chain(OF_EVERY_TLS).chain(OF_LEAVES) {
             note(fact, Value::Unknown(why.clone()));
         }
         return seen;
@@ -36,7 +37,7 @@ pub fn observe(
         Some(Service::Mysql { offers_tls, .. } | Service::XProtocol { offers_tls, .. }) => {
             let answered = !*offers_tls || facts.tls.is_some();
             let unread = || Value::Unknown("TLS is offered, but no ClientHello was answered".into());
-            note("tls.offered", if answered { Value::Bool(*offers_tls) } else { unread() });
+            note(&tls_facts::TLS_OFFERED, if answered { Value::Bool(*offers_tls) } else { unread() });
             if !answered {
                 // What rules say nothing of would not count, and no letter stands on what nobody could read.
                 for fact in OF_EVERY_TLS.into_iter().chain(OF_LEAVES) {
@@ -45,16 +46,18 @@ pub fn observe(
             }
         }
         Some(Service::GaleraPlain { dynamic }) => {
-            note("galera.plain", Value::Bool(!dynamic));
-            note("galera.dynamic", Value::Bool(*dynamic));
+            note(&tls_facts::GALERA_PLAIN, Value::Bool(!dynamic));
+            note(&tls_facts::GALERA_DYNAMIC, Value::Bool(*dynamic));
         }
-        Some(Service::GroupReplicationPlain { .. }) => note("group_replication.plain", Value::Bool(true)),
+        Some(Service::GroupReplicationPlain { .. }) => {
+            note(&tls_facts::GROUP_REPLICATION_PLAIN, Value::Bool(true));
+        }
         Some(Service::Tls) if target.port == ::scan::Port::GroupReplication => {
-            note("group_replication.plain", Value::Bool(false));
+            note(&tls_facts::GROUP_REPLICATION_PLAIN, Value::Bool(false));
         }
         Some(Service::Tls) if target.port == ::scan::Port::Galera => {
-            note("galera.plain", Value::Bool(false));
-            note("galera.dynamic", Value::Bool(false));
+            note(&tls_facts::GALERA_PLAIN, Value::Bool(false));
+            note(&tls_facts::GALERA_DYNAMIC, Value::Bool(false));
         }
         _ => {}
     }
@@ -74,14 +77,14 @@ fn found(value: &Found) -> Value {
     }
 }
 
-type Kind = (&'static str, fn(&CipherSuite) -> bool);
+type Kind = (&'static Fact, fn(&CipherSuite) -> bool);
 
-fn of_tls(tls: &Tls, note: &mut dyn FnMut(&str, Value)) {
+fn of_tls(tls: &Tls, note: &mut dyn FnMut(&Fact, Value)) {
     let version = |version: Version| tls.versions.get(&version);
     for (fact, one) in [
-        ("tls.version.ssl2", Version::SSL2),
-        ("tls.version.ssl3", Version::SSL3),
-        ("tls.version.tls13", Version::TLS13),
+        (&tls_facts::TLS_VERSION_SSL2, Version::SSL2),
+        (&tls_facts::TLS_VERSION_SSL3, Version::SSL3),
+        (&tls_facts::TLS_VERSION_TLS13, Version::TLS13),
     ] {
         if let Some(value) = version(one) {
             note(fact, found(value));
@@ -95,7 +98,7 @@ fn of_tls(tls: &Tls, note: &mut dyn FnMut(&str, Value)) {
         } else {
             unknown.map_or(Value::Bool(false), |one| found(one))
         };
-        note("tls.version.old", value);
+        note(&tls_facts::TLS_VERSION_OLD, value);
     }
 
     let taken: Vec<(Version, &CipherSuite)> = tls
@@ -107,11 +110,11 @@ fn of_tls(tls: &Tls, note: &mut dyn FnMut(&str, Value)) {
         return of_handshakes(tls, note); // Only one handshake was made: nothing more was asked.
     }
     let kinds: [Kind; 5] = [
-        ("tls.suites.none", |suite| (suite.is_null() || suite.is_anon()) && !suite.is_export),
-        ("tls.suites.export", |suite| suite.is_export),
-        ("tls.suites.rc4", |suite| suite.cipher == Cipher::Rc4),
-        ("tls.suites.small_blocks", |suite| suite.cipher.block_bits() == Some(64)),
-        ("tls.suites.static_key", |suite| !suite.has_forward_secrecy()),
+        (&tls_facts::TLS_SUITES_NONE, |suite| (suite.is_null() || suite.is_anon()) && !suite.is_export),
+        (&tls_facts::TLS_SUITES_EXPORT, |suite| suite.is_export),
+        (&tls_facts::TLS_SUITES_RC4, |suite| suite.cipher == Cipher::Rc4),
+        (&tls_facts::TLS_SUITES_SMALL_BLOCKS, |suite| suite.cipher.block_bits() == Some(64)),
+        (&tls_facts::TLS_SUITES_STATIC_KEY, |suite| !suite.has_forward_secrecy()),
     ];
     for (fact, is_of) in kinds {
         let mut names: Vec<&str> = taken
@@ -132,33 +135,33 @@ fn of_tls(tls: &Tls, note: &mut dyn FnMut(&str, Value)) {
     }
     let beast = taken.iter().any(|(version, suite)| *version == Version::TLS10 && suite.mode == Mode::Cbc);
     if let Some(Found::Yes | Found::No) = version(Version::TLS10) {
-        note("tls.beast", Value::Bool(beast));
+        note(&tls_facts::TLS_BEAST, Value::Bool(beast));
     }
     if let Some(bits) = tls.dh_bits {
-        note("tls.dh_bits", Value::Number(i64::try_from(bits).unwrap_or(i64::MAX)));
+        note(&tls_facts::TLS_DH_BITS, Value::Number(i64::try_from(bits).unwrap_or(i64::MAX)));
     }
     let is_hybrid =
         |code: &u16| group(*code).is_some_and(wire::tls::registry::Group::resists_quantum_computers);
     if version(Version::TLS13) == Some(&Found::Yes) {
         let any = tls.groups.get(&Version::TLS13).is_some_and(|codes| codes.iter().any(is_hybrid));
-        note("tls.quantum_safe_group", Value::Bool(any));
+        note(&tls_facts::TLS_QUANTUM_SAFE_GROUP, Value::Bool(any));
     }
     of_handshakes(tls, note);
     if let Some(value) = &tls.fallback_scsv {
-        note("tls.fallback_scsv", found(value));
+        note(&tls_facts::TLS_FALLBACK_SCSV, found(value));
     }
 }
 
 /// What handshakes of TLS 1.2 and older show, as far as they were made.
-fn of_handshakes(tls: &Tls, note: &mut dyn FnMut(&str, Value)) {
+fn of_handshakes(tls: &Tls, note: &mut dyn FnMut(&Fact, Value)) {
     for (fact, value) in [
-        ("tls.compression", &tls.compression),
-        ("tls.secure_renegotiation", &tls.secure_renegotiation),
-        ("tls.extended_master_secret", &tls.extended_master_secret),
-        ("tls.heartbeat", &tls.heartbeat),
-        ("tls.heartbleed", &tls.heartbleed),
-        ("tls.early_ccs", &tls.early_ccs),
-        ("tls.robot", &tls.robot),
+        (&tls_facts::TLS_COMPRESSION, &tls.compression),
+        (&tls_facts::TLS_SECURE_RENEGOTIATION, &tls.secure_renegotiation),
+        (&tls_facts::TLS_EXTENDED_MASTER_SECRET, &tls.extended_master_secret),
+        (&tls_facts::TLS_HEARTBEAT, &tls.heartbeat),
+        (&tls_facts::TLS_HEARTBLEED, &tls.heartbleed),
+        (&tls_facts::TLS_EARLY_CCS, &tls.early_ccs),
+        (&tls_facts::TLS_ROBOT, &tls.robot),
     ] {
         if let Some(value) = value {
             note(fact, found(value));
@@ -167,34 +170,34 @@ fn of_handshakes(tls: &Tls, note: &mut dyn FnMut(&str, Value)) {
     if let Some(value) = &tls.client_renegotiation {
         // Where nobody gets in without a certificate, there is no session for a stranger to renegotiate in.
         let is_closed = tls.client_certificate_required == Some(Found::Yes);
-        note("tls.client_renegotiation", if is_closed { Value::Absent } else { found(value) });
+        note(&tls_facts::TLS_CLIENT_RENEGOTIATION, if is_closed { Value::Absent } else { found(value) });
     }
 }
 
 /// Facts of every server with TLS.
-const OF_EVERY_TLS: [&str; 14] = [
-    "tls.version.ssl2",
-    "tls.version.ssl3",
-    "tls.version.old",
-    "tls.version.tls13",
-    "tls.suites.none",
-    "tls.suites.export",
-    "tls.suites.rc4",
-    "tls.suites.small_blocks",
-    "tls.suites.static_key",
-    "tls.compression",
-    "tls.secure_renegotiation",
-    "tls.extended_master_secret",
-    "tls.heartbeat",
-    "tls.quantum_safe_group",
+const OF_EVERY_TLS: [&Fact; 14] = [
+    &tls_facts::TLS_VERSION_SSL2,
+    &tls_facts::TLS_VERSION_SSL3,
+    &tls_facts::TLS_VERSION_OLD,
+    &tls_facts::TLS_VERSION_TLS13,
+    &tls_facts::TLS_SUITES_NONE,
+    &tls_facts::TLS_SUITES_EXPORT,
+    &tls_facts::TLS_SUITES_RC4,
+    &tls_facts::TLS_SUITES_SMALL_BLOCKS,
+    &tls_facts::TLS_SUITES_STATIC_KEY,
+    &tls_facts::TLS_COMPRESSION,
+    &tls_facts::TLS_SECURE_RENEGOTIATION,
+    &tls_facts::TLS_EXTENDED_MASTER_SECRET,
+    &tls_facts::TLS_HEARTBEAT,
+    &tls_facts::TLS_QUANTUM_SAFE_GROUP,
 ];
 /// What is said of a certificate, in the order of [`of_leaf`].
-const OF_LEAVES: [&str; 5] = [
-    "tls.certificate.expires_in_days",
-    "tls.certificate.weak_key",
-    "tls.certificate.weak_signature",
-    "tls.certificate.of_nobody",
-    "tls.certificate.name_mismatch",
+const OF_LEAVES: [&Fact; 5] = [
+    &tls_facts::TLS_CERTIFICATE_EXPIRES_IN_DAYS,
+    &tls_facts::TLS_CERTIFICATE_WEAK_KEY,
+    &tls_facts::TLS_CERTIFICATE_WEAK_SIGNATURE,
+    &tls_facts::TLS_CERTIFICATE_OF_NOBODY,
+    &tls_facts::TLS_CERTIFICATE_NAME_MISMATCH,
 ];
 
 /// Why there is no certificate to judge; `None` where there can be none.
@@ -230,7 +233,7 @@ fn named(chain: Option<&Vec<CertificateInfo>>, among: usize, text: String) -> St
 
 /// Only against the CA that somebody named: most database servers have none that a system trusts. One chain that it does
 /// not trust is enough: which one a client gets is its own choice of suites.
-fn of_trust(tls: &Tls, trust: &[TrustRow], is_ca_named: bool, note: &mut dyn FnMut(&str, Value)) {
+fn of_trust(tls: &Tls, trust: &[TrustRow], is_ca_named: bool, note: &mut dyn FnMut(&Fact, Value)) {
     let rows: Vec<&TrustRow> = trust.iter().filter(|row| row.against == NAMED_CA).collect();
     let value = match rows.iter().find(|row| !row.trusted) {
         Some(row) => Value::Text(named(tls.chains.get(row.chain), rows.len(), row.why.clone())),
@@ -241,11 +244,11 @@ fn of_trust(tls: &Tls, trust: &[TrustRow], is_ca_named: bool, note: &mut dyn FnM
             None => return,
         },
     };
-    note("tls.certificate.untrusted", value);
+    note(&tls_facts::TLS_CERTIFICATE_UNTRUSTED, value);
 }
 
 /// The worst of the certificates decides.
-fn of_leaves(tls: &Tls, target: &Target, now_unix_ms: u64, note: &mut dyn FnMut(&str, Value)) {
+fn of_leaves(tls: &Tls, target: &Target, now_unix_ms: u64, note: &mut dyn FnMut(&Fact, Value)) {
     let chains: Vec<&Vec<CertificateInfo>> = tls.chains.iter().filter(|chain| !chain.is_empty()).collect();
     if chains.is_empty() {
         if let Some(why) = why_no_chain(tls) {

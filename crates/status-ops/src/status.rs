@@ -5,7 +5,7 @@ use std::net::{IpAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use model::{Clock, Finding, Look, LookError};
+use model::{Clock, Fact, Finding, Look, LookError, facts};
 use model::{LinkKind, LinkSight, Observations, Seen, Source, SystemClock, Value, WireLook};
 use serde::{Deserialize, Serialize};
 use server::{
@@ -19,7 +19,7 @@ use site::inventory::{CaptureBy, Cluster};
 use trust::TrustError;
 use zeroize::Zeroizing;
 
-const EXPIRES: &str = "cert.expires_in_days";
+const EXPIRES: &Fact = &facts::server::CERT_EXPIRES_IN_DAYS;
 const PEM_BYTES_MAX: u64 = 1024 * 1024;
 const SECONDS_PER_DAY: i64 = 86_400;
 /// To see whether a server can be reached at all; on one network it is a few milliseconds.
@@ -186,7 +186,7 @@ pub fn with_sights(cluster: &Cluster, sights: Vec<LinkSight>, not_looked_at: Vec
                     let unknown = || Value::Unknown("the server does not say its wsrep_cluster_size".into());
                     seen.note(
                         cluster.name.clone(),
-                        "cluster.size",
+                        &facts::cluster::CLUSTER_SIZE,
                         size.map_or_else(unknown, |size| {
                             Value::Number(i64::try_from(size).unwrap_or(i64::MAX))
                         }),
@@ -204,7 +204,12 @@ pub fn with_sights(cluster: &Cluster, sights: Vec<LinkSight>, not_looked_at: Vec
                 status
                     .not_looked_at
                     .push(format!("{name}: {}", error.to_string().lines().next().unwrap_or("")));
-                for fact in ["galera.effective", "client.offered", "client.required", "sst.configured"] {
+                for fact in [
+                    &facts::cluster::GALERA_EFFECTIVE,
+                    &facts::server::CLIENT_OFFERED,
+                    &facts::server::CLIENT_REQUIRED,
+                    &facts::cluster::SST_CONFIGURED,
+                ] {
                     seen.note(
                         name.clone(),
                         fact,
@@ -233,7 +238,7 @@ pub fn with_sights(cluster: &Cluster, sights: Vec<LinkSight>, not_looked_at: Vec
         };
         seen.note(
             sight.link.to_string(),
-            format!("wire.{}", sight.link.kind),
+            facts::wire::of(sight.link.kind),
             value,
             Source::Wire,
             now,
@@ -620,14 +625,14 @@ fn node_status(
     };
 
     let channels = node.channels().map_err(reason);
-    let mut note = |fact: &str, value: Value, source: Source, how: &str| {
+    let mut note = |fact: &Fact, value: Value, source: Source, how: &str| {
         seen.note(name.clone(), fact, value, source, now, how);
     };
     if is_galera {
         let word =
             if let GaleraState::Other(_) = state { state.to_string() } else { galera.effective.clone() };
         note(
-            "galera.effective",
+            &facts::cluster::GALERA_EFFECTIVE,
             Value::Text(word),
             Source::Sql,
             "SHOW GLOBAL VARIABLES LIKE 'wsrep_provider_options'",
@@ -643,10 +648,10 @@ fn node_status(
         Value::Unknown("the option files cannot be read".into())
     };
     if is_galera {
-        note("galera.file_differs", value, Source::File, "sealion config print");
+        note(&facts::cluster::GALERA_FILE_DIFFERS, value, Source::File, "sealion config print");
     }
     note(
-        "client.offered",
+        &facts::server::CLIENT_OFFERED,
         view.client_tls().map_or_else(|| Value::Unknown("the server does not say".into()), Value::Bool),
         Source::Sql,
         if view.capabilities().have_ssl {
@@ -656,7 +661,7 @@ fn node_status(
         },
     );
     note(
-        "client.required",
+        &facts::server::CLIENT_REQUIRED,
         Value::Bool(requires),
         Source::Sql,
         "SHOW GLOBAL VARIABLES LIKE 'require_secure_transport'",
@@ -667,7 +672,12 @@ fn node_status(
             SstTls::Off => Value::Bool(false),
             SstTls::CannotTell(why) => Value::Unknown(why.clone()),
         };
-        note("sst.configured", value, Source::File, "my_print_defaults --mysqld; my_print_defaults sst");
+        note(
+            &facts::cluster::SST_CONFIGURED,
+            value,
+            Source::File,
+            "my_print_defaults --mysqld; my_print_defaults sst",
+        );
     }
     let mut rows = if is_galera { vec![galera, sst_row, client.clone()] } else { vec![client.clone()] };
     match &channels {
@@ -699,7 +709,7 @@ fn node_status(
             ([], hidden) => Value::Unknown(hidden.join("; ")),
             (missing, _) => Value::Text(format!("gone: {}", missing.join(", "))),
         };
-        note("tls.files_missing", value, Source::Host, "ls -l FILE");
+        note(&facts::server::TLS_FILES_MISSING, value, Source::Host, "ls -l FILE");
     }
     let all = [&galera_ends, &sst_ends, &client_ends];
     unseen.extend(all.iter().filter_map(|one| one.file_unknown.clone()));
@@ -719,11 +729,16 @@ fn node_status(
         );
     }
     if let Some(value) = not_yet_valid(node, view, &rows, has_files, now) {
-        note("cert.not_yet_valid", value, Source::File, "openssl x509 -noout -startdate -in FILE");
+        note(
+            &facts::server::CERT_NOT_YET_VALID,
+            value,
+            Source::File,
+            "openssl x509 -noout -startdate -in FILE",
+        );
     }
     if has_files && let Some(value) = mismatched_keys(node, &rows) {
         note(
-            "key.mismatch",
+            &facts::server::KEY_MISMATCH,
             value,
             Source::File,
             "openssl pkey -pubout -in KEY; openssl x509 -noout -pubkey -in CERTIFICATE",
@@ -746,7 +761,9 @@ fn node_status(
                 (Some(Value::Bool(facts.mode & 0o077 != 0)), Some(owner))
             }
         };
-        for (fact, value) in [("key.others_can_read", mode), ("key.owner_is_server", owner)] {
+        for (fact, value) in
+            [(&facts::server::KEY_OTHERS_CAN_READ, mode), (&facts::server::KEY_OWNER_IS_SERVER, owner)]
+        {
             if let Some(value) = value {
                 note(fact, value, Source::Host, "stat FILE");
             }
@@ -860,8 +877,11 @@ mod tests {
         }
     }
 
-    fn value<'s>(seen: &'s Observations, subject: &str, fact: &str) -> &'s Value {
-        &seen.newest(subject, fact).unwrap_or_else(|| panic!("{fact} of {subject} was not looked at")).value
+    fn value<'s>(seen: &'s Observations, subject: &str, fact: &Fact) -> &'s Value {
+        &seen
+            .newest(subject, fact)
+            .unwrap_or_else(|| panic!("{} of {subject} was not looked at", fact.name))
+            .value
     }
 
     #[test]
@@ -892,7 +912,7 @@ mod tests {
         std::fs::remove_file(deaf.dir.path().join("cert.pem")).expect("ours");
         let (_, _, seen) = deaf.look();
         assert!(
-            matches!(value(&seen, "n1", "tls.files_missing"), Value::Text(gone) if gone.contains("cert.pem"))
+            matches!(value(&seen, "n1", &facts::server::TLS_FILES_MISSING), Value::Text(gone) if gone.contains("cert.pem"))
         );
         let mut view = deaf.view();
         let odd = deaf.path(&long);
@@ -903,9 +923,13 @@ mod tests {
         }
         let mut seen = Observations::default();
         let (_, unseen) = node_status(&mut deaf.node, &view, true, &[], &mut seen, 0);
-        for fact in ["tls.files_missing", "key.others_can_read", "key.owner_is_server"] {
+        for fact in [
+            &facts::server::TLS_FILES_MISSING,
+            &facts::server::KEY_OTHERS_CAN_READ,
+            &facts::server::KEY_OWNER_IS_SERVER,
+        ] {
             let value = value(&seen, "n1", fact);
-            assert!(matches!(value, Value::Unknown(_)), "{fact}: {value:?}");
+            assert!(matches!(value, Value::Unknown(_)), "{}: {value:?}", fact.name);
         }
         assert!(unseen.iter().any(|line| line.contains("ends cannot be told")), "{unseen:?}");
     }
@@ -918,7 +942,7 @@ mod tests {
         assert!(unseen.iter().any(|line| line.contains("my.cnf does not exist")), "{unseen:?}");
         assert!(status.rows.iter().all(|row| row.configured == NOT_READ), "{status:?}");
         assert!(
-            matches!(value(&seen, "n1", "sst.configured"), Value::Unknown(why) if why.contains("my.cnf"))
+            matches!(value(&seen, "n1", &facts::cluster::SST_CONFIGURED), Value::Unknown(why) if why.contains("my.cnf"))
         );
     }
 

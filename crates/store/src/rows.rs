@@ -306,11 +306,7 @@ fn parsed<T: DeserializeOwned>(run: &str, text: &str) -> Result<T, StoreError> {
 
 /// Noted again in the same order, so that the ids which findings name are the same places.
 fn observations(list: Vec<Observation>) -> Observations {
-    let mut seen = Observations::default();
-    for one in list {
-        seen.note(one.subject, one.fact, one.value, one.source, one.at_unix_ms, one.how);
-    }
-    seen
+    Observations::from(list)
 }
 
 /// SQLite integers are signed; a count beyond 2^63 is kept as the largest there is (the body has it exactly).
@@ -324,17 +320,17 @@ fn unsigned(number: i64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use model::{Evidence, Link, LinkKind, Seen, Severity, Source, Value as Fact, Verdict};
+    use model::{Evidence, Link, LinkKind, Seen, Severity, Source, Value, Verdict, facts};
 
     use super::*;
 
     fn run(id: &str, started_unix_ms: u64) -> Run {
         let mut seen = Observations::default();
-        seen.note("n1", "galera.socket.ssl", Fact::Absent, Source::Sql, 11, "SHOW VARIABLES");
+        seen.note("n1", &facts::cluster::GALERA_EFFECTIVE, Value::Absent, Source::Sql, 11, "SHOW VARIABLES");
         let id_of_wire = seen.note(
             "galera n1-n2",
-            "wire.seen",
-            Fact::Unknown("no bytes".into()),
+            &facts::wire::WIRE_GALERA,
+            Value::Unknown("no bytes".into()),
             Source::Wire,
             12,
             "tcpdump",
@@ -540,7 +536,7 @@ mod tests {
         store.put_run(&run("a", 100)).expect("it is kept");
         store.put_report("a", "demo", "{\"n\": 1}").expect("it is kept");
         store.put_report("a", "note", "not json").expect("it is kept");
-        let export: Value =
+        let export: serde_json::Value =
             serde_json::from_str(&store.export_json("a").expect("it exports")).expect("it is JSON");
         assert_eq!(export["reports"], json!({ "demo": { "n": 1 }, "note": "not json" }));
         same(&serde_json::from_value(export["run"].clone()).expect("it is a run"), &run("a", 100));

@@ -1,6 +1,7 @@
 //! The commands: a module for each, with its arguments, its formats and its call. One line here registers it.
 
 mod agent;
+mod audit;
 mod bench;
 pub mod change;
 mod config;
@@ -55,6 +56,8 @@ pub enum Command {
     Demo(demo::DemoArgs),
     /// Scan the TLS of MySQL and MariaDB servers from outside, without a password
     Scan(scan::ScanArgs),
+    /// Audit servers from inside: settings, sessions, accounts, replication
+    Audit(Box<audit::AuditArgs>),
     /// Test clients, settings and traffic against attacks
     #[command(subcommand)]
     Prove(prove::ProveCommand),
@@ -135,6 +138,7 @@ pub fn run(global: &Global, command: Command) -> Result<u8, OpsError> {
     match command {
         Command::Demo(args) => demo::demo(&args),
         Command::Scan(args) => scan::scan(global, &args),
+        Command::Audit(args) => audit::audit(global, &args),
         Command::Prove(command) => prove::prove(global, &command),
         Command::Status(args) => status::status(global, &args),
         Command::Plan(args) => change::plan::plan(global, &args),

@@ -3,10 +3,11 @@
 use change_ops::unfinished::unfinished;
 use clap::Args;
 use model::link::some_of;
-use model::{Finding, Severity, Verdict};
+use model::{Severity, Verdict};
 use site::OpsError;
 use status_ops::status::DateOf;
 
+use crate::findings::{RuleFindings, by_rule, exit_code};
 use crate::options::{Connect, Format, Global, SeverityArg, TABLE_OR_JSON, connect, formats};
 use crate::show;
 
@@ -111,25 +112,8 @@ pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
     if status.nodes.iter().all(|node| node.version.is_none()) {
         return Ok(3);
     }
-    let worst = status
-        .findings
-        .iter()
-        .filter(|finding| matches!(finding.verdict, Verdict::Fail(_)))
-        .map(|finding| finding.severity)
-        .max();
-    // What a gate was to judge and could not be seen has not passed it.
-    let blind = status
-        .findings
-        .iter()
-        .filter(|finding| matches!(finding.verdict, Verdict::Unknown(_)))
-        .map(|finding| finding.severity)
-        .max();
-    Ok(match (args.fail_on.map(Severity::from), worst) {
-        (Some(limit), Some(worst)) if worst >= limit => 1,
-        (Some(limit), _) if blind.is_some_and(|blind| blind >= limit) => 3,
-        _ if status.nodes.iter().any(|node| node.version.is_none()) => 3,
-        _ => 0,
-    })
+    let is_blind = status.nodes.iter().any(|node| node.version.is_none());
+    Ok(exit_code(&status.findings, args.fail_on.map(Severity::from), is_blind))
 }
 
 fn print_status(status: &status_ops::status::Status, is_changeable: bool) {
@@ -216,53 +200,6 @@ fn expires(row: &status_ops::status::Row) -> String {
     }
 }
 
-/// Findings of one rule with the same verdict: a row a rule, not a row a node.
-struct RuleFindings<'f> {
-    first: &'f Finding,
-    /// Subjects that have the same reason stand together.
-    reasons: Vec<(&'f str, Vec<&'f str>)>,
-}
-
-fn reason(finding: &Finding) -> &str {
-    match &finding.verdict {
-        Verdict::Fail(why) | Verdict::Unknown(why) => why,
-        Verdict::Pass | Verdict::NotApplicable => "",
-    }
-}
-
-fn by_rule(findings: &[Finding]) -> Vec<RuleFindings<'_>> {
-    let mut groups: Vec<RuleFindings<'_>> = Vec::new();
-    for finding in findings.iter().filter(|one| matches!(one.verdict, Verdict::Fail(_) | Verdict::Unknown(_)))
-    {
-        let is_same = |group: &&mut RuleFindings<'_>| {
-            group.first.rule == finding.rule && group.first.verdict.word() == finding.verdict.word()
-        };
-        let (why, subject) = (reason(finding), finding.subject.as_str());
-        match groups.iter_mut().find(is_same) {
-            Some(group) => match group.reasons.iter_mut().find(|(known, _)| *known == why) {
-                Some((_, subjects)) => subjects.push(subject),
-                None => group.reasons.push((why, vec![subject])),
-            },
-            None => groups.push(RuleFindings { first: finding, reasons: vec![(why, vec![subject])] }),
-        }
-    }
-    groups
-}
-
-/// Subjects of links all begin with the kind of the link: it is said once.
-fn subjects(all: &[&str]) -> String {
-    let kind = all.first().and_then(|first| first.split_once(' ')).map(|(kind, _)| kind);
-    match kind.filter(|kind| {
-        all.iter().all(|one| one.strip_prefix(*kind).is_some_and(|rest| rest.starts_with(' ')))
-    }) {
-        Some(kind) => {
-            let rest = all.iter().filter_map(|one| one.split_once(' ').map(|(_, rest)| rest));
-            format!("{kind} {}", rest.collect::<Vec<_>>().join(", "))
-        }
-        None => all.join(", "),
-    }
-}
-
 fn print_findings(status: &status_ops::status::Status, is_changeable: bool) {
     let groups = by_rule(&status.findings);
     if groups.is_empty() {
@@ -271,15 +208,7 @@ fn print_findings(status: &status_ops::status::Status, is_changeable: bool) {
     }
     println!();
     for group in &groups {
-        let first = group.first;
-        let verdict = match first.verdict {
-            Verdict::Unknown(_) => "UNKNOWN".to_owned(),
-            _ => show::red("FAIL"),
-        };
-        println!("{verdict} {:<8} {}  {}", first.severity.to_string(), first.rule, first.title);
-        for (why, on) in &group.reasons {
-            println!("{}", show::wrapped("              ", &format!("{}: {why}", subjects(on))));
-        }
+        print!("{}", group.rendered());
     }
     for line in next_commands(&groups, is_changeable) {
         println!("{line}");
@@ -305,45 +234,4 @@ fn next_commands(groups: &[RuleFindings<'_>], is_changeable: bool) -> Vec<String
     let mark = if lines.len() == 1 { "next: " } else { "      " };
     lines.push(format!("{mark}sealion explain {}   what a rule means, and how to fix it", first.first.rule));
     lines
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn finding(rule: &str, subject: &str, verdict: Verdict) -> Finding {
-        Finding {
-            rule: rule.into(),
-            title: "t".into(),
-            severity: Severity::High,
-            subject: subject.into(),
-            verdict,
-            observations: vec![],
-            remedy: String::new(),
-        }
-    }
-
-    #[test]
-    fn findings_of_a_rule_stand_together_and_their_reasons_once() {
-        let fail = |why: &str| Verdict::Fail(why.into());
-        let all = [
-            finding("SL1", "galera n1-n2", fail("plain, 4 canaries")),
-            finding("SL1", "galera n1-n3", fail("plain, 4 canaries")),
-            finding("SL1", "galera n2-n3", fail("plain, 5 canaries")),
-            finding("SL2", "n1", Verdict::Pass),
-            finding("SL1", "galera n1-n4", Verdict::Unknown("silent".into())),
-        ];
-        let groups = by_rule(&all);
-        assert_eq!(groups.len(), 2);
-        assert_eq!(
-            groups[0].reasons,
-            [
-                ("plain, 4 canaries", vec!["galera n1-n2", "galera n1-n3"]),
-                ("plain, 5 canaries", vec!["galera n2-n3"])
-            ]
-        );
-        assert_eq!(subjects(&groups[0].reasons[0].1), "galera n1-n2, n1-n3");
-        assert_eq!(subjects(&["n1", "n2"]), "n1, n2");
-        assert_eq!(subjects(&["n1", "galera n1-n2"]), "n1, galera n1-n2");
-    }
 }

@@ -28,7 +28,7 @@ impl FindingRow {
     /// The published row of a finding: its observations say how, the sight of the same link gives the bytes.
     pub fn new(finding: &Finding, seen: &Observations, sights: &[LinkSight]) -> Self {
         let mut how: Vec<&str> = Vec::new();
-        for observation in seen.iter().filter(|observation| finding.observations.contains(&observation.id)) {
+        for observation in finding.observations.iter().filter_map(|id| seen.get(*id)) {
             if !how.contains(&observation.how.as_str()) {
                 how.push(&observation.how);
             }
@@ -86,7 +86,7 @@ impl From<&Evidence> for EvidenceRow {
 
 #[cfg(test)]
 mod tests {
-    use model::{Link, LinkKind, Seen, Severity, Source, Value};
+    use model::{Link, LinkKind, Seen, Severity, Source, Value, facts};
 
     use super::*;
 
@@ -96,7 +96,7 @@ mod tests {
         let id = |seen: &mut Observations| {
             seen.note(
                 "galera n1-n2",
-                "wire.seen",
+                &facts::wire::WIRE_GALERA,
                 Value::Text("plain".into()),
                 Source::Wire,
                 1,

@@ -1,6 +1,7 @@
 //! The published shape of `report.json`. A field here is a promise: its meaning and unit stand in
 //! `docs/schema/demo-report-1.json`, and a test walks both. Every key is always written, `null` where there is nothing.
 
+mod audit;
 mod bench;
 mod bench_advise;
 mod bench_compare;
@@ -21,6 +22,7 @@ mod words;
 
 use serde::{Deserialize, Serialize};
 
+pub use audit::{AUDIT_SCHEMA_ID, AuditReport, AuditServerRow};
 pub use bench::{
     BENCH_LOAD_SCHEMA_ID, CpuRow, LatencyRow, LoadErrorRow, LoadReport, LoadTlsRow, SecondRow, SettingRow,
 };

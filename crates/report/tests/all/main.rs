@@ -1,5 +1,6 @@
 //! Published shapes: what is rendered is what the schema says: one program, so that it is linked once.
 
+mod audit;
 mod bench;
 mod prove;
 mod scan;

@@ -1,5 +1,6 @@
 //! Galera replication traffic is encrypted.
 
+use model::facts::cluster;
 use model::{Severity, Value, Verdict};
 
 use crate::FactRule;
@@ -11,7 +12,7 @@ pub const GALERA_STRICT: FactRule = FactRule {
     references: &["Galera manual: socket.ssl, socket.dynamic"],
     explanation: "Without socket.ssl the traffic is cleartext. With socket.dynamic a node guesses within 500 to 750 ms and does not negotiate, so an attacker who delays packets decides. It is meant for the time of a change only.",
     remedy: "sealion enable galera",
-    fact: "galera.effective",
+    fact: &cluster::GALERA_EFFECTIVE,
     judge,
 };
 

@@ -1,5 +1,6 @@
 //! The running provider options match the option file.
 
+use model::facts::cluster;
 use model::{Severity, Value, Verdict};
 
 use crate::FactRule;
@@ -11,7 +12,7 @@ pub const LIVE_IS_FILE: FactRule = FactRule {
     references: &["MariaDB manual: wsrep_provider_options"],
     explanation: "wsrep_provider_options is replaced as a whole by the last file that sets it, and read at startup only. A difference takes effect at the next restart.",
     remedy: "put the live value into the file, or restart the node",
-    fact: "galera.file_differs",
+    fact: &cluster::GALERA_FILE_DIFFERS,
     judge,
 };
 

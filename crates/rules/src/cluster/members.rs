@@ -1,6 +1,7 @@
 //! The cluster has at least three members.
 
 use model::Severity;
+use model::facts::cluster;
 
 use crate::FactRule;
 
@@ -11,6 +12,6 @@ pub const MEMBERS: FactRule = FactRule {
     references: &["Galera manual: Quorum Components"],
     explanation: "With two members each restart leaves one node alone, and any network problem then stops the service.",
     remedy: "add a node, or an arbitrator (garbd)",
-    fact: "cluster.size",
+    fact: &cluster::CLUSTER_SIZE,
     judge: |value| crate::verdicts::at_least(value, 3, "members"),
 };

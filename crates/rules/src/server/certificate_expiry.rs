@@ -1,6 +1,7 @@
 //! The certificate is valid for at least 30 more days.
 
 use model::Severity;
+use model::facts::server;
 
 use crate::FactRule;
 
@@ -11,6 +12,6 @@ pub const CERTIFICATE_EXPIRY: FactRule = FactRule {
     references: &["RFC 5280 sec. 4.1.2.5"],
     explanation: "A running cluster does not show an expired certificate: established links stay up, and the first node that restarts cannot join.",
     remedy: "sealion rotate clients",
-    fact: "cert.expires_in_days",
+    fact: &server::CERT_EXPIRES_IN_DAYS,
     judge: |value| crate::verdicts::at_least(value, 30, "days are left"),
 };

@@ -1,6 +1,7 @@
 //! The server's key and certificate files exist.
 
 use model::Severity;
+use model::facts::server;
 
 use crate::FactRule;
 
@@ -11,6 +12,6 @@ pub const FILES_PRESENT: FactRule = FactRule {
     references: &["MariaDB manual: Securing Connections for Client and Server"],
     explanation: "A running server keeps what it has loaded. If a file is missing it continues to run, and does not start again.",
     remedy: "sealion resume or sealion undo if a change is open; else sealion rotate (writes new ones), before anything restarts",
-    fact: "tls.files_missing",
+    fact: &server::TLS_FILES_MISSING,
     judge: |value| crate::verdicts::absent(value),
 };

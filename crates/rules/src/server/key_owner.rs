@@ -1,6 +1,7 @@
 //! The private key is owned by the server's user.
 
 use model::Severity;
+use model::facts::server;
 
 use crate::FactRule;
 
@@ -11,7 +12,7 @@ pub const KEY_OWNER: FactRule = FactRule {
     references: &["MariaDB manual: ssl_key"],
     explanation: "The server reads the key at its next start or reload, as its own user. Root can read any file, so a check as root would prove nothing.",
     remedy: "chown the key to the server's user",
-    fact: "key.owner_is_server",
+    fact: &server::KEY_OWNER_IS_SERVER,
     judge: |value| {
         crate::verdicts::yes(
             value,

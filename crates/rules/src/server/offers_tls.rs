@@ -1,6 +1,7 @@
 //! The server offers TLS to clients.
 
 use model::Severity;
+use model::facts::server;
 
 use crate::FactRule;
 
@@ -11,6 +12,6 @@ pub const OFFERS_TLS: FactRule = FactRule {
     references: &["MariaDB manual: Data-in-Transit Encryption", "CIS MariaDB Benchmark 7.1"],
     explanation: "Without a certificate the server cannot use TLS, whatever clients request. MariaDB before 11.4 has none by default.",
     remedy: "sealion enable clients",
-    fact: "client.offered",
+    fact: &server::CLIENT_OFFERED,
     judge: |value| crate::verdicts::yes(value, "the server has no certificate"),
 };

@@ -1,6 +1,7 @@
 //! The certificate's key is strong enough.
 
 use model::Severity;
+use model::facts::tls;
 
 use crate::FactRule;
 
@@ -11,6 +12,6 @@ pub const CERTIFICATE_KEY: FactRule = FactRule {
     references: &["NIST SP 800-57 part 1 table 2", "RFC 9325 sec. 4.2.1"],
     explanation: "RSA keys below 2048 bits and curves below 224 bits can be broken.",
     remedy: "sealion rotate clients (P-256, or RSA by --bits 3072)",
-    fact: "tls.certificate.weak_key",
+    fact: &tls::TLS_CERTIFICATE_WEAK_KEY,
     judge: |value| crate::verdicts::absent(value),
 };

@@ -1,6 +1,7 @@
 //! The certificate matches the host name.
 
 use model::Severity;
+use model::facts::tls;
 
 use crate::FactRule;
 
@@ -11,6 +12,6 @@ pub const CERTIFICATE_NAMES: FactRule = FactRule {
     references: &["RFC 6125 sec. 6.4", "RFC 9525 sec. 6"],
     explanation: "Clients that verify the name refuse this one. A common name without a subjectAltName is accepted by libmysqlclient and Connector/C, and rejected by Go.",
     remedy: "sealion rotate clients, with the name in `names` of the inventory",
-    fact: "tls.certificate.name_mismatch",
+    fact: &tls::TLS_CERTIFICATE_NAME_MISMATCH,
     judge: |value| crate::verdicts::absent(value),
 };

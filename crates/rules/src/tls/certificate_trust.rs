@@ -1,6 +1,7 @@
 //! The certificate chain is valid for the CA in --ssl-ca.
 
 use model::Severity;
+use model::facts::tls;
 
 use crate::FactRule;
 
@@ -11,6 +12,6 @@ pub const CERTIFICATE_TRUST: FactRule = FactRule {
     references: &["RFC 5280 sec. 6", "MySQL manual: --ssl-mode=VERIFY_CA"],
     explanation: "Clients that verify against this CA cannot connect; those that do not verify notice nothing. Checked only with --ssl-ca: most database servers use a CA that no system trusts.",
     remedy: "sealion enable clients, or give clients the CA that issued this certificate",
-    fact: "tls.certificate.untrusted",
+    fact: &tls::TLS_CERTIFICATE_UNTRUSTED,
     judge: |value| crate::verdicts::absent(value),
 };

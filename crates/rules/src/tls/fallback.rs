@@ -1,6 +1,7 @@
 //! Supports downgrade protection (TLS_FALLBACK_SCSV).
 
 use model::Severity;
+use model::facts::tls;
 
 use crate::FactRule;
 
@@ -11,6 +12,6 @@ pub const FALLBACK: FactRule = FactRule {
     references: &["RFC 7507"],
     explanation: "A client that was forced to retry with an older version signals it by TLS_FALLBACK_SCSV, and a server that supports a newer one must refuse. MySQL clients do not fall back by themselves, so this is a second line of defense.",
     remedy: "upgrade the server's TLS library: OpenSSL since 1.0.1j does this",
-    fact: "tls.fallback_scsv",
+    fact: &tls::TLS_FALLBACK_SCSV,
     judge: |value| crate::verdicts::yes(value, "TLS_FALLBACK_SCSV is passed over"),
 };

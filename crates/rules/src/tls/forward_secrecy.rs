@@ -1,6 +1,7 @@
 //! Every accepted cipher suite has forward secrecy.
 
 use model::Severity;
+use model::facts::tls;
 
 use crate::FactRule;
 
@@ -11,6 +12,6 @@ pub const FORWARD_SECRECY: FactRule = FactRule {
     references: &["RFC 9325 sec. 4.1", "RFC 9325 sec. 7.3"],
     explanation: "With RSA or static Diffie-Hellman key exchange, who records now and gets the server's key later reads everything. TLS 1.3 has no such suite.",
     remedy: "ssl_cipher=ECDHE:DHE:!aNULL in the server's option file, restart",
-    fact: "tls.suites.static_key",
+    fact: &tls::TLS_SUITES_STATIC_KEY,
     judge: |value| crate::verdicts::absent(value),
 };

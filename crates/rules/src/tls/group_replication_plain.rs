@@ -1,6 +1,7 @@
 //! The Group Replication port does not accept cleartext.
 
 use model::Severity;
+use model::facts::tls;
 
 use crate::FactRule;
 
@@ -14,6 +15,6 @@ pub const GROUP_REPLICATION_PLAIN: FactRule = FactRule {
     ],
     explanation: "The port answers a peer in cleartext: replicated data can be read, and only the list of allowed addresses keeps others from joining the group.",
     remedy: "group_replication_ssl_mode=REQUIRED (or VERIFY_CA, VERIFY_IDENTITY with ssl_ca) on all members, and group_replication_recovery_use_ssl=ON; members are restarted one by one",
-    fact: "group_replication.plain",
+    fact: &tls::GROUP_REPLICATION_PLAIN,
     judge: |value| crate::verdicts::no(value, "the port answers in cleartext"),
 };

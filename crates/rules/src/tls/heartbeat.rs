@@ -1,6 +1,7 @@
 //! The heartbeat extension is not offered.
 
 use model::Severity;
+use model::facts::tls;
 
 use crate::FactRule;
 
@@ -11,7 +12,7 @@ pub const HEARTBEAT: FactRule = FactRule {
     references: &["RFC 6520", "CVE-2014-0160 (Heartbleed)"],
     explanation: "The extension itself is harmless; OpenSSL 1.0.1 to 1.0.1f leaked memory through it. It has no use over TCP.",
     remedy: "upgrade the server's TLS library: OpenSSL since 3.0 has no heartbeats in TLS",
-    fact: "tls.heartbeat",
+    fact: &tls::TLS_HEARTBEAT,
     judge: |value| {
         crate::verdicts::no(
             value,

@@ -1,6 +1,7 @@
 //! Supports post-quantum key exchange (X25519MLKEM768).
 
 use model::Severity;
+use model::facts::tls;
 
 use crate::FactRule;
 
@@ -11,6 +12,6 @@ pub const QUANTUM: FactRule = FactRule {
     references: &["FIPS 203", "draft-ietf-tls-ecdhe-mlkem"],
     explanation: "Traffic recorded today may be decrypted once large quantum computers exist. Hybrid groups such as X25519MLKEM768 resist both kinds of attack. OpenSSL has them since 3.5; whether a server offers them depends on its list of groups.",
     remedy: "a server built with OpenSSL 3.5 or newer",
-    fact: "tls.quantum_safe_group",
+    fact: &tls::TLS_QUANTUM_SAFE_GROUP,
     judge: |value| crate::verdicts::yes(value, "no hybrid or ML-KEM group is accepted"),
 };

@@ -1,6 +1,7 @@
 //! Bad paddings of an RSA secret are all answered alike. Asked only with `--intrusive`.
 
 use model::Severity;
+use model::facts::tls;
 
 use crate::FactRule;
 
@@ -15,7 +16,7 @@ pub const ROBOT: FactRule = FactRule {
     ],
     explanation: "A server that answers a wrongly padded secret differently from a correct one is a decryption oracle: recorded sessions with RSA key exchange can be decrypted, and signatures forged. Tested only with --intrusive, with five paddings; only a difference that is seen twice counts.",
     remedy: "disable cipher suites with RSA key exchange (ssl_cipher without kRSA), and upgrade the server's TLS library",
-    fact: "tls.robot",
+    fact: &tls::TLS_ROBOT,
     judge: |value| {
         crate::verdicts::no(
             value,

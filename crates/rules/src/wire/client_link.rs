@@ -1,6 +1,7 @@
 //! Client connections are encrypted on the wire.
 
 use model::Severity;
+use model::facts::wire;
 
 use crate::FactRule;
 
@@ -11,6 +12,6 @@ pub const CLIENT_LINK: FactRule = FactRule {
     references: &["PCI DSS 4.0.1 req. 4.2.1", "CIS MariaDB Benchmark: require TLS"],
     explanation: "Statements, rows and the login itself can be read on a connection without TLS. The verdict covers what was captured on the port: sealion's own connection with ssl-mode=PREFERRED, and all other clients that sent something meanwhile.",
     remedy: "sealion enable clients",
-    fact: "wire.client",
+    fact: &wire::WIRE_CLIENT,
     judge: |value| crate::verdicts::seen(value),
 };

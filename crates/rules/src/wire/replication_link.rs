@@ -1,6 +1,7 @@
 //! Replication from a source to its replica is encrypted on the wire.
 
 use model::Severity;
+use model::facts::wire;
 
 use crate::FactRule;
 
@@ -14,6 +15,6 @@ pub const REPLICATION_LINK: FactRule = FactRule {
     ],
     explanation: "Every row that is written passes on this connection. MASTER_SSL=1 is a wish: without verification MariaDB connects in cleartext where the source offers no TLS, and says so nowhere. The verdict is what the captured bytes showed.",
     remedy: "sealion enable replication,clients",
-    fact: "wire.replication",
+    fact: &wire::WIRE_REPLICATION,
     judge: |value| crate::verdicts::seen(value),
 };

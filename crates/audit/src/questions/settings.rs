@@ -1,0 +1,292 @@
+//! Variables and status that every account may read.
+
+use model::{Value, facts};
+use server::Flavour;
+
+use crate::Question;
+use crate::asking::Asking;
+
+pub const QUESTION: Question = Question {
+    name: "settings",
+    facts: &[
+        &facts::server::CLIENT_OFFERED,
+        &facts::server::CLIENT_REQUIRED,
+        &facts::server::CLIENT_CA,
+        &facts::server::CLIENT_CRL,
+        &facts::server::CLIENT_OLD_VERSIONS,
+        &facts::server::CLIENT_WEAK_CIPHERS,
+        &facts::server::PASSWORD_RSA_KEY,
+        &facts::server::PASSWORD_RULES,
+        &facts::server::PASSWORD_LIFETIME_DAYS,
+        &facts::server::PASSWORD_GUESSING_LIMITED,
+        &facts::server::PROXY_PROTOCOL_NETWORKS,
+        &facts::server::GENERAL_LOG,
+        &facts::server::LOG_RAW,
+        &facts::server::FILE_PRIVILEGE_REACH,
+        &facts::server::LOCAL_INFILE,
+        &facts::server::CERT_EXPIRES_IN_DAYS,
+        &facts::server::CERT_NOT_YET_VALID,
+        &facts::server::CERT_VALIDITY_DAYS,
+        &facts::server::ACCOUNTS_SKIPPED,
+    ],
+    grants: |_| vec![],
+    ask: |asking| {
+        note_settings(asking);
+        Ok(())
+    },
+};
+
+const SECONDS_PER_DAY: i64 = 86_400;
+const NOT_TOLD: &str = "the server does not say";
+/// So many wrong passwords in a row are a limit; the default of MariaDB is 2^32 - 1, which is none.
+const PASSWORD_ERRORS_MAX: u64 = 1000;
+
+fn note_settings(asking: &mut Asking<'_>) {
+    of_tls(asking);
+    of_certificate(asking);
+    of_passwords(asking);
+    of_files_and_logs(asking);
+}
+
+fn variable_says(name: &str) -> String {
+    format!("SHOW GLOBAL VARIABLES LIKE '{name}'")
+}
+
+/// A switch as the server shows it.
+fn is_on(asking: &Asking<'_>, name: &str) -> Value {
+    match asking.view.variable(name) {
+        Some("ON" | "1" | "YES") => Value::Bool(true),
+        Some("OFF" | "0" | "NO") => Value::Bool(false),
+        Some(other) => Value::Unknown(format!("{name} is \"{other}\", which sealion does not know")),
+        None => Value::Unknown(format!("the server has no {name}")),
+    }
+}
+
+fn of_tls(asking: &mut Asking<'_>) {
+    let view = asking.view;
+    let offered = view.client_tls().map_or_else(|| Value::Unknown(NOT_TOLD.into()), Value::Bool);
+    let how = if asking.capabilities.have_ssl {
+        variable_says("have_ssl")
+    } else {
+        "SHOW GLOBAL STATUS LIKE 'Ssl_server_not_after'".into()
+    };
+    asking.note(&facts::server::CLIENT_OFFERED, offered.clone(), &how);
+    let required = is_on(asking, "require_secure_transport");
+    let how = variable_says("require_secure_transport");
+    asking.note(&facts::server::CLIENT_REQUIRED, required.clone(), &how);
+
+    let any = |names: [&str; 2]| {
+        let values: Option<Vec<&str>> = names.iter().map(|name| view.variable(name)).collect();
+        values.map_or_else(
+            || Value::Unknown(NOT_TOLD.into()),
+            |values| Value::Bool(values.iter().any(|value| !value.is_empty())),
+        )
+    };
+    let (ca, crl) = (any(["ssl_ca", "ssl_capath"]), any(["ssl_crl", "ssl_crlpath"]));
+    asking.note(&facts::server::CLIENT_CA, ca, "SHOW GLOBAL VARIABLES LIKE 'ssl_ca%'");
+    asking.note(&facts::server::CLIENT_CRL, crl, "SHOW GLOBAL VARIABLES LIKE 'ssl_crl%'");
+
+    let mut old = Vec::new();
+    let mut why_not = None;
+    let has_admin_port = view.variable("admin_address").is_some_and(|address| !address.is_empty());
+    for name in ["tls_version"].into_iter().chain(has_admin_port.then_some("admin_tls_version")) {
+        match view.variable(name) {
+            Some(list) => old.extend(old_versions(list).map(|version| format!("{version} ({name})"))),
+            None => why_not = Some(format!("the server has no {name}")),
+        }
+    }
+    let value = match (old.is_empty(), why_not) {
+        (false, _) => Value::Text(old.join(", ")),
+        (true, Some(why)) => Value::Unknown(why),
+        (true, None) => Value::Absent,
+    };
+    asking.note(&facts::server::CLIENT_OLD_VERSIONS, value, "SHOW GLOBAL VARIABLES LIKE '%tls_version'");
+    let ciphers = view.variable("ssl_cipher").map_or_else(|| Value::Unknown(NOT_TOLD.into()), weak_ciphers);
+    asking.note(&facts::server::CLIENT_WEAK_CIPHERS, ciphers, &variable_says("ssl_cipher"));
+
+    if asking.capabilities.flavour == Flavour::MariaDb {
+        let networks = match view.variable("proxy_protocol_networks") {
+            Some("") => Value::Absent,
+            Some(list) => Value::Text(list.to_owned()),
+            None => Value::Unknown("the server has no proxy_protocol_networks".into()),
+        };
+        asking.note(
+            &facts::server::PROXY_PROTOCOL_NETWORKS,
+            networks,
+            &variable_says("proxy_protocol_networks"),
+        );
+    } else {
+        // Source: MySQL manual, Caching SHA-2 Pluggable Authentication. The status shows the key that is handed out.
+        let has_key = ["caching_sha2_password_rsa_public_key", "rsa_public_key"]
+            .iter()
+            .any(|name| view.status(name).is_some_and(|key| !key.is_empty()));
+        let value = match (has_key, required) {
+            (false, _) => Value::Bool(false),
+            // Nobody gets so far without TLS.
+            (true, Value::Bool(is_required)) => Value::Bool(!is_required),
+            (true, other) => other,
+        };
+        asking.note(
+            &facts::server::PASSWORD_RSA_KEY,
+            value,
+            "SHOW GLOBAL STATUS LIKE '%rsa_public_key'; SHOW GLOBAL VARIABLES LIKE 'require_secure_transport'",
+        );
+    }
+}
+
+fn old_versions(list: &str) -> impl Iterator<Item = &str> {
+    let is_new = |one: &&str| !matches!(*one, "" | "TLSv1.2" | "TLSv1.3");
+    list.split(',').map(str::trim).filter(is_new)
+}
+
+/// The names in a list of cipher suites that are weak; words of OpenSSL's own (`HIGH`, `!aNULL`) stand for many.
+fn weak_ciphers(list: &str) -> Value {
+    let names: Vec<&str> = list.split([':', ',', ' ']).filter(|name| !name.is_empty()).collect();
+    if names.is_empty() {
+        return Value::Unknown(
+            "ssl_cipher is empty, so that the TLS library decides: sealion scan shows what is accepted"
+                .into(),
+        );
+    }
+    let is_name = |name: &&str| {
+        name.starts_with("TLS_") || (name.contains('-') && !name.starts_with(['!', '-', '+', '@']))
+    };
+    if let Some(word) = names.iter().find(|name| !is_name(name)) {
+        return Value::Unknown(format!(
+            "ssl_cipher has \"{word}\", which stands for many cipher suites: sealion scan shows what is accepted"
+        ));
+    }
+    let is_strong = |name: &str| {
+        name.starts_with("TLS_AES") || name.starts_with("TLS_CHACHA20") || {
+            let is_ephemeral = name.starts_with("ECDHE-") || name.starts_with("DHE-");
+            is_ephemeral && ["GCM", "CHACHA20", "CCM"].iter().any(|mode| name.contains(mode))
+        }
+    };
+    let weak: Vec<&str> = names.into_iter().filter(|name| !is_strong(name)).collect();
+    if weak.is_empty() { Value::Absent } else { Value::Text(weak.join(", ")) }
+}
+
+fn of_certificate(asking: &mut Asking<'_>) {
+    let view = asking.view;
+    let (begins, ends) =
+        (view.client_certificate_not_before_unix(), view.client_certificate_not_after_unix());
+    // Absent: there is no certificate, which is another rule's.
+    let is_offered = view.client_tls();
+    let no_date = || match is_offered {
+        Some(false) => Value::Absent,
+        _ => Value::Unknown("the server does not say how long its certificate is valid".into()),
+    };
+    let days = |from: i64, to: i64| Value::Number((to - from).div_euclid(SECONDS_PER_DAY));
+    let now = asking.now_unix_s();
+    let left = ends.map_or_else(no_date, |end| days(now, end));
+    let all = begins.zip(ends).map_or_else(no_date, |(begin, end)| days(begin, end));
+    let not_yet = match begins {
+        Some(begin) if begin > now => {
+            Value::Text(format!("the certificate that is served is not valid for another {} s", begin - now))
+        }
+        Some(_) => Value::Absent,
+        None => no_date(),
+    };
+    let how = "SHOW GLOBAL STATUS LIKE 'Ssl_server_not_%'";
+    asking.note(&facts::server::CERT_EXPIRES_IN_DAYS, left, how);
+    asking.note(&facts::server::CERT_VALIDITY_DAYS, all, how);
+    asking.note(&facts::server::CERT_NOT_YET_VALID, not_yet, how);
+}
+
+fn of_passwords(asking: &mut Asking<'_>) {
+    let view = asking.view;
+    let number = |name: &str| view.variable(name).and_then(|text| text.parse::<u64>().ok());
+    let is_mariadb = asking.capabilities.flavour == Flavour::MariaDb;
+    // A plugin or component that checks passwords brings variables of its own.
+    let checks: &[&str] = if is_mariadb {
+        &[
+            "simple_password_check_minimal_length",
+            "cracklib_password_check_dictionary",
+            "password_reuse_check_interval",
+        ]
+    } else {
+        &["validate_password.policy", "validate_password_policy"]
+    };
+    let has_rules = checks.iter().any(|name| view.variable(name).is_some());
+    asking.note(
+        &facts::server::PASSWORD_RULES,
+        Value::Bool(has_rules),
+        if is_mariadb { "SHOW PLUGINS" } else { "SHOW GLOBAL VARIABLES LIKE 'validate_password%'" },
+    );
+    let lifetime = number("default_password_lifetime").map_or_else(
+        || Value::Unknown("the server has no default_password_lifetime".into()),
+        |days| Value::Number(i64::try_from(days).unwrap_or(i64::MAX)),
+    );
+    asking.note(
+        &facts::server::PASSWORD_LIFETIME_DAYS,
+        lifetime,
+        &variable_says("default_password_lifetime"),
+    );
+    let (limit, how) = if is_mariadb {
+        (number("max_password_errors").map(|most| most <= PASSWORD_ERRORS_MAX), "max_password_errors")
+    } else {
+        let threshold = number("component_connection_control.failed_connections_threshold")
+            .or_else(|| number("connection_control_failed_connections_threshold"));
+        // Without the component there is no such variable.
+        (Some(threshold.is_some_and(|failures| failures > 0)), "%connection_control%")
+    };
+    asking.note(
+        &facts::server::PASSWORD_GUESSING_LIMITED,
+        limit.map_or_else(|| Value::Unknown(NOT_TOLD.into()), Value::Bool),
+        &variable_says(how),
+    );
+    // MySQL has no such variable: there everybody is called so (seen on 9.7.4), and the grants are an error.
+    let skipped = match is_on(asking, "skip_grant_tables") {
+        Value::Unknown(_) if !is_mariadb => {
+            Value::Bool(asking.rights.account == "skip-grants user@skip-grants host")
+        }
+        value => value,
+    };
+    asking.note(
+        &facts::server::ACCOUNTS_SKIPPED,
+        skipped,
+        if is_mariadb { "SHOW GLOBAL VARIABLES LIKE 'skip_grant_tables'" } else { "SELECT CURRENT_USER()" },
+    );
+}
+
+fn of_files_and_logs(asking: &mut Asking<'_>) {
+    let log = is_on(asking, "general_log");
+    asking.note(&facts::server::GENERAL_LOG, log, &variable_says("general_log"));
+    if asking.capabilities.flavour != Flavour::MariaDb {
+        let raw = is_on(asking, "log_raw");
+        asking.note(&facts::server::LOG_RAW, raw, &variable_says("log_raw"));
+    }
+    // NULL switches it off, and is written so.
+    let reach = match asking.view.variable("secure_file_priv") {
+        Some("") => Value::Text("every file that the server can read or write".into()),
+        Some(_) => Value::Absent,
+        // Seen on MariaDB 10.11.19: without a directory the row is there and empty. MySQL leaves a NULL out.
+        None => Value::Absent,
+    };
+    asking.note(&facts::server::FILE_PRIVILEGE_REACH, reach, &variable_says("secure_file_priv"));
+    let local = is_on(asking, "local_infile");
+    asking.note(&facts::server::LOCAL_INFILE, local, &variable_says("local_infile"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_cipher_suites_is_judged_name_by_name_and_words_are_not_guessed() {
+        let text = |text: &str| Value::Text(text.into());
+        assert_eq!(weak_ciphers("ECDHE-RSA-AES128-GCM-SHA256:TLS_AES_128_GCM_SHA256"), Value::Absent);
+        assert_eq!(weak_ciphers("ECDHE-RSA-AES128-GCM-SHA256:AES128-SHA"), text("AES128-SHA"));
+        assert_eq!(weak_ciphers("ECDHE-RSA-AES128-SHA"), text("ECDHE-RSA-AES128-SHA"));
+        for list in ["", "HIGH", "ECDHE-RSA-AES128-GCM-SHA256:!aNULL", "@SECLEVEL=0:AES128-SHA"] {
+            assert!(matches!(weak_ciphers(list), Value::Unknown(_)), "{list}");
+        }
+    }
+
+    #[test]
+    fn versions_before_tls_1_2_are_named() {
+        let old = |list| old_versions(list).collect::<Vec<_>>();
+        assert_eq!(old("TLSv1.2,TLSv1.3"), Vec::<&str>::new());
+        assert_eq!(old("TLSv1.0, TLSv1.1,TLSv1.2"), ["TLSv1.0", "TLSv1.1"]);
+    }
+}

@@ -1,0 +1,60 @@
+//! A server: what it is set to do, its certificate, its files.
+
+use crate::fact::facts;
+
+facts! {
+    /// Whether clients are offered TLS.
+    CLIENT_OFFERED = "client.offered", YesNo, [Status => All, Audit => All];
+    /// Whether the server lets nobody in over TCP without TLS.
+    CLIENT_REQUIRED = "client.required", YesNo, [Status => All, Audit => All];
+    /// Whether the server has a CA to check certificates of clients with.
+    CLIENT_CA = "client.ca", YesNo, [Audit => All];
+    /// Whether the server has certificate revocation lists.
+    CLIENT_CRL = "client.crl", YesNo, [Audit => All];
+    /// Versions before TLS 1.2 that the server is set to accept, on its main or its admin port.
+    CLIENT_OLD_VERSIONS = "client.old_versions", Found, [Audit => All];
+    /// Cipher suites in the server's list that have no forward secrecy or no authenticated encryption.
+    CLIENT_WEAK_CIPHERS = "client.weak_ciphers", Found, [Audit => All];
+    /// Whether the port for administrators offers TLS; absent where there is no such port.
+    ADMIN_OFFERED = "admin.offered", YesNo, [Audit => All];
+    /// Whether X Protocol refuses cleartext; absent where it is off.
+    X_REQUIRED = "x.required", YesNo, [Audit => MySql];
+    /// Whether passwords can be sent without TLS under an RSA key that the server hands out in cleartext.
+    PASSWORD_RSA_KEY = "password.rsa_key", YesNo, [Audit => MySql];
+    /// Whether new passwords are held to rules.
+    PASSWORD_RULES = "password.rules", YesNo, [Audit => All];
+    /// After how many days a password expires by default; 0 is never.
+    PASSWORD_LIFETIME_DAYS = "password.lifetime_days", Days, [Audit => All];
+    /// Whether wrong passwords are slowed down or block a host or an account.
+    PASSWORD_GUESSING_LIMITED = "password.guessing_limited", YesNo, [Audit => All];
+    /// Settings about encryption that are given on the command line, where option files do not count.
+    SETTINGS_ON_COMMAND_LINE = "settings.on_command_line", Found, [Audit => All];
+    /// From where PROXY protocol headers are believed; absent where from nowhere.
+    PROXY_PROTOCOL_NETWORKS = "proxy_protocol.networks", Found, [Audit => MariaDb];
+    /// Whether the server runs without account tables, so that everybody may do everything.
+    ACCOUNTS_SKIPPED = "accounts.skipped", YesNo, [Audit => All];
+    /// Foreign servers whose login is stored in mysql.servers, with its password in the clear.
+    FOREIGN_LOGINS = "foreign.logins", Found, [Audit => All];
+    /// Whether every statement is written to the general log.
+    GENERAL_LOG = "log.general", YesNo, [Audit => All];
+    /// Whether passwords in statements are written to the general log as they came.
+    LOG_RAW = "log.raw", YesNo, [Audit => MySql];
+    /// Where the FILE privilege reaches; absent where to no place.
+    FILE_PRIVILEGE_REACH = "file.reach", Found, [Audit => All];
+    /// Whether clients may be asked to send files of theirs.
+    LOCAL_INFILE = "file.local_infile", YesNo, [Audit => All];
+    /// How many days the certificate that clients are shown is still valid.
+    CERT_EXPIRES_IN_DAYS = "cert.expires_in_days", Days, [Status => All, Audit => All];
+    /// From when a certificate is valid that is not valid yet.
+    CERT_NOT_YET_VALID = "cert.not_yet_valid", Found, [Status => All, Audit => All];
+    /// For how many days in all the certificate that clients are shown is valid.
+    CERT_VALIDITY_DAYS = "cert.validity_days", Days, [Audit => All];
+    /// Whether users other than the server's own can read its private key.
+    KEY_OTHERS_CAN_READ = "key.others_can_read", YesNo, [Status => All];
+    /// Whether the private key belongs to the user that the server runs as.
+    KEY_OWNER_IS_SERVER = "key.owner_is_server", YesNo, [Status => All];
+    /// Certificates and keys that a server is set to use and that are not there.
+    TLS_FILES_MISSING = "tls.files_missing", Found, [Status => All];
+    /// Private keys that do not belong to their certificate.
+    KEY_MISMATCH = "key.mismatch", Found, [Status => All];
+}

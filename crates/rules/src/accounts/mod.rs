@@ -1,0 +1,43 @@
+//! Accounts, and what logins are held to (`SL22…`).
+
+mod administrator_certificate;
+mod administrator_host;
+mod anonymous;
+mod cleartext_plugin;
+mod file_privilege;
+mod foreign;
+mod guessing;
+mod mysql_schema;
+mod native_password;
+mod old_password;
+mod password;
+mod password_lifetime;
+mod password_rules;
+mod proxy;
+mod replication;
+mod requires_tls;
+mod sha256_password;
+mod skipped;
+mod weak_alternative;
+mod wildcard_host;
+
+pub use administrator_certificate::ADMINISTRATOR_CERTIFICATE;
+pub use administrator_host::ADMINISTRATOR_HOST;
+pub use anonymous::ANONYMOUS;
+pub use cleartext_plugin::CLEARTEXT_PLUGIN;
+pub use file_privilege::FILE_PRIVILEGE;
+pub use foreign::FOREIGN;
+pub use guessing::GUESSING;
+pub use mysql_schema::MYSQL_SCHEMA;
+pub use native_password::NATIVE_PASSWORD;
+pub use old_password::OLD_PASSWORD;
+pub use password::PASSWORD;
+pub use password_lifetime::PASSWORD_LIFETIME;
+pub use password_rules::PASSWORD_RULES;
+pub use proxy::PROXY;
+pub use replication::REPLICATION;
+pub use requires_tls::REQUIRES_TLS;
+pub use sha256_password::SHA256_PASSWORD;
+pub use skipped::SKIPPED;
+pub use weak_alternative::WEAK_ALTERNATIVE;
+pub use wildcard_host::WILDCARD_HOST;

@@ -1,0 +1,15 @@
+//! Who is connected (`SL21…`).
+
+mod administrator;
+mod cleartext;
+mod loopback;
+mod replica;
+mod since_start;
+mod weak_tls;
+
+pub use administrator::ADMINISTRATOR;
+pub use cleartext::CLEARTEXT;
+pub use loopback::LOOPBACK;
+pub use replica::REPLICA;
+pub use since_start::SINCE_START;
+pub use weak_tls::WEAK_TLS;
