@@ -44,6 +44,7 @@ complete -c sealion -n "__fish_sealion_needs_command" -s h -l help -d 'Print hel
 complete -c sealion -n "__fish_sealion_needs_command" -s V -l version -d 'Print version'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "demo" -d 'Start a three-node cluster in cleartext, enable TLS under load, prove it, and write a report'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "scan" -d 'Scan the TLS of MySQL and MariaDB servers from outside, without a password'
+complete -c sealion -n "__fish_sealion_needs_command" -f -a "audit" -d 'Audit servers from inside: settings, sessions, accounts, replication'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "prove" -d 'Test clients, settings and traffic against attacks'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "status" -d 'Show what is configured, what is effective, and what was captured on each link'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "plan" -d 'Show what a change would do; changes nothing'
@@ -127,6 +128,41 @@ complete -c sealion -n "__fish_sealion_using_subcommand scan" -l first -d 'Read 
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -l forget-budget -d 'Reset the count of connections of --max-handshakes'
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand scan" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand audit" -l flavour -d 'With --print-grants: only those for this flavour' -r -f -a "mariadb\t''
+mysql\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand audit" -l fail-on -d 'Exit with 1 if a finding has this severity or a higher one' -r -f -a "info\t''
+low\t''
+medium\t''
+high\t''
+critical\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand audit" -s h -l host -d 'Host name or address' -r
+complete -c sealion -n "__fish_sealion_using_subcommand audit" -s P -l port -d 'Port' -r
+complete -c sealion -n "__fish_sealion_using_subcommand audit" -s u -l user -d 'User' -r
+complete -c sealion -n "__fish_sealion_using_subcommand audit" -l password-file -d 'Read the password from FILE (mode 0600)' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand audit" -l password-fd -d 'Read the password from this open file descriptor' -r
+complete -c sealion -n "__fish_sealion_using_subcommand audit" -s S -l socket -d 'Unix socket' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand audit" -l defaults-file -d 'Read only this option file' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand audit" -l defaults-extra-file -d 'Read this option file after the usual ones' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand audit" -l defaults-group-suffix -d 'Also read option groups with this suffix' -r
+complete -c sealion -n "__fish_sealion_using_subcommand audit" -l login-path -d 'Login path of ~/.mylogin.cnf' -r
+complete -c sealion -n "__fish_sealion_using_subcommand audit" -l ssl-mode -d 'As --ssl-mode of mysql: REQUIRED, VERIFY_CA, ...' -r
+complete -c sealion -n "__fish_sealion_using_subcommand audit" -l ssl-ca -d 'CA certificates to verify the server against' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand audit" -l ssl-crl -d 'Certificate revocation lists of that CA' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand audit" -l ssl-cert -d 'Client certificate' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand audit" -l ssl-key -d 'Private key of the client certificate' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand audit" -l format -d 'Output format' -r -f -a "table\t''
+json\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand audit" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand audit" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand audit" -l print-grants -d 'Print the statements that create an account for it, and do nothing else'
+complete -c sealion -n "__fish_sealion_using_subcommand audit" -s p -l password -d 'Prompt for the password'
+complete -c sealion -n "__fish_sealion_using_subcommand audit" -l ssl -d 'Require TLS, as --ssl of mariadb'
+complete -c sealion -n "__fish_sealion_using_subcommand audit" -l skip-ssl -d 'Do not use TLS'
+complete -c sealion -n "__fish_sealion_using_subcommand audit" -l ssl-verify-server-cert -d 'Verify the certificate and the host name, as the option of mariadb'
+complete -c sealion -n "__fish_sealion_using_subcommand audit" -s ? -l help -d 'Print help; --help prints all options'
+complete -c sealion -n "__fish_sealion_using_subcommand audit" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list help" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and not __fish_seen_subcommand_from client clients config serve sniff relay tour list help" -l format -r -f -a "table\t''
 json\t''
@@ -1176,27 +1212,28 @@ always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand man" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "demo" -d 'Start a three-node cluster in cleartext, enable TLS under load, prove it, and write a report'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "scan" -d 'Scan the TLS of MySQL and MariaDB servers from outside, without a password'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "prove" -d 'Test clients, settings and traffic against attacks'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "status" -d 'Show what is configured, what is effective, and what was captured on each link'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "plan" -d 'Show what a change would do; changes nothing'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "apply" -d 'Apply a plan that was saved with `plan --format json`'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "enable" -d 'Enable TLS on the running cluster, node by node'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "disable" -d 'Disable TLS on the running cluster, node by node'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "rotate" -d 'Replace certificates and keys without a restart'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "resume" -d 'Finish a change that was interrupted'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "undo" -d 'Revert the newest change'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "abandon" -d 'Close an unfinished change as it is, and print what is left in which state'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "bench" -d 'Measure what a server can do, and what encryption costs'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "lab" -d 'Run real servers on loopback'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "report" -d 'List saved runs, or show a report.json'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "agent" -d 'Answer for this machine on standard input and output: what sealion starts by ssh'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "config" -d 'Print effective options, or draft an inventory'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "explain" -d 'Explain a rule: what it means, why it matters, how to fix it'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "completions" -d 'Print shell completions'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "man" -d 'Write man pages, one file a command'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "demo" -d 'Start a three-node cluster in cleartext, enable TLS under load, prove it, and write a report'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "scan" -d 'Scan the TLS of MySQL and MariaDB servers from outside, without a password'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "audit" -d 'Audit servers from inside: settings, sessions, accounts, replication'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "prove" -d 'Test clients, settings and traffic against attacks'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "status" -d 'Show what is configured, what is effective, and what was captured on each link'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "plan" -d 'Show what a change would do; changes nothing'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "apply" -d 'Apply a plan that was saved with `plan --format json`'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "enable" -d 'Enable TLS on the running cluster, node by node'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "disable" -d 'Disable TLS on the running cluster, node by node'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "rotate" -d 'Replace certificates and keys without a restart'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "resume" -d 'Finish a change that was interrupted'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "undo" -d 'Revert the newest change'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "abandon" -d 'Close an unfinished change as it is, and print what is left in which state'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "bench" -d 'Measure what a server can do, and what encryption costs'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "lab" -d 'Run real servers on loopback'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "report" -d 'List saved runs, or show a report.json'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "agent" -d 'Answer for this machine on standard input and output: what sealion starts by ssh'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "config" -d 'Print effective options, or draft an inventory'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "explain" -d 'Explain a rule: what it means, why it matters, how to fix it'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "completions" -d 'Print shell completions'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "man" -d 'Write man pages, one file a command'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from prove" -f -a "client" -d 'Test one client against man-in-the-middle attacks, using a rogue server'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from prove" -f -a "clients" -d 'Test database drivers and tools, in every TLS mode they have'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from prove" -f -a "config" -d 'Check the database connections in application settings'
