@@ -29,12 +29,17 @@ pub(crate) const ACCOUNT: &str = "sealion";
 /// The number that root has inside. Any number but 0 does; this one is what a first ordinary user has on Debian.
 const INSIDE_UID_OF_ROOT: u32 = 1000;
 
-/// Moves this process, which must have one thread, into a new user and network namespace with `lo` up.
+/// An address of a lab that is not loopback: servers and sealion tell clients of this host from others by it.
+pub const NOT_LOOPBACK: Ipv4Addr = Ipv4Addr::new(10, 99, 0, 1);
+
+/// Moves this process, which must have one thread, into a new user and network namespace with `lo` up, and with
+/// [`NOT_LOOPBACK`] on it.
 ///
 /// # Errors
 /// `Refused` where the kernel or an LSM forbids unprivileged user namespaces, or the process has threads.
 pub fn enter_new() -> Result<(), LabError> {
-    enter(CloneFlags::empty())
+    enter(CloneFlags::empty())?;
+    add_address(NOT_LOOPBACK).map_err(LabError::io("add an address to lo in the namespace"))
 }
 
 /// The same, with mounts of its own, a routable `address` on `lo`, and `name` for it in `/etc/hosts`: some libraries check

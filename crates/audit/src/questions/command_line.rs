@@ -19,12 +19,12 @@ const OF_TLS: &str = "'ssl_ca','ssl_capath','ssl_cert','ssl_key','ssl_cipher','s
                       'tls_ciphersuites','require_secure_transport','admin_tls_version','admin_ssl_cert','admin_ssl_key'";
 
 fn ask(asking: &mut Asking<'_>) -> Result<(), Refusal> {
-    // Sources: MariaDB manual, Information Schema SYSTEM_VARIABLES (a path is there for what a file has set); MySQL manual, The
-    // performance_schema.variables_info Table.
+    // Sources: MariaDB manual, Information Schema SYSTEM_VARIABLES (servers that cannot tell a file from the command line have no column
+    // of paths: the statement fails there, and the answer is unknown); MySQL manual, The performance_schema.variables_info Table.
     let sql = if asking.capabilities.flavour == Flavour::MariaDb {
         format!(
             "SELECT VARIABLE_NAME FROM information_schema.SYSTEM_VARIABLES \
-             WHERE GLOBAL_VALUE_ORIGIN = 'CONFIG' AND GLOBAL_VALUE_PATH IS NULL AND VARIABLE_NAME IN ({OF_TLS})"
+             WHERE GLOBAL_VALUE_ORIGIN = 'COMMAND-LINE' AND GLOBAL_VALUE_PATH IS NULL AND VARIABLE_NAME IN ({OF_TLS})"
         )
     } else {
         format!(

@@ -61,17 +61,39 @@ fn ask(asking: &mut Asking<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Source: MySQL manual, The tls_channel_status Table.
+/// Source: MySQL manual, The tls_channel_status Table; what an idle channel means was tried on 9.7.4: where none of its options is
+/// given the port serves what the main port does, and one option alone (`admin_tls_version`) leaves it without TLS.
 fn admin_channel(asking: &mut Asking<'_>) -> Result<Value, Refusal> {
     let grants = grants(asking.capabilities);
     let sql = "SELECT VALUE FROM performance_schema.tls_channel_status \
                WHERE CHANNEL = 'mysql_admin' AND PROPERTY = 'Enabled'";
-    Ok(match asking.rows_with(&grants, sql)? {
+    let is_enabled = match asking.rows_with(&grants, sql)? {
         Ok(rows) => match rows.scalar().as_deref() {
-            Some("Yes") => Value::Bool(true),
-            Some("No") => Value::Bool(false),
-            _ => Value::Unknown("the server does not list its channel mysql_admin".into()),
+            Some("Yes") => true,
+            Some("No") => false,
+            _ => return Ok(Value::Unknown("the server does not list its channel mysql_admin".into())),
         },
+        Err(why) => return Ok(Value::Unknown(why)),
+    };
+    if is_enabled {
+        return Ok(Value::Bool(true));
+    }
+    let sql = "SELECT VARIABLE_SOURCE FROM performance_schema.variables_info WHERE VARIABLE_SOURCE <> 'COMPILED' \
+               AND (VARIABLE_NAME LIKE 'admin\\_ssl\\_%' OR VARIABLE_NAME LIKE 'admin\\_tls\\_%')";
+    Ok(match asking.rows(sql)? {
         Err(why) => Value::Unknown(why),
+        Ok(rows) => {
+            let given: Vec<_> = rows.iter().filter_map(|row| row.at(0)).collect();
+            if given.is_empty() {
+                asking
+                    .view
+                    .client_tls()
+                    .map_or_else(|| Value::Unknown("the server does not say".into()), Value::Bool)
+            } else if given.iter().any(|source| source == "DYNAMIC") {
+                Value::Unknown("a variable admin_ssl_… or admin_tls_… was changed since the start".into())
+            } else {
+                Value::Bool(false)
+            }
+        }
     })
 }
