@@ -24,8 +24,11 @@ const ACCOUNT: &str = "'sealion_audit'@'localhost'";
 /// Statements to paste.
 pub fn print_grants(flavour: &FlavourRow) -> String {
     let capabilities = Capabilities::of(flavour.version, "", false);
-    let mut out =
-        format!("-- {}: what sealion audit reads. None of it shows rows of users.\n", flavour.title);
+    let mut out = format!(
+        "-- {}: what sealion audit reads. No rows of users; but the hashes of passwords are in the grant tables, so\n\
+         -- guard this account like one that administers.\n",
+        flavour.title
+    );
     // Over the network TLS comes first; the socket has none.
     let _ =
         writeln!(out, "CREATE USER {ACCOUNT} IDENTIFIED BY 'A NEW PASSWORD' WITH MAX_USER_CONNECTIONS 2;");

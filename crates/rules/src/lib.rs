@@ -210,7 +210,7 @@ pub fn by_id(id: &str) -> Option<&'static dyn Rule> {
 }
 
 /// What stands for an account in a remedy.
-const ACCOUNT: &str = "ACCOUNT";
+const ACCOUNT: &str = "'USER'@'HOST'";
 
 /// The remedy with the account that it is about, so that it can be pasted.
 fn remedy(rule: &dyn Rule, subject: &str) -> String {

@@ -11,7 +11,7 @@ pub const ADMINISTRATOR_CERTIFICATE: SubjectRule = SubjectRule {
     severity: Severity::Medium,
     references: &["MySQL manual: CREATE USER, SSL/TLS Options", "MariaDB manual: CREATE USER, TLS Options"],
     explanation: "A password alone can be guessed or reused from anywhere. REQUIRE X509, or better SUBJECT and ISSUER, asks for a key that stands in no mail and in no ticket.",
-    remedy: "ALTER USER ACCOUNT REQUIRE X509",
+    remedy: "ALTER USER 'USER'@'HOST' REQUIRE X509",
     facts: &[
         &account::ACCOUNT_ADMINISTERS,
         &account::ACCOUNT_CAN_LOG_IN,

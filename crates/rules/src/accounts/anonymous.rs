@@ -14,7 +14,7 @@ pub const ANONYMOUS: FactRule = FactRule {
         "MariaDB manual: mariadb-secure-installation",
     ],
     explanation: "An account without a user name lets anybody in, under any name, and wins over named accounts where its host is the more exact one.",
-    remedy: "DROP USER ACCOUNT",
+    remedy: "DROP USER 'USER'@'HOST'",
     fact: &account::ACCOUNT_KIND,
     judge,
 };

@@ -14,7 +14,7 @@ pub const PASSWORD: SubjectRule = SubjectRule {
         "MariaDB manual: mariadb-secure-installation",
     ],
     explanation: "Whoever can reach the server is in, with all that the account may do. MySQL makes root without a password when it is initialized with --initialize-insecure.",
-    remedy: "ALTER USER ACCOUNT IDENTIFIED BY 'A NEW PASSWORD', or ALTER USER ACCOUNT ACCOUNT LOCK",
+    remedy: "ALTER USER 'USER'@'HOST' IDENTIFIED BY 'A NEW PASSWORD', or ALTER USER 'USER'@'HOST' ACCOUNT LOCK",
     facts: &[&account::ACCOUNT_NO_PASSWORD, &account::ACCOUNT_CAN_LOG_IN],
     judge,
 };

@@ -11,7 +11,7 @@ pub const REPLICATION: SubjectRule = SubjectRule {
     severity: Severity::High,
     references: &["MySQL manual: Creating a User for Replication", "MariaDB manual: Setting Up Replication"],
     explanation: "Its password stands in a file or a table of every replica, and it reads every row that is written. It should be of no use for anything else, and of none without TLS.",
-    remedy: "ALTER USER ACCOUNT REQUIRE SSL; REVOKE its other privileges",
+    remedy: "ALTER USER 'USER'@'HOST' REQUIRE SSL; REVOKE its other privileges",
     facts: &[
         &account::ACCOUNT_GLOBAL_PRIVILEGES,
         &account::ACCOUNT_ADMINISTERS,
