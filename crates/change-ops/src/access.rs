@@ -63,7 +63,7 @@ impl ClusterAccess for Cluster {
     }
 
     fn look(&self) -> Box<dyn Look + '_> {
-        Box::new(WireEye { cluster: self })
+        Box::new(WireEye::new(self))
     }
 
     fn clock(&self) -> &dyn Clock {

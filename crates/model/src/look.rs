@@ -30,4 +30,9 @@ pub trait Look {
     /// # Errors
     /// When no capture can be made here; the caller then says `unknown`.
     fn wire(&mut self, what: &WireLook) -> Result<Vec<LinkSight>, LookError>;
+
+    /// What the last look may have left on the servers, and how it is removed.
+    fn left_behind(&mut self) -> Vec<String> {
+        Vec::new()
+    }
 }

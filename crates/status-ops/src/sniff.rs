@@ -1006,36 +1006,63 @@ fn prepare_schema(session: &mut impl CanarySession) -> Result<(), String> {
     session.run(&table).map_err(text)
 }
 
-/// Removes what [`canaries`] made.
-pub fn remove_canaries(cluster: &Cluster) {
+/// Removes what [`canaries`] made. Returns where it may have stayed, and why.
+pub fn remove_canaries(cluster: &Cluster) -> Vec<String> {
+    let mut left = Vec::new();
     for node in &cluster.nodes {
-        let Ok(mut client) = Client::connect(&cluster.login_at(node)) else { continue };
-        // A schema of that name that is not known to be marked as ours is somebody's.
-        if writable(&mut client) != Writable::No && matches!(client.schema_owner(), Ok(SchemaOwner::Sealion))
-        {
-            let _ = client.execute("DROP DATABASE IF EXISTS sealion_canary");
+        let removed = Client::connect(&cluster.login_at(node)).and_then(|mut client| {
+            // A schema of that name that is not known to be marked as ours is somebody's.
+            let is_ours =
+                writable(&mut client) != Writable::No && client.schema_owner()? == SchemaOwner::Sealion;
+            if is_ours {
+                client.execute("DROP DATABASE IF EXISTS sealion_canary")?;
+            }
+            client.quit()
+        });
+        if let Err(error) = removed {
+            let why = first_line(&error.to_string()).to_owned();
+            left.push(format!(
+                "{}: whether the schema sealion_canary is gone is not known ({why}); when it answers: DROP DATABASE IF EXISTS \
+                 sealion_canary",
+                node.name
+            ));
         }
-        let _ = client.quit();
     }
+    left
 }
 
 /// The look that post-checks are given.
 pub struct WireEye<'c> {
-    pub cluster: &'c Cluster,
+    cluster: &'c Cluster,
+    left_behind: Vec<String>,
+}
+
+impl<'c> WireEye<'c> {
+    pub fn new(cluster: &'c Cluster) -> Self {
+        Self { cluster, left_behind: Vec::new() }
+    }
 }
 
 impl Look for WireEye<'_> {
     fn wire(&mut self, what: &WireLook) -> Result<Vec<LinkSight>, LookError> {
         let mut sniffer = Sniffer::start(self.cluster)?;
         if what.canaries {
-            sniffer.write_canaries(self.cluster)?;
+            // Some may have been written before one could not.
+            if let Err(error) = sniffer.write_canaries(self.cluster) {
+                self.left_behind = remove_canaries(self.cluster);
+                return Err(error);
+            }
         }
         std::thread::sleep(what.settle);
         let sights = sniffer.finish(self.cluster);
         if what.canaries {
-            remove_canaries(self.cluster);
+            self.left_behind = remove_canaries(self.cluster);
         }
         Ok(sights)
+    }
+
+    fn left_behind(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.left_behind)
     }
 }
 

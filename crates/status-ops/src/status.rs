@@ -124,7 +124,10 @@ pub fn status(cluster: &Cluster, look_ms: u64, canaries: bool) -> Status {
             nodes: cluster.nodes.iter().map(|node| node.name.to_string()).collect(),
         };
         not_looked_at.extend(cluster.capture.blind_spot().map(str::to_owned));
-        match (WireEye { cluster }).wire(&what) {
+        let mut eye = WireEye::new(cluster);
+        let looked = eye.wire(&what);
+        not_looked_at.extend(eye.left_behind());
+        match looked {
             Ok(mut sights) => {
                 name_blindness(cluster, &mut sights);
                 sights

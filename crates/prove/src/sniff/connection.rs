@@ -174,11 +174,11 @@ impl Connection {
             Opening::Is(kind) => self.known = Identification::Is(*kind),
             Opening::More | Opening::Record => return,
             Opening::Nothing => {
-                self.known = Identification::Is(match by_port {
-                    // It may be in clear, and joined in the middle: a command will tell.
-                    Kind::MySql => return,
-                    other => other,
-                });
+                // A database's may be joined in the middle: a command will tell, or a message, or two records in a row.
+                if by_port != Kind::Other {
+                    return;
+                }
+                self.known = Identification::Is(Kind::Other);
             }
         }
         for is_a in [from_a, !from_a] {
@@ -665,8 +665,7 @@ impl Conversation for Connection {
             if half.first.is_empty() {
                 let first = recognise(self.ports, from_a, piece, from_start, &shared.mysql_ports);
                 let may_be_tls = match first {
-                    Opening::Record => by_port != Kind::Other,
-                    Opening::Nothing => by_port == Kind::MySql,
+                    Opening::Record | Opening::Nothing => by_port != Kind::Other,
                     _ => false,
                 };
                 if may_be_tls
@@ -694,7 +693,7 @@ impl Conversation for Connection {
                 Opening::More if !is_enough => {}
                 Opening::More | Opening::Nothing | Opening::Record => {
                     self.decide(&Opening::Nothing, from_a, rest.len(), shared);
-                    // Of a MySQL port: the next segment may begin a command.
+                    // The next segment may begin a command.
                     self.half(from_a).first.clear();
                 }
                 found => {

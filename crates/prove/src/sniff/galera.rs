@@ -63,14 +63,11 @@ impl Messages {
                 if self.have_bytes < HEADER_BYTES {
                     return;
                 }
-                let [a, b, c, d, ..] = self.header;
-                let header = u32::from_le_bytes([a, b, c, d]);
-                // Flags but those of the two checksums, or another version: this is no header.
-                if d & 0xfc != 0 || header & LENGTH_BITS == 0 {
+                let Some(length) = length_in(self.header) else {
                     self.gap();
                     return;
-                }
-                self.length = (header & LENGTH_BITS) as usize;
+                };
+                self.length = length;
                 self.left_bytes = self.length;
                 self.head.clear();
             }
@@ -93,6 +90,25 @@ impl Messages {
     pub fn gap(&mut self) {
         *self = Self { is_lost: true, ..Self::default() };
     }
+}
+
+/// How many bytes of a message follow its header; none if this is no header: it has flags but those of the two checksums, or
+/// another version.
+fn length_in([a, b, c, flags, ..]: [u8; HEADER_BYTES]) -> Option<usize> {
+    let length = u32::from_le_bytes([a, b, c, flags]) & LENGTH_BITS;
+    (flags & 0xfc == 0 && length > 0).then_some(length as usize)
+}
+
+/// Whether `bytes` are messages, the last of them whole.
+pub fn are_whole_messages(mut bytes: &[u8]) -> bool {
+    while let Some((header, rest)) = bytes.split_first_chunk() {
+        match length_in(*header).and_then(|length| rest.get(length..)) {
+            Some([]) => return true,
+            Some(next) => bytes = next,
+            None => return false,
+        }
+    }
+    false
 }
 
 fn count(head: &[u8], length: usize, seen: &mut GaleraTraffic) {

@@ -3,6 +3,7 @@
 use wire::packet::whole_packet;
 use wire::{HandshakeResponse, SegmentShape, SslRequest, classify_segment, gcomm};
 
+use super::galera;
 use super::joined::begins_with_hello;
 use super::mysql;
 use super::place::Place;
@@ -184,8 +185,9 @@ pub(super) fn recognise(
         };
         return if is_command && fits { Opening::Client } else { Opening::Nothing };
     }
-    // A message of Galera that is no handshake: joined in the middle.
-    if by_port == Kind::Galera && first.len() >= 8 {
+    // Messages of Galera that are no handshake: joined in the middle. The middle of a record of TLS looks like anything, but not like
+    // messages up to the last byte.
+    if by_port == Kind::Galera && galera::are_whole_messages(first) {
         return Opening::Is(Kind::Galera);
     }
     Opening::Nothing

@@ -109,17 +109,22 @@ fn packed(sequence: u8, inner: &[u8], is_compressed: bool) -> Vec<u8> {
 
 /// A capture of one connection, packet by packet.
 struct Wire {
+    server: &'static str,
     sniffer: Sniffer,
     next: [u32; 2],
 }
 
 impl Wire {
     fn new() -> Self {
-        Self { sniffer: Sniffer::new(&[]), next: [1000, 2_000_000] }
+        Self::to(SERVER)
+    }
+
+    fn to(server: &'static str) -> Self {
+        Self { server, sniffer: Sniffer::new(&[]), next: [1000, 2_000_000] }
     }
 
     fn send(&mut self, from_client: bool, payload: &[u8], flags: &str, cut_bytes: usize) -> &mut Self {
-        let (client, server) = (CLIENT.parse().unwrap(), SERVER.parse().unwrap());
+        let (client, server) = (CLIENT.parse().unwrap(), self.server.parse().unwrap());
         let (source, destination) = if from_client { (client, server) } else { (server, client) };
         let next = &mut self.next[usize::from(!from_client)];
         let (kept, _) = payload.split_at(payload.len() - cut_bytes);
@@ -385,6 +390,26 @@ fn the_clients_direction_recorded_before_the_servers_is_no_other_connection() {
 fn tls_that_is_joined_inside_of_a_record_is_tls() {
     let stream = (0..4).flat_map(|_| data(16_400)).collect::<Vec<_>>();
     Wire::new().server_stream(&stream[777..]).is_tls();
+}
+
+/// Another node, at its port for messages.
+const NODE: &str = "10.0.0.2:4567";
+
+#[test]
+fn tls_between_nodes_that_is_joined_inside_of_a_record_is_tls() {
+    let stream = (0..4).flat_map(|_| data(16_400)).collect::<Vec<_>>();
+    for at in (1..2000).step_by(13) {
+        Wire::to(NODE).server_stream(&stream[at..]).is_tls();
+    }
+}
+
+#[test]
+fn messages_between_nodes_that_are_joined_in_the_middle_are_in_clear() {
+    // Length and checksum; version and type (data for the group); a write set.
+    let message = [&[107, 0, 0, 1, 7, 7, 7, 7][..], &[1, 8, 0, 0, 0, 0], b"G\x63\x40", &[b'x'; 98]].concat();
+    let mut wire = Wire::to(NODE);
+    wire.server(&message[55..]).server(&message).server(&[message.clone(), message.clone()].concat());
+    wire.is_in_clear(&[What::WriteSets]);
 }
 
 // Clear text that looks like TLS.

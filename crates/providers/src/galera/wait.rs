@@ -154,6 +154,8 @@ const START_LOG_LINES: usize = 60;
 pub enum Sign {
     /// It passes by itself.
     Passes(&'static str),
+    /// The same words, and whether another node is in a primary component cannot be told.
+    Unasked,
     /// The same words, and no other node is in a primary component: its old UUID stays in their view until they are one again.
     /// Seen on Galera 26.4.23: 16 of 16 starts ended so.
     Lingers,
@@ -170,11 +172,15 @@ pub fn ended_with_sign(world: &mut World<'_>, name: &NodeName) -> Result<Option<
     else {
         return Ok(None);
     };
-    let is_primary = world
-        .views()
-        .iter()
-        .any(|(other, view)| other != name && view.as_ref().is_ok_and(NodeView::is_primary));
-    Ok(Some(if is_primary { Sign::Passes(sign) } else { Sign::Lingers }))
+    let views = world.views();
+    let mut others = views.iter().filter(|(other, _)| other != name).map(|(_, view)| view);
+    Ok(Some(if others.clone().any(|view| view.as_ref().is_ok_and(NodeView::is_primary)) {
+        Sign::Passes(sign)
+    } else if others.any(|view| view.as_ref().is_err_and(|error| !error.is_down())) {
+        Sign::Unasked
+    } else {
+        Sign::Lingers
+    }))
 }
 
 /// What a person can do about [`Sign::Lingers`].
@@ -192,7 +198,7 @@ pub fn start_again(name: &NodeName, sign: &str, start: u32) -> String {
 }
 
 /// A server that ends at once is started so often; one that gives up on finding the others may find them later.
-const STARTS_MAX: u32 = 3;
+pub const STARTS_MAX: u32 = 3;
 const START_AGAIN_MS: u64 = 10_000;
 /// A server that says nothing for so long is not just stalled. Stalls of a whole machine of 6 s were seen.
 const SILENT_MS_MAX: u64 = 20_000;
@@ -241,7 +247,7 @@ pub fn revive(world: &mut World<'_>) -> Result<(), StepError> {
                     lingering.insert(name.clone());
                     None
                 }
-                None => None,
+                Some(Sign::Unasked) | None => None,
             };
             if count >= if passing.is_some() { PASSING_STARTS_MAX } else { STARTS_MAX } {
                 hopeless.push(name.clone());

@@ -39,7 +39,11 @@ pub fn watch(world: &mut World<'_>, kinds: &[LinkKind], settle_ms: u64) -> Watch
     };
     let mut unknown = String::new();
     for _ in 0..LOOKS_MAX {
-        let sights = match world.look.wire(&what) {
+        let looked = world.look.wire(&what);
+        for left in world.look.left_behind() {
+            world.say(&left);
+        }
+        let sights = match looked {
             Ok(sights) => sights,
             Err(LookError::NotPermitted { why, next }) => return Watched::NotPermitted { why, next },
             Err(LookError::Failed { why }) => {

@@ -176,6 +176,13 @@ fn start_patiently(world: &mut World<'_>, name: &NodeName) -> Result<(), StepErr
             Some(wait::Sign::Passes(sign)) if starts < wait::PASSING_STARTS_MAX => {
                 world.say(&wait::start_again(name, sign, starts + 1));
             }
+            Some(wait::Sign::Unasked) if starts < wait::STARTS_MAX => {
+                world.say(&format!(
+                    "{name} ended at its start, and no other node tells whether the cluster is Primary: start {} of {}",
+                    starts + 1,
+                    wait::STARTS_MAX
+                ));
+            }
             Some(wait::Sign::Lingers) => return Err(fail(format!("{error}\n  {}", wait::lingers(name)))),
             _ => return Err(error),
         }
