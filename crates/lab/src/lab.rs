@@ -352,6 +352,8 @@ impl Drop for Lab {
     fn drop(&mut self) {
         if self.at_drop != AtDrop::Run {
             let _ = self.stop_all();
+        } else if self.supervisor.is_some() {
+            let _ = supervisor::ask(&self.file, &Request::Keep);
         }
         if self.at_drop == AtDrop::End {
             let _ = self.remove_own();

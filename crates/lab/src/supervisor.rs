@@ -60,6 +60,8 @@ pub enum Request {
     Delay {
         one_way_ms: u16,
     },
+    /// From now on the lab goes on when the process that made it ends.
+    Keep,
     /// The servers first, in order, then the supervisor itself.
     Shutdown,
 }
@@ -130,12 +132,11 @@ pub fn run(dir: &Path, keep: bool, parent_pid: i32) -> Result<(), LabError> {
         why: error.to_string(),
         next: "this is a bug of sealion; please report it".into(),
     })?;
-    if !keep {
-        prctl::set_pdeathsig(Signal::SIGTERM).map_err(refused("cannot tie the supervisor to its parent"))?;
-        // The parent may have died before the line above; then nobody would send the signal.
-        if nix::unistd::getppid().as_raw() != parent_pid {
-            return Ok(());
-        }
+    // A lab that is kept is tied too until all of it is there: whoever is interrupted before leaves nothing behind.
+    prctl::set_pdeathsig(Signal::SIGTERM).map_err(refused("cannot tie the supervisor to its parent"))?;
+    // The parent may have died before the line above; then nobody would send the signal.
+    if nix::unistd::getppid().as_raw() != parent_pid {
+        return Ok(());
     }
     // Scripts that a dying server leaves behind become our children, so that we can reap and end them.
     prctl::set_child_subreaper(true).map_err(refused("cannot become the reaper of orphans"))?;
@@ -155,12 +156,14 @@ pub fn run(dir: &Path, keep: bool, parent_pid: i32) -> Result<(), LabError> {
     file.supervisor_start_ticks = start_ticks(file.supervisor_pid).unwrap_or(0);
     file.write()?;
 
-    let mut front = Front { relays: Relays::new(layout::known_as), stands: BTreeSet::new() };
+    let mut front = Front { relays: Relays::new(layout::known_as), stands: BTreeSet::new(), is_tied: true };
+    let mut is_interrupted = false;
     let mut servers: BTreeMap<String, Server> = BTreeMap::new();
     loop {
         reap(&mut servers);
         if stop_rx.try_recv().is_ok() {
             end_all(&mut servers);
+            is_interrupted = front.is_tied;
             break;
         }
         match listener.accept() {
@@ -177,7 +180,7 @@ pub fn run(dir: &Path, keep: bool, parent_pid: i32) -> Result<(), LabError> {
     }
     hosts.end();
     let _ = fs::remove_file(&socket);
-    if !keep {
+    if !keep || is_interrupted {
         // Read anew: nodes are added while the lab runs.
         let _ = remains::remove_own(dir, &LabFile::read(dir).unwrap_or(file));
     }
@@ -221,6 +224,8 @@ impl Drop for Hosts {
 struct Front {
     relays: Relays,
     stands: BTreeSet<String>,
+    /// It ends with the process that made it.
+    is_tied: bool,
 }
 
 impl Front {
@@ -287,6 +292,9 @@ fn serve(stream: UnixStream, dir: &Path, servers: &mut BTreeMap<String, Server>,
         }
         Ok(Request::Stop { node }) => signal(&node, Signal::SIGTERM, servers),
         Ok(Request::Kill { node }) => signal(&node, Signal::SIGKILL, servers),
+        Ok(Request::Keep) => prctl::set_pdeathsig(None)
+            .map(|()| front.is_tied = false)
+            .map_err(|errno| format!("leave the process that made the lab: {errno}")),
         Ok(Request::Shutdown) => {
             end_all(servers);
             end = true;

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
-use testbed::real::{lab_slot, need_servers, sealion, short_dir, wait_for};
+use testbed::real::{Program, lab_slot, need_servers, sealion, short_dir, wait_for};
 
 struct Lab {
     /// It and its contents are gone when this is.
@@ -223,4 +223,26 @@ fn a_lab_takes_no_directory_with_files_in_it_and_leaves_those_that_it_did_not_wr
     assert_eq!(run(&["lab", "up", "mariadb"]).0, Some(0));
     assert_eq!(run(&["lab", "down"]), (Some(0), String::new(), String::new()));
     assert!(!lab.dir().exists());
+}
+
+#[test]
+fn a_lab_whose_making_is_interrupted_leaves_nothing_behind() {
+    need_servers();
+    let _alone = lab_slot();
+    for by_kill in [false, true] {
+        let lab = Lab { home: short_dir() };
+        let mut command = Command::new(sealion());
+        command.args(["lab", "up", "galera", "--dir"]).arg(lab.dir());
+        let mut up = Program::start(command);
+        assert!(up.says("n2 joins", Duration::from_secs(120)), "{}", up.stderr());
+        let file = lab::LabFile::read(&lab.dir()).unwrap();
+        assert!(lab::remains::is_alive(&file));
+        if by_kill {
+            up.kill();
+        } else {
+            up.interrupt(Duration::from_secs(30));
+        }
+        let gone = wait_for(Duration::from_secs(60), || (!lab.dir().exists()).then_some(()));
+        assert!(gone.is_some() && !lab::remains::is_alive(&file), "{:?}", std::fs::read_dir(lab.dir()));
+    }
 }
