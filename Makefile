@@ -16,6 +16,8 @@ sealion := $(target_dir)/release/sealion
 build_release := $(CARGO) build --release --locked -p cli
 # Everything that tests need is built once, in one profile (Cargo.toml says why): libraries, test programs, sealion itself.
 ci_bin := $(target_dir)/ci/sealion
+# As scripts/setup.sh puts them.
+own_tools := $(or $(SEALION_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/sealion)/tools
 # Servers are waited for more than they are busy.
 TEST_THREADS ?= 4
 host_triple := $(shell PATH="$(PATH)" rustc -vV 2>/dev/null | sed -n 's/^host: //p' | tr 'a-z-' 'A-Z_')
@@ -67,8 +69,8 @@ lint: ## formatting and clippy
 
 check: lint ## formatting, lints, unit tests, licences; no server
 	@$(CARGO) test --profile ci --workspace --lib --bins --locked
-	@command -v cargo-deny >/dev/null || { echo 'cargo-deny is missing: cargo install cargo-deny --locked' >&2; exit 2; }
-	@$(CARGO) deny check bans licenses sources
+	@scripts/setup.sh licences
+	@PATH="$$PATH:$(own_tools)/bin" $(CARGO) deny check bans licenses sources
 
 bench: ## the demo once more, with what TLS cost (descriptive, no causal claim); scan and load beside other tools
 	@scripts/setup.sh build tools $(servers)

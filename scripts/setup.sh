@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes a machine ready: scripts/setup.sh [build|servers|weak|browser|tools|drivers|all] (all is the default).
+# Makes a machine ready: scripts/setup.sh [build|servers|weak|browser|tools|drivers|licences|all] (all is the default).
 #
 #   build    compiler, make and perl for the vendored OpenSSL and SQLite, and a look at Rust
 #   servers  real MariaDB and Galera servers, unpacked into the cache; needs no root, installs and starts nothing
@@ -8,13 +8,15 @@
 #   tools    ip, unshare, openssl and patch, for tests that make a namespace or run what a runbook says; sysbench, which our
 #            load generator is compared with; OpenVPN and WireGuard, whose cost is measured
 #   drivers  languages, and drivers that distributions build, for `make deep` (not part of all)
+#   licences cargo-deny for `make check`, built by cargo into the cache; needs no root (not part of all)
 #
 # Exit codes: 0 ready, 2 something is missing and the text says the command, 3 the servers cannot be had here.
 set -euo pipefail
 
 readonly RUST_MINOR_MIN=88 # rust-version in Cargo.toml: 1.88
 here=$(cd "$(dirname "$0")" && pwd)
-PATH="$PATH:${HOME:-}/.cargo/bin" # rustup's place, for shells that were open before it was installed.
+own_tools="${SEALION_CACHE:-${XDG_CACHE_HOME:-${HOME:-}/.cache}/sealion}/tools"
+PATH="$PATH:${HOME:-}/.cargo/bin:$own_tools/bin" # rustup's place, for shells that were open before it was installed.
 
 say() { printf 'setup: %s\n' "$*" >&2; }
 has() { command -v "$1" >/dev/null 2>&1; }
@@ -131,6 +133,14 @@ browser() {
     say "browser: ready ($(command -v chromium))"
 }
 
+licences() {
+    if ! has cargo-deny; then
+        say "missing for make check: cargo-deny; building it, which takes some minutes once"
+        env -u CARGO_TARGET_DIR cargo install cargo-deny --locked --quiet --root "$own_tools"
+    fi
+    say "licences: ready ($(command -v cargo-deny))"
+}
+
 # What tests use beside the servers.
 tools() {
     local missing=()
@@ -177,9 +187,9 @@ drivers() {
 [ $# -gt 0 ] || set -- all
 for part in "$@"; do
     case $part in
-    build | servers | weak | browser | tools | drivers | all) ;;
+    build | servers | weak | browser | tools | drivers | licences | all) ;;
     *)
-        printf 'usage: scripts/setup.sh [build|servers|weak|browser|tools|drivers|all]\n' >&2
+        printf 'usage: scripts/setup.sh [build|servers|weak|browser|tools|drivers|licences|all]\n' >&2
         exit 2
         ;;
     esac
