@@ -4045,7 +4045,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__prove__subcmd__list)
-            opts="-v -h --format --inventory --color --verbose --help"
+            opts="-v -h --clients --format --inventory --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

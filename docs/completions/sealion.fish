@@ -303,6 +303,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from list" -l color -d 'When to use color' -r -f -a "auto\t''
 always\t''
 never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from list" -l clients -d 'List the drivers and tools of `prove clients`, with their IDs for --only'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from help" -f -a "client" -d 'Test one client against man-in-the-middle attacks, using a rogue server'

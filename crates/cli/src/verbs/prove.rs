@@ -103,7 +103,7 @@ pub fn prove(global: &Global, command: &ProveCommand) -> Result<u8, OpsError> {
             relay::run(global, args, &stop)
         }
         ProveCommand::Tour(args) => tour::run(global, args),
-        ProveCommand::List(_) => Ok(list::list(global)),
+        ProveCommand::List(args) => Ok(list::list(global, args)),
     }
 }
 

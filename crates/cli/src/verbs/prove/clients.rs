@@ -59,11 +59,10 @@ pub struct ProveClientsArgs {
 pub(super) fn named(ids: &[String]) -> Result<Vec<&'static Client>, OpsError> {
     let one = |id: &String| {
         CLIENTS.iter().copied().find(|client| client.id == *id).ok_or_else(|| {
-            let known: Vec<&str> = CLIENTS.iter().map(|client| client.id).collect();
             OpsError::usage(
                 format!("unknown client \"{id}\""),
                 "no client has this ID",
-                format!("one of {}", known.join(" ")),
+                "list them: sealion prove list --clients",
             )
         })
     };
@@ -87,6 +86,13 @@ pub fn clients(global: &Global, args: &ProveClientsArgs) -> Result<u8, OpsError>
     };
     let place = args.dir.clone().unwrap_or_else(drivers::default_place);
     if let Some(path) = &args.page {
+        if !args.only.is_empty() && path.exists() {
+            return Err(OpsError::usage(
+                format!("{} would be replaced by a page of {} only", path.display(), args.only.join(", ")),
+                "a page has the clients of one run, so that none of them can be older than another",
+                "leave out --only, or name another file",
+            ));
+        }
         show::is_writable(path)?;
     }
     // Before the namespace: it has no way out to a registry.
