@@ -34,6 +34,18 @@ mod tests {
     use crate::load::workload::WORKLOADS;
 
     #[test]
+    fn the_book_has_every_experiment() {
+        let page = include_str!("../../../../docs/src/tasks/bench.md");
+        let head = "| experiment | what it compares |";
+        let (_, table) = page.split_once(head).expect("the page has the table of experiments");
+        for one in EXPERIMENTS {
+            let is_there =
+                table.lines().any(|line| line.starts_with('|') && line.contains(&format!("`{}`", one.name)));
+            assert!(is_there, "docs/src/tasks/bench.md has no row of `{}`", one.name);
+        }
+    }
+
+    #[test]
     fn names_are_unique_and_what_was_published_is_of_an_arm() {
         /// What is measured without a workload of the load generator.
         const OTHERS: [&str; 4] = ["connect", "dump", "sst", "replication"];

@@ -169,8 +169,12 @@ pub fn run(global: &Global, args: &BenchRunArgs) -> Result<u8, OpsError> {
             show::out(&format!("{gap}{}", run_text(&report)));
         }
         // Each as soon as it is there: what ends the next one does not take this one along.
-        let measured = Measured::Run(Box::new(report.clone()));
-        is_kept &= keep(cluster.as_ref(), &args.keep, &measured);
+        if report.levels.iter().any(|level| level.arms.iter().any(|arm| !arm.trials.is_empty())) {
+            let measured = Measured::Run(Box::new(report.clone()));
+            is_kept &= keep(cluster.as_ref(), &args.keep, &measured);
+        } else {
+            show::tell("nothing was measured, so nothing is saved");
+        }
         reports.push(report);
         if stop.load(Ordering::Relaxed) {
             break;
