@@ -1,0 +1,85 @@
+//! Copies of directories over several connections at once, encrypted and authenticated at both ends by TLS 1.3.
+//!
+//! The sender lists what there is ([`entry`]), the receiver makes it, empty; then pieces of files travel on whichever connection is
+//! free ([`frame`]). The receiver says that it is done when everything is on its disk, and the sender believes nothing else.
+//!
+//! Who may talk to whom is decided by a one-time code that both ends derive their keys from ([`code`]), or by certificates of a CA.
+
+pub mod code;
+pub mod entry;
+pub mod frame;
+mod link;
+mod progress;
+mod receiver;
+mod sender;
+pub mod tls;
+mod tree;
+
+use std::io;
+use std::path::PathBuf;
+
+pub use code::Code;
+pub use progress::Progress;
+pub use receiver::{ReceiveOptions, Receiver};
+pub use sender::{SendOptions, send};
+pub use tls::{Certificates, Identity};
+
+/// What one copy was.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Summary {
+    pub files: u64,
+    pub directories: u64,
+    pub links: u64,
+    /// Bytes that travelled; holes of sparse files did not.
+    pub data_bytes: u64,
+    /// Of all files together, holes too.
+    pub size_bytes: u64,
+    pub connections: u16,
+    /// As OpenSSL names them: `TLSv1.3`, `TLS_AES_256_GCM_SHA384`.
+    pub tls_version: String,
+    pub cipher_suite: String,
+    /// What lay there and was not sent: sockets, pipes, devices.
+    pub left_out: Vec<PathBuf>,
+}
+
+/// Why a copy ended before it was done.
+#[derive(Debug, thiserror::Error)]
+pub enum StreamError {
+    #[error("{what} cannot be sent\n  why:  {why}\n  next: {next}")]
+    Source { what: String, why: String, next: String },
+    #[error("{what} cannot be written\n  why:  {why}\n  next: {next}")]
+    Target { what: String, why: String, next: String },
+    #[error("no connection to {peer}\n  why:  {why}\n  next: {next}")]
+    Connect { peer: String, why: String, next: String },
+    #[error("{peer} is not who it should be\n  why:  {why}\n  next: {next}")]
+    Identity { peer: String, why: String, next: String },
+    #[error(
+        "the connection with {peer} broke\n  why:  {why}\n  next: nothing of this copy counts: send it again"
+    )]
+    Broken { peer: String, why: String },
+    #[error("{peer} gave up: {why}")]
+    Peer { peer: String, why: String },
+    #[error(
+        "{peer} sent what makes no sense\n  why:  {why}\n  next: check that both ends are the same version of sealion"
+    )]
+    Protocol { peer: String, why: String },
+    #[error("{what}\n  why:  {why}\n  next: {next}")]
+    Setup { what: String, why: String, next: String },
+    #[error("stopped")]
+    Stopped,
+}
+
+impl StreamError {
+    pub(crate) fn broken(peer: &str) -> impl FnOnce(io::Error) -> Self + '_ {
+        move |error| {
+            let why = match error.kind() {
+                io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+                    format!("nothing was heard for {} s", link::SILENCE_MAX.as_secs())
+                }
+                io::ErrorKind::UnexpectedEof => "the other end closed it".into(),
+                _ => error.to_string(),
+            };
+            Self::Broken { peer: peer.to_owned(), why }
+        }
+    }
+}

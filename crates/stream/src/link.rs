@@ -1,0 +1,188 @@
+//! One connection: frames over TLS over a socket that is read and written in large pieces.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use openssl::ssl::SslStream;
+
+use crate::StreamError;
+use crate::frame::{self, DATA_BYTES_MAX, DATA_HEAD_BYTES, Frame, HEADER_BYTES};
+
+/// A disk that stalls for longer than this on either side ends the copy.
+pub const SILENCE_MAX: Duration = Duration::from_secs(120);
+/// OpenSSL reads five bytes, then a record of 16 KiB at most, and writes records: each would be a system call.
+const BUFFER_BYTES: usize = 256 << 10;
+
+/// A socket with a buffer each way.
+#[derive(Debug)]
+pub struct Buffered {
+    tcp: TcpStream,
+    incoming: Vec<u8>,
+    taken: usize,
+    filled: usize,
+    outgoing: Vec<u8>,
+}
+
+impl Buffered {
+    pub fn new(tcp: TcpStream) -> Self {
+        Self {
+            tcp,
+            incoming: vec![0; BUFFER_BYTES],
+            taken: 0,
+            filled: 0,
+            outgoing: Vec::with_capacity(BUFFER_BYTES + (32 << 10)),
+        }
+    }
+
+    pub fn set_timeouts(&self) -> io::Result<()> {
+        self.tcp.set_read_timeout(Some(SILENCE_MAX))?;
+        self.tcp.set_write_timeout(Some(SILENCE_MAX))
+    }
+
+    /// Whether something came that was not read, or the other end is gone.
+    fn has_news(&self) -> bool {
+        if self.taken < self.filled {
+            return true;
+        }
+        let mut fds = [PollFd::new(self.tcp.as_fd(), PollFlags::POLLIN)];
+        matches!(poll(&mut fds, PollTimeout::ZERO), Ok(1..))
+    }
+}
+
+impl Read for Buffered {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.taken == self.filled {
+            // Whoever waits for an answer must have sent the question.
+            self.flush()?;
+            self.taken = 0;
+            self.filled = 0;
+            self.filled = self.tcp.read(&mut self.incoming)?;
+        }
+        let there = self.incoming.get(self.taken..self.filled).unwrap_or_default();
+        let count = there.len().min(into.len());
+        if let (Some(to), Some(from)) = (into.get_mut(..count), there.get(..count)) {
+            to.copy_from_slice(from);
+        }
+        self.taken += count;
+        Ok(count)
+    }
+}
+
+impl Write for Buffered {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.outgoing.extend_from_slice(bytes);
+        if self.outgoing.len() >= BUFFER_BYTES {
+            self.flush()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if !self.outgoing.is_empty() {
+            let sent = self.tcp.write_all(&self.outgoing);
+            self.outgoing.clear();
+            sent?;
+        }
+        Ok(())
+    }
+}
+
+/// Frames to and from one peer.
+pub struct Link {
+    stream: SslStream<Buffered>,
+    pub peer: String,
+    body: Vec<u8>,
+}
+
+impl Link {
+    pub fn new(stream: SslStream<Buffered>, peer: String) -> Self {
+        Self { stream, peer, body: Vec::with_capacity(DATA_HEAD_BYTES + DATA_BYTES_MAX) }
+    }
+
+    pub fn stream(&self) -> &SslStream<Buffered> {
+        &self.stream
+    }
+
+    /// The socket, to end it from elsewhere.
+    pub fn socket(&self) -> io::Result<TcpStream> {
+        self.stream.get_ref().tcp.try_clone()
+    }
+
+    pub fn has_news(&self) -> bool {
+        self.stream.ssl().pending() > 0 || self.stream.get_ref().has_news()
+    }
+
+    /// The next frame; [`Frame::Failed`] is an error.
+    pub fn receive(&mut self) -> Result<Frame<'_>, StreamError> {
+        let mut header = [0; HEADER_BYTES];
+        self.stream.read_exact(&mut header).map_err(StreamError::broken(&self.peer))?;
+        let nonsense = |why: String| StreamError::Protocol { peer: self.peer.clone(), why };
+        let length = frame::body_bytes(header).map_err(nonsense)?;
+        self.body.resize(length, 0);
+        self.stream.read_exact(&mut self.body).map_err(StreamError::broken(&self.peer))?;
+        match frame::parse(header[0], &self.body) {
+            Ok(Frame::Failed(why)) => Err(StreamError::Peer { peer: self.peer.clone(), why }),
+            Ok(frame) => Ok(frame),
+            Err(why) => Err(StreamError::Protocol { peer: self.peer.clone(), why }),
+        }
+    }
+
+    pub fn unexpected(&self, what: &str) -> StreamError {
+        StreamError::Protocol { peer: self.peer.clone(), why: format!("{what} was not to come now") }
+    }
+
+    /// Bytes of whole frames.
+    pub fn send_bytes(&mut self, bytes: &[u8]) -> Result<(), StreamError> {
+        let sent = self.stream.write_all(bytes);
+        match sent {
+            Ok(()) => Ok(()),
+            Err(error) => Err(self.why_it_ended(error)),
+        }
+    }
+
+    pub fn send(&mut self, frame: &Frame<'_>) -> Result<(), StreamError> {
+        self.send_bytes(&frame::encode(frame))?;
+        self.flush()
+    }
+
+    pub fn flush(&mut self) -> Result<(), StreamError> {
+        match self.stream.flush() {
+            Ok(()) => Ok(()),
+            Err(error) => Err(self.why_it_ended(error)),
+        }
+    }
+
+    /// The other end may have said why before it went.
+    fn why_it_ended(&mut self, error: io::Error) -> StreamError {
+        let _ = self.stream.get_ref().tcp.set_read_timeout(Some(Duration::from_secs(2)));
+        // What was not sent yet must not be tried again.
+        self.stream.get_mut().outgoing.clear();
+        match self.receive() {
+            Err(said @ StreamError::Peer { .. }) => said,
+            _ => StreamError::broken(&self.peer.clone())(error),
+        }
+    }
+
+    /// Tells the other end why, and waits until it has had the time to read that.
+    pub fn fail(&mut self, why: &StreamError) {
+        let text = why.to_string();
+        let told = self.send_bytes(&frame::encode(&Frame::Failed(text))).and_then(|()| self.flush());
+        if told.is_err() {
+            return;
+        }
+        let tcp = &self.stream.get_ref().tcp;
+        let _ = tcp.set_read_timeout(Some(Duration::from_secs(5)));
+        let _ = tcp.shutdown(Shutdown::Write);
+        // A socket that is closed with unread bytes takes along what it has sent.
+        let mut rest = vec![0; 1 << 16];
+        let mut tcp = tcp;
+        for _ in 0..1 << 12 {
+            if !matches!(tcp.read(&mut rest), Ok(1..)) {
+                break;
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The sender's side of the disk: what there is, and where the bytes of a file are.
+
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+use nix::unistd::{Whence, lseek};
+
+use crate::StreamError;
+use crate::entry::{Entry, Kind};
+
+/// A tree with more is no directory of a server; the list of it is held in memory.
+const ENTRIES_MAX: usize = 10_000_000;
+
+pub struct Tree {
+    /// Parents before what is in them.
+    pub entries: Vec<Entry>,
+    pub left_out: Vec<PathBuf>,
+    pub size_bytes: u64,
+}
+
+fn cannot(path: &Path, error: &io::Error) -> StreamError {
+    StreamError::Source {
+        what: path.display().to_string(),
+        why: error.to_string(),
+        next: "run this as a user who may read all of it; nothing was copied".into(),
+    }
+}
+
+/// Everything below `root`, in the order of names.
+pub fn walk(root: &Path) -> Result<Tree, StreamError> {
+    let mut tree = Tree { entries: Vec::new(), left_out: Vec::new(), size_bytes: 0 };
+    let mut open = vec![PathBuf::new()];
+    while let Some(directory) = open.pop() {
+        let at = root.join(&directory);
+        let mut names: Vec<_> = fs::read_dir(&at)
+            .and_then(|all| all.map(|one| one.map(|one| one.file_name())).collect::<io::Result<_>>())
+            .map_err(|error| cannot(&at, &error))?;
+        names.sort_unstable();
+        let mut below = Vec::new();
+        for name in names {
+            let path = directory.join(name);
+            let full = root.join(&path);
+            let about = fs::symlink_metadata(&full).map_err(|error| cannot(&full, &error))?;
+            let kind = about.file_type();
+            if kind.is_socket() || kind.is_fifo() || kind.is_block_device() || kind.is_char_device() {
+                tree.left_out.push(path);
+                continue;
+            }
+            let mut target = PathBuf::new();
+            let kind = if kind.is_dir() {
+                below.push(path.clone());
+                Kind::Directory
+            } else if kind.is_symlink() {
+                target = fs::read_link(&full).map_err(|error| cannot(&full, &error))?;
+                Kind::Link
+            } else {
+                Kind::File
+            };
+            let entry = entry_of(kind, path, target, &about);
+            entry.check().map_err(|why| StreamError::Source {
+                what: full.display().to_string(),
+                why,
+                next: "copy what it names by itself, and remove the link; nothing was copied".into(),
+            })?;
+            tree.size_bytes = tree.size_bytes.saturating_add(entry.size_bytes);
+            tree.entries.push(entry);
+            if tree.entries.len() > ENTRIES_MAX {
+                return Err(StreamError::Source {
+                    what: root.display().to_string(),
+                    why: format!("it has more than {ENTRIES_MAX} files"),
+                    next: "send parts of it".into(),
+                });
+            }
+        }
+        open.extend(below.into_iter().rev());
+    }
+    Ok(tree)
+}
+
+fn entry_of(kind: Kind, path: PathBuf, target: PathBuf, about: &Metadata) -> Entry {
+    Entry {
+        kind,
+        mode: about.mode() & 0o777,
+        uid: about.uid(),
+        gid: about.gid(),
+        mtime_s: about.mtime(),
+        mtime_ns: u32::try_from(about.mtime_nsec()).unwrap_or(0),
+        size_bytes: if kind == Kind::File { about.len() } else { 0 },
+        path,
+        target,
+    }
+}
+
+/// Whether a file is still what was announced.
+pub fn is_as_announced(about: &Metadata, entry: &Entry) -> bool {
+    about.is_file()
+        && about.len() == entry.size_bytes
+        && about.mtime() == entry.mtime_s
+        && u32::try_from(about.mtime_nsec()) == Ok(entry.mtime_ns)
+}
+
+/// Where the bytes of a file begin and end, at `from` or behind it; `None`: only a hole follows.
+///
+/// # Source
+/// lseek(2), `SEEK_DATA` and `SEEK_HOLE`: a file system that does not know holes says that all is data.
+pub fn data_behind(file: &File, from: u64, size_bytes: u64) -> io::Result<Option<(u64, u64)>> {
+    if from >= size_bytes {
+        return Ok(None);
+    }
+    let offset = |at: u64| i64::try_from(at).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput));
+    let begin = match lseek(file, offset(from)?, Whence::SeekData) {
+        Ok(begin) => u64::try_from(begin).unwrap_or(from),
+        Err(Errno::ENXIO) => return Ok(None),
+        Err(Errno::EINVAL) => return Ok(Some((from, size_bytes))),
+        Err(errno) => return Err(errno.into()),
+    };
+    let end = match lseek(file, offset(begin)?, Whence::SeekHole) {
+        Ok(end) => u64::try_from(end).unwrap_or(size_bytes),
+        // It was cut short meanwhile, which is told at the end.
+        Err(Errno::ENXIO) => return Ok(None),
+        Err(errno) => return Err(errno.into()),
+    };
+    Ok((begin < size_bytes).then_some((begin, end.min(size_bytes))))
+}

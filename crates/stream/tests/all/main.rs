@@ -1,0 +1,191 @@
+//! Copies of real directories over loopback.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use secrecy::SecretString;
+use stream::{Code, Identity, Progress, ReceiveOptions, Receiver, SendOptions, StreamError, Summary};
+
+struct Ends {
+    sent: Result<Summary, StreamError>,
+    received: Result<Summary, StreamError>,
+    turned_away: Vec<String>,
+}
+
+fn code() -> (SecretString, Identity) {
+    let code = Code::new().unwrap();
+    (code.text(), Identity::Code(code))
+}
+
+fn copy(from: &Path, into: &Path, connections: u16) -> Ends {
+    let (text, identity) = code();
+    copy_as(from, into, connections, &identity, Identity::Code(Code::parse(&text).unwrap()), |_| ())
+}
+
+fn copy_as(
+    from: &Path,
+    into: &Path,
+    connections: u16,
+    of_receiver: &Identity,
+    of_sender: Identity,
+    meanwhile: impl FnOnce(&Progress),
+) -> Ends {
+    let options = ReceiveOptions { into: into.to_owned(), listen: "127.0.0.1:0".parse().unwrap() };
+    let receiver = Receiver::new(&options, of_receiver).unwrap();
+    let to = receiver.address().unwrap().to_string();
+    let turned_away = Arc::new(Mutex::new(Vec::new()));
+    let progress = Progress::default();
+    std::thread::scope(|scope| {
+        let (turned, progress) = (Arc::clone(&turned_away), &progress);
+        let thread = scope.spawn(move || {
+            receiver.receive(progress, &|error| turned.lock().unwrap().push(error.to_string()))
+        });
+        let options = SendOptions { from: from.to_owned(), to, connections, cipher_suites: None };
+        let sending = scope.spawn(move || stream::send(&options, &of_sender, &Progress::default()));
+        meanwhile(progress);
+        let sent = sending.join().unwrap();
+        if sent.is_err() {
+            progress.stop();
+        }
+        let received = thread.join().unwrap();
+        Ends { sent, received, turned_away: turned_away.lock().unwrap().clone() }
+    })
+}
+
+/// What a tree is, by path: what it is, its mode, its time, its content.
+fn tree(root: &Path) -> BTreeMap<PathBuf, (String, u32, i64, i64, Vec<u8>)> {
+    let (mut all, mut open) = (BTreeMap::new(), vec![root.to_owned()]);
+    while let Some(directory) = open.pop() {
+        for one in fs::read_dir(&directory).unwrap() {
+            let path = one.unwrap().path();
+            let about = fs::symlink_metadata(&path).unwrap();
+            let (kind, content) = if about.is_dir() {
+                open.push(path.clone());
+                ("directory", vec![])
+            } else if about.is_symlink() {
+                ("link", fs::read_link(&path).unwrap().into_os_string().into_encoded_bytes())
+            } else {
+                ("file", fs::read(&path).unwrap())
+            };
+            let mode = if kind == "link" { 0 } else { about.mode() & 0o7777 };
+            let below = path.strip_prefix(root).unwrap().to_owned();
+            all.insert(below, (kind.to_owned(), mode, about.mtime(), about.mtime_nsec(), content));
+        }
+    }
+    all
+}
+
+fn random(bytes: usize) -> Vec<u8> {
+    let mut rng = fastrand::Rng::with_seed(bytes as u64);
+    let mut all = vec![0; bytes];
+    rng.fill(&mut all);
+    all
+}
+
+/// Like the data directory of a server, and with what else may lie in one.
+fn source(root: &Path) {
+    fs::create_dir_all(root.join("db/#innodb")).unwrap();
+    fs::write(root.join("ibdata1"), random(12 << 20)).unwrap();
+    fs::write(root.join("db/t.ibd"), random((3 << 20) + 7)).unwrap();
+    fs::write(root.join("db/empty.frm"), "").unwrap();
+    for at in 0..200 {
+        fs::write(root.join(format!("db/t{at}.ibd")), random(at * 97)).unwrap();
+    }
+    let sparse = File::create(root.join("db/sparse.ibd")).unwrap();
+    sparse.set_len(128 << 20).unwrap();
+    sparse.write_all_at(b"in the middle", 64 << 20).unwrap();
+    symlink("../ibdata1", root.join("db/link")).unwrap();
+    fs::set_permissions(root.join("ibdata1"), fs::Permissions::from_mode(0o440)).unwrap();
+    fs::create_dir(root.join("read-only")).unwrap();
+    fs::write(root.join("read-only/file"), "x").unwrap();
+    fs::set_permissions(root.join("read-only"), fs::Permissions::from_mode(0o555)).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(root.join("mysql.sock")).unwrap();
+}
+
+#[test]
+fn a_tree_arrives_as_it_is() {
+    let place = tempfile::tempdir().unwrap();
+    let from = place.path().join("from");
+    source(&from);
+    for connections in [1, 4] {
+        let into = place.path().join(format!("into{connections}"));
+        let ends = copy(&from, &into, connections);
+        let (sent, received) = (ends.sent.unwrap(), ends.received.unwrap());
+        assert_eq!((sent.files, sent.directories, sent.links, sent.connections), (205, 3, 1, connections));
+        assert_eq!(sent.left_out, [PathBuf::from("mysql.sock")]);
+        assert_eq!(
+            (received.files, received.data_bytes, received.size_bytes),
+            (205, sent.data_bytes, sent.size_bytes)
+        );
+        assert_eq!((received.tls_version.as_str(), &received.cipher_suite), ("TLSv1.3", &sent.cipher_suite));
+        assert!(sent.size_bytes > 128 << 20 && sent.data_bytes < 32 << 20, "holes do not travel: {sent:?}");
+        fs::remove_file(from.join("mysql.sock")).ok();
+        let (there, here) = (tree(&from), tree(&into));
+        assert_eq!(there.keys().collect::<Vec<_>>(), here.keys().collect::<Vec<_>>());
+        for (path, was) in &there {
+            assert!(here[path] == *was, "{} is another one", path.display());
+        }
+        let blocks = fs::metadata(into.join("db/sparse.ibd")).unwrap().blocks();
+        assert!(blocks * 512 < 32 << 20, "a hole became {blocks} blocks");
+        std::os::unix::net::UnixListener::bind(from.join("mysql.sock")).unwrap();
+    }
+}
+
+#[test]
+fn nobody_else_is_let_in_and_nothing_else_is_believed() {
+    let place = tempfile::tempdir().unwrap();
+    let from = place.path().join("from");
+    fs::create_dir(&from).unwrap();
+    fs::write(from.join("a"), "secret").unwrap();
+    let ends = copy_as(&from, &place.path().join("into"), 2, &code().1, code().1, |_| ());
+    assert!(
+        matches!(&ends.sent, Err(StreamError::Identity { why, .. }) if why.contains("the code is another one")),
+        "{:?}",
+        ends.sent
+    );
+    assert!(matches!(ends.received, Err(StreamError::Stopped)), "{:?}", ends.received);
+    assert_eq!(ends.turned_away.len(), 1, "{:?}", ends.turned_away);
+    assert_eq!(fs::read_dir(place.path().join("into")).unwrap().count(), 0);
+}
+
+#[test]
+fn what_cannot_be_sent_is_told_and_a_copy_that_did_not_end_is_marked() {
+    let place = tempfile::tempdir().unwrap();
+    let from = place.path().join("from");
+    fs::create_dir(&from).unwrap();
+    symlink("/etc/passwd", from.join("link")).unwrap();
+    let ends = copy(&from, &place.path().join("into"), 1);
+    assert!(
+        matches!(&ends.sent, Err(StreamError::Source { why, .. }) if why.contains("leads out")),
+        "{:?}",
+        ends.sent
+    );
+
+    fs::remove_file(from.join("link")).unwrap();
+    fs::write(from.join("a"), vec![7; 200 << 20]).unwrap();
+    let (text, identity) = code();
+    let into = place.path().join("half");
+    let sender = Identity::Code(Code::parse(&text).unwrap());
+    let ends = copy_as(&from, &into, 2, &identity, sender, |progress| {
+        while progress.done_bytes() == 0 {
+            std::thread::yield_now();
+        }
+        // It grows while it is read.
+        fs::OpenOptions::new().append(true).open(from.join("a")).unwrap().set_len(201 << 20).unwrap();
+    });
+    let told = |end: &Result<Summary, StreamError>| end.as_ref().unwrap_err().to_string();
+    assert!(told(&ends.sent).contains("it changed while"), "{}", told(&ends.sent));
+    assert!(
+        told(&ends.received).contains("gave up") && told(&ends.received).contains("it changed while"),
+        "{}",
+        told(&ends.received)
+    );
+    assert!(into.join(".sealion-incomplete").exists());
+    let options = ReceiveOptions { into, listen: "127.0.0.1:0".parse().unwrap() };
+    let refused = Receiver::new(&options, &code().1).err().unwrap().to_string();
+    assert!(refused.contains("a copy that did not end lies there"), "{refused}");
+}
