@@ -38,8 +38,13 @@ pub const PROVE_SNIFF_SCHEMA: &str = include_str!("../../../docs/schema/prove-sn
 /// The same of `sealion prove relay --format json`.
 pub const PROVE_RELAY_SCHEMA: &str = include_str!("../../../docs/schema/prove-relay-1.json");
 
-/// The same of `sealion prove tour --format json`.
+/// The same of `sealion audit --format json`.
 pub const AUDIT_SCHEMA: &str = include_str!("../../../docs/schema/audit-1.json");
+
+/// The same of `sealion send --format json` and `sealion receive --format json`.
+pub const STREAM_SCHEMA: &str = include_str!("../../../docs/schema/stream-1.json");
+
+/// The same of `sealion prove tour --format json`.
 pub const PROVE_TOUR_SCHEMA: &str = include_str!("../../../docs/schema/prove-tour-1.json");
 
 /// The same of `sealion bench load --format json`.

@@ -137,7 +137,7 @@ pub fn cluster(global: &Global, connect: &Connect) -> Result<Cluster, OpsError> 
 /// The server that option files and connection options name.
 pub fn one_server(connect: &Connect) -> Result<Cluster, OpsError> {
     let password = if connect.password {
-        Some(ask_password()?)
+        Some(ask_secret("password", "--password-file FILE or --password-fd FD")?)
     } else if let Some(path) = &connect.password_file {
         Some(inventory::read_secret(path, "password")?)
     } else if let Some(fd) = connect.password_fd {
@@ -166,18 +166,18 @@ pub fn one_server(connect: &Connect) -> Result<Cluster, OpsError> {
     })
 }
 
-/// From the terminal, without echo.
-fn ask_password() -> Result<site::SecretString, OpsError> {
+/// From the terminal, without echo. `next`: what to use where there is none.
+pub fn ask_secret(what: &str, next: &str) -> Result<site::SecretString, OpsError> {
     use nix::sys::termios::{LocalFlags, SetArg, tcgetattr, tcsetattr};
     let stdin = std::io::stdin();
     if !stdin.is_terminal() {
         return Err(OpsError::usage(
-            "a password is needed, but stdin is not a terminal",
+            format!("a {what} is needed, but stdin is not a terminal"),
             "stdin is not a terminal",
-            "use --password-file FILE or --password-fd FD",
+            format!("use {next}"),
         ));
     }
-    eprint!("Enter password: ");
+    eprint!("Enter {what}: ");
     let before =
         tcgetattr(&stdin).map_err(|error| OpsError::internal("cannot read the terminal settings", error))?;
     let mut silent = before.clone();
@@ -188,7 +188,7 @@ fn ask_password() -> Result<site::SecretString, OpsError> {
     let read = stdin.lock().read_line(&mut line);
     let _ = tcsetattr(&stdin, SetArg::TCSANOW, &before);
     eprintln!();
-    read.map_err(|error| OpsError::internal("cannot read the password", error))?;
+    read.map_err(|error| OpsError::internal(format!("cannot read the {what}"), error))?;
     Ok(site::SecretString::from(line.trim_end_matches(['\n', '\r']).to_owned()))
 }
 

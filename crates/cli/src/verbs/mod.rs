@@ -12,6 +12,7 @@ mod prove;
 mod report;
 mod scan;
 mod status;
+mod stream;
 
 use std::path::PathBuf;
 
@@ -82,6 +83,10 @@ pub enum Command {
     /// Measure what a server can do, and what encryption costs
     #[command(subcommand)]
     Bench(bench::BenchCommand),
+    /// Copy a directory to another host, over several encrypted connections
+    Send(stream::send::SendArgs),
+    /// Wait for a directory from `sealion send`, and write it
+    Receive(stream::receive::ReceiveArgs),
     /// Run real servers on loopback
     #[command(subcommand)]
     Lab(lab::LabCommand),
@@ -150,6 +155,8 @@ pub fn run(global: &Global, command: Command) -> Result<u8, OpsError> {
         Command::Undo(args) => change::resume::undo(global, &args),
         Command::Abandon(args) => change::abandon::abandon(global, &args),
         Command::Bench(command) => bench::bench(global, &command),
+        Command::Send(args) => stream::send::send(global, &args),
+        Command::Receive(args) => stream::receive::receive(global, &args),
         Command::Lab(command) => lab::lab(global, command),
         Command::Report(args) => report::report(global, &args),
         Command::Config(command) => config::config(global, &command),

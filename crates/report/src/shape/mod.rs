@@ -16,6 +16,7 @@ mod roll;
 mod scan;
 mod sniff;
 mod status;
+mod stream;
 mod summary;
 mod tour;
 mod words;
@@ -58,6 +59,7 @@ pub use sniff::{
     SniffSecret,
 };
 pub use status::{ClusterStatus, NodeStatus, StatusRow};
+pub use stream::{STREAM_SCHEMA_ID, StreamReport};
 pub use summary::{LinkRow, Summary};
 pub use tour::{PROVE_TOUR_SCHEMA_ID, ProveTourReport, TourAct, TourChapter, TourLesson, TourProgram};
 pub use words::{

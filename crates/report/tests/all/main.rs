@@ -6,4 +6,5 @@ mod prove;
 mod scan;
 mod schema;
 mod show;
+mod stream;
 mod support;
