@@ -88,6 +88,7 @@ bench: ## the demo once more, with what TLS cost (descriptive, no causal claim);
 	@scripts/bench-storm.sh "$(sealion)" "$(target_dir)/release/examples/ratio" docs/benchmarks.md
 	@scripts/bench-agree.sh "$(sealion)" "$(target_dir)/release/examples/ratio" docs/benchmarks.md
 	@scripts/bench-aa.sh "$(sealion)" "$(target_dir)/release/examples/ratio" docs/benchmarks.md
+	@scripts/bench-stream.sh "$(sealion)" "$(target_dir)/release/examples/ratio" docs/benchmarks.md
 
 fuzz: ## a minute of noise for each parser (scripts/fuzz.sh takes seconds and names)
 	@scripts/fuzz.sh

@@ -64,6 +64,9 @@ _sealion() {
             sealion,prove)
                 cmd="sealion__subcmd__prove"
                 ;;
+            sealion,receive)
+                cmd="sealion__subcmd__receive"
+                ;;
             sealion,report)
                 cmd="sealion__subcmd__report"
                 ;;
@@ -75,6 +78,9 @@ _sealion() {
                 ;;
             sealion,scan)
                 cmd="sealion__subcmd__scan"
+                ;;
+            sealion,send)
+                cmd="sealion__subcmd__send"
                 ;;
             sealion,status)
                 cmd="sealion__subcmd__status"
@@ -220,6 +226,9 @@ _sealion() {
             sealion__subcmd__help,prove)
                 cmd="sealion__subcmd__help__subcmd__prove"
                 ;;
+            sealion__subcmd__help,receive)
+                cmd="sealion__subcmd__help__subcmd__receive"
+                ;;
             sealion__subcmd__help,report)
                 cmd="sealion__subcmd__help__subcmd__report"
                 ;;
@@ -231,6 +240,9 @@ _sealion() {
                 ;;
             sealion__subcmd__help,scan)
                 cmd="sealion__subcmd__help__subcmd__scan"
+                ;;
+            sealion__subcmd__help,send)
+                cmd="sealion__subcmd__help__subcmd__send"
                 ;;
             sealion__subcmd__help,status)
                 cmd="sealion__subcmd__help__subcmd__status"
@@ -449,7 +461,7 @@ _sealion() {
 
     case "${cmd}" in
         sealion)
-            opts="-v -h -V --inventory --format --color --verbose --help --version demo scan audit prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help"
+            opts="-v -h -V --inventory --format --color --verbose --help --version demo scan audit prove status plan apply enable disable rotate resume undo abandon bench send receive lab report agent config explain completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2461,7 +2473,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__help)
-            opts="demo scan audit prove status plan apply enable disable rotate resume undo abandon bench lab report agent config explain completions man help"
+            opts="demo scan audit prove status plan apply enable disable rotate resume undo abandon bench send receive lab report agent config explain completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3118,6 +3130,20 @@ _sealion() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        sealion__subcmd__help__subcmd__receive)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         sealion__subcmd__help__subcmd__report)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -3161,6 +3187,20 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__help__subcmd__scan)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__help__subcmd__send)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -4258,6 +4298,52 @@ _sealion() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        sealion__subcmd__receive)
+            opts="-v -h --listen --code-file --ssl-ca --ssl-cert --ssl-key --format --inventory --color --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --listen)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --code-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ssl-ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ssl-cert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ssl-key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         sealion__subcmd__report)
             opts="-v -h --html --run --limit --format --inventory --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -4481,6 +4567,60 @@ _sealion() {
                     ;;
                 --format)
                     COMPREPLY=($(compgen -W "table json csv sarif junit prometheus html" -- "${cur}"))
+                    return 0
+                    ;;
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__send)
+            opts="-v -h --to --code-file --connections --cipher --ssl-ca --ssl-cert --ssl-key --format --inventory --color --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --code-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --connections)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cipher)
+                    COMPREPLY=($(compgen -W "aes128 aes256 chacha20" -- "${cur}"))
+                    return 0
+                    ;;
+                --ssl-ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ssl-cert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ssl-key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
                     return 0
                     ;;
                 --inventory)

@@ -90,16 +90,38 @@ impl Write for Buffered {
     }
 }
 
+/// What a direct write wants of memory, offset and length, with every usual disk. Source: open(2), `O_DIRECT`.
+pub const ALIGNED_BYTES: usize = 4096;
+
+/// Room for the body of a frame. The bytes of a file lie in it at an address that is [`ALIGNED_BYTES`]-aligned.
+struct Body {
+    memory: Vec<u8>,
+    begin: usize,
+}
+
+impl Body {
+    fn new() -> Self {
+        let memory = vec![0; ALIGNED_BYTES + DATA_HEAD_BYTES + DATA_BYTES_MAX];
+        let past = (memory.as_ptr().addr() + DATA_HEAD_BYTES) % ALIGNED_BYTES;
+        Self { memory, begin: (ALIGNED_BYTES - past) % ALIGNED_BYTES }
+    }
+
+    /// [`frame::body_bytes`] allows no more.
+    fn of_length(&mut self, length: usize) -> &mut [u8] {
+        self.memory.get_mut(self.begin..self.begin + length).unwrap_or_default()
+    }
+}
+
 /// Frames to and from one peer.
 pub struct Link {
     stream: SslStream<Buffered>,
     pub peer: String,
-    body: Vec<u8>,
+    body: Body,
 }
 
 impl Link {
     pub fn new(stream: SslStream<Buffered>, peer: String) -> Self {
-        Self { stream, peer, body: Vec::with_capacity(DATA_HEAD_BYTES + DATA_BYTES_MAX) }
+        Self { stream, peer, body: Body::new() }
     }
 
     pub fn stream(&self) -> &SslStream<Buffered> {
@@ -121,9 +143,9 @@ impl Link {
         self.stream.read_exact(&mut header).map_err(StreamError::broken(&self.peer))?;
         let nonsense = |why: String| StreamError::Protocol { peer: self.peer.clone(), why };
         let length = frame::body_bytes(header).map_err(nonsense)?;
-        self.body.resize(length, 0);
-        self.stream.read_exact(&mut self.body).map_err(StreamError::broken(&self.peer))?;
-        match frame::parse(header[0], &self.body) {
+        let body = self.body.of_length(length);
+        self.stream.read_exact(body).map_err(StreamError::broken(&self.peer))?;
+        match frame::parse(header[0], body) {
             Ok(Frame::Failed(why)) => Err(StreamError::Peer { peer: self.peer.clone(), why }),
             Ok(frame) => Ok(frame),
             Err(why) => Err(StreamError::Protocol { peer: self.peer.clone(), why }),
@@ -167,9 +189,8 @@ impl Link {
     }
 
     /// Tells the other end why, and waits until it has had the time to read that.
-    pub fn fail(&mut self, why: &StreamError) {
-        let text = why.to_string();
-        let told = self.send_bytes(&frame::encode(&Frame::Failed(text))).and_then(|()| self.flush());
+    pub fn fail(&mut self, why: String) {
+        let told = self.send_bytes(&frame::encode(&Frame::Failed(why))).and_then(|()| self.flush());
         if told.is_err() {
             return;
         }

@@ -1,6 +1,33 @@
 //! How far a copy is, for whoever shows it.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::StreamError;
+
+/// Why one of several connections has given up, for the others: each tells its peer the same.
+#[derive(Debug, Default)]
+pub(crate) struct GivenUp {
+    is_so: AtomicBool,
+    why: Mutex<Option<String>>,
+}
+
+impl GivenUp {
+    /// Notes the first reason; returns what is to be told to the peer of whoever has failed.
+    pub fn because(&self, error: &StreamError) -> String {
+        let mut why = self.why.lock().unwrap_or_else(PoisonError::into_inner);
+        self.is_so.store(true, Ordering::Relaxed);
+        match (&*why, error) {
+            (Some(why), StreamError::Stopped) => why.clone(),
+            (Some(_), _) => error.to_string(),
+            (None, _) => why.insert(error.to_string()).clone(),
+        }
+    }
+
+    pub fn is_so(&self) -> bool {
+        self.is_so.load(Ordering::Relaxed)
+    }
+}
 
 #[derive(Debug, Default)]
 pub struct Progress {

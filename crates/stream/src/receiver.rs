@@ -18,8 +18,8 @@ use nix::unistd::{Gid, Uid, fchownat, geteuid, syncfs};
 use crate::code::Role;
 use crate::entry::{Entry, Kind};
 use crate::frame::{Frame, Session};
-use crate::link::Link;
-use crate::progress::Progress;
+use crate::link::{ALIGNED_BYTES, Link};
+use crate::progress::{GivenUp, Progress};
 use crate::tls::{Tls, version_and_suite};
 use crate::{Identity, StreamError, Summary};
 
@@ -200,7 +200,7 @@ impl Copy<'_> {
         match self.copy(&mut link, session, connections) {
             Ok(summary) => Ok(Summary { connections, tls_version, cipher_suite, ..summary }),
             Err(error) => {
-                link.fail(&error);
+                link.fail(error.to_string());
                 Err(error)
             }
         }
@@ -304,7 +304,7 @@ impl Copy<'_> {
                         why: "it takes one".into(),
                         next: "start another receiver".into(),
                     };
-                    stranger.link.fail(&why);
+                    stranger.link.fail(why.to_string());
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err(StreamError::Stopped),
@@ -315,13 +315,10 @@ impl Copy<'_> {
 
     /// Writes what comes on all connections.
     fn data(&self, first: &mut Link, others: Vec<Link>, entries: &[Entry]) -> Result<u64, StreamError> {
-        let is_given_up = AtomicBool::new(false);
+        let given_up = GivenUp::default();
         let write = |link: &mut Link| {
-            let written = write_pieces(link, self.root, entries, self.progress, &is_given_up);
-            if written.is_err() {
-                is_given_up.store(true, Ordering::Relaxed);
-            }
-            written
+            write_pieces(link, self.root, entries, self.progress, &given_up)
+                .map_err(|error| (given_up.because(&error), error))
         };
         let mut all = Vec::new();
         std::thread::scope(|scope| {
@@ -331,14 +328,15 @@ impl Copy<'_> {
                 .map(|mut link| {
                     scope.spawn(move || {
                         let written = write(&mut link);
-                        if let Err(error) = &written {
-                            link.fail(error);
-                        }
-                        written
+                        written.map_err(|(why, error)| {
+                            link.fail(why);
+                            error
+                        })
                     })
                 })
                 .collect();
-            all.push(write(first));
+            // Its peer is told by the caller, of what counts in the end.
+            all.push(write(first).map_err(|(_, error)| error));
             all.extend(threads.into_iter().map(|thread| thread.join().unwrap_or(Err(StreamError::Stopped))));
         });
         let mut sum: u64 = 0;
@@ -415,41 +413,79 @@ fn write_pieces(
     root: &Path,
     entries: &[Entry],
     progress: &Progress,
-    is_given_up: &AtomicBool,
+    given_up: &GivenUp,
 ) -> Result<u64, StreamError> {
-    let mut open: Option<(u64, File, PathBuf, u64)> = None;
+    let mut open: Option<Open> = None;
     let mut data_bytes: u64 = 0;
     loop {
-        if progress.is_stopped() || is_given_up.load(Ordering::Relaxed) {
+        if progress.is_stopped() || given_up.is_so() {
             return Err(StreamError::Stopped);
         }
         match link.receive()? {
             Frame::Data { entry, offset, bytes } => {
                 let count = bytes.len() as u64;
-                if open.as_ref().is_none_or(|(at, ..)| *at != entry) {
+                if open.as_ref().is_none_or(|open| open.entry != entry) {
                     let known = usize::try_from(entry).ok().and_then(|at| entries.get(at));
                     let Some(known) = known.filter(|known| known.kind == Kind::File) else {
                         return Err(link.unexpected("a piece of what is no file"));
                     };
-                    let full = root.join(&known.path);
-                    let file = OpenOptions::new()
-                        .write(true)
-                        .custom_flags(OFlag::O_NOFOLLOW.bits())
-                        .open(&full)
-                        .map_err(|error| target(&full, error))?;
-                    open = Some((entry, file, full, known.size_bytes));
+                    open = Some(Open::new(root, entry, known)?);
                 }
-                let Some((_, file, full, size_bytes)) = &open else { continue };
-                if offset.checked_add(count).is_none_or(|end| end > *size_bytes) {
+                let Some(file) = &open else { continue };
+                if offset.checked_add(count).is_none_or(|end| end > file.size_bytes) {
                     return Err(link.unexpected("a piece behind the end of its file"));
                 }
-                file.write_all_at(bytes, offset).map_err(|error| target(full, error))?;
+                file.write(bytes, offset)?;
                 data_bytes += count;
                 progress.add(count);
             }
             Frame::End { data_bytes: sent } if sent == data_bytes => return Ok(data_bytes),
             _ => return Err(link.unexpected("anything but pieces of files, to the last one")),
         }
+    }
+}
+
+/// A file that is being written.
+struct Open {
+    entry: u64,
+    full: PathBuf,
+    size_bytes: u64,
+    file: File,
+    /// Past the page cache, where the file system can: what is copied is not read again soon, and waiting for the disk at the end would
+    /// take longer than the copy.
+    direct: Option<File>,
+}
+
+/// Smaller files are not worth a second descriptor.
+const DIRECT_BYTES_MIN: u64 = 256 << 10;
+
+impl Open {
+    fn new(root: &Path, entry: u64, known: &Entry) -> Result<Self, StreamError> {
+        let full = root.join(&known.path);
+        let open = |flags: OFlag| {
+            OpenOptions::new().write(true).custom_flags((OFlag::O_NOFOLLOW | flags).bits()).open(&full)
+        };
+        let file = open(OFlag::empty()).map_err(|error| target(&full, error))?;
+        let direct = (known.size_bytes >= DIRECT_BYTES_MIN).then(|| open(OFlag::O_DIRECT).ok()).flatten();
+        Ok(Self { entry, size_bytes: known.size_bytes, file, direct, full })
+    }
+
+    fn write(&self, bytes: &[u8], offset: u64) -> Result<(), StreamError> {
+        let is_aligned = offset.is_multiple_of(ALIGNED_BYTES as u64);
+        let mut whole = if is_aligned { bytes.len() / ALIGNED_BYTES * ALIGNED_BYTES } else { 0 };
+        match &self.direct {
+            Some(direct) if whole > 0 => {
+                let (first, _) = bytes.split_at(whole);
+                match direct.write_all_at(first, offset) {
+                    // It wants another alignment.
+                    Err(error) if error.kind() == io::ErrorKind::InvalidInput => whole = 0,
+                    written => written.map_err(|error| target(&self.full, error))?,
+                }
+            }
+            _ => whole = 0,
+        }
+        let (_, rest) = bytes.split_at(whole);
+        self.file.write_all_at(rest, offset + whole as u64).map_err(|error| target(&self.full, error))
     }
 }
 

@@ -14,7 +14,7 @@ use crate::code::Role;
 use crate::entry::{Entry, Kind};
 use crate::frame::{self, DATA_BYTES_MAX, DATA_HEAD_BYTES, Frame, HEADER_BYTES};
 use crate::link::Link;
-use crate::progress::Progress;
+use crate::progress::{GivenUp, Progress};
 use crate::tls::{Tls, version_and_suite};
 use crate::{Identity, StreamError, Summary, tree};
 
@@ -79,8 +79,7 @@ pub fn send(options: &SendOptions, identity: &Identity, progress: &Progress) -> 
                 scope.spawn(move || {
                     let sent = send_pieces(&mut link, work, progress);
                     if let Err(error) = &sent {
-                        work.give_up();
-                        link.fail(error);
+                        link.fail(work.given_up.because(error));
                     }
                     (link, sent)
                 })
@@ -187,6 +186,7 @@ struct Work<'t> {
     root: &'t Path,
     entries: &'t [Entry],
     state: Mutex<State>,
+    given_up: GivenUp,
 }
 
 #[derive(Default)]
@@ -194,7 +194,6 @@ struct State {
     /// Of the next file.
     next: usize,
     pieces: VecDeque<Piece>,
-    is_given_up: bool,
 }
 
 struct Piece {
@@ -206,22 +205,14 @@ struct Piece {
 
 impl<'t> Work<'t> {
     fn new(root: &'t Path, entries: &'t [Entry]) -> Self {
-        Self { root, entries, state: Mutex::default() }
-    }
-
-    fn give_up(&self) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).is_given_up = true;
-    }
-
-    fn is_given_up(&self) -> bool {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).is_given_up
+        Self { root, entries, state: Mutex::default(), given_up: GivenUp::default() }
     }
 
     /// The next piece; files are opened one after the other.
     fn next(&self) -> Result<Option<Piece>, StreamError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            if state.is_given_up {
+            if self.given_up.is_so() {
                 return Err(StreamError::Stopped);
             }
             if let Some(piece) = state.pieces.pop_front() {
@@ -284,7 +275,7 @@ fn send_pieces(link: &mut Link, work: &Work<'_>, progress: &Progress) -> Result<
             usize::try_from(entry).ok().and_then(|at| work.entries.get(at)).ok_or(StreamError::Stopped)?;
         let full = work.root.join(&announced.path);
         while offset < end {
-            if progress.is_stopped() || work.is_given_up() {
+            if progress.is_stopped() || work.given_up.is_so() {
                 return Err(StreamError::Stopped);
             }
             let wanted = usize::try_from(end - offset).unwrap_or(DATA_BYTES_MAX).min(DATA_BYTES_MAX);

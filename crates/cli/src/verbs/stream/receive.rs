@@ -20,7 +20,7 @@ use crate::{interrupt, show};
     arg = formats(TABLE_OR_JSON),
     after_long_help = "Examples:
   sealion receive /var/lib/mysql-new --listen 0.0.0.0:4440
-  sealion receive /restore --listen 0.0.0.0:4440 --ssl-ca ca.pem --ssl-cert db2.pem --ssl-key db2-key.pem
+  sealion receive /restore --listen 0.0.0.0:4440 --code-file code
 
 One copy is received. Until all of it is on the disk, the file .sealion-incomplete lies in the directory."
 )]

@@ -16,7 +16,7 @@ use crate::options::{Global, TABLE_OR_JSON, connect, formats};
     arg = formats(TABLE_OR_JSON),
     after_long_help = "Examples:
   sealion send /backup/full --to db2:4440
-  sealion send /backup/full --to db2:4440 --ssl-ca ca.pem --ssl-cert db1.pem --ssl-key db1-key.pem
+  sealion send /backup/full --to db2:4440 --code-file code
 
 The receiver shows the code when it starts: sealion receive DIR --listen 0.0.0.0:4440"
 )]
