@@ -6,6 +6,7 @@
 
 mod lexer;
 mod names;
+mod variables;
 
 use zeroize::Zeroizing;
 
@@ -13,7 +14,8 @@ use lexer::{Kind, Token};
 
 use super::{DEPTH_MAX, Entry, HOLE, NODES_MAX, Node, SettingsError, Value, text};
 
-pub use names::{Import, Occurrence, Touch, Use};
+pub use names::{Import, Mention, Occurrence, Touch, Use};
+pub use variables::{Filled, Variables};
 
 /// Whose source it is: comments, quotes and what is filled into texts differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,6 +57,8 @@ pub struct Source {
     pub texts: Vec<Node>,
     /// Why nothing of this file is certain: it was not understood as what it is, somewhere.
     pub doubt: Option<Why>,
+    /// What it asked its environment for, and got ([`read_in`]).
+    pub filled: Vec<Filled>,
     names: names::Names,
 }
 
@@ -63,14 +67,25 @@ pub struct Source {
 /// # Errors
 /// A file that is too large, or values that are too many or too deep.
 pub fn read(bytes: &[u8], language: Language) -> Result<Source, SettingsError> {
+    read_in(bytes, language, &Variables::default())
+}
+
+/// The same in an environment: what the program asks it for stands in its place.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_in(bytes: &[u8], language: Language, variables: &Variables) -> Result<Source, SettingsError> {
     let text = text(bytes)?;
-    let lexed = lexer::tokens(&text, language);
+    let mut lexed = lexer::tokens(&text, language);
+    let (tokens, filled) = variables::filled(lexed.tokens, language, variables);
+    lexed.tokens = tokens;
     let mut reader =
         Reader { tokens: &lexed.tokens, at: 0, depth: 0, nodes: 0, language, source: Source::default() };
     while reader.at < lexed.tokens.len() {
         reader.statement()?;
     }
     let mut source = reader.source;
+    source.filled = filled;
     let spans = std::mem::take(&mut source.names);
     source.names = names::Names::new(lexed.tokens, language, spans);
     source.doubt = lexed

@@ -16,6 +16,14 @@ use super::{DEPTH_MAX, Entry, NODES_MAX, Node, SettingsError, Value, text, with_
 /// # Errors
 /// Where it is no YAML, or too large, too deep or too many.
 pub fn read(bytes: &[u8]) -> Result<Vec<Node>, SettingsError> {
+    Ok(read_with_anchors(bytes)?.0)
+}
+
+/// The same, and the lines of the maps and lists that have an anchor: something else may be made of them.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_with_anchors(bytes: &[u8]) -> Result<(Vec<Node>, Vec<usize>), SettingsError> {
     let text = text(bytes)?;
     // Both make a parse error at some other place, where a reader would look in vain.
     for (index, line) in text.lines().enumerate() {
@@ -27,8 +35,14 @@ pub fn read(bytes: &[u8]) -> Result<Vec<Node>, SettingsError> {
             });
         }
     }
-    let mut maker =
-        Maker { line: 1, nodes: 0, anchors: HashMap::new(), open: Vec::new(), documents: Vec::new() };
+    let mut maker = Maker {
+        line: 1,
+        nodes: 0,
+        anchors: HashMap::new(),
+        anchored: Vec::new(),
+        open: Vec::new(),
+        documents: Vec::new(),
+    };
     for event in Parser::new_from_str(&text) {
         // The parser's own words may quote the file.
         let (event, span) = event.map_err(|error| SettingsError::Syntax {
@@ -38,13 +52,14 @@ pub fn read(bytes: &[u8]) -> Result<Vec<Node>, SettingsError> {
         maker.line = span.start.line().max(1);
         maker.event(event)?;
     }
-    Ok(maker.documents)
+    Ok((maker.documents, maker.anchored))
 }
 
 struct Maker {
     line: usize,
     nodes: usize,
     anchors: HashMap<usize, Node>,
+    anchored: Vec<usize>,
     open: Vec<Open>,
     documents: Vec<Node>,
 }
@@ -117,6 +132,7 @@ impl Maker {
         if anchor != 0 {
             // Copies count, or a file of a page would fill the memory.
             self.nodes += node.count();
+            self.anchored.push(line);
             self.anchors.insert(anchor, node.clone());
         }
         match self.open.last_mut().map(|open| &mut open.holds) {

@@ -5,12 +5,15 @@
 //! may. Whatever is not on a list of such harmless places is none ([`Source::resolve`]). What an object goes through on its way
 //! (a context of TLS, a `mysqli` link) is told in order ([`Source::uses`]), for a caller who knows its methods.
 
+mod changes;
 mod effects;
+mod mentions;
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 pub use effects::Touch;
+pub use mentions::Mention;
 
 use super::lexer::{Kind, Token};
 use super::{Language, Source, Why};

@@ -1,0 +1,144 @@
+//! Where a source has a word, as a name or as a whole text, and what stands around it there. Remarks have no words.
+
+use super::{Kind, Source, sign, word};
+
+/// A place that has a word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mention {
+    pub line: usize,
+    /// The call in whose brackets it stands, where that is given something else besides.
+    pub beside: Option<String>,
+}
+
+/// How many places are looked at: more would be data.
+const MENTIONS_MAX: usize = 64;
+
+/// Functions that ask the environment, and whatever stands beside the name there is for the case that nothing is set.
+const ASKING: [&str; 11] =
+    ["get", "getenv", "env", "fetch", "Getenv", "str", "config", "db", "getProperty", "var", "field"];
+
+impl Source {
+    /// The places that have this word: as the last part of a name, in any case, or as a whole text.
+    pub fn mentions(&self, wanted: &str) -> Vec<Mention> {
+        let names = &self.names;
+        let is_it = |at: &usize| match names.tokens.get(*at).map(|token| &token.kind) {
+            Some(Kind::Name(name)) => {
+                let last = name.rsplit(['.', '>', ':', '$']).next().unwrap_or_default();
+                last.eq_ignore_ascii_case(wanted)
+            }
+            Some(Kind::Text(text)) => text.as_str() == wanted,
+            _ => false,
+        };
+        (0..names.tokens.len())
+            .filter(is_it)
+            .take(MENTIONS_MAX)
+            .map(|at| Mention { line: names.line(at), beside: names.call_with_more(at) })
+            .collect()
+    }
+
+    /// Names that are given a value with this word in it (`URL = os.environ["DATABASE_URL"]`, `url: process.env.DATABASE_URL`).
+    pub fn named_by(&self, wanted: &str) -> Vec<String> {
+        let names = &self.names;
+        let last = |name: &str| name.rsplit(['.', '>', ':', '$']).next().unwrap_or_default().to_owned();
+        let is_it = |at: usize| match names.tokens.get(at).map(|token| &token.kind) {
+            Some(Kind::Name(name)) => last(name).eq_ignore_ascii_case(wanted),
+            Some(Kind::Text(text)) => text.as_str() == wanted,
+            _ => false,
+        };
+        let places: Vec<usize> = (0..names.tokens.len()).filter(|at| is_it(*at)).take(MENTIONS_MAX).collect();
+        let mut all = Vec::new();
+        for at in places {
+            let holder = names.assigned.partition_point(|(begins, _)| *begins < at).checked_sub(1);
+            if let Some((begins, ends)) = holder.and_then(|holder| names.assigned.get(holder))
+                && at < *ends
+            {
+                all.push(last(word(names.tokens.get(*begins))));
+            }
+            // Up to three words further on in front of it: `url: process.env.X`, `"url": os.environ.get("X"`.
+            let key = (1..5).find(|steps| {
+                at.checked_sub(*steps).is_some_and(|at| matches!(sign(names.tokens.get(at)), ":" | "=>"))
+            });
+            if let Some(steps) = key
+                && let Some(token) = at.checked_sub(steps + 1).and_then(|at| names.tokens.get(at))
+            {
+                match &token.kind {
+                    Kind::Name(name) => all.push(last(name)),
+                    Kind::Text(text) if text.len() < 48 => all.push(text.to_string()),
+                    _ => {}
+                }
+            }
+        }
+        all.retain(|name| !name.is_empty() && name != wanted);
+        all.sort();
+        all.dedup();
+        all
+    }
+
+    /// The first line with a name or a text that fits.
+    pub fn first_word(&self, fits: &dyn Fn(&str) -> bool) -> Option<usize> {
+        let is_it = |kind: &Kind| match kind {
+            Kind::Name(name) => fits(name),
+            Kind::Text(text) => fits(text),
+            _ => false,
+        };
+        self.names.tokens.iter().find(|token| is_it(&token.kind)).map(|token| token.line)
+    }
+}
+
+impl super::Names {
+    /// The innermost call around this that does not only ask the environment, where it is given more than one plain value.
+    fn call_with_more(&self, at: usize) -> Option<String> {
+        for opening in self.brackets(at) {
+            let before = opening.checked_sub(1).map_or("", |at| word(self.tokens.get(at)));
+            match sign(self.tokens.get(opening)) {
+                "(" if before.is_empty() => continue,
+                "(" => {}
+                "{" if self.is_body(opening) => return None,
+                _ => continue,
+            }
+            let last = before.rsplit(['.', '>', ':']).next().unwrap_or_default();
+            if ASKING.contains(&last) {
+                continue;
+            }
+            if matches!(before, "if" | "while" | "print" | "return" | "elif" | "function")
+                || HARMLESS_PLACES.contains(&last)
+            {
+                return None;
+            }
+            let closing = self.pair.get(opening).copied().flatten()?;
+            let is_more = |inner: usize| {
+                let next = inner + 1;
+                sign(self.tokens.get(inner)) == ","
+                    && self.around.get(inner).copied().flatten() == Some(opening)
+                    && next < closing
+                    && match self.tokens.get(next).map(|token| &token.kind) {
+                        Some(Kind::Text(_) | Kind::Number(_)) => false,
+                        // How many connections there are, and for how long.
+                        Some(Kind::Name(name)) if sign(self.tokens.get(next + 1)) == "=" => {
+                            !name.starts_with("pool_") && !HARMLESS_WORDS.contains(&name.as_str())
+                        }
+                        _ => true,
+                    }
+            };
+            return (opening + 1..closing).any(is_more).then(|| before.to_owned());
+        }
+        None
+    }
+}
+
+/// What looks at a value and hands it to nobody.
+const HARMLESS_PLACES: [&str; 8] = ["log", "info", "debug", "error", "assert", "bool", "isset", "empty"];
+
+/// Words of a call beside a URL that say nothing of TLS.
+const HARMLESS_WORDS: [&str; 10] = [
+    "poolclass",
+    "max_overflow",
+    "echo",
+    "future",
+    "isolation_level",
+    "conn_max_age",
+    "conn_health_checks",
+    "autocommit",
+    "autoflush",
+    "default",
+];
