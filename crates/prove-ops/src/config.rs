@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use model::Severity;
 use prove::client::{Client, Kind};
+use prove::config::across::{Set, Standing};
 use prove::config::choose::{self, Choice, is_chosen};
 use prove::config::option_file::{self, Line};
 use prove::config::{
@@ -319,16 +320,28 @@ pub fn look(asked: &ConfigRequest<'_>, matrix: &Matrix) -> ConfigReview {
         read(path).is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(config::NODE_SWITCH))
     };
     let switch = asked.files.iter().find(has_switch).map(|path| path.display().to_string());
+    let set = set(asked.files);
     for path in asked.files {
-        file(path, asked, switch.as_deref(), matrix, &mut looked);
+        file(path, asked, &set, switch.as_deref(), matrix, &mut looked);
     }
     looked
+}
+
+/// All files that can be read, to be looked at against each other. Option files are laid over each other elsewhere.
+fn set(files: &[PathBuf]) -> Set {
+    let is_other = |path: &&PathBuf| config::forms::form(&path.to_string_lossy()).id != "option-file";
+    let of = |path: &PathBuf| {
+        let place = std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+        Some((path.display().to_string(), place.display().to_string(), read(path).ok()?))
+    };
+    Set::new(files.iter().filter(is_other).filter_map(of).collect())
 }
 
 /// `switch`: the file that decides for a whole Node program whether certificates are verified.
 fn file(
     path: &Path,
     asked: &ConfigRequest<'_>,
+    set: &Set,
     switch: Option<&str>,
     matrix: &Matrix,
     looked: &mut ConfigReview,
@@ -343,7 +356,7 @@ fn file(
     if config::forms::form(&name).id == "option-file" {
         return option_files(path, &name, matrix, looked);
     }
-    let (form, all) = match config::read(&name, &bytes) {
+    let (form, all) = match set.read(&name, &bytes) {
         Ok(read) => read,
         Err(error) => return looked.unread.push(unread(error.line(), error.to_string())),
     };
@@ -390,7 +403,21 @@ fn file(
             None => _ = may_be_any.get_or_insert(line),
         }
     }
-    for mut found in all.found {
+    let is_asked_for = |found: &ConnectionSettings| set.is_asked_for(&name, &found.what);
+    let (templates, used): (Vec<_>, Vec<_>) =
+        all.templates.into_iter().partition(|found| !is_asked_for(found));
+    looked.notes.extend(templates.into_iter().map(|found| Note {
+        file: name.clone(),
+        text: format!(
+            "{} (line {}) is a template: others are made of it, and nobody connects to it",
+            found.what, found.line
+        ),
+    }));
+    for mut found in all.found.into_iter().chain(used) {
+        if let Standing::Elsewhere(text) = set.look(&name, &mut found) {
+            looked.notes.push(Note { file: name.clone(), text });
+            continue;
+        }
         if found.driver.is_of_django()
             && let Some(family) = django_driver(path, asked)
         {

@@ -25,6 +25,7 @@ fn verdict(name: &str, text: &str, driver: Option<&'static str>) -> (String, Str
 }
 
 mod afar;
+mod layers;
 mod rows;
 
 #[test]

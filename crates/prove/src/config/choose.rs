@@ -55,7 +55,10 @@ pub fn choose(client: &'static Client, given: &[Setting]) -> Choice {
                 continue;
             }
             return Choice::Unknown(match &setting.given {
-                SettingValue::Unread(why) if setting.key == ANY => format!("line {}: {why}", setting.line),
+                SettingValue::Unread(why) if setting.key == ANY => match &setting.file {
+                    Some(file) => format!("{file}:{}: {why}", setting.line),
+                    None => format!("line {}: {why}", setting.line),
+                },
                 SettingValue::Unread(why) => why.clone(),
                 _ => format!("{} was not measured with {}", client.name, setting.key),
             });

@@ -7,6 +7,7 @@
 //!
 //! User names and passwords end here: no [`ConnectionSettings`] has one.
 
+pub mod across;
 mod beside;
 pub mod choose;
 mod doubts;
@@ -22,6 +23,7 @@ mod urls;
 pub use choose::{Choice, choose};
 pub use doubts::NODE_SWITCH;
 pub use formats::settings::SettingsError;
+use formats::settings::code::Variables;
 pub use forms::python::MysqldbReplacement;
 pub use forms::{FORMS, Form, option_file};
 pub use style::Style;
@@ -33,6 +35,8 @@ use crate::clients::CLIENTS;
 #[derive(Debug, Default)]
 pub struct Read {
     pub found: Vec<ConnectionSettings>,
+    /// What others are made of by `<<`, and nobody connects to unless it is asked for by its name.
+    pub templates: Vec<ConnectionSettings>,
     /// Places that may well be a connection, and cannot be read.
     pub unread: Vec<Unread>,
     /// Other files that it names, to be read as environment: path and line.
@@ -354,15 +358,27 @@ fn clean(found: &mut ConnectionSettings) {
 /// # Errors
 /// What is no file of this form. The error has no word of it.
 pub fn read(name: &str, bytes: &[u8]) -> Result<(&'static Form, Read), SettingsError> {
+    read_in(name, bytes, &Variables::default())
+}
+
+/// The same, of a program that has this environment.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_in(
+    name: &str,
+    bytes: &[u8],
+    variables: &Variables,
+) -> Result<(&'static Form, Read), SettingsError> {
     let form = forms::form(name);
-    let mut read = (form.read)(bytes)?;
+    let mut read = (form.read)(bytes, variables)?;
     // Not UTF-8 is no reason: these words are ASCII.
     let text = String::from_utf8_lossy(bytes);
     read.doubt = read
         .doubt
         .or_else(|| lexical::doubt(form.id, &text).map(|(at, why)| (doubts::line_of(&text, at), why)))
         .or_else(|| doubts::of_file(form.id, &text));
-    for found in &mut read.found {
+    for found in read.found.iter_mut().chain(&mut read.templates) {
         doubts::of_connection(form.id, &text, found);
         if let Some((line, why)) = &read.doubt {
             found

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use formats::settings::pairs::{self, Pair};
 
-use super::{Form, ends};
+use super::{Form, Variables, ends};
 use crate::config::{
     ConnectionSettings, Driver, Read, Setting, SettingValue, SettingsError, Style, Unread, beside,
     is_about_tls, obstacle, urls,
@@ -19,7 +19,7 @@ pub(super) const ENV: Form = Form {
     read,
 };
 
-fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
+fn read(bytes: &[u8], _: &Variables) -> Result<Read, SettingsError> {
     Ok(environment(&pairs::env(bytes)?))
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use formats::settings::code::{self, Import, Language, Source};
+use formats::settings::code::{self, Import, Language, Source, Variables};
 use formats::settings::{Entry, Node, Value};
 
 use super::{Form, ends, loose};
@@ -18,14 +18,14 @@ pub(super) const JSON: Form = Form {
     id: "json",
     name: "a JSON file",
     fits: |name| ends(name, &[".json", ".json5", ".jsonc"]),
-    read: |bytes| read(bytes, Style::Json),
+    read: |bytes, variables| read(bytes, Style::Json, variables),
 };
 
 pub(super) const JAVASCRIPT: Form = Form {
     id: "javascript",
     name: "a file of JavaScript",
     fits: |name| ends(name, &[".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".jsx", ".tsx"]),
-    read: |bytes| read(bytes, Style::JavaScript),
+    read: |bytes, variables| read(bytes, Style::JavaScript, variables),
 };
 
 /// What a module is called, and the driver that it is.
@@ -49,8 +49,8 @@ struct File<'a> {
     imports: Vec<Import>,
 }
 
-fn read(bytes: &[u8], style: Style) -> Result<Read, SettingsError> {
-    let source = code::read(bytes, Language::JavaScript)?;
+fn read(bytes: &[u8], style: Style, variables: &Variables) -> Result<Read, SettingsError> {
+    let source = code::read_in(bytes, Language::JavaScript, variables)?;
     let file = File { imports: source.imports(), source: &source, style };
     let is_made = |call: &Node| {
         let last = name(call).rsplit('.').next().unwrap_or_default();

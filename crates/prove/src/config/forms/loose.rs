@@ -62,7 +62,12 @@ pub(super) fn add(
             continue;
         };
         // A DSN of PDO alone says nothing about TLS.
-        if found.style == Style::Php || !seen.insert((text.line, text.text().unwrap_or_default())) {
+        // What the environment has is a connection there.
+        let is_filled = source.filled.iter().any(|filled| filled.line == text.line);
+        if found.style == Style::Php
+            || is_filled
+            || !seen.insert((text.line, text.text().unwrap_or_default()))
+        {
             continue;
         }
         if read.found.len() > crate::config::CONNECTIONS_MAX {

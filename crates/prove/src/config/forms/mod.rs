@@ -17,6 +17,8 @@ mod yaml;
 
 pub use env::LARAVEL_CA;
 
+use formats::settings::code::Variables;
+
 use super::{Read, SettingsError};
 
 /// One kind of file.
@@ -27,7 +29,8 @@ pub struct Form {
     pub name: &'static str,
     /// By the name of the file alone, in small letters.
     pub fits: fn(&str) -> bool,
-    pub read: fn(&[u8]) -> Result<Read, SettingsError>,
+    /// Bytes, and what the program that has them is known to have in its environment.
+    pub read: fn(&[u8], &Variables) -> Result<Read, SettingsError>,
 }
 
 /// The first that fits reads it; the last fits everything.

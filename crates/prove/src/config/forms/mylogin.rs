@@ -3,7 +3,7 @@
 use formats::mylogin::decode;
 use formats::optfile::{Item, OptionFile};
 
-use super::Form;
+use super::{Form, Variables};
 use crate::config::{Read, SettingsError};
 
 pub(super) const MYLOGIN: Form = Form {
@@ -13,7 +13,7 @@ pub(super) const MYLOGIN: Form = Form {
     read,
 };
 
-fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
+fn read(bytes: &[u8], _: &Variables) -> Result<Read, SettingsError> {
     let plain = decode(bytes, "it")
         .map_err(|_| SettingsError::Syntax { line: 1, why: "it does not decipher as a login file" })?;
     let file = OptionFile::parse(&plain, "it")

@@ -3,7 +3,7 @@
 
 use formats::optfile::{Item, OptionFile, groups_equal};
 
-use super::{Form, ends};
+use super::{Form, Variables, ends};
 use crate::client::Client;
 use crate::clients::CLIENTS;
 use crate::config::{
@@ -137,7 +137,7 @@ pub fn lines(file: &OptionFile, client: &Client) -> (Vec<Line>, bool) {
     (lines, has_group)
 }
 
-fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
+fn read(bytes: &[u8], _: &Variables) -> Result<Read, SettingsError> {
     let file = OptionFile::parse(bytes, "it").map_err(|_| SettingsError::Syntax {
         line: 1,
         why: "no client reads it: sealion config print says where the mistake is",

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use formats::settings::code::{self, Language, Source};
 use formats::settings::{Node, Value};
 
-use super::{Form, ends, loose};
+use super::{Form, Variables, ends, loose};
 use crate::config::nodes::{Meaning, ResolvedNode, args, followed, meant, name, options, words};
 use crate::config::{Read, SettingValue, SettingsError, Unread, is_about_tls, obstacle, urls};
 
@@ -16,7 +16,7 @@ pub(super) const PERL: Form = Form {
     read,
 };
 
-fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
+fn read(bytes: &[u8], _: &Variables) -> Result<Read, SettingsError> {
     let source = code::read(bytes, Language::Perl)?;
     let meaning = Perl { source: &source };
     let mut read =

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use formats::settings::code::{self, Language, Source, Use};
+use formats::settings::code::{self, Language, Source, Use, Variables};
 use formats::settings::{Entry, Node, Value};
 
 use super::{Form, ends, loose};
@@ -16,8 +16,8 @@ use crate::config::{
 pub(super) const PHP: Form =
     Form { id: "php", name: "a file of PHP", fits: |name| ends(name, &[".php", ".inc", ".phtml"]), read };
 
-fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
-    let source = code::read(bytes, Language::Php)?;
+fn read(bytes: &[u8], variables: &Variables) -> Result<Read, SettingsError> {
+    let source = code::read_in(bytes, Language::Php, variables)?;
     let mut read =
         Read { doubt: source.doubt.as_ref().map(|why| (why.line, why.text.clone())), ..Read::default() };
     let mut told = HashSet::new();
@@ -378,6 +378,8 @@ fn of_laravel(what: &str, node: &Node, entries: &[Entry], source: &Source) -> Co
                 );
             }
             // `'url' => env('DB_URL')` of Laravel's own file: its parameters are options too.
+            // Without parameters it says where, and nothing else; an empty one is none.
+            "url" if entry.node.text().is_some_and(|url| !url.contains(['?', formats::settings::HOLE])) => {}
             "url" if entry.node.value != Value::Null => {
                 settings.push(obstacle(entry.line, "a URL may say more than stands here"));
             }

@@ -3,7 +3,7 @@
 
 use formats::settings::pairs::{self, Pair};
 
-use super::{Form, ends};
+use super::{Form, Variables, ends};
 use crate::config::{
     ConnectionSettings, Driver, Read, Setting, SettingValue, SettingsError, is_about_tls, obstacle, urls,
 };
@@ -93,7 +93,7 @@ const HARMLESS: [&str; 71] = [
 const POOLS: [&str; 8] =
     ["configuration", "hikari", "tomcat", "dbcp2", "oracleucp", "jdbc", "agroal", "c3p0"];
 
-fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
+fn read(bytes: &[u8], _: &Variables) -> Result<Read, SettingsError> {
     let documents = pairs::documents(bytes)?;
     let mut read = Read::default();
     java(&documents, bytes, &mut read);

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
-use formats::settings::code::{self, Import, Language, Source, Use};
+use formats::settings::code::{self, Import, Language, Source, Use, Variables};
 use formats::settings::{Entry, Node, Value};
 
 use super::{Form, ends, loose};
@@ -47,8 +47,8 @@ struct File<'a> {
     fronts: RefCell<HashMap<String, Option<String>>>,
 }
 
-fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
-    let source = code::read(bytes, Language::Python)?;
+fn read(bytes: &[u8], variables: &Variables) -> Result<Read, SettingsError> {
+    let source = code::read_in(bytes, Language::Python, variables)?;
     let file = File { imports: source.imports(), source: &source, fronts: RefCell::default() };
     let is_made = |call: &Node| file.connects(name(call));
     let doubt = source

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use formats::settings::code::{self, Language, Source};
+use formats::settings::code::{self, Language, Source, Variables};
 use formats::settings::{Node, Value};
 
 use super::{Form, ends, loose};
@@ -14,8 +14,8 @@ use crate::config::{ConnectionSettings, Driver, Read, SettingsError, Style, Unre
 pub(super) const RUBY: Form =
     Form { id: "ruby", name: "a file of Ruby", fits: |name| ends(name, &[".rb", ".ru", ".rake"]), read };
 
-fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
-    let source = code::read(bytes, Language::Ruby)?;
+fn read(bytes: &[u8], variables: &Variables) -> Result<Read, SettingsError> {
+    let source = code::read_in(bytes, Language::Ruby, variables)?;
     let meaning = Ruby { source: &source };
     let mut read =
         Read { doubt: source.doubt.as_ref().map(|why| (why.line, why.text.clone())), ..Read::default() };

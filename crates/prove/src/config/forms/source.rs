@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use formats::settings::code::{self, Language, Source};
+use formats::settings::code::{self, Language, Source, Variables};
 
 use super::{Form, ends, loose};
 use crate::config::nodes::{args, followed, name, words};
@@ -56,8 +56,8 @@ const BUILDERS: [&str; 9] = [
     "MySqlConnectOptions",
 ];
 
-fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
-    let source = code::read(bytes, Language::CLike)?;
+fn read(bytes: &[u8], variables: &Variables) -> Result<Read, SettingsError> {
+    let source = code::read_in(bytes, Language::CLike, variables)?;
     let mut read =
         Read { doubt: source.doubt.as_ref().map(|why| (why.line, why.text.clone())), ..Read::default() };
     let mut told = HashSet::new();

@@ -3,7 +3,7 @@
 use formats::settings::pairs;
 
 use super::env::environment;
-use super::{Form, ends};
+use super::{Form, Variables, ends};
 use crate::config::{Read, SettingsError, Unread, beside, obstacle};
 
 pub(super) const SYSTEMD: Form = Form {
@@ -13,7 +13,7 @@ pub(super) const SYSTEMD: Form = Form {
     read,
 };
 
-fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
+fn read(bytes: &[u8], _: &Variables) -> Result<Read, SettingsError> {
     let unit = pairs::unit(bytes)?;
     let text = formats::settings::text(bytes)?;
     let mut read =

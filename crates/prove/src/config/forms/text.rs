@@ -2,7 +2,7 @@
 
 use formats::settings::{self, with_holes};
 
-use super::Form;
+use super::{Form, Variables};
 use crate::config::{ConnectionSettings, Read, SettingsError, beside, urls};
 
 pub(super) const TEXT: Form = Form {
@@ -15,7 +15,7 @@ pub(super) const TEXT: Form = Form {
 /// What stands around a URL in settings of any form.
 const AROUND: [char; 10] = ['"', '\'', '`', '<', '>', ',', ' ', '\t', '(', ')'];
 
-fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
+fn read(bytes: &[u8], _: &Variables) -> Result<Read, SettingsError> {
     let text = settings::text(bytes)?;
     let plain = beside::without_xml_remarks(&text).map(zeroize::Zeroizing::new);
     let mut found: Vec<ConnectionSettings> = Vec::new();

@@ -5,7 +5,7 @@ use formats::settings::{Node, Value, yaml};
 
 use super::env::{environment, names_a_connection};
 use super::properties::java;
-use super::{Form, ends};
+use super::{Form, Variables, ends};
 use crate::config::nodes::{Meaning, ResolvedNode, options, text_of};
 use crate::config::{ConnectionSettings, Driver, Read, SettingValue, SettingsError, Style, Unread, obstacle};
 
@@ -15,9 +15,9 @@ pub(super) const YAML: Form =
 /// Maps of variables.
 const ENVIRONMENTS: [&str; 5] = ["environment", "env", "stringData", "data", "variables"];
 
-fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
+fn read(bytes: &[u8], _: &Variables) -> Result<Read, SettingsError> {
     let mut read = Read::default();
-    let documents = yaml::read(bytes)?;
+    let (documents, anchored) = yaml::read_with_anchors(bytes)?;
     let mut flat: Vec<Vec<Pair>> = Vec::new();
     for document in &documents {
         let rails = document.entries().iter().filter(|entry| is_rails(&entry.node)).count();
@@ -28,9 +28,11 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
             let what = keys.join(".");
             match &node.value {
                 // `default: &default` is what the others are made of.
-                Value::Map(_) if is_rails(node) && !(rails > 1 && keys == ["default"]) => {
-                    read.found.push(of_rails(&what, node));
+                Value::Map(_) if is_rails(node) && rails > 1 && keys == ["default"] => {}
+                Value::Map(_) if is_rails(node) && is_template(keys, node, &anchored) => {
+                    read.templates.push(of_rails(&what, node));
                 }
+                Value::Map(_) if is_rails(node) => read.found.push(of_rails(&what, node)),
                 Value::Map(_) if is_open(node) => read.unread.push(Unread {
                     line: node.line,
                     why: "which adapter it is for is filled in when it runs".into(),
@@ -53,6 +55,10 @@ fn read(bytes: &[u8]) -> Result<Read, SettingsError> {
             read.unread
                 .push(Unread { line: data.line, why: "data: of a Secret is base64, and is not read".into() });
         }
+    }
+    // Alone it is what there is.
+    if read.found.is_empty() {
+        read.found.append(&mut read.templates);
     }
     java(&flat, bytes, &mut read);
     if let Some(line) = documents.iter().find_map(commanded) {
@@ -165,6 +171,45 @@ fn is_open(node: &Node) -> bool {
 
 fn is_rails(node: &Node) -> bool {
     matches!(node.get("adapter").and_then(Node::text), Some("mysql2" | "trilogy" | "jdbcmysql"))
+}
+
+/// To Rails every name on the first level is an environment. One that has an anchor for others to merge and no database of its own is
+/// none that anybody has, unless its name is one that people give an environment.
+fn is_template(keys: &[&str], node: &Node, anchored: &[usize]) -> bool {
+    const ENVIRONMENTS: [&str; 25] = [
+        "development",
+        "dev",
+        "test",
+        "production",
+        "prod",
+        "live",
+        "staging",
+        "stage",
+        "preprod",
+        "preproduction",
+        "preview",
+        "review",
+        "qa",
+        "uat",
+        "ci",
+        "demo",
+        "sandbox",
+        "integration",
+        "performance",
+        "beta",
+        "edge",
+        "canary",
+        "cucumber",
+        "profile",
+        "primary",
+    ];
+    const TEMPLATES: [&str; 8] =
+        ["default", "defaults", "default_settings", "shared", "common", "base", "template", "mysql"];
+    let [name] = keys else { return false };
+    let has_database = node.get("database").or_else(|| node.get("url")).is_some();
+    anchored.contains(&node.line)
+        && !ENVIRONMENTS.contains(name)
+        && (!has_database || TEMPLATES.contains(name))
 }
 
 /// Ruby reads `:required` as a symbol, which the driver makes a text of. With quotes around it it is a text with a colon.

@@ -1,0 +1,282 @@
+//! A URL in the environment, and code that takes it: the driver is given what the code makes of it.
+
+use formats::settings::code::Variables;
+use formats::settings::pairs::Pair;
+
+use super::{Member, Set};
+use crate::config::{
+    ConnectionSettings, Driver, Setting, SettingValue, Style, beside, forms, is_about_tls, is_socket_key,
+    settle,
+};
+
+/// A variable that is a connection, and the file that sets it.
+pub(super) struct Definition {
+    file: usize,
+    name: String,
+    /// Where the file is an environment and nothing else.
+    pair: Option<Pair>,
+}
+
+/// How often a URL may be given another name.
+const NAMES_MAX: usize = 6;
+
+/// What the code in this file gets for a URL that it asks for: where one file says it, or all say the same.
+pub(super) fn variables(set: &Set, index: usize) -> Variables {
+    Variables { pairs: answers(set, index), is_whole: false }
+}
+
+fn answers(set: &Set, index: usize) -> Vec<Pair> {
+    let Some(code) = set.members.get(index) else { return vec![] };
+    if code.source().is_none() {
+        return vec![];
+    }
+    let mut names: Vec<&str> = definitions(set).iter().map(|one| one.name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+        .into_iter()
+        .filter_map(|name| {
+            let all = nearest(set, code, name);
+            let first = all.first()?.pair.as_ref()?;
+            let is_same = |one: &&Definition| one.pair.as_ref().is_some_and(|pair| pair.value == first.value);
+            all.iter().all(|one| is_same(&one)).then(|| first.clone())
+        })
+        .collect()
+}
+
+/// The files that a program at this place would get the variable from: those that lie nearest to it.
+fn nearest<'a>(set: &'a Set, code: &Member, name: &str) -> Vec<&'a Definition> {
+    let of = |one: &Definition| set.members.get(one.file);
+    let all: Vec<&Definition> = definitions(set).iter().filter(|one| one.name == name).collect();
+    // One that is there to be copied counts where there is no other.
+    let real: Vec<&Definition> =
+        all.iter().copied().filter(|one| of(one).is_some_and(|file| !file.is_example())).collect();
+    let all = if real.is_empty() { all } else { real };
+    let common = |one: &Definition| of(one).map_or(0, |file| file.common(code));
+    let most = all.iter().map(|one| common(one)).max().unwrap_or(0);
+    all.into_iter().filter(|one| common(one) == most).collect()
+}
+
+fn definitions(set: &Set) -> &[Definition] {
+    set.definitions.get_or_init(|| {
+        let is_environment = |member: &Member| matches!(member.form.id, "env" | "systemd" | "yaml");
+        set.members()
+            .filter(|(_, member)| is_environment(member))
+            .flat_map(|(file, member)| {
+                let pairs = member.pairs();
+                let read = (member.form.read)(&member.bytes, &Variables::default());
+                let found = read.map(|read| read.found).unwrap_or_default();
+                let names: Vec<String> =
+                    found.iter().filter_map(|one| variable_of(&one.what)).map(str::to_owned).collect();
+                names.into_iter().map(move |name| Definition {
+                    file,
+                    pair: pairs.iter().rev().find(|pair| pair.key == name).cloned(),
+                    name,
+                })
+            })
+            .collect()
+    })
+}
+
+/// `DATABASE_URL` of `services.web.environment.DATABASE_URL`.
+fn variable_of(what: &str) -> Option<&str> {
+    let last = what.rsplit('.').next().unwrap_or(what);
+    let is_of_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    (last.len() >= 3 && last.chars().all(is_of_name)).then_some(last)
+}
+
+/// Code that takes this connection's variable, and does more than hand it on.
+pub(super) fn look(set: &Set, index: usize, found: &mut ConnectionSettings) {
+    let Some(own) = set.members.get(index) else { return };
+    rails(set, own, found);
+    if !matches!(own.form.id, "env" | "systemd" | "yaml") || found.style == Style::Env {
+        return;
+    }
+    let Some(variable) = variable_of(&found.what).map(str::to_owned) else { return };
+    let names = names(set, &variable);
+    let mut drivers: Vec<&'static str> = Vec::new();
+    for (at, code) in set.members() {
+        if code.source().is_none() || !nearest(set, code, &variable).iter().any(|one| one.file == index) {
+            continue;
+        }
+        match taken(set, at, code, &variable, &names, found) {
+            Taken::Not => {}
+            Taken::Plain(driver) => drivers.extend(driver),
+            Taken::Changed(obstacle) => return found.settings.push(obstacle),
+        }
+    }
+    drivers.sort_unstable();
+    drivers.dedup();
+    // Who takes it is known.
+    if let ([family], Driver::Unknown { one_of, .. }) = (&drivers[..], &found.driver)
+        && one_of.contains(family)
+    {
+        found.driver = Driver::Family(family);
+        settle(found);
+    }
+}
+
+/// What some code does with a URL.
+enum Taken {
+    Not,
+    /// The driver gets it as it is; which driver, where that is known.
+    Plain(Option<&'static str>),
+    Changed(Setting),
+}
+
+fn taken(
+    set: &Set,
+    at: usize,
+    code: &Member,
+    variable: &str,
+    names: &[String],
+    found: &ConnectionSettings,
+) -> Taken {
+    let Some(source) = code.source() else { return Taken::Not };
+    let mentions: Vec<_> = names.iter().flat_map(|name| source.mentions(name)).collect();
+    let Some(first) = mentions.iter().min_by_key(|mention| mention.line) else { return Taken::Not };
+    // The connections that are only there with it.
+    let whole = answers(set, at);
+    let read = |pairs: Vec<Pair>| {
+        let read = crate::config::read_in(&code.name, &code.bytes, &Variables { pairs, is_whole: false });
+        read.map(|(_, read)| read.found).unwrap_or_default()
+    };
+    let without = read(whole.iter().filter(|pair| pair.key != variable).cloned().collect());
+    let built: Vec<ConnectionSettings> = if whole.iter().any(|pair| pair.key == variable) {
+        read(whole).into_iter().filter(|one| !without.contains(one)).collect()
+    } else {
+        vec![]
+    };
+    if let Some(other) = built.iter().find(|one| !is_same(found, one)) {
+        let why = "what the driver is given there is more than this URL, or something else";
+        return Taken::Changed(code.obstacle(other.line, why));
+    }
+    if let [one, ..] = &built[..] {
+        let family = match one.driver {
+            Driver::Family(family) => Some(family),
+            Driver::Unknown { .. } => None,
+        };
+        return Taken::Plain(family);
+    }
+    let tls = source.first_word(&speaks_of_tls);
+    if let Some(line) = tls {
+        let why = format!("it takes {variable} (line {}), and says something of TLS besides", first.line);
+        return Taken::Changed(code.obstacle(line, &why));
+    }
+    if let Some((line, called)) = mentions.iter().find_map(|one| Some((one.line, one.beside.as_deref()?))) {
+        let why = format!("it hands {variable} to {called}() with more that is not read");
+        return Taken::Changed(code.obstacle(line, &why));
+    }
+    Taken::Plain(None)
+}
+
+/// Whether code gives the driver this URL as it is.
+fn is_same(found: &ConnectionSettings, built: &ConnectionSettings) -> bool {
+    let mut own = ConnectionSettings { driver: built.driver.clone(), style: built.style, ..found.clone() };
+    settle(&mut own);
+    let of = |one: &ConnectionSettings| {
+        let mut all: Vec<(String, SettingValue)> =
+            one.settings.iter().map(|setting| (setting.key.clone(), setting.given.clone())).collect();
+        all.sort_by(|one, other| one.0.cmp(&other.0));
+        all
+    };
+    // What is not known of the URL alone is not known of it in the code either.
+    of(&own) == of(built) || (built.obstacle().is_none() && own.obstacle().is_some())
+}
+
+/// The names that the URL has in all this code: its variable, and what is given its value.
+fn names(set: &Set, variable: &str) -> Vec<String> {
+    let mut all = vec![variable.to_owned()];
+    let mut done = 0;
+    while let Some(name) = all.get(done).cloned().filter(|_| done < NAMES_MAX) {
+        done += 1;
+        for source in set.members().filter_map(|(_, member)| member.source()) {
+            for other in source.named_by(&name) {
+                // A name of one letter, or one that everything has, says nothing of where the URL is.
+                if other.len() > 1 && !all.contains(&other) && !is_common(&other) {
+                    all.push(other);
+                }
+            }
+        }
+    }
+    all
+}
+
+fn is_common(name: &str) -> bool {
+    matches!(
+        name,
+        "exports"
+            | "default"
+            | "value"
+            | "name"
+            | "config"
+            | "settings"
+            | "engine"
+            | "pool"
+            | "db"
+            | "app"
+            | "client"
+            | "connection"
+    )
+}
+
+/// A word of the code that may be about the TLS of a database.
+fn speaks_of_tls(word: &str) -> bool {
+    const WORDS: [&str; 6] =
+        ["connect_args", "connectargs", "searchparams", "connectionproperties", "ca_cert", "ca_file"];
+    if word.len() > 120 || word.contains(char::is_whitespace) || beside::is_of_another(word) {
+        return false;
+    }
+    let small = word.to_ascii_lowercase();
+    // What secures the sessions of a web site, or is a URL itself.
+    let is_other =
+        ["https", "secure_", "_secure", "csrf", "hsts", "redirect"].iter().any(|part| small.contains(part));
+    let is_module = matches!(small.as_str(), "ssl" | "tls" | "node:tls" | "crypto/tls");
+    let is_url = word.contains("://") || word.contains("@tcp(");
+    if is_other || is_url {
+        return false;
+    }
+    is_module
+        || WORDS.iter().any(|part| small.contains(part))
+        || (is_about_tls(word) && word != "..." && !is_socket_key(word) && !small.contains("password"))
+}
+
+/// Rails lays `DATABASE_URL` over the environment of its `database.yml`, word by word.
+///
+/// # Source
+/// `ActiveRecord::DatabaseConfigurations#merge_db_environment_variables`, Rails 7.1.
+fn rails(set: &Set, own: &Member, found: &mut ConnectionSettings) {
+    const VARIABLE: &str = "DATABASE_URL";
+    const FILE: &str = "database.yml";
+    let is_of = |env: &Member, yaml: &Member| {
+        let folder = yaml.folder();
+        yaml.file_name() == FILE
+            && env.form.id == "env"
+            && !env.is_example()
+            && (env.folder() == folder
+                || folder.split_last().is_some_and(|(last, root)| last == "config" && env.folder() == root))
+    };
+    let rails_of = |yaml: &Member| {
+        let read = (forms::form(FILE).read)(&yaml.bytes, &Variables::default());
+        read.map(|read| read.found).unwrap_or_default().into_iter().find(|one| one.style == Style::Yaml)
+    };
+    if found.what == VARIABLE && own.form.id == "env" {
+        let yaml = set.members().map(|(_, yaml)| yaml).find(|yaml| is_of(own, yaml));
+        if let Some((yaml, over)) = yaml.and_then(|yaml| Some((yaml, rails_of(yaml)?))) {
+            found.settings.push(yaml.obstacle(over.line, "Rails lays this URL over what stands there"));
+        }
+    } else if found.style == Style::Yaml {
+        let envs = set.members().map(|(_, env)| env).filter(|env| is_of(env, own));
+        for env in envs {
+            let Some(pair) = env.pairs().into_iter().rev().find(|pair| pair.key == VARIABLE) else {
+                continue;
+            };
+            let says_more = crate::config::urls::found(&pair.value, pair.line, VARIABLE)
+                .is_none_or(|url| url.settings.iter().any(|setting| is_about_tls(&setting.key)));
+            if says_more {
+                let why = "Rails lays DATABASE_URL over this, and it says something of TLS";
+                return found.settings.push(env.obstacle(pair.line, why));
+            }
+        }
+    }
+}
