@@ -141,6 +141,7 @@ impl Reader<'_> {
                         | "protected"
                         | "static"
                         | "readonly"
+                        | "final"
                         | "yield"
                         | "if"
                         | "else"

@@ -206,7 +206,14 @@ fn bare(text: &str, at: usize) -> Option<(usize, usize)> {
     }
     let start = at - text.get(..at)?.chars().rev().take_while(|c| is_of_scheme(*c)).count();
     let rest = text.get(at..)?;
-    let end = at + rest.find(is_end).unwrap_or(rest.len());
+    // Between several hosts a comma is part of it: `://a,b/x`.
+    let hosts = rest.get(3..).and_then(|rest| rest.find('/')).map_or(0, |end| end + 3);
+    let is_in_hosts = |end: usize| {
+        rest.get(3..hosts).is_some_and(|hosts| !hosts.contains(|c: char| is_end(c) && c != ','))
+            && end < hosts
+    };
+    let mut ends = rest.match_indices(is_end).map(|(end, _)| end).filter(|end| !is_in_hosts(*end));
+    let end = at + ends.next().unwrap_or(rest.len());
     let whole = text.get(start..end)?;
     (whole.len() <= URL_BYTES_MAX && is_url(whole)).then_some((start, end))
 }

@@ -515,7 +515,7 @@ impl Names {
         if next == "(" && !is_whole {
             return why(format!("a method of {root} is called in line {}, which may change it", token.line));
         }
-        if is_given || self.is_exported(at) {
+        if is_given || self.is_exported(at) || self.is_in_exports(at) {
             return None;
         }
         // It stands in a map that has a name of its own, which nothing may change either.
@@ -602,6 +602,36 @@ impl Names {
         let before = opening.checked_sub(1).and_then(|at| self.tokens.get(at));
         matches!(sign(before), ")" | "=>" | ";" | "{" | "}")
             || matches!(word(before), "else" | "try" | "do" | "finally")
+    }
+
+    /// A statement of its own in the body of a class that no condition decides about.
+    fn is_in_class(&self, at: usize) -> bool {
+        let Some(block) = self.block.get(at).copied().filter(|block| *block != 0) else { return false };
+        let is_outer = self.blocks.get(block).is_some_and(|(parent, _)| *parent == 0);
+        let first = self.block.iter().position(|other| *other == block);
+        let head = first.and_then(|first| {
+            self.tokens.get(..first)?.iter().rev().find(|token| token.starts_line && token.indent == 0)
+        });
+        is_outer && self.begins_statement(at) && word(head) == "class"
+    }
+
+    /// In maps and lists alone, of which the outer one is `module.exports`.
+    fn is_in_exports(&self, at: usize) -> bool {
+        let before =
+            |opening: usize, steps: usize| opening.checked_sub(steps).and_then(|at| self.tokens.get(at));
+        for opening in self.brackets(at) {
+            if !matches!(sign(self.tokens.get(opening)), "{" | "[") {
+                return false;
+            }
+            if sign(before(opening, 1)) == "=" {
+                return word(before(opening, 2)) == "module.exports";
+            }
+            // A key, or an item.
+            if !matches!(sign(before(opening, 1)), ":" | "," | "[") {
+                return false;
+            }
+        }
+        false
     }
 
     fn is_exported(&self, at: usize) -> bool {
@@ -704,6 +734,9 @@ impl Source {
         let (key, line) = (&entry.key, entry.line);
         let is_exports = key == "module.exports" || key == "exports";
         let all = self.definitions(key);
+        if self.is_of_class(index) {
+            return self.class_may_differ(index, &all);
+        }
         if all.len() > 1 {
             return Some(Why::new(line, format!("{key} is set more than once")));
         }
@@ -741,6 +774,39 @@ impl Source {
             .iter()
             .filter(|at| *at != defined)
             .find_map(|at| names.may_change(*at, is_mutable(&entry.node.value), &mut checked))
+    }
+
+    /// Whether the assignment of this index stands in the body of a class of Python, as `class Config:` has them.
+    pub fn is_of_class(&self, index: usize) -> bool {
+        let names = &self.names;
+        names.language == Language::Python
+            && names.assigned.get(index).is_some_and(|(defined, _)| names.is_in_class(*defined))
+    }
+
+    /// What a class says holds for that class, whatever others say under the same name.
+    fn class_may_differ(&self, index: usize, all: &[usize]) -> Option<Why> {
+        let names = &self.names;
+        let (entry, (defined, _)) = (self.assigned.get(index)?, names.assigned.get(index)?);
+        let (key, own) = (&entry.key, names.block.get(*defined));
+        let lines: Vec<usize> = all
+            .iter()
+            .filter(|other| self.is_of_class(**other))
+            .filter_map(|other| names.assigned.get(*other))
+            .filter(|(at, _)| at == defined || names.block.get(*at) != own)
+            .map(|(at, _)| names.line(*at))
+            .collect();
+        if let Some(other) = self.mentions(key).iter().find(|mention| !lines.contains(&mention.line)) {
+            return Some(Why::new(
+                other.line,
+                format!("{key} is used in line {}, and may be set there", other.line),
+            ));
+        }
+        names.rebinding.map(|at| {
+            Why::new(
+                names.line(at),
+                format!("the code of line {} may give {key} another value", names.line(at)),
+            )
+        })
     }
 
     fn definitions(&self, name: &str) -> Vec<usize> {

@@ -30,7 +30,77 @@ fn rows() -> Vec<Row> {
     all.extend(url_rows());
     all.extend(replaced_rows());
     all.extend(importer_rows());
+    all.extend(ordinary_rows());
     all
+}
+
+/// What a person's fresh set of ordinary files had, and was not read; and what is like it and must not be.
+fn ordinary_rows() -> Vec<Row> {
+    let one = |name: &'static str, text: &str, wants| row(&[(name, text)], wants, "");
+    const CLASS: &str = "class Config:\n    SQLALCHEMY_DATABASE_URI = 'mysql+pymysql://u:geheim@db/x?ssl_ca=/ca.pem'\n    SQLALCHEMY_TRACK_MODIFICATIONS = False\n";
+    const EXPORTS: &str = "const fs = require('fs');\nconst tls = { ssl: { ca: fs.readFileSync('/ca.pem'), verifyIdentity: true } };\nmodule.exports = { production: { username: 'u', host: 'db', dialect: 'mysql', dialectOptions: tls } };\n";
+    vec![
+        one("config.py", CLASS, &["config.py SQLALCHEMY_DATABASE_URI safe"]),
+        one(
+            "config.py",
+            &format!(
+                "{CLASS}class Test(Config):\n    SQLALCHEMY_DATABASE_URI = 'mysql+pymysql://u:geheim@test/x'\n"
+            ),
+            &["config.py SQLALCHEMY_DATABASE_URI safe", "config.py SQLALCHEMY_DATABASE_URI high"],
+        ),
+        one(
+            "config.py",
+            &format!("{CLASS}Config.SQLALCHEMY_DATABASE_URI = make()\n"),
+            &["config.py SQLALCHEMY_DATABASE_URI unknown"],
+        ),
+        one(
+            "config.py",
+            &format!("{CLASS}    SQLALCHEMY_DATABASE_URI = make()\n"),
+            &["config.py SQLALCHEMY_DATABASE_URI unknown"],
+        ),
+        one(
+            "config.py",
+            &CLASS.replace("    SQLALCHEMY_DATABASE_URI", "    if PROD:\n        SQLALCHEMY_DATABASE_URI"),
+            &["config.py SQLALCHEMY_DATABASE_URI unknown"],
+        ),
+        one(
+            "config.py",
+            &CLASS.replace("class Config", "def config()"),
+            &["config.py SQLALCHEMY_DATABASE_URI unknown"],
+        ),
+        one("config.js", EXPORTS, &["config.js production safe"]),
+        one("config.js", &format!("{EXPORTS}tls.ssl = undefined;\n"), &["config.js production unknown"]),
+        one(
+            "config.js",
+            &EXPORTS.replace("dialectOptions: tls", "dialectOptions: f({ a: tls })"),
+            &["config.js production unknown"],
+        ),
+        one(
+            "db.rb",
+            "require 'sequel'\nDB = Sequel.connect('mysql2://u:geheim@db/x')\n",
+            &["db.rb Sequel.connect high"],
+        ),
+        one(
+            "db.rb",
+            "require 'sequel'\nDB = Sequel.connect('mysql2://u:geheim@db/x', more)\n",
+            &["db.rb a text unknown"],
+        ),
+        one(
+            "Db.java",
+            "import java.sql.*;\nclass Db {\n    private static final String URL = \"jdbc:mysql://db/x?sslMode=DISABLED\";\n    Connection c() throws SQLException { return DriverManager.getConnection(URL, \"u\", \"geheim\"); }\n}\n",
+            &["Db.java a text high"],
+        ),
+        one(
+            "values.yml",
+            "app:\n  url: jdbc:mariadb:loadbalance://a,b/x?sslMode=verify-full&serverSslCert=/ca.pem\n",
+            &["values.yml app.url low"],
+        ),
+        one(
+            "values.yml",
+            "app: {url: 'jdbc:mariadb://a/x', sslMode: disable, other: jdbc:mariadb://b/y}\n",
+            &["values.yml app.other unknown", "values.yml app.url unknown"],
+        ),
+    ]
 }
 
 fn row(files: &[(&'static str, &str)], wants: &'static [&'static str], why: &'static str) -> Row {

@@ -102,7 +102,7 @@ fn of_value(source: &Source, index: usize, text: &Node, found: &mut ConnectionSe
     let is_map = matches!(entry.node.value, Value::Map(_) | Value::List(_));
     if let Some(why) = source.may_differ(index) {
         found.settings.push(obstacle(why.line, &why.text));
-    } else if !is_map && source.places_of(&entry.key) > 1 {
+    } else if !is_map && !source.is_of_class(index) && source.places_of(&entry.key) > 1 {
         found.settings.push(obstacle(text.line, &format!("what is done with {} was not read", entry.key)));
     }
 }

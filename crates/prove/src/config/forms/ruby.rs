@@ -9,7 +9,7 @@ use super::{Form, ends, loose};
 use crate::config::nodes::{
     Meaning, ResolvedNode, args, entries, followed, meant, name, options, text_of, words,
 };
-use crate::config::{ConnectionSettings, Driver, Read, SettingsError, Style, Unread, obstacle};
+use crate::config::{ConnectionSettings, Driver, Read, SettingsError, Style, Unread, obstacle, urls};
 
 pub(super) const RUBY: Form =
     Form { id: "ruby", name: "a file of Ruby", fits: |name| ends(name, &[".rb", ".ru", ".rake"]), read };
@@ -34,6 +34,15 @@ fn read(bytes: &[u8], variables: &Variables) -> Result<Read, SettingsError> {
             }
             _ => Node::new(call.line, Value::Map(words(call).to_vec())),
         };
+        // `Sequel.connect('mysql2://…')`
+        if let (Some(text), [_], []) = (whole.text(), args(call), words(call))
+            && let Some(found) = urls::found(text, call.line, name(call))
+            && found.driver == Driver::Family("ruby-mysql2")
+        {
+            told.extend([call.line, whole.line]);
+            read.found.push(found);
+            continue;
+        }
         // A URL is read where its text stands, a name of Rails' own in its database.yml.
         let is_ours = is_client || whole.get("adapter").and_then(Node::text) == Some("mysql2");
         if !is_ours {

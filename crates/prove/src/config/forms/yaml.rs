@@ -69,7 +69,11 @@ fn read(bytes: &[u8], _: &Variables) -> Result<Read, SettingsError> {
     // An alias brings the same line again.
     read.found.sort_by(|one, other| (one.line, &one.what).cmp(&(other.line, &other.what)));
     read.found.dedup_by(|one, other| {
-        one.line == other.line && one.style == Style::Query && other.style == Style::Query
+        let is_query = one.style == Style::Query && other.style == Style::Query;
+        // Two in the braces of one line are two.
+        let is_same =
+            (&one.driver, &one.host, &one.settings) == (&other.driver, &other.host, &other.settings);
+        one.line == other.line && is_query && is_same
     });
     Ok(read)
 }
