@@ -59,6 +59,8 @@ pub struct Source {
     pub doubt: Option<Why>,
     /// What it asked its environment for, and got ([`read_in`]).
     pub filled: Vec<Filled>,
+    /// What names of other files stand for there ([`Variables::names`]).
+    taken: Vec<(String, Node)>,
     names: names::Names,
 }
 
@@ -86,6 +88,7 @@ pub fn read_in(bytes: &[u8], language: Language, variables: &Variables) -> Resul
     }
     let mut source = reader.source;
     source.filled = filled;
+    source.taken.clone_from(&variables.names);
     let spans = std::mem::take(&mut source.names);
     source.names = names::Names::new(lexed.tokens, language, spans);
     source.doubt = lexed

@@ -646,6 +646,11 @@ impl Names {
     }
 }
 
+/// `a.b.c` is a part of `a.b`, and of itself.
+fn is_part(name: &str, whole: &str) -> bool {
+    name.strip_prefix(whole).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
 /// Whether a value can be changed by who has it.
 fn is_mutable(value: &Value) -> bool {
     matches!(value, Value::List(_) | Value::Map(_) | Value::Call { .. } | Value::Unread)
@@ -669,6 +674,11 @@ impl Source {
                 .map_or(1, |(at, _)| names.line(*at));
             let first =
                 names.by_root.get(root).and_then(|all| all.first()).map_or(line, |at| names.line(*at));
+            if definitions.is_empty()
+                && let Some((taken, node)) = self.taken.iter().find(|(taken, _)| is_part(name, taken))
+            {
+                return self.taken_from_another(name, taken, node);
+            }
             return Err(if definitions.is_empty() {
                 Why::new(first, format!("nothing in this file says what {name} is"))
             } else {
@@ -722,6 +732,34 @@ impl Source {
             node = match node.get(part) {
                 Some(inner) if node.entries().iter().all(|entry| entry.key != "...") => inner.clone(),
                 _ => return Err(Why::new(line, format!("nothing in this file says what {name} is"))),
+            };
+        }
+        Ok(node)
+    }
+
+    /// What a name of another file stands for, where nothing here may change it.
+    fn taken_from_another(&self, name: &str, taken: &str, node: &Node) -> Result<Node, Why> {
+        let names = &self.names;
+        if let Some(at) = names.rebinding {
+            let line = names.line(at);
+            return Err(Why::new(line, format!("the code of line {line} may give {name} another value")));
+        }
+        let is_mutable = is_mutable(&node.value);
+        for at in names.by_root.get(root(taken, names.language)).into_iter().flatten().copied() {
+            // Other parts of the same module.
+            let own = word(names.tokens.get(at));
+            if names.is_in_import(at) || !(is_part(own, taken) || is_part(taken, own)) {
+                continue;
+            }
+            if let Some(why) = names.may_change(at, is_mutable, &mut HashSet::new()) {
+                return Err(why);
+            }
+        }
+        let mut node = node.clone();
+        for part in name.get(taken.len()..).unwrap_or_default().split('.').filter(|part| !part.is_empty()) {
+            node = match node.get(part) {
+                Some(inner) if node.entries().iter().all(|entry| entry.key != "...") => inner.clone(),
+                _ => return Err(Why::new(node.line, format!("nothing that was read says what {name} is"))),
             };
         }
         Ok(node)

@@ -6,6 +6,7 @@ use zeroize::Zeroizing;
 
 use super::Language;
 use super::lexer::{Kind, Token};
+use crate::settings::Node;
 use crate::settings::pairs::Pair;
 
 /// The environment that a program is known to have.
@@ -15,6 +16,8 @@ pub struct Variables {
     pub pairs: Vec<Pair>,
     /// All that is not among the pairs is not set: what is asked for then is what the program has for that case.
     pub is_whole: bool,
+    /// What names that the source takes from other files stand for there (`DB`, `config.DB`).
+    pub names: Vec<(String, Node)>,
 }
 
 impl Variables {
@@ -170,8 +173,8 @@ fn behind(tokens: &[Token], at: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::Value;
     use crate::settings::code::{read, read_in};
-    use crate::settings::{Node, Value};
 
     fn given(text: &str, language: Language, is_whole: bool) -> (Vec<Node>, Vec<Filled>) {
         let pair = |key: &str, value: &str| Pair {
@@ -179,8 +182,11 @@ mod tests {
             value: Zeroizing::new(value.to_owned()),
             line: 1,
         };
-        let variables =
-            Variables { pairs: vec![pair("A", "one"), pair("T", "(true)"), pair("A", "two")], is_whole };
+        let variables = Variables {
+            pairs: vec![pair("A", "one"), pair("T", "(true)"), pair("A", "two")],
+            is_whole,
+            ..Variables::default()
+        };
         let source = read_in(text.as_bytes(), language, &variables).expect("short");
         let Some(Value::Call { args, .. }) = source
             .calls

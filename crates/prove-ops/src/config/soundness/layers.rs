@@ -560,6 +560,29 @@ fn importer_rows() -> Vec<Row> {
     ] {
         all.push(with(code, &["config.py pymysql.connect() unknown", "app.py unread"], "app.py"));
     }
+    // What is imported is read where it stands, if nobody changes it.
+    const SPLIT: &str = "HOST = 'db'\nDB = {'host': HOST, 'password': get(), 'ssl_ca': '/ca.pem', 'ssl_verify_cert': True, 'ssl_verify_identity': True}\n";
+    const CONNECTS: &str = "import pymysql\nfrom config import DB\nc = pymysql.connect(**DB)\n";
+    let split = |config: &str, code: &str, wants| row(&[("config.py", config), ("db.py", code)], wants, "");
+    let unknown: &[&str] = &["config.py unread", "db.py pymysql.connect() unknown"];
+    all.push(split(SPLIT, CONNECTS, &["config.py unread", "db.py pymysql.connect() safe"]));
+    all.push(split(SPLIT, &CONNECTS.replace("**DB", "**{**DB, 'ssl_disabled': True}"), unknown));
+    all.push(split(SPLIT, &CONNECTS.replace("c =", "DB['ssl_disabled'] = True\nc ="), unknown));
+    all.push(split(SPLIT, &CONNECTS.replace("c =", "DB = other()\nc ="), unknown));
+    all.push(split(SPLIT, &CONNECTS.replace("config import", "settings import"), unknown));
+    all.push(split(&format!("{SPLIT}DB['ssl_disabled'] = True\n"), CONNECTS, unknown));
+    all.push(split(&format!("{SPLIT}from local import *\n"), CONNECTS, unknown));
+    all.push(split(&SPLIT.replace("DB =", "if x:\n    DB ="), CONNECTS, unknown));
+    all.push(split(&SPLIT.replace("'/ca.pem'", "ca_of()"), CONNECTS, unknown));
+    all.push(row(
+        &[
+            ("config.py", SPLIT),
+            ("db.py", CONNECTS),
+            ("boot.py", "import config\nconfig.DB['ssl_disabled'] = True\n"),
+        ],
+        &["boot.py unread", "config.py unread", "db.py pymysql.connect() unknown"],
+        "",
+    ));
     // By way of the package.
     all.push(row(
         &[

@@ -29,7 +29,7 @@ pub(super) fn variables(set: &Set, php: &Member) -> Option<Variables> {
             is_whole = false;
         }
     }
-    Some(Variables { pairs, is_whole })
+    Some(Variables { pairs, is_whole, ..Variables::default() })
 }
 
 /// Of a `.env` of Laravel what its `config/database.php` makes of it.

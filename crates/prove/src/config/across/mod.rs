@@ -110,6 +110,9 @@ impl Set {
         let Some(member) = self.members.get(index) else { return Variables::default() };
         match member.form.id {
             "php" => laravel::variables(self, member).unwrap_or_else(|| urls::variables(self, index)),
+            "python" => {
+                Variables { names: modules::names(self, index, member), ..urls::variables(self, index) }
+            }
             _ => urls::variables(self, index),
         }
     }

@@ -4,10 +4,14 @@
 use std::collections::BTreeSet;
 
 use formats::settings::code::{Import, Source, Why};
+use formats::settings::{Entry, Node, Value};
 
 use super::{Member, Set};
 use crate::config::ConnectionSettings;
 use crate::config::nodes::{args, name, words};
+
+/// How many names of other files are looked up for one.
+const NAMES_MAX: usize = 64;
 
 /// Over how many files a name may come to the one that changes it.
 const STEPS_MAX: usize = 3;
@@ -63,6 +67,61 @@ fn importers(set: &Set, index: usize, own: &Member, source: &Source, found: &mut
     }
 }
 
+/// The values of names that a file takes from others that were given: where one file alone may be meant, and nobody changes them.
+pub(super) fn names(set: &Set, index: usize, member: &Member) -> Vec<(String, Node)> {
+    let Some(source) = member.source() else { return vec![] };
+    let mut all = Vec::new();
+    for import in source.imports().into_iter().filter(|import| !import.part.is_empty()).take(NAMES_MAX) {
+        let [of] = files_near(set, member, &import.module)[..] else { continue };
+        let Some(theirs) = set.members.get(of).and_then(Member::source).filter(|_| of != index) else {
+            continue;
+        };
+        // What makes its own connections uncertain makes its names so.
+        let is_certain = set.members.get(of).is_some_and(|file| {
+            crate::config::read(&file.name, &file.bytes).is_ok_and(|(_, read)| read.doubt.is_none())
+        });
+        if !is_certain {
+            continue;
+        }
+        let mut places = theirs.assigned.iter().enumerate().filter(|(_, entry)| entry.key == import.part);
+        let (Some((at, entry)), None) = (places.next(), places.next()) else { continue };
+        let is_changed = |(other, member): (usize, &Member)| {
+            other != of
+                && member.form.id == "python"
+                && names_of(set, other, of, &import.part, STEPS_MAX).iter().any(|known| {
+                    member
+                        .source()
+                        .is_none_or(|source| source.changes(&known.name, known.is_part_of_module).is_some())
+                })
+        };
+        if theirs.may_differ(at).is_none() && !set.members().any(is_changed) {
+            all.push((import.name, closed(theirs, &entry.node, import.line, STEPS_MAX)));
+        }
+    }
+    all
+}
+
+/// A value as another file sees it: what is written out, and names of this file that stand for that. It stands where it is imported.
+fn closed(source: &Source, node: &Node, line: usize, steps: usize) -> Node {
+    let of = |node: &Node| closed(source, node, line, steps);
+    let value = match &node.value {
+        Value::Map(entries) => Value::Map(
+            entries
+                .iter()
+                .map(|entry| Entry { key: entry.key.clone(), line, node: of(&entry.node) })
+                .collect(),
+        ),
+        Value::List(items) => Value::List(items.iter().map(of).collect()),
+        Value::Name(name) if steps > 0 => match source.resolve(name) {
+            Ok(other) => closed(source, &other, line, steps - 1).value,
+            Err(_) => Value::Unread,
+        },
+        Value::Name(_) | Value::Call { .. } | Value::Unread => Value::Unread,
+        plain => plain.clone(),
+    };
+    Node::new(line, value)
+}
+
 /// How a name of one file is called in another.
 struct Known {
     name: String,
@@ -112,9 +171,18 @@ fn leads_to(set: &Set, from: &Member, module: &str, of: usize, wanted: &str, ste
             }))
 }
 
+/// The files that a module may be, where its program looks for it.
+fn files_near(set: &Set, from: &Member, module: &str) -> Vec<usize> {
+    files(set, from, module, false)
+}
+
 /// The files that a module may be. One that is not found by its whole name is looked for beside the file that loads it: files that were
 /// collected lie in other folders than in their program.
 fn files_of(set: &Set, from: &Member, module: &str) -> Vec<usize> {
+    files(set, from, module, true)
+}
+
+fn files(set: &Set, from: &Member, module: &str, is_far_too: bool) -> Vec<usize> {
     let dots = module.chars().take_while(|c| *c == '.').count();
     let parts: Vec<&str> = module.split('.').filter(|part| !part.is_empty()).collect();
     let Some(last) = parts.last() else {
@@ -153,6 +221,9 @@ fn files_of(set: &Set, from: &Member, module: &str) -> Vec<usize> {
         if !found.is_empty() {
             return found;
         }
+    }
+    if !is_far_too {
+        return vec![];
     }
     all(&|member| {
         let (file, folder) = (member.file_name(), member.folder());

@@ -22,7 +22,7 @@ const NAMES_MAX: usize = 6;
 
 /// What the code in this file gets for a URL that it asks for: where one file says it, or all say the same.
 pub(super) fn variables(set: &Set, index: usize) -> Variables {
-    Variables { pairs: answers(set, index), is_whole: false }
+    Variables { pairs: answers(set, index), ..Variables::default() }
 }
 
 fn answers(set: &Set, index: usize) -> Vec<Pair> {
@@ -138,7 +138,8 @@ fn taken(
     // The connections that are only there with it.
     let whole = answers(set, at);
     let read = |pairs: Vec<Pair>| {
-        let read = crate::config::read_in(&code.name, &code.bytes, &Variables { pairs, is_whole: false });
+        let read =
+            crate::config::read_in(&code.name, &code.bytes, &Variables { pairs, ..Variables::default() });
         read.map(|(_, read)| read.found).unwrap_or_default()
     };
     let without = read(whole.iter().filter(|pair| pair.key != variable).cloned().collect());

@@ -208,7 +208,7 @@ impl Names {
     }
 
     /// Part of an `import`, also of one on several lines.
-    fn is_in_import(&self, at: usize) -> bool {
+    pub(super) fn is_in_import(&self, at: usize) -> bool {
         let before = |at: usize| at.checked_sub(1).and_then(|at| self.tokens.get(at));
         if let Some(opening) = self.around.get(at).copied().flatten() {
             return word(before(opening)) == "import";
