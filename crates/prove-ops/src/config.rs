@@ -14,16 +14,20 @@ use prove::config::across::{Set, Standing};
 use prove::config::choose::{self, Choice, is_chosen};
 use prove::config::option_file::{self, Line};
 use prove::config::{
-    self, ConnectionSettings, Driver, MysqldbReplacement, Setting, SettingValue, Style, is_socket_key,
-    is_writable, style,
+    self, ConnectionSettings, Driver, Setting, SettingValue, Style, is_socket_key, is_writable, style,
 };
-use report::shape::{PROVE_CLIENTS_SCHEMA_ID, ProveCaseRow, ProveClientsReport, ProveModeRow};
+use report::shape::{PROVE_CLIENTS_SCHEMA_ID, ProveClientsReport, ProveModeRow};
 use server::options::{LocalFiles, Start};
 
 use site::OpsError;
 
 pub mod confirm;
+mod neighbours;
 pub mod rows;
+mod weaknesses;
+
+use neighbours::{django_driver, file_name, folder_of, spring_beside};
+pub use weaknesses::Weaknesses;
 
 pub use prove::config::{families, family};
 
@@ -154,94 +158,6 @@ pub struct Fix {
     pub note: String,
 }
 
-/// What a mode gives away, from its row alone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Weaknesses {
-    /// With the honest server too.
-    pub never_encrypts: bool,
-    pub in_clear: bool,
-    pub to_certificates: bool,
-    pub to_names: bool,
-    /// It refused in the end, and had sent an answer that can be guessed from.
-    pub gives_login: bool,
-    pub breaks_its_promise: bool,
-}
-
-impl Weaknesses {
-    pub fn of(cases: &[ProveCaseRow], broken_by: Option<&str>) -> Self {
-        let any = |is: &dyn Fn(&ProveCaseRow) -> bool| cases.iter().any(is);
-        let never_encrypts = any(&|case| case.family == "control" && case.verdict == "AP");
-        // Of a certificate one learns only from who looks at certificates.
-        let takes = |families: &[&str]| {
-            !never_encrypts
-                && any(&|case| {
-                    case.has_fallen
-                        && families.contains(&case.family.as_str())
-                        && matches!(case.verdict.as_str(), "AT" | "PW" | "FILE")
-                })
-        };
-        Self {
-            never_encrypts,
-            in_clear: never_encrypts
-                || any(&|case| {
-                    case.has_fallen
-                        && (case.family == "strip" || matches!(case.verdict.as_str(), "AP" | "cP"))
-                }),
-            to_certificates: takes(&["certificate", "version"]),
-            to_names: takes(&["name"]),
-            gives_login: any(&|case| case.has_fallen && case.verdict == "cT"),
-            breaks_its_promise: broken_by.is_some(),
-        }
-    }
-
-    /// How bad that is: worst where the settings look like they protect.
-    pub fn severity(self) -> Option<Severity> {
-        match self {
-            Self { in_clear: true, breaks_its_promise: true, .. } => Some(Severity::Critical),
-            Self { in_clear: true, .. } | Self { breaks_its_promise: true, .. } => Some(Severity::High),
-            Self { to_certificates: true, .. } => Some(Severity::Medium),
-            Self { to_names: true, .. } | Self { gives_login: true, .. } => Some(Severity::Low),
-            _ => None,
-        }
-    }
-
-    /// Who never uses TLS falls to all that others fall to by taking any certificate.
-    fn in_effect(self) -> (Option<Severity>, [bool; 3]) {
-        let all = self.never_encrypts;
-        (self.severity(), [self.in_clear, all || self.to_certificates, all || self.to_names])
-    }
-
-    /// For comparing: by severity, then by how much there is of it.
-    fn weight(self) -> (u8, usize) {
-        let falls =
-            [self.never_encrypts, self.in_clear, self.to_certificates, self.to_names, self.gives_login];
-        (self.severity().map_or(0, |severity| severity as u8 + 1), falls.iter().filter(|is| **is).count())
-    }
-
-    /// For people.
-    pub fn sentence(self) -> String {
-        let mut parts = Vec::new();
-        if self.never_encrypts {
-            parts.push("does not use TLS, even where the server offers it");
-        } else if self.in_clear {
-            parts.push("falls back to cleartext if a man in the middle strips TLS");
-        }
-        if self.to_certificates {
-            parts.push("accepts any certificate");
-        }
-        if self.to_names {
-            parts.push("does not verify the host name");
-        }
-        if self.gives_login {
-            parts.push("sends the user name, and a response that can be cracked offline, before it refuses the server");
-        }
-        match parts.as_slice() {
-            [] => "withstood every attack that was measured".into(),
-            _ => parts.join("; "),
-        }
-    }
-}
-
 impl Prediction {
     pub fn falls(&self) -> Option<Weaknesses> {
         // What was seen counts more than what was said.
@@ -320,21 +236,11 @@ pub fn look(asked: &ConfigRequest<'_>, matrix: &Matrix) -> ConfigReview {
         read(path).is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(config::NODE_SWITCH))
     };
     let switch = asked.files.iter().find(has_switch).map(|path| path.display().to_string());
-    let set = set(asked.files);
+    let set = neighbours::set(asked.files);
     for path in asked.files {
         file(path, asked, &set, switch.as_deref(), matrix, &mut looked);
     }
     looked
-}
-
-/// All files that can be read, to be looked at against each other. Option files are laid over each other elsewhere.
-fn set(files: &[PathBuf]) -> Set {
-    let is_other = |path: &&PathBuf| config::forms::form(&path.to_string_lossy()).id != "option-file";
-    let of = |path: &PathBuf| {
-        let place = std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
-        Some((path.display().to_string(), place.display().to_string(), read(path).ok()?))
-    };
-    Set::new(files.iter().filter(is_other).filter_map(of).collect())
 }
 
 /// `switch`: the file that decides for a whole Node program whether certificates are verified.
@@ -458,92 +364,6 @@ fn file(
     if is_silent && !is_witness {
         looked.unread.push(unread(None, format!("no connection was found in it (read as {})", form.name)));
     }
-}
-
-fn file_name(path: &Path) -> String {
-    path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
-}
-
-fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-/// Which driver the engine of Django's settings in this file loads. PyMySQL, where one of the packages around the file, whose own code
-/// runs before it, puts it there. The other, where those packages and the `manage.py` above them were given, none of them has a word
-/// of it, and no file beside them has. Otherwise it is not known.
-fn django_driver(path: &Path, asked: &ConfigRequest<'_>) -> Option<&'static str> {
-    const PACKAGE: &str = "__init__.py";
-    let path = std::fs::canonicalize(path).ok()?;
-    let own = config::mysqldb_replacement(&read(&path).ok()?);
-    let given: Vec<PathBuf> =
-        asked.files.iter().filter_map(|file| std::fs::canonicalize(file).ok()).collect();
-    let is_given = |file: &PathBuf| given.contains(file);
-    let of = |file: &PathBuf| {
-        read(file).map_or(MysqldbReplacement::Unclear, |bytes| config::mysqldb_replacement(&bytes))
-    };
-    let mut top = path.parent()?;
-    let mut packages = Vec::new();
-    while top.join(PACKAGE).is_file() && packages.len() < 8 {
-        packages.push(top.join(PACKAGE));
-        top = top.parent()?;
-    }
-    // Where the folder itself is on the path of modules, nobody runs its package.
-    let is_package = |file: &PathBuf| !file.with_file_name("manage.py").is_file();
-    if own == MysqldbReplacement::None
-        && packages.iter().any(|file| is_package(file) && of(file) == MysqldbReplacement::PyMysql)
-    {
-        return Some("pymysql");
-    }
-    let start = top.join("manage.py");
-    let mut folders = vec![top.to_owned()];
-    folders.extend(packages.iter().filter_map(|file| file.parent()).map(Path::to_owned));
-    let beside = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
-    let mut python = beside
-        .map(|entry| entry.path())
-        .chain(given.iter().cloned())
-        .filter(|file| file.extension().is_some_and(|end| end == "py"));
-    let is_whole = is_given(&start) && !packages.is_empty() && packages.iter().all(is_given);
-    (is_whole && python.all(|file| of(&file) == MysqldbReplacement::None)).then_some("mysqlclient")
-}
-
-/// How many folders of `config/` are looked into: people have one for each place that they deploy to.
-const SPRING_FOLDERS_MAX: usize = 64;
-
-/// The files that Spring reads along with this one: those that were named too, and those that lie beside it, in `config/` or in
-/// a folder of that.
-fn spring_beside(path: &Path, asked: &ConfigRequest<'_>) -> Vec<(PathBuf, Vec<u8>)> {
-    if !config::is_of_spring(&file_name(path)) {
-        return vec![];
-    }
-    let folder = folder_of(path);
-    let mut folders = vec![folder.to_owned()];
-    let is_config = |folder: &Path| folder.file_name().is_some_and(|name| name == "config");
-    // `config/` and its folders come over what lies beside it: from anywhere in there it is where that is.
-    let start = folder.ancestors().take(2).find(|folder| is_config(folder)).and_then(Path::parent);
-    let start = start.unwrap_or(folder);
-    folders.extend([start.to_owned(), start.join("config")]);
-    let inner = std::fs::read_dir(start.join("config")).into_iter().flatten().flatten();
-    folders.extend(inner.map(|entry| entry.path()).filter(|path| path.is_dir()).take(SPRING_FOLDERS_MAX));
-    let lying = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten();
-    let mut all: Vec<PathBuf> = lying.flatten().map(|entry| entry.path()).collect();
-    all.extend(asked.files.iter().cloned());
-    let own = std::fs::canonicalize(path).ok();
-    let mut seen = Vec::new();
-    all.sort();
-    all.into_iter()
-        .filter(|other| config::is_of_spring(&file_name(other)))
-        .filter(|other| {
-            let real = std::fs::canonicalize(other).ok();
-            let is_new = real.is_some() && real != own && !seen.contains(&real);
-            seen.push(real);
-            is_new
-        })
-        // One that cannot be read is no YAML either, and may say anything.
-        .map(|other| {
-            let bytes = read(&other).unwrap_or_else(|_| b"[".to_vec());
-            (other, bytes)
-        })
-        .collect()
 }
 
 /// Something elsewhere may change a connection: its predictions are made anew.

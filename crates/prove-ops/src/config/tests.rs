@@ -1,5 +1,7 @@
 use std::fs;
 
+use report::shape::ProveCaseRow;
+
 use super::*;
 
 fn looked(name: &str, text: &str) -> ConfigReview {

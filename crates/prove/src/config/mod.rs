@@ -264,6 +264,13 @@ fn is_word(key: &str) -> bool {
 }
 
 impl ConnectionSettings {
+    /// The same place, found once more. Several of a file that is one line are not.
+    fn is_again(&self, known: &Self) -> bool {
+        self.line == known.line
+            && self.what == known.what
+            && (&self.driver, &self.host, &self.settings) == (&known.driver, &known.host, &known.settings)
+    }
+
     /// Why something that reaches the driver was not read; the first of it.
     pub fn obstacle(&self) -> Option<&Setting> {
         self.settings.iter().find(|setting| setting.key == ANY)

@@ -7,17 +7,20 @@
 
 mod changes;
 mod effects;
+mod imports;
 mod mentions;
+mod resolve;
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 pub use effects::Touch;
+pub use imports::Import;
 pub use mentions::Mention;
 
 use super::lexer::{Kind, Token};
 use super::{Language, Source, Why};
-use crate::settings::{Node, Value};
+use crate::settings::Node;
 
 /// Around how many brackets a place is looked at.
 const AROUND_MAX: usize = 64;
@@ -646,225 +649,7 @@ impl Names {
     }
 }
 
-/// `a.b.c` is a part of `a.b`, and of itself.
-fn is_part(name: &str, whole: &str) -> bool {
-    name.strip_prefix(whole).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-}
-
-/// Whether a value can be changed by who has it.
-fn is_mutable(value: &Value) -> bool {
-    matches!(value, Value::List(_) | Value::Map(_) | Value::Call { .. } | Value::Unread)
-}
-
 impl Source {
-    /// The value of a name, or of a part of one (`config.db.ssl`), wherever it is used in this file.
-    ///
-    /// # Errors
-    /// Why it may be another one.
-    pub fn resolve(&self, name: &str) -> Result<Node, Why> {
-        let names = &self.names;
-        let root = root(name, names.language);
-        let whole = self.definitions(name);
-        let parts = if whole.is_empty() { name.get(root.len()..).unwrap_or_default() } else { "" };
-        let definitions = if whole.is_empty() { self.definitions(root) } else { whole };
-        let [index] = definitions.as_slice() else {
-            let line = definitions
-                .get(1)
-                .and_then(|index| names.assigned.get(*index))
-                .map_or(1, |(at, _)| names.line(*at));
-            let first =
-                names.by_root.get(root).and_then(|all| all.first()).map_or(line, |at| names.line(*at));
-            if definitions.is_empty()
-                && let Some((taken, node)) = self.taken.iter().find(|(taken, _)| is_part(name, taken))
-            {
-                return self.taken_from_another(name, taken, node);
-            }
-            return Err(if definitions.is_empty() {
-                Why::new(first, format!("nothing in this file says what {name} is"))
-            } else {
-                Why::new(line, format!("{name} is set again in line {line}"))
-            });
-        };
-        let (Some(entry), Some((defined, ends))) = (self.assigned.get(*index), names.assigned.get(*index))
-        else {
-            return Err(Why::new(1, format!("nothing in this file says what {name} is")));
-        };
-        let line = entry.line;
-        if let Some(at) = names.rebinding {
-            return Err(Why::new(
-                names.line(at),
-                format!("the code of line {} may give {name} another value", names.line(at)),
-            ));
-        }
-        if !names.begins_statement(*defined) {
-            return Err(Why::new(line, format!("{name} is set in line {line} under a condition")));
-        }
-        let is_mutable = is_mutable(&entry.node.value);
-        // Maps that have it, each checked once, or files that are made for it would take for ever.
-        let mut checked = HashSet::from([*defined]);
-        let own = names.block.get(*defined).copied().unwrap_or(0);
-        for at in names.by_root.get(root).into_iter().flatten().copied().filter(|at| at != defined) {
-            if let Some(why) = names.may_change(at, is_mutable, &mut checked) {
-                return Err(why);
-            }
-            if names.is_key(at) {
-                continue;
-            }
-            let block = names.block.get(at).copied().unwrap_or(0);
-            let is_seen = names.is_around(own, block) && (at >= *ends || block != own);
-            let is_hidden = names.language == Language::Php && names.crosses_function(own, block);
-            if !is_seen || is_hidden {
-                return Err(Why::new(
-                    line,
-                    format!("what {name} is in line {} is not said by line {line}", names.line(at)),
-                ));
-            }
-            if let Some(include) = names.includes.iter().find(|include| (*defined..at).contains(include)) {
-                let include = names.line(*include);
-                return Err(Why::new(
-                    include,
-                    format!("the file that is included in line {include} may change {name}"),
-                ));
-            }
-        }
-        let mut node = entry.node.clone();
-        for part in parts.split(['.', '>', ':', '-', '?']).filter(|part| !part.is_empty()) {
-            node = match node.get(part) {
-                Some(inner) if node.entries().iter().all(|entry| entry.key != "...") => inner.clone(),
-                _ => return Err(Why::new(line, format!("nothing in this file says what {name} is"))),
-            };
-        }
-        Ok(node)
-    }
-
-    /// What a name of another file stands for, where nothing here may change it.
-    fn taken_from_another(&self, name: &str, taken: &str, node: &Node) -> Result<Node, Why> {
-        let names = &self.names;
-        if let Some(at) = names.rebinding {
-            let line = names.line(at);
-            return Err(Why::new(line, format!("the code of line {line} may give {name} another value")));
-        }
-        let is_mutable = is_mutable(&node.value);
-        for at in names.by_root.get(root(taken, names.language)).into_iter().flatten().copied() {
-            // Other parts of the same module.
-            let own = word(names.tokens.get(at));
-            if names.is_in_import(at) || !(is_part(own, taken) || is_part(taken, own)) {
-                continue;
-            }
-            if let Some(why) = names.may_change(at, is_mutable, &mut HashSet::new()) {
-                return Err(why);
-            }
-        }
-        let mut node = node.clone();
-        for part in name.get(taken.len()..).unwrap_or_default().split('.').filter(|part| !part.is_empty()) {
-            node = match node.get(part) {
-                Some(inner) if node.entries().iter().all(|entry| entry.key != "...") => inner.clone(),
-                _ => return Err(Why::new(node.line, format!("nothing that was read says what {name} is"))),
-            };
-        }
-        Ok(node)
-    }
-
-    /// Why the value that the assignment of this index gives may not be what others get who read this file.
-    pub fn may_differ(&self, index: usize) -> Option<Why> {
-        let names = &self.names;
-        let (entry, (defined, _)) = (self.assigned.get(index)?, names.assigned.get(index)?);
-        let (key, line) = (&entry.key, entry.line);
-        let is_exports = key == "module.exports" || key == "exports";
-        let all = self.definitions(key);
-        if self.is_of_class(index) {
-            return self.class_may_differ(index, &all);
-        }
-        if all.len() > 1 {
-            return Some(Why::new(line, format!("{key} is set more than once")));
-        }
-        if !names.begins_statement(*defined)
-            || (names.block.get(*defined) != Some(&0) && matches!(names.language, Language::Python))
-        {
-            return Some(Why::new(line, format!("{key} is set in line {line} under a condition")));
-        }
-        if is_exports {
-            let is_part = |entry: &&crate::settings::Entry| entry.key.starts_with(&format!("{key}."));
-            return self
-                .assigned
-                .iter()
-                .find(is_part)
-                .map(|part| Why::new(part.line, format!("a part of {key} is set in line {}", part.line)));
-        }
-        if let Some(at) = names.rebinding {
-            return Some(Why::new(
-                names.line(at),
-                format!("the code of line {} may give {key} another value", names.line(at)),
-            ));
-        }
-        if let Some(include) = names.includes.iter().find(|include| *include > defined) {
-            let include = names.line(*include);
-            return Some(Why::new(
-                include,
-                format!("what line {include} includes from another file may change {key}"),
-            ));
-        }
-        let root = root(key, names.language);
-        let mut checked = HashSet::from([*defined]);
-        names
-            .by_root
-            .get(root)?
-            .iter()
-            .filter(|at| *at != defined)
-            .find_map(|at| names.may_change(*at, is_mutable(&entry.node.value), &mut checked))
-    }
-
-    /// Whether the assignment of this index stands in the body of a class of Python, as `class Config:` has them.
-    pub fn is_of_class(&self, index: usize) -> bool {
-        let names = &self.names;
-        names.language == Language::Python
-            && names.assigned.get(index).is_some_and(|(defined, _)| names.is_in_class(*defined))
-    }
-
-    /// What a class says holds for that class, whatever others say under the same name.
-    fn class_may_differ(&self, index: usize, all: &[usize]) -> Option<Why> {
-        let names = &self.names;
-        let (entry, (defined, _)) = (self.assigned.get(index)?, names.assigned.get(index)?);
-        let (key, own) = (&entry.key, names.block.get(*defined));
-        let lines: Vec<usize> = all
-            .iter()
-            .filter(|other| self.is_of_class(**other))
-            .filter_map(|other| names.assigned.get(*other))
-            .filter(|(at, _)| at == defined || names.block.get(*at) != own)
-            .map(|(at, _)| names.line(*at))
-            .collect();
-        if let Some(other) = self.mentions(key).iter().find(|mention| !lines.contains(&mention.line)) {
-            return Some(Why::new(
-                other.line,
-                format!("{key} is used in line {}, and may be set there", other.line),
-            ));
-        }
-        names.rebinding.map(|at| {
-            Why::new(
-                names.line(at),
-                format!("the code of line {} may give {key} another value", names.line(at)),
-            )
-        })
-    }
-
-    fn definitions(&self, name: &str) -> Vec<usize> {
-        let names = &self.names;
-        let wanted = root(name, names.language);
-        let is_perl = names.language == Language::Perl;
-        names
-            .by_root
-            .get(wanted)
-            .into_iter()
-            .flatten()
-            .filter_map(|at| names.assigned.binary_search_by_key(at, |(begins, _)| *begins).ok())
-            .filter(|index| {
-                self.assigned.get(*index).is_some_and(|entry| {
-                    entry.key == name || (is_perl && root(&entry.key, names.language) == wanted)
-                })
-            })
-            .collect()
-    }
-
     /// What a name goes through, in the order of the file: all but what stands behind the call with this index (in
     /// [`Source::calls`]) in its own block, where it is too late.
     pub fn uses(&self, name: &str, until: usize) -> Vec<Occurrence<'_>> {
@@ -937,16 +722,6 @@ impl Source {
         at < end && names.begins_statement(at) && names.is_around(block(at), block(end))
     }
 
-    /// The names that the statements of this language take from modules: name here, module, and what of it (empty for all).
-    pub fn imports(&self) -> Vec<Import> {
-        let names = &self.names;
-        match names.language {
-            Language::Python => names.python_imports(),
-            Language::JavaScript => names.javascript_imports(),
-            _ => vec![],
-        }
-    }
-
     /// Where a name, with whatever stands behind it, is no call: its function is handed on.
     pub fn handed_on(&self, name: &str) -> Option<usize> {
         let names = &self.names;
@@ -976,9 +751,12 @@ impl Source {
     pub fn has_path_of(&self, name: &str) -> bool {
         let names = &self.names;
         let places = names.by_root.get(name).into_iter().flatten();
-        places
-            .copied()
-            .any(|at| word(names.tokens.get(at)).get(name.len()..).is_some_and(|rest| rest.starts_with("::")))
+        places.copied().any(|at| {
+            let rest = word(names.tokens.get(at)).get(name.len()..);
+            // `use mysql::*`
+            rest.is_some_and(|rest| rest.starts_with("::"))
+                || (rest == Some("") && sign(names.tokens.get(at + 1)) == "::")
+        })
     }
 
     /// How many places have this name, or something of it.
@@ -1009,173 +787,5 @@ impl Source {
                 && !matches!(sign(at.checked_sub(1).and_then(|at| names.tokens.get(at))), "{" | ",")
                 && names.may_change(*at, false, &mut HashSet::new()).is_some()
         })
-    }
-}
-
-/// A name that comes from a module.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Import {
-    pub name: String,
-    pub module: String,
-    /// What of the module it is; empty where it is the module itself.
-    pub part: String,
-    pub line: usize,
-}
-
-impl Names {
-    fn python_imports(&self) -> Vec<Import> {
-        let mut all = Vec::new();
-        let mut at = 0;
-        while at < self.tokens.len() {
-            let first = word(self.tokens.get(at));
-            let line = self.line(at);
-            let starts = self.tokens.get(at).is_some_and(|token| token.starts_line);
-            match first {
-                "import" if starts => {
-                    at += 1;
-                    loop {
-                        let module = word(self.tokens.get(at)).to_owned();
-                        if module.is_empty() {
-                            break;
-                        }
-                        at += 1;
-                        let name = if word(self.tokens.get(at)) == "as" {
-                            at += 2;
-                            word(at.checked_sub(1).and_then(|at| self.tokens.get(at))).to_owned()
-                        } else {
-                            module.clone()
-                        };
-                        all.push(Import { name, module, part: String::new(), line });
-                        if sign(self.tokens.get(at)) != "," {
-                            break;
-                        }
-                        at += 1;
-                    }
-                }
-                "from" if starts => {
-                    // `from . import x`, `from ..pkg import x`
-                    let mut module = String::new();
-                    at += 1;
-                    while matches!(sign(self.tokens.get(at)), "." | ".." | "...") {
-                        module += sign(self.tokens.get(at));
-                        at += 1;
-                    }
-                    if word(self.tokens.get(at)) != "import" || module.is_empty() {
-                        module += word(self.tokens.get(at));
-                        at += 1;
-                    }
-                    if word(self.tokens.get(at)) != "import" {
-                        continue;
-                    }
-                    at += 1;
-                    if sign(self.tokens.get(at)) == "(" {
-                        at += 1;
-                    }
-                    loop {
-                        let part = word(self.tokens.get(at)).to_owned();
-                        if part.is_empty() {
-                            break;
-                        }
-                        at += 1;
-                        let name = if word(self.tokens.get(at)) == "as" {
-                            at += 2;
-                            word(at.checked_sub(1).and_then(|at| self.tokens.get(at))).to_owned()
-                        } else {
-                            part.clone()
-                        };
-                        all.push(Import { name, module: module.clone(), part, line });
-                        if sign(self.tokens.get(at)) != "," {
-                            break;
-                        }
-                        at += 1;
-                    }
-                }
-                _ => at += 1,
-            }
-        }
-        all
-    }
-
-    fn text(&self, at: usize) -> Option<&str> {
-        match self.tokens.get(at).map(|token| &token.kind) {
-            Some(Kind::Text(text)) => Some(text),
-            _ => None,
-        }
-    }
-
-    /// `import x from 'm'`, `import * as x from 'm'`, `import {a as b} from 'm'`, `const x = require('m')`, `const {a: b} = require('m')`.
-    fn javascript_imports(&self) -> Vec<Import> {
-        let mut all = Vec::new();
-        for at in 0..self.tokens.len() {
-            let line = self.line(at);
-            let name = word(self.tokens.get(at));
-            if name == "from"
-                && let Some(module) = self.text(at + 1)
-            {
-                self.names_before(at, module, line, true, &mut all);
-            }
-            if name == "require"
-                && sign(self.tokens.get(at + 1)) == "("
-                && sign(self.tokens.get(at + 3)) == ")"
-            {
-                let is_whole = matches!(sign(self.tokens.get(at + 4)), "" | ";" | ",")
-                    && self
-                        .tokens
-                        .get(at + 4)
-                        .is_none_or(|token| token.starts_line || !sign(Some(token)).is_empty());
-                if let (Some(module), true) = (self.text(at + 2), is_whole)
-                    && sign(at.checked_sub(1).and_then(|at| self.tokens.get(at))) == "="
-                {
-                    self.names_before(at.saturating_sub(1), module, line, false, &mut all);
-                }
-            }
-        }
-        all
-    }
-
-    /// The names that end in front of `at`.
-    fn names_before(&self, at: usize, module: &str, line: usize, is_import: bool, all: &mut Vec<Import>) {
-        let mut end = at;
-        for _ in 0..2 {
-            let Some(last) = end.checked_sub(1) else { return };
-            let mut add = |name: &str, part: &str| {
-                all.push(Import {
-                    name: name.to_owned(),
-                    module: module.to_owned(),
-                    part: part.to_owned(),
-                    line,
-                });
-            };
-            if sign(self.tokens.get(last)) == "}" {
-                let Some(opening) = self.pair.get(last).copied().flatten() else { return };
-                let mut inner = opening + 1;
-                while inner < last {
-                    let part = word(self.tokens.get(inner));
-                    let has_other =
-                        word(self.tokens.get(inner + 1)) == "as" || sign(self.tokens.get(inner + 1)) == ":";
-                    let name = if has_other { word(self.tokens.get(inner + 2)) } else { part };
-                    if !part.is_empty() && !name.is_empty() {
-                        add(name, part);
-                    }
-                    while inner < last && sign(self.tokens.get(inner)) != "," {
-                        inner += 1;
-                    }
-                    inner += 1;
-                }
-                end = opening;
-            } else {
-                let name = word(self.tokens.get(last));
-                if name.is_empty() {
-                    return;
-                }
-                add(name, "");
-                end = last;
-            }
-            // `import x, {a} from 'm'`
-            if !is_import || end.checked_sub(1).map(|at| sign(self.tokens.get(at))) != Some(",") {
-                return;
-            }
-            end -= 1;
-        }
     }
 }

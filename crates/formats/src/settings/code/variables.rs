@@ -64,16 +64,13 @@ pub(super) fn filled(
             };
             Some((asked, words))
         });
-        match answered {
-            Some((asked, words)) => {
-                answers.push(Filled { line: token.line, name: asked.name });
-                all.extend(words);
-                at = asked.end;
-            }
-            None => {
-                all.push(token.clone());
-                at += 1;
-            }
+        if let Some((asked, words)) = answered {
+            answers.push(Filled { line: token.line, name: asked.name });
+            all.extend(words);
+            at = asked.end;
+        } else {
+            all.push(token.clone());
+            at += 1;
         }
     }
     (all, answers)

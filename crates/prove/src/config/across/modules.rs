@@ -23,7 +23,7 @@ pub(super) fn look(set: &Set, index: usize, found: &mut ConnectionSettings) {
         if let Some(source) = own.source() {
             importers(set, index, own, source, found);
         }
-    } else if own.file_name().ends_with(".ini") {
+    } else if own.form.id == "text" {
         alembic(set, own, found);
     }
 }
@@ -116,6 +116,10 @@ fn closed(source: &Source, node: &Node, line: usize, steps: usize) -> Node {
             Ok(other) => closed(source, &other, line, steps - 1).value,
             Err(_) => Value::Unread,
         },
+        // `dict(a=1)` is `{"a": 1}`.
+        Value::Call { name, args, named } if name == "dict" && args.is_empty() && steps > 0 => {
+            closed(source, &Node::new(line, Value::Map(named.clone())), line, steps - 1).value
+        }
         Value::Name(_) | Value::Call { .. } | Value::Unread => Value::Unread,
         plain => plain.clone(),
     };

@@ -38,8 +38,8 @@ fn answers(set: &Set, index: usize) -> Vec<Pair> {
         .filter_map(|name| {
             let all = nearest(set, code, name);
             let first = all.first()?.pair.as_ref()?;
-            let is_same = |one: &&Definition| one.pair.as_ref().is_some_and(|pair| pair.value == first.value);
-            all.iter().all(|one| is_same(&one)).then(|| first.clone())
+            let is_same = |one: &Definition| one.pair.as_ref().is_some_and(|pair| pair.value == first.value);
+            all.iter().all(|one| is_same(one)).then(|| first.clone())
         })
         .collect()
 }

@@ -291,7 +291,7 @@ impl File<'_> {
         match &node.value {
             Value::Map(entries) => {
                 if let Some(mut found) = self.of_object(&keys.join("."), node, told)
-                    && read.found.iter().all(|known| known.line != found.line)
+                    && !read.found.iter().any(|known| found.is_again(known))
                 {
                     if let Some(why) = why {
                         found.settings.push(obstacle(node.line, why));
@@ -370,7 +370,7 @@ impl File<'_> {
         if !words(call).is_empty() {
             found.settings.push(obstacle(call.line, "its arguments are not all read"));
         }
-        if read.found.iter().all(|known| known.line != found.line) {
+        if !read.found.iter().any(|known| found.is_again(known)) {
             read.found.push(found);
         }
     }

@@ -308,7 +308,7 @@ fn laravel(source: &Source, read: &mut Read) {
         });
     }
     for one in found {
-        if read.found.iter().all(|known| known.line != one.line) {
+        if !read.found.iter().any(|known| one.is_again(known)) {
             read.found.push(one);
         }
     }

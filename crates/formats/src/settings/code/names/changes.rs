@@ -83,7 +83,7 @@ impl Source {
                         && let Some(called) = self.names.given_to(at)
                         && SETTERS.iter().any(|setter| called.ends_with(setter))
                     {
-                        found = first(found, Why::new(line, format!("{called}() may set {name}")));
+                        found = Some(first(found, Why::new(line, format!("{called}() may set {name}"))));
                     }
                     continue;
                 };
@@ -91,7 +91,7 @@ impl Source {
                     continue;
                 }
                 if let Some(text) = self.names.change_at(at, &name, rest, counts) {
-                    found = first(found, Why::new(line, text));
+                    found = Some(first(found, Why::new(line, text)));
                 }
                 all.extend(self.names.other_names(at, rest));
             }
@@ -100,10 +100,11 @@ impl Source {
     }
 }
 
-fn first(known: Option<Why>, other: Why) -> Option<Why> {
+/// The one of two that stands first.
+fn first(known: Option<Why>, other: Why) -> Why {
     match known {
-        Some(known) if known.line <= other.line => Some(known),
-        _ => Some(other),
+        Some(known) if known.line <= other.line => known,
+        _ => other,
     }
 }
 

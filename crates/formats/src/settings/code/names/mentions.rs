@@ -106,23 +106,37 @@ impl super::Names {
                 return None;
             }
             let closing = self.pair.get(opening).copied().flatten()?;
-            let is_more = |inner: usize| {
-                let next = inner + 1;
-                sign(self.tokens.get(inner)) == ","
-                    && self.around.get(inner).copied().flatten() == Some(opening)
-                    && next < closing
-                    && match self.tokens.get(next).map(|token| &token.kind) {
-                        Some(Kind::Text(_) | Kind::Number(_)) => false,
-                        // How many connections there are, and for how long.
-                        Some(Kind::Name(name)) if sign(self.tokens.get(next + 1)) == "=" => {
-                            !name.starts_with("pool_") && !HARMLESS_WORDS.contains(&name.as_str())
-                        }
-                        _ => true,
-                    }
-            };
-            return (opening + 1..closing).any(is_more).then(|| before.to_owned());
+            return self.has_more(at, opening, closing).then(|| before.to_owned());
         }
         None
+    }
+
+    /// Whether an argument besides the one around `at` may say anything.
+    fn has_more(&self, at: usize, opening: usize, closing: usize) -> bool {
+        let mut begin = opening + 1;
+        let commas = (opening + 1..closing).filter(|inner| {
+            sign(self.tokens.get(*inner)) == ","
+                && self.around.get(*inner).copied().flatten() == Some(opening)
+        });
+        for end in commas.chain([closing]) {
+            let argument = begin..end;
+            begin = end + 1;
+            if argument.contains(&at) || argument.is_empty() {
+                continue;
+            }
+            let is_plain = match self.tokens.get(argument.start).map(|token| &token.kind) {
+                Some(Kind::Text(_) | Kind::Number(_)) => argument.len() == 1,
+                // How many connections there are, and for how long.
+                Some(Kind::Name(name)) if sign(self.tokens.get(argument.start + 1)) == "=" => {
+                    name.starts_with("pool_") || HARMLESS_WORDS.contains(&name.as_str())
+                }
+                _ => false,
+            };
+            if !is_plain {
+                return true;
+            }
+        }
+        false
     }
 }
 
