@@ -1,4 +1,5 @@
-//! What a program asks its environment for, with the answer in its place: `os.environ["X"]`, `process.env.X`, `env('X')`.
+//! What a program asks its environment for, with the answer in its place: `os.environ["X"]`, `process.env.X`,
+//! `env('X')`.
 //!
 //! It is done with the words of a source, so that neither a remark nor a text is taken for a question.
 
@@ -133,7 +134,8 @@ fn question(tokens: &[Token], at: usize, language: Language) -> Option<Question>
     if sign(at + 3) != "," {
         return None;
     }
-    // One more value, that of the case that nothing is set. A word (`cast=bool`) would make something else of the answer.
+    // One more value, that of the case that nothing is set. A word (`cast=bool`) would make something else of the
+    // answer.
     let mut depth = 0_usize;
     let mut end = at + 4;
     loop {

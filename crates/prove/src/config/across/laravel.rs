@@ -1,8 +1,8 @@
 //! Laravel: `config/database.php` says what reaches PDO, and asks the `.env` beside it for values.
 //!
 //! # Source
-//! `Illuminate\Foundation\Bootstrap\LoadEnvironmentVariables`: one file is loaded, `.env`, or `.env.NAME` where `APP_ENV` is set from
-//! outside; a variable that the process has already is not replaced.
+//! `Illuminate\Foundation\Bootstrap\LoadEnvironmentVariables`: one file is loaded, `.env`, or `.env.NAME` where
+//! `APP_ENV` is set from outside; a variable that the process has already is not replaced.
 
 use formats::settings::code::Variables;
 

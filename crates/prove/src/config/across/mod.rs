@@ -1,9 +1,10 @@
 //! Files that are given together: what one of them says of a connection in another.
 //!
-//! A file alone is judged as if it decided. Beside it may lie the one that does: code that takes a URL out of the environment and adds
-//! to it ([`urls`]), the `config/database.php` of Laravel ([`laravel`]), settings that replace others, a module whose dictionary
-//! an importer changes ([`modules`]). A connection that another file has a say in gets an obstacle with that file and line, as
-//! a form gives one for what it does not know. Nothing here opens a file: the caller hands in all of them.
+//! A file alone is judged as if it decided. Beside it may lie the one that does: code that takes a URL out of the
+//! environment and adds to it ([`urls`]), the `config/database.php` of Laravel ([`laravel`]), settings that replace
+//! others, a module whose dictionary an importer changes ([`modules`]). A connection that another file has a say in
+//! gets an obstacle with that file and line, as a form gives one for what it does not know. Nothing here opens a
+//! file: the caller hands in all of them.
 
 mod laravel;
 mod modules;

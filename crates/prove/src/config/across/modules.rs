@@ -1,5 +1,5 @@
-//! Modules of Python that change what another one says: settings of Django over those that they import, an importer that writes into a
-//! dictionary, and the `env.py` of Alembic over its `alembic.ini`.
+//! Modules of Python that change what another one says: settings of Django over those that they import, an importer
+//! that writes into a dictionary, and the `env.py` of Alembic over its `alembic.ini`.
 
 use std::collections::BTreeSet;
 
@@ -67,7 +67,8 @@ fn importers(set: &Set, index: usize, own: &Member, source: &Source, found: &mut
     }
 }
 
-/// The values of names that a file takes from others that were given: where one file alone may be meant, and nobody changes them.
+/// The values of names that a file takes from others that were given: where one file alone may be meant, and nobody
+/// changes them.
 pub(super) fn names(set: &Set, index: usize, member: &Member) -> Vec<(String, Node)> {
     let Some(source) = member.source() else { return vec![] };
     let mut all = Vec::new();
@@ -101,7 +102,8 @@ pub(super) fn names(set: &Set, index: usize, member: &Member) -> Vec<(String, No
     all
 }
 
-/// A value as another file sees it: what is written out, and names of this file that stand for that. It stands where it is imported.
+/// A value as another file sees it: what is written out, and names of this file that stand for that. It stands where
+/// it is imported.
 fn closed(source: &Source, node: &Node, line: usize, steps: usize) -> Node {
     let of = |node: &Node| closed(source, node, line, steps);
     let value = match &node.value {
@@ -165,7 +167,8 @@ fn names_of(set: &Set, at: usize, of: usize, wanted: &str, steps: usize) -> Vec<
     all
 }
 
-/// Whether the name `wanted` of this module is the one of the file `of`: it is that file, or one that has the name from there.
+/// Whether the name `wanted` of this module is the one of the file `of`: it is that file, or one that has the name
+/// from there.
 fn leads_to(set: &Set, from: &Member, module: &str, of: usize, wanted: &str, steps: usize) -> bool {
     let files = files_of(set, from, module);
     files.contains(&of)
@@ -180,8 +183,8 @@ fn files_near(set: &Set, from: &Member, module: &str) -> Vec<usize> {
     files(set, from, module, false)
 }
 
-/// The files that a module may be. One that is not found by its whole name is looked for beside the file that loads it: files that were
-/// collected lie in other folders than in their program.
+/// The files that a module may be. One that is not found by its whole name is looked for beside the file that loads
+/// it: files that were collected lie in other folders than in their program.
 fn files_of(set: &Set, from: &Member, module: &str) -> Vec<usize> {
     files(set, from, module, true)
 }

@@ -1,4 +1,5 @@
-//! What a file of Python does to an object that it has from another file: not what it may do, but what is written there.
+//! What a file of Python does to an object that it has from another file: not what it may do, but what is written
+//! there.
 
 use super::{HARMLESS_CALLS, Language, Names, Source, sign, word};
 use crate::settings::code::Why;
@@ -58,8 +59,9 @@ const SETTERS: [&str; 4] = ["setattr", "delattr", "vars", "patch.object"];
 const NAMES_MAX: usize = 8;
 
 impl Source {
-    /// The first place that changes the object that is called `name` here (`DB`, `config.DB`), or what is in it. Whether
-    /// giving the name itself another value counts is said by `is_set_by_name`: for what a module has, not for one's own name.
+    /// The first place that changes the object that is called `name` here (`DB`, `config.DB`), or what is in it.
+    /// Whether giving the name itself another value counts is said by `is_set_by_name`: for what a module has, not
+    /// for one's own name.
     pub fn changes(&self, name: &str, is_set_by_name: bool) -> Option<Why> {
         if self.names.language != Language::Python {
             return None;

@@ -36,7 +36,8 @@ impl Source {
             .collect()
     }
 
-    /// Names that are given a value with this word in it (`URL = os.environ["DATABASE_URL"]`, `url: process.env.DATABASE_URL`).
+    /// Names that are given a value with this word in it (`URL = os.environ["DATABASE_URL"]`, `url:
+    /// process.env.DATABASE_URL`).
     pub fn named_by(&self, wanted: &str) -> Vec<String> {
         let names = &self.names;
         let last = |name: &str| name.rsplit(['.', '>', ':', '$']).next().unwrap_or_default().to_owned();
@@ -86,7 +87,8 @@ impl Source {
 }
 
 impl super::Names {
-    /// The innermost call around this that does not only ask the environment, where it is given more than one plain value.
+    /// The innermost call around this that does not only ask the environment, where it is given more than one plain
+    /// value.
     fn call_with_more(&self, at: usize) -> Option<String> {
         for opening in self.brackets(at) {
             let before = opening.checked_sub(1).map_or("", |at| word(self.tokens.get(at)));
