@@ -195,6 +195,15 @@ fn laravel_rows() -> Vec<Row> {
             ],
             "config/database.php",
         ),
+        row(
+            &[
+                (".env", &with("MYSQL_ATTR_SSL_CA=/ca.pem\n")),
+                (".env.testing", LARAVEL_ENV),
+                ("config/database.php", &stock),
+            ],
+            &[".env.testing DB_CONNECTION (Laravel) unknown", "config/database.php connections.mysql safe"],
+            "config/database.php",
+        ),
         // An example is loaded by nobody.
         row(
             &[(".env", LARAVEL_ENV), (".env.example", LARAVEL_ENV), ("config/database.php", &stock)],

@@ -69,7 +69,10 @@ pub(super) fn look(set: &Set, index: usize, found: &mut ConnectionSettings) -> O
 
 /// The environment files that this program may load.
 fn environments<'a>(set: &'a Set, php: &Member) -> Vec<&'a Member> {
-    set.members().map(|(_, env)| env).filter(|env| is_of(env, php) && !env.is_example()).collect()
+    // Tests have a file of their own, and nothing else loads it.
+    let is_of_tests = |env: &Member| [".env.testing", ".env.dusk.local"].contains(&env.file_name());
+    let all = set.members().map(|(_, env)| env);
+    all.filter(|env| is_of(env, php) && !env.is_example() && !is_of_tests(env)).collect()
 }
 
 /// Whether they are of one program: `.env` lies beside `config/`, or both in one folder.

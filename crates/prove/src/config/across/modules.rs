@@ -135,6 +135,11 @@ struct Known {
     is_part_of_module: bool,
 }
 
+/// Whether the file `at` has this name from the file `of`.
+pub(super) fn has_name_of(set: &Set, at: usize, of: usize, wanted: &str) -> bool {
+    !names_of(set, at, of, wanted, STEPS_MAX).is_empty()
+}
+
 /// The names that `wanted` of the file `of` has in the file `at`.
 fn names_of(set: &Set, at: usize, of: usize, wanted: &str, steps: usize) -> Vec<Known> {
     let Some((member, source)) = set.members.get(at).and_then(|member| Some((member, member.source()?)))

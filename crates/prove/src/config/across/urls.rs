@@ -85,18 +85,33 @@ fn variable_of(what: &str) -> Option<&str> {
     (last.len() >= 3 && last.chars().all(is_of_name)).then_some(last)
 }
 
+/// `DATABASE_URL`, `databaseUrl`: a name that a constant has.
+fn constant_of(what: &str) -> Option<&str> {
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    (what.len() >= 3 && what.chars().all(is_of_name)).then_some(what)
+}
+
 /// Code that takes this connection's variable, and does more than hand it on.
 pub(super) fn look(set: &Set, index: usize, found: &mut ConnectionSettings) {
     let Some(own) = set.members.get(index) else { return };
     rails(set, own, found);
-    if !matches!(own.form.id, "env" | "systemd" | "yaml") || found.style == Style::Env {
+    let is_environment = matches!(own.form.id, "env" | "systemd" | "yaml") && found.style != Style::Env;
+    let is_constant = own.source().is_some() && found.style == Style::Query;
+    let variable = if is_environment { variable_of(&found.what) } else { constant_of(&found.what) };
+    let Some(variable) = variable.filter(|_| is_environment || is_constant).map(str::to_owned) else {
         return;
-    }
-    let Some(variable) = variable_of(&found.what).map(str::to_owned) else { return };
+    };
     let names = names(set, &variable);
     let mut drivers: Vec<&'static str> = Vec::new();
-    for (at, code) in set.members() {
-        if code.source().is_none() || !nearest(set, code, &variable).iter().any(|one| one.file == index) {
+    for (at, code) in set.members().filter(|(at, code)| *at != index && code.source().is_some()) {
+        let is_taker = if is_environment {
+            nearest(set, code, &variable).iter().any(|one| one.file == index)
+        } else {
+            // A constant is taken by a file that has it from there; of other languages than Python any that names it may.
+            code.form.id == own.form.id
+                && (code.form.id != "python" || super::modules::has_name_of(set, at, index, &variable))
+        };
+        if !is_taker {
             continue;
         }
         match taken(set, at, code, &variable, &names, found) {
@@ -136,15 +151,18 @@ fn taken(
     let mentions: Vec<_> = names.iter().flat_map(|name| source.mentions(name)).collect();
     let Some(first) = mentions.iter().min_by_key(|mention| mention.line) else { return Taken::Not };
     // The connections that are only there with it.
-    let whole = answers(set, at);
-    let read = |pairs: Vec<Pair>| {
-        let read =
-            crate::config::read_in(&code.name, &code.bytes, &Variables { pairs, ..Variables::default() });
+    let whole = set.variables(at);
+    let mut without = whole.clone();
+    without.pairs.retain(|pair| pair.key != variable);
+    without.names.retain(|(name, _)| !names.contains(name));
+    let has_it = (whole.pairs.len(), whole.names.len()) != (without.pairs.len(), without.names.len());
+    let read = |variables: &Variables| {
+        let read = crate::config::read_in(&code.name, &code.bytes, variables);
         read.map(|(_, read)| read.found).unwrap_or_default()
     };
-    let without = read(whole.iter().filter(|pair| pair.key != variable).cloned().collect());
-    let built: Vec<ConnectionSettings> = if whole.iter().any(|pair| pair.key == variable) {
-        read(whole).into_iter().filter(|one| !without.contains(one)).collect()
+    let built: Vec<ConnectionSettings> = if has_it {
+        let others = read(&without);
+        read(&whole).into_iter().filter(|one| !others.contains(one)).collect()
     } else {
         vec![]
     };

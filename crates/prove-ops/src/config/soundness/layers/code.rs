@@ -70,6 +70,40 @@ pub(super) fn url_rows() -> Vec<Row> {
             &[".env DATABASE_URL unknown", "app.py unread"],
             "app.py",
         ),
+        // A constant of another module is one like it.
+        row(
+            &[
+                ("shop/config.py", "URL = 'mysql+pymysql://u:geheim@db/x?ssl_ca=/ca.pem'\n"),
+                (
+                    "shop/db.py",
+                    "from sqlalchemy import create_engine\nfrom .config import URL\nengine = create_engine(URL)\n",
+                ),
+            ],
+            &["shop/config.py URL safe", "shop/db.py create_engine() safe"],
+            "",
+        ),
+        row(
+            &[
+                ("shop/config.py", "URL = 'mysql+pymysql://u:geheim@db/x?ssl_ca=/ca.pem'\n"),
+                (
+                    "shop/db.py",
+                    "from sqlalchemy import create_engine\nfrom .config import URL\nengine = create_engine(URL, connect_args={'ssl': {'check_hostname': False}})\n",
+                ),
+            ],
+            &["shop/config.py URL unknown", "shop/db.py create_engine() medium"],
+            "shop/db.py",
+        ),
+        row(
+            &[
+                ("config.js", "const dbUrl = 'mysql2://u:geheim@db/x?sslca=/ca';\nmodule.exports = dbUrl;\n"),
+                (
+                    "db.js",
+                    "const dbUrl = require('./config');\nmodule.exports = connect(dbUrl, { ssl: false });\n",
+                ),
+            ],
+            &["config.js dbUrl unknown", "db.js unread"],
+            "",
+        ),
         // By way of another file, and of another name.
         row(
             &[
