@@ -244,6 +244,13 @@ impl Reader<'_> {
         if self.is_end(is_top) {
             return Ok(node);
         }
+        // `__DIR__ . '/ca.pem'`: where the file lies, and a text behind it.
+        if self.language == Language::Php
+            && self.is(0, ".")
+            && matches!(&node.value, Value::Name(name) if name == "__DIR__")
+        {
+            node.value = Value::Text(Zeroizing::new(HOLE.to_string()));
+        }
         // Texts that are joined are one text, with a hole for each part that is not written here.
         let joint = match self.language {
             Language::Php | Language::Perl => ".",

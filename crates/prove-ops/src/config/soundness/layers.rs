@@ -88,6 +88,16 @@ fn ordinary_rows() -> Vec<Row> {
             "require 'sequel'\nDB = Sequel.connect('mysql2://u:geheim@db/x', more)\n",
             &["db.rb a text unknown"],
         ),
+        one(
+            "db.php",
+            "<?php\n$p = new PDO('mysql:host=db', 'u', $w, [PDO::MYSQL_ATTR_SSL_CA => __DIR__ . '/ca.pem']);\n",
+            &["db.php new PDO() safe"],
+        ),
+        one(
+            "db.php",
+            "<?php\n$p = new PDO('mysql:host=db', 'u', $w, [PDO::MYSQL_ATTR_SSL_CA => CA . '/ca.pem']);\n",
+            &["db.php new PDO() unknown"],
+        ),
         // Files of one line.
         one(
             "config.json",

@@ -148,7 +148,14 @@ fn taken(
     found: &ConnectionSettings,
 ) -> Taken {
     let Some(source) = code.source() else { return Taken::Not };
-    let mentions: Vec<_> = names.iter().flat_map(|name| source.mentions(name)).collect();
+    let mentions: Vec<_> = names
+        .iter()
+        // What everybody calls a URL is this one only where it is said to be.
+        .filter(|name| {
+            name.as_str() == variable || !is_general(name) || source.named_by(variable).contains(name)
+        })
+        .flat_map(|name| source.mentions(name))
+        .collect();
     let Some(first) = mentions.iter().min_by_key(|mention| mention.line) else { return Taken::Not };
     // The connections that are only there with it.
     let whole = set.variables(at);
@@ -160,12 +167,9 @@ fn taken(
         let read = crate::config::read_in(&code.name, &code.bytes, variables);
         read.map(|(_, read)| read.found).unwrap_or_default()
     };
-    let built: Vec<ConnectionSettings> = if has_it {
-        let others = read(&without);
-        read(&whole).into_iter().filter(|one| !others.contains(one)).collect()
-    } else {
-        vec![]
-    };
+    let own = read(&without);
+    let built: Vec<ConnectionSettings> =
+        if has_it { read(&whole).into_iter().filter(|one| !own.contains(one)).collect() } else { vec![] };
     if let Some(other) = built.iter().find(|one| !is_same(found, one)) {
         let why = "what the driver is given there is more than this URL, or something else";
         return Taken::Changed(code.obstacle(other.line, why));
@@ -182,11 +186,40 @@ fn taken(
         let why = format!("it takes {variable} (line {}), and says something of TLS besides", first.line);
         return Taken::Changed(code.obstacle(line, &why));
     }
-    if let Some((line, called)) = mentions.iter().find_map(|one| Some((one.line, one.beside.as_deref()?))) {
+    // A connection of its own may be made of the parts of the URL, without what it says of TLS.
+    let apart =
+        mentions.iter().find(|one| one.within.as_deref().is_some_and(takes_apart)).map(|one| one.line);
+    // What stands on the same line is for the case that the variable is not set.
+    let of_its_own = own.iter().find(|one| mentions.iter().all(|mention| mention.line != one.line));
+    if let Some(line) = apart.or_else(|| of_its_own.map(|one| one.line)) {
+        let why =
+            format!("it takes {variable} (line {}), and may connect with parts of it alone", first.line);
+        return Taken::Changed(code.obstacle(line, &why));
+    }
+    let mut more = mentions.iter().filter(|one| one.has_more);
+    if let Some((line, called)) = more.find_map(|one| Some((one.line, one.within.as_deref()?))) {
         let why = format!("it hands {variable} to {called}() with more that is not read");
         return Taken::Changed(code.obstacle(line, &why));
     }
     Taken::Plain(None)
+}
+
+/// Functions that make parts of a URL, or another one.
+fn takes_apart(called: &str) -> bool {
+    const FUNCTIONS: [&str; 11] = [
+        "urlparse",
+        "urlsplit",
+        "parse",
+        "parse_url",
+        "parseUrl",
+        "URL",
+        "URI",
+        "make_url",
+        "ParseDSN",
+        "ConnectionString",
+        "from_str",
+    ];
+    FUNCTIONS.contains(&called.rsplit(['.', ':', '>', '\\']).next().unwrap_or_default())
 }
 
 /// Whether code gives the driver this URL as it is.
@@ -219,6 +252,13 @@ fn names(set: &Set, variable: &str) -> Vec<String> {
         }
     }
     all
+}
+
+fn is_general(name: &str) -> bool {
+    matches!(
+        name.to_ascii_lowercase().as_str(),
+        "url" | "uri" | "dsn" | "u" | "database" | "db_url" | "conn" | "parsed"
+    )
 }
 
 fn is_common(name: &str) -> bool {

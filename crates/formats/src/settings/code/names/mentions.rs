@@ -6,8 +6,10 @@ use super::{Kind, Source, sign, word};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mention {
     pub line: usize,
-    /// The call in whose brackets it stands, where that is given something else besides.
-    pub beside: Option<String>,
+    /// The innermost call in whose brackets it stands, but for those that only ask the environment.
+    pub within: Option<String>,
+    /// That call is given something else besides, which may say anything.
+    pub has_more: bool,
 }
 
 /// How many places are looked at: more would be data.
@@ -32,7 +34,10 @@ impl Source {
         (0..names.tokens.len())
             .filter(is_it)
             .take(MENTIONS_MAX)
-            .map(|at| Mention { line: names.line(at), beside: names.call_with_more(at) })
+            .map(|at| {
+                let (within, has_more) = names.call_around(at).unzip();
+                Mention { line: names.line(at), within, has_more: has_more == Some(true) }
+            })
             .collect()
     }
 
@@ -87,9 +92,8 @@ impl Source {
 }
 
 impl super::Names {
-    /// The innermost call around this that does not only ask the environment, where it is given more than one plain
-    /// value.
-    fn call_with_more(&self, at: usize) -> Option<String> {
+    /// The innermost call around this that does not only ask the environment, and whether it is given more.
+    fn call_around(&self, at: usize) -> Option<(String, bool)> {
         for opening in self.brackets(at) {
             let before = opening.checked_sub(1).map_or("", |at| word(self.tokens.get(at)));
             match sign(self.tokens.get(opening)) {
@@ -108,7 +112,7 @@ impl super::Names {
                 return None;
             }
             let closing = self.pair.get(opening).copied().flatten()?;
-            return self.has_more(at, opening, closing).then(|| before.to_owned());
+            return Some((before.to_owned(), self.has_more(at, opening, closing)));
         }
         None
     }

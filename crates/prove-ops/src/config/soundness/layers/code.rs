@@ -70,6 +70,31 @@ pub(super) fn url_rows() -> Vec<Row> {
             &[".env DATABASE_URL unknown", "app.py unread"],
             "app.py",
         ),
+        // Taken apart, of which the driver gets the place and the login.
+        python(
+            SAFE,
+            "import os\nimport pymysql\nfrom urllib.parse import urlparse\nu = urlparse(os.environ['DATABASE_URL'])\nc = pymysql.connect(host=u.hostname, user=u.username)\n",
+            &[".env DATABASE_URL unknown", "app.py pymysql.connect() high"],
+            "app.py",
+        ),
+        python(
+            SAFE,
+            "import os\nurl = os.environ['DATABASE_URL']\nparts = urlparse(url)\nrun(parts.hostname)\n",
+            &[".env DATABASE_URL unknown", "app.py unread"],
+            "app.py",
+        ),
+        row(
+            &[
+                (".env", SAFE),
+                ("app.py", "import os\nurl = os.environ['DATABASE_URL']\nrun(url)\n"),
+                (
+                    "web.py",
+                    "from urllib.parse import urlparse\ndef host(url):\n    return urlparse(url).hostname\n",
+                ),
+            ],
+            &[".env DATABASE_URL safe", "app.py unread", "web.py unread"],
+            "",
+        ),
         // A constant of another module is one like it.
         row(
             &[
