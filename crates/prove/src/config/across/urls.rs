@@ -187,8 +187,11 @@ fn taken(
         return Taken::Changed(code.obstacle(line, &why));
     }
     // A connection of its own may be made of the parts of the URL, without what it says of TLS.
-    let apart =
-        mentions.iter().find(|one| one.within.as_deref().is_some_and(takes_apart)).map(|one| one.line);
+    let is_apart = |one: &&formats::settings::code::Mention| {
+        one.within.as_deref().is_some_and(takes_apart)
+            || one.then.as_deref().is_some_and(|then| !leaves_it(then))
+    };
+    let apart = mentions.iter().find(is_apart).map(|one| one.line);
     // What stands on the same line is for the case that the variable is not set.
     let of_its_own = own.iter().find(|one| mentions.iter().all(|mention| mention.line != one.line));
     if let Some(line) = apart.or_else(|| of_its_own.map(|one| one.line)) {
@@ -220,6 +223,32 @@ fn takes_apart(called: &str) -> bool {
         "from_str",
     ];
     FUNCTIONS.contains(&called.rsplit(['.', ':', '>', '\\']).next().unwrap_or_default())
+}
+
+/// Methods whose result is the URL as it was, or no URL.
+fn leaves_it(method: &str) -> bool {
+    const METHODS: [&str; 19] = [
+        "strip",
+        "trim",
+        "toString",
+        "to_s",
+        "get_secret_value",
+        "unicode_string",
+        "as_str",
+        "clone",
+        "to_string",
+        "unwrap",
+        "expect",
+        "is_empty",
+        "isEmpty",
+        "startswith",
+        "startsWith",
+        "start_with",
+        "includes",
+        "length",
+        "freeze",
+    ];
+    METHODS.contains(&method)
 }
 
 /// Whether code gives the driver this URL as it is.

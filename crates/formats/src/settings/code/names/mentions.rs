@@ -8,6 +8,8 @@ pub struct Mention {
     pub line: usize,
     /// The innermost call in whose brackets it stands, but for those that only ask the environment.
     pub within: Option<String>,
+    /// A method or a part of it: `replace` of `os.environ["X"].replace(…)`.
+    pub then: Option<String>,
     /// That call is given something else besides, which may say anything.
     pub has_more: bool,
 }
@@ -24,10 +26,7 @@ impl Source {
     pub fn mentions(&self, wanted: &str) -> Vec<Mention> {
         let names = &self.names;
         let is_it = |at: &usize| match names.tokens.get(*at).map(|token| &token.kind) {
-            Some(Kind::Name(name)) => {
-                let last = name.rsplit(['.', '>', ':', '$']).next().unwrap_or_default();
-                last.eq_ignore_ascii_case(wanted)
-            }
+            Some(Kind::Name(name)) => behind(name, wanted).is_some(),
             Some(Kind::Text(text)) => text.as_str() == wanted,
             _ => false,
         };
@@ -36,7 +35,12 @@ impl Source {
             .take(MENTIONS_MAX)
             .map(|at| {
                 let (within, has_more) = names.call_around(at).unzip();
-                Mention { line: names.line(at), within, has_more: has_more == Some(true) }
+                Mention {
+                    line: names.line(at),
+                    then: names.called_on(at, wanted),
+                    within,
+                    has_more: has_more == Some(true),
+                }
             })
             .collect()
     }
@@ -117,6 +121,28 @@ impl super::Names {
         None
     }
 
+    /// What is called on the value of this name, or of the variable that is asked for here.
+    fn called_on(&self, at: usize, wanted: &str) -> Option<String> {
+        let first = |rest: &str| {
+            let part = rest.split(['.', '>', ':', '-', '?']).find(|part| !part.is_empty());
+            part.map(str::to_owned)
+        };
+        if let Some(Kind::Name(name)) = self.tokens.get(at).map(|token| &token.kind)
+            && let Some(part) = behind(name, wanted).and_then(first)
+        {
+            return Some(part);
+        }
+        let is_text = matches!(self.tokens.get(at).map(|token| &token.kind), Some(Kind::Text(_)));
+        let around = self.around.get(at).copied().flatten().filter(|_| is_text);
+        let end = around.and_then(|opening| self.pair.get(opening).copied().flatten()).unwrap_or(at);
+        match (sign(self.tokens.get(end + 1)), word(self.tokens.get(end + 1))) {
+            ("." | "->" | "?", _) => first(word(self.tokens.get(end + 2))),
+            ("[", _) => Some("[".to_owned()),
+            (_, part) if part.starts_with(['.', '-', '?']) => first(part),
+            _ => None,
+        }
+    }
+
     /// Whether an argument besides the one around `at` may say anything.
     fn has_more(&self, at: usize, opening: usize, closing: usize) -> bool {
         let mut begin = opening + 1;
@@ -144,6 +170,20 @@ impl super::Names {
         }
         false
     }
+}
+
+/// What stands behind the part of a name that is `wanted`, in any case.
+fn behind<'n>(name: &'n str, wanted: &str) -> Option<&'n str> {
+    const JOINTS: [char; 6] = ['.', '>', ':', '$', '-', '?'];
+    let mut begin = 0;
+    for part in name.split(JOINTS) {
+        let end = begin + part.len();
+        if part.eq_ignore_ascii_case(wanted) {
+            return name.get(end..);
+        }
+        begin = end + 1;
+    }
+    None
 }
 
 /// What looks at a value and hands it to nobody.

@@ -70,6 +70,30 @@ pub(super) fn url_rows() -> Vec<Row> {
             &[".env DATABASE_URL unknown", "app.py unread"],
             "app.py",
         ),
+        row(
+            &[
+                (".env", SAFE),
+                ("config.py", "import os\nclass Config:\n    DB_URI = os.environ['DATABASE_URL']\n"),
+                (
+                    "db.py",
+                    "from sqlalchemy import create_engine\nfrom config import Config\nengine = create_engine(Config.DB_URI.split('?')[0])\n",
+                ),
+            ],
+            &[".env DATABASE_URL unknown", "config.py unread", "db.py unread"],
+            "db.py",
+        ),
+        python(
+            SAFE,
+            "import os\nrun(os.environ['DATABASE_URL'].replace('?', ';'))\n",
+            &[".env DATABASE_URL unknown", "app.py unread"],
+            "app.py",
+        ),
+        python(
+            SAFE,
+            "import os\nrun(os.environ['DATABASE_URL'].strip())\n",
+            &[".env DATABASE_URL safe", "app.py unread"],
+            "",
+        ),
         // Taken apart, of which the driver gets the place and the login.
         python(
             SAFE,
