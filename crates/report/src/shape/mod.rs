@@ -15,6 +15,7 @@ mod roll;
 mod scan;
 mod sniff;
 mod status;
+mod status_rest;
 mod summary;
 mod tour;
 mod words;
@@ -56,10 +57,15 @@ pub use sniff::{
     SniffSecret,
 };
 pub use status::{ClusterStatus, NodeStatus, StatusRow};
+pub use status_rest::{
+    RestArtefactRow, RestCountsRow, RestDisagreementRow, RestKeyRow, RestServerRow, RestSqlRow,
+    STATUS_REST_SCHEMA_ID, StatusRestReport,
+};
 pub use summary::{LinkRow, Summary};
 pub use tour::{PROVE_TOUR_SCHEMA_ID, ProveTourReport, TourAct, TourChapter, TourLesson, TourProgram};
 pub use words::{
-    LinkKindWord, Outcome, PhaseEnd, SeenWord, SeverityWord, StatusOf, StepOutcome, VerdictWord,
+    LinkKindWord, Outcome, PhaseEnd, RestUnitWord, RestVerdictWord, SeenWord, SeverityWord, StatusOf,
+    StepOutcome, VerdictWord,
 };
 
 use crate::ReportError;
