@@ -80,6 +80,11 @@ impl Kind {
         self.row().1
     }
 
+    /// Where a word of [`Self::word`] stands in lists: what holds rows first.
+    pub fn rank(word: &str) -> usize {
+        WORDS.iter().position(|(_, known, ..)| *known == word).unwrap_or(WORDS.len())
+    }
+
     /// What somebody reads there if it is plain.
     pub fn holds(self) -> &'static str {
         self.row().2

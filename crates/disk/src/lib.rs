@@ -8,6 +8,9 @@
 pub mod kind;
 mod pages;
 pub mod tally;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;
 mod walk;
 
 use std::path::{Path, PathBuf};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use disk::Progress;
+use disk::{Kind, Progress};
 use model::link::some_of;
 use report::shape::{RestArtefactRow, RestUnitWord, RestVerdictWord, StatusRestReport};
 use site::OpsError;
@@ -98,6 +98,8 @@ fn size(bytes: u64) -> String {
 /// What stands in one row of the table: files that are told apart by nothing else.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Group<'r> {
+    /// Of the kind, so that tables come first.
+    rank: usize,
     kind: &'r str,
     verdict: RestVerdictWord,
     sql: &'static str,
@@ -111,7 +113,10 @@ fn groups(report: &StatusRestReport) -> BTreeMap<Group<'_>, Vec<&RestArtefactRow
             None if report.server.counts => "-",
             None => "not asked",
         };
-        groups.entry(Group { kind: &one.kind, verdict: one.verdict, sql }).or_default().push(one);
+        groups
+            .entry(Group { rank: Kind::rank(&one.kind), kind: &one.kind, verdict: one.verdict, sql })
+            .or_default()
+            .push(one);
     }
     groups
 }
@@ -124,7 +129,7 @@ fn print(report: &StatusRestReport, named_max: usize) {
     };
     println!("{} {}", show::bold("data directory"), report.datadir);
     println!("  server   {family}   files {}   read {}", report.artefacts.len(), size(report.read_bytes));
-    println!("{}", show::fitted("  SQL      ", &asked(report)));
+    println!("{}", show::wrapped("  SQL      ", &asked(report)));
     let mut rows = Vec::new();
     for (group, files) in groups(report) {
         let bytes = files.iter().map(|one| one.bytes).sum();
@@ -137,11 +142,11 @@ fn print(report: &StatusRestReport, named_max: usize) {
             group.sql.to_owned(),
         ]);
     }
-    println!("{}", show::table(&["what", "files", "size", "bytes say", "plain of", "SQL says"], rows));
+    println!("{}", show::table(&["what", "files", "size", "bytes say", "plain", "SQL says"], rows));
     print_disagreements(report, named_max);
     print_named(report, named_max);
     for line in &report.not_looked_at {
-        println!("{}", show::fitted("not checked: ", line));
+        println!("{}", show::wrapped("not checked: ", line));
     }
 }
 
@@ -158,26 +163,25 @@ fn asked(report: &StatusRestReport) -> String {
     }
 }
 
-/// `54 of 400 pages`
+/// `54 of 400`, of pages or blocks; a file that tells for all of itself has none.
 fn counted(files: &[&RestArtefactRow]) -> String {
-    let unit = match files.first().map(|one| one.unit) {
-        Some(RestUnitWord::Page) => "pages",
-        Some(RestUnitWord::Block) => "blocks",
-        _ => return "-".into(),
-    };
+    if files.iter().all(|one| one.unit == RestUnitWord::File) {
+        return "-".into();
+    }
     let sum = |of: fn(&RestArtefactRow) -> u64| files.iter().map(|one| of(one)).sum::<u64>();
     let plain = sum(|one| one.plain);
     let all = sum(|one| one.plain + one.encrypted + one.unknown);
-    format!("{plain} of {all} {unit}")
+    format!("{plain} of {all}")
 }
 
 fn print_disagreements(report: &StatusRestReport, named_max: usize) {
     // Files of one kind have the same cure, and there may be thousands of them.
-    let mut by_cure: BTreeMap<(&str, &str), Vec<String>> = BTreeMap::new();
+    let mut by_cure: BTreeMap<(usize, &str, &str), Vec<String>> = BTreeMap::new();
     for one in &report.disagreements {
-        by_cure.entry((&one.kind, &one.cure)).or_default().push(format!("{}: {}", one.path, one.text));
+        let key = (Kind::rank(&one.kind), one.kind.as_str(), one.cure.as_str());
+        by_cure.entry(key).or_default().push(format!("{}: {}", one.path, one.text));
     }
-    for ((kind, cure), lines) in by_cure {
+    for ((_, kind, cure), lines) in by_cure {
         println!("{} {kind}", show::red("SQL AND BYTES DISAGREE"));
         for line in lines.iter().take(named_max) {
             println!("{}", show::wrapped("  ", line));
@@ -191,20 +195,21 @@ fn print_disagreements(report: &StatusRestReport, named_max: usize) {
 
 fn print_named(report: &StatusRestReport, named_max: usize) {
     let disagrees = |path: &str| report.disagreements.iter().any(|one| one.path == path);
-    let mut lines: BTreeMap<(RestVerdictWord, &str, &str), Vec<String>> = BTreeMap::new();
+    let mut lines: BTreeMap<(RestVerdictWord, usize, &str, &str), Vec<String>> = BTreeMap::new();
     for one in &report.artefacts {
         let is_told = disagrees(&one.path);
+        let rank = Kind::rank(&one.kind);
         if one.unknown > 0 {
             let why = format!("{}: {}", one.path, one.why.join("; "));
             let cure = one.cure.as_deref().unwrap_or("");
-            lines.entry((RestVerdictWord::Unknown, &one.kind, cure)).or_default().push(why);
+            lines.entry((RestVerdictWord::Unknown, rank, &one.kind, cure)).or_default().push(why);
         } else if let (Some(cure), false) = (&one.cure, is_told) {
-            lines.entry((one.verdict, &one.kind, cure)).or_default().push(one.path.clone());
+            lines.entry((one.verdict, rank, &one.kind, cure)).or_default().push(one.path.clone());
         }
     }
-    for ((verdict, kind, cure), paths) in lines {
+    for ((verdict, _, kind, cure), paths) in lines {
         let mark = match verdict {
-            RestVerdictWord::Never => "never encrypted by this server: ",
+            RestVerdictWord::Never => "never encrypted: ",
             RestVerdictWord::Unknown => "unknown: ",
             RestVerdictWord::Mixed => "partly plain: ",
             _ => "plain: ",
