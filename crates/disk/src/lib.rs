@@ -57,8 +57,6 @@ pub struct Artefact {
     pub space_id: Option<u32>,
     /// What the header claims, for people.
     pub claim: Option<String>,
-    /// The header says that pages are encrypted, whatever they are.
-    pub claims_encrypted: Option<bool>,
     /// It was there and could not be read, in whole or in part.
     pub is_unread: bool,
 }

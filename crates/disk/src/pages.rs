@@ -120,7 +120,6 @@ struct Head {
     identity: Option<(u64, u64)>,
     space_id: Option<u32>,
     claim: Option<String>,
-    claims_encrypted: Option<bool>,
     is_unread: bool,
 }
 
@@ -154,7 +153,7 @@ pub fn read_all(found: Vec<Found>, family: Option<Family>, progress: &Progress) 
 }
 
 fn artefact(found: Found, head: Head, family: Option<Family>) -> Artefact {
-    let Head { tally, pages, space_id, claim, claims_encrypted, is_unread, .. } = head;
+    let Head { tally, pages, space_id, claim, is_unread, .. } = head;
     let unit = match &pages {
         Some(pages @ Pages::Redo { .. }) => Unit::Block { bytes: pages.bytes() },
         Some(pages) => Unit::Page { bytes: pages.bytes() },
@@ -169,7 +168,6 @@ fn artefact(found: Found, head: Head, family: Option<Family>) -> Artefact {
         tally,
         space_id,
         claim,
-        claims_encrypted,
         is_unread,
     }
 }
@@ -347,11 +345,6 @@ fn examine(found: &Found, family: Option<Family>, head: &mut Head) -> io::Result
                 }
                 aria::Table::Encrypted => head.pages = Some(Pages::Aria),
             }
-            head.claims_encrypted = match aria::read(&start) {
-                aria::Table::Plain => Some(false),
-                aria::Table::Encrypted => Some(true),
-                aria::Table::Unknown(_) => None,
-            };
             head.identity = identity;
             if head.pages.is_some() {
                 (_, head.identity) = start_of(&found.place, 1)?;
@@ -384,18 +377,15 @@ fn redo_head(found: &Found, head: &mut Head) -> io::Result<()> {
         Redo::MariaDb { key: Some(key), creator } => {
             head.tally.encrypted(KeyUse { id: Some(key.id), version: Some(key.version) });
             head.claim = Some(format!("written by {creator}"));
-            head.claims_encrypted = Some(true);
         }
         Redo::MariaDb { key: None, creator } => {
             head.tally.plain = 1;
             head.claim = Some(format!("written by {creator}"));
-            head.claims_encrypted = Some(false);
         }
         Redo::MySql { master_key_id, creator } => {
-            head.claims_encrypted = Some(master_key_id.is_some());
             head.claim = Some(match master_key_id {
-                Some(id) => format!("written by {creator}, encrypted with master key {id}"),
-                None => format!("written by {creator}, not encrypted"),
+                Some(id) => format!("written by {creator}, master key {id} in its header"),
+                None => format!("written by {creator}, no key in its header"),
             });
             head.pages = Some(Pages::Redo { key_id: master_key_id });
         }
@@ -437,18 +427,13 @@ fn claim(header: &SpaceHeader, head: &mut Head) -> Option<u32> {
                 Wish::Yes => ", ENCRYPTED=YES",
                 Wish::No => ", ENCRYPTED=NO",
             };
-            head.claims_encrypted = Some(*scheme != 0 && *min_key_version != 0);
             head.claim = Some(format!("scheme {scheme}, key {key_id} from version {min_key_version}{wish}"));
             Some(*key_id)
         }
         Some(Crypt::MySql { master_key_id, .. }) if header.is_flagged_encrypted => {
-            head.claims_encrypted = Some(true);
             head.claim = Some(format!("encrypted, master key {master_key_id}"));
             Some(*master_key_id)
         }
-        _ => {
-            head.claims_encrypted = Some(header.is_flagged_encrypted);
-            None
-        }
+        _ => None,
     }
 }

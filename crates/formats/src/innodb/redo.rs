@@ -1,7 +1,8 @@
 //! The redo log: its header, and in MySQL each of its blocks.
 //!
-//! A header is no proof in MySQL: seen on 9.7.4, a file that was in use when `innodb_redo_log_encrypt` was switched on has the block
-//! with the key (`lCC`) in its header, and the blocks written before are plain. Each block tells for itself.
+//! A header is no proof in MySQL. Seen on 9.7.4, where `innodb_redo_log_encrypt` was switched on while the server ran: the file of
+//! the oldest checkpoint has the key (`lCC`) in its header and plain blocks behind it, the file in use has no key in its header
+//! and encrypted blocks behind the plain ones. Each block tells for itself.
 
 use crate::bytes::{array, be16, be32, is_zero, text};
 
@@ -26,7 +27,7 @@ const MARIADB_KEY: usize = 48;
 pub enum Redo {
     /// MariaDB 10.8 and newer: all of the file is as its header says, because it is made anew when that changes.
     MariaDb { key: Option<RedoKey>, creator: String },
-    /// MySQL 8.0.30 and newer: look at the blocks from [`HEADER_BYTES`] on.
+    /// MySQL 8.0.30 and newer, with the key that it may have: look at the blocks from [`HEADER_BYTES`] on.
     MySql { master_key_id: Option<u32>, creator: String },
     /// Made ready and not used yet.
     Zero,
