@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use formats::innodb::page::{self, Page};
 use formats::innodb::redo::{self, Block, Redo};
-use formats::innodb::space::{Crypt, NotASpace, SpaceHeader, Wish};
+use formats::innodb::space::{Crypt, NotASpace, SpaceHeader, TRX_SYS_PAGE, Wish};
 use formats::innodb::{Family, PAGE_BYTES_MAX};
 use formats::{aria, binlog};
 
@@ -293,6 +293,15 @@ fn start_of(place: &Path, bytes: usize) -> io::Result<(Vec<u8>, Option<(u64, u64
     Ok((start, identity(&file)))
 }
 
+/// One page, as much of it as is there.
+fn page_of(place: &Path, bytes: usize, number: u32) -> io::Result<Vec<u8>> {
+    let file = walk::open(place)?;
+    let mut page = vec![0; bytes];
+    let got = read_at(&file, &mut page, u64::from(number) * bytes as u64)?;
+    page.truncate(got);
+    Ok(page)
+}
+
 fn head(found: &Found, family: Option<Family>) -> Head {
     let mut head = Head::default();
     if let Some(why) = &found.unread {
@@ -401,7 +410,11 @@ fn space_head(found: &Found, family: Option<Family>, head: &mut Head) -> io::Res
         let (start, identity) = start_of(&found.place, PAGE_BYTES_MAX)?;
         head.identity = identity;
         match SpaceHeader::read(&start, family) {
-            Ok(header) => {
+            Ok(mut header) => {
+                if header.space_id == 0 {
+                    let trx_sys = page_of(&found.place, header.page_bytes, TRX_SYS_PAGE)?;
+                    header = header.with_doublewrite(&trx_sys);
+                }
                 head.space_id = Some(header.space_id);
                 let key_id = claim(&header, head);
                 head.pages = Some(Pages::Space { header, key_id });

@@ -3,7 +3,7 @@
 //! Sources: `fil0fil.h`, `buf0buf.cc` (checksums) and `fil0crypt.cc` of MariaDB, `fil0types.h` of MySQL; seen in files of MariaDB
 //! 10.11.19 and MySQL 9.7.4, made with and without encryption, page compression and `ROW_FORMAT=COMPRESSED`.
 
-use super::space::{Layout, SpaceHeader};
+use super::space::{Layout, SpaceHeader, TRX_SYS_PAGE};
 use super::{Family, PAGE_BYTES_MIN};
 use crate::bytes::{be16, be32, is_zero};
 
@@ -23,7 +23,6 @@ const CHECKSUM_BYTES: usize = 4;
 
 const KIND_TRX_SYS: u16 = 7;
 const KIND_FSP_HEADER: u16 = 8;
-const TRX_SYS_PAGE: u32 = 5;
 /// Set in a full_crc32 page that is compressed; the other bits are its size in units of 256 bytes.
 const COMPRESSED_MARK: u16 = 1 << 15;
 const MARIADB_COMPRESSED: u16 = 34_354;
@@ -35,8 +34,6 @@ const MYSQL_ENCRYPTED: std::ops::RangeInclusive<u16> = 15..=17;
 /// MySQL 9.7 ends with 29 (`FIL_PAGE_TYPE_ZLOB_FRAG_ENTRY`), MariaDB with 18 (`FIL_PAGE_TYPE_INSTANT`).
 const MYSQL_KIND_MAX: u16 = 29;
 const MARIADB_KIND_MAX: u16 = 18;
-/// Where MariaDB's system tablespace keeps copies of pages that are about to be written: two blocks of 64 pages.
-const MARIADB_DOUBLEWRITE: std::ops::Range<u32> = 64..192;
 
 /// What one page of a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,9 +66,9 @@ pub fn judge(header: &SpaceHeader, number: u32, page: &[u8]) -> Page {
     let (Some(own), Some(kind)) = (be32(page, NUMBER), be16(page, KIND)) else {
         return Page::Unknown("the page is not complete");
     };
-    let is_maria = header.layout != Layout::MySql;
-    if is_maria && header.space_id == 0 && MARIADB_DOUBLEWRITE.contains(&number) {
-        return copy(Family::MariaDb, page);
+    if header.is_doublewrite(number) {
+        let family = if header.layout == Layout::MySql { Family::MySql } else { Family::MariaDb };
+        return copy(family, page);
     }
     if own != number {
         return Page::Unknown("the page has the number of another one");
@@ -198,6 +195,7 @@ mod tests {
             is_zipped: false,
             crypt: None,
             is_flagged_encrypted: false,
+            doublewrite: None,
         }
     }
 
@@ -282,7 +280,7 @@ mod tests {
 
     #[test]
     fn a_copy_is_judged_by_its_own_checksum() {
-        let header = space(Layout::FullCrc32, 0, 4096);
+        let header = SpaceHeader { doublewrite: Some([64, 512]), ..space(Layout::FullCrc32, 0, 4096) };
         assert_eq!(judge(&header, 70, &sealed(page(4096, 9, 17_855), 0)), Page::Plain { kind: 17_855 });
         let full = sealed(page(4096, 9, 17_855), 1);
         assert_eq!(judge(&header, 70, &full), Page::Encrypted { key_version: Some(1) });

@@ -6,7 +6,7 @@
 use thiserror::Error;
 
 use super::{Family, PAGE_BYTES_MAX, PAGE_BYTES_MIN};
-use crate::bytes::{array, be32, is_zero, text};
+use crate::bytes::{array, be16, be32, is_zero, text};
 
 /// The header of a page (`FIL_PAGE_DATA`): behind it stands what the page holds.
 const PAGE_HEADER: usize = 38;
@@ -19,6 +19,13 @@ const EXTENTS: usize = 150;
 /// An extent is 1 MiB, and at least 64 pages.
 const EXTENT_BYTES: usize = 1 << 20;
 const EXTENT_PAGES_MIN: usize = 64;
+const KIND: usize = 24;
+const KIND_TRX_SYS: u16 = 7;
+/// The header of the transaction system, in the system tablespace.
+pub const TRX_SYS_PAGE: u32 = 5;
+/// `TRX_SYS_DOUBLEWRITE`, from the end of that page: a segment header of ten bytes, the magic, then the first page of each block.
+const DOUBLEWRITE_FROM_END: usize = 200;
+const DOUBLEWRITE_MAGIC: u32 = 536_853_855;
 /// The same of both families: how a page size is written in three or four bits.
 const SSIZE_UNIT: usize = 512;
 const PAGE_BYTES_DEFAULT: usize = 16_384;
@@ -80,6 +87,9 @@ pub struct SpaceHeader {
     pub crypt: Option<Crypt>,
     /// The flag of MySQL that stands beside the crypt block.
     pub is_flagged_encrypted: bool,
+    /// Of the system tablespace: where each of the two blocks of the doublewrite buffer begins, in pages. See
+    /// [`Self::with_doublewrite`].
+    pub doublewrite: Option<[u32; 2]>,
 }
 
 /// Why the first bytes of a file are no header of a tablespace.
@@ -127,6 +137,32 @@ impl SpaceHeader {
             is_zipped: page_bytes != logical_bytes,
             crypt: crypt(first, logical_bytes, layout),
             is_flagged_encrypted: layout == Layout::MySql && flags & (1 << 13) != 0,
+            doublewrite: None,
+        })
+    }
+
+    /// The same with what the header of the transaction system (page [`TRX_SYS_PAGE`] of the system tablespace) says of the
+    /// doublewrite buffer. MariaDB has it there; MySQL has files for it since 8.0.20.
+    #[must_use]
+    pub fn with_doublewrite(mut self, trx_sys: &[u8]) -> Self {
+        let Some(at) = trx_sys.len().checked_sub(DOUBLEWRITE_FROM_END) else { return self };
+        let is_header =
+            be16(trx_sys, KIND) == Some(KIND_TRX_SYS) && be32(trx_sys, at + 10) == Some(DOUBLEWRITE_MAGIC);
+        if self.space_id == 0 && trx_sys.len() == self.page_bytes && is_header {
+            self.doublewrite = be32(trx_sys, at + 14).zip(be32(trx_sys, at + 18)).map(<[u32; 2]>::from);
+        }
+        self
+    }
+
+    /// Whether this page is in the doublewrite buffer: a block is an extent.
+    pub fn is_doublewrite(&self, number: u32) -> bool {
+        let extent_pages = (EXTENT_BYTES / self.page_bytes.max(1)).max(EXTENT_PAGES_MIN);
+        self.doublewrite.is_some_and(|blocks| {
+            blocks.iter().any(|from| {
+                number
+                    .checked_sub(*from)
+                    .is_some_and(|nth| usize::try_from(nth).is_ok_and(|nth| nth < extent_pages))
+            })
         })
     }
 }
@@ -273,6 +309,25 @@ mod tests {
     }
 
     #[test]
+    fn the_doublewrite_buffer_is_where_the_transaction_system_says() {
+        let header = SpaceHeader::read(&page0(0x13, 4096, 100, &[]), None).unwrap();
+        let header = SpaceHeader { space_id: 0, ..header };
+        let mut trx_sys = page0(0, 4096, 3906, &DOUBLEWRITE_MAGIC.to_be_bytes());
+        trx_sys[25] = 7;
+        trx_sys[3910..3918].copy_from_slice(&[0, 0, 1, 0, 0, 0, 3, 0]);
+        let with = header.clone().with_doublewrite(&trx_sys);
+        let is = |number| with.is_doublewrite(number);
+        assert_eq!(
+            [255, 256, 511, 512, 767, 768, 1023, 1024].map(is),
+            [false, true, true, false, false, true, true, false]
+        );
+        let other = SpaceHeader { space_id: 4, ..header.clone() }.with_doublewrite(&trx_sys);
+        assert_eq!(other.doublewrite, None, "another tablespace has none");
+        trx_sys[25] = 6;
+        assert_eq!(header.with_doublewrite(&trx_sys).doublewrite, None);
+    }
+
+    #[test]
     fn what_is_no_tablespace_is_refused_as_what_it_is() {
         assert_eq!(SpaceHeader::read(&[], None), Err(NotASpace::Short));
         assert_eq!(SpaceHeader::read(&vec![0; 65_536], None), Err(NotASpace::Zero));
@@ -295,6 +350,8 @@ mod tests {
             bytes.resize(PAGE_BYTES_MAX, 1);
             for family in [None, Some(Family::MariaDb), Some(Family::MySql)] {
                 if let Ok(header) = SpaceHeader::read(&bytes, family) {
+                    let header = header.with_doublewrite(&bytes);
+                    let _ = header.is_doublewrite(flags);
                     prop_assert!((PAGE_BYTES_MIN..=PAGE_BYTES_MAX).contains(&header.page_bytes));
                 }
             }
