@@ -2,6 +2,7 @@
 
 mod bench;
 mod prove;
+mod rest;
 mod scan;
 mod schema;
 mod show;
