@@ -8,7 +8,7 @@ mod sql;
 
 use std::path::Path;
 
-use disk::{Artefact, DataDirectory, DiskError, Family, Kind, Progress, Unit, Verdict};
+use disk::{Artefact, DataDirectory, DiskError, Family, Progress, Unit, Verdict};
 use report::shape::{
     RestArtefactRow, RestCountsRow, RestDisagreementRow, RestKeyRow, RestServerRow, RestSqlRow, RestUnitWord,
     RestVerdictWord, STATUS_REST_SCHEMA_ID, StatusRestReport,
@@ -193,8 +193,7 @@ fn disagreement(one: &Artefact, sql: &RestSqlRow, family: Option<Family>) -> Opt
 
 /// Something is plain that its server could encrypt. Copies of pages follow the tables, so they are counted too.
 pub fn has_plain(report: &StatusRestReport) -> bool {
-    let could_be = |one: &&RestArtefactRow| one.verdict != RestVerdictWord::Never;
-    report.artefacts.iter().filter(could_be).any(|one| one.plain > 0 && one.kind != Kind::State.word())
+    report.artefacts.iter().any(|one| one.plain > 0 && one.verdict != RestVerdictWord::Never)
 }
 
 /// Something could not be told.
@@ -205,4 +204,73 @@ pub fn has_unknown(report: &StatusRestReport) -> bool {
 /// A file could not be read.
 pub fn has_unread(report: &StatusRestReport) -> bool {
     report.artefacts.iter().any(|one| one.is_unread)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use disk::{Kind, Tally};
+
+    fn artefact(kind: Kind, plain: u64, encrypted: u64, unknown: u64) -> Artefact {
+        let tally = Tally { plain, encrypted, unknown, ..Tally::default() };
+        Artefact {
+            path: "d/t.ibd".into(),
+            kind,
+            bytes: 1,
+            unit: Unit::Page { bytes: 16_384 },
+            verdict: Verdict::of(&tally, kind.is_never()),
+            tally,
+            space_id: Some(7),
+            claim: None,
+            is_unread: false,
+        }
+    }
+
+    fn said(says: RestVerdictWord) -> RestSqlRow {
+        RestSqlRow { says, by: "a variable".into() }
+    }
+
+    #[test]
+    fn a_disagreement_needs_both_to_be_known() {
+        use RestVerdictWord::{Encrypted, Plain, Unknown};
+        for (counts, says, text) in [
+            ([54, 346, 0], Encrypted, Some("SQL says encrypted, 54 of 400 pages are plain (a variable)")),
+            ([3, 0, 1], Encrypted, Some("SQL says encrypted, 3 of 4 pages are plain (a variable)")),
+            ([0, 9, 0], Encrypted, None),
+            ([0, 0, 9], Encrypted, None),
+            ([0, 0, 0], Encrypted, None),
+            ([9, 0, 0], Plain, None),
+            ([0, 9, 0], Plain, Some("SQL says plain, 9 of 9 are encrypted (a variable)")),
+            ([9, 9, 0], Unknown, None),
+        ] {
+            let [plain, encrypted, unknown] = counts;
+            let one = artefact(Kind::Table, plain, encrypted, unknown);
+            let found = disagreement(&one, &said(says), Some(Family::MariaDb));
+            assert_eq!(found.as_ref().map(|row| row.text.as_str()), text, "{counts:?} {says}");
+            assert!(found.is_none_or(|row| !row.cure.is_empty()));
+        }
+    }
+
+    #[test]
+    fn what_fails_a_gate_is_what_the_server_could_encrypt() {
+        let of = |artefacts: Vec<Artefact>| {
+            let seen = DataDirectory {
+                root: "/".into(),
+                family: Some(Family::MySql),
+                server_uuid: None,
+                artefacts,
+                read_bytes: 0,
+            };
+            report(&seen, RestServerRow::default(), None)
+        };
+        let sealed = artefact(Kind::Table, 0, 3, 0);
+        let never = artefact(Kind::TextLog, 1, 0, 0);
+        let state = Artefact { verdict: Verdict::Never, ..artefact(Kind::State, 1, 0, 0) };
+        let fine = of(vec![sealed.clone(), never, state]);
+        assert!(!has_plain(&fine) && !has_unknown(&fine) && !has_unread(&fine));
+        assert_eq!((fine.counts.encrypted, fine.counts.never), (1, 2));
+        assert!(has_plain(&of(vec![artefact(Kind::Table, 1, 3, 0)])));
+        assert!(has_unknown(&of(vec![artefact(Kind::Table, 0, 3, 1)])));
+        assert!(has_unread(&of(vec![Artefact { is_unread: true, ..sealed }])));
+    }
 }
