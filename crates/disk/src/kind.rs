@@ -163,8 +163,9 @@ pub fn by_name(path: &str) -> Option<Kind> {
         _ if is_numbered("undo_") || is_numbered("undo") => Kind::Undo,
         _ if name == "galera.cache" || starts("gcache.page").is_some() => Kind::GaleraCache,
         _ if name == "ib_buffer_pool" => Kind::BufferPool,
-        _ if starts("master").is_some_and(|rest| rest.ends_with(".info")) => Kind::ReplicationInfo,
-        _ if starts("relay-log").is_some_and(|rest| rest.ends_with(".info")) => Kind::ReplicationInfo,
+        _ if ending == "info" && (starts("master").is_some() || starts("relay-log").is_some()) => {
+            Kind::ReplicationInfo
+        }
         _ if starts("debian-").is_some() => Kind::State,
         _ if DEFINITION_ENDINGS.contains(&ending) => Kind::Definition,
         _ if STATE_ENDINGS.contains(&ending) => Kind::State,

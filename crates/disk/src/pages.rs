@@ -111,13 +111,16 @@ impl Pages {
     }
 }
 
+/// Device and inode.
+type Identity = Option<(u64, u64)>;
+
 /// What the head of a file told.
 #[derive(Debug, Default)]
 struct Head {
     tally: Tally,
     pages: Option<Pages>,
-    /// Device and inode: the pages must be of the same file.
-    identity: Option<(u64, u64)>,
+    /// The pages must be of the same file.
+    identity: Identity,
     space_id: Option<u32>,
     claim: Option<String>,
     is_unread: bool,
@@ -280,12 +283,12 @@ fn settle(pages: &Pages, file: &File, tally: &mut Tally, number: u64, place: u64
     }
 }
 
-fn identity(file: &File) -> Option<(u64, u64)> {
+fn identity(file: &File) -> Identity {
     file.metadata().ok().map(|facts| (facts.dev(), facts.ino()))
 }
 
 /// The first bytes of a file, and which file it is.
-fn start_of(place: &Path, bytes: usize) -> io::Result<(Vec<u8>, Option<(u64, u64)>)> {
+fn start_of(place: &Path, bytes: usize) -> io::Result<(Vec<u8>, Identity)> {
     let file = walk::open(place)?;
     let mut start = vec![0; bytes];
     let got = read_at(&file, &mut start, 0)?;

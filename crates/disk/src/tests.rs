@@ -4,8 +4,6 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-use formats::innodb::PAGE_BYTES_MAX;
-
 use super::*;
 
 const PAGE: usize = 16_384;
@@ -56,7 +54,7 @@ fn every_page_is_counted_and_no_file_is_left_out() {
     put(dir, "d/plain.ibd", &space(&[3, 17_855, 0, 0]));
     put(dir, "d/encrypted.ibd", &space(&[15, 16, 17, 0]));
     put(dir, "d/mixed.ibd", &space(&[15, 17_855, 15]));
-    put(dir, "d/new.ibd", &[0; 4 * PAGE]);
+    put(dir, "d/new.ibd", &vec![0; 4 * PAGE]);
     put(dir, "d/empty.ibd", &[]);
     put(dir, "d/cut.ibd", &space(&[15, 15])[..2 * PAGE + 100]);
     put(dir, "d/strange.ibd", &[b'x'; PAGE]);
@@ -103,7 +101,7 @@ fn what_cannot_be_read_is_unknown_and_not_absent() {
     put(dir, "elsewhere", b"");
     symlink(dir.join("elsewhere"), dir.join("link.ibd")).unwrap();
     put(dir, "closed.ibd", &space(&[15]));
-    fs::set_permissions(dir.join("closed.ibd"), fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(dir.join("closed.ibd"), fs::Permissions::from_mode(0o000)).unwrap();
     let seen = looked(dir);
     let link = of(&seen, "link.ibd");
     assert_eq!((link.verdict, link.is_unread), (Verdict::Unknown, true));
@@ -127,7 +125,7 @@ fn a_file_that_goes_or_shrinks_while_it_is_read_is_unknown() {
     }
     let found = walk::walk(dir).unwrap();
     fs::remove_file(dir.join("goes.ibd")).unwrap();
-    fs::write(dir.join("shrinks.ibd"), &space(&[15])).unwrap();
+    fs::write(dir.join("shrinks.ibd"), space(&[15])).unwrap();
     let progress = Progress::default();
     let artefacts = pages::read_all(found, Some(Family::MySql), &progress);
     let seen = DataDirectory {
@@ -166,5 +164,4 @@ fn a_large_file_is_read_in_pieces_that_meet() {
     assert_eq!((tally.plain, tally.encrypted, tally.never, tally.unknown), (1, 3, 1, 0), "{tally:?}");
     assert_eq!(tally.zero, u64::from(last) + 1 - 5);
     assert_eq!((progress.read_bytes(), progress.all_bytes()), (end, end));
-    assert!(PAGE <= PAGE_BYTES_MAX);
 }

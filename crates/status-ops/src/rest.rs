@@ -40,13 +40,10 @@ pub fn rest(
     let (server, answers) = match (before, after) {
         (Some(Ok(before)), Some(Ok(after))) => {
             let version = Some(after.version.clone());
-            match after.is_not_of(&seen) {
-                Some(why) => (RestServerRow { is_asked: true, counts: false, version, why: Some(why) }, None),
-                None => {
-                    let server = RestServerRow { is_asked: true, counts: true, version, why: None };
-                    (server, Some((before, after)))
-                }
-            }
+            let why = after.is_not_of(&seen);
+            let counts = why.is_none();
+            let server = RestServerRow { is_asked: true, counts, version, why };
+            (server, counts.then_some((before, after)))
         }
         (Some(Err(why)), _) | (_, Some(Err(why))) => {
             (RestServerRow { is_asked: true, why: Some(why), ..RestServerRow::default() }, None)

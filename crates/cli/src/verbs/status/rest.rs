@@ -69,18 +69,14 @@ pub fn rest(global: &Global, args: &StatusRestArgs) -> Result<u8, OpsError> {
 
 fn so_far(progress: &Progress, elapsed: Duration) -> String {
     let (read, all) = (progress.read_bytes(), progress.all_bytes());
-    let rate = read as f64 / elapsed.as_secs_f64().max(0.001);
-    let left_s = all.saturating_sub(read) as f64 / rate.max(1.0);
+    let per_s = u128::from(read) * 1000 / elapsed.as_millis().max(1);
+    let per_s = u64::try_from(per_s).unwrap_or(u64::MAX);
+    let left_s = all.saturating_sub(read) / per_s.max(1);
     if read == 0 {
         return "listing files".into();
     }
-    format!(
-        "reading {} of {}, {}/s, {} left",
-        size(read),
-        size(all),
-        size(rate as u64),
-        show::duration(left_s)
-    )
+    let left = show::duration(left_s as f64);
+    format!("reading {} of {}, {}/s, {left} left", size(read), size(all), size(per_s))
 }
 
 /// As `ls -h`.
