@@ -58,8 +58,8 @@ pub use sniff::{
 };
 pub use status::{ClusterStatus, NodeStatus, StatusRow};
 pub use status_rest::{
-    RestArtefactRow, RestCountsRow, RestDisagreementRow, RestKeyRow, RestServerRow, RestSqlRow,
-    STATUS_REST_SCHEMA_ID, StatusRestReport,
+    AtRest, AtRestRow, RestArtefactRow, RestCountsRow, RestDisagreementRow, RestKeyRow, RestServerRow,
+    RestSqlRow, STATUS_REST_SCHEMA_ID, StatusRestReport,
 };
 pub use summary::{LinkRow, Summary};
 pub use tour::{PROVE_TOUR_SCHEMA_ID, ProveTourReport, TourAct, TourChapter, TourLesson, TourProgram};
@@ -103,6 +103,9 @@ pub struct DemoReport {
     pub undo: Option<ChangeRun>,
     pub rotation: Option<Rotation>,
     pub enable_again: Option<ChangeRun>,
+    /// What the files of one node hold; `null` in reports of versions that did not read them.
+    #[serde(default)]
+    pub at_rest: Option<AtRest>,
     /// One sentence each; what a reader could think was covered and was not.
     pub not_looked_at: Vec<String>,
     pub see_again: Vec<SeeAgain>,

@@ -32,6 +32,26 @@ impl StatusRestReport {
     }
 }
 
+/// The same of one node of the demo, in sums.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AtRest {
+    pub node: String,
+    pub files: u64,
+    pub read_bytes: u64,
+    pub rows: Vec<AtRestRow>,
+}
+
+/// Files of one kind with one verdict.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AtRestRow {
+    pub kind: String,
+    /// What somebody reads there where it is plain.
+    pub holds: String,
+    pub verdict: RestVerdictWord,
+    pub files: u64,
+    pub bytes: u64,
+}
+
 /// Whether a server was asked, and whether its answers are of this directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RestServerRow {
