@@ -29,6 +29,8 @@ const MARIADB_COMPRESSED: u16 = 34_354;
 const MARIADB_COMPRESSED_ENCRYPTED: u16 = 37_401;
 const KIND_RTREE: u16 = 17_854;
 const INDEX_KINDS: std::ops::RangeInclusive<u16> = 17_853..=17_855;
+/// MariaDB's temporary tablespace. Seen on 10.11.19 with `innodb_encrypt_temporary_tables`: key version 0, and ciphertext from 26 on.
+const MARIADB_TEMPORARY: u32 = 0xffff_fffe;
 /// MySQL: 15 encrypted, 16 compressed and encrypted, 17 an encrypted R-tree.
 const MYSQL_ENCRYPTED: std::ops::RangeInclusive<u16> = 15..=17;
 /// MySQL 9.7 ends with 29 (`FIL_PAGE_TYPE_ZLOB_FRAG_ENTRY`), MariaDB with 18 (`FIL_PAGE_TYPE_INSTANT`).
@@ -46,7 +48,7 @@ pub enum Page {
         kind: u16,
     },
     Encrypted {
-        /// `None` in MySQL: it stands for the whole tablespace in page 0.
+        /// `None` in MySQL, where page 0 tells the key, and in MariaDB's temporary tablespace, whose pages name none.
         key_version: Option<u32>,
     },
     /// One that no server encrypts: the header of a tablespace, the header of the transaction system.
@@ -78,7 +80,20 @@ pub fn judge(header: &SpaceHeader, number: u32, page: &[u8]) -> Page {
         return Page::Never;
     }
     match header.layout {
-        Layout::FullCrc32 => full_crc32(page, kind),
+        Layout::FullCrc32 => match full_crc32(page, kind) {
+            // The space id is a part of the ciphertext, so it tells a page that is not plain where no key version does. Compressed
+            // data begins before it.
+            Page::Plain { kind }
+                if kind & COMPRESSED_MARK == 0 && be32(page, SPACE_ID) != Some(header.space_id) =>
+            {
+                if header.space_id == MARIADB_TEMPORARY {
+                    Page::Encrypted { key_version: None }
+                } else {
+                    Page::Unknown("the page has the number of another tablespace, and no key version")
+                }
+            }
+            told => told,
+        },
         Layout::MariaDb => mariadb(page, kind, header.is_zipped),
         Layout::MySql => mysql(page, kind, header.is_zipped),
     }
@@ -235,6 +250,13 @@ mod tests {
         assert!(matches!(judge(&header, 3, &torn), Page::Unknown(_)));
         assert!(matches!(judge(&header, 4, &of(2)), Page::Unknown(_)), "it is another page");
         assert!(matches!(judge(&header, 3, &of(2)[..4000]), Page::Unknown(_)));
+        // Bytes 26 and on are ciphertext in a page of the temporary tablespace, and it names no key.
+        let temporary = space(Layout::FullCrc32, MARIADB_TEMPORARY, 4096);
+        assert_eq!(judge(&temporary, 3, &of(0)), Page::Encrypted { key_version: None });
+        assert!(matches!(judge(&space(Layout::FullCrc32, 8, 4096), 3, &of(0)), Page::Unknown(_)));
+        let mut plain = page(4096, 3, 17_855);
+        put(&mut plain, SPACE_ID, MARIADB_TEMPORARY);
+        assert_eq!(judge(&temporary, 3, &sealed(plain, 0)), Page::Plain { kind: 17_855 });
         // A compressed page is shorter, and its checksum stands where it ends.
         let mut short = page(4096, 3, COMPRESSED_MARK | 2);
         short.truncate(512);
