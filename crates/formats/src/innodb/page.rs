@@ -8,6 +8,7 @@ use super::{Family, PAGE_BYTES_MIN};
 use crate::bytes::{be16, be32, is_zero};
 
 const NUMBER: usize = 4;
+const LSN: usize = 16;
 /// Low half of the LSN; pages that are not compressed have it at their end too.
 const LSN_LOW: usize = 20;
 const KIND: usize = 24;
@@ -26,6 +27,8 @@ const KIND_FSP_HEADER: u16 = 8;
 /// Set in a full_crc32 page that is compressed; the other bits are its size in units of 256 bytes.
 const COMPRESSED_MARK: u16 = 1 << 15;
 const MARIADB_COMPRESSED: u16 = 34_354;
+/// In place of a checksum (`BUF_NO_CHECKSUM_MAGIC`); pages that are compressed have it.
+const NO_CHECKSUM: u32 = 0xdead_beef;
 const MARIADB_COMPRESSED_ENCRYPTED: u16 = 37_401;
 const KIND_RTREE: u16 = 17_854;
 const INDEX_KINDS: std::ops::RangeInclusive<u16> = 17_853..=17_855;
@@ -128,7 +131,13 @@ pub fn copy(family: Family, page: &[u8]) -> Page {
     // Of the older layout, if its checksum holds: key versions stand elsewhere there, and must not be guessed.
     let stored =
         if be32(page, KEY_VERSION) == Some(0) { be32(page, 0) } else { be32(page, ENCRYPTED_CHECKSUM) };
-    if old_crc32(page).is_some_and(|computed| stored == Some(computed)) {
+    let is_old = old_crc32(page).is_some_and(|computed| stored == Some(computed));
+    let is_zipped = || {
+        let sizes = [1024, 2048, 4096, 8192, 16_384].into_iter();
+        sizes.filter_map(|bytes| zipped_crc32(page.get(..bytes)?)).any(|computed| stored == Some(computed))
+    };
+    let is_compressed = || kind == MARIADB_COMPRESSED && be32(page, 0) == Some(NO_CHECKSUM);
+    if is_old || is_compressed() || is_zipped() {
         return mariadb(page, kind, true);
     }
     Page::Unknown("a copy of a page whose checksum is none that is known")
@@ -154,6 +163,12 @@ fn full_crc32(page: &[u8], kind: u16) -> Page {
 fn old_crc32(page: &[u8]) -> Option<u32> {
     let end = page.len().checked_sub(TRAILER)?;
     Some(crc32c::crc32c(page.get(NUMBER..KEY_VERSION)?) ^ crc32c::crc32c(page.get(DATA..end)?))
+}
+
+/// The same of `ROW_FORMAT=COMPRESSED`, whose pages have no trailer.
+fn zipped_crc32(page: &[u8]) -> Option<u32> {
+    let [number, kind, rest] = [page.get(NUMBER..LSN)?, page.get(KIND..KEY_VERSION)?, page.get(SPACE_ID..)?];
+    Some(crc32c::crc32c(number) ^ crc32c::crc32c(kind) ^ crc32c::crc32c(rest))
 }
 
 /// A page that is being written has the LSN of before or after at its end.
@@ -314,6 +329,19 @@ mod tests {
         put(&mut old, KEY_VERSION, 6);
         put(&mut old, ENCRYPTED_CHECKSUM, crc);
         assert_eq!(judge(&header, 70, &old), Page::Encrypted { key_version: Some(6) });
+        // A page of 1 KiB of a compressed table, in a slot of 4 KiB.
+        let mut slot = page(4096, 9, 17_855);
+        slot[1024..].fill(0);
+        let crc = zipped_crc32(&slot[..1024]).unwrap();
+        put(&mut slot, 0, crc);
+        assert_eq!(judge(&header, 70, &slot), Page::Plain { kind: 17_855 });
+        put(&mut slot, ENCRYPTED_CHECKSUM, crc);
+        put(&mut slot, KEY_VERSION, 3);
+        assert_eq!(judge(&header, 70, &slot), Page::Encrypted { key_version: Some(3) });
+        let mut compressed = page(4096, 9, MARIADB_COMPRESSED);
+        assert!(matches!(judge(&header, 70, &compressed), Page::Unknown(_)));
+        put(&mut compressed, 0, NO_CHECKSUM);
+        assert_eq!(judge(&header, 70, &compressed), Page::Plain { kind: MARIADB_COMPRESSED });
         assert_eq!(copy(Family::MySql, &page(4096, 9, 15)), Page::Encrypted { key_version: None });
         assert_eq!(copy(Family::MySql, &page(4096, 0, 8)), Page::Never);
     }
