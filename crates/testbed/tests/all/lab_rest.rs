@@ -178,6 +178,7 @@ fn mariadb(name: &str, home: &Path) {
         "--plugin-load-add=file_key_management",
         "--innodb-buffer-pool-size=16M",
         "--innodb-encryption-threads=0",
+        "--innodb-encrypt-temporary-tables=ON",
         "--log-bin=binlog",
         "--server-id=1",
         "--general-log=1",
@@ -217,6 +218,15 @@ fn mariadb(name: &str, home: &Path) {
         "FLUSH TABLES d.open, d.sealed, d.short, d.small FOR EXPORT",
         "UNLOCK TABLES",
     ]);
+    // Larger than the buffer pool, so that it is in the file; it goes with its session.
+    let mut holds_rows = server.session().unwrap();
+    let backwards: String = CANARY.chars().rev().collect();
+    for sql in [
+        "CREATE TEMPORARY TABLE d.brief (a INT PRIMARY KEY, b VARCHAR(250)) ENGINE=InnoDB".to_owned(),
+        format!("INSERT INTO d.brief SELECT seq, REPEAT(REVERSE('{backwards}'), 6) FROM d.seq_1_to_150000"),
+    ] {
+        holds_rows.execute(&sql).unwrap();
+    }
     std::fs::copy(&keys, server.data().join("forgotten")).unwrap();
     std::fs::write(server.data().join("strange.bin"), "nobody knows it").unwrap();
 
@@ -232,6 +242,7 @@ fn mariadb(name: &str, home: &Path) {
         ("d/hidden.MAD", ("encrypted", "encrypted")),
         ("d/hidden.MAI", ("encrypted", "encrypted")),
         ("d/file.MYD", ("never", "-")),
+        ("ibtmp1", ("encrypted", "encrypted")),
         ("ib_logfile0", ("plain", "plain")),
         ("binlog.000001", ("plain", "plain")),
         ("general.log", ("never", "-")),
@@ -255,6 +266,7 @@ fn mariadb(name: &str, home: &Path) {
     seen.agrees_with_the_canary(&server.data(), &readable);
     assert_eq!(status_rest(&server.data(), &["--fail-on-plain"]).status.code(), Some(1));
 
+    drop(holds_rows);
     // The cure that it names.
     server.run(&["ALTER TABLE d.freed FORCE", "FLUSH TABLES d.freed FOR EXPORT", "UNLOCK TABLES"]);
     server.wait(done, "1");
