@@ -377,7 +377,7 @@ fn at_rest(up: &Up, say: Say<'_>) -> Result<shape::AtRest, OpsError> {
         counts.unknown
     ));
     Ok(shape::AtRest {
-        node: node.name.to_string(),
+        node: node.name.clone(),
         files: seen.artefacts.len() as u64,
         read_bytes: seen.read_bytes,
         rows,

@@ -70,6 +70,7 @@ pub struct DataDirectory {
     pub server_uuid: Option<String>,
     /// By path.
     pub artefacts: Vec<Artefact>,
+    /// Of files that are read page by page.
     pub read_bytes: u64,
 }
 
@@ -84,7 +85,7 @@ impl Progress {
     pub fn read_bytes(&self) -> u64 {
         self.read_bytes.load(Ordering::Relaxed)
     }
-    /// Zero until the directory has been listed.
+    /// What is to be read page by page: of other files the head is enough. Zero until all heads are read.
     pub fn all_bytes(&self) -> u64 {
         self.all_bytes.load(Ordering::Relaxed)
     }
@@ -100,7 +101,6 @@ pub fn look(root: &Path, progress: &Progress) -> Result<DataDirectory, DiskError
     let root = root.canonicalize().map_err(unreadable)?;
     let found = walk::walk(&root)?;
     let family = walk::family(&found);
-    progress.all_bytes.store(found.iter().map(|one| one.bytes).sum(), Ordering::Relaxed);
     let server_uuid = walk::server_uuid(&root);
     let artefacts = pages::read_all(found, family, progress);
     Ok(DataDirectory { root, family, server_uuid, artefacts, read_bytes: progress.read_bytes() })

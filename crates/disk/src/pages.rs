@@ -131,10 +131,7 @@ pub fn read_all(found: Vec<Found>, family: Option<Family>, progress: &Progress) 
     let mut heads: Vec<(Found, Head)> = found.into_iter().zip(heads).collect();
     let mut pieces = Vec::new();
     for (at, (found, head)) in heads.iter().enumerate() {
-        let Some(pages) = &head.pages else {
-            progress.read_bytes.fetch_add(found.bytes, Ordering::Relaxed);
-            continue;
-        };
+        let Some(pages) = &head.pages else { continue };
         let mut from = pages.start();
         while from < found.bytes {
             // Pieces end where pages do: PIECE_BYTES is a multiple of each page size.
@@ -143,6 +140,7 @@ pub fn read_all(found: Vec<Found>, family: Option<Family>, progress: &Progress) 
             from = to;
         }
     }
+    progress.all_bytes.store(pieces.iter().map(|(_, from, to)| to - from).sum(), Ordering::Relaxed);
     let tallies = parallel(&pieces, |(at, from, to)| {
         let (found, head) = &heads[*at];
         piece(found, head, *from, *to, progress)

@@ -124,7 +124,11 @@ fn print(report: &StatusRestReport, named_max: usize) {
         _ => "not told by its files",
     };
     println!("{} {}", show::bold("data directory"), report.datadir);
-    println!("  server   {family}   files {}   read {}", report.artefacts.len(), size(report.read_bytes));
+    println!(
+        "  server   {family}   files {}   pages read {}",
+        report.artefacts.len(),
+        size(report.read_bytes)
+    );
     println!("{}", show::wrapped("  SQL      ", &asked(report)));
     let mut rows = Vec::new();
     for (group, files) in groups(report) {
