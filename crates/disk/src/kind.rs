@@ -202,8 +202,8 @@ pub fn by_start(path: &str, start: &[u8]) -> Kind {
     Kind::Other
 }
 
-/// Keys of `component_keyring_file` (JSON with "elements") or of `file_key_management` (`number;hex digits` a line). Nothing of
-/// it is kept.
+/// Keys of `component_keyring_file` (JSON with "elements") or of `file_key_management` (`number;hex digits` a line).
+/// Nothing of it is kept.
 fn is_keyring(start: &[u8]) -> bool {
     let text = String::from_utf8_lossy(start);
     let json =

@@ -1,9 +1,9 @@
-//! What the files of a data directory really hold: every page of every tablespace is read and counted, without a key and
-//! whether or not the server runs.
+//! What the files of a data directory really hold: every page of every tablespace is read and counted, without a key
+//! and whether or not the server runs.
 //!
-//! Start with [`look`]. [`kind`] knows files by name and first bytes, [`pages`] reads one, [`tally`] adds up. This crate asks no
-//! server: what SQL says of the same files is laid beside it elsewhere. A file that is not known is [`Verdict::Unknown`], and so
-//! is one that could not be read; nothing is left out.
+//! Start with [`look`]. [`kind`] knows files by name and first bytes, [`pages`] reads one, [`tally`] adds up. This
+//! crate asks no server: what SQL says of the same files is laid beside it elsewhere. A file that is not known is
+//! [`Verdict::Unknown`], and so is one that could not be read; nothing is left out.
 
 pub mod kind;
 mod pages;
@@ -94,8 +94,8 @@ impl Progress {
 /// Reads the data directory `root`. Memory does not grow with the size of files, only with their number.
 ///
 /// # Errors
-/// The directory itself cannot be listed, or it is none of a server. Whatever stands in it and cannot be read is an artefact
-/// whose verdict is unknown.
+/// The directory itself cannot be listed, or it is none of a server. Whatever stands in it and cannot be read is an
+/// artefact whose verdict is unknown.
 pub fn look(root: &Path, progress: &Progress) -> Result<DataDirectory, DiskError> {
     let unreadable = |why| DiskError::Unreadable { path: root.to_owned(), why };
     let root = root.canonicalize().map_err(unreadable)?;

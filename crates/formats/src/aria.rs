@@ -1,5 +1,6 @@
-//! Tables of Aria: the header of the index file (`.MAI`), which says whether the table is encrypted, and the pages of the data
-//! file (`.MAD`). `aria_log.*` is never encrypted: seen on 10.11.19, it holds rows of encrypted tables in cleartext.
+//! Tables of Aria: the header of the index file (`.MAI`), which says whether the table is encrypted, and the pages of
+//! the data file (`.MAD`). `aria_log.*` is never encrypted: seen on 10.11.19, it holds rows of encrypted tables in
+//! cleartext.
 //!
 //! Sources: `maria_def.h` and `ma_crypt.c` of MariaDB; seen in files of 10.11.19, transactional and not.
 

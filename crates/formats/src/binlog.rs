@@ -1,6 +1,7 @@
 //! The start of a binary or relay log: whether what follows is encrypted. Each file decides for itself.
 //!
-//! Sources: `Log_event` of both families and `rpl_log_encryption.cc` of MySQL; seen in files of MariaDB 10.11.19 and MySQL 9.7.4.
+//! Sources: `Log_event` of both families and `rpl_log_encryption.cc` of MySQL; seen in files of MariaDB 10.11.19 and
+//! MySQL 9.7.4.
 
 use crate::bytes::{array, le32, text};
 

@@ -16,7 +16,8 @@ pub(crate) fn array<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> 
     bytes.get(at..at.checked_add(N)?)?.try_into().ok()
 }
 
-/// Whether nothing was written there. Words at a time: most pages of a fresh tablespace are zero, and all of them are looked at.
+/// Whether nothing was written there. Words at a time: most pages of a fresh tablespace are zero, and all of them are
+/// looked at.
 pub(crate) fn is_zero(bytes: &[u8]) -> bool {
     let (words, rest) = bytes.as_chunks::<16>();
     words.iter().all(|word| u128::from_ne_bytes(*word) == 0) && rest.iter().all(|byte| *byte == 0)

@@ -1,7 +1,7 @@
 //! `sealion status rest`: what the files of a data directory hold, beside what its server says of them.
 //!
-//! The files alone are enough, and the server may be down. What a server answers counts only if this is its data directory, and
-//! only where it answered the same before and after the files were read.
+//! The files alone are enough, and the server may be down. What a server answers counts only if this is its data
+//! directory, and only where it answered the same before and after the files were read.
 
 mod cures;
 mod sql;

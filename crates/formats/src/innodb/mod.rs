@@ -1,8 +1,8 @@
-//! InnoDB's files without their keys: what the first page says of a tablespace ([`space`]), what each page is ([`page`]),
-//! and the redo log ([`redo`]).
+//! InnoDB's files without their keys: what the first page says of a tablespace ([`space`]), what each page is
+//! ([`page`]), and the redo log ([`redo`]).
 //!
-//! Nothing is decrypted. A page is said to be encrypted only where what its server writes beside the ciphertext is there, and
-//! plain only where the page is whole; everything else is [`Page::Unknown`](page::Page::Unknown).
+//! Nothing is decrypted. A page is said to be encrypted only where what its server writes beside the ciphertext is
+//! there, and plain only where the page is whole; everything else is [`Page::Unknown`](page::Page::Unknown).
 
 pub mod page;
 pub mod redo;

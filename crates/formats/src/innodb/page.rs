@@ -1,7 +1,7 @@
 //! One page: plain, encrypted, one that no server encrypts, or not to be told.
 //!
-//! Sources: `fil0fil.h`, `buf0buf.cc` (checksums) and `fil0crypt.cc` of MariaDB, `fil0types.h` of MySQL; seen in files of MariaDB
-//! 10.11.19 and MySQL 9.7.4, made with and without encryption, page compression and `ROW_FORMAT=COMPRESSED`.
+//! Sources: `fil0fil.h`, `buf0buf.cc` (checksums) and `fil0crypt.cc` of MariaDB, `fil0types.h` of MySQL; seen in files
+//! of MariaDB 10.11.19 and MySQL 9.7.4, made with and without encryption, page compression and `ROW_FORMAT=COMPRESSED`.
 
 use super::space::{Layout, SpaceHeader, TRX_SYS_PAGE};
 use super::{Family, PAGE_BYTES_MIN};
@@ -32,7 +32,8 @@ const NO_CHECKSUM: u32 = 0xdead_beef;
 const MARIADB_COMPRESSED_ENCRYPTED: u16 = 37_401;
 const KIND_RTREE: u16 = 17_854;
 const INDEX_KINDS: std::ops::RangeInclusive<u16> = 17_853..=17_855;
-/// MariaDB's temporary tablespace. Seen on 10.11.19 with `innodb_encrypt_temporary_tables`: key version 0, and ciphertext from 26 on.
+/// MariaDB's temporary tablespace. Seen on 10.11.19 with `innodb_encrypt_temporary_tables`: key version 0, and
+/// ciphertext from 26 on.
 const MARIADB_TEMPORARY: u32 = 0xffff_fffe;
 /// MySQL: 15 encrypted, 16 compressed and encrypted, 17 an encrypted R-tree.
 const MYSQL_ENCRYPTED: std::ops::RangeInclusive<u16> = 15..=17;
@@ -84,8 +85,8 @@ pub fn judge(header: &SpaceHeader, number: u32, page: &[u8]) -> Page {
     }
     match header.layout {
         Layout::FullCrc32 => match full_crc32(page, kind) {
-            // The space id is a part of the ciphertext, so it tells a page that is not plain where no key version does. Compressed
-            // data begins before it.
+            // The space id is a part of the ciphertext, so it tells a page that is not plain where no key version does.
+            // Compressed data begins before it.
             Page::Plain { kind }
                 if kind & COMPRESSED_MARK == 0 && be32(page, SPACE_ID) != Some(header.space_id) =>
             {
@@ -159,7 +160,8 @@ fn full_crc32(page: &[u8], kind: u16) -> Page {
     }
 }
 
-/// CRC-32C as both families write it: without checksums, LSN of the flush, key version and space id, which are written later.
+/// CRC-32C as both families write it: without checksums, LSN of the flush, key version and space id, which are written
+/// later.
 fn old_crc32(page: &[u8]) -> Option<u32> {
     let end = page.len().checked_sub(TRAILER)?;
     Some(crc32c::crc32c(page.get(NUMBER..KEY_VERSION)?) ^ crc32c::crc32c(page.get(DATA..end)?))

@@ -1,8 +1,8 @@
 //! The redo log: its header, and in MySQL each of its blocks.
 //!
-//! A header is no proof in MySQL. Seen on 9.7.4, where `innodb_redo_log_encrypt` was switched on while the server ran: the file of
-//! the oldest checkpoint has the key (`lCC`) in its header and plain blocks behind it, the file in use has no key in its header
-//! and encrypted blocks behind the plain ones. Each block tells for itself.
+//! A header is no proof in MySQL. Seen on 9.7.4, where `innodb_redo_log_encrypt` was switched on while the server ran:
+//! the file of the oldest checkpoint has the key (`lCC`) in its header and plain blocks behind it, the file in use has
+//! no key in its header and encrypted blocks behind the plain ones. Each block tells for itself.
 
 use crate::bytes::{array, be16, be32, is_zero, text};
 

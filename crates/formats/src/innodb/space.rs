@@ -1,7 +1,7 @@
 //! Page 0 of a tablespace: page size, layout of its pages, and which key its pages are encrypted with, if they are.
 //!
-//! Sources: `fsp0types.h` and `fil0crypt.h` of MariaDB, `fsp0types.h` and `os0enc.h` of MySQL; each offset was compared with files
-//! of MariaDB 10.11.19 and MySQL 9.7.4 (pages of 16 KiB, and 4 KiB of compressed tables).
+//! Sources: `fsp0types.h` and `fil0crypt.h` of MariaDB, `fsp0types.h` and `os0enc.h` of MySQL; each offset was compared
+//! with files of MariaDB 10.11.19 and MySQL 9.7.4 (pages of 16 KiB, and 4 KiB of compressed tables).
 
 use thiserror::Error;
 
@@ -23,7 +23,8 @@ const KIND: usize = 24;
 const KIND_TRX_SYS: u16 = 7;
 /// The header of the transaction system, in the system tablespace.
 pub const TRX_SYS_PAGE: u32 = 5;
-/// `TRX_SYS_DOUBLEWRITE`, from the end of that page: a segment header of ten bytes, the magic, then the first page of each block.
+/// `TRX_SYS_DOUBLEWRITE`, from the end of that page: a segment header of ten bytes, the magic, then the first page of
+/// each block.
 const DOUBLEWRITE_FROM_END: usize = 200;
 const DOUBLEWRITE_MAGIC: u32 = 536_853_855;
 /// The same of both families: how a page size is written in three or four bits.
@@ -108,8 +109,8 @@ pub enum NotASpace {
 }
 
 impl SpaceHeader {
-    /// `start` are the first bytes of a file, up to [`PAGE_BYTES_MAX`] of them. `family` is what the rest of the data directory
-    /// says; it counts only where the flags are of neither.
+    /// `start` are the first bytes of a file, up to [`PAGE_BYTES_MAX`] of them. `family` is what the rest of the data
+    /// directory says; it counts only where the flags are of neither.
     ///
     /// # Errors
     /// They are no first page, or not one that is known.
@@ -141,8 +142,8 @@ impl SpaceHeader {
         })
     }
 
-    /// The same with what the header of the transaction system (page [`TRX_SYS_PAGE`] of the system tablespace) says of the
-    /// doublewrite buffer. MariaDB has it there; MySQL has files for it since 8.0.20.
+    /// The same with what the header of the transaction system (page [`TRX_SYS_PAGE`] of the system tablespace) says of
+    /// the doublewrite buffer. MariaDB has it there; MySQL has files for it since 8.0.20.
     #[must_use]
     pub fn with_doublewrite(mut self, trx_sys: &[u8]) -> Self {
         let Some(at) = trx_sys.len().checked_sub(DOUBLEWRITE_FROM_END) else { return self };
@@ -168,11 +169,13 @@ impl SpaceHeader {
 }
 
 fn layout(flags: u32, family: Option<Family>) -> Option<Layout> {
-    // The highest bit of a compressed page's size in the older layouts, which no table can have: MariaDB's mark of full_crc32.
+    // The highest bit of a compressed page's size in the older layouts, which no table can have: MariaDB's mark of
+    // full_crc32.
     if flags & (1 << 4) != 0 {
         return Some(Layout::FullCrc32);
     }
-    // MySQL: general tablespace (11), temporary (12), encrypted (13), with dictionary (14). MariaDB has 11 as a rest of 10.1 only.
+    // MySQL: general tablespace (11), temporary (12), encrypted (13), with dictionary (14). MariaDB has 11 as a rest of
+    // 10.1 only.
     if flags & 0x7000 != 0 {
         return Some(Layout::MySql);
     }
@@ -207,8 +210,8 @@ fn sizes(flags: u32, layout: Layout) -> Option<(usize, usize)> {
     (physical <= logical).then_some((physical, logical))
 }
 
-/// Behind the descriptors of the extents that this page describes. MariaDB's stands 38 bytes further: its constant counts the page
-/// header twice.
+/// Behind the descriptors of the extents that this page describes. MariaDB's stands 38 bytes further: its constant
+/// counts the page header twice.
 fn crypt(first: &[u8], logical_bytes: usize, layout: Layout) -> Option<Crypt> {
     let extent_pages = (EXTENT_BYTES / logical_bytes).max(EXTENT_PAGES_MIN);
     let described = (first.len() / extent_pages).max(1);

@@ -1,4 +1,5 @@
-//! What helps where a file is plain, and where SQL and the bytes disagree. Each was tried: MariaDB 10.11.19, MySQL 9.7.4.
+//! What helps where a file is plain, and where SQL and the bytes disagree. Each was tried: MariaDB 10.11.19, MySQL
+//! 9.7.4.
 
 use disk::{Artefact, Family, Kind, Verdict};
 use report::shape::RestVerdictWord;

@@ -106,7 +106,8 @@ impl Answers {
         }
     }
 
-    /// Why these are not the answers of this directory's server; a directory of the same name may be on another machine.
+    /// Why these are not the answers of this directory's server; a directory of the same name may be on another
+    /// machine.
     pub fn is_not_of(&self, seen: &DataDirectory) -> Option<String> {
         let variable = |name: &str| self.variables.get(name).map_or("", String::as_str);
         let datadir = Path::new(variable("datadir"));

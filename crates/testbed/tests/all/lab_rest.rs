@@ -1,4 +1,5 @@
-//! `status rest` on real servers: what it says of each file, beside what SQL says, and beside a canary that was written there.
+//! `status rest` on real servers: what it says of each file, beside what SQL says, and beside a canary that was written
+//! there.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;

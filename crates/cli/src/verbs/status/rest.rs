@@ -22,11 +22,11 @@ use crate::show;
   sealion status rest --datadir /var/lib/mysql
   sealion status rest --datadir /var/lib/mysql -S /run/mysqld/mysqld.sock -u root --fail-on-plain
 
-The files are read without a key, and the server may be down. If a server is named, its answers stand beside the files, provided
-that this is its data directory.
+The files are read without a key, and the server may be down. If a server is named, its answers stand beside the
+files, provided that this is its data directory.
 
-Exit codes: 0 no error, 1 something is plain that the server could encrypt (--fail-on-plain), 3 a file could not be read or, with
---fail-on-plain, something is unknown."
+Exit codes: 0 no error, 1 something is plain that the server could encrypt (--fail-on-plain), 3 a file could not be
+read, a named server did not answer or, with --fail-on-plain, something is unknown."
 )]
 pub struct StatusRestArgs {
     /// Data directory
