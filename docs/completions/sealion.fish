@@ -317,40 +317,73 @@ complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from help" -f -a "tour" -d 'Demonstrate the classic attacks on real servers, and what stops each'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from help" -f -a "list" -d 'List the attacks'
 complete -c sealion -n "__fish_sealion_using_subcommand prove; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c sealion -n "__fish_sealion_using_subcommand status" -l look-ms -d 'Capture traffic for this long; 0 captures nothing' -r
-complete -c sealion -n "__fish_sealion_using_subcommand status" -l fail-on -d 'Exit with 1 if a finding has this severity or a higher one' -r -f -a "info\t''
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l look-ms -d 'Capture traffic for this long; 0 captures nothing' -r
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l fail-on -d 'Exit with 1 if a finding has this severity or a higher one' -r -f -a "info\t''
 low\t''
 medium\t''
 high\t''
 critical\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand status" -s h -l host -d 'Host name or address' -r
-complete -c sealion -n "__fish_sealion_using_subcommand status" -s P -l port -d 'Port' -r
-complete -c sealion -n "__fish_sealion_using_subcommand status" -s u -l user -d 'User' -r
-complete -c sealion -n "__fish_sealion_using_subcommand status" -l password-file -d 'Read the password from FILE (mode 0600)' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand status" -l password-fd -d 'Read the password from this open file descriptor' -r
-complete -c sealion -n "__fish_sealion_using_subcommand status" -s S -l socket -d 'Unix socket' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand status" -l defaults-file -d 'Read only this option file' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand status" -l defaults-extra-file -d 'Read this option file after the usual ones' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand status" -l defaults-group-suffix -d 'Also read option groups with this suffix' -r
-complete -c sealion -n "__fish_sealion_using_subcommand status" -l login-path -d 'Login path of ~/.mylogin.cnf' -r
-complete -c sealion -n "__fish_sealion_using_subcommand status" -l ssl-mode -d 'As --ssl-mode of mysql: REQUIRED, VERIFY_CA, ...' -r
-complete -c sealion -n "__fish_sealion_using_subcommand status" -l ssl-ca -d 'CA certificates to verify the server against' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand status" -l ssl-crl -d 'Certificate revocation lists of that CA' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand status" -l ssl-cert -d 'Client certificate' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand status" -l ssl-key -d 'Private key of the client certificate' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand status" -l format -d 'Output format' -r -f -a "table\t''
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -s h -l host -d 'Host name or address' -r
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -s P -l port -d 'Port' -r
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -s u -l user -d 'User' -r
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l password-file -d 'Read the password from FILE (mode 0600)' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l password-fd -d 'Read the password from this open file descriptor' -r
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -s S -l socket -d 'Unix socket' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l defaults-file -d 'Read only this option file' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l defaults-extra-file -d 'Read this option file after the usual ones' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l defaults-group-suffix -d 'Also read option groups with this suffix' -r
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l login-path -d 'Login path of ~/.mylogin.cnf' -r
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l ssl-mode -d 'As --ssl-mode of mysql: REQUIRED, VERIFY_CA, ...' -r
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l ssl-ca -d 'CA certificates to verify the server against' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l ssl-crl -d 'Certificate revocation lists of that CA' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l ssl-cert -d 'Client certificate' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l ssl-key -d 'Private key of the client certificate' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l format -d 'Output format' -r -f -a "table\t''
 json\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand status" -l inventory -d 'Inventory file of the cluster' -r -F
-complete -c sealion -n "__fish_sealion_using_subcommand status" -l color -d 'When to use color' -r -f -a "auto\t''
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l color -d 'When to use color' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c sealion -n "__fish_sealion_using_subcommand status" -l canaries -d 'Write a test row on every node while capturing'
-complete -c sealion -n "__fish_sealion_using_subcommand status" -s p -l password -d 'Prompt for the password'
-complete -c sealion -n "__fish_sealion_using_subcommand status" -l ssl -d 'Require TLS, as --ssl of mariadb'
-complete -c sealion -n "__fish_sealion_using_subcommand status" -l skip-ssl -d 'Do not use TLS'
-complete -c sealion -n "__fish_sealion_using_subcommand status" -l ssl-verify-server-cert -d 'Verify the certificate and the host name, as the option of mariadb'
-complete -c sealion -n "__fish_sealion_using_subcommand status" -s ? -l help -d 'Print help; --help prints all options'
-complete -c sealion -n "__fish_sealion_using_subcommand status" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l canaries -d 'Write a test row on every node while capturing'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -s p -l password -d 'Prompt for the password'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l ssl -d 'Require TLS, as --ssl of mariadb'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l skip-ssl -d 'Do not use TLS'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -l ssl-verify-server-cert -d 'Verify the certificate and the host name, as the option of mariadb'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -s ? -l help -d 'Print help; --help prints all options'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -f -a "rest" -d 'Show what the files of a data directory hold: encrypted, plain, or both'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and not __fish_seen_subcommand_from rest help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from rest" -l datadir -d 'Data directory' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from rest" -s h -l host -d 'Host name or address' -r
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from rest" -s P -l port -d 'Port' -r
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from rest" -s u -l user -d 'User' -r
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from rest" -l password-file -d 'Read the password from FILE (mode 0600)' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from rest" -l password-fd -d 'Read the password from this open file descriptor' -r
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from rest" -s S -l socket -d 'Unix socket' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from rest" -l defaults-file -d 'Read only this option file' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from rest" -l defaults-extra-file -d 'Read this option file after the usual ones' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from rest" -l defaults-group-suffix -d 'Also read option groups with this suffix' -r
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from rest" -l login-path -d 'Login path of ~/.mylogin.cnf' -r
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from rest" -l ssl-mode -d 'As --ssl-mode of mysql: REQUIRED, VERIFY_CA, ...' -r
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from rest" -l ssl-ca -d 'CA certificates to verify the server against' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from rest" -l ssl-crl -d 'Certificate revocation lists of that CA' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from rest" -l ssl-cert -d 'Client certificate' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from rest" -l ssl-key -d 'Private key of the client certificate' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from rest" -l format -d 'Output format' -r -f -a "table\t''
+json\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from rest" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from rest" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from rest" -l fail-on-plain -d 'Exit with 1 if something is plain that the server could encrypt, with 3 if something is unknown'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from rest" -s p -l password -d 'Prompt for the password'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from rest" -l ssl -d 'Require TLS, as --ssl of mariadb'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from rest" -l skip-ssl -d 'Do not use TLS'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from rest" -l ssl-verify-server-cert -d 'Verify the certificate and the host name, as the option of mariadb'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from rest" -s ? -l help -d 'Print help; --help prints all options'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from rest" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from help" -f -a "rest" -d 'Show what the files of a data directory hold: encrypted, plain, or both'
+complete -c sealion -n "__fish_sealion_using_subcommand status; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l ca-passphrase-file -d 'File with the passphrase of the CA key (mode 0600)' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l watch-clients-s -d 'Watch client connections for this long before TLS is required of them' -r
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l sync-s-max -d 'Wait this long for a restarted node to be Synced' -r
@@ -1277,6 +1310,7 @@ complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_su
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from prove" -f -a "relay" -d 'Run a relay between a client and a real server, passive or as an attacker'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from prove" -f -a "tour" -d 'Demonstrate the classic attacks on real servers, and what stops each'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from prove" -f -a "list" -d 'List the attacks'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from status" -f -a "rest" -d 'Show what the files of a data directory hold: encrypted, plain, or both'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from bench" -f -a "list" -d 'List the workloads and the experiments'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from bench" -f -a "prepare" -d 'Create and fill the tables of the workloads, in a schema of their own'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from bench" -f -a "load" -d 'Measure one workload once'

@@ -53,6 +53,15 @@ pub fn bold(text: &str) -> String {
     paint(BOLD, text)
 }
 
+/// The verdict on a file.
+pub fn rest_verdict(word: &str) -> String {
+    match word {
+        "plain" | "mixed" => paint(YELLOW, word),
+        "encrypted" => paint(GREEN, word),
+        _ => word.to_owned(),
+    }
+}
+
 /// A word of `plain`, `sealed`, `unknown` in its colour.
 pub fn seen(word: &str) -> String {
     match word {

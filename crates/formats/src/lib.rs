@@ -2,8 +2,13 @@
 //!
 //! This crate knows no file system, no socket and no clock: a buffer comes in, a value or an error goes out. Who reads
 //! the file, and with which rights, is decided above. Start with [`optfile`] (one option file), [`mylogin`]
-//! (`.mylogin.cnf`) or [`settings`] (what applications keep their settings in).
+//! (`.mylogin.cnf`), [`settings`] (what applications keep their settings in), or, of what a server keeps, [`innodb`],
+//! [`binlog`] and [`aria`].
 
+pub mod aria;
+pub mod binlog;
+mod bytes;
+pub mod innodb;
 pub mod mylogin;
 pub mod optfile;
 pub mod settings;

@@ -2,7 +2,7 @@
 
 use crate::contradictions::contradictions;
 use crate::figures::{bytes, duration, real, thousands};
-use crate::shape::{DemoReport, LinkKindWord, LinkRow, Outcome, SeenWord};
+use crate::shape::{AtRest, DemoReport, LinkKindWord, LinkRow, Outcome, RestVerdictWord, SeenWord};
 
 pub const COLUMNS_MAX: usize = 80;
 /// Indent of wrapped text under a label.
@@ -63,6 +63,9 @@ pub fn render_summary(report: &DemoReport) -> String {
             ),
         );
     }
+    if let Some(rest) = &report.at_rest {
+        page.figure("data at rest", &at_rest(rest));
+    }
     page.line("");
     page.links(&summary.links);
     if !report.not_looked_at.is_empty() {
@@ -73,6 +76,18 @@ pub fn render_summary(report: &DemoReport) -> String {
         }
     }
     page.text
+}
+
+/// What is plain, and what of it no option would change.
+fn at_rest(rest: &AtRest) -> String {
+    let files = |is: fn(RestVerdictWord) -> bool| {
+        rest.rows.iter().filter(|row| is(row.verdict)).map(|row| row.files).sum::<u64>()
+    };
+    let plain = files(|verdict| matches!(verdict, RestVerdictWord::Plain | RestVerdictWord::Mixed));
+    let never = files(|verdict| verdict == RestVerdictWord::Never);
+    let unknown = files(|verdict| verdict == RestVerdictWord::Unknown);
+    let tail = if unknown > 0 { format!(", {unknown} unknown") } else { String::new() };
+    format!("{plain} of {} files of {} are plain, {never} can be nothing else{tail}", rest.files, rest.node)
 }
 
 #[derive(Default)]

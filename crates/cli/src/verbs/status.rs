@@ -1,5 +1,7 @@
 //! `sealion status`.
 
+mod rest;
+
 use change_ops::unfinished::unfinished;
 use clap::Args;
 use model::link::some_of;
@@ -14,6 +16,7 @@ use crate::show;
 #[derive(Debug, Args)]
 #[command(
     arg = formats(TABLE_OR_JSON),
+    args_conflicts_with_subcommands = true,
     after_long_help = "Examples:
   sealion status --canaries
   sealion status -h db1 -u monitor -p --ssl-mode=VERIFY_IDENTITY
@@ -22,6 +25,8 @@ Exit codes: 0 no finding at or above --fail-on, 1 at least one, 3 a server did n
 judged."
 )]
 pub struct StatusArgs {
+    #[command(subcommand)]
+    pub what: Option<StatusCommand>,
     /// Capture traffic for this long; 0 captures nothing
     #[arg(long, value_name = "MS", default_value_t = 1500)]
     pub look_ms: u64,
@@ -40,10 +45,19 @@ pub struct StatusArgs {
     pub connect: Connect,
 }
 
+#[derive(Debug, clap::Subcommand)]
+pub enum StatusCommand {
+    /// Show what the files of a data directory hold: encrypted, plain, or both
+    Rest(Box<rest::StatusRestArgs>),
+}
+
 /// So many refused logins of a link are named.
 const REFUSED_NAMED_MAX: usize = 5;
 
 pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
+    if let Some(StatusCommand::Rest(args)) = &args.what {
+        return rest::rest(global, args);
+    }
     let cluster = connect::cluster(global, &args.connect)?;
     let started_unix_ms = model::Clock::unix_ms(&model::SystemClock);
     // Of the nodes of an inventory others may answer; of one server there is nothing else.

@@ -36,6 +36,7 @@ const TEMPLATES: &[(&str, &str)] = &[
     ("intruders.html", include_str!("templates/intruders.html")),
     ("price.html", include_str!("templates/price.html")),
     ("more.html", include_str!("templates/more.html")),
+    ("at_rest.html", include_str!("templates/at_rest.html")),
     ("method.html", include_str!("templates/method.html")),
     ("scan.html", include_str!("templates/scan.html")),
     ("tour.html", include_str!("templates/tour.html")),

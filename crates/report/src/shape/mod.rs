@@ -16,6 +16,7 @@ mod roll;
 mod scan;
 mod sniff;
 mod status;
+mod status_rest;
 mod stream;
 mod summary;
 mod tour;
@@ -59,11 +60,16 @@ pub use sniff::{
     SniffSecret,
 };
 pub use status::{ClusterStatus, NodeStatus, StatusRow};
+pub use status_rest::{
+    AtRest, AtRestRow, RestArtefactRow, RestCountsRow, RestDisagreementRow, RestKeyRow, RestServerRow,
+    RestSqlRow, STATUS_REST_SCHEMA_ID, StatusRestReport,
+};
 pub use stream::{STREAM_SCHEMA_ID, StreamReport};
 pub use summary::{LinkRow, Summary};
 pub use tour::{PROVE_TOUR_SCHEMA_ID, ProveTourReport, TourAct, TourChapter, TourLesson, TourProgram};
 pub use words::{
-    LinkKindWord, Outcome, PhaseEnd, SeenWord, SeverityWord, StatusOf, StepOutcome, VerdictWord,
+    LinkKindWord, Outcome, PhaseEnd, RestUnitWord, RestVerdictWord, SeenWord, SeverityWord, StatusOf,
+    StepOutcome, VerdictWord,
 };
 
 use crate::ReportError;
@@ -101,6 +107,9 @@ pub struct DemoReport {
     pub undo: Option<ChangeRun>,
     pub rotation: Option<Rotation>,
     pub enable_again: Option<ChangeRun>,
+    /// What the files of one node hold; `null` in reports of versions that did not read them.
+    #[serde(default)]
+    pub at_rest: Option<AtRest>,
     /// One sentence each; what a reader could think was covered and was not.
     pub not_looked_at: Vec<String>,
     pub see_again: Vec<SeeAgain>,

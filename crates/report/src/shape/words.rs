@@ -48,6 +48,18 @@ words! {
     SeverityWord { Info = "info", Low = "low", Medium = "medium", High = "high", Critical = "critical" }
 }
 words! {
+    /// What a file holds: see `docs/src/concepts/words.md`.
+    RestVerdictWord {
+        Plain = "plain",
+        Encrypted = "encrypted",
+        Mixed = "mixed",
+        Empty = "empty",
+        Never = "never",
+        Unknown = "unknown",
+    }
+}
+words! { RestUnitWord { Page = "page", Block = "block", File = "file" } }
+words! {
     VerdictWord { Pass = "pass", Fail = "fail", Unknown = "unknown", NotApplicable = "not-applicable" }
 }
 words! {

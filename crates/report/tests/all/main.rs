@@ -3,6 +3,7 @@
 mod audit;
 mod bench;
 mod prove;
+mod rest;
 mod scan;
 mod schema;
 mod show;

@@ -16,6 +16,7 @@ mod lab_outsider;
 mod lab_promises;
 mod lab_refusals;
 mod lab_replicas;
+mod lab_rest;
 mod lab_scan;
 mod lab_single;
 mod natures_sim;

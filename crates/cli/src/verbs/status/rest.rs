@@ -1,0 +1,234 @@
+//! `sealion status rest`.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use disk::{Kind, Progress};
+use model::link::some_of;
+use report::shape::{RestArtefactRow, RestUnitWord, RestVerdictWord, StatusRestReport};
+use site::OpsError;
+use status_ops::rest;
+
+use crate::options::{Connect, Format, Global, TABLE_OR_JSON, connect, formats};
+use crate::show;
+
+#[derive(Debug, Args)]
+#[command(
+    arg = formats(TABLE_OR_JSON),
+    after_long_help = "Examples:
+  sealion status rest --datadir /var/lib/mysql
+  sealion status rest --datadir /var/lib/mysql -S /run/mysqld/mysqld.sock -u root --fail-on-plain
+
+The files are read without a key, and the server may be down. If a server is named, its answers stand beside the
+files, provided that this is its data directory.
+
+Exit codes: 0 no error, 1 something is plain that the server could encrypt (--fail-on-plain), 3 a file could not be
+read, a named server did not answer or, with --fail-on-plain, something is unknown."
+)]
+pub struct StatusRestArgs {
+    /// Data directory
+    #[arg(long, value_name = "DIR")]
+    pub datadir: PathBuf,
+    /// Exit with 1 if something is plain that the server could encrypt, with 3 if something is unknown
+    #[arg(long)]
+    pub fail_on_plain: bool,
+    #[command(flatten)]
+    pub connect: Connect,
+}
+
+/// So many files of a group are named; -v names all.
+const NAMED_MAX: usize = 4;
+
+pub fn rest(global: &Global, args: &StatusRestArgs) -> Result<u8, OpsError> {
+    let given = &args.connect;
+    let is_named = connect::names_a_server(given) || given.user.is_some() || given.defaults_file.is_some();
+    let cluster = if is_named { Some(connect::one_server(given)?) } else { None };
+    let progress = Arc::new(Progress::default());
+    let ticker = {
+        let progress = Arc::clone(&progress);
+        show::Ticker::start(move |elapsed| so_far(&progress, elapsed))
+    };
+    let report = rest::rest(&args.datadir, cluster.as_ref(), &progress);
+    drop(ticker);
+    let report = report?;
+    if global.format == Format::Json {
+        show::out(&report.to_json());
+    } else {
+        print(&report, if global.verbose > 0 { usize::MAX } else { NAMED_MAX });
+    }
+    Ok(match args.fail_on_plain {
+        true if rest::has_plain(&report) => 1,
+        true if rest::has_unknown(&report) => 3,
+        _ if rest::has_unread(&report) || (report.server.is_asked && report.server.version.is_none()) => 3,
+        _ => 0,
+    })
+}
+
+fn so_far(progress: &Progress, elapsed: Duration) -> String {
+    let (read, all) = (progress.read_bytes(), progress.all_bytes());
+    let per_s = u128::from(read) * 1000 / elapsed.as_millis().max(1);
+    let per_s = u64::try_from(per_s).unwrap_or(u64::MAX);
+    let left_s = all.saturating_sub(read) / per_s.max(1);
+    if read == 0 {
+        return "listing files".into();
+    }
+    let left = show::duration(left_s as f64);
+    format!("reading {} of {}, {}/s, {left} left", size(read), size(all), size(per_s))
+}
+
+/// As `ls -h`.
+fn size(bytes: u64) -> String {
+    let mut value = bytes as f64;
+    for unit in ["B", "KiB", "MiB", "GiB"] {
+        if value < 1024.0 {
+            return if unit == "B" { format!("{bytes} B") } else { format!("{value:.1} {unit}") };
+        }
+        value /= 1024.0;
+    }
+    format!("{value:.1} TiB")
+}
+
+/// What stands in one row of the table: files that are told apart by nothing else.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Group<'r> {
+    /// Of the kind, so that tables come first.
+    rank: usize,
+    kind: &'r str,
+    verdict: RestVerdictWord,
+    sql: &'static str,
+}
+
+fn groups(report: &StatusRestReport) -> BTreeMap<Group<'_>, Vec<&RestArtefactRow>> {
+    let mut groups: BTreeMap<Group<'_>, Vec<&RestArtefactRow>> = BTreeMap::new();
+    for one in &report.artefacts {
+        let sql = match &one.sql {
+            Some(sql) => sql.says.as_str(),
+            None if report.server.counts => "-",
+            None => "not asked",
+        };
+        groups
+            .entry(Group { rank: Kind::rank(&one.kind), kind: &one.kind, verdict: one.verdict, sql })
+            .or_default()
+            .push(one);
+    }
+    groups
+}
+
+fn print(report: &StatusRestReport, named_max: usize) {
+    let family = match report.family.as_deref() {
+        Some("mariadb") => "MariaDB",
+        Some("mysql") => "MySQL",
+        _ => "not told by its files",
+    };
+    println!("{} {}", show::bold("data directory"), report.datadir);
+    println!(
+        "  server   {family}   files {}   pages read {}",
+        report.artefacts.len(),
+        size(report.read_bytes)
+    );
+    println!("{}", show::wrapped("  SQL      ", &asked(report)));
+    let mut rows = Vec::new();
+    for (group, files) in groups(report) {
+        let bytes = files.iter().map(|one| one.bytes).sum();
+        rows.push(vec![
+            group.kind.to_owned(),
+            files.len().to_string(),
+            size(bytes),
+            show::rest_verdict(group.verdict.as_str()),
+            counted(&files),
+            group.sql.to_owned(),
+        ]);
+    }
+    println!("{}", show::table(&["what", "files", "size", "bytes say", "plain", "SQL says"], rows));
+    print_disagreements(report, named_max);
+    print_named(report, named_max);
+    for line in &report.not_looked_at {
+        println!("{}", show::wrapped("not checked: ", line));
+    }
+}
+
+fn asked(report: &StatusRestReport) -> String {
+    let server = &report.server;
+    let version = server.version.as_deref().unwrap_or("no answer");
+    match (server.is_asked, server.counts) {
+        (false, _) => "not asked: name the server to compare (-S, -h, -u)".into(),
+        (true, true) => format!("{version}, this is its data directory"),
+        (true, false) => {
+            let why = server.why.as_deref().unwrap_or("it did not answer");
+            format!("{version}; its answers do not count: {why}")
+        }
+    }
+}
+
+/// `54 of 400`, of pages or blocks; a file that tells for all of itself has none.
+fn counted(files: &[&RestArtefactRow]) -> String {
+    if files.iter().all(|one| one.unit == RestUnitWord::File) {
+        return "-".into();
+    }
+    let sum = |of: fn(&RestArtefactRow) -> u64| files.iter().map(|one| of(one)).sum::<u64>();
+    let plain = sum(|one| one.plain);
+    let all = sum(|one| one.plain + one.encrypted + one.unknown);
+    format!("{plain} of {all}")
+}
+
+fn print_disagreements(report: &StatusRestReport, named_max: usize) {
+    // Files of one kind have the same cure, and there may be thousands of them.
+    let mut by_cure: BTreeMap<(usize, &str, &str), Vec<String>> = BTreeMap::new();
+    for one in &report.disagreements {
+        let key = (Kind::rank(&one.kind), one.kind.as_str(), one.cure.as_str());
+        by_cure.entry(key).or_default().push(format!("{}: {}", one.path, one.text));
+    }
+    for ((_, kind, cure), lines) in by_cure {
+        println!("{} {kind}", show::red("SQL AND BYTES DISAGREE"));
+        for line in lines.iter().take(named_max) {
+            println!("{}", show::wrapped("  ", line));
+        }
+        if lines.len() > named_max {
+            println!("  and {} more; -v names all", lines.len() - named_max);
+        }
+        println!("{}", show::wrapped("  next: ", cure));
+    }
+}
+
+fn print_named(report: &StatusRestReport, named_max: usize) {
+    let disagrees = |path: &str| report.disagreements.iter().any(|one| one.path == path);
+    let mut lines: BTreeMap<(RestVerdictWord, usize, &str, &str), Vec<String>> = BTreeMap::new();
+    for one in &report.artefacts {
+        let is_told = disagrees(&one.path);
+        let rank = Kind::rank(&one.kind);
+        if one.unknown > 0 {
+            let why = format!("{}: {}", one.path, one.why.join("; "));
+            let cure = one.cure.as_deref().unwrap_or("");
+            lines.entry((RestVerdictWord::Unknown, rank, &one.kind, cure)).or_default().push(why);
+        } else if let (Some(cure), false) = (&one.cure, is_told) {
+            lines.entry((one.verdict, rank, &one.kind, cure)).or_default().push(one.path.clone());
+        }
+    }
+    for ((verdict, _, kind, cure), paths) in lines {
+        let mark = match verdict {
+            RestVerdictWord::Never => "never encrypted: ",
+            RestVerdictWord::Unknown => "unknown: ",
+            RestVerdictWord::Mixed => "partly plain: ",
+            _ => "plain: ",
+        };
+        println!("{}", show::wrapped(mark, &format!("{kind}: {}", some_of(&paths, named_max))));
+        if !cure.is_empty() {
+            println!("{}", show::wrapped("  next: ", cure));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_short() {
+        for (bytes, text) in [(0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (1 << 40, "1.0 TiB")] {
+            assert_eq!(size(bytes), text);
+        }
+    }
+}

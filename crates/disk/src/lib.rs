@@ -1,0 +1,107 @@
+//! What the files of a data directory really hold: every page of every tablespace is read and counted, without a key
+//! and whether or not the server runs.
+//!
+//! Start with [`look`]. [`kind`] knows files by name and first bytes, [`pages`] reads one, [`tally`] adds up. This
+//! crate asks no server: what SQL says of the same files is laid beside it elsewhere. A file that is not known is
+//! [`Verdict::Unknown`], and so is one that could not be read; nothing is left out.
+
+pub mod kind;
+mod pages;
+pub mod tally;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;
+mod walk;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+pub use formats::innodb::Family;
+use thiserror::Error;
+
+pub use kind::Kind;
+pub use tally::{KeyUse, Tally, Verdict};
+
+#[derive(Debug, Error)]
+pub enum DiskError {
+    #[error("cannot list {}: {why}", path.display())]
+    Unreadable { path: PathBuf, why: std::io::Error },
+    #[error("{} is not a data directory of MySQL or MariaDB: it has no tablespace and no redo log", path.display())]
+    NotADataDirectory { path: PathBuf },
+    #[error("{} has more than {max} files", path.display())]
+    TooMany { path: PathBuf, max: usize },
+}
+
+/// What is counted in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// InnoDB's and Aria's, with their size in the file.
+    Page { bytes: usize },
+    /// Of MySQL's redo log.
+    Block { bytes: usize },
+    /// The file tells for all of itself, by its header or its kind.
+    File,
+}
+
+/// One file of the directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Artefact {
+    /// Below the data directory, printable.
+    pub path: String,
+    pub kind: Kind,
+    pub bytes: u64,
+    pub unit: Unit,
+    pub tally: Tally,
+    pub verdict: Verdict,
+    /// Of tablespaces.
+    pub space_id: Option<u32>,
+    /// What the header claims, for people.
+    pub claim: Option<String>,
+    /// It was there and could not be read, in whole or in part.
+    pub is_unread: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DataDirectory {
+    /// As it is without symbolic links.
+    pub root: PathBuf,
+    pub family: Option<Family>,
+    /// Of MySQL, from `auto.cnf`.
+    pub server_uuid: Option<String>,
+    /// By path.
+    pub artefacts: Vec<Artefact>,
+    /// Of files that are read page by page.
+    pub read_bytes: u64,
+}
+
+/// How far a look is, for whoever shows it.
+#[derive(Debug, Default)]
+pub struct Progress {
+    read_bytes: AtomicU64,
+    all_bytes: AtomicU64,
+}
+
+impl Progress {
+    pub fn read_bytes(&self) -> u64 {
+        self.read_bytes.load(Ordering::Relaxed)
+    }
+    /// What is to be read page by page: of other files the head is enough. Zero until all heads are read.
+    pub fn all_bytes(&self) -> u64 {
+        self.all_bytes.load(Ordering::Relaxed)
+    }
+}
+
+/// Reads the data directory `root`. Memory does not grow with the size of files, only with their number.
+///
+/// # Errors
+/// The directory itself cannot be listed, or it is none of a server. Whatever stands in it and cannot be read is an
+/// artefact whose verdict is unknown.
+pub fn look(root: &Path, progress: &Progress) -> Result<DataDirectory, DiskError> {
+    let unreadable = |why| DiskError::Unreadable { path: root.to_owned(), why };
+    let root = root.canonicalize().map_err(unreadable)?;
+    let found = walk::walk(&root)?;
+    let family = walk::family(&found);
+    let server_uuid = walk::server_uuid(&root);
+    let artefacts = pages::read_all(found, family, progress);
+    Ok(DataDirectory { root, family, server_uuid, artefacts, read_bytes: progress.read_bytes() })
+}

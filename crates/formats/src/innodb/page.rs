@@ -1,0 +1,370 @@
+//! One page: plain, encrypted, one that no server encrypts, or not to be told.
+//!
+//! Sources: `fil0fil.h`, `buf0buf.cc` (checksums) and `fil0crypt.cc` of MariaDB, `fil0types.h` of MySQL; seen in files
+//! of MariaDB 10.11.19 and MySQL 9.7.4, made with and without encryption, page compression and `ROW_FORMAT=COMPRESSED`.
+
+use super::space::{Layout, SpaceHeader, TRX_SYS_PAGE};
+use super::{Family, PAGE_BYTES_MIN};
+use crate::bytes::{be16, be32, is_zero};
+
+const NUMBER: usize = 4;
+const LSN: usize = 16;
+/// Low half of the LSN; pages that are not compressed have it at their end too.
+const LSN_LOW: usize = 20;
+const KIND: usize = 24;
+/// Key version in MariaDB's older layout; zero in a plain page, but for R-trees.
+const KEY_VERSION: usize = 26;
+/// In that layout: the checksum over the ciphertext.
+const ENCRYPTED_CHECKSUM: usize = 30;
+const SPACE_ID: usize = 34;
+const DATA: usize = 38;
+/// Behind the data of the older layouts: checksum, and the low half of the LSN.
+const TRAILER: usize = 8;
+const CHECKSUM_BYTES: usize = 4;
+
+const KIND_TRX_SYS: u16 = 7;
+const KIND_FSP_HEADER: u16 = 8;
+/// Set in a full_crc32 page that is compressed; the other bits are its size in units of 256 bytes.
+const COMPRESSED_MARK: u16 = 1 << 15;
+const MARIADB_COMPRESSED: u16 = 34_354;
+/// In place of a checksum (`BUF_NO_CHECKSUM_MAGIC`); pages that are compressed have it.
+const NO_CHECKSUM: u32 = 0xdead_beef;
+const MARIADB_COMPRESSED_ENCRYPTED: u16 = 37_401;
+const KIND_RTREE: u16 = 17_854;
+const INDEX_KINDS: std::ops::RangeInclusive<u16> = 17_853..=17_855;
+/// MariaDB's temporary tablespace. Seen on 10.11.19 with `innodb_encrypt_temporary_tables`: key version 0, and
+/// ciphertext from 26 on.
+const MARIADB_TEMPORARY: u32 = 0xffff_fffe;
+/// MySQL: 15 encrypted, 16 compressed and encrypted, 17 an encrypted R-tree.
+const MYSQL_ENCRYPTED: std::ops::RangeInclusive<u16> = 15..=17;
+/// MySQL 9.7 ends with 29 (`FIL_PAGE_TYPE_ZLOB_FRAG_ENTRY`), MariaDB with 18 (`FIL_PAGE_TYPE_INSTANT`).
+const MYSQL_KIND_MAX: u16 = 29;
+const MARIADB_KIND_MAX: u16 = 18;
+
+/// What one page of a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Page {
+    /// Never written, or wiped.
+    Zero,
+    /// Whole, and not encrypted.
+    Plain {
+        /// `FIL_PAGE_TYPE`.
+        kind: u16,
+    },
+    Encrypted {
+        /// `None` in MySQL, where page 0 tells the key, and in MariaDB's temporary tablespace, whose pages name none.
+        key_version: Option<u32>,
+    },
+    /// One that no server encrypts: the header of a tablespace, the header of the transaction system.
+    Never,
+    /// Cannot be told, and why. It may be a page that is being written.
+    Unknown(&'static str),
+}
+
+/// Page `number` of a tablespace.
+pub fn judge(header: &SpaceHeader, number: u32, page: &[u8]) -> Page {
+    if page.len() != header.page_bytes {
+        return Page::Unknown("the page is not complete");
+    }
+    if is_zero(page) {
+        return Page::Zero;
+    }
+    let (Some(own), Some(kind)) = (be32(page, NUMBER), be16(page, KIND)) else {
+        return Page::Unknown("the page is not complete");
+    };
+    if header.is_doublewrite(number) {
+        let family = if header.layout == Layout::MySql { Family::MySql } else { Family::MariaDb };
+        return copy(family, page);
+    }
+    if own != number {
+        return Page::Unknown("the page has the number of another one");
+    }
+    let is_system = header.space_id == 0 && number == TRX_SYS_PAGE && kind == KIND_TRX_SYS;
+    if number == 0 || is_system {
+        return Page::Never;
+    }
+    match header.layout {
+        Layout::FullCrc32 => match full_crc32(page, kind) {
+            // The space id is a part of the ciphertext, so it tells a page that is not plain where no key version does.
+            // Compressed data begins before it.
+            Page::Plain { kind }
+                if kind & COMPRESSED_MARK == 0 && be32(page, SPACE_ID) != Some(header.space_id) =>
+            {
+                if header.space_id == MARIADB_TEMPORARY {
+                    Page::Encrypted { key_version: None }
+                } else {
+                    Page::Unknown("the page has the number of another tablespace, and no key version")
+                }
+            }
+            told => told,
+        },
+        Layout::MariaDb => mariadb(page, kind, header.is_zipped),
+        Layout::MySql => mysql(page, kind, header.is_zipped),
+    }
+}
+
+/// A page of some tablespace in a doublewrite buffer: its number and layout are those of where it goes.
+pub fn copy(family: Family, page: &[u8]) -> Page {
+    if page.len() < PAGE_BYTES_MIN {
+        return Page::Unknown("the page is not complete");
+    }
+    if is_zero(page) {
+        return Page::Zero;
+    }
+    let (Some(kind), Some(number), Some(space)) =
+        (be16(page, KIND), be32(page, NUMBER), be32(page, SPACE_ID))
+    else {
+        return Page::Unknown("the page is not complete");
+    };
+    if (number == 0 && kind == KIND_FSP_HEADER)
+        || (space == 0 && number == TRX_SYS_PAGE && kind == KIND_TRX_SYS)
+    {
+        return Page::Never;
+    }
+    if family == Family::MySql {
+        // A copy of a compressed table's page is shorter than its slot, so that no end can be compared.
+        return mysql(page, kind, true);
+    }
+    let full = full_crc32(page, kind);
+    if !matches!(full, Page::Unknown(_)) {
+        return full;
+    }
+    // Of the older layout, if its checksum holds: key versions stand elsewhere there, and must not be guessed.
+    let stored =
+        if be32(page, KEY_VERSION) == Some(0) { be32(page, 0) } else { be32(page, ENCRYPTED_CHECKSUM) };
+    let is_old = old_crc32(page).is_some_and(|computed| stored == Some(computed));
+    let is_zipped = || {
+        let sizes = [1024, 2048, 4096, 8192, 16_384].into_iter();
+        sizes.filter_map(|bytes| zipped_crc32(page.get(..bytes)?)).any(|computed| stored == Some(computed))
+    };
+    let is_compressed = || kind == MARIADB_COMPRESSED && be32(page, 0) == Some(NO_CHECKSUM);
+    if is_old || is_compressed() || is_zipped() {
+        return mariadb(page, kind, true);
+    }
+    Page::Unknown("a copy of a page whose checksum is none that is known")
+}
+
+fn full_crc32(page: &[u8], kind: u16) -> Page {
+    let bytes =
+        if kind & COMPRESSED_MARK == 0 { page.len() } else { usize::from(kind & !COMPRESSED_MARK) << 8 };
+    let data = bytes.checked_sub(CHECKSUM_BYTES).and_then(|end| page.get(..end));
+    let stored = data.and_then(|data| be32(page, data.len()));
+    // Of the bytes as they stand in the file, so a page that is being written is not taken for one that is whole.
+    if data.is_none_or(|data| stored != Some(crc32c::crc32c(data))) {
+        return Page::Unknown("the checksum does not hold");
+    }
+    match be32(page, 0) {
+        None => Page::Unknown("the page is not complete"),
+        Some(0) => Page::Plain { kind },
+        Some(version) => Page::Encrypted { key_version: Some(version) },
+    }
+}
+
+/// CRC-32C as both families write it: without checksums, LSN of the flush, key version and space id, which are written
+/// later.
+fn old_crc32(page: &[u8]) -> Option<u32> {
+    let end = page.len().checked_sub(TRAILER)?;
+    Some(crc32c::crc32c(page.get(NUMBER..KEY_VERSION)?) ^ crc32c::crc32c(page.get(DATA..end)?))
+}
+
+/// The same of `ROW_FORMAT=COMPRESSED`, whose pages have no trailer.
+fn zipped_crc32(page: &[u8]) -> Option<u32> {
+    let [number, kind, rest] = [page.get(NUMBER..LSN)?, page.get(KIND..KEY_VERSION)?, page.get(SPACE_ID..)?];
+    Some(crc32c::crc32c(number) ^ crc32c::crc32c(kind) ^ crc32c::crc32c(rest))
+}
+
+/// A page that is being written has the LSN of before or after at its end.
+fn is_whole(page: &[u8]) -> bool {
+    let end = page.len().checked_sub(CHECKSUM_BYTES).and_then(|at| be32(page, at));
+    end.is_some() && end == be32(page, LSN_LOW)
+}
+
+fn mariadb(page: &[u8], kind: u16, has_no_end: bool) -> Page {
+    let Some(version) = be32(page, KEY_VERSION) else { return Page::Unknown("the page is not complete") };
+    let is_compressed = kind == MARIADB_COMPRESSED || kind == MARIADB_COMPRESSED_ENCRYPTED;
+    if !is_compressed && kind > MARIADB_KIND_MAX && !INDEX_KINDS.contains(&kind) {
+        return Page::Unknown("the type of the page is not known");
+    }
+    // An R-tree keeps something else at the key version's place, and was never encrypted in this layout.
+    if version != 0 && kind != KIND_RTREE && kind != MARIADB_COMPRESSED {
+        return Page::Encrypted { key_version: Some(version) };
+    }
+    if kind == MARIADB_COMPRESSED_ENCRYPTED {
+        return Page::Unknown("an encrypted page without a key version");
+    }
+    if !is_compressed && !has_no_end && !is_whole(page) {
+        return Page::Unknown("begin and end of the page are of different writes");
+    }
+    Page::Plain { kind }
+}
+
+fn mysql(page: &[u8], kind: u16, has_no_end: bool) -> Page {
+    const COMPRESSED: u16 = 14;
+    if MYSQL_ENCRYPTED.contains(&kind) {
+        return Page::Encrypted { key_version: None };
+    }
+    if kind > MYSQL_KIND_MAX && !INDEX_KINDS.contains(&kind) {
+        return Page::Unknown("the type of the page is not known");
+    }
+    if kind != COMPRESSED && !has_no_end && !is_whole(page) {
+        return Page::Unknown("begin and end of the page are of different writes");
+    }
+    Page::Plain { kind }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn space(layout: Layout, space_id: u32, page_bytes: usize) -> SpaceHeader {
+        SpaceHeader {
+            space_id,
+            flags: 0,
+            layout,
+            page_bytes,
+            is_zipped: false,
+            crypt: None,
+            is_flagged_encrypted: false,
+            doublewrite: None,
+        }
+    }
+
+    fn put(page: &mut [u8], at: usize, value: u32) {
+        page[at..at + 4].copy_from_slice(&value.to_be_bytes());
+    }
+
+    /// A page with data in it, and an LSN at both ends.
+    fn page(bytes: usize, number: u32, kind: u16) -> Vec<u8> {
+        let mut page = vec![b'd'; bytes];
+        page[..DATA].fill(0);
+        put(&mut page, NUMBER, number);
+        put(&mut page, LSN_LOW, 99);
+        page[KIND..KIND + 2].copy_from_slice(&kind.to_be_bytes());
+        put(&mut page, SPACE_ID, 7);
+        put(&mut page, bytes - 4, 99);
+        page
+    }
+
+    fn sealed(mut page: Vec<u8>, key_version: u32) -> Vec<u8> {
+        put(&mut page, 0, key_version);
+        let end = page.len() - 4;
+        let crc = crc32c::crc32c(&page[..end]);
+        put(&mut page, end, crc);
+        page
+    }
+
+    #[test]
+    fn a_full_crc32_page_is_what_its_key_version_says_if_it_is_whole() {
+        let header = space(Layout::FullCrc32, 7, 4096);
+        let of = |version| sealed(page(4096, 3, 17_855), version);
+        assert_eq!(judge(&header, 3, &of(0)), Page::Plain { kind: 17_855 });
+        assert_eq!(judge(&header, 3, &of(2)), Page::Encrypted { key_version: Some(2) });
+        assert_eq!(judge(&header, 3, &[0; 4096]), Page::Zero);
+        let mut torn = of(2);
+        torn[2000] ^= 1;
+        assert!(matches!(judge(&header, 3, &torn), Page::Unknown(_)));
+        assert!(matches!(judge(&header, 4, &of(2)), Page::Unknown(_)), "it is another page");
+        assert!(matches!(judge(&header, 3, &of(2)[..4000]), Page::Unknown(_)));
+        // Bytes 26 and on are ciphertext in a page of the temporary tablespace, and it names no key.
+        let temporary = space(Layout::FullCrc32, MARIADB_TEMPORARY, 4096);
+        assert_eq!(judge(&temporary, 3, &of(0)), Page::Encrypted { key_version: None });
+        assert!(matches!(judge(&space(Layout::FullCrc32, 8, 4096), 3, &of(0)), Page::Unknown(_)));
+        let mut plain = page(4096, 3, 17_855);
+        put(&mut plain, SPACE_ID, MARIADB_TEMPORARY);
+        assert_eq!(judge(&temporary, 3, &sealed(plain, 0)), Page::Plain { kind: 17_855 });
+        // A compressed page is shorter, and its checksum stands where it ends.
+        let mut short = page(4096, 3, COMPRESSED_MARK | 2);
+        short.truncate(512);
+        let mut short = sealed(short, 1);
+        short.resize(4096, 0);
+        assert_eq!(judge(&header, 3, &short), Page::Encrypted { key_version: Some(1) });
+    }
+
+    #[test]
+    fn older_layouts_are_told_by_key_version_and_type() {
+        let maria = space(Layout::MariaDb, 7, 4096);
+        let mut encrypted = page(4096, 3, 17_855);
+        assert_eq!(judge(&maria, 3, &encrypted), Page::Plain { kind: 17_855 });
+        put(&mut encrypted, KEY_VERSION, 4);
+        assert_eq!(judge(&maria, 3, &encrypted), Page::Encrypted { key_version: Some(4) });
+        let mut rtree = page(4096, 3, KIND_RTREE);
+        put(&mut rtree, KEY_VERSION, 4);
+        assert_eq!(judge(&maria, 3, &rtree), Page::Plain { kind: KIND_RTREE }, "a split number");
+        let mysql = space(Layout::MySql, 7, 4096);
+        for kind in 15..=17 {
+            assert_eq!(judge(&mysql, 3, &page(4096, 3, kind)), Page::Encrypted { key_version: None });
+        }
+        for kind in [2, 3, 6, 14, 21, 29, 17_853, 17_855] {
+            assert_eq!(judge(&mysql, 3, &page(4096, 3, kind)), Page::Plain { kind });
+        }
+        assert!(matches!(judge(&mysql, 3, &page(4096, 3, 30_000)), Page::Unknown(_)));
+        let mut torn = page(4096, 3, 17_855);
+        put(&mut torn, LSN_LOW, 98);
+        for header in [&maria, &mysql] {
+            assert!(matches!(judge(header, 3, &torn), Page::Unknown(_)));
+        }
+    }
+
+    #[test]
+    fn what_no_server_encrypts_is_no_plain_page() {
+        for layout in [Layout::FullCrc32, Layout::MariaDb, Layout::MySql] {
+            assert_eq!(judge(&space(layout, 7, 4096), 0, &page(4096, 0, 8)), Page::Never);
+            let trx = page(4096, 5, KIND_TRX_SYS);
+            assert_eq!(judge(&space(layout, 0, 4096), 5, &trx), Page::Never);
+            assert_ne!(judge(&space(layout, 9, 4096), 5, &trx), Page::Never, "of the system tablespace only");
+        }
+    }
+
+    #[test]
+    fn a_copy_is_judged_by_its_own_checksum() {
+        let header = SpaceHeader { doublewrite: Some([64, 512]), ..space(Layout::FullCrc32, 0, 4096) };
+        assert_eq!(judge(&header, 70, &sealed(page(4096, 9, 17_855), 0)), Page::Plain { kind: 17_855 });
+        let full = sealed(page(4096, 9, 17_855), 1);
+        assert_eq!(judge(&header, 70, &full), Page::Encrypted { key_version: Some(1) });
+        let mut old = page(4096, 9, 17_855);
+        assert!(matches!(judge(&header, 70, &old), Page::Unknown(_)), "no checksum holds");
+        let crc = old_crc32(&old).unwrap();
+        put(&mut old, 0, crc);
+        assert_eq!(judge(&header, 70, &old), Page::Plain { kind: 17_855 });
+        put(&mut old, KEY_VERSION, 6);
+        put(&mut old, ENCRYPTED_CHECKSUM, crc);
+        assert_eq!(judge(&header, 70, &old), Page::Encrypted { key_version: Some(6) });
+        // A page of 1 KiB of a compressed table, in a slot of 4 KiB.
+        let mut slot = page(4096, 9, 17_855);
+        slot[1024..].fill(0);
+        let crc = zipped_crc32(&slot[..1024]).unwrap();
+        put(&mut slot, 0, crc);
+        assert_eq!(judge(&header, 70, &slot), Page::Plain { kind: 17_855 });
+        put(&mut slot, ENCRYPTED_CHECKSUM, crc);
+        put(&mut slot, KEY_VERSION, 3);
+        assert_eq!(judge(&header, 70, &slot), Page::Encrypted { key_version: Some(3) });
+        let mut compressed = page(4096, 9, MARIADB_COMPRESSED);
+        assert!(matches!(judge(&header, 70, &compressed), Page::Unknown(_)));
+        put(&mut compressed, 0, NO_CHECKSUM);
+        assert_eq!(judge(&header, 70, &compressed), Page::Plain { kind: MARIADB_COMPRESSED });
+        assert_eq!(copy(Family::MySql, &page(4096, 9, 15)), Page::Encrypted { key_version: None });
+        assert_eq!(copy(Family::MySql, &page(4096, 0, 8)), Page::Never);
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..5000), number: u32, system: bool) {
+            for layout in [Layout::FullCrc32, Layout::MariaDb, Layout::MySql] {
+                let header = space(layout, if system { 0 } else { 7 }, bytes.len());
+                let _ = judge(&header, number, &bytes);
+            }
+            let _ = copy(Family::MariaDb, &bytes);
+            let _ = copy(Family::MySql, &bytes);
+        }
+
+        #[test]
+        fn one_flipped_bit_never_makes_a_plain_page_of_an_encrypted_one(at in 0_usize..4096, bit in 0_u8..8) {
+            let header = space(Layout::FullCrc32, 7, 4096);
+            let mut page = sealed(page(4096, 3, 17_855), 1);
+            page[at] ^= 1 << bit;
+            prop_assert!(matches!(judge(&header, 3, &page), Page::Unknown(_)));
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! The shape of `sealion status rest`, and its schema.
+
+use crate::support::json::{check, errors};
+use report::STATUS_REST_SCHEMA;
+use report::shape::StatusRestReport;
+
+#[test]
+fn the_shape_of_data_at_rest_is_the_published_one() {
+    let sample = include_str!("../../testdata/status-rest.json");
+    let (schema, mut broken) = check::<StatusRestReport>(STATUS_REST_SCHEMA, sample, |value| {
+        value["artefacts"].as_array_mut().expect("a list").truncate(1);
+    });
+    broken["artefacts"][0]["verdict"] = "fine".into();
+    broken["artefacts"][1].as_object_mut().expect("an object").remove("sql").expect("it is there");
+    broken["counts"]["plain"] = (-1).into();
+    assert_eq!(errors(&schema, &broken).len(), 3);
+}

@@ -1,0 +1,273 @@
+//! `sealion status rest`: what the files of a data directory hold, beside what its server says of them.
+//!
+//! The files alone are enough, and the server may be down. What a server answers counts only if this is its data
+//! directory, and only where it answered the same before and after the files were read.
+
+mod cures;
+mod sql;
+
+use std::path::Path;
+
+use disk::{Artefact, DataDirectory, DiskError, Family, Progress, Unit, Verdict};
+use report::shape::{
+    RestArtefactRow, RestCountsRow, RestDisagreementRow, RestKeyRow, RestServerRow, RestSqlRow, RestUnitWord,
+    RestVerdictWord, STATUS_REST_SCHEMA_ID, StatusRestReport,
+};
+use site::{Cluster, OpsError};
+
+use sql::Answers;
+
+/// Not in any file of the directory, or not to be told from one.
+const NOT_LOOKED_AT: &[&str] = &[
+    "temporary files in tmpdir, and those that are open and have no name (sorts, spilled binary log caches)",
+    "tablespaces, logs and keys outside of this directory",
+    "freed blocks of the file system: what was deleted or rewritten can still stand there",
+    "memory, swap and core dumps",
+];
+
+/// Looks at the data directory `dir`, and asks the server of `cluster`, where there is one.
+///
+/// # Errors
+/// The directory cannot be listed, or is none of a server. A server that does not answer is said in the report.
+pub fn rest(
+    dir: &Path,
+    cluster: Option<&Cluster>,
+    progress: &Progress,
+) -> Result<StatusRestReport, OpsError> {
+    let before = cluster.map(sql::ask);
+    let seen = disk::look(dir, progress).map_err(|error| cannot_look(dir, &error))?;
+    let after = cluster.map(sql::ask);
+    let (server, answers) = match (before, after) {
+        (Some(Ok(before)), Some(Ok(after))) => {
+            let version = Some(after.version.clone());
+            let why = after.is_not_of(&seen);
+            let counts = why.is_none();
+            let server = RestServerRow { is_asked: true, counts, version, why };
+            (server, counts.then_some((before, after)))
+        }
+        (Some(Err(why)), _) | (_, Some(Err(why))) => {
+            (RestServerRow { is_asked: true, why: Some(why), ..RestServerRow::default() }, None)
+        }
+        _ => (RestServerRow::default(), None),
+    };
+    Ok(report(&seen, server, answers.as_ref()))
+}
+
+fn cannot_look(dir: &Path, error: &DiskError) -> OpsError {
+    let what = format!("{} cannot be looked at", dir.display());
+    let next = match error {
+        DiskError::Unreadable { why, .. } if why.kind() == std::io::ErrorKind::PermissionDenied => {
+            "run it as root, or as the user that the server runs as"
+        }
+        DiskError::Unreadable { .. } | DiskError::NotADataDirectory { .. } => {
+            "ask the server for its directory: SELECT @@datadir"
+        }
+        DiskError::TooMany { .. } => "look at the directories of its databases one by one",
+    };
+    OpsError::cannot_look(what, error, next)
+}
+
+fn report(
+    seen: &DataDirectory,
+    server: RestServerRow,
+    answers: Option<&(Answers, Answers)>,
+) -> StatusRestReport {
+    let mut counts = RestCountsRow::default();
+    let mut artefacts = Vec::new();
+    let mut disagreements = Vec::new();
+    for one in &seen.artefacts {
+        let count = match one.verdict {
+            Verdict::Plain => &mut counts.plain,
+            Verdict::Encrypted => &mut counts.encrypted,
+            Verdict::Mixed => &mut counts.mixed,
+            Verdict::Empty => &mut counts.empty,
+            Verdict::Never => &mut counts.never,
+            Verdict::Unknown => &mut counts.unknown,
+        };
+        *count += 1;
+        let sql = answers.and_then(|(before, after)| sql::both(before, after, one));
+        disagreements.extend(sql.as_ref().and_then(|sql| disagreement(one, sql, seen.family)));
+        artefacts.push(row(one, sql, seen.family));
+    }
+    StatusRestReport {
+        schema: STATUS_REST_SCHEMA_ID.into(),
+        sealion_version: env!("CARGO_PKG_VERSION").into(),
+        datadir: seen.root.display().to_string(),
+        family: seen.family.map(|family| {
+            match family {
+                Family::MariaDb => "mariadb",
+                Family::MySql => "mysql",
+            }
+            .into()
+        }),
+        read_bytes: seen.read_bytes,
+        server,
+        counts,
+        artefacts,
+        disagreements,
+        not_looked_at: NOT_LOOKED_AT.iter().map(|text| (*text).to_owned()).collect(),
+    }
+}
+
+fn row(one: &Artefact, sql: Option<RestSqlRow>, family: Option<Family>) -> RestArtefactRow {
+    let tally = &one.tally;
+    let (unit, unit_bytes) = match one.unit {
+        Unit::Page { bytes } => (RestUnitWord::Page, Some(bytes as u64)),
+        Unit::Block { bytes } => (RestUnitWord::Block, Some(bytes as u64)),
+        Unit::File => (RestUnitWord::File, None),
+    };
+    RestArtefactRow {
+        path: one.path.clone(),
+        kind: one.kind.word().into(),
+        holds: one.kind.holds().into(),
+        bytes: one.bytes,
+        verdict: word(one.verdict),
+        is_unread: one.is_unread,
+        unit,
+        unit_bytes,
+        plain: tally.plain,
+        encrypted: tally.encrypted,
+        never: tally.never,
+        zero: tally.zero,
+        unknown: tally.unknown,
+        keys: tally
+            .keys
+            .iter()
+            .map(|(key, units)| RestKeyRow { id: key.id, version: key.version, units: *units })
+            .collect(),
+        space_id: one.space_id,
+        claim: one.claim.clone(),
+        why: tally
+            .whys
+            .iter()
+            .map(|(why, count)| if *count == 1 { why.clone() } else { format!("{why} ({count} times)") })
+            .collect(),
+        sql,
+        cure: cures::of(one, family).map(str::to_owned),
+    }
+}
+
+fn word(verdict: Verdict) -> RestVerdictWord {
+    match verdict {
+        Verdict::Plain => RestVerdictWord::Plain,
+        Verdict::Encrypted => RestVerdictWord::Encrypted,
+        Verdict::Mixed => RestVerdictWord::Mixed,
+        Verdict::Empty => RestVerdictWord::Empty,
+        Verdict::Never => RestVerdictWord::Never,
+        Verdict::Unknown => RestVerdictWord::Unknown,
+    }
+}
+
+/// Only where both are known. A verdict of "unknown" stands for itself in its own row.
+fn disagreement(one: &Artefact, sql: &RestSqlRow, family: Option<Family>) -> Option<RestDisagreementRow> {
+    let tally = &one.tally;
+    let text = match (sql.says, tally.plain, tally.encrypted) {
+        (RestVerdictWord::Encrypted, 1.., _) => match one.unit {
+            Unit::Page { .. } => {
+                format!("SQL says encrypted, {} of {} pages are plain", tally.plain, tally.written())
+            }
+            Unit::Block { .. } => {
+                format!("SQL says encrypted, {} of {} blocks are plain", tally.plain, tally.written())
+            }
+            Unit::File => "SQL says encrypted, the file is plain".into(),
+        },
+        (RestVerdictWord::Plain, _, 1..) if one.unit == Unit::File => {
+            "SQL says plain, the file is encrypted".into()
+        }
+        (RestVerdictWord::Plain, _, 1..) => {
+            format!("SQL says plain, {} of {} are encrypted", tally.encrypted, tally.written())
+        }
+        _ => return None,
+    };
+    let cure = cures::of_disagreement(one, sql.says, family);
+    Some(RestDisagreementRow {
+        path: one.path.clone(),
+        kind: one.kind.word().into(),
+        text: format!("{text} ({})", sql.by),
+        cure: cure.into(),
+    })
+}
+
+/// Something is plain that its server could encrypt. Copies of pages follow the tables, so they are counted too.
+pub fn has_plain(report: &StatusRestReport) -> bool {
+    report.artefacts.iter().any(|one| one.plain > 0 && one.verdict != RestVerdictWord::Never)
+}
+
+/// Something could not be told.
+pub fn has_unknown(report: &StatusRestReport) -> bool {
+    report.artefacts.iter().any(|one| one.unknown > 0 || one.verdict == RestVerdictWord::Unknown)
+}
+
+/// A file could not be read.
+pub fn has_unread(report: &StatusRestReport) -> bool {
+    report.artefacts.iter().any(|one| one.is_unread)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use disk::{Kind, Tally};
+
+    fn artefact(kind: Kind, plain: u64, encrypted: u64, unknown: u64) -> Artefact {
+        let tally = Tally { plain, encrypted, unknown, ..Tally::default() };
+        Artefact {
+            path: "d/t.ibd".into(),
+            kind,
+            bytes: 1,
+            unit: Unit::Page { bytes: 16_384 },
+            verdict: Verdict::of(&tally, kind.is_never()),
+            tally,
+            space_id: Some(7),
+            claim: None,
+            is_unread: false,
+        }
+    }
+
+    fn said(says: RestVerdictWord) -> RestSqlRow {
+        RestSqlRow { says, by: "a variable".into() }
+    }
+
+    #[test]
+    fn a_disagreement_needs_both_to_be_known() {
+        use RestVerdictWord::{Encrypted, Plain, Unknown};
+        for (counts, says, text) in [
+            ([54, 346, 0], Encrypted, Some("SQL says encrypted, 54 of 400 pages are plain (a variable)")),
+            ([3, 0, 1], Encrypted, Some("SQL says encrypted, 3 of 4 pages are plain (a variable)")),
+            ([0, 9, 0], Encrypted, None),
+            ([0, 0, 9], Encrypted, None),
+            ([0, 0, 0], Encrypted, None),
+            ([9, 0, 0], Plain, None),
+            ([0, 9, 0], Plain, Some("SQL says plain, 9 of 9 are encrypted (a variable)")),
+            ([9, 9, 0], Unknown, None),
+        ] {
+            let [plain, encrypted, unknown] = counts;
+            let one = artefact(Kind::Table, plain, encrypted, unknown);
+            let found = disagreement(&one, &said(says), Some(Family::MariaDb));
+            assert_eq!(found.as_ref().map(|row| row.text.as_str()), text, "{counts:?} {says}");
+            assert!(found.is_none_or(|row| !row.cure.is_empty()));
+        }
+    }
+
+    #[test]
+    fn what_fails_a_gate_is_what_the_server_could_encrypt() {
+        let of = |artefacts: Vec<Artefact>| {
+            let seen = DataDirectory {
+                root: "/".into(),
+                family: Some(Family::MySql),
+                server_uuid: None,
+                artefacts,
+                read_bytes: 0,
+            };
+            report(&seen, RestServerRow::default(), None)
+        };
+        let sealed = artefact(Kind::Table, 0, 3, 0);
+        let never = artefact(Kind::TextLog, 1, 0, 0);
+        let state = Artefact { verdict: Verdict::Never, ..artefact(Kind::State, 1, 0, 0) };
+        let fine = of(vec![sealed.clone(), never, state]);
+        assert!(!has_plain(&fine) && !has_unknown(&fine) && !has_unread(&fine));
+        assert_eq!((fine.counts.encrypted, fine.counts.never), (1, 2));
+        assert!(has_plain(&of(vec![artefact(Kind::Table, 1, 3, 0)])));
+        assert!(has_unknown(&of(vec![artefact(Kind::Table, 0, 3, 1)])));
+        assert!(has_unread(&of(vec![Artefact { is_unread: true, ..sealed }])));
+    }
+}
