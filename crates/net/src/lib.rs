@@ -18,7 +18,7 @@ mod tls_info;
 mod tls_input;
 mod tls_rustls;
 
-pub use client::{Client, ConnectTimings, Connector, Done, Echoed, Prepared, Session};
+pub use client::{Client, ConnectTimings, Connector, Done, Echoed, Prepared, RowSource, Session};
 pub use dial::{Traffic, is_greeted, queue};
 pub use error::{NetError, TlsFault};
 pub use options::{

@@ -326,6 +326,9 @@ pub struct ConnectOptions {
     /// With MariaDB from 10.6 on: no column definitions where they are as when the statement was prepared. Only for
     /// [`crate::Session`]s.
     pub cache_metadata: bool,
+    /// Tell the server that this client loads rows by `LOAD DATA LOCAL`: for [`crate::Client::load`], which sends bytes from memory and
+    /// never a file, whatever name the server asks for.
+    pub loads_local: bool,
     /// What the server shows as `program_name` of this connection.
     pub program_name: String,
     /// Set by somebody else while a login waits for the server: it is given up.
@@ -345,6 +348,7 @@ impl Default for ConnectOptions {
             io_timeout: Duration::from_secs(30),
             allow_public_key_retrieval: false,
             cache_metadata: false,
+            loads_local: false,
             program_name: "sealion".to_owned(),
             given_up: None,
         }

@@ -50,7 +50,8 @@ pub(super) fn wanted_capabilities(options: &ConnectOptions, greeting: &Greeting)
         | Capabilities::DEPRECATE_EOF;
     let database =
         if options.database.is_some() { Capabilities::CONNECT_WITH_DB } else { Capabilities::default() };
-    always | database | (where_offered & greeting.capabilities)
+    let local = if options.loads_local { Capabilities::LOCAL_FILES } else { Capabilities::default() };
+    always | database | ((where_offered | local) & greeting.capabilities)
 }
 
 pub(super) fn request(capabilities: Capabilities, mariadb_capabilities: u32) -> SslRequest {

@@ -280,10 +280,28 @@ impl Client {
         })
     }
 
+    /// Runs a `LOAD DATA LOCAL INFILE`, whose file name means nothing. `next` fills the buffer, which it gets empty, with the next bytes
+    /// of the rows; what it leaves empty is the end. Needs [`ConnectOptions::loads_local`].
+    ///
+    /// # Errors
+    /// Also what `next` says. The connection is of no use then: closed, so that the server rolls the statement back.
+    pub fn load(&mut self, sql: &str, next: &mut RowSource<'_>) -> Result<Done, NetError> {
+        self.run_with(sql, |_| Ok(()), Some(next))
+    }
+
     fn run(
         &mut self,
         sql: &str,
+        see: impl FnMut(Seen<'_>) -> Result<(), wire::WireError>,
+    ) -> Result<Done, NetError> {
+        self.run_with(sql, see, None)
+    }
+
+    fn run_with(
+        &mut self,
+        sql: &str,
         mut see: impl FnMut(Seen<'_>) -> Result<(), wire::WireError>,
+        mut rows: Option<&mut RowSource<'_>>,
     ) -> Result<Done, NetError> {
         const DOING: &str = "waiting for the answer to a statement";
         self.begin_command()?;
@@ -308,6 +326,13 @@ impl Client {
                     return Err(if infile_refused { infile(&about) } else { about.refused(error) });
                 }
                 TextEvent::LocalInfile { .. } if infile_refused => return Err(infile(&about)),
+                TextEvent::LocalInfile { .. } if rows.is_some() => {
+                    // Once a statement.
+                    if let Some(next) = rows.take() {
+                        send_rows(&mut self.channel, next)?;
+                    }
+                    Ok(())
+                }
                 TextEvent::LocalInfile { .. } => {
                     infile_refused = true;
                     self.channel.send(&[], "refusing to send a file")?;
@@ -567,6 +592,9 @@ pub struct Prepared {
     pub cells: Vec<Cell>,
 }
 
+/// Fills an empty buffer with the next bytes of rows; says why it cannot.
+pub type RowSource<'r> = dyn FnMut(&mut Vec<u8>) -> Result<(), String> + 'r;
+
 enum Seen<'a> {
     Columns,
     Column(&'a str),
@@ -577,6 +605,20 @@ fn note(done: &mut Done, ok: &OkPacket) {
     done.affected_rows = ok.affected_rows;
     done.last_insert_id = ok.last_insert_id;
     done.warnings = ok.warnings;
+}
+
+/// Rows in packets, and an empty one behind them. Source: MySQL source documentation, LOCAL INFILE Request.
+fn send_rows(channel: &mut PacketChannel, next: &mut RowSource<'_>) -> Result<(), NetError> {
+    let mut bytes = Vec::new();
+    loop {
+        bytes.clear();
+        next(&mut bytes)
+            .map_err(|why| NetError::Usage { why, next: "see what has failed there, and load again" })?;
+        channel.send(&bytes, "sending rows")?;
+        if bytes.is_empty() {
+            return Ok(());
+        }
+    }
 }
 
 fn infile(about: &Doing<'_>) -> NetError {
