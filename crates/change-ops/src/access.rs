@@ -101,16 +101,21 @@ impl ClusterAccess for Cluster {
     }
 
     fn at(&self, machine: &Machine, command: &Command, say: &mut dyn FnMut(String)) {
-        let Some(moment) = change::driver::moment(machine, command) else { return };
-        let is_wished = |name: &str| std::env::var(name).is_ok_and(|wish| wish == moment);
-        if is_wished("SEALION_CRASH_AT") {
-            std::process::abort();
-        }
-        if is_wished("SEALION_HOLD_AT") {
-            say(format!("held at {moment} (SEALION_HOLD_AT)"));
-            loop {
-                std::thread::sleep(std::time::Duration::from_secs(3600));
-            }
+        hold_at(machine, command, say);
+    }
+}
+
+/// Stops where `SEALION_CRASH_AT` or `SEALION_HOLD_AT` wants it: see [`change::driver::moment`].
+pub fn hold_at(machine: &Machine, command: &Command, say: &mut dyn FnMut(String)) {
+    let Some(moment) = change::driver::moment(machine, command) else { return };
+    let is_wished = |name: &str| std::env::var(name).is_ok_and(|wish| wish == moment);
+    if is_wished("SEALION_CRASH_AT") {
+        std::process::abort();
+    }
+    if is_wished("SEALION_HOLD_AT") {
+        say(format!("held at {moment} (SEALION_HOLD_AT)"));
+        loop {
+            std::thread::sleep(std::time::Duration::from_secs(3600));
         }
     }
 }

@@ -13,6 +13,8 @@ pub enum Verb {
     Enable,
     Disable,
     Rotate,
+    /// From one server to another: of two servers, not of a cluster.
+    Migrate,
 }
 
 impl fmt::Display for Verb {
@@ -21,6 +23,7 @@ impl fmt::Display for Verb {
             Self::Enable => "enable",
             Self::Disable => "disable",
             Self::Rotate => "rotate",
+            Self::Migrate => "migrate",
         })
     }
 }

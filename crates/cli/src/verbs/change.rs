@@ -135,7 +135,7 @@ fn wish(verb: Verb, nouns: &[Noun]) -> Change {
 }
 
 /// Asks about a plan of before. `steps` are shown to a person who is asked, a line each.
-fn confirm_what(
+pub(super) fn confirm_what(
     verb: &str,
     plan: &Plan,
     what: &str,
@@ -168,7 +168,7 @@ fn confirm_what(
 }
 
 /// Asks a person, or compares the hash that a program gave.
-fn confirm(plan: &Plan, yes: Option<&str>) -> Result<(), OpsError> {
+pub(super) fn confirm(plan: &Plan, yes: Option<&str>) -> Result<(), OpsError> {
     if let Some(hash) = yes {
         if hash.len() >= 8 && plan.state_hash.starts_with(hash) {
             return Ok(());

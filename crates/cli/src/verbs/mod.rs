@@ -8,6 +8,7 @@ mod config;
 mod demo;
 mod explain;
 mod lab;
+mod migrate;
 mod prove;
 mod report;
 mod scan;
@@ -83,6 +84,9 @@ pub enum Command {
     /// Measure what a server can do, and what encryption costs
     #[command(subcommand)]
     Bench(bench::BenchCommand),
+    /// Move schemas from one server to another while applications write
+    #[command(subcommand)]
+    Migrate(migrate::MigrateCommand),
     /// Copy a directory to another host, over several encrypted connections
     Send(stream::send::SendArgs),
     /// Wait for a directory from `sealion send`, and write it
@@ -155,6 +159,7 @@ pub fn run(global: &Global, command: Command) -> Result<u8, OpsError> {
         Command::Undo(args) => change::resume::undo(global, &args),
         Command::Abandon(args) => change::abandon::abandon(global, &args),
         Command::Bench(command) => bench::bench(global, &command),
+        Command::Migrate(command) => migrate::migrate(global, &command),
         Command::Send(args) => stream::send::send(global, &args),
         Command::Receive(args) => stream::receive::receive(global, &args),
         Command::Lab(command) => lab::lab(global, command),

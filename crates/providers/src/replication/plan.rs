@@ -72,6 +72,7 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
     let mut builder = Builder::default();
     match change.verb {
         Verb::Enable => enable(world, change, &mut drafts, &mut builder)?,
+        Verb::Migrate => return Err(refuse("a migration is of two servers: sealion migrate plan")),
         Verb::Disable => disable(change, &mut drafts, &mut builder)?,
         Verb::Rotate => {
             return Err(refuse("certificates are rotated on Galera clusters only, by this version"));

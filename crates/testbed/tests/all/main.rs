@@ -11,6 +11,7 @@ mod lab_elsewhere;
 mod lab_hosts;
 mod lab_kills;
 mod lab_membership;
+mod lab_migrate;
 mod lab_mixed;
 mod lab_outsider;
 mod lab_promises;

@@ -1,0 +1,266 @@
+//! `sealion migrate`: the two servers from their option files, and the journal that a migration is carried out by.
+
+use std::path::{Path, PathBuf};
+
+use change::driver::Watcher;
+use change::{ClusterLock, Command, Direction, Driver, Journal, Machine, Outcome, Record};
+use migrate::{Ends, Migration, Problem, ReplicationLogin};
+use model::{Clock, Plan, SystemClock};
+use net::Endpoint;
+use serde::{Deserialize, Serialize};
+use site::OpsError;
+use site::inventory::{ClientOptions, one_server};
+
+/// Where a migration's servers are described. Kept in its plan, so that it can be gone on with by its name alone; passwords stay in
+/// these files.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Route {
+    pub from: PathBuf,
+    pub to: PathBuf,
+    pub follow_as: PathBuf,
+    pub schemas: Vec<String>,
+    pub sessions: usize,
+}
+
+/// What is told while it is carried out.
+#[derive(Debug, Clone)]
+pub enum Progress {
+    Step { id: String, title: String, phase: &'static str, at: usize, of: usize },
+    Done { id: String, note: String },
+    Failed { id: String, why: String },
+    Line(String),
+}
+
+fn login(path: &Path) -> Result<net::ConnectOptions, OpsError> {
+    let typed = ClientOptions { defaults_file: Some(path.to_owned()), ..ClientOptions::default() };
+    let cluster = one_server(typed)?;
+    let node = cluster.nodes.first().ok_or_else(|| OpsError::internal("no server", path.display()))?;
+    Ok(cluster.login_at(node))
+}
+
+impl Route {
+    /// # Errors
+    /// A file that cannot be read, or that lacks what replication needs.
+    pub fn ends(&self) -> Result<Ends, OpsError> {
+        let (source, mut target, follow) = (login(&self.from)?, login(&self.to)?, login(&self.follow_as)?);
+        target.loads_local = true;
+        let refuse = |why: &str, next: &str| {
+            OpsError::usage(format!("cannot replicate with {}", self.follow_as.display()), why, next)
+        };
+        let Endpoint::Tcp { host, port, .. } = &follow.endpoint else {
+            return Err(refuse(
+                "it names no host",
+                "host= and port= of the source, as the target reaches it",
+            ));
+        };
+        let password = follow.password.clone().ok_or_else(|| {
+            refuse(
+                "it has no password",
+                "user= and password= of an account with REPLICATION SLAVE on the source",
+            )
+        })?;
+        let ca = follow.tls.ca.clone().ok_or_else(|| {
+            refuse("it names no CA", "ssl-ca= of the source's certificate, as a file on the target's machine")
+        })?;
+        Ok(Ends {
+            source,
+            target,
+            replication: ReplicationLogin {
+                host: host.clone(),
+                port: *port,
+                user: follow.user,
+                password,
+                ca,
+            },
+            schemas: self.schemas.clone(),
+            sessions: self.sessions,
+        })
+    }
+}
+
+/// `$XDG_STATE_HOME/sealion/migrate/NAME`.
+pub fn state_dir(name: &str) -> PathBuf {
+    let home = || PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".local/state");
+    let base = std::env::var_os("XDG_STATE_HOME").map_or_else(home, PathBuf::from);
+    base.join("sealion/migrate").join(name)
+}
+
+fn journal_path(dir: &Path) -> PathBuf {
+    dir.join("migration.journal")
+}
+
+/// Looks at both servers; changes nothing.
+///
+/// # Errors
+/// `Refused` with every problem.
+pub fn plan(route: &Route) -> Result<Plan, OpsError> {
+    let ends = route.ends()?;
+    let made = SystemClock.unix_ms();
+    let id = format!("migrate-{}-{made}", route.schemas.join("-"));
+    let mut plan = match migrate::plan(&ends, &id, made) {
+        Err(error) => {
+            return Err(OpsError::cannot_look(
+                "a server cannot be asked",
+                error.in_one_line(),
+                "check its option file",
+            ));
+        }
+        Ok(Err(problems)) => return Err(OpsError::Refused(refused(&problems))),
+        Ok(Ok(plan)) => plan,
+    };
+    if let Some(first) = plan.steps.first_mut() {
+        first.params = serde_json::to_value(route)
+            .map_err(|error| OpsError::internal("cannot keep the route", error))?;
+    }
+    Ok(plan)
+}
+
+fn refused(problems: &[Problem]) -> String {
+    let all: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    format!("{} speak against it, nothing was changed\n\n{}", count(problems.len()), all.join("\n\n"))
+}
+
+fn count(problems: usize) -> String {
+    if problems == 1 { "1 problem".into() } else { format!("{problems} problems") }
+}
+
+/// Carries out a new plan.
+///
+/// # Errors
+/// Another one of that name is not finished; else as its steps say.
+pub fn begin(dir: &Path, plan: &Plan, tell: &mut dyn FnMut(Progress)) -> Result<(), OpsError> {
+    let _lock = ClusterLock::take(dir)?;
+    let path = journal_path(dir);
+    if path.exists() {
+        let mut journal = Journal::open(&path)?;
+        if journal.records().last().is_some_and(|record| !record.is_last()) {
+            return Err(OpsError::Refused(format!(
+                "a migration of that name is not finished, nothing was changed\n  why:  its journal is {}\n  next: sealion migrate \
+                 resume, or sealion migrate rollback; or choose another --name",
+                path.display()
+            )));
+        }
+        journal.torn_bytes = 0;
+        let kept = path.with_extension(format!("journal.{}", SystemClock.unix_ms()));
+        std::fs::rename(&path, &kept)
+            .map_err(|error| OpsError::internal(format!("cannot keep {}", path.display()), error))?;
+    }
+    let mut journal = Journal::open(&path)?;
+    let mut machine = Machine::start(Plan { sequence: 1, ..plan.clone() });
+    let ended = drive(&mut journal, &mut machine, tell);
+    if matches!(ended, Err(OpsError::Refused(_))) {
+        drop(journal);
+        let _ = std::fs::remove_file(&path);
+        let _ = std::fs::remove_file(path.with_extension("lock"));
+    }
+    ended
+}
+
+/// The plan of the migration of that name, and whether it is finished.
+///
+/// # Errors
+/// There is none.
+pub fn known(dir: &Path) -> Result<(Plan, bool), OpsError> {
+    let path = journal_path(dir);
+    let none = || {
+        OpsError::Refused(format!(
+            "there is no migration of that name\n  why:  there is no {}\n  next: sealion migrate run, or another --name",
+            path.display()
+        ))
+    };
+    let bytes = std::fs::read(&path).map_err(|_| none())?;
+    let read = change::journal::parse(&bytes, &path)?;
+    let is_over = read.records.last().is_some_and(|(_, record)| record.is_last());
+    let plan = read.records.into_iter().find_map(|(_, record)| match record {
+        Record::Opened { plan } => Some(*plan),
+        _ => None,
+    });
+    plan.map(|plan| (plan, is_over)).ok_or_else(none)
+}
+
+/// Goes on with it, or (`Some(Direction::Back)`) takes it back.
+///
+/// # Errors
+/// As its steps say.
+pub fn go_on(dir: &Path, wish: Option<Direction>, tell: &mut dyn FnMut(Progress)) -> Result<(), OpsError> {
+    let _lock = ClusterLock::take(dir)?;
+    known(dir)?;
+    let mut journal = Journal::open(&journal_path(dir))?;
+    let records: Vec<Record> = journal.records().cloned().collect();
+    let nothing = || {
+        OpsError::Refused("there is nothing to go on with\n  why:  that migration is finished\n  next: sealion migrate status".into())
+    };
+    let (mut machine, turned) = Machine::resume(records.iter(), wish).ok_or_else(nothing)?;
+    if let Command::Finished(Outcome::Refused { why, .. }) = machine.next() {
+        return Err(OpsError::Refused(format!("that is refused, nothing was changed\n\n{why}")));
+    }
+    if turned {
+        let direction = machine.direction();
+        journal.append(SystemClock.unix_ms(), Record::Turned { direction })?;
+    }
+    drive(&mut journal, &mut machine, tell)
+}
+
+fn drive(
+    journal: &mut Journal,
+    machine: &mut Machine,
+    tell: &mut dyn FnMut(Progress),
+) -> Result<(), OpsError> {
+    let plan = machine.plan().clone();
+    let params = plan.steps.first().map(|step| step.params.clone()).unwrap_or_default();
+    let route: Route = serde_json::from_value(params)
+        .map_err(|error| OpsError::internal("the plan does not say where its servers are", error))?;
+    let ends = route.ends()?;
+    let shared = std::cell::RefCell::new(tell);
+    let mut say = |line: &str| (shared.borrow_mut())(Progress::Line(line.to_owned()));
+    let mut runner = Migration::new(&ends, &plan, &mut say);
+    let mut watcher = Watch { tell: &shared };
+    let outcome =
+        Driver { journal, runner: &mut runner, watcher: &mut watcher, clock: &SystemClock }.run(machine)?;
+    match outcome {
+        Outcome::Complete => Ok(()),
+        Outcome::Refused { step, why } => {
+            Err(OpsError::Refused(format!("step {step} is refused, nothing was changed\n\n{why}")))
+        }
+        Outcome::Stopped { step, why } => Err(OpsError::Stopped(format!(
+            "the migration stopped at step {step}; what was done stays done\n\n{why}\n\n  next: sealion migrate resume (to continue), or \
+             sealion migrate rollback (to go back)"
+        ))),
+    }
+}
+
+type Shared<'s, 't> = std::cell::RefCell<&'s mut (dyn FnMut(Progress) + 't)>;
+
+struct Watch<'w, 's, 't> {
+    tell: &'w Shared<'s, 't>,
+}
+
+impl Watcher for Watch<'_, '_, '_> {
+    fn at(&mut self, machine: &Machine, command: &Command) {
+        change_ops::access::hold_at(machine, command, &mut |line| {
+            (self.tell.borrow_mut())(Progress::Line(line));
+        });
+        let of = machine.plan().steps.len();
+        let say = |step: usize, phase: &'static str| {
+            if let Some(one) = machine.step(step) {
+                let (id, title) = (one.id.to_string(), one.title.clone());
+                (self.tell.borrow_mut())(Progress::Step { id, title, phase, at: step + 1, of });
+            }
+        };
+        match command {
+            Command::Check { step, .. } => say(*step, "checking"),
+            Command::Act { step, .. } => say(*step, "acting"),
+            Command::Verify { step, .. } => say(*step, "verifying"),
+            Command::Append(record) => match &**record {
+                Record::Done { step, note, .. } => {
+                    (self.tell.borrow_mut())(Progress::Done { id: step.to_string(), note: note.clone() });
+                }
+                Record::Failed { step, why, .. } => {
+                    (self.tell.borrow_mut())(Progress::Failed { id: step.to_string(), why: why.clone() });
+                }
+                _ => {}
+            },
+            Command::Finished(_) => {}
+        }
+    }
+}

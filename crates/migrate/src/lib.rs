@@ -1,0 +1,77 @@
+//! From one MariaDB server to another while applications write: tables, rows, replication, comparison, cutover.
+//!
+//! Steps of the change engine ([`Migration`] is its [`change::Runner`]), so that it goes on, or back, wherever it was killed. No row
+//! lies in a file on the way: rows go from a consistent snapshot of the source through memory into `LOAD DATA LOCAL` on the target.
+//! Native replication over TLS with verification of the source brings what was written since.
+
+mod compare;
+mod copy;
+mod inspect;
+mod plan;
+mod sql;
+mod steps;
+
+use std::path::PathBuf;
+
+use net::{Client, ConnectOptions, NetError, SecretString};
+
+pub use inspect::{Problem, Table};
+pub use plan::plan;
+pub use steps::Migration;
+
+/// Both servers, and how the target is let into the source.
+#[derive(Debug, Clone)]
+pub struct Ends {
+    pub source: ConnectOptions,
+    pub target: ConnectOptions,
+    pub replication: ReplicationLogin,
+    pub schemas: Vec<String>,
+    /// Copies side by side.
+    pub sessions: usize,
+}
+
+/// What the target logs in to the source with.
+#[derive(Debug, Clone)]
+pub struct ReplicationLogin {
+    /// As the target reaches the source; it is also the name that must be in the source's certificate.
+    pub host: String,
+    pub port: u16,
+    pub user: String,
+    pub password: SecretString,
+    /// On the target's machine.
+    pub ca: PathBuf,
+}
+
+/// Which of the two a problem is with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    Source,
+    Target,
+}
+
+impl std::fmt::Display for End {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Source => "source",
+            Self::Target => "target",
+        })
+    }
+}
+
+impl Ends {
+    /// A session whose own settings do not change what is read or written.
+    pub(crate) fn session(&self, end: End) -> Result<Client, NetError> {
+        let options = match end {
+            End::Source => &self.source,
+            End::Target => &self.target,
+        };
+        let mut client = Client::connect(options)?;
+        // Zero dates and AUTO_INCREMENT values of 0 are rows like others. Texts come and go as the bytes that are stored.
+        client.execute(
+            "SET SESSION sql_mode='STRICT_ALL_TABLES,ALLOW_INVALID_DATES,NO_AUTO_VALUE_ON_ZERO', time_zone='+00:00', \
+             sql_select_limit=DEFAULT, max_statement_time=0, foreign_key_checks=0, unique_checks=0, character_set_client=utf8mb4, \
+             collation_connection=utf8mb4_bin, character_set_results=NULL",
+        )?;
+        Ok(client)
+    }
+}

@@ -1,0 +1,151 @@
+//! The steps of a migration.
+
+use model::{Change, Plan, Step, StepId, StepNature, Verb};
+use net::NetError;
+use serde_json::json;
+
+use crate::inspect::{self, Problem, Server};
+use crate::{End, Ends};
+
+/// `Plan::topology` of a migration.
+pub const TOPOLOGY: &str = "migration";
+
+pub const TABLES: &str = "migrate-tables";
+pub const COPY: &str = "migrate-copy";
+pub const FOLLOW: &str = "migrate-follow";
+pub const COMPARE: &str = "migrate-compare";
+pub const CLOSE: &str = "migrate-close";
+pub const OPEN: &str = "migrate-open";
+
+fn told(accounts: &[String]) -> String {
+    let who = if accounts.is_empty() { "no account that can be seen".into() } else { accounts.join(", ") };
+    format!("can write to the source while it is read-only, and must not: {who}")
+}
+
+fn step(id: &str, kind: &str, title: String, sql: Vec<String>) -> Step {
+    Step {
+        id: StepId(id.into()),
+        kind: kind.into(),
+        title,
+        nodes: vec![],
+        restarts_server: false,
+        no_op: false,
+        only_looks: false,
+        nature: StepNature::default(),
+        shell: vec![],
+        sql,
+        diff: vec![],
+        params: json!({}),
+    }
+}
+
+/// Looks at both ends; changes nothing.
+///
+/// # Errors
+/// A server that cannot be asked. Problems are the other `Err` inside.
+pub fn plan(ends: &Ends, id: &str, made_unix_ms: u64) -> Result<Result<Plan, Vec<Problem>>, NetError> {
+    let (mut source, mut target) = (ends.session(End::Source)?, ends.session(End::Target)?);
+    let problems = inspect::problems(ends, &mut source, &mut target)?;
+    if !problems.is_empty() {
+        return Ok(Err(problems));
+    }
+    let (from, to) = (Server::of(&mut source)?, Server::of(&mut target)?);
+    let tables = inspect::tables(&mut source, &ends.schemas)?;
+    let size_mb = tables.iter().map(|table| table.data_bytes).sum::<u64>() / 1_000_000;
+    let schemas = ends.schemas.join(", ");
+    let login = &ends.replication;
+    let mut copy = step(
+        "M2",
+        COPY,
+        format!("copy the rows of {} tables (some {size_mb} MB) from one consistent snapshot", tables.len()),
+        vec![
+            "START TRANSACTION WITH CONSISTENT SNAPSHOT".into(),
+            "LOAD DATA LOCAL INFILE … INTO TABLE …".into(),
+        ],
+    );
+    copy.nature.undone_by = Some(StepId("M1".into()));
+    let mut compare = step(
+        "M4",
+        COMPARE,
+        "compare every table at one and the same transaction, while the source is written to".into(),
+        vec![],
+    );
+    compare.only_looks = true;
+    let mut open = step(
+        "M6",
+        OPEN,
+        "end replication and open the target for writes".into(),
+        vec!["STOP SLAVE".into(), "RESET SLAVE ALL".into(), "SET GLOBAL read_only = OFF".into()],
+    );
+    open.nature.irreversible =
+        Some("from then on the target takes writes, and nothing brings them back to the source".into());
+    let steps = vec![
+        step(
+            "M1",
+            TABLES,
+            format!("make {schemas} on the target, which is read-only until the end"),
+            vec!["SET GLOBAL read_only = ON".into(), "CREATE DATABASE …".into(), "CREATE TABLE …".into()],
+        ),
+        copy,
+        step(
+            "M3",
+            FOLLOW,
+            format!(
+                "replicate from {}:{} over TLS, with verification of its certificate",
+                login.host, login.port
+            ),
+            vec![
+                format!(
+                    "CHANGE MASTER TO MASTER_HOST='{}', MASTER_PORT={}, MASTER_USER='{}', MASTER_PASSWORD='…', MASTER_SSL=1, \
+                     MASTER_SSL_CA='{}', MASTER_SSL_VERIFY_SERVER_CERT=1, MASTER_USE_GTID=slave_pos",
+                    login.host,
+                    login.port,
+                    login.user,
+                    login.ca.display()
+                ),
+                "START SLAVE".into(),
+            ],
+        ),
+        compare,
+        step(
+            "M5",
+            CLOSE,
+            "close the source for writes, and wait until the target has all of them".into(),
+            vec!["SET GLOBAL read_only = ON".into(), "SELECT MASTER_GTID_WAIT(…)".into()],
+        ),
+        open,
+    ];
+    let mut state = format!(
+        "{} {} {} {}",
+        from.version,
+        to.version,
+        from.variable("server_id"),
+        to.variable("server_id")
+    );
+    for table in &tables {
+        state += &format!("\n{}", table.quoted());
+        for column in &table.columns {
+            state += &format!(" {}", crate::sql::name(&column.name));
+        }
+    }
+    Ok(Ok(Plan {
+        id: id.to_owned(),
+        sequence: 0,
+        change: Change::new(Verb::Migrate, []),
+        cluster: format!("{} to {}", ends.source.endpoint, ends.target.endpoint),
+        topology: TOPOLOGY.into(),
+        made_unix_ms,
+        sealion_version: env!("CARGO_PKG_VERSION").into(),
+        state_hash: model::hex(&openssl::sha::sha256(state.as_bytes())),
+        impact: vec![
+            format!("MariaDB {} to {}: {schemas}", from.version, to.version),
+            "applications write to the source until M5; from M5 to M6 to neither".into(),
+            told(&inspect::writers_all_the_same(&mut source)?),
+        ],
+        rights: vec![
+            "source: SELECT, RELOAD, REPLICATION CLIENT, BINLOG MONITOR, READ_ONLY ADMIN".into(),
+            "target: ALL on the schemas, REPLICATION SLAVE ADMIN, READ_ONLY ADMIN, SUPER".into(),
+        ],
+        steps,
+    }))
+}

@@ -1,0 +1,459 @@
+//! What each step does, and takes back.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use change::{Acted, Direction, Runner, StepCheck, StepError};
+use model::{Plan, Step};
+use net::{Client, ExposeSecret, NetError};
+
+use crate::inspect::{self, Table, mark};
+use crate::sql::{name, text};
+use crate::{End, Ends, compare, copy, plan};
+
+/// A replica that was just told to follow is waited for.
+const FOLLOW_MAX: Duration = Duration::from_secs(60);
+const POLL: Duration = Duration::from_millis(100);
+/// A target that lags is waited for as long as it comes nearer.
+const CATCH_UP_S: u64 = 600;
+/// In it applications can write to neither.
+const WINDOW_S: u64 = 60;
+
+/// Carries out a plan of [`crate::plan()`].
+pub struct Migration<'m> {
+    ends: &'m Ends,
+    plan_id: String,
+    tell: &'m mut dyn FnMut(&str),
+    /// From when the source was closed to when the target was open.
+    pub window: Option<Duration>,
+    closed: Option<Instant>,
+}
+
+fn fail(what: &str, why: impl std::fmt::Display, next: &str) -> StepError {
+    StepError(format!("{what}\n  why:  {why}\n  next: {next}"))
+}
+
+fn asked(end: End) -> impl Fn(NetError) -> StepError {
+    move |error| {
+        fail(
+            &format!("the {end} cannot be asked"),
+            error.in_one_line(),
+            "see that it runs, then sealion migrate resume",
+        )
+    }
+}
+
+const RESUME: &str = "mend that, then sealion migrate resume; or sealion migrate rollback";
+
+impl<'m> Migration<'m> {
+    pub fn new(ends: &'m Ends, plan: &Plan, tell: &'m mut dyn FnMut(&str)) -> Self {
+        Self { ends, plan_id: plan.id.clone(), tell, window: None, closed: None }
+    }
+
+    fn client(&self, end: End) -> Result<Client, StepError> {
+        self.ends.session(end).map_err(asked(end))
+    }
+
+    fn tables(&self) -> Result<Vec<Table>, StepError> {
+        let mut source = self.client(End::Source)?;
+        inspect::tables(&mut source, &self.ends.schemas).map_err(asked(End::Source))
+    }
+
+    /// What of our schemas is on the target: ours, somebody else's.
+    fn on_target(&self, target: &mut Client) -> Result<(Vec<String>, Vec<String>), StepError> {
+        let within: Vec<String> = self.ends.schemas.iter().map(|name| text(name)).collect();
+        let rows = target
+            .query(&format!(
+                "SELECT SCHEMA_NAME, SCHEMA_COMMENT FROM information_schema.SCHEMATA WHERE SCHEMA_NAME IN ({})",
+                within.join(",")
+            ))
+            .map_err(asked(End::Target))?;
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        for row in rows.iter() {
+            let name = row.at(0).unwrap_or_default().into_owned();
+            let is_ours = row.at(1).is_some_and(|comment| comment == mark(&self.plan_id));
+            if is_ours { ours.push(name) } else { theirs.push(name) }
+        }
+        Ok((ours, theirs))
+    }
+
+    fn make_tables(&self) -> Result<(), StepError> {
+        let (mut source, mut target) = (self.client(End::Source)?, self.client(End::Target)?);
+        target.execute("SET GLOBAL read_only = ON").map_err(asked(End::Target))?;
+        let (ours, theirs) = self.on_target(&mut target)?;
+        if !theirs.is_empty() {
+            return Err(fail(
+                "nothing is overwritten",
+                format!("the target has {}", theirs.join(", ")),
+                RESUME,
+            ));
+        }
+        for schema in &self.ends.schemas {
+            if !ours.contains(schema) {
+                let rows = source
+                    .query(&format!(
+                        "SELECT DEFAULT_CHARACTER_SET_NAME, DEFAULT_COLLATION_NAME FROM information_schema.SCHEMATA \
+                         WHERE SCHEMA_NAME = {}",
+                        text(schema)
+                    ))
+                    .map_err(asked(End::Source))?;
+                let charset = rows.text(0, "DEFAULT_CHARACTER_SET_NAME").unwrap_or_default().into_owned();
+                let collation = rows.text(0, "DEFAULT_COLLATION_NAME").unwrap_or_default().into_owned();
+                target
+                    .execute(&format!(
+                        "CREATE DATABASE {} CHARACTER SET {} COLLATE {} COMMENT {}",
+                        name(schema),
+                        name(&charset),
+                        name(&collation),
+                        text(&mark(&self.plan_id))
+                    ))
+                    .map_err(asked(End::Target))?;
+            }
+        }
+        for table in self.tables()? {
+            let rows =
+                source.query(&format!("SHOW CREATE TABLE {}", table.quoted())).map_err(asked(End::Source))?;
+            let made = rows.first().and_then(|row| row.at(1)).unwrap_or_default().into_owned();
+            let Some(rest) = made.strip_prefix("CREATE TABLE ") else {
+                return Err(fail("a table cannot be made", format!("the source says: {made}"), RESUME));
+            };
+            target.execute(&format!("USE {}", name(&table.schema))).map_err(asked(End::Target))?;
+            target.execute(&format!("CREATE TABLE IF NOT EXISTS {rest}")).map_err(|error| {
+                fail(&format!("{}.{} cannot be made", table.schema, table.name), error.in_one_line(), RESUME)
+            })?;
+        }
+        Ok(())
+    }
+
+    fn drop_tables(&self) -> Result<(), StepError> {
+        let mut target = self.client(End::Target)?;
+        let (ours, _) = self.on_target(&mut target)?;
+        for schema in ours {
+            target.execute(&format!("DROP DATABASE {}", name(&schema))).map_err(asked(End::Target))?;
+        }
+        target.execute("SET GLOBAL gtid_slave_pos = ''").map_err(asked(End::Target))?;
+        Ok(())
+    }
+
+    /// All rows, anew: what an earlier try has left goes first.
+    fn copy_rows(&mut self) -> Result<String, StepError> {
+        let tables = self.tables()?;
+        let mut target = self.client(End::Target)?;
+        for table in &tables {
+            target.execute(&format!("TRUNCATE TABLE {}", table.quoted())).map_err(asked(End::Target))?;
+        }
+        let sessions = self.ends.sessions.min(tables.len()).max(1);
+        let mut snapshot = copy::snapshot(self.ends, sessions)
+            .map_err(|why| fail("there is no consistent snapshot of the source", why, RESUME))?;
+        (self.tell)(&format!("{} sessions read at {}", snapshot.sessions.len(), snapshot.gtid));
+        let rows = copy::all(self.ends, &mut snapshot, &tables, self.tell)
+            .map_err(|why| fail("the copy ended before it was whole", why, RESUME))?;
+        // Kept by the target, so that whoever resumes knows where to follow from.
+        target
+            .execute(&format!("SET GLOBAL gtid_slave_pos = {}", text(&snapshot.gtid)))
+            .map_err(asked(End::Target))?;
+        Ok(format!("{rows} rows of {} tables at {}", tables.len(), snapshot.gtid))
+    }
+
+    fn follow(&self) -> Result<(), StepError> {
+        let login = &self.ends.replication;
+        let mut target = self.client(End::Target)?;
+        target.execute("STOP SLAVE").map_err(asked(End::Target))?;
+        let change = net::SecretString::from(format!(
+            "CHANGE MASTER TO MASTER_HOST={}, MASTER_PORT={}, MASTER_USER={}, MASTER_PASSWORD={}, MASTER_SSL=1, MASTER_SSL_CA={}, \
+             MASTER_SSL_VERIFY_SERVER_CERT=1, MASTER_USE_GTID=slave_pos",
+            text(&login.host),
+            login.port,
+            text(&login.user),
+            text(login.password.expose_secret()),
+            text(&login.ca.display().to_string())
+        ));
+        // The server's answer could repeat the statement.
+        target.execute(change.expose_secret()).map_err(|error| match error {
+            NetError::Refused { code, .. } => {
+                fail("the target takes no CHANGE MASTER", format!("it answers with error {code}"), RESUME)
+            }
+            other => asked(End::Target)(other),
+        })?;
+        target.execute("START SLAVE").map_err(asked(End::Target))?;
+        Ok(())
+    }
+
+    /// `None`: it follows, over verified TLS. Else what is not so.
+    fn not_following(target: &mut Client) -> Result<Option<String>, StepError> {
+        let rows = target.query("SHOW SLAVE STATUS").map_err(asked(End::Target))?;
+        let of = |column: &str| rows.text(0, column).unwrap_or_default().into_owned();
+        let errors = [of("Last_IO_Error"), of("Last_SQL_Error")].join(" ");
+        let wanted = [
+            ("Slave_IO_Running", "Yes"),
+            ("Slave_SQL_Running", "Yes"),
+            ("Master_SSL_Allowed", "Yes"),
+            ("Master_SSL_Verify_Server_Cert", "Yes"),
+        ];
+        Ok(wanted
+            .iter()
+            .find(|(column, value)| of(column) != *value)
+            .map(|(column, _)| format!("{column} is {} {}", of(column), errors.trim()).trim().to_owned()))
+    }
+
+    fn wait_following(&self) -> Result<(), StepError> {
+        let mut target = self.client(End::Target)?;
+        let began = Instant::now();
+        loop {
+            let Some(why) = Self::not_following(&mut target)? else { return Ok(()) };
+            // The source said no: waiting does not help.
+            if began.elapsed() > FOLLOW_MAX || why.contains("rror") {
+                return Err(fail("the target does not follow the source", why, RESUME));
+            }
+            std::thread::sleep(POLL);
+        }
+    }
+
+    /// Waits until the target has `gtid`.
+    fn reach(&self, gtid: &str, at_most_s: u64) -> Result<(), StepError> {
+        let mut target = self.client(End::Target)?;
+        target.set_io_timeout(Duration::from_secs(at_most_s + 30)).map_err(asked(End::Target))?;
+        let rows = target
+            .query(&format!("SELECT MASTER_GTID_WAIT({}, {at_most_s})", text(gtid)))
+            .map_err(asked(End::Target))?;
+        if rows.scalar().as_deref() == Some("0") {
+            return Ok(());
+        }
+        let why =
+            Self::not_following(&mut target)?.unwrap_or_else(|| format!("{at_most_s} s were not enough"));
+        Err(fail("the target has not caught up", why, RESUME))
+    }
+
+    fn written(source: &mut Client) -> Result<String, StepError> {
+        let rows = source.query("SELECT @@GLOBAL.gtid_binlog_pos").map_err(asked(End::Source))?;
+        Ok(rows.scalar().unwrap_or_default().into_owned())
+    }
+
+    /// Compares at one and the same transaction: the target stops behind it.
+    fn compare(&mut self) -> Result<String, StepError> {
+        let (mut source, mut target) = (self.client(End::Source)?, self.client(End::Target)?);
+        let now = Self::written(&mut source)?;
+        self.reach(&now, CATCH_UP_S)?;
+        target.execute("STOP SLAVE").map_err(asked(End::Target))?;
+        let compared = self.compared(&mut target);
+        // It has stopped behind that transaction, or is still on its way there.
+        for sql in ["STOP SLAVE", "START SLAVE"] {
+            target.execute(sql).map_err(asked(End::Target))?;
+        }
+        compared
+    }
+
+    fn compared(&mut self, target: &mut Client) -> Result<String, StepError> {
+        let tables = self.tables()?;
+        let mut snapshot = copy::snapshot(self.ends, 1)
+            .map_err(|why| fail("there is no consistent snapshot of the source", why, RESUME))?;
+        let Some(source) = snapshot.sessions.first_mut() else { return Err(StepError("no session".into())) };
+        target
+            .execute(&format!("START SLAVE UNTIL MASTER_GTID_POS = {}", text(&snapshot.gtid)))
+            .map_err(asked(End::Target))?;
+        self.reach(&snapshot.gtid, CATCH_UP_S)?;
+        let (mut rows, mut differ) = (0, Vec::new());
+        let hour = Duration::from_secs(3600);
+        source.set_io_timeout(hour).map_err(asked(End::Source))?;
+        target.set_io_timeout(hour).map_err(asked(End::Target))?;
+        for table in &tables {
+            let said = |end: End| {
+                let named = format!("{}.{}", table.schema, table.name);
+                move |why: String| fail(&format!("{named} cannot be compared on the {end}"), why, RESUME)
+            };
+            let (here, there) = std::thread::scope(|scope| {
+                let here = scope.spawn(|| compare::digest(source, table));
+                let there = compare::digest(target, table);
+                (here.join().unwrap_or_else(|_| Err("its thread has panicked".into())), there)
+            });
+            let (here, there) = (here.map_err(said(End::Source))?, there.map_err(said(End::Target))?);
+            if here != there {
+                differ
+                    .push(format!("{}.{} ({} and {} rows)", table.schema, table.name, here.rows, there.rows));
+            }
+            rows += here.rows;
+        }
+        if differ.is_empty() {
+            return Ok(format!("{rows} rows of {} tables are equal at {}", tables.len(), snapshot.gtid));
+        }
+        Err(fail(
+            "source and target differ",
+            format!("at {}: {}", snapshot.gtid, differ.join(", ")),
+            "sealion migrate rollback, and find out who wrote to the target",
+        ))
+    }
+
+    fn close_source(&mut self) -> Result<(), StepError> {
+        let mut source = self.client(End::Source)?;
+        self.closed = Some(Instant::now());
+        // Waits for statements that write; transactions that are open fail when they commit.
+        source.set_io_timeout(Duration::from_secs(WINDOW_S)).map_err(asked(End::Source))?;
+        source.execute("SET GLOBAL read_only = ON").map_err(asked(End::Source))?;
+        let last = Self::written(&mut source)?;
+        self.reach(&last, WINDOW_S)?;
+        self.nothing_since(&mut source)
+    }
+
+    /// The target has everything that the source has written. The text of a position can differ where the position does not, so the
+    /// target is asked.
+    fn nothing_since(&self, source: &mut Client) -> Result<(), StepError> {
+        let written = Self::written(source)?;
+        let mut target = self.client(End::Target)?;
+        let rows = target
+            .query(&format!("SELECT MASTER_GTID_WAIT({}, 0)", text(&written)))
+            .map_err(asked(End::Target))?;
+        if rows.scalar().as_deref() == Some("0") {
+            return Ok(());
+        }
+        Err(fail(
+            "the source was written to although it is read-only",
+            format!(
+                "it is at {written}, which the target has not: an account with SUPER or READ ONLY ADMIN has written"
+            ),
+            "end those sessions; what they wrote is on the source only. sealion migrate resume, while the target is read-only",
+        ))
+    }
+
+    fn is_read_only(client: &mut Client, end: End) -> Result<bool, StepError> {
+        let rows = client.query("SELECT @@GLOBAL.read_only").map_err(asked(end))?;
+        Ok(rows.scalar().is_some_and(|value| value != "0"))
+    }
+
+    fn set_read_only(&self, end: End, is_on: bool) -> Result<(), StepError> {
+        let mut client = self.client(end)?;
+        let value = if is_on { "ON" } else { "OFF" };
+        client.execute(&format!("SET GLOBAL read_only = {value}")).map(|_| ()).map_err(asked(end))
+    }
+
+    fn stop_following(&self) -> Result<(), StepError> {
+        let mut target = self.client(End::Target)?;
+        for sql in ["STOP SLAVE", "RESET SLAVE ALL"] {
+            target.execute(sql).map_err(asked(End::Target))?;
+        }
+        Ok(())
+    }
+}
+
+impl Runner for Migration<'_> {
+    fn check(&mut self, step: &Step, direction: Direction) -> Result<StepCheck, StepError> {
+        let mut target = self.client(End::Target)?;
+        Ok(match (step.kind.as_str(), direction) {
+            (plan::TABLES, Direction::Forward) => {
+                let (_, theirs) = self.on_target(&mut target)?;
+                if theirs.is_empty() {
+                    StepCheck::Ready
+                } else {
+                    StepCheck::Blocked(format!("the target has {} already", theirs.join(", ")))
+                }
+            }
+            (plan::TABLES, Direction::Back) => {
+                if self.on_target(&mut target)?.0.is_empty() {
+                    StepCheck::AlreadyDone("nothing of this migration is on the target".into())
+                } else {
+                    StepCheck::Ready
+                }
+            }
+            (plan::OPEN, Direction::Forward) => {
+                // Whoever opened the source again meanwhile has written to it.
+                let mut source = self.client(End::Source)?;
+                if !Self::is_read_only(&mut source, End::Source)? {
+                    return Ok(StepCheck::Blocked(
+                        "the source takes writes again: sealion migrate rollback".into(),
+                    ));
+                }
+                let last = Self::written(&mut source)?;
+                self.reach(&last, WINDOW_S)?;
+                StepCheck::Ready
+            }
+            _ => StepCheck::Ready,
+        })
+    }
+
+    fn act(&mut self, step: &Step, direction: Direction, copied: Option<&str>) -> Result<Acted, StepError> {
+        match (step.kind.as_str(), direction) {
+            (plan::TABLES, Direction::Forward) => self.make_tables()?,
+            (plan::TABLES, Direction::Back) => {
+                self.drop_tables()?;
+                self.set_read_only(End::Target, false)?;
+            }
+            (plan::COPY, Direction::Forward) if copied.is_none() => {
+                return Ok(Acted::Part { mark: self.copy_rows()? });
+            }
+            (plan::FOLLOW, Direction::Forward) => self.follow()?,
+            (plan::FOLLOW, Direction::Back) => self.stop_following()?,
+            (plan::CLOSE, Direction::Forward) => self.close_source()?,
+            (plan::CLOSE, Direction::Back) => self.set_read_only(End::Source, false)?,
+            (plan::OPEN, Direction::Forward) => {
+                let mut source = self.client(End::Source)?;
+                self.nothing_since(&mut source)?;
+                self.stop_following()?;
+                self.set_read_only(End::Target, false)?;
+                self.window = self.closed.map(|closed| closed.elapsed());
+            }
+            _ => {}
+        }
+        Ok(Acted::Whole)
+    }
+
+    fn verify(&mut self, step: &Step, direction: Direction) -> Result<String, StepError> {
+        let mut target = self.client(End::Target)?;
+        match (step.kind.as_str(), direction) {
+            (plan::TABLES, Direction::Forward) => {
+                let there = inspect::tables(&mut target, &self.ends.schemas).map_err(asked(End::Target))?;
+                let (mut here, mut there): (Vec<String>, Vec<String>) = (
+                    self.tables()?.iter().map(Table::quoted).collect(),
+                    there.iter().map(Table::quoted).collect(),
+                );
+                here.sort();
+                there.sort();
+                if here == there {
+                    Ok(format!("{} tables", here.len()))
+                } else {
+                    Err(fail(
+                        "the target has other tables than the source",
+                        "one was made or dropped meanwhile",
+                        RESUME,
+                    ))
+                }
+            }
+            (plan::TABLES, Direction::Back) => match self.on_target(&mut target)?.0.as_slice() {
+                [] => Ok("nothing of it is on the target".into()),
+                left => Err(fail("schemas are left on the target", left.join(", "), RESUME)),
+            },
+            (plan::COPY, Direction::Forward) => {
+                let rows = target.query("SELECT @@GLOBAL.gtid_slave_pos").map_err(asked(End::Target))?;
+                Ok(format!("the target follows from {}", rows.scalar().unwrap_or_default()))
+            }
+            (plan::FOLLOW, Direction::Forward) => {
+                self.wait_following()?;
+                Ok("it follows, over TLS, with verification".into())
+            }
+            (plan::COMPARE, Direction::Forward) => self.compare(),
+            (plan::CLOSE, Direction::Forward) => {
+                let mut source = self.client(End::Source)?;
+                if Self::is_read_only(&mut source, End::Source)? {
+                    Ok("the source is read-only, and the target has all of it".into())
+                } else {
+                    Err(fail("the source takes writes", "read_only is OFF", RESUME))
+                }
+            }
+            (plan::OPEN, Direction::Forward) => {
+                if Self::is_read_only(&mut target, End::Target)? {
+                    return Err(fail("the target takes no writes", "read_only is ON", RESUME));
+                }
+                let mut source = self.client(End::Source)?;
+                self.nothing_since(&mut source)?;
+                let window = self.window.map_or_else(String::new, |window| {
+                    format!("; applications could write to neither for {} ms", window.as_millis())
+                });
+                Ok(format!("the target takes writes{window}"))
+            }
+            _ => Ok("taken back".into()),
+        }
+    }
+
+    /// There is one journal, on the operator's machine; both servers tell the rest themselves.
+    fn copy_journal(&mut self, _journal: &Path, _line: &str) -> Result<usize, StepError> {
+        Ok(1)
+    }
+}

@@ -1,0 +1,256 @@
+//! `sealion migrate` between real servers, both encrypted at rest, while an application writes.
+#![allow(clippy::unwrap_used)]
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use net::{Client, ConnectOptions, Endpoint};
+use testbed::real::bundled::Bundled;
+use testbed::real::{LabSpec, ProgramOutput, RealLab, lab_slot, wait_for};
+
+const UP: Duration = Duration::from_secs(60);
+const SOURCE_PORT: u16 = 14_306;
+const TARGET_PORT: u16 = 14_316;
+/// Without any privilege that a read-only server lets through.
+const APP: &str = "app";
+
+struct Pair {
+    lab: RealLab,
+    source: Bundled,
+    target: Bundled,
+}
+
+fn key_file(lab: &RealLab, name: &str, byte: u8) -> PathBuf {
+    let path = lab.home().join(name);
+    let key = format!("{byte:02x}").repeat(32);
+    let lines = format!("1;{key}\n2;{key}\n");
+    std::fs::write(&path, lines).unwrap();
+    path
+}
+
+fn server(lab: &RealLab, bundle: &str, port: u16, id: u8) -> Bundled {
+    let keys =
+        format!("--file-key-management-filename={}", key_file(lab, &format!("keys{id}"), id).display());
+    let id = format!("--server-id={id}");
+    Bundled::start(
+        lab,
+        bundle,
+        port,
+        &[
+            "--log-bin=bin",
+            "--binlog-format=ROW",
+            "--local-infile=ON",
+            "--plugin-load-add=file_key_management",
+            "--innodb-encrypt-tables=ON",
+            "--innodb-encrypt-log=ON",
+            "--encrypt-binlog=ON",
+            &keys,
+            &id,
+        ],
+    )
+}
+
+impl Pair {
+    fn up() -> Self {
+        let lab = RealLab::up(LabSpec::MARIADB);
+        let source = server(&lab, "galera-10.11", SOURCE_PORT, 1);
+        let target = server(&lab, "mariadb-11.8", TARGET_PORT, 2);
+        source.run(&[
+            "CREATE USER repl@'%' IDENTIFIED BY 'of the replica' REQUIRE SSL",
+            "GRANT REPLICATION SLAVE ON *.* TO repl@'%'",
+            "CREATE DATABASE shop CHARACTER SET latin1",
+            "CREATE USER app@localhost",
+            "GRANT ALL ON shop.* TO app@localhost",
+            "CREATE TABLE shop.parent (id INT PRIMARY KEY)",
+            "CREATE TABLE shop.t (id INT AUTO_INCREMENT PRIMARY KEY, a VARCHAR(100) CHARACTER SET utf8mb4, f FLOAT, d DOUBLE, \
+             b BLOB, ts TIMESTAMP(6) DEFAULT NOW(6), g INT AS (LENGTH(b) + 1), v INT AS (LENGTH(a)) STORED, bt BIT(9), e ENUM('x', 'y'), \
+             l VARCHAR(20), n DECIMAL(20, 6), p POINT, j JSON, u UUID, i INET6, o DATE, parent INT, KEY (a), \
+             FOREIGN KEY (parent) REFERENCES parent (id))",
+            "CREATE TABLE shop.nokey (x INT, y TEXT)",
+            "CREATE TABLE shop.`odd ``name` (`a``b` INT, `c,d` VARBINARY(9))",
+            "INSERT INTO shop.parent VALUES (0), (1)",
+            "INSERT INTO shop.t (a, f, d, b, bt, e, l, n, p, j, u, i, parent) SELECT CONCAT('row \u{1f600} ', seq, '\t\n\\\\'), seq / 7, \
+             seq / 3, UNHEX(MD5(seq)), seq % 512, IF(seq % 2, 'x', 'y'), 'äöü', seq / 11, POINT(seq, -seq), \
+             JSON_OBJECT('k', seq), UUID(), CONCAT('fe80::', seq % 9999), seq % 2 FROM mysql.seq_1_to_20000",
+            "SET SESSION sql_mode = 'NO_AUTO_VALUE_ON_ZERO'",
+            "INSERT INTO shop.t (id, a, o) VALUES (0, NULL, '0000-00-00')",
+            "INSERT INTO shop.nokey SELECT seq % 10, REPEAT('x', seq % 100) FROM mysql.seq_1_to_5000",
+            "INSERT INTO shop.`odd ``name` VALUES (1, X'00010920'), (NULL, NULL)",
+        ]);
+        for (name, text) in [
+            ("from.cnf", format!("user=root\nsocket={}\n", source.dir.join("socket").display())),
+            ("to.cnf", format!("user=root\nsocket={}\n", target.dir.join("socket").display())),
+            (
+                "repl.cnf",
+                format!(
+                    "user=repl\npassword=of the replica\nhost=127.0.0.1\nport={SOURCE_PORT}\nssl-ca={}\n",
+                    source.dir.join("cert.pem").display()
+                ),
+            ),
+        ] {
+            let path = lab.home().join(name);
+            std::fs::write(&path, format!("[client]\n{text}")).unwrap();
+            std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+        }
+        Self { lab, source, target }
+    }
+
+    const ROUTE: [&str; 8] =
+        ["--from", "from.cnf", "--to", "to.cnf", "--follow-as", "repl.cnf", "--schemas", "shop"];
+
+    fn migrate(&self, words: &[&str]) -> ProgramOutput {
+        self.lab.run(&[&["migrate"], words, &["--state-dir", "state"]].concat())
+    }
+
+    fn hash(&self) -> String {
+        let words = [&["--format", "json", "migrate", "plan"], &Self::ROUTE[..]].concat();
+        let plan = self.lab.run(&words).exits(0).json();
+        plan["state_hash"].as_str().unwrap().chars().take(12).collect()
+    }
+
+    fn app(&self) -> ConnectOptions {
+        ConnectOptions::new(Endpoint::unix(self.source.dir.join("socket")), APP)
+    }
+
+    /// Every row of every table, as its bytes, of one side.
+    fn rows(server: &Bundled) -> Vec<Vec<Option<Vec<u8>>>> {
+        let mut all = Vec::new();
+        for sql in [
+            "SELECT *, CAST(f AS DOUBLE) FROM shop.t ORDER BY id",
+            "SELECT * FROM shop.nokey ORDER BY x, y",
+            "SELECT * FROM shop.`odd ``name` ORDER BY 1",
+            "SELECT * FROM shop.parent ORDER BY 1",
+        ] {
+            let rows = server.sql().query(sql).unwrap();
+            all.extend(rows.iter().map(|row| {
+                (0..rows.columns.len()).map(|at| row.bytes_at(at).map(<[u8]>::to_vec)).collect::<Vec<_>>()
+            }));
+        }
+        all
+    }
+
+    /// Writes while `what` runs; returns how many transactions were acknowledged.
+    fn while_written(&self, what: impl FnOnce()) -> u64 {
+        let (over, acknowledged) = (AtomicBool::new(false), AtomicU64::new(0));
+        let login = self.app();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut app = Client::connect(&login).unwrap();
+                while !over.load(Ordering::Relaxed) {
+                    let at = acknowledged.load(Ordering::Relaxed) + 1;
+                    let change = [
+                        format!("INSERT INTO shop.t (a, f, l) VALUES ('written {at}', {at} / 7, 'é')"),
+                        format!("UPDATE shop.t SET a = CONCAT(a, '!'), id = -id WHERE id = {at}"),
+                        format!("DELETE FROM shop.t WHERE id = 20000 - {at}"),
+                    ];
+                    for sql in
+                        ["BEGIN"].into_iter().chain(change.iter().map(String::as_str)).chain(["COMMIT"])
+                    {
+                        match app.execute(sql) {
+                            Ok(_) => {}
+                            // Source: MariaDB error 1290: the server is read-only.
+                            Err(net::NetError::Refused { code: 1290, .. }) => return,
+                            Err(error) => panic!("{sql}: {error}"),
+                        }
+                    }
+                    acknowledged.store(at, Ordering::Relaxed);
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+            });
+            let began = wait_for(UP, || (acknowledged.load(Ordering::Relaxed) > 10).then_some(()));
+            assert!(began.is_some(), "nobody writes");
+            what();
+            over.store(true, Ordering::Relaxed);
+        });
+        acknowledged.into_inner()
+    }
+
+    fn moved(&self, acknowledged: u64) {
+        let (here, there) = (Self::rows(&self.source), Self::rows(&self.target));
+        assert_eq!(here.len(), there.len());
+        for (one, other) in here.iter().zip(&there) {
+            assert_eq!(one, other);
+        }
+        let count = "SELECT COUNT(*) FROM shop.t WHERE a LIKE 'written %'";
+        let written = self.target.sql().query(count).unwrap().scalar().unwrap().into_owned();
+        assert!(written.parse::<u64>().unwrap() >= acknowledged, "{written} of {acknowledged}");
+        let state = |server: &Bundled| {
+            server.sql().query("SELECT @@read_only").unwrap().scalar().unwrap().into_owned()
+        };
+        assert_eq!((state(&self.source), state(&self.target)), ("1".into(), "0".into()));
+        assert!(self.target.sql().query("SHOW ALL SLAVES STATUS").unwrap().is_empty());
+    }
+}
+
+#[test]
+fn schemas_move_to_another_version_while_an_application_writes() {
+    let _alone = lab_slot();
+    let pair = Pair::up();
+    let hash = pair.hash();
+    let acknowledged = pair.while_written(|| {
+        let said = pair.migrate(&[&["run"], &Pair::ROUTE[..], &["--yes", &hash]].concat()).exits(0);
+        assert!(
+            said.stderr.contains("are equal at") && said.stderr.contains("the target takes writes"),
+            "{said}"
+        );
+        assert!(said.stderr.contains("over TLS, with verification"), "{said}");
+    });
+    assert!(acknowledged > 10);
+    pair.moved(acknowledged);
+    // Encrypted there too, by its own word; `status rest` reads the bytes.
+    let plain = "SELECT COUNT(*) FROM information_schema.INNODB_TABLESPACES_ENCRYPTION \
+                 WHERE NAME LIKE 'shop/%' AND ENCRYPTION_SCHEME = 0";
+    assert_eq!(pair.target.sql().query(plain).unwrap().scalar().as_deref(), Some("0"));
+    let refused = pair.migrate(&["rollback", "--yes", &hash]);
+    assert_eq!(refused.code, Some(6), "{refused}");
+    // No password of the replica in what was kept.
+    let kept = std::fs::read_to_string(pair.lab.home().join("state/migration.journal")).unwrap();
+    assert!(!kept.contains("of the replica"));
+}
+
+#[test]
+fn killed_it_goes_on_or_back_and_what_speaks_against_it_is_said_before() {
+    let _alone = lab_slot();
+    let pair = Pair::up();
+    pair.target.run(&["SET GLOBAL local_infile = OFF", "CREATE DATABASE shop"]);
+    pair.source.run(&["CREATE VIEW shop.v AS SELECT 1"]);
+    let refused = pair.lab.run(&[&["migrate", "plan"], &Pair::ROUTE[..]].concat()).exits(6);
+    for what in ["local_infile is OFF", "the target has shop already", "shop.v (view)"] {
+        assert!(refused.stderr.contains(what), "{what}: {refused}");
+    }
+    pair.source.run(&["DROP VIEW shop.v"]);
+    pair.target.run(&["SET GLOBAL local_infile = ON", "DROP DATABASE shop"]);
+    let hash = pair.hash();
+    let run = [&["run"], &Pair::ROUTE[..], &["--yes", &hash]].concat();
+    for (moment, verb) in [
+        ("M1:verifying", "rollback"),
+        ("M3:verifying", "rollback"),
+        ("M2:marking", "resume"),
+        ("M5:verifying", "resume"),
+    ] {
+        pair.lab.now(moment);
+        let words = [&["migrate"], &run[..], &["--state-dir", "state"]].concat();
+        // After a resume that was killed again, it is gone on with.
+        let words = if moment.starts_with("M5") {
+            vec!["migrate", "resume", "--yes", &hash, "--state-dir", "state"]
+        } else {
+            words
+        };
+        let mut held = pair.lab.start(&words, Some(moment));
+        assert!(held.says("held at", Duration::from_secs(120)), "{}", held.stderr());
+        held.kill();
+        if moment.starts_with("M2") {
+            // The next one begins where this one was killed.
+            continue;
+        }
+        pair.migrate(&[verb, "--yes", &hash]).exits(0);
+        if verb == "rollback" {
+            let there = pair.target.sql().query("SHOW DATABASES LIKE 'shop'").unwrap();
+            assert!(there.is_empty(), "the schema is still on the target");
+            let only = pair.source.sql().query("SELECT @@read_only").unwrap();
+            assert_eq!(only.scalar().as_deref(), Some("0"));
+        }
+    }
+    pair.moved(0);
+}
