@@ -58,6 +58,9 @@ _sealion() {
             sealion,man)
                 cmd="sealion__subcmd__man"
                 ;;
+            sealion,migrate)
+                cmd="sealion__subcmd__migrate"
+                ;;
             sealion,plan)
                 cmd="sealion__subcmd__plan"
                 ;;
@@ -220,6 +223,9 @@ _sealion() {
             sealion__subcmd__help,man)
                 cmd="sealion__subcmd__help__subcmd__man"
                 ;;
+            sealion__subcmd__help,migrate)
+                cmd="sealion__subcmd__help__subcmd__migrate"
+                ;;
             sealion__subcmd__help,plan)
                 cmd="sealion__subcmd__help__subcmd__plan"
                 ;;
@@ -316,6 +322,21 @@ _sealion() {
             sealion__subcmd__help__subcmd__lab,up)
                 cmd="sealion__subcmd__help__subcmd__lab__subcmd__up"
                 ;;
+            sealion__subcmd__help__subcmd__migrate,plan)
+                cmd="sealion__subcmd__help__subcmd__migrate__subcmd__plan"
+                ;;
+            sealion__subcmd__help__subcmd__migrate,resume)
+                cmd="sealion__subcmd__help__subcmd__migrate__subcmd__resume"
+                ;;
+            sealion__subcmd__help__subcmd__migrate,rollback)
+                cmd="sealion__subcmd__help__subcmd__migrate__subcmd__rollback"
+                ;;
+            sealion__subcmd__help__subcmd__migrate,run)
+                cmd="sealion__subcmd__help__subcmd__migrate__subcmd__run"
+                ;;
+            sealion__subcmd__help__subcmd__migrate,status)
+                cmd="sealion__subcmd__help__subcmd__migrate__subcmd__status"
+                ;;
             sealion__subcmd__help__subcmd__prove,client)
                 cmd="sealion__subcmd__help__subcmd__prove__subcmd__client"
                 ;;
@@ -403,6 +424,21 @@ _sealion() {
             sealion__subcmd__lab__subcmd__help,up)
                 cmd="sealion__subcmd__lab__subcmd__help__subcmd__up"
                 ;;
+            sealion__subcmd__migrate,plan)
+                cmd="sealion__subcmd__migrate__subcmd__plan"
+                ;;
+            sealion__subcmd__migrate,resume)
+                cmd="sealion__subcmd__migrate__subcmd__resume"
+                ;;
+            sealion__subcmd__migrate,rollback)
+                cmd="sealion__subcmd__migrate__subcmd__rollback"
+                ;;
+            sealion__subcmd__migrate,run)
+                cmd="sealion__subcmd__migrate__subcmd__run"
+                ;;
+            sealion__subcmd__migrate,status)
+                cmd="sealion__subcmd__migrate__subcmd__status"
+                ;;
             sealion__subcmd__prove,client)
                 cmd="sealion__subcmd__prove__subcmd__client"
                 ;;
@@ -476,7 +512,7 @@ _sealion() {
 
     case "${cmd}" in
         sealion)
-            opts="-v -h -V --inventory --format --color --verbose --help --version demo scan audit prove status plan apply enable disable rotate resume undo abandon bench send receive lab report agent config explain completions man help"
+            opts="-v -h -V --inventory --format --color --verbose --help --version demo scan audit prove status plan apply enable disable rotate resume undo abandon bench migrate send receive lab report agent config explain completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2488,7 +2524,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__help)
-            opts="demo scan audit prove status plan apply enable disable rotate resume undo abandon bench send receive lab report agent config explain completions man help"
+            opts="demo scan audit prove status plan apply enable disable rotate resume undo abandon bench migrate send receive lab report agent config explain completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2994,6 +3030,90 @@ _sealion() {
         sealion__subcmd__help__subcmd__man)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__help__subcmd__migrate)
+            opts="plan run resume rollback status"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__help__subcmd__migrate__subcmd__plan)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__help__subcmd__migrate__subcmd__resume)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__help__subcmd__migrate__subcmd__rollback)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__help__subcmd__migrate__subcmd__run)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__help__subcmd__migrate__subcmd__status)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -3746,6 +3866,246 @@ _sealion() {
                     ;;
                 --format)
                     COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__migrate)
+            opts="-v -h --inventory --format --color --verbose --help plan run resume rollback status"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__migrate__subcmd__plan)
+            opts="-v -h --from --to --follow-as --schemas --sessions --format --inventory --color --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --follow-as)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --schemas)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sessions)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__migrate__subcmd__resume)
+            opts="-v -h --name --state-dir --yes --inventory --format --color --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --yes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__migrate__subcmd__rollback)
+            opts="-v -h --name --state-dir --yes --inventory --format --color --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --yes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__migrate__subcmd__run)
+            opts="-v -h --from --to --follow-as --schemas --sessions --name --state-dir --yes --inventory --format --color --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --to)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --follow-as)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --schemas)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sessions)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --yes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__migrate__subcmd__status)
+            opts="-v -h --name --state-dir --format --inventory --color --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --state-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json" -- "${cur}"))
+                    return 0
+                    ;;
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)

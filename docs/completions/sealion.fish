@@ -56,6 +56,7 @@ complete -c sealion -n "__fish_sealion_needs_command" -f -a "resume" -d 'Finish 
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "undo" -d 'Revert the newest change'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "abandon" -d 'Close an unfinished change as it is, and print what is left in which state'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "bench" -d 'Measure what a server can do, and what encryption costs'
+complete -c sealion -n "__fish_sealion_needs_command" -f -a "migrate" -d 'Move schemas from one server to another while applications write'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "send" -d 'Copy a directory to another host, over several encrypted connections'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "receive" -d 'Wait for a directory from `sealion send`, and write it'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "lab" -d 'Run real servers on loopback'
@@ -905,6 +906,116 @@ complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_s
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from help" -f -a "export" -d 'Export every trial of a measurement as CSV, Parquet or JSON'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from help" -f -a "advise" -d 'Estimate a machine\'s capacity with each TLS setting, from measured CPU costs'
 complete -c sealion -n "__fish_sealion_using_subcommand bench; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and not __fish_seen_subcommand_from plan run resume rollback status" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and not __fish_seen_subcommand_from plan run resume rollback status" -l format -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''
+csv\t''
+parquet\t''
+sarif\t''
+junit\t''
+prometheus\t''
+html\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and not __fish_seen_subcommand_from plan run resume rollback status" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and not __fish_seen_subcommand_from plan run resume rollback status" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and not __fish_seen_subcommand_from plan run resume rollback status" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and not __fish_seen_subcommand_from plan run resume rollback status" -f -a "plan" -d 'Check both servers, and show what would be done; changes nothing'
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and not __fish_seen_subcommand_from plan run resume rollback status" -f -a "run" -d 'Copy, follow, compare, and move the applications\' writes over'
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and not __fish_seen_subcommand_from plan run resume rollback status" -f -a "resume" -d 'Go on with a migration that was interrupted'
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and not __fish_seen_subcommand_from plan run resume rollback status" -f -a "rollback" -d 'Take back a migration, as long as the target is not open for writes'
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and not __fish_seen_subcommand_from plan run resume rollback status" -f -a "status" -d 'Show how far a migration is'
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from plan" -l from -d 'Option file of the source, as for mariadb --defaults-file' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from plan" -l to -d 'Option file of the target' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from plan" -l follow-as -d 'Option file of the account that the target replicates with' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from plan" -l schemas -d 'Schemas, all of their tables' -r
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from plan" -l sessions -d 'Sessions that copy side by side' -r
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from plan" -l format -d 'Output format' -r -f -a "table\t''
+json\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from plan" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from plan" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from plan" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from plan" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from run" -l from -d 'Option file of the source, as for mariadb --defaults-file' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from run" -l to -d 'Option file of the target' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from run" -l follow-as -d 'Option file of the account that the target replicates with' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from run" -l schemas -d 'Schemas, all of their tables' -r
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from run" -l sessions -d 'Sessions that copy side by side' -r
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from run" -l name -d 'Name of the migration, for its journal' -r
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from run" -l state-dir -d 'Directory of the journal; default: in ~/.local/state/sealion/migrate' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from run" -l yes -d 'Do not ask for confirmation; HASH is the hash that the plan shows' -r
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from run" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from run" -l format -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''
+csv\t''
+parquet\t''
+sarif\t''
+junit\t''
+prometheus\t''
+html\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from run" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from run" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from run" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from resume" -l name -d 'Name of the migration, for its journal' -r
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from resume" -l state-dir -d 'Directory of the journal; default: in ~/.local/state/sealion/migrate' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from resume" -l yes -d 'Do not ask for confirmation; HASH is the hash that the plan shows' -r
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from resume" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from resume" -l format -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''
+csv\t''
+parquet\t''
+sarif\t''
+junit\t''
+prometheus\t''
+html\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from resume" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from resume" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from resume" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from rollback" -l name -d 'Name of the migration, for its journal' -r
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from rollback" -l state-dir -d 'Directory of the journal; default: in ~/.local/state/sealion/migrate' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from rollback" -l yes -d 'Do not ask for confirmation; HASH is the hash that the plan shows' -r
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from rollback" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from rollback" -l format -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''
+csv\t''
+parquet\t''
+sarif\t''
+junit\t''
+prometheus\t''
+html\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from rollback" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from rollback" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from rollback" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from status" -l name -d 'Name of the migration, for its journal' -r
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from status" -l state-dir -d 'Directory of the journal; default: in ~/.local/state/sealion/migrate' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from status" -l format -d 'Output format' -r -f -a "table\t''
+json\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from status" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from status" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from status" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand migrate; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand send" -l to -d 'Where `sealion receive` listens' -r
 complete -c sealion -n "__fish_sealion_using_subcommand send" -l code-file -d 'Read the receiver\'s code from FILE (mode 0600); default: ask for it' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand send" -l connections -d 'Connections side by side; default: one for each processor, at most 4' -r
@@ -1278,30 +1389,31 @@ always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand man" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench send receive lab report agent config explain completions man help" -f -a "demo" -d 'Start a three-node cluster in cleartext, enable TLS under load, prove it, and write a report'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench send receive lab report agent config explain completions man help" -f -a "scan" -d 'Scan the TLS of MySQL and MariaDB servers from outside, without a password'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench send receive lab report agent config explain completions man help" -f -a "audit" -d 'Audit servers from inside: settings, sessions, accounts, replication'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench send receive lab report agent config explain completions man help" -f -a "prove" -d 'Test clients, settings and traffic against attacks'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench send receive lab report agent config explain completions man help" -f -a "status" -d 'Show what is configured, what is effective, and what was captured on each link'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench send receive lab report agent config explain completions man help" -f -a "plan" -d 'Show what a change would do; changes nothing'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench send receive lab report agent config explain completions man help" -f -a "apply" -d 'Apply a plan that was saved with `plan --format json`'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench send receive lab report agent config explain completions man help" -f -a "enable" -d 'Enable TLS on the running cluster, node by node'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench send receive lab report agent config explain completions man help" -f -a "disable" -d 'Disable TLS on the running cluster, node by node'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench send receive lab report agent config explain completions man help" -f -a "rotate" -d 'Replace certificates and keys without a restart'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench send receive lab report agent config explain completions man help" -f -a "resume" -d 'Finish a change that was interrupted'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench send receive lab report agent config explain completions man help" -f -a "undo" -d 'Revert the newest change'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench send receive lab report agent config explain completions man help" -f -a "abandon" -d 'Close an unfinished change as it is, and print what is left in which state'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench send receive lab report agent config explain completions man help" -f -a "bench" -d 'Measure what a server can do, and what encryption costs'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench send receive lab report agent config explain completions man help" -f -a "send" -d 'Copy a directory to another host, over several encrypted connections'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench send receive lab report agent config explain completions man help" -f -a "receive" -d 'Wait for a directory from `sealion send`, and write it'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench send receive lab report agent config explain completions man help" -f -a "lab" -d 'Run real servers on loopback'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench send receive lab report agent config explain completions man help" -f -a "report" -d 'List saved runs, or show a report.json'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench send receive lab report agent config explain completions man help" -f -a "agent" -d 'Answer for this machine on standard input and output: what sealion starts by ssh'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench send receive lab report agent config explain completions man help" -f -a "config" -d 'Print effective options, or draft an inventory'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench send receive lab report agent config explain completions man help" -f -a "explain" -d 'Explain a rule: what it means, why it matters, how to fix it'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench send receive lab report agent config explain completions man help" -f -a "completions" -d 'Print shell completions'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench send receive lab report agent config explain completions man help" -f -a "man" -d 'Write man pages, one file a command'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench send receive lab report agent config explain completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench migrate send receive lab report agent config explain completions man help" -f -a "demo" -d 'Start a three-node cluster in cleartext, enable TLS under load, prove it, and write a report'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench migrate send receive lab report agent config explain completions man help" -f -a "scan" -d 'Scan the TLS of MySQL and MariaDB servers from outside, without a password'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench migrate send receive lab report agent config explain completions man help" -f -a "audit" -d 'Audit servers from inside: settings, sessions, accounts, replication'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench migrate send receive lab report agent config explain completions man help" -f -a "prove" -d 'Test clients, settings and traffic against attacks'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench migrate send receive lab report agent config explain completions man help" -f -a "status" -d 'Show what is configured, what is effective, and what was captured on each link'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench migrate send receive lab report agent config explain completions man help" -f -a "plan" -d 'Show what a change would do; changes nothing'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench migrate send receive lab report agent config explain completions man help" -f -a "apply" -d 'Apply a plan that was saved with `plan --format json`'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench migrate send receive lab report agent config explain completions man help" -f -a "enable" -d 'Enable TLS on the running cluster, node by node'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench migrate send receive lab report agent config explain completions man help" -f -a "disable" -d 'Disable TLS on the running cluster, node by node'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench migrate send receive lab report agent config explain completions man help" -f -a "rotate" -d 'Replace certificates and keys without a restart'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench migrate send receive lab report agent config explain completions man help" -f -a "resume" -d 'Finish a change that was interrupted'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench migrate send receive lab report agent config explain completions man help" -f -a "undo" -d 'Revert the newest change'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench migrate send receive lab report agent config explain completions man help" -f -a "abandon" -d 'Close an unfinished change as it is, and print what is left in which state'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench migrate send receive lab report agent config explain completions man help" -f -a "bench" -d 'Measure what a server can do, and what encryption costs'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench migrate send receive lab report agent config explain completions man help" -f -a "migrate" -d 'Move schemas from one server to another while applications write'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench migrate send receive lab report agent config explain completions man help" -f -a "send" -d 'Copy a directory to another host, over several encrypted connections'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench migrate send receive lab report agent config explain completions man help" -f -a "receive" -d 'Wait for a directory from `sealion send`, and write it'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench migrate send receive lab report agent config explain completions man help" -f -a "lab" -d 'Run real servers on loopback'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench migrate send receive lab report agent config explain completions man help" -f -a "report" -d 'List saved runs, or show a report.json'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench migrate send receive lab report agent config explain completions man help" -f -a "agent" -d 'Answer for this machine on standard input and output: what sealion starts by ssh'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench migrate send receive lab report agent config explain completions man help" -f -a "config" -d 'Print effective options, or draft an inventory'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench migrate send receive lab report agent config explain completions man help" -f -a "explain" -d 'Explain a rule: what it means, why it matters, how to fix it'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench migrate send receive lab report agent config explain completions man help" -f -a "completions" -d 'Print shell completions'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench migrate send receive lab report agent config explain completions man help" -f -a "man" -d 'Write man pages, one file a command'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status plan apply enable disable rotate resume undo abandon bench migrate send receive lab report agent config explain completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from prove" -f -a "client" -d 'Test one client against man-in-the-middle attacks, using a rogue server'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from prove" -f -a "clients" -d 'Test database drivers and tools, in every TLS mode they have'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from prove" -f -a "config" -d 'Check the database connections in application settings'
@@ -1322,6 +1434,11 @@ complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_su
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from bench" -f -a "compare" -d 'Compare two runs of the same experiment'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from bench" -f -a "export" -d 'Export every trial of a measurement as CSV, Parquet or JSON'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from bench" -f -a "advise" -d 'Estimate a machine\'s capacity with each TLS setting, from measured CPU costs'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from migrate" -f -a "plan" -d 'Check both servers, and show what would be done; changes nothing'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from migrate" -f -a "run" -d 'Copy, follow, compare, and move the applications\' writes over'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from migrate" -f -a "resume" -d 'Go on with a migration that was interrupted'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from migrate" -f -a "rollback" -d 'Take back a migration, as long as the target is not open for writes'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from migrate" -f -a "status" -d 'Show how far a migration is'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "up" -d 'Start a cluster on loopback and leave it running'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "exec" -d 'Run a program inside the lab'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "status" -d 'Show the lab\'s servers'

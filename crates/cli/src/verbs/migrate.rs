@@ -20,8 +20,14 @@ pub enum MigrateCommand {
     /// Copy, follow, compare, and move the applications' writes over
     Run(MigrateRunArgs),
     /// Go on with a migration that was interrupted
+    #[command(after_long_help = "Examples:
+  sealion migrate resume
+  sealion migrate resume --name shop --yes 0123456789ab")]
     Resume(MigrateGoOnArgs),
     /// Take back a migration, as long as the target is not open for writes
+    #[command(after_long_help = "Examples:
+  sealion migrate rollback
+  sealion migrate rollback --name shop --yes 0123456789ab")]
     Rollback(MigrateGoOnArgs),
     /// Show how far a migration is
     Status(MigrateStatusArgs),
@@ -72,12 +78,9 @@ pub struct MigratePlanArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(
-    arg = formats(TABLE_OR_JSON),
-    after_long_help = "Examples:
+#[command(after_long_help = "Examples:
   sealion migrate run --from db1.cnf --to db2.cnf --follow-as repl.cnf --schemas shop
-  sealion migrate run --from db1.cnf --to db2.cnf --follow-as repl.cnf --schemas a,b"
-)]
+  sealion migrate run --from db1.cnf --to db2.cnf --follow-as repl.cnf --schemas a,b")]
 pub struct MigrateRunArgs {
     #[command(flatten)]
     pub route: RouteArgs,
@@ -88,12 +91,6 @@ pub struct MigrateRunArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(
-    arg = formats(TABLE_OR_JSON),
-    after_long_help = "Examples:
-  sealion migrate resume
-  sealion migrate rollback --name shop"
-)]
 pub struct MigrateGoOnArgs {
     #[command(flatten)]
     pub name: NameArgs,
