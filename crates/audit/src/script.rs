@@ -12,6 +12,8 @@ pub(crate) struct Script {
     pub asked: Vec<String>,
     /// Statements that begin so are an error.
     pub refuses: Option<&'static str>,
+    /// Names of columns, where the statement has none.
+    pub columns: Option<Vec<&'static str>>,
 }
 
 impl Script {
@@ -58,7 +60,10 @@ impl Ask for Script {
         }
         let rows = self.answers.iter().find(|(part, _)| sql.contains(part.as_str()));
         Ok(Rows {
-            columns: columns(sql),
+            columns: match &self.columns {
+                Some(names) => names.iter().map(|&name| name.to_owned()).collect(),
+                None => columns(sql),
+            },
             rows: rows.map(|(_, rows)| rows.clone()).unwrap_or_default(),
             ..Rows::default()
         })

@@ -174,7 +174,7 @@ fn privileges(lab: &RealLab, server: &Bundled, flavour: &str) {
     let words = password(lab);
     let create = format!("CREATE USER nothing@localhost IDENTIFIED BY '{PASSWORD}'");
     let printed = lab.run(&["audit", "--print-grants", "--flavour", flavour]).exits(0).stdout;
-    let printed = printed.replace("A NEW PASSWORD", PASSWORD);
+    let printed = printed.replace("<NEW_PASSWORD>", &format!("'{PASSWORD}'"));
     let statements =
         printed.lines().filter(|line| !line.starts_with("--")).map(|line| line.trim_end_matches(';'));
     let mut root = root(server);
