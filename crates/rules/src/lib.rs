@@ -490,7 +490,10 @@ mod tests {
             (
                 "SL2223",
                 &[
-                    (&account::ACCOUNT_GLOBAL_PRIVILEGES, both("REPLICATION SLAVE", "REPLICATION SLAVE ADMIN")),
+                    (
+                        &account::ACCOUNT_GLOBAL_PRIVILEGES,
+                        both("REPLICATION SLAVE", "REPLICATION SLAVE ADMIN"),
+                    ),
                     (&account::ACCOUNT_ADMINISTERS, text("REPLICATION SLAVE ADMIN")),
                     (&account::ACCOUNT_TLS, text("any")),
                 ],

@@ -113,8 +113,7 @@ mod tests {
     #[test]
     fn what_a_channel_is_set_to_is_told_by_flavour_and_version() {
         let check = |version: &str, [tls, verifies, ca]: [&str; 3]| {
-            let row: &[Option<&str>] =
-                &["c", "h", "3306", tls, verifies, ca, ""].map(Some);
+            let row: &[Option<&str>] = &["c", "h", "3306", tls, verifies, ca, ""].map(Some);
             let mut script = Script::new(&[("", &[row])]);
             // MariaDB's statement names no columns.
             script.columns = Some(if version.contains("MariaDB") {

@@ -59,7 +59,9 @@ mod tests {
     #[test]
     fn a_server_without_a_user_is_no_server_without_a_login() {
         let check = |rows: &[&[Option<&str>]]| {
-            stored(&Script::new(&[("mysql.servers", rows)]).rows("SELECT a FROM mysql.servers").expect("rows"))
+            stored(
+                &Script::new(&[("mysql.servers", rows)]).rows("SELECT a FROM mysql.servers").expect("rows"),
+            )
         };
         let nameless: &[Option<&str>] = &[Some("s"), Some("h"), Some("")];
         assert_eq!(check(&[]), Value::Absent);

@@ -273,15 +273,16 @@ mod tests {
 
     /// Facts of the sessions, by what is behind `sessions of `.
     fn check(listed: Rows<'_>, transports: Rows<'_>, administrators: &[(&str, &str, bool)]) -> Vec<String> {
-        let mut script =
-            crate::script::Script::new(&[("information_schema.PROCESSLIST", listed), ("performance_schema.threads", transports)]);
+        let mut script = crate::script::Script::new(&[
+            ("information_schema.PROCESSLIST", listed),
+            ("performance_schema.threads", transports),
+        ]);
         let capabilities = Capabilities::of("10.11.19-MariaDB", "", false);
         let mut view = server::NodeView::default();
         view.variables.insert("performance_schema".into(), "ON".into());
         let rights = crate::rights::Rights::of("a@%", ["GRANT PROCESS ON *.* TO `a`@`%`"]);
         let mut seen = model::Observations::default();
-        let mut asking =
-            Asking::new(&mut script, "n1", &view, &capabilities, &rights, &mut seen, 0);
+        let mut asking = Asking::new(&mut script, "n1", &view, &capabilities, &rights, &mut seen, 0);
         let one = |&(user, host, administers): &(&str, &str, bool)| Administrator {
             user: user.into(),
             host: host.into(),

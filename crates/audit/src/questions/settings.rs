@@ -146,9 +146,7 @@ fn of_tls(asking: &mut Asking<'_>) {
 /// Source: MySQL manual, Server-Side Runtime Configuration and Monitoring for Encrypted Connections.
 fn in_use<'v>(view: &'v NodeView, variable: &str) -> Option<&'v str> {
     let short = variable.strip_prefix("ssl_").or_else(|| variable.strip_prefix("tls_"));
-    short
-        .and_then(|short| view.status(&format!("current_tls_{short}")))
-        .or_else(|| view.variable(variable))
+    short.and_then(|short| view.status(&format!("current_tls_{short}"))).or_else(|| view.variable(variable))
 }
 
 /// Where a person reads the same.
@@ -198,7 +196,8 @@ fn of_certificate(asking: &mut Asking<'_>) {
         (view.client_certificate_not_before_unix(), view.client_certificate_not_after_unix());
     // Absent: there is no certificate, which is another rule's.
     let is_offered = view.client_tls();
-    let no_date = || match is_offered {
+    let no_date = || {
+        match is_offered {
         Some(false) => Value::Absent,
         // Seen on 10.11.19: the status is that of the session that asks.
         _ if asking.capabilities.flavour == Flavour::MariaDb => Value::Unknown(
@@ -207,22 +206,34 @@ fn of_certificate(asking: &mut Asking<'_>) {
                 .into(),
         ),
         _ => Value::Unknown("the server does not say how long its certificate is valid".into()),
+    }
     };
+    let how = "SHOW GLOBAL STATUS LIKE 'Ssl_server_not_%'";
+    note_dates(asking, asking.subject(), (begins, ends), &no_date(), how);
+}
+
+/// Of the certificate that one port shows; `no_date` where that is not known.
+pub fn note_dates(
+    asking: &mut Asking<'_>,
+    subject: &str,
+    (begins, ends): (Option<i64>, Option<i64>),
+    no_date: &Value,
+    how: &str,
+) {
     let days = |from: i64, to: i64| Value::Number((to - from).div_euclid(SECONDS_PER_DAY));
     let now = asking.now_unix_s();
-    let left = ends.map_or_else(no_date, |end| days(now, end));
-    let all = begins.zip(ends).map_or_else(no_date, |(begin, end)| days(begin, end));
+    let left = ends.map_or_else(|| no_date.clone(), |end| days(now, end));
+    let all = begins.zip(ends).map_or_else(|| no_date.clone(), |(begin, end)| days(begin, end));
     let not_yet = match begins {
         Some(begin) if begin > now => {
             Value::Text(format!("the certificate that is served is not valid for another {} s", begin - now))
         }
         Some(_) => Value::Absent,
-        None => no_date(),
+        None => no_date.clone(),
     };
-    let how = "SHOW GLOBAL STATUS LIKE 'Ssl_server_not_%'";
-    asking.note(&facts::server::CERT_EXPIRES_IN_DAYS, left, how);
-    asking.note(&facts::server::CERT_VALIDITY_DAYS, all, how);
-    asking.note(&facts::server::CERT_NOT_YET_VALID, not_yet, how);
+    asking.note_of(subject, &facts::server::CERT_EXPIRES_IN_DAYS, left, how);
+    asking.note_of(subject, &facts::server::CERT_VALIDITY_DAYS, all, how);
+    asking.note_of(subject, &facts::server::CERT_NOT_YET_VALID, not_yet, how);
 }
 
 fn of_passwords(asking: &mut Asking<'_>) {
@@ -313,7 +324,9 @@ fn holds(dir: &str, other: &str) -> bool {
 /// A plugin or component that checks passwords brings variables of its own, which can also make it take anything.
 fn has_password_rules(view: &NodeView, is_mariadb: bool) -> bool {
     let is_long = |name: &str| {
-        view.variable(name).and_then(|text| text.parse::<u64>().ok()).is_some_and(|least| least >= PASSWORD_LENGTH_MIN)
+        view.variable(name)
+            .and_then(|text| text.parse::<u64>().ok())
+            .is_some_and(|least| least >= PASSWORD_LENGTH_MIN)
     };
     if is_mariadb {
         // password_reuse_check compares with older passwords only, and takes any that is new.

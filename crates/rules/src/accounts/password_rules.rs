@@ -16,5 +16,7 @@ pub const PASSWORD_RULES: FactRule = FactRule {
     explanation: "Without a plugin that checks passwords the server takes any, of one letter too, and so it does where the check is set to nothing; password_reuse_check of MariaDB only compares with older ones. It checks only what it sees in cleartext: a hash that is given in place of a password passes.",
     remedy: "INSTALL SONAME 'simple_password_check' (MariaDB), INSTALL COMPONENT 'file://component_validate_password' (MySQL)",
     fact: &server::PASSWORD_RULES,
-    judge: |value| crate::verdicts::yes(value, "nothing checks passwords, or what does takes fewer than 8 characters"),
+    judge: |value| {
+        crate::verdicts::yes(value, "nothing checks passwords, or what does takes fewer than 8 characters")
+    },
 };

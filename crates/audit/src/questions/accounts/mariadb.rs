@@ -156,7 +156,10 @@ mod tests {
         let accounts = read(&rows.iter().map(Vec::as_slice).collect::<Vec<_>>());
         let of = |user: &str| &accounts[&(user.to_owned(), "%".to_owned())];
         assert_eq!((of("ciph").ssl_type.as_str(), of("subject").ssl_type.as_str()), ("ANY", "SPECIFIED"));
-        assert_eq!((&of("open").no_password, &of("subject").no_password), (&NoPassword::Yes, &NoPassword::No));
+        assert_eq!(
+            (&of("open").no_password, &of("subject").no_password),
+            (&NoPassword::Yes, &NoPassword::No)
+        );
         assert_eq!(of("open").plugins, ["ed25519"]);
         assert!(matches!(of("salted").no_password, NoPassword::CannotTell(_)));
         assert_eq!(of("setu").global, BTreeSet::from(["REPLICATION SLAVE ADMIN".to_owned()]));

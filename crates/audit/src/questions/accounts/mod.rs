@@ -236,7 +236,11 @@ fn from(host: &str, account: &Account) -> Value {
         return Value::Text("local".into());
     }
     hosts::from(host).map_or_else(
-        || Value::Unknown(format!("its host \"{host}\" is neither an address nor a network that sealion reads")),
+        || {
+            Value::Unknown(format!(
+                "its host \"{host}\" is neither an address nor a network that sealion reads"
+            ))
+        },
         |word| Value::Text(word.to_owned()),
     )
 }

@@ -131,7 +131,8 @@ pub fn grants(capabilities: &Capabilities) -> Vec<Grant> {
     } else {
         &["mysql.global_grants", "mysql.role_edges"]
     };
-    let all = ["mysql.db", "mysql.tables_priv", "mysql.procs_priv", "mysql.proxies_priv"].iter().chain(of_flavour);
+    let all =
+        ["mysql.db", "mysql.tables_priv", "mysql.procs_priv", "mysql.proxies_priv"].iter().chain(of_flavour);
     all.map(|table| Grant::select(table)).collect()
 }
 
@@ -222,7 +223,8 @@ pub fn read(asking: &mut Asking<'_>, accounts: &Accounts) -> Result<Result<Privi
                 let of_account = list.entry((text(&row, 0), text(&row, 1))).or_default();
                 if schema == "mysql" {
                     let on = |what: String, on: &str| {
-                        (!what.is_empty()).then(|| format!("{} ON {on}mysql.{table}", what.to_ascii_uppercase()))
+                        (!what.is_empty())
+                            .then(|| format!("{} ON {on}mysql.{table}", what.to_ascii_uppercase()))
                     };
                     of_account.on_mysql.extend(on(text(&row, 4), ""));
                     of_account.on_mysql.extend(on(text(&row, 5), "columns of "));
@@ -424,7 +426,8 @@ mod tests {
         let grants: &[&[Option<&str>]] = &[&[Some("adm"), Some("%"), Some("role_admin")]];
         let of = check(mysql, &[("mandatory_roles", "adm")], &[("FROM mysql.global_grants", grants)], "u");
         assert_eq!(words(&of.global), "ROLE_ADMIN (role adm)");
-        let db = |user, schema, is_mysql| [Some(user), Some("10.0.0.1"), Some(schema), Some(is_mysql), Some("Y")];
+        let db =
+            |user, schema, is_mysql| [Some(user), Some("10.0.0.1"), Some(schema), Some(is_mysql), Some("Y")];
         let rows: &[&[Option<&str>]] = &[&db("u", "app", "0"), &db("PUBLIC", "my%", "1")];
         let of = check(maria, &[], &[("FROM mysql.db", rows)], "u");
         assert_eq!((words(&of.objects), words(&of.on_mysql)), ("app.*".into(), String::new()));
