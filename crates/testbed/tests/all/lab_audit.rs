@@ -25,6 +25,7 @@ const MARIADB_FAILS: &[Expected] = &[
     ("SL2018", ""),
     ("SL2021", ""),
     ("SL2101", "sessions of 'e1'@'10.99.0.1'"),
+    ("SL2101", "sessions of 'unauthenticated user'@"),
     ("SL2102", ""),
     ("SL2103", "sessions of 'cbc'@"),
     ("SL2106", "sessions of 'adm'@'10.99.0.1'"),
@@ -65,6 +66,7 @@ const MYSQL_FAILS: &[Expected] = &[
     ("SL2021", ""),
     ("SL2023", ""),
     ("SL2101", "sessions of 'e1'@'10.99.0.1'"),
+    ("SL2101", "sessions of 'unauthenticated user'@"),
     ("SL2106", "sessions of 'adm'@'10.99.0.1'"),
     ("SL2107", "sessions of 'rep'@"),
     ("SL2109", "sessions of 'e1'@'localhost'"),
@@ -90,6 +92,52 @@ const MYSQL_FAILS: &[Expected] = &[
     ("SL4201", ""),
     ("SL4202", ""),
 ];
+/// Accounts that passed, or were not spoken of, until somebody tried to make the audit lie; on both flavours.
+const DISGUISED: &[Expected] = &[
+    ("SL2206", "account 'half'@'0.0.0.0/128.0.0.0'"),
+    ("SL2206", "account 'under'@'__.__._._'"),
+    ("SL2214", "account 'plain'@'10.99.0.1'"),
+    ("SL2216", "account 'col'@'10.99.0.1'"),
+    ("SL2216", "account 'beside'@'localhost'"),
+    ("SL2223", "account 'rep2'@'10.99.0.1'"),
+    ("SL2223", "account 'rep3'@'10.99.0.1'"),
+];
+const DISGUISED_MARIADB: &[Expected] = &[
+    ("SL2201", "account 'upper'@'%'"),
+    ("SL2202", "account 'ciph'@'10.99.0.1'"),
+    ("SL2202", "account 'setu'@'%'"),
+    ("SL2210", "account 'pamup'@'%'"),
+    ("SL2215", "account 'setu'@'%'"),
+    ("SL2215", "account 'rsm'@'%'"),
+];
+const DISGUISED_MYSQL: &[Expected] = &[("SL2202", "account 'rsm'@'%'"), ("SL2215", "account 'rsm'@'%'")];
+const DISGUISES: &[&str] = &[
+    "CREATE USER half@'0.0.0.0/128.0.0.0' IDENTIFIED BY 'x'",
+    "CREATE USER under@'__.__._._' IDENTIFIED BY 'x'",
+    "CREATE USER plain@'10.99.0.1' IDENTIFIED BY 'x'",
+    "CREATE USER col@'10.99.0.1' IDENTIFIED BY 'x'",
+    "GRANT SELECT (User, Host, authentication_string) ON mysql.user TO col@'10.99.0.1'",
+    "CREATE USER beside@localhost IDENTIFIED BY 'x'",
+    "GRANT SELECT ON mysql.* TO ''@localhost",
+    "CREATE USER rep2@'10.99.0.1' IDENTIFIED BY 'x' REQUIRE SSL",
+    "GRANT REPLICATION SLAVE ON *.* TO rep2@'10.99.0.1'",
+    "GRANT ALL ON app.* TO rep2@'10.99.0.1'",
+    "CREATE ROLE rr",
+    "GRANT REPLICATION SLAVE ON *.* TO rr",
+    "CREATE USER rep3@'10.99.0.1' IDENTIFIED BY 'x'",
+    "GRANT rr TO rep3@'10.99.0.1'",
+    "CREATE USER 'unauthenticated user'@'%'",
+];
+/// What a server can do to the sessions that it lets in, so that rows are cut or changed and no error is seen.
+const MODES: &[&str] = &[
+    "SET GLOBAL sql_mode = 'PAD_CHAR_TO_FULL_LENGTH,NO_BACKSLASH_ESCAPES', GLOBAL sql_select_limit = 2",
+    "SET GLOBAL max_join_size = 1",
+];
+/// MariaDB only.
+const EMPTY_IS_NULL: &str = "SET GLOBAL sql_mode = 'EMPTY_STRING_IS_NULL'";
+/// The same for accounts without SUPER, as the printed one is.
+const INIT_CONNECT: &str =
+    "SET GLOBAL init_connect = 'SET sql_mode=\"PAD_CHAR_TO_FULL_LENGTH\", sql_select_limit=1'";
 /// Of servers without TLS, and without accounts.
 const WITHOUT_TLS: &[Expected] = &[("SL2001", ""), ("SL2014", "")];
 const WITHOUT_ACCOUNTS: &[Expected] = &[("SL2225", "")];
@@ -157,6 +205,24 @@ fn root(server: &Bundled) -> Client {
     Client::connect(&login)
         .or_else(|_| Client::connect(&ConnectOptions { password: Some(PASSWORD.into()), ..login }))
         .unwrap()
+}
+
+/// In modes that hide rows the audit says of accounts what it said without them.
+#[track_caller]
+fn says_the_same_in(modes: &[&str], lab: &RealLab, server: &Bundled, before: &Audited) {
+    let of_accounts = |audited: &Audited| -> Vec<String> {
+        let is_of_one = |one: &(&str, &str, &str, &str)| one.2.contains(" account ");
+        audited.findings().filter(is_of_one).map(|one| format!("{one:?}")).collect()
+    };
+    let expected = of_accounts(before);
+    for mode in modes {
+        root(server).execute(mode).unwrap_or_else(|error| panic!("{mode}: {error}"));
+        let differs: Vec<String> = of_accounts(&audit(lab, server, "root"))
+            .into_iter()
+            .filter(|one| !expected.contains(one))
+            .collect();
+        assert!(differs.is_empty(), "after {mode}: {differs:#?}");
+    }
 }
 
 /// How an account with that password logs in.
@@ -300,16 +366,33 @@ fn each_rule_fails_and_passes_on_mariadb() {
         "CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_USER='rep'",
         "CHANGE MASTER 'tls' TO MASTER_HOST='127.0.0.1', MASTER_USER='rep', MASTER_SSL=1",
     ]);
+    bad.run(DISGUISES);
+    bad.run(&[
+        "GRANT FILE ON *.* TO PUBLIC",
+        "CREATE USER upper@'%' IDENTIFIED VIA ED25519 USING PASSWORD('x')",
+        "CREATE USER pamup@'%' IDENTIFIED VIA PAM",
+        "CREATE USER ciph@'10.99.0.1' IDENTIFIED BY 'x' REQUIRE CIPHER 'AES128-SHA'",
+        "GRANT CREATE USER ON *.* TO ciph@'10.99.0.1'",
+        "CREATE USER setu@'%' IDENTIFIED BY 'x'",
+        "GRANT SET USER ON *.* TO setu@'%'",
+        "CREATE USER rsm@'%' IDENTIFIED BY 'x'",
+        "GRANT REPLICATION SLAVE ADMIN ON *.* TO rsm@'%'",
+    ]);
     let _held = [
         hold(&lab, &bad, "e1", NETWORK, &["--skip-ssl"]),
         hold(&lab, &bad, "e1", "127.0.0.1", &["--skip-ssl"]),
         hold(&lab, &bad, "adm", NETWORK, &["--ssl"]),
+        hold(&lab, &bad, "unauthenticated user", NETWORK, &["--skip-ssl"]),
         hold(&lab, &bad, "cbc", NETWORK, &["--ssl", "--tls-version=TLSv1.2", "--ssl-cipher=AES128-SHA"]),
         read_log(&lab, &bad, "rep", false),
     ];
     let seen = audit(&lab, &bad, "root");
     seen.fails(MARIADB_FAILS);
+    seen.fails(DISGUISED);
+    seen.fails(DISGUISED_MARIADB);
     seen.passes(["SL2001", "SL2225"]);
+    says_the_same_in(&[EMPTY_IS_NULL], &lab, &bad, &seen);
+    says_the_same_in(MODES, &lab, &bad, &seen);
 
     lab.now("a server without TLS, and one without accounts");
     let plain = Bundled::start(&lab, "galera-10.11", 13_316, &["--ssl=0", "--extra-port=13317"]);
@@ -365,6 +448,7 @@ fn each_rule_fails_and_passes_on_mariadb() {
     // No replica is connected there.
     let of_sessions = ["SL2107", "SL2109"];
     seen.passes(failing.filter(|rule| !only_elsewhere.contains(rule) && !of_sessions.contains(rule)));
+    root(&good).execute(INIT_CONNECT).unwrap();
     privileges(&lab, &good, "mariadb");
 
     lab.now("a node with an option file");
@@ -409,15 +493,29 @@ fn each_rule_fails_and_passes_on_mysql() {
         "CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_USER='rep', SOURCE_SSL=0",
         "CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_USER='rep', SOURCE_SSL=1 FOR CHANNEL 'tls'",
     ]);
+    bad.run(DISGUISES);
+    bad.run(&[
+        "CREATE ROLE everybody",
+        "GRANT FILE ON *.* TO everybody",
+        "SET GLOBAL mandatory_roles = '`everybody`@`%`'",
+        "CREATE USER rsm@'%' IDENTIFIED BY 'x'",
+        "GRANT REPLICATION_SLAVE_ADMIN ON *.* TO rsm@'%'",
+        // Never loaded: SL2012 has to fail all the same.
+        "SET GLOBAL ssl_crl = '/nonexistent/crl.pem'",
+    ]);
     let _held = [
         hold(&lab, &bad, "e1", NETWORK, &["--skip-ssl"]),
         hold(&lab, &bad, "e1", "127.0.0.1", &["--skip-ssl"]),
         hold(&lab, &bad, "adm", NETWORK, &["--ssl"]),
+        hold(&lab, &bad, "unauthenticated user", NETWORK, &["--skip-ssl"]),
         read_log(&lab, &bad, "rep", true),
     ];
     let seen = audit(&lab, &bad, "root");
     seen.fails(MYSQL_FAILS);
+    seen.fails(DISGUISED);
+    seen.fails(DISGUISED_MYSQL);
     seen.passes(["SL2001", "SL2225"]);
+    says_the_same_in(MODES, &lab, &bad, &seen);
 
     lab.now("a server without TLS, and one without accounts");
     let plain = Bundled::start(
@@ -426,6 +524,7 @@ fn each_rule_fails_and_passes_on_mysql() {
         13_316,
         &["--tls-version=", "--admin-address=127.0.0.1", "--admin-port=13318", "--admin-tls-version="],
     );
+    plain.run(&["SET GLOBAL sql_mode = 'NO_BACKSLASH_ESCAPES'"]);
     audit(&lab, &plain, "root").fails(WITHOUT_TLS);
     let open = Bundled::start(&lab, "mysql-9.7", 13_326, &["--skip-grant-tables"]);
     audit(&lab, &open, "root").fails(WITHOUT_ACCOUNTS);
@@ -465,6 +564,7 @@ fn each_rule_fails_and_passes_on_mysql() {
     let elsewhere = ["SL2012", "SL2021", "SL2107", "SL2109"];
     let failing = MYSQL_FAILS.iter().chain(WITHOUT_TLS).chain(WITHOUT_ACCOUNTS).map(|(rule, _)| *rule);
     seen.passes(failing.filter(|rule| !elsewhere.contains(rule)));
+    root(&good).execute(INIT_CONNECT).unwrap();
     privileges(&lab, &good, "mysql");
 }
 
