@@ -5,10 +5,12 @@ use net::Rows;
 use crate::ask::{Ask, Refusal};
 
 type Cells<'c> = &'c [Option<&'c str>];
+/// As [`Rows`] keeps them.
+type Kept = Vec<Vec<Option<Vec<u8>>>>;
 
 #[derive(Default)]
 pub(crate) struct Script {
-    answers: Vec<(String, Vec<Vec<Option<Vec<u8>>>>)>,
+    answers: Vec<(String, Kept)>,
     pub asked: Vec<String>,
     /// Statements that begin so are an error.
     pub refuses: Option<&'static str>,
@@ -19,13 +21,11 @@ pub(crate) struct Script {
 impl Script {
     /// A statement is answered by the first row of the script that is a part of it; others have no rows.
     pub fn new(answers: &[(&str, &[Cells<'_>])]) -> Self {
-        let bytes = |cell: &Option<&str>| cell.map(|text| text.as_bytes().to_vec());
-        let answers = answers
-            .iter()
-            .map(|(sql, rows)| {
-                ((*sql).to_owned(), rows.iter().map(|row| row.iter().map(bytes).collect()).collect())
-            })
-            .collect();
+        let kept = |row: &Cells<'_>| -> Vec<Option<Vec<u8>>> {
+            row.iter().map(|cell| cell.map(|text| text.as_bytes().to_vec())).collect()
+        };
+        let answers =
+            answers.iter().map(|(sql, rows)| ((*sql).to_owned(), rows.iter().map(kept).collect())).collect();
         Self { answers, ..Self::default() }
     }
 }

@@ -71,7 +71,7 @@ impl RuleFindings<'_> {
             let (named, rest) = on.split_at(on.len().min(SUBJECTS_NAMED_MAX));
             let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
             // Names of accounts are whatever somebody called himself at a login.
-            let text = show::visible(&format!("{}{more}: {why}", subjects(named)));
+            let text = show::with_blanks(&show::visible(&format!("{}{more}: {why}", subjects(named))));
             let _ = writeln!(out, "{}", show::wrapped(INDENT, &text));
         }
         out

@@ -165,20 +165,32 @@ fn wrapped_at(mark: &str, text: &str, columns_max: usize) -> String {
 }
 
 /// What a server or its users wrote, for a terminal: characters that move the cursor, change colours, turn the direction of writing or
-/// take no room are written as escapes, and so is a blank that another follows, which wrapping would drop.
+/// take no room are written as escapes.
 pub fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut chars = text.chars().peekable();
-    while let Some(char) = chars.next() {
-        let is_lost = char == ' ' && chars.peek().is_none_or(|next| *next == ' ');
+    for char in text.chars() {
         match char {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
-            _ if is_lost || char.is_control() || is_unseen(char) || (char != ' ' && char.is_whitespace()) => {
+            _ if char.is_control() || is_unseen(char) || (char != ' ' && char.is_whitespace()) => {
                 let _ = write!(out, "\\u{{{:x}}}", u32::from(char));
             }
             _ => out.push(char),
+        }
+    }
+    out
+}
+
+/// A blank that another follows, which wrapping would drop, as an escape: a name may have two.
+pub fn with_blanks(text: &str) -> String {
+    let mut chars = text.chars().peekable();
+    let mut out = String::with_capacity(text.len());
+    while let Some(char) = chars.next() {
+        if char == ' ' && chars.peek() == Some(&' ') {
+            out.push_str("\\u{20}");
+        } else {
+            out.push(char);
         }
     }
     out
@@ -368,11 +380,11 @@ mod tests {
             ("'web'@'%' ünï", "'web'@'%' ünï"),
             ("'\x1b[1A\x1b[2Kx\r'", "'\\u{1b}[1A\\u{1b}[2Kx\\r'"),
             ("a\nb\tc", "a\\nb\\tc"),
-            ("a  b ", "a\\u{20} b\\u{20}"),
             ("\u{202e}\u{200b}\u{a0}\u{9b}", "\\u{202e}\\u{200b}\\u{a0}\\u{9b}"),
         ] {
             assert_eq!(visible(text), expected);
         }
+        assert_eq!(with_blanks("a  b c"), "a\\u{20} b c");
     }
 
     #[test]

@@ -55,13 +55,12 @@ fn network(host: &str) -> Option<(IpAddr, u32)> {
     let (address, mask) = host.split_once('/')?;
     let address: IpAddr = address.parse().ok()?;
     let most = if address.is_ipv4() { 32 } else { 128 };
-    let bits = match mask.parse::<u32>() {
-        Ok(bits) => bits,
-        Err(_) => {
-            let mask = u32::from(mask.parse::<std::net::Ipv4Addr>().ok().filter(|_| address.is_ipv4())?);
-            // One with holes is no network; what is chosen in front counts.
-            mask.leading_ones()
-        }
+    let bits = if let Ok(bits) = mask.parse::<u32>() {
+        bits
+    } else {
+        let mask = u32::from(mask.parse::<std::net::Ipv4Addr>().ok().filter(|_| address.is_ipv4())?);
+        // One with holes is no network; what is chosen in front counts.
+        mask.leading_ones()
     };
     (bits <= most).then_some((address, bits))
 }
@@ -99,7 +98,7 @@ pub fn lets_in(host: &str, seen: &str) -> Option<bool> {
     }
     let is_name = |text: &str| !text.contains(':') && text.chars().any(|c| c.is_ascii_alphabetic());
     // A name on one side and an address on the other may be the same host.
-    if is_name(host) != address.is_none() { None } else { Some(like(host, seen)) }
+    (is_name(host) == address.is_none()).then(|| like(host, seen))
 }
 
 /// SQL's LIKE without an escape, letter case aside.

@@ -71,11 +71,10 @@ pub fn accounts(asking: &mut Asking<'_>) -> Result<Result<Accounts, String>, Ref
         }
         plugins.extend(others.iter().cloned());
         let takes_empty = |plugin: &str| NATIVE.contains(&plugin) || plugin == OLD;
-        let no_password = if (has_first && takes_empty(&first) && is("is_empty"))
+        let is_open = (has_first && takes_empty(&first) && is("is_empty"))
             || (others.iter().any(|plugin| takes_empty(plugin)) && is("other_empty"))
-        {
-            NoPassword::Yes
-        } else if plugins.iter().any(|plugin| plugin == ED25519) && is("is_ed25519_of_nothing") {
+            || (plugins.iter().any(|plugin| plugin == ED25519) && is("is_ed25519_of_nothing"));
+        let no_password = if is_open {
             NoPassword::Yes
         } else if plugins.iter().any(|plugin| plugin == PARSEC) {
             NoPassword::CannotTell(

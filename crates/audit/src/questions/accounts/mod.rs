@@ -295,7 +295,7 @@ mod tests {
         let active: BTreeSet<String> = ["ed25519", "unix_socket"].map(str::to_owned).into();
         let of = |plugins: &[&str], is_locked| {
             let plugins = plugins.iter().map(|&one| one.to_owned()).collect();
-            can_log_in(&Account { plugins, is_locked, ..Account::default() }, Some(&active))
+            can_log_in(&Account { is_locked, plugins, ..Account::default() }, Some(&active))
         };
         assert_eq!(of(&["ed25519"], false), Value::Bool(true));
         assert_eq!(of(&[""], false), Value::Bool(true));

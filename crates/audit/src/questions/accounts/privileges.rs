@@ -243,18 +243,13 @@ pub fn read(asking: &mut Asking<'_>, accounts: &Accounts) -> Result<Result<Privi
         }
         Err(why) => return Ok(Err(why)),
     }
-    for ((user, host), of_account) in &mut list {
+    for of_account in list.values_mut() {
         let reaching: Vec<String> = REACH_MYSQL
             .iter()
             .filter(|name| of_account.global.contains(**name))
             .map(|name| format!("{name} ON *.*"))
             .collect();
         of_account.on_mysql.extend(reaching);
-        if !user.is_empty() && accounts.contains_key(&(user.clone(), host.clone())) {
-            let of_anybody = of_anybody.iter().filter(|(from, _)| hosts::overlap(from, host));
-            let what = of_anybody.map(|(from, what)| format!("{what} (anonymous, from '{from}')"));
-            of_account.on_mysql.extend(what);
-        }
     }
     let sql = if is_mariadb {
         "SELECT User, Host, Role, '' FROM mysql.roles_mapping"
@@ -271,6 +266,14 @@ pub fn read(asking: &mut Asking<'_>, accounts: &Accounts) -> Result<Result<Privi
             follow(&mut list, &edges, &everybody);
         }
         Err(why) => return Ok(Err(why)),
+    }
+    // After the roles: these rows count for whoever logs in from there, and a role is no login.
+    for ((user, host), of_account) in &mut list {
+        if !user.is_empty() && accounts.contains_key(&(user.clone(), host.clone())) {
+            let of_anybody = of_anybody.iter().filter(|(from, _)| hosts::overlap(from, host));
+            let what = of_anybody.map(|(from, what)| format!("{what} (anonymous, from '{from}')"));
+            of_account.on_mysql.extend(what);
+        }
     }
     let partial = (asking.view.variable("partial_revokes") == Some("ON")).then(|| {
         "partial_revokes is ON: privileges on *.* may be revoked for this schema, which sealion does not read".to_owned()
@@ -407,7 +410,9 @@ mod tests {
         let (rights, mut seen) = Default::default();
         let mut asking = Asking::new(&mut script, "n1", &view, &capabilities, &rights, &mut seen, 0);
         let name = (user.to_owned(), "10.0.0.1".to_owned());
-        let accounts: Accounts = [(name.clone(), super::super::Account::default())].into();
+        let role = ("r".to_owned(), "%".to_owned());
+        let accounts: Accounts =
+            [name.clone(), role].map(|name| (name, super::super::Account::default())).into();
         read(&mut asking, &accounts).expect("it answers").expect("it may be read").of(&name)
     }
 
@@ -436,6 +441,14 @@ mod tests {
         assert_eq!(words(&of.on_mysql), "SELECT ON mysql.* (role PUBLIC)");
         let of = check(maria, &[], &[("FROM mysql.db", &[&db("", "mysql", "1")])], "u");
         assert_eq!(words(&of.on_mysql), "SELECT ON mysql.* (anonymous, from '10.0.0.1')");
+    }
+
+    #[test]
+    fn what_the_anonymous_user_has_comes_through_no_role() {
+        let db: &[&[Option<&str>]] = &[&[Some(""), Some("localhost"), Some("mysql"), Some("1"), Some("Y")]];
+        let edges: &[&[Option<&str>]] = &[&[Some("u"), Some("10.0.0.1"), Some("r"), Some("%")]];
+        let answers: Answers<'_> = &[("FROM mysql.db", db), ("FROM mysql.role_edges", edges)];
+        assert_eq!(check("9.7.4", &[], answers, "u").on_mysql, BTreeSet::new());
     }
 
     #[test]
