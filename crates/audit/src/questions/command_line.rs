@@ -27,7 +27,7 @@ fn ask(asking: &mut Asking<'_>) -> Result<(), Refusal> {
     let sql = if asking.capabilities.flavour == Flavour::MariaDb {
         format!(
             "SELECT VARIABLE_NAME, GLOBAL_VALUE_ORIGIN FROM information_schema.SYSTEM_VARIABLES \
-             WHERE GLOBAL_VALUE_ORIGIN = 'COMMAND-LINE' AND GLOBAL_VALUE_PATH IS NULL AND VARIABLE_NAME IN ({OF_TLS})"
+             WHERE GLOBAL_VALUE_ORIGIN IN ('COMMAND-LINE', 'SQL') AND GLOBAL_VALUE_PATH IS NULL AND VARIABLE_NAME IN ({OF_TLS})"
         )
     } else {
         format!(
@@ -49,7 +49,7 @@ fn elsewhere(rows: &net::Rows) -> Value {
     for row in rows.iter() {
         let Some(name) = row.at(0).map(|name| name.to_ascii_lowercase()) else { continue };
         match row.at(1).as_deref() {
-            Some("DYNAMIC") => changed.push(name),
+            Some("DYNAMIC" | "SQL") => changed.push(name),
             Some("PERSISTED") => names.push(format!("{name} (persisted)")),
             _ => names.push(name),
         }
@@ -83,6 +83,8 @@ mod tests {
         assert_eq!(check(&[]), Value::Absent);
         assert_eq!(check(&[["SSL_CERT", "COMMAND-LINE"], ["ssl_ca", "DYNAMIC"]]), text("ssl_cert"));
         assert_eq!(check(&[["ssl_ca", "PERSISTED"]]), text("ssl_ca (persisted)"));
-        assert!(matches!(check(&[["ssl_ca", "DYNAMIC"]]), Value::Unknown(why) if why.starts_with("ssl_ca")));
+        for source in ["DYNAMIC", "SQL"] {
+            assert!(matches!(check(&[["ssl_ca", source]]), Value::Unknown(why) if why.starts_with("ssl_ca")));
+        }
     }
 }
