@@ -1,14 +1,15 @@
-//! The session of an audit in modes of its own. A server hands every session its global `sql_mode`, limits and character set, and
-//! `init_connect` may change them once more for every account without SUPER: under some of them the same statement gives other rows,
-//! cut, padded or empty, and no error.
+//! The session of an audit in modes of its own. A server hands every session its global `sql_mode`, limits and
+//! character set, and `init_connect` may change them once more for every account without SUPER: under some of them the
+//! same statement gives other rows, cut, padded or empty, and no error.
 
 use crate::ask::{Ask, Refusal};
 
 /// One after the other, as an older one may not know the last.
 ///
-/// Sources: both manuals, Server SQL Modes (EMPTY_STRING_IS_NULL makes `''` a NULL, so that the mode is given as a number;
-/// PAD_CHAR_TO_FULL_LENGTH pads what is compared; NO_BACKSLASH_ESCAPES takes the escape from LIKE); sql_select_limit cuts rows without
-/// a warning; max_join_size ends a join with error 1104, and setting it clears sql_big_selects, which therefore comes after it.
+/// Sources: both manuals, Server SQL Modes (EMPTY_STRING_IS_NULL makes `''` a NULL, so that the mode is given as a
+/// number; PAD_CHAR_TO_FULL_LENGTH pads what is compared; NO_BACKSLASH_ESCAPES takes the escape from LIKE);
+/// sql_select_limit cuts rows without a warning; max_join_size ends a join with error 1104, and setting it clears
+/// sql_big_selects, which therefore comes after it.
 const SETS: [&str; 3] = [
     "SET SESSION sql_mode = 0, sql_select_limit = 18446744073709551615, max_join_size = 18446744073709551615, \
      sql_quote_show_create = 1",

@@ -164,8 +164,8 @@ fn wrapped_at(mark: &str, text: &str, columns_max: usize) -> String {
     lines.join("\n")
 }
 
-/// What a server or its users wrote, for a terminal: characters that move the cursor, change colours, turn the direction of writing or
-/// take no room are written as escapes.
+/// What a server or its users wrote, for a terminal: characters that move the cursor, change colours, turn the
+/// direction of writing or take no room are written as escapes.
 pub fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for char in text.chars() {

@@ -27,7 +27,8 @@ fn ask(asking: &mut Asking<'_>) -> Result<(), Refusal> {
     let sql = if asking.capabilities.flavour == Flavour::MariaDb {
         format!(
             "SELECT VARIABLE_NAME, GLOBAL_VALUE_ORIGIN FROM information_schema.SYSTEM_VARIABLES \
-             WHERE GLOBAL_VALUE_ORIGIN IN ('COMMAND-LINE', 'SQL') AND GLOBAL_VALUE_PATH IS NULL AND VARIABLE_NAME IN ({OF_TLS})"
+             WHERE GLOBAL_VALUE_ORIGIN IN ('COMMAND-LINE', 'SQL') AND GLOBAL_VALUE_PATH IS NULL \
+             AND VARIABLE_NAME IN ({OF_TLS})"
         )
     } else {
         format!(

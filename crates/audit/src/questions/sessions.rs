@@ -73,7 +73,8 @@ enum Origin {
     Socket,
     Loopback,
     Network,
-    /// Over TCP, and listed as if it were the socket: a PROXY header of the family unix does that (seen on MariaDB 10.11.19).
+    /// Over TCP, and listed as if it were the socket: a PROXY header of the family unix does that (seen on MariaDB
+    /// 10.11.19).
     Hidden,
 }
 
@@ -156,8 +157,8 @@ fn ask(asking: &mut Asking<'_>) -> Result<(), Refusal> {
             continue;
         };
         let (host, command) = (row.at(2).unwrap_or_default(), row.at(3).unwrap_or_default());
-        // Threads of the server itself have no host; whoever has not logged in yet may be a health check. An account may have the
-        // name that the server gives to those, but no command of theirs.
+        // Threads of the server itself have no host; whoever has not logged in yet may be a health check. An account
+        // may have the name that the server gives to those, but no command of theirs.
         let has_no_login = user == "unauthenticated user" && command == "Connect";
         if id == asking.session_id() || host.is_empty() || has_no_login {
             continue;
@@ -231,8 +232,8 @@ fn ask(asking: &mut Asking<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Whether the account of a session administers. The list of sessions has the name that the client gave, not the account, so that
-/// every account that lets it in counts, the anonymous ones too.
+/// Whether the account of a session administers. The list of sessions has the name that the client gave, not the
+/// account, so that every account that lets it in counts, the anonymous ones too.
 fn administers(all: &[Administrator], user: &str, host: &str, from: Origin) -> Value {
     let (mut is_one, mut is_none, mut is_open) = (false, false, false);
     for account in all.iter().filter(|account| account.user == user || account.user.is_empty()) {

@@ -140,8 +140,9 @@ fn of_tls(asking: &mut Asking<'_>) {
     }
 }
 
-/// A setting of the main port as connections get it. MySQL lets its variables be changed and uses them only after ALTER INSTANCE RELOAD
-/// TLS; what is in use stands in the status. MariaDB has no such status, and its variables cannot be changed.
+/// A setting of the main port as connections get it. MySQL lets its variables be changed and uses them only after
+/// ALTER INSTANCE RELOAD TLS; what is in use stands in the status. MariaDB has no such status, and its variables
+/// cannot be changed.
 ///
 /// Source: MySQL manual, Server-Side Runtime Configuration and Monitoring for Encrypted Connections.
 fn in_use<'v>(view: &'v NodeView, variable: &str) -> Option<&'v str> {

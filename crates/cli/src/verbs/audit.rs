@@ -123,8 +123,8 @@ fn rendered(audit: &audit_ops::Audit) -> String {
 
 const REMEDY: &str = "              remedy: ";
 
-/// Of what failed, for the first account by name. A statement stays one line, however long: broken inside of quotes it names another
-/// account.
+/// Of what failed, for the first account by name. A statement stays one line, however long: broken inside of quotes it
+/// names another account.
 fn remedy_line(remedy: &str) -> String {
     let shown = show::visible(remedy);
     if shown != remedy {

@@ -29,7 +29,8 @@ fn judge(value: &Value) -> Verdict {
     }
 }
 
-/// Wider than any network of one owner: the widest private ones are `10.0.0.0/8` and `fd00::/8`. Two halves are everybody too.
+/// Wider than any network of one owner: the widest private ones are `10.0.0.0/8` and `fd00::/8`. Two halves are
+/// everybody too.
 const PREFIX_BITS_MIN: u32 = 8;
 
 fn is_wide(network: &&str) -> bool {

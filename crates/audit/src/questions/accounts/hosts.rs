@@ -65,8 +65,8 @@ fn network(host: &str) -> Option<(IpAddr, u32)> {
     (bits <= most).then_some((address, bits))
 }
 
-/// Whether an account with this host can be the one of a session from `seen`, which is an address or a name; `None` where only the
-/// server could tell (it looks addresses up).
+/// Whether an account with this host can be the one of a session from `seen`, which is an address or a name; `None`
+/// where only the server could tell (it looks addresses up).
 pub fn lets_in(host: &str, seen: &str) -> Option<bool> {
     if matches!(host, "" | "%") || host.eq_ignore_ascii_case(seen) {
         return Some(true);

@@ -21,8 +21,8 @@ const NATIVE: [&str; 2] = ["", "mysql_native_password"];
 const OLD: &str = "mysql_old_password";
 const ED25519: &str = "ed25519";
 const PARSEC: &str = "parsec";
-/// What ed25519 makes of an empty password, always the same. Seen: MariaDB 11.8 stores it for `USING PASSWORD('')` and where USING was
-/// forgotten, and lets everybody in; 10.11 stores nothing and refuses the login.
+/// What ed25519 makes of an empty password, always the same. Seen: MariaDB 11.8 stores it for `USING PASSWORD('')` and
+/// where USING was forgotten, and lets everybody in; 10.11 stores nothing and refuses the login.
 const ED25519_OF_NOTHING: &str = "4LH+dBF+G5W2CKTyId8xR3SyDqZoQjUNUVNxx8aWbG4";
 
 pub fn accounts(asking: &mut Asking<'_>) -> Result<Result<Accounts, String>, Refusal> {
@@ -138,8 +138,8 @@ mod tests {
 
     #[test]
     fn an_account_is_read_as_it_logs_in() {
-        // Host, User, is_role, ssl_type, plugin, names_nobody, bits, is_ed25519_of_nothing, locked, first_plugin, is_empty, is_short,
-        // alternatives, other_plugins, other_empty, has_native_hash, other_native_hash
+        // Host, User, is_role, ssl_type, plugin, names_nobody, bits, is_ed25519_of_nothing, locked, first_plugin,
+        // is_empty, is_short, alternatives, other_plugins, other_empty, has_native_hash, other_native_hash
         let row = |user, ssl_type, names_nobody, bits, ed, first| {
             let head = [Some("%"), Some(user), Some("N"), Some(ssl_type), Some("")];
             let tail = [Some("0"), Some("0"), None, None, None, Some("0"), Some("0")];

@@ -89,7 +89,8 @@ const ADMINISTER: &[&str] = &[
     "SET USER",
     "CONNECTION ADMIN",
 ];
-/// What MariaDB keeps in `$.access` of `mysql.global_priv` only, by its bit: privileges without a column in `mysql.user`.
+/// What MariaDB keeps in `$.access` of `mysql.global_priv` only, by its bit: privileges without a column in
+/// `mysql.user`.
 ///
 /// Source: MariaDB, sql/privilege.h; each was granted on 10.11.19 and read back.
 const BITS: &[(u32, &str)] = &[
@@ -304,7 +305,8 @@ fn follow(list: &mut BTreeMap<Name, OfAccount>, edges: &BTreeMap<Name, Vec<Name>
 
 /// The names in `mandatory_roles`, which are written as accounts are; `None` where they cannot be read.
 ///
-/// Source: MySQL manual, mandatory_roles: separated by commas, quoted where they have to be, the host `%` where there is none.
+/// Source: MySQL manual, mandatory_roles: separated by commas, quoted where they have to be, the host `%` where there
+/// is none.
 fn role_names(list: &str) -> Option<Vec<Name>> {
     let mut names = Vec::new();
     let mut rest = list.trim();
