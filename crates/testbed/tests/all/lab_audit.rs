@@ -9,12 +9,16 @@ use serde_json::Value;
 use testbed::real::bundled::{Bundled, bundle};
 use testbed::real::{LabSpec, Program, ProgramOutput, RealLab, lab_slot, wait_for};
 
+use crate::lab_audit_disguises::{
+    DISGUISED, DISGUISED_MARIADB, DISGUISED_MYSQL, DISGUISES, EMPTY_IS_NULL, INIT_CONNECT, MODES,
+};
+
 /// `lab::namespace::NOT_LOOPBACK`
 const NETWORK: &str = "10.99.0.1";
 const UP: Duration = Duration::from_secs(60);
 
 /// A rule, and a part of the subject that it is about; empty: the server itself.
-type Expected = (&'static str, &'static str);
+pub type Expected = (&'static str, &'static str);
 
 /// What a MariaDB server with every fault of the first families is told.
 const MARIADB_FAILS: &[Expected] = &[
@@ -92,64 +96,18 @@ const MYSQL_FAILS: &[Expected] = &[
     ("SL4201", ""),
     ("SL4202", ""),
 ];
-/// Accounts that passed, or were not spoken of, until somebody tried to make the audit lie; on both flavours.
-const DISGUISED: &[Expected] = &[
-    ("SL2206", "account 'half'@'0.0.0.0/128.0.0.0'"),
-    ("SL2206", "account 'under'@'__.__._._'"),
-    ("SL2214", "account 'plain'@'10.99.0.1'"),
-    ("SL2216", "account 'col'@'10.99.0.1'"),
-    ("SL2216", "account 'beside'@'localhost'"),
-    ("SL2223", "account 'rep2'@'10.99.0.1'"),
-    ("SL2223", "account 'rep3'@'10.99.0.1'"),
-];
-const DISGUISED_MARIADB: &[Expected] = &[
-    ("SL2201", "account 'upper'@'%'"),
-    ("SL2202", "account 'ciph'@'10.99.0.1'"),
-    ("SL2202", "account 'setu'@'%'"),
-    ("SL2210", "account 'pamup'@'%'"),
-    ("SL2215", "account 'setu'@'%'"),
-    ("SL2215", "account 'rsm'@'%'"),
-];
-const DISGUISED_MYSQL: &[Expected] = &[("SL2202", "account 'rsm'@'%'"), ("SL2215", "account 'rsm'@'%'")];
-const DISGUISES: &[&str] = &[
-    "CREATE USER half@'0.0.0.0/128.0.0.0' IDENTIFIED BY 'x'",
-    "CREATE USER under@'__.__._._' IDENTIFIED BY 'x'",
-    "CREATE USER plain@'10.99.0.1' IDENTIFIED BY 'x'",
-    "CREATE USER col@'10.99.0.1' IDENTIFIED BY 'x'",
-    "GRANT SELECT (User, Host, authentication_string) ON mysql.user TO col@'10.99.0.1'",
-    "CREATE USER beside@localhost IDENTIFIED BY 'x'",
-    "GRANT SELECT ON mysql.* TO ''@localhost",
-    "CREATE USER rep2@'10.99.0.1' IDENTIFIED BY 'x' REQUIRE SSL",
-    "GRANT REPLICATION SLAVE ON *.* TO rep2@'10.99.0.1'",
-    "GRANT ALL ON app.* TO rep2@'10.99.0.1'",
-    "CREATE ROLE rr",
-    "GRANT REPLICATION SLAVE ON *.* TO rr",
-    "CREATE USER rep3@'10.99.0.1' IDENTIFIED BY 'x'",
-    "GRANT rr TO rep3@'10.99.0.1'",
-    "CREATE USER 'unauthenticated user'@'%'",
-];
-/// What a server can do to the sessions that it lets in, so that rows are cut or changed and no error is seen.
-const MODES: &[&str] = &[
-    "SET GLOBAL sql_mode = 'PAD_CHAR_TO_FULL_LENGTH,NO_BACKSLASH_ESCAPES', GLOBAL sql_select_limit = 2",
-    "SET GLOBAL max_join_size = 1",
-];
-/// MariaDB only.
-const EMPTY_IS_NULL: &str = "SET GLOBAL sql_mode = 'EMPTY_STRING_IS_NULL'";
-/// The same for accounts without SUPER, as the printed one is.
-const INIT_CONNECT: &str =
-    "SET GLOBAL init_connect = 'SET sql_mode=\"PAD_CHAR_TO_FULL_LENGTH\", sql_select_limit=1'";
 /// Of servers without TLS, and without accounts.
 const WITHOUT_TLS: &[Expected] = &[("SL2001", ""), ("SL2014", "")];
 const WITHOUT_ACCOUNTS: &[Expected] = &[("SL2225", "")];
 
-struct Audited(Value);
+pub struct Audited(Value);
 
 impl Audited {
     fn of(said: &ProgramOutput) -> Self {
         Self(said.json())
     }
 
-    fn findings(&self) -> impl Iterator<Item = (&str, &str, &str, &str)> {
+    pub fn findings(&self) -> impl Iterator<Item = (&str, &str, &str, &str)> {
         self.0["findings"].as_array().unwrap().iter().map(|one| {
             let text = |key: &str| one[key].as_str().unwrap();
             (text("rule"), text("verdict"), text("subject"), text("why"))
@@ -186,7 +144,7 @@ impl Audited {
     }
 }
 
-fn audit(lab: &RealLab, server: &Bundled, user: &str) -> Audited {
+pub fn audit(lab: &RealLab, server: &Bundled, user: &str) -> Audited {
     audit_with(lab, server, user, &[])
 }
 
