@@ -26,12 +26,11 @@ pub fn print_grants(flavour: &FlavourRow) -> String {
     let capabilities = Capabilities::of(flavour.version, "", false);
     let mut out = format!(
         "-- {}: what sealion audit reads. No rows of users; but the hashes of passwords are in the grant tables, so\n\
-         -- guard this account like one that administers.\n",
+         -- guard this account like one that administers. <NEW_PASSWORD> is yours to write, in quotes.\n",
         flavour.title
     );
     // Over the network TLS comes first; the socket has none.
-    let _ =
-        writeln!(out, "CREATE USER {ACCOUNT} IDENTIFIED BY 'A NEW PASSWORD' WITH MAX_USER_CONNECTIONS 2;");
+    let _ = writeln!(out, "CREATE USER {ACCOUNT} IDENTIFIED BY <NEW_PASSWORD> WITH MAX_USER_CONNECTIONS 2;");
     for grant in ::audit::grants(&capabilities) {
         let _ = writeln!(out, "{}", grant.statement(ACCOUNT));
     }

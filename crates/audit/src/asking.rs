@@ -1,7 +1,5 @@
 //! One server while it is asked.
 
-use std::collections::BTreeSet;
-
 use model::{Fact, Observations, Source, Value};
 use net::Rows;
 use server::{Capabilities, NodeView};
@@ -19,8 +17,16 @@ pub struct Asking<'a> {
     pub rights: &'a Rights,
     seen: &'a mut Observations,
     now_unix_ms: u64,
-    /// Names of users that have an account with administrative privileges, once that is known.
-    pub administrators: Option<BTreeSet<String>>,
+    /// Which accounts have administrative privileges, once that is known.
+    pub administrators: Option<Vec<Administrator>>,
+}
+
+/// An account, and whether it administers; `None` where it may act as one that does.
+#[derive(Debug, Clone)]
+pub struct Administrator {
+    pub user: String,
+    pub host: String,
+    pub administers: Option<bool>,
 }
 
 /// `SHOW GLOBAL VARIABLES` and `SHOW GLOBAL STATUS`, which need no privilege.

@@ -7,8 +7,11 @@
 mod ask;
 mod asking;
 mod grant;
+mod modes;
 mod questions;
 mod rights;
+#[cfg(test)]
+mod script;
 
 use model::fact::{LookBy, On};
 use model::{Fact, Observations, Source, Value, facts};
@@ -47,8 +50,10 @@ pub struct Audited {
 /// Asks one server everything. `subject` is what it is called in what is noted.
 ///
 /// # Errors
-/// Nobody answers the first questions, which need no privilege.
+/// Nobody answers the first questions, which need no privilege, or the session cannot be given modes of its own.
 pub fn audit(ask: &mut dyn Ask, subject: &str, now_unix_ms: u64) -> Result<Audited, Refusal> {
+    // Before anything else: what is read in the modes of a stranger may be less than there is, and nothing says so.
+    modes::set(ask)?;
     let view = asking::view(ask, now_unix_ms)?;
     let capabilities = view.capabilities();
     let rights = rights::read(ask, &capabilities)?;

@@ -21,14 +21,15 @@ impl Rights {
     pub fn of<'l>(account: &str, lines: impl IntoIterator<Item = &'l str>) -> Self {
         let mut global = BTreeSet::new();
         for line in lines {
-            // Account names may hold anything, and stand behind the object.
-            let Some(rest) = line.strip_prefix("GRANT ") else { continue };
+            // Roles, columns and accounts may be called anything, ` ON *.* TO ` too.
+            let bare = without_names(line);
+            let Some(rest) = bare.strip_prefix("GRANT ") else { continue };
             let Some((privileges, object)) = rest.split_once(" ON ") else { continue };
             if !object.starts_with("*.* TO ") {
                 continue;
             }
             global.extend(privileges.split(',').map(|one| one.trim().to_ascii_uppercase()));
-            if line.contains(" WITH GRANT OPTION") {
+            if object.contains(" WITH GRANT OPTION") {
                 global.insert("GRANT OPTION".into());
             }
         }
@@ -41,6 +42,29 @@ impl Rights {
             || self.global.contains("ALL PRIVILEGES")
             || self.global.contains("ALL")
     }
+}
+
+/// The line without what stands in quotes. A doubled quote ends one name and begins the next, which comes to the same.
+fn without_names(line: &str) -> String {
+    let mut bare = String::new();
+    let (mut open, mut is_escaped) = (None, false);
+    for char in line.chars() {
+        match open {
+            Some(_) if is_escaped => is_escaped = false,
+            // In a name between backticks a backslash is a letter like any other.
+            Some('\'') if char == '\\' => is_escaped = true,
+            Some(quote) if char == quote => {
+                open = None;
+                bare.push(char);
+            }
+            Some(_) => {}
+            None => {
+                open = matches!(char, '`' | '"' | '\'').then_some(char);
+                bare.push(char);
+            }
+        }
+    }
+    bare
 }
 
 /// What the server says of the account that asks, with the roles that are active.
@@ -99,6 +123,26 @@ mod tests {
         assert!(!rights.has("SUPER") && !rights.has("SELECT") && !rights.has("GRANT OPTION"));
         let all = Rights::of("r@h", ["GRANT ALL PRIVILEGES ON *.* TO `r`@`h` WITH GRANT OPTION"]);
         assert!(all.has("PROCESS") && all.has("GRANT OPTION"));
+    }
+
+    #[test]
+    fn names_of_roles_and_columns_are_no_privileges() {
+        for line in [
+            "GRANT `x, PROCESS ON *.* TO y` TO `low`@`localhost`",
+            "GRANT `x``, PROCESS ON *.* TO y` TO `low`@`localhost`",
+            "GRANT `x\\`@`%`,`, PROCESS ON *.* TO y`@`%` TO `low`@`localhost`",
+            "GRANT \"x, PROCESS ON *.* TO y\" TO \"low\"@\"localhost\"",
+            "GRANT USAGE, SELECT (`a, PROCESS ON *.* TO b`) ON `lowdb`.`t` TO `low2`@`localhost`",
+            "GRANT USAGE ON *.* TO `low, PROCESS ON *.* TO x WITH GRANT OPTION`@`localhost`",
+        ] {
+            let rights = Rights::of("low@localhost", [line]);
+            assert!(!rights.has("PROCESS") && !rights.has("GRANT OPTION"), "{line}: {rights:?}");
+        }
+        let rights = Rights::of(
+            "a@%",
+            ["GRANT PROCESS ON *.* TO `a ON b`@`%` IDENTIFIED VIA x USING 'it\\'s' WITH GRANT OPTION"],
+        );
+        assert!(rights.has("PROCESS") && rights.has("GRANT OPTION"));
     }
 
     proptest::proptest! {

@@ -70,7 +70,8 @@ impl RuleFindings<'_> {
         for (why, on) in &self.reasons {
             let (named, rest) = on.split_at(on.len().min(SUBJECTS_NAMED_MAX));
             let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
-            let text = format!("{}{more}: {why}", subjects(named));
+            // Names of accounts are whatever somebody called himself at a login.
+            let text = show::with_blanks(&show::visible(&format!("{}{more}: {why}", subjects(named))));
             let _ = writeln!(out, "{}", show::wrapped(INDENT, &text));
         }
         out

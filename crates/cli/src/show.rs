@@ -1,5 +1,6 @@
 //! Colour on a terminal, tables of 80 columns, progress on stderr.
 
+use std::fmt::Write as _;
 use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -163,6 +164,54 @@ fn wrapped_at(mark: &str, text: &str, columns_max: usize) -> String {
     lines.join("\n")
 }
 
+/// What a server or its users wrote, for a terminal: characters that move the cursor, change colours, turn the
+/// direction of writing or take no room are written as escapes.
+pub fn visible(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char {
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            _ if char.is_control() || is_unseen(char) || (char != ' ' && char.is_whitespace()) => {
+                let _ = write!(out, "\\u{{{:x}}}", u32::from(char));
+            }
+            _ => out.push(char),
+        }
+    }
+    out
+}
+
+/// A blank that another follows, which wrapping would drop, as an escape: a name may have two.
+pub fn with_blanks(text: &str) -> String {
+    let mut chars = text.chars().peekable();
+    let mut out = String::with_capacity(text.len());
+    while let Some(char) = chars.next() {
+        if char == ' ' && chars.peek() == Some(&' ') {
+            out.push_str("\\u{20}");
+        } else {
+            out.push(char);
+        }
+    }
+    out
+}
+
+/// Format characters of Unicode: marks of direction, joiners, the blank without width, tags.
+fn is_unseen(char: char) -> bool {
+    matches!(
+        char,
+        '\u{ad}'
+            | '\u{61c}'
+            | '\u{180e}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e007f}'
+    )
+}
+
 /// The same, at the width of the terminal, and only there: what goes to a file or a program stays one line.
 pub fn fitted(mark: &str, text: &str) -> String {
     match terminal_columns(false) {
@@ -324,6 +373,19 @@ pub fn duration(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_server_says_moves_no_cursor_and_loses_no_blank() {
+        for (text, expected) in [
+            ("'web'@'%' ünï", "'web'@'%' ünï"),
+            ("'\x1b[1A\x1b[2Kx\r'", "'\\u{1b}[1A\\u{1b}[2Kx\\r'"),
+            ("a\nb\tc", "a\\nb\\tc"),
+            ("\u{202e}\u{200b}\u{a0}\u{9b}", "\\u{202e}\\u{200b}\\u{a0}\\u{9b}"),
+        ] {
+            assert_eq!(visible(text), expected);
+        }
+        assert_eq!(with_blanks("a  b c"), "a\\u{20} b c");
+    }
 
     #[test]
     fn an_id_is_never_broken() {

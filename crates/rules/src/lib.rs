@@ -307,9 +307,12 @@ mod tests {
             ("SL2102", &session::LOGINS_CLEARTEXT, Value::Absent, text("10.0.0.7 (3 of 5 logins)")),
             ("SL2103", &session::SESSION_WEAK_TLS, Value::Absent, text("TLSv1.1 AES128-SHA")),
             ("SL2108", &server::PROXY_PROTOCOL_NETWORKS, text("10.0.0.0/8"), text("10.0.0.0/8, *")),
-            ("SL2205", &account::ACCOUNT_KIND, text("user"), text("anonymous")),
+            ("SL2108", &server::PROXY_PROTOCOL_NETWORKS, text("10.0.0.1 fd00::/8"), text("192.0.2.1/0")),
+            ("SL2108", &server::PROXY_PROTOCOL_NETWORKS, Value::Absent, text("192.0.2.0/24 0.0.0.0/0")),
+            ("SL2108", &server::PROXY_PROTOCOL_NETWORKS, text("localhost"), text("0.0.0.0/1,128.0.0.0/1")),
             ("SL2219", &server::PASSWORD_RULES, Value::Bool(true), Value::Bool(false)),
             ("SL2220", &server::PASSWORD_LIFETIME_DAYS, Value::Number(365), Value::Number(0)),
+            ("SL2220", &server::PASSWORD_LIFETIME_DAYS, Value::Number(730), Value::Number(65_535)),
             ("SL2221", &server::PASSWORD_GUESSING_LIMITED, Value::Bool(true), Value::Bool(false)),
             ("SL2225", &server::ACCOUNTS_SKIPPED, Value::Bool(false), Value::Bool(true)),
             ("SL2226", &server::FOREIGN_LOGINS, Value::Absent, text("s1 (root at h)")),
@@ -354,6 +357,7 @@ mod tests {
                 (&account::ACCOUNT_GLOBAL_PRIVILEGES, Value::Absent),
                 (&account::ACCOUNT_ADMINISTERS, Value::Absent),
                 (&account::ACCOUNT_ON_MYSQL_SCHEMA, Value::Absent),
+                (&account::ACCOUNT_OBJECTS, Value::Absent),
                 (&account::ACCOUNT_IS_OURS, Value::Bool(false)),
                 (&account::ACCOUNT_PROXY_OF, Value::Absent),
             ]
@@ -412,6 +416,17 @@ mod tests {
             ("SL2204", &[], "pass"),
             ("SL2204", &[(&account::ACCOUNT_NO_PASSWORD, yes())], "fail"),
             ("SL2204", &[(&account::ACCOUNT_NO_PASSWORD, Value::Unknown("x".into()))], "unknown"),
+            ("SL2205", &[], "pass"),
+            ("SL2205", &[(&account::ACCOUNT_KIND, text("anonymous"))], "fail"),
+            (
+                "SL2205",
+                &[
+                    (&account::ACCOUNT_KIND, text("anonymous")),
+                    (&account::ACCOUNT_CAN_LOG_IN, Value::Bool(false)),
+                ],
+                "not-applicable",
+            ),
+            ("SL2205", &[(&account::ACCOUNT_KIND, text("role"))], "not-applicable"),
             ("SL2206", &[], "fail"),
             ("SL2206", &[(&account::ACCOUNT_FROM, text("named"))], "pass"),
             ("SL2207", &[], "pass"),
@@ -462,6 +477,33 @@ mod tests {
                     (&account::ACCOUNT_TLS, text("any")),
                 ],
                 "pass",
+            ),
+            (
+                "SL2223",
+                &[
+                    (&account::ACCOUNT_GLOBAL_PRIVILEGES, text("REPLICATION SLAVE")),
+                    (&account::ACCOUNT_OBJECTS, text("app.*")),
+                    (&account::ACCOUNT_TLS, text("any")),
+                ],
+                "fail",
+            ),
+            (
+                "SL2223",
+                &[
+                    (
+                        &account::ACCOUNT_GLOBAL_PRIVILEGES,
+                        both("REPLICATION SLAVE", "REPLICATION SLAVE ADMIN"),
+                    ),
+                    (&account::ACCOUNT_ADMINISTERS, text("REPLICATION SLAVE ADMIN")),
+                    (&account::ACCOUNT_TLS, text("any")),
+                ],
+                "fail",
+            ),
+            ("SL2223", &[(&account::ACCOUNT_GLOBAL_PRIVILEGES, text("REPLICATION SLAVE (role r)"))], "fail"),
+            (
+                "SL2223",
+                &[(&account::ACCOUNT_GLOBAL_PRIVILEGES, both("REPLICATION SLAVE", "SUPER"))],
+                "not-applicable",
             ),
             (
                 "SL2223",

@@ -8,7 +8,7 @@ const NOT_AFTER: &str = "ssl_server_not_after";
 
 /// `Dec  5 07:23:49 2026 GMT`, as OpenSSL writes it.
 // Seen: MariaDB 10.11.19 pads a one-digit day with a space.
-fn unix_of(text: &str) -> Option<i64> {
+pub fn unix_of(text: &str) -> Option<i64> {
     const MONTHS: [&str; 12] =
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let mut words = text.split_ascii_whitespace();

@@ -30,6 +30,8 @@ fn ask(asking: &mut Asking<'_>) -> Result<(), Refusal> {
         "SELECT CHANNEL_NAME, HOST, PORT, SSL_ALLOWED, SSL_VERIFY_SERVER_CERTIFICATE, SSL_CA_FILE, SSL_CA_PATH \
          FROM performance_schema.replication_connection_configuration"
     };
+    // Source: MariaDB manual, Zero-Configuration TLS, from 11.4 on.
+    let by_password = is_mariadb && asking.capabilities.version >= (11, 4, 0);
     let grants = grants(asking.capabilities);
     let server = asking.subject();
     let rows = match asking.rows_with(&grants, sql)? {
@@ -72,10 +74,28 @@ fn ask(asking: &mut Asking<'_>) -> Result<(), Refusal> {
         };
         let is_tls = is(tls);
         let only_with_tls = |value: Value| if is_tls == Value::Bool(false) { Value::Absent } else { value };
-        let has_ca = Value::Bool(ca.iter().any(|column| !text(column).is_empty()));
-        asking.note_of(&subject, &facts::cluster::CHANNEL_VERIFIES, only_with_tls(is(verifies)), sql);
+        let has_ca = ca.iter().any(|column| !text(column).is_empty());
+        let is_verifying = is(verifies);
+        // Seen on 11.8: the certificate is verified by the password that both sides know, so that no CA is missed.
+        let has_ca = if !has_ca && by_password && is_verifying == Value::Bool(true) {
+            Value::Absent
+        } else {
+            Value::Bool(has_ca)
+        };
+        // Seen on 10.11.19 and 11.8: MASTER_SSL=1 without verification is a wish. (MySQL refuses such a source.)
+        let may_be_cleartext = is_mariadb && is_tls == Value::Bool(true) && is_verifying != Value::Bool(true);
+        let tls = if may_be_cleartext {
+            Value::Unknown(
+                "MariaDB goes on in cleartext where it does not verify its source and this offers no TLS: \
+                 SL3012 first; sealion status shows what the channel uses"
+                    .into(),
+            )
+        } else {
+            is_tls.clone()
+        };
+        asking.note_of(&subject, &facts::cluster::CHANNEL_VERIFIES, only_with_tls(is_verifying), sql);
         asking.note_of(&subject, &facts::cluster::CHANNEL_CA, only_with_tls(has_ca), sql);
-        asking.note_of(&subject, &facts::cluster::CHANNEL_TLS, is_tls, sql);
+        asking.note_of(&subject, &facts::cluster::CHANNEL_TLS, tls, sql);
     }
     if !any {
         for fact in FACTS {
@@ -83,4 +103,57 @@ fn ask(asking: &mut Asking<'_>) -> Result<(), Refusal> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::script::Script;
+
+    #[test]
+    fn what_a_channel_is_set_to_is_told_by_flavour_and_version() {
+        let check = |version: &str, [tls, verifies, ca]: [&str; 3]| {
+            let row: &[Option<&str>] = &["c", "h", "3306", tls, verifies, ca, ""].map(Some);
+            let mut script = Script::new(&[("", &[row])]);
+            // MariaDB's statement names no columns.
+            script.columns = Some(if version.contains("MariaDB") {
+                vec![
+                    "Connection_name",
+                    "Master_Host",
+                    "Master_Port",
+                    "Master_SSL_Allowed",
+                    "Master_SSL_Verify_Server_Cert",
+                    "Master_SSL_CA_File",
+                    "Master_SSL_CA_Path",
+                ]
+            } else {
+                vec![
+                    "CHANNEL_NAME",
+                    "HOST",
+                    "PORT",
+                    "SSL_ALLOWED",
+                    "SSL_VERIFY_SERVER_CERTIFICATE",
+                    "SSL_CA_FILE",
+                    "SSL_CA_PATH",
+                ]
+            });
+            let capabilities = Capabilities::of(version, "", false);
+            let (view, rights, mut seen) = Default::default();
+            let mut asking = Asking::new(&mut script, "n1", &view, &capabilities, &rights, &mut seen, 0);
+            ask(&mut asking).expect("it answers");
+            let word = |fact: &Fact| match seen.newest("n1 channel 'c' from h", fact).map(|one| &one.value) {
+                Some(Value::Unknown(_)) => "unknown".to_owned(),
+                Some(value) => value.to_string(),
+                None => "not noted".to_owned(),
+            };
+            FACTS.iter().map(|fact| word(fact)).collect::<Vec<_>>().join(" ")
+        };
+        let absent = Value::Absent.to_string();
+        assert_eq!(check("10.11.19-MariaDB", ["Yes", "No", ""]), "unknown no no");
+        assert_eq!(check("10.11.19-MariaDB", ["Yes", "Yes", ""]), "yes yes no");
+        assert_eq!(check("11.8.2-MariaDB", ["Yes", "Yes", ""]), format!("yes yes {absent}"));
+        assert_eq!(check("11.8.2-MariaDB", ["Yes", "No", ""]), "unknown no no");
+        assert_eq!(check("9.7.4", ["YES", "NO", "/ca.pem"]), "yes no yes");
+        assert_eq!(check("9.7.4", ["NO", "NO", ""]), format!("no {absent} {absent}"));
+    }
 }

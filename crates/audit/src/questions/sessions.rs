@@ -9,8 +9,10 @@ use server::Capabilities;
 
 use crate::Question;
 use crate::ask::Refusal;
-use crate::asking::{Asking, missing};
+use crate::asking::{Administrator, Asking, missing};
 use crate::grant::Grant;
+
+use super::accounts::hosts;
 
 const FACTS: &[&Fact] = &[
     &facts::session::SESSION_CLEARTEXT,
@@ -53,9 +55,17 @@ enum Transport {
 struct Group {
     clear: i64,
     unknown: i64,
-    is_replica: bool,
     weak: BTreeSet<String>,
     weak_unknown: bool,
+}
+
+/// Sessions of one account from one host, those that read the binary log apart: rules treat them otherwise.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    user: String,
+    from: Origin,
+    host: String,
+    is_replica: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,15 +73,25 @@ enum Origin {
     Socket,
     Loopback,
     Network,
+    /// Over TCP, and listed as if it were the socket: a PROXY header of the family unix does that (seen on MariaDB
+    /// 10.11.19).
+    Hidden,
 }
 
 impl Origin {
-    fn word(self) -> &'static str {
-        match self {
+    fn value(self) -> Value {
+        let word = match self {
             Self::Socket => "socket",
             Self::Loopback => "loopback",
             Self::Network => "network",
-        }
+            Self::Hidden => {
+                return Value::Unknown(
+                    "it is listed as local and came over TCP, perhaps with a PROXY header: from where is not known"
+                        .into(),
+                );
+            }
+        };
+        Value::Text(word.into())
     }
 }
 
@@ -131,23 +151,29 @@ fn ask(asking: &mut Asking<'_>) -> Result<(), Refusal> {
         words[at] = row.at(2).map(Cow::into_owned).filter(|value| !value.is_empty());
     }
 
-    let mut groups: BTreeMap<(String, Origin, String), Group> = BTreeMap::new();
+    let mut groups: BTreeMap<Key, Group> = BTreeMap::new();
     for row in listed.iter() {
         let (Some(id), Some(user)) = (row.at(0).and_then(|id| id.parse::<u64>().ok()), row.at(1)) else {
             continue;
         };
-        let host = row.at(2).unwrap_or_default();
-        // Threads of the server itself have no host; whoever has not logged in yet may be a health check.
-        if id == asking.session_id() || host.is_empty() || user == "unauthenticated user" {
+        let (host, command) = (row.at(2).unwrap_or_default(), row.at(3).unwrap_or_default());
+        // Threads of the server itself have no host; whoever has not logged in yet may be a health check. An account
+        // may have the name that the server gives to those, but no command of theirs.
+        let has_no_login = user == "unauthenticated user" && command == "Connect";
+        if id == asking.session_id() || host.is_empty() || has_no_login {
             continue;
         }
-        let (host, from) = origin(&host);
-        let group = groups.entry((user.into_owned(), from, host)).or_default();
-        group.is_replica |= row.at(3).is_some_and(|command| command.starts_with("Binlog Dump"));
+        let transport = transport_of.get(&id);
+        let (host, from) = match (origin(&host), transport) {
+            ((host, Origin::Socket), Some((_, Transport::Clear))) => (host, Origin::Hidden),
+            (known, _) => known,
+        };
+        let is_replica = command.starts_with("Binlog Dump");
+        let group = groups.entry(Key { user: user.into_owned(), from, host, is_replica }).or_default();
         if from == Origin::Socket {
             continue;
         }
-        match transport_of.get(&id) {
+        match transport {
             Some((_, Transport::Clear)) => group.clear += 1,
             Some((thread, Transport::Tls)) => match tls_words.get(thread) {
                 Some([Some(version), cipher]) => group.weak.extend(weak(version, cipher.as_deref())),
@@ -165,8 +191,13 @@ fn ask(asking: &mut Asking<'_>) -> Result<(), Refusal> {
         asking.note_of(&all, &facts::session::SESSION_WEAK_TLS, Value::Absent, HOW);
         return Ok(());
     }
-    for ((user, from, host), group) in groups {
-        let subject = format!("{server} sessions of {}", quoted(&user, &host));
+    for (Key { user, from, host, is_replica }, group) in groups {
+        let which = match (is_replica, from) {
+            (true, _) => " that read the binary log",
+            (false, Origin::Hidden) => " over TCP",
+            (false, _) => "",
+        };
+        let subject = format!("{server} sessions of {}{which}", quoted(&user, &host));
         let clear = if group.clear > 0 || group.unknown == 0 {
             Value::Number(group.clear)
         } else {
@@ -189,16 +220,44 @@ fn ask(asking: &mut Asking<'_>) -> Result<(), Refusal> {
             Value::Absent
         };
         let administrator = match &asking.administrators {
-            Some(names) => Value::Bool(names.contains(&user)),
+            Some(all) => administers(all, &user, &host, from),
             None => Value::Unknown("which accounts administer could not be read".into()),
         };
         asking.note_of(&subject, &facts::session::SESSION_CLEARTEXT, clear, HOW);
-        asking.note_of(&subject, &facts::session::SESSION_FROM, Value::Text(from.word().into()), HOW);
-        asking.note_of(&subject, &facts::session::SESSION_IS_REPLICA, Value::Bool(group.is_replica), HOW);
+        asking.note_of(&subject, &facts::session::SESSION_FROM, from.value(), HOW);
+        asking.note_of(&subject, &facts::session::SESSION_IS_REPLICA, Value::Bool(is_replica), HOW);
         asking.note_of(&subject, &facts::session::SESSION_IS_ADMINISTRATOR, administrator, HOW);
         asking.note_of(&subject, &facts::session::SESSION_WEAK_TLS, weak, TLS_OF);
     }
     Ok(())
+}
+
+/// Whether the account of a session administers. The list of sessions has the name that the client gave, not the
+/// account, so that every account that lets it in counts, the anonymous ones too.
+fn administers(all: &[Administrator], user: &str, host: &str, from: Origin) -> Value {
+    let (mut is_one, mut is_none, mut is_open) = (false, false, false);
+    for account in all.iter().filter(|account| account.user == user || account.user.is_empty()) {
+        let lets_in = match from {
+            Origin::Hidden => None,
+            _ => hosts::lets_in(&account.host, host),
+        };
+        match (lets_in, account.administers) {
+            (Some(false), _) => {}
+            (Some(true), Some(true)) => is_one = true,
+            // It cannot be the reason for a finding.
+            (_, Some(false)) => is_none = true,
+            (None, Some(true)) | (_, None) => is_open = true,
+        }
+    }
+    match (is_one, is_none || is_open, is_open) {
+        (true, false, _) => Value::Bool(true),
+        (false, _, false) => Value::Bool(false),
+        _ => Value::Unknown(
+            "of the accounts that let it in, or that these may act as, some administer and some do not: the list of \
+             sessions does not say which one it is"
+                .into(),
+        ),
+    }
 }
 
 /// What is out of date about a session's TLS.
@@ -212,6 +271,106 @@ fn weak(version: &str, cipher: Option<&str>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Facts of the sessions, by what is behind `sessions of `.
+    fn check(listed: Rows<'_>, transports: Rows<'_>, administrators: &[(&str, &str, bool)]) -> Vec<String> {
+        let mut script = crate::script::Script::new(&[
+            ("information_schema.PROCESSLIST", listed),
+            ("performance_schema.threads", transports),
+        ]);
+        let capabilities = Capabilities::of("10.11.19-MariaDB", "", false);
+        let mut view = server::NodeView::default();
+        view.variables.insert("performance_schema".into(), "ON".into());
+        let rights = crate::rights::Rights::of("a@%", ["GRANT PROCESS ON *.* TO `a`@`%`"]);
+        let mut seen = model::Observations::default();
+        let mut asking = Asking::new(&mut script, "n1", &view, &capabilities, &rights, &mut seen, 0);
+        let one = |&(user, host, administers): &(&str, &str, bool)| Administrator {
+            user: user.into(),
+            host: host.into(),
+            administers: Some(administers),
+        };
+        asking.administrators = Some(administrators.iter().map(one).collect());
+        ask(&mut asking).expect("it answers");
+        let value = |subject: &str, fact: &Fact| match seen.newest(subject, fact).map(|one| &one.value) {
+            Some(Value::Unknown(_)) => "unknown".to_owned(),
+            Some(value) => value.to_string(),
+            None => "not noted".to_owned(),
+        };
+        let subjects: Vec<&str> = seen.subjects().collect();
+        subjects
+            .into_iter()
+            .map(|subject| {
+                format!(
+                    "{}: {} clear, from {}, replica {}, administrator {}",
+                    subject.trim_start_matches("n1 sessions of "),
+                    value(subject, &facts::session::SESSION_CLEARTEXT),
+                    value(subject, &facts::session::SESSION_FROM),
+                    value(subject, &facts::session::SESSION_IS_REPLICA),
+                    value(subject, &facts::session::SESSION_IS_ADMINISTRATOR)
+                )
+            })
+            .collect()
+    }
+
+    type Rows<'r> = &'r [&'r [Option<&'r str>]];
+
+    #[test]
+    fn no_name_hides_a_session_and_none_hides_behind_another() {
+        let session = |id, user, host, command| [Some(id), Some(user), Some(host), Some(command)];
+        let clear = |thread, id| [Some(thread), Some(id), Some("TCP/IP")];
+        let tls = |thread, id| [Some(thread), Some(id), Some("SSL/TLS")];
+        let said = check(
+            &[
+                &session("1", "unauthenticated user", "10.0.0.1:4711", "Query"),
+                &session("2", "unauthenticated user", "10.0.0.1:4712", "Connect"),
+                &session("3", "rep", "10.0.0.1:4713", "Binlog Dump"),
+                &session("4", "rep", "10.0.0.1:4714", "Sleep"),
+                &session("5", "o", "localhost", "Sleep"),
+                &session("7", "root", "localhost", "Query"),
+            ],
+            &[&clear("11", "1"), &tls("13", "3"), &clear("14", "4"), &clear("15", "5")],
+            &[("rep", "%", false)],
+        );
+        assert_eq!(
+            said,
+            [
+                "'o'@'localhost' over TCP: 1 clear, from unknown, replica no, administrator no",
+                "'rep'@'10.0.0.1': 1 clear, from network, replica no, administrator no",
+                "'rep'@'10.0.0.1' that read the binary log: 0 clear, from network, replica yes, administrator no",
+                "'unauthenticated user'@'10.0.0.1': 1 clear, from network, replica no, administrator no",
+            ]
+        );
+    }
+
+    #[test]
+    fn whether_a_session_administers_is_told_by_the_accounts_that_let_it_in() {
+        let all = |rows: &[(&str, &str, Option<bool>)]| -> Vec<Administrator> {
+            rows.iter()
+                .map(|&(user, host, administers)| Administrator {
+                    user: user.into(),
+                    host: host.into(),
+                    administers,
+                })
+                .collect()
+        };
+        let (yes, no, open) = (Some(true), Some(false), None);
+        for (accounts, expected) in [
+            (all(&[("dba", "%", yes)]), Some(true)),
+            (all(&[("dba", "localhost", yes), ("dba", "10.0.0.1", no)]), Some(false)),
+            (all(&[("", "10.%", yes)]), Some(true)),
+            (all(&[("dba", "10.0.%", no), ("dba", "%", yes)]), None),
+            (all(&[("dba", "db.example.com", yes)]), None),
+            (all(&[("dba", "10.%", open)]), None),
+            (all(&[("other", "%", yes)]), Some(false)),
+        ] {
+            let said = administers(&accounts, "dba", "10.0.0.1", Origin::Network);
+            let expected_value = |said: &Value| match expected {
+                Some(is) => *said == Value::Bool(is),
+                None => matches!(said, Value::Unknown(_)),
+            };
+            assert!(expected_value(&said), "{accounts:?}: {said:?}");
+        }
+    }
 
     #[test]
     fn from_where_a_session_comes_is_read_from_its_host() {

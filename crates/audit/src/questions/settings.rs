@@ -1,7 +1,7 @@
 //! Variables and status that every account may read.
 
 use model::{Value, facts};
-use server::Flavour;
+use server::{Flavour, NodeView};
 
 use crate::Question;
 use crate::asking::Asking;
@@ -40,6 +40,8 @@ const SECONDS_PER_DAY: i64 = 86_400;
 const NOT_TOLD: &str = "the server does not say";
 /// So many wrong passwords in a row are a limit; the default of MariaDB is 2^32 - 1, which is none.
 const PASSWORD_ERRORS_MAX: u64 = 1000;
+/// The default of both flavours' checks.
+const PASSWORD_LENGTH_MIN: u64 = 8;
 
 fn note_settings(asking: &mut Asking<'_>) {
     of_tls(asking);
@@ -76,21 +78,21 @@ fn of_tls(asking: &mut Asking<'_>) {
     asking.note(&facts::server::CLIENT_REQUIRED, required.clone(), &how);
 
     let any = |names: [&str; 2]| {
-        let values: Option<Vec<&str>> = names.iter().map(|name| view.variable(name)).collect();
+        let values: Option<Vec<&str>> = names.iter().map(|name| in_use(view, name)).collect();
         values.map_or_else(
             || Value::Unknown(NOT_TOLD.into()),
             |values| Value::Bool(values.iter().any(|value| !value.is_empty())),
         )
     };
     let (ca, crl) = (any(["ssl_ca", "ssl_capath"]), any(["ssl_crl", "ssl_crlpath"]));
-    asking.note(&facts::server::CLIENT_CA, ca, "SHOW GLOBAL VARIABLES LIKE 'ssl_ca%'");
-    asking.note(&facts::server::CLIENT_CRL, crl, "SHOW GLOBAL VARIABLES LIKE 'ssl_crl%'");
+    asking.note(&facts::server::CLIENT_CA, ca, &in_use_says(view, "ca%"));
+    asking.note(&facts::server::CLIENT_CRL, crl, &in_use_says(view, "crl%"));
 
     let mut old = Vec::new();
     let mut why_not = None;
     let has_admin_port = view.variable("admin_address").is_some_and(|address| !address.is_empty());
     for name in ["tls_version"].into_iter().chain(has_admin_port.then_some("admin_tls_version")) {
-        match view.variable(name) {
+        match in_use(view, name) {
             Some(list) => old.extend(old_versions(list).map(|version| format!("{version} ({name})"))),
             None => why_not = Some(format!("the server has no {name}")),
         }
@@ -100,9 +102,13 @@ fn of_tls(asking: &mut Asking<'_>) {
         (true, Some(why)) => Value::Unknown(why),
         (true, None) => Value::Absent,
     };
-    asking.note(&facts::server::CLIENT_OLD_VERSIONS, value, "SHOW GLOBAL VARIABLES LIKE '%tls_version'");
-    let ciphers = view.variable("ssl_cipher").map_or_else(|| Value::Unknown(NOT_TOLD.into()), weak_ciphers);
-    asking.note(&facts::server::CLIENT_WEAK_CIPHERS, ciphers, &variable_says("ssl_cipher"));
+    asking.note(
+        &facts::server::CLIENT_OLD_VERSIONS,
+        value,
+        "SHOW GLOBAL VARIABLES LIKE '%tls_version'; SHOW GLOBAL STATUS LIKE 'Current_tls_version'",
+    );
+    let ciphers = in_use(view, "ssl_cipher").map_or_else(|| Value::Unknown(NOT_TOLD.into()), weak_ciphers);
+    asking.note(&facts::server::CLIENT_WEAK_CIPHERS, ciphers, &in_use_says(view, "cipher"));
 
     if asking.capabilities.flavour == Flavour::MariaDb {
         let networks = match view.variable("proxy_protocol_networks") {
@@ -131,6 +137,25 @@ fn of_tls(asking: &mut Asking<'_>) {
             value,
             "SHOW GLOBAL STATUS LIKE '%rsa_public_key'; SHOW GLOBAL VARIABLES LIKE 'require_secure_transport'",
         );
+    }
+}
+
+/// A setting of the main port as connections get it. MySQL lets its variables be changed and uses them only after
+/// ALTER INSTANCE RELOAD TLS; what is in use stands in the status. MariaDB has no such status, and its variables
+/// cannot be changed.
+///
+/// Source: MySQL manual, Server-Side Runtime Configuration and Monitoring for Encrypted Connections.
+fn in_use<'v>(view: &'v NodeView, variable: &str) -> Option<&'v str> {
+    let short = variable.strip_prefix("ssl_").or_else(|| variable.strip_prefix("tls_"));
+    short.and_then(|short| view.status(&format!("current_tls_{short}"))).or_else(|| view.variable(variable))
+}
+
+/// Where a person reads the same.
+fn in_use_says(view: &NodeView, short: &str) -> String {
+    if view.status("current_tls_version").is_some() {
+        format!("SHOW GLOBAL STATUS LIKE 'Current_tls_{short}'")
+    } else {
+        variable_says(&format!("ssl_{short}"))
     }
 }
 
@@ -172,45 +197,53 @@ fn of_certificate(asking: &mut Asking<'_>) {
         (view.client_certificate_not_before_unix(), view.client_certificate_not_after_unix());
     // Absent: there is no certificate, which is another rule's.
     let is_offered = view.client_tls();
-    let no_date = || match is_offered {
+    let no_date = || {
+        match is_offered {
         Some(false) => Value::Absent,
+        // Seen on 10.11.19: the status is that of the session that asks.
+        _ if asking.capabilities.flavour == Flavour::MariaDb => Value::Unknown(
+            "MariaDB tells a session without TLS nothing of its certificate: ask with --ssl-mode=REQUIRED, over the \
+             socket too"
+                .into(),
+        ),
         _ => Value::Unknown("the server does not say how long its certificate is valid".into()),
+    }
     };
+    let how = "SHOW GLOBAL STATUS LIKE 'Ssl_server_not_%'";
+    note_dates(asking, asking.subject(), (begins, ends), &no_date(), how);
+}
+
+/// Of the certificate that one port shows; `no_date` where that is not known.
+pub fn note_dates(
+    asking: &mut Asking<'_>,
+    subject: &str,
+    (begins, ends): (Option<i64>, Option<i64>),
+    no_date: &Value,
+    how: &str,
+) {
     let days = |from: i64, to: i64| Value::Number((to - from).div_euclid(SECONDS_PER_DAY));
     let now = asking.now_unix_s();
-    let left = ends.map_or_else(no_date, |end| days(now, end));
-    let all = begins.zip(ends).map_or_else(no_date, |(begin, end)| days(begin, end));
+    let left = ends.map_or_else(|| no_date.clone(), |end| days(now, end));
+    let all = begins.zip(ends).map_or_else(|| no_date.clone(), |(begin, end)| days(begin, end));
     let not_yet = match begins {
         Some(begin) if begin > now => {
             Value::Text(format!("the certificate that is served is not valid for another {} s", begin - now))
         }
         Some(_) => Value::Absent,
-        None => no_date(),
+        None => no_date.clone(),
     };
-    let how = "SHOW GLOBAL STATUS LIKE 'Ssl_server_not_%'";
-    asking.note(&facts::server::CERT_EXPIRES_IN_DAYS, left, how);
-    asking.note(&facts::server::CERT_VALIDITY_DAYS, all, how);
-    asking.note(&facts::server::CERT_NOT_YET_VALID, not_yet, how);
+    asking.note_of(subject, &facts::server::CERT_EXPIRES_IN_DAYS, left, how);
+    asking.note_of(subject, &facts::server::CERT_VALIDITY_DAYS, all, how);
+    asking.note_of(subject, &facts::server::CERT_NOT_YET_VALID, not_yet, how);
 }
 
 fn of_passwords(asking: &mut Asking<'_>) {
     let view = asking.view;
     let number = |name: &str| view.variable(name).and_then(|text| text.parse::<u64>().ok());
     let is_mariadb = asking.capabilities.flavour == Flavour::MariaDb;
-    // A plugin or component that checks passwords brings variables of its own.
-    let checks: &[&str] = if is_mariadb {
-        &[
-            "simple_password_check_minimal_length",
-            "cracklib_password_check_dictionary",
-            "password_reuse_check_interval",
-        ]
-    } else {
-        &["validate_password.policy", "validate_password_policy"]
-    };
-    let has_rules = checks.iter().any(|name| view.variable(name).is_some());
     asking.note(
         &facts::server::PASSWORD_RULES,
-        Value::Bool(has_rules),
+        Value::Bool(has_password_rules(view, is_mariadb)),
         if is_mariadb { "SHOW PLUGINS" } else { "SHOW GLOBAL VARIABLES LIKE 'validate_password%'" },
     );
     let lifetime = number("default_password_lifetime").map_or_else(
@@ -228,7 +261,10 @@ fn of_passwords(asking: &mut Asking<'_>) {
         let threshold = number("component_connection_control.failed_connections_threshold")
             .or_else(|| number("connection_control_failed_connections_threshold"));
         // Without the component there is no such variable.
-        (Some(threshold.is_some_and(|failures| failures > 0)), "%connection_control%")
+        (
+            Some(threshold.is_some_and(|failures| (1..=PASSWORD_ERRORS_MAX).contains(&failures))),
+            "%connection_control%",
+        )
     };
     asking.note(
         &facts::server::PASSWORD_GUESSING_LIMITED,
@@ -250,8 +286,17 @@ fn of_passwords(asking: &mut Asking<'_>) {
 }
 
 fn of_files_and_logs(asking: &mut Asking<'_>) {
-    let log = is_on(asking, "general_log");
-    asking.note(&facts::server::GENERAL_LOG, log, &variable_says("general_log"));
+    // With NONE among its outputs the log goes nowhere, whatever else is there.
+    let goes_nowhere = asking
+        .view
+        .variable("log_output")
+        .is_some_and(|list| list.split(',').any(|one| one.eq_ignore_ascii_case("NONE")));
+    let log = if goes_nowhere { Value::Bool(false) } else { is_on(asking, "general_log") };
+    asking.note(
+        &facts::server::GENERAL_LOG,
+        log,
+        "SHOW GLOBAL VARIABLES LIKE 'general_log'; SHOW GLOBAL VARIABLES LIKE 'log_output'",
+    );
     if asking.capabilities.flavour != Flavour::MariaDb {
         let raw = is_on(asking, "log_raw");
         asking.note(&facts::server::LOG_RAW, raw, &variable_says("log_raw"));
@@ -259,6 +304,9 @@ fn of_files_and_logs(asking: &mut Asking<'_>) {
     // NULL switches it off, and is written so.
     let reach = match asking.view.variable("secure_file_priv") {
         Some("") => Value::Text("every file that the server can read or write".into()),
+        Some(dir) if holds(dir, asking.view.variable("datadir").unwrap_or_default()) => {
+            Value::Text(format!("{dir}, and with it the data directory"))
+        }
         Some(_) => Value::Absent,
         // Seen on MariaDB 10.11.19: without a directory the row is there and empty. MySQL leaves a NULL out.
         None => Value::Absent,
@@ -268,9 +316,72 @@ fn of_files_and_logs(asking: &mut Asking<'_>) {
     asking.note(&facts::server::LOCAL_INFILE, local, &variable_says("local_infile"));
 }
 
+/// Whether `dir` is `other` or above it.
+fn holds(dir: &str, other: &str) -> bool {
+    let dir = std::path::Path::new(dir);
+    dir == std::path::Path::new("/") || (!other.is_empty() && std::path::Path::new(other).starts_with(dir))
+}
+
+/// A plugin or component that checks passwords brings variables of its own, which can also make it take anything.
+fn has_password_rules(view: &NodeView, is_mariadb: bool) -> bool {
+    let is_long = |name: &str| {
+        view.variable(name)
+            .and_then(|text| text.parse::<u64>().ok())
+            .is_some_and(|least| least >= PASSWORD_LENGTH_MIN)
+    };
+    if is_mariadb {
+        // password_reuse_check compares with older passwords only, and takes any that is new.
+        is_long("simple_password_check_minimal_length")
+            || view.variable("cracklib_password_check_dictionary").is_some()
+    } else {
+        // Every policy counts the characters.
+        is_long("validate_password.length") || is_long("validate_password_length")
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn view(variables: &[(&str, &str)], status: &[(&str, &str)]) -> NodeView {
+        let own = |all: &[(&str, &str)]| {
+            all.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect()
+        };
+        NodeView { variables: own(variables), status: own(status), at_unix_ms: 0 }
+    }
+
+    #[test]
+    fn what_is_set_and_not_loaded_is_not_in_use() {
+        let set = [("ssl_cipher", "ECDHE-RSA-AES256-GCM-SHA384"), ("ssl_crl", "/nonexistent")];
+        let mysql = view(&set, &[("current_tls_cipher", ""), ("current_tls_crl", "")]);
+        assert_eq!((in_use(&mysql, "ssl_cipher"), in_use(&mysql, "ssl_crl")), (Some(""), Some("")));
+        assert_eq!(in_use(&view(&set, &[]), "ssl_crl"), Some("/nonexistent"));
+        assert_eq!(in_use(&view(&[("admin_tls_version", "x")], &[]), "admin_tls_version"), Some("x"));
+    }
+
+    #[test]
+    fn rules_for_passwords_that_take_any_are_none() {
+        for (variables, is_mariadb, expected) in [
+            (&[("simple_password_check_minimal_length", "8")][..], true, true),
+            (&[("simple_password_check_minimal_length", "0")], true, false),
+            (&[("password_reuse_check_interval", "0")], true, false),
+            (&[("cracklib_password_check_dictionary", "/usr/share/dict")], true, true),
+            (&[("validate_password.policy", "LOW"), ("validate_password.length", "4")], false, false),
+            (&[("validate_password.policy", "MEDIUM"), ("validate_password.length", "8")], false, true),
+            (&[], false, false),
+        ] {
+            assert_eq!(has_password_rules(&view(variables, &[]), is_mariadb), expected, "{variables:?}");
+        }
+    }
+
+    #[test]
+    fn a_directory_that_holds_the_data_is_no_limit() {
+        for (dir, expected) in
+            [("/", true), ("/var/lib/", true), ("/var/lib/mysql/", true), ("/var/lib/mysql-files/", false)]
+        {
+            assert_eq!(holds(dir, "/var/lib/mysql/"), expected, "{dir}");
+        }
+    }
 
     #[test]
     fn a_list_of_cipher_suites_is_judged_name_by_name_and_words_are_not_guessed() {

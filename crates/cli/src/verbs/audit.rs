@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use model::{Severity, Verdict};
 use site::OpsError;
 
-use crate::findings::{RuleFindings, by_rule, exit_code};
+use crate::findings::{by_rule, exit_code};
 use crate::options::{Connect, Format, Global, SeverityArg, TABLE_OR_JSON, connect, formats};
 use crate::show;
 
@@ -81,17 +81,18 @@ fn rendered(audit: &audit_ops::Audit) -> String {
     let mut out = String::new();
     for server in &audit.servers {
         let what = match (&server.flavour, &server.version) {
-            (Some(flavour), Some(version)) => format!("{flavour} {version}"),
+            (Some(flavour), Some(version)) => show::visible(&format!("{flavour} {version}")),
             _ => "not audited".into(),
         };
         out += &format!("{}  {what}\n", show::bold(&server.name));
         if let Some(account) = &server.account {
             let how = if server.is_tls { "TLS" } else { "no TLS" };
+            let account = show::visible(account);
             out += &format!("  asked as {account} over {}, {how}\n", server.address);
         }
         if let Some(why) = &server.why_not {
             for line in why.lines() {
-                out += &format!("  {}\n", show::red(line));
+                out += &format!("  {}\n", show::red(&show::visible(line)));
             }
         }
     }
@@ -101,8 +102,8 @@ fn rendered(audit: &audit_ops::Audit) -> String {
     }
     for group in &groups {
         out += &group.rendered();
-        if let Some(remedy) = remedy(group) {
-            out += &format!("{}\n", show::wrapped("              remedy: ", &remedy));
+        if let Verdict::Fail(_) = group.first.verdict {
+            out += &format!("{}\n", remedy_line(&group.first.remedy));
         }
     }
     let count = |is: fn(&Verdict) -> bool| audit.findings.iter().filter(|one| is(&one.verdict)).count();
@@ -120,10 +121,32 @@ fn rendered(audit: &audit_ops::Audit) -> String {
     out
 }
 
-/// Of what failed: for the first account by name, and how many more there are.
-fn remedy(group: &RuleFindings<'_>) -> Option<String> {
-    if !matches!(group.first.verdict, Verdict::Fail(_)) {
-        return None;
+const REMEDY: &str = "              remedy: ";
+
+/// Of what failed, for the first account by name. A statement stays one line, however long: broken inside of quotes it
+/// names another account.
+fn remedy_line(remedy: &str) -> String {
+    let shown = show::visible(remedy);
+    if shown != remedy {
+        return format!(
+            "{REMEDY}{shown}\n{:14}(with characters that are not shown as they are: copy it from --format json)",
+            ""
+        );
     }
-    Some(group.first.remedy.clone())
+    if shown.contains(['\'', '`']) { format!("{REMEDY}{shown}") } else { show::wrapped(REMEDY, &shown) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::remedy_line;
+
+    #[test]
+    fn a_statement_is_not_broken_and_an_unseen_character_is_told() {
+        let long = format!("ALTER USER '{}'@'%' REQUIRE SSL", "a b ".repeat(30).trim_end());
+        assert_eq!(remedy_line(&long).lines().count(), 1);
+        assert!(remedy_line(&long).ends_with(&long));
+        assert!(remedy_line("words ".repeat(30).trim_end()).lines().count() > 1);
+        let unseen = remedy_line("DROP USER '\x1b[1A'@'%'");
+        assert!(!unseen.contains('\x1b') && unseen.contains("--format json"), "{unseen}");
+    }
 }

@@ -23,6 +23,8 @@ facts! {
     ACCOUNT_ADMINISTERS = "account.administers", Found, [Audit => All];
     /// Its privileges on the schema mysql, where accounts are stored.
     ACCOUNT_ON_MYSQL_SCHEMA = "account.on_mysql_schema", Found, [Audit => All];
+    /// Schemas, tables and routines on which it has privileges, through its roles too.
+    ACCOUNT_OBJECTS = "account.objects", Found, [Audit => All];
     /// Whether it is the account that this audit uses.
     ACCOUNT_IS_OURS = "account.is_ours", YesNo, [Audit => All];
     /// Accounts that it may act as.

@@ -10,8 +10,8 @@ pub const ADMINISTRATOR_CERTIFICATE: SubjectRule = SubjectRule {
     title: "An administrator from another host needs a client certificate",
     severity: Severity::Medium,
     references: &["MySQL manual: CREATE USER, SSL/TLS Options", "MariaDB manual: CREATE USER, TLS Options"],
-    explanation: "A password alone can be guessed or reused from anywhere. REQUIRE X509, or better SUBJECT and ISSUER, asks for a key that stands in no mail and in no ticket.",
-    remedy: "ALTER USER 'USER'@'HOST' REQUIRE X509",
+    explanation: "A password alone can be guessed or reused from anywhere. REQUIRE X509, or better SUBJECT and ISSUER, asks for a key that stands in no mail and in no ticket. REQUIRE CIPHER alone asks for no certificate on MariaDB.",
+    remedy: "ALTER USER 'USER'@'HOST' REQUIRE X509 -- first SL2001 and SL2010, and a certificate for whoever uses it: without them it locks the account out",
     facts: &[
         &account::ACCOUNT_ADMINISTERS,
         &account::ACCOUNT_CAN_LOG_IN,

@@ -11,7 +11,7 @@ pub const ADMINISTRATOR_HOST: SubjectRule = SubjectRule {
     severity: Severity::High,
     references: &["MySQL manual: Making MySQL Secure Against Attackers"],
     explanation: "Whoever has SUPER, CREATE USER or GRANT OPTION can give himself everything else. Such an account should be reachable from the host itself, or from the few that administer it.",
-    remedy: "RENAME USER 'USER'@'HOST' TO the same user at localhost, or REVOKE what it need not have",
+    remedy: "let 'USER'@'HOST' in from localhost or a management network only (RENAME USER), or revoke what it need not have",
     facts: &[&account::ACCOUNT_ADMINISTERS, &account::ACCOUNT_CAN_LOG_IN, &account::ACCOUNT_FROM],
     judge,
 };

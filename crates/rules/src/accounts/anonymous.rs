@@ -1,11 +1,11 @@
 //! No account is anonymous.
 
 use model::facts::account;
-use model::{Severity, Value, Verdict};
+use model::{Severity, Verdict};
 
-use crate::FactRule;
+use crate::{Facts, SubjectRule};
 
-pub const ANONYMOUS: FactRule = FactRule {
+pub const ANONYMOUS: SubjectRule = SubjectRule {
     id: "SL2205",
     title: "No account is anonymous",
     severity: Severity::High,
@@ -15,15 +15,16 @@ pub const ANONYMOUS: FactRule = FactRule {
     ],
     explanation: "An account without a user name lets anybody in, under any name, and wins over named accounts where its host is the more exact one.",
     remedy: "DROP USER 'USER'@'HOST'",
-    fact: &account::ACCOUNT_KIND,
+    facts: &[&account::ACCOUNT_KIND, &account::ACCOUNT_CAN_LOG_IN],
     judge,
 };
 
-fn judge(value: &Value) -> Verdict {
-    match value {
-        Value::Text(kind) if kind == "anonymous" => Verdict::Fail("it has no user name".into()),
-        Value::Text(kind) if kind == "role" => Verdict::NotApplicable,
-        Value::Text(_) => Verdict::Pass,
-        other => crate::verdicts::unknown(other),
+fn judge(facts: &Facts<'_>) -> Result<Verdict, Verdict> {
+    match facts.word(&account::ACCOUNT_KIND)? {
+        "anonymous" if facts.is(&account::ACCOUNT_CAN_LOG_IN)? => {
+            Ok(Verdict::Fail("it has no user name".into()))
+        }
+        "anonymous" | "role" => Ok(Verdict::NotApplicable),
+        _ => Ok(Verdict::Pass),
     }
 }

@@ -14,7 +14,7 @@ pub const CLEARTEXT_PLUGIN: SubjectRule = SubjectRule {
         "MariaDB manual: Authentication Plugin - PAM",
     ],
     explanation: "PAM and simple LDAP need the password itself, so the client sends it as it is. Without TLS everybody on the way reads a password that often opens far more than the database.",
-    remedy: "ALTER USER 'USER'@'HOST' REQUIRE SSL",
+    remedy: "ALTER USER 'USER'@'HOST' REQUIRE SSL -- first SL2001: on a server without TLS it locks the account out",
     facts: &[
         &account::ACCOUNT_PLUGINS,
         &account::ACCOUNT_CAN_LOG_IN,

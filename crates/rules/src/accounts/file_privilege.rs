@@ -11,7 +11,7 @@ pub const FILE_PRIVILEGE: SubjectRule = SubjectRule {
     severity: Severity::High,
     references: &["MySQL manual: Privileges Provided by MySQL, FILE"],
     explanation: "FILE reads and writes files as the server does: keys, other tables, web pages. An injection into an application whose account has it reads the whole server.",
-    remedy: "REVOKE FILE ON *.* FROM 'USER'@'HOST'",
+    remedy: "REVOKE FILE ON *.* FROM 'USER'@'HOST' -- where a role is named: from that role, or the role from the account",
     facts: &[
         &account::ACCOUNT_GLOBAL_PRIVILEGES,
         &account::ACCOUNT_ADMINISTERS,

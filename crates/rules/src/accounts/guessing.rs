@@ -13,5 +13,7 @@ pub const GUESSING: FactRule = FactRule {
     explanation: "Without a limit a server answers thousands of wrong passwords a second, and all that can be seen of it is a line in the error log. MySQL can lock single accounts too (FAILED_LOGIN_ATTEMPTS), which is not looked at here.",
     remedy: "max_password_errors=10 in the [mysqld] group of the option file (MariaDB), INSTALL COMPONENT 'file://component_connection_control' (MySQL)",
     fact: &server::PASSWORD_GUESSING_LIMITED,
-    judge: |value| crate::verdicts::yes(value, "wrong passwords are not limited"),
+    judge: |value| {
+        crate::verdicts::yes(value, "wrong passwords are not limited, or only after more than 1000")
+    },
 };

@@ -11,7 +11,7 @@ pub const MYSQL_SCHEMA: SubjectRule = SubjectRule {
     severity: Severity::High,
     references: &["MySQL manual: Grant Tables", "MariaDB manual: mysql.global_priv Table"],
     explanation: "Whoever reads it has the hash of every password; whoever writes it is an administrator after the next FLUSH PRIVILEGES. Privileges on *.* reach it too: grant them for schemas by name.",
-    remedy: "REVOKE what is named here FROM 'USER'@'HOST', and grant schemas by name",
+    remedy: "revoke what is named here from 'USER'@'HOST', or from the role that it comes through, and grant schemas by name",
     facts: &[
         &account::ACCOUNT_ON_MYSQL_SCHEMA,
         &account::ACCOUNT_ADMINISTERS,

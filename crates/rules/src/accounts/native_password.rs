@@ -14,7 +14,7 @@ pub const NATIVE_PASSWORD: SubjectRule = SubjectRule {
         "MySQL manual: Native Pluggable Authentication",
     ],
     explanation: "mysql_native_password is two rounds of SHA-1 without a salt: equal passwords have equal hashes, the hash alone is enough to guess billions of passwords a second, and who has read it from the grant tables and a login from the wire can log in without the password.",
-    remedy: "ALTER USER 'USER'@'HOST' IDENTIFIED VIA ed25519 USING PASSWORD('A NEW PASSWORD') (MariaDB), ALTER USER 'USER'@'HOST' IDENTIFIED WITH caching_sha2_password BY 'A NEW PASSWORD' (MySQL)",
+    remedy: "ALTER USER 'USER'@'HOST' IDENTIFIED VIA ed25519 USING PASSWORD(<NEW_PASSWORD>) -- on MariaDB, after INSTALL SONAME 'auth_ed25519'; on MySQL: IDENTIFIED WITH caching_sha2_password BY <NEW_PASSWORD>; see first that its clients know the plugin",
     facts: &[&account::ACCOUNT_PLUGINS, &account::ACCOUNT_CAN_LOG_IN, &account::ACCOUNT_FROM],
     judge,
 };

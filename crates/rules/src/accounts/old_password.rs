@@ -11,7 +11,7 @@ pub const OLD_PASSWORD: SubjectRule = SubjectRule {
     severity: Severity::Critical,
     references: &["MariaDB manual: Authentication Plugin - mysql_old_password"],
     explanation: "The hash has 16 digits and can be reversed in seconds; what is sent at a login is hardly better than the password itself.",
-    remedy: "ALTER USER 'USER'@'HOST' IDENTIFIED BY 'A NEW PASSWORD', with old_passwords=0",
+    remedy: "ALTER USER 'USER'@'HOST' IDENTIFIED BY <NEW_PASSWORD> -- after SET old_passwords = 0",
     facts: &[&account::ACCOUNT_PLUGINS, &account::ACCOUNT_CAN_LOG_IN],
     judge,
 };

@@ -13,8 +13,8 @@ pub const PASSWORD: SubjectRule = SubjectRule {
         "MySQL manual: Securing the Initial MySQL Account",
         "MariaDB manual: mariadb-secure-installation",
     ],
-    explanation: "Whoever can reach the server is in, with all that the account may do. MySQL makes root without a password when it is initialized with --initialize-insecure.",
-    remedy: "ALTER USER 'USER'@'HOST' IDENTIFIED BY 'A NEW PASSWORD', or ALTER USER 'USER'@'HOST' ACCOUNT LOCK",
+    explanation: "Whoever can reach the server is in, with all that the account may do. MySQL makes root without a password when it is initialized with --initialize-insecure. On MariaDB 11.8 IDENTIFIED VIA ed25519 without USING is such an account too; parsec salts its hashes, so that of those accounts nobody can tell.",
+    remedy: "ALTER USER 'USER'@'HOST' IDENTIFIED BY <NEW_PASSWORD> -- or, where nobody uses it: ALTER USER 'USER'@'HOST' ACCOUNT LOCK",
     facts: &[&account::ACCOUNT_NO_PASSWORD, &account::ACCOUNT_CAN_LOG_IN],
     judge,
 };

@@ -16,9 +16,15 @@ pub const PASSWORD_LIFETIME: FactRule = FactRule {
     judge,
 };
 
+/// Two years: longer is a password for good in all but name.
+const DAYS_MAX: i64 = 730;
+
 fn judge(value: &Value) -> Verdict {
     match value {
         Value::Number(0) => Verdict::Fail("default_password_lifetime is 0: never".into()),
+        Value::Number(days) if *days > DAYS_MAX => Verdict::Fail(format!(
+            "default_password_lifetime is {days} days; at most {DAYS_MAX} are sensible"
+        )),
         Value::Number(_) => Verdict::Pass,
         other => crate::verdicts::unknown(other),
     }

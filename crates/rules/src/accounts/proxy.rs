@@ -11,7 +11,7 @@ pub const PROXY: SubjectRule = SubjectRule {
     severity: Severity::Medium,
     references: &["MySQL manual: Proxy Users", "MariaDB manual: GRANT, PROXY"],
     explanation: "PROXY gives an account the privileges of another one. On the anonymous account, or on an ordinary one, it hides who did what, and opens what nobody looked for there.",
-    remedy: "REVOKE PROXY ON the account that is named here FROM 'USER'@'HOST'",
+    remedy: "revoke PROXY on the accounts that are named here from 'USER'@'HOST'",
     facts: &[&account::ACCOUNT_PROXY_OF, &account::ACCOUNT_ADMINISTERS, &account::ACCOUNT_KIND],
     judge,
 };

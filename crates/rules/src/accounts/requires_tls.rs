@@ -11,7 +11,7 @@ pub const REQUIRES_TLS: SubjectRule = SubjectRule {
     severity: Severity::High,
     references: &["MySQL manual: CREATE USER, SSL/TLS Options", "MariaDB manual: CREATE USER, TLS Options"],
     explanation: "Without REQUIRE the client decides whether its password and its data are encrypted, and so does somebody in the middle. Where the server has require_secure_transport=ON, that counts for every account.",
-    remedy: "ALTER USER 'USER'@'HOST' REQUIRE SSL",
+    remedy: "ALTER USER 'USER'@'HOST' REQUIRE SSL -- first SL2001: on a server without TLS it locks the account out",
     facts: &[&account::ACCOUNT_TLS, &account::ACCOUNT_CAN_LOG_IN, &account::ACCOUNT_FROM],
     judge,
 };

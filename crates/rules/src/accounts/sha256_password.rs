@@ -11,7 +11,7 @@ pub const SHA256_PASSWORD: SubjectRule = SubjectRule {
     severity: Severity::Low,
     references: &["MySQL manual: SHA-256 Pluggable Authentication"],
     explanation: "The plugin is deprecated. Without TLS it sends the password under an RSA key that somebody in the middle can replace, at every login; caching_sha2_password does so only at the first.",
-    remedy: "ALTER USER 'USER'@'HOST' IDENTIFIED WITH caching_sha2_password BY 'A NEW PASSWORD'",
+    remedy: "ALTER USER 'USER'@'HOST' IDENTIFIED WITH caching_sha2_password BY <NEW_PASSWORD>",
     facts: &[&account::ACCOUNT_PLUGINS, &account::ACCOUNT_CAN_LOG_IN],
     judge,
 };

@@ -11,7 +11,7 @@ pub const WEAK_ALTERNATIVE: SubjectRule = SubjectRule {
     severity: Severity::Medium,
     references: &["MariaDB manual: CREATE USER, IDENTIFIED VIA"],
     explanation: "Where an account is IDENTIFIED VIA one plugin OR another, each of them is enough. A native password beside unix_socket or ed25519 can be tried from wherever the account may log in.",
-    remedy: "ALTER USER 'USER'@'HOST' IDENTIFIED VIA only the stronger plugin",
+    remedy: "identify 'USER'@'HOST' by the stronger plugin alone (ALTER USER ... IDENTIFIED VIA); see first that nobody logs in the other way",
     facts: &[&account::ACCOUNT_WEAK_ALTERNATIVE, &account::ACCOUNT_CAN_LOG_IN],
     judge,
 };

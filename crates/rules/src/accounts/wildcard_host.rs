@@ -11,7 +11,7 @@ pub const WILDCARD_HOST: SubjectRule = SubjectRule {
     severity: Severity::Medium,
     references: &["MySQL manual: Specifying Account Names", "MariaDB manual: CREATE USER, Account Names"],
     explanation: "With % as its host an account can be tried from everywhere that reaches the port. A host, a domain or a network (10.1.%, 10.1.0.0/255.255.0.0) keeps a stolen password from being used elsewhere.",
-    remedy: "RENAME USER 'USER'@'HOST' TO the same user at the network that its clients are in",
+    remedy: "let 'USER'@'HOST' in from the network of its clients only: RENAME USER keeps its privileges, and locks out who comes from elsewhere",
     facts: &[&account::ACCOUNT_FROM, &account::ACCOUNT_CAN_LOG_IN],
     judge,
 };

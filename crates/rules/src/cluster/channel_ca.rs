@@ -13,7 +13,7 @@ pub const CHANNEL_CA: FactRule = FactRule {
         "MySQL manual: CHANGE REPLICATION SOURCE TO, SOURCE_SSL_CA",
         "MariaDB manual: CHANGE MASTER TO, MASTER_SSL_CA",
     ],
-    explanation: "Without a CA there is nothing to verify a certificate against, whatever else is set: the connection is encrypted to somebody unknown.",
+    explanation: "Without a CA there is nothing to verify a certificate against, whatever else is set: the connection is encrypted to somebody unknown. MariaDB from 11.4 on verifies by the password instead, where it verifies at all.",
     remedy: "sealion enable replication",
     fact: &cluster::CHANNEL_CA,
     judge: |value| crate::verdicts::yes(value, "it has none"),

@@ -18,10 +18,22 @@ pub const PROXY_NETWORKS: FactRule = FactRule {
 
 fn judge(value: &Value) -> Verdict {
     match value {
-        Value::Text(list) if list.split(',').any(|one| matches!(one.trim(), "*" | "0.0.0.0/0" | "::/0")) => {
-            Verdict::Fail(format!("proxy_protocol_networks is {list}: everybody may send one"))
-        }
-        Value::Text(_) | Value::Absent => Verdict::Pass,
+        Value::Text(list) => match list.split([',', ' ', '\t']).filter(|one| !one.is_empty()).find(is_wide) {
+            Some(wide) => Verdict::Fail(format!(
+                "proxy_protocol_networks is {list}: nearly everybody may send one ({wide})"
+            )),
+            None => Verdict::Pass,
+        },
+        Value::Absent => Verdict::Pass,
         other => crate::verdicts::unknown(other),
     }
+}
+
+/// Wider than any network of one owner: the widest private ones are `10.0.0.0/8` and `fd00::/8`. Two halves are
+/// everybody too.
+const PREFIX_BITS_MIN: u32 = 8;
+
+fn is_wide(network: &&str) -> bool {
+    let prefix = network.split_once('/').map(|(_, bits)| bits.parse::<u32>());
+    *network == "*" || matches!(prefix, Some(Ok(bits)) if bits < PREFIX_BITS_MIN)
 }

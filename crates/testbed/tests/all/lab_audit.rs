@@ -9,12 +9,16 @@ use serde_json::Value;
 use testbed::real::bundled::{Bundled, bundle};
 use testbed::real::{LabSpec, Program, ProgramOutput, RealLab, lab_slot, wait_for};
 
+use crate::lab_audit_disguises::{
+    DISGUISED, DISGUISED_MARIADB, DISGUISED_MYSQL, DISGUISES, EMPTY_IS_NULL, INIT_CONNECT, MODES,
+};
+
 /// `lab::namespace::NOT_LOOPBACK`
 const NETWORK: &str = "10.99.0.1";
 const UP: Duration = Duration::from_secs(60);
 
 /// A rule, and a part of the subject that it is about; empty: the server itself.
-type Expected = (&'static str, &'static str);
+pub type Expected = (&'static str, &'static str);
 
 /// What a MariaDB server with every fault of the first families is told.
 const MARIADB_FAILS: &[Expected] = &[
@@ -25,6 +29,7 @@ const MARIADB_FAILS: &[Expected] = &[
     ("SL2018", ""),
     ("SL2021", ""),
     ("SL2101", "sessions of 'e1'@'10.99.0.1'"),
+    ("SL2101", "sessions of 'unauthenticated user'@"),
     ("SL2102", ""),
     ("SL2103", "sessions of 'cbc'@"),
     ("SL2106", "sessions of 'adm'@'10.99.0.1'"),
@@ -65,6 +70,7 @@ const MYSQL_FAILS: &[Expected] = &[
     ("SL2021", ""),
     ("SL2023", ""),
     ("SL2101", "sessions of 'e1'@'10.99.0.1'"),
+    ("SL2101", "sessions of 'unauthenticated user'@"),
     ("SL2106", "sessions of 'adm'@'10.99.0.1'"),
     ("SL2107", "sessions of 'rep'@"),
     ("SL2109", "sessions of 'e1'@'localhost'"),
@@ -94,14 +100,14 @@ const MYSQL_FAILS: &[Expected] = &[
 const WITHOUT_TLS: &[Expected] = &[("SL2001", ""), ("SL2014", "")];
 const WITHOUT_ACCOUNTS: &[Expected] = &[("SL2225", "")];
 
-struct Audited(Value);
+pub struct Audited(Value);
 
 impl Audited {
     fn of(said: &ProgramOutput) -> Self {
         Self(said.json())
     }
 
-    fn findings(&self) -> impl Iterator<Item = (&str, &str, &str, &str)> {
+    pub fn findings(&self) -> impl Iterator<Item = (&str, &str, &str, &str)> {
         self.0["findings"].as_array().unwrap().iter().map(|one| {
             let text = |key: &str| one[key].as_str().unwrap();
             (text("rule"), text("verdict"), text("subject"), text("why"))
@@ -138,7 +144,7 @@ impl Audited {
     }
 }
 
-fn audit(lab: &RealLab, server: &Bundled, user: &str) -> Audited {
+pub fn audit(lab: &RealLab, server: &Bundled, user: &str) -> Audited {
     audit_with(lab, server, user, &[])
 }
 
@@ -159,6 +165,24 @@ fn root(server: &Bundled) -> Client {
         .unwrap()
 }
 
+/// In modes that hide rows the audit says of accounts what it said without them.
+#[track_caller]
+fn says_the_same_in(modes: &[&str], lab: &RealLab, server: &Bundled, before: &Audited) {
+    let of_accounts = |audited: &Audited| -> Vec<String> {
+        let is_of_one = |one: &(&str, &str, &str, &str)| one.2.contains(" account ");
+        audited.findings().filter(is_of_one).map(|one| format!("{one:?}")).collect()
+    };
+    let expected = of_accounts(before);
+    for mode in modes {
+        root(server).execute(mode).unwrap_or_else(|error| panic!("{mode}: {error}"));
+        let differs: Vec<String> = of_accounts(&audit(lab, server, "root"))
+            .into_iter()
+            .filter(|one| !expected.contains(one))
+            .collect();
+        assert!(differs.is_empty(), "after {mode}: {differs:#?}");
+    }
+}
+
 /// How an account with that password logs in.
 fn password(lab: &RealLab) -> [&'static str; 2] {
     let file = lab.home().join("password");
@@ -174,7 +198,7 @@ fn privileges(lab: &RealLab, server: &Bundled, flavour: &str) {
     let words = password(lab);
     let create = format!("CREATE USER nothing@localhost IDENTIFIED BY '{PASSWORD}'");
     let printed = lab.run(&["audit", "--print-grants", "--flavour", flavour]).exits(0).stdout;
-    let printed = printed.replace("A NEW PASSWORD", PASSWORD);
+    let printed = printed.replace("<NEW_PASSWORD>", &format!("'{PASSWORD}'"));
     let statements =
         printed.lines().filter(|line| !line.starts_with("--")).map(|line| line.trim_end_matches(';'));
     let mut root = root(server);
@@ -300,16 +324,33 @@ fn each_rule_fails_and_passes_on_mariadb() {
         "CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_USER='rep'",
         "CHANGE MASTER 'tls' TO MASTER_HOST='127.0.0.1', MASTER_USER='rep', MASTER_SSL=1",
     ]);
+    bad.run(DISGUISES);
+    bad.run(&[
+        "GRANT FILE ON *.* TO PUBLIC",
+        "CREATE USER upper@'%' IDENTIFIED VIA ED25519 USING PASSWORD('x')",
+        "CREATE USER pamup@'%' IDENTIFIED VIA PAM",
+        "CREATE USER ciph@'10.99.0.1' IDENTIFIED BY 'x' REQUIRE CIPHER 'AES128-SHA'",
+        "GRANT CREATE USER ON *.* TO ciph@'10.99.0.1'",
+        "CREATE USER setu@'%' IDENTIFIED BY 'x'",
+        "GRANT SET USER ON *.* TO setu@'%'",
+        "CREATE USER rsm@'%' IDENTIFIED BY 'x'",
+        "GRANT REPLICATION SLAVE ADMIN ON *.* TO rsm@'%'",
+    ]);
     let _held = [
         hold(&lab, &bad, "e1", NETWORK, &["--skip-ssl"]),
         hold(&lab, &bad, "e1", "127.0.0.1", &["--skip-ssl"]),
         hold(&lab, &bad, "adm", NETWORK, &["--ssl"]),
+        hold(&lab, &bad, "unauthenticated user", NETWORK, &["--skip-ssl"]),
         hold(&lab, &bad, "cbc", NETWORK, &["--ssl", "--tls-version=TLSv1.2", "--ssl-cipher=AES128-SHA"]),
         read_log(&lab, &bad, "rep", false),
     ];
     let seen = audit(&lab, &bad, "root");
     seen.fails(MARIADB_FAILS);
+    seen.fails(DISGUISED);
+    seen.fails(DISGUISED_MARIADB);
     seen.passes(["SL2001", "SL2225"]);
+    says_the_same_in(&[EMPTY_IS_NULL], &lab, &bad, &seen);
+    says_the_same_in(MODES, &lab, &bad, &seen);
 
     lab.now("a server without TLS, and one without accounts");
     let plain = Bundled::start(&lab, "galera-10.11", 13_316, &["--ssl=0", "--extra-port=13317"]);
@@ -330,7 +371,8 @@ fn each_rule_fails_and_passes_on_mariadb() {
             "--performance-schema=ON",
             "--userstat=ON",
             "--local-infile=OFF",
-            "--secure-file-priv=/tmp",
+            // Not above the data directory, which is in a temporary one.
+            "--secure-file-priv=/usr/share",
             "--proxy-protocol-networks=10.0.0.0/8",
             "--default-password-lifetime=365",
             "--max-password-errors=10",
@@ -365,6 +407,7 @@ fn each_rule_fails_and_passes_on_mariadb() {
     // No replica is connected there.
     let of_sessions = ["SL2107", "SL2109"];
     seen.passes(failing.filter(|rule| !only_elsewhere.contains(rule) && !of_sessions.contains(rule)));
+    root(&good).execute(INIT_CONNECT).unwrap();
     privileges(&lab, &good, "mariadb");
 
     lab.now("a node with an option file");
@@ -409,15 +452,29 @@ fn each_rule_fails_and_passes_on_mysql() {
         "CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_USER='rep', SOURCE_SSL=0",
         "CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_USER='rep', SOURCE_SSL=1 FOR CHANNEL 'tls'",
     ]);
+    bad.run(DISGUISES);
+    bad.run(&[
+        "CREATE ROLE everybody",
+        "GRANT FILE ON *.* TO everybody",
+        "SET GLOBAL mandatory_roles = '`everybody`@`%`'",
+        "CREATE USER rsm@'%' IDENTIFIED BY 'x'",
+        "GRANT REPLICATION_SLAVE_ADMIN ON *.* TO rsm@'%'",
+        // Never loaded: SL2012 has to fail all the same.
+        "SET GLOBAL ssl_crl = '/nonexistent/crl.pem'",
+    ]);
     let _held = [
         hold(&lab, &bad, "e1", NETWORK, &["--skip-ssl"]),
         hold(&lab, &bad, "e1", "127.0.0.1", &["--skip-ssl"]),
         hold(&lab, &bad, "adm", NETWORK, &["--ssl"]),
+        hold(&lab, &bad, "unauthenticated user", NETWORK, &["--skip-ssl"]),
         read_log(&lab, &bad, "rep", true),
     ];
     let seen = audit(&lab, &bad, "root");
     seen.fails(MYSQL_FAILS);
+    seen.fails(DISGUISED);
+    seen.fails(DISGUISED_MYSQL);
     seen.passes(["SL2001", "SL2225"]);
+    says_the_same_in(MODES, &lab, &bad, &seen);
 
     lab.now("a server without TLS, and one without accounts");
     let plain = Bundled::start(
@@ -426,6 +483,7 @@ fn each_rule_fails_and_passes_on_mysql() {
         13_316,
         &["--tls-version=", "--admin-address=127.0.0.1", "--admin-port=13318", "--admin-tls-version="],
     );
+    plain.run(&["SET GLOBAL sql_mode = 'NO_BACKSLASH_ESCAPES'"]);
     audit(&lab, &plain, "root").fails(WITHOUT_TLS);
     let open = Bundled::start(&lab, "mysql-9.7", 13_326, &["--skip-grant-tables"]);
     audit(&lab, &open, "root").fails(WITHOUT_ACCOUNTS);
@@ -465,6 +523,7 @@ fn each_rule_fails_and_passes_on_mysql() {
     let elsewhere = ["SL2012", "SL2021", "SL2107", "SL2109"];
     let failing = MYSQL_FAILS.iter().chain(WITHOUT_TLS).chain(WITHOUT_ACCOUNTS).map(|(rule, _)| *rule);
     seen.passes(failing.filter(|rule| !elsewhere.contains(rule)));
+    root(&good).execute(INIT_CONNECT).unwrap();
     privileges(&lab, &good, "mysql");
 }
 

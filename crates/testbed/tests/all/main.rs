@@ -4,6 +4,7 @@ mod bench;
 mod bench_lab;
 mod kills_sim;
 mod lab_audit;
+mod lab_audit_disguises;
 mod lab_behaviours;
 mod lab_demo;
 mod lab_disturbed;

@@ -1,10 +1,10 @@
 //! Accounts and roles: how each may log in, and what it may do. A hash of a password is never read: the server compares.
 
+pub mod hosts;
 mod mariadb;
 mod mysql;
 mod privileges;
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::account::{quoted, subject};
@@ -13,7 +13,7 @@ use server::{Capabilities, Flavour};
 
 use crate::Question;
 use crate::ask::Refusal;
-use crate::asking::Asking;
+use crate::asking::{Administrator, Asking};
 use crate::grant::Grant;
 
 const FACTS: &[&Fact] = &[
@@ -27,6 +27,7 @@ const FACTS: &[&Fact] = &[
     &facts::account::ACCOUNT_GLOBAL_PRIVILEGES,
     &facts::account::ACCOUNT_ADMINISTERS,
     &facts::account::ACCOUNT_ON_MYSQL_SCHEMA,
+    &facts::account::ACCOUNT_OBJECTS,
     &facts::account::ACCOUNT_IS_OURS,
     &facts::account::ACCOUNT_PROXY_OF,
 ];
@@ -35,7 +36,14 @@ const OF_PRIVILEGES: &[&Fact] = &[
     &facts::account::ACCOUNT_GLOBAL_PRIVILEGES,
     &facts::account::ACCOUNT_ADMINISTERS,
     &facts::account::ACCOUNT_ON_MYSQL_SCHEMA,
+    &facts::account::ACCOUNT_OBJECTS,
 ];
+/// Whoever logs in with these is on the server's own host.
+const OVER_THE_SOCKET: [&str; 2] = ["unix_socket", "auth_socket"];
+/// Nobody logs in with it: MySQL manual, No-Login Pluggable Authentication.
+const NO_LOGIN: &str = "mysql_no_login";
+/// So many objects of an account are named.
+const OBJECTS_NAMED_MAX: usize = 8;
 
 pub const QUESTION: Question = Question { name: "accounts", facts: FACTS, grants, ask };
 
@@ -98,15 +106,30 @@ fn ask(asking: &mut Asking<'_>) -> Result<(), Refusal> {
     let privileges = privileges::read(asking, &accounts)?;
     let ours = asking.rights.account.clone();
     let requires = asking.view.requires_secure_transport();
-    let mut administrators = privileges.is_ok().then(BTreeSet::new);
+    let proxied = proxies(asking, &accounts)?;
+    let administrators = privileges.as_ref().ok().map(|privileges| {
+        let administers = |name: &Name| administers(privileges, name);
+        accounts
+            .iter()
+            .filter(|(_, account)| !account.is_role)
+            .map(|(name, _)| Administrator {
+                user: name.0.clone(),
+                host: name.1.clone(),
+                administers: if administers(name) {
+                    Some(true)
+                } else if proxied.get(name).is_some_and(|others| others.iter().any(administers)) {
+                    // A proxy that the server maps acts as the other from the login on.
+                    None
+                } else {
+                    Some(false)
+                },
+            })
+            .collect::<Vec<_>>()
+    });
     for ((user, host), account) in &accounts {
         let account_name = quoted(user, host);
         let of = subject(server, &account_name);
-        let can_log_in = !account.is_role
-            && !account.is_locked
-            && account.plugins.iter().any(|plugin| {
-                plugin.is_empty() || active.as_ref().is_none_or(|active| active.contains(plugin))
-            });
+        let can_log_in = can_log_in(account, active.as_ref());
         let kind = match (account.is_role, user.is_empty()) {
             (true, _) => "role",
             (false, true) => "anonymous",
@@ -131,8 +154,8 @@ fn ask(asking: &mut Asking<'_>) -> Result<(), Refusal> {
             NoPassword::CannotTell(why) => Value::Unknown(why.clone()),
         };
         asking.note_of(&of, &facts::account::ACCOUNT_KIND, text(kind), how);
-        asking.note_of(&of, &facts::account::ACCOUNT_CAN_LOG_IN, Value::Bool(can_log_in), how);
-        asking.note_of(&of, &facts::account::ACCOUNT_FROM, text(from(host)), how);
+        asking.note_of(&of, &facts::account::ACCOUNT_CAN_LOG_IN, can_log_in, how);
+        asking.note_of(&of, &facts::account::ACCOUNT_FROM, from(host, account), how);
         asking.note_of(&of, &facts::account::ACCOUNT_TLS, tls, how);
         let plugins = found(&mut account.plugins.iter().map(|plugin| named(plugin)));
         asking.note_of(&of, &facts::account::ACCOUNT_PLUGINS, plugins, how);
@@ -154,11 +177,6 @@ fn ask(asking: &mut Asking<'_>) -> Result<(), Refusal> {
                         .map(String::as_str)
                         .filter(|one| privileges::administers(one)),
                 );
-                if administers != Value::Absent
-                    && let Some(names) = &mut administrators
-                {
-                    names.insert(user.clone());
-                }
                 let global = found(&mut of_account.global.iter().map(String::as_str));
                 let on_mysql = match &privileges.partial {
                     Some(why) if !of_account.on_mysql.is_empty() => Value::Unknown(why.clone()),
@@ -167,33 +185,69 @@ fn ask(asking: &mut Asking<'_>) -> Result<(), Refusal> {
                 asking.note_of(&of, &facts::account::ACCOUNT_GLOBAL_PRIVILEGES, global, how);
                 asking.note_of(&of, &facts::account::ACCOUNT_ADMINISTERS, administers, how);
                 asking.note_of(&of, &facts::account::ACCOUNT_ON_MYSQL_SCHEMA, on_mysql, privileges::HOW);
+                let objects = some(&of_account.objects);
+                asking.note_of(&of, &facts::account::ACCOUNT_OBJECTS, objects, privileges::HOW);
             }
             Err(why) => asking.unknown(&of, OF_PRIVILEGES, why, privileges::HOW),
         }
     }
-    proxies(asking, &accounts)?;
     asking.administrators = administrators;
     Ok(())
+}
+
+fn administers(privileges: &privileges::Privileges, name: &Name) -> bool {
+    privileges.of(name).global.iter().any(|one| privileges::administers(one))
+}
+
+/// The first of them, and how many more there are.
+fn some(all: &BTreeSet<String>) -> Value {
+    if all.is_empty() {
+        return Value::Absent;
+    }
+    let named: Vec<&str> = all.iter().take(OBJECTS_NAMED_MAX).map(String::as_str).collect();
+    let more = all.len() - named.len();
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    Value::Text(format!("{}{more}", named.join(", ")))
+}
+
+/// Whether somebody can log in with it. That a plugin is not loaded is no lock: it is one statement away.
+fn can_log_in(account: &Account, active: Option<&BTreeSet<String>>) -> Value {
+    let plugins: Vec<&String> = account.plugins.iter().filter(|plugin| *plugin != NO_LOGIN).collect();
+    if account.is_role || account.is_locked || plugins.is_empty() {
+        return Value::Bool(false);
+    }
+    // Without the list every plugin counts.
+    let is_active =
+        |plugin: &&String| plugin.is_empty() || active.is_none_or(|active| active.contains(*plugin));
+    if plugins.iter().any(is_active) {
+        return Value::Bool(true);
+    }
+    let names: Vec<&str> = plugins.iter().map(|plugin| plugin.as_str()).collect();
+    Value::Unknown(format!(
+        "the server has not loaded {}: nobody logs in with this account until somebody does; lock or drop it",
+        names.join(", ")
+    ))
+}
+
+/// From where somebody can log in with it.
+fn from(host: &str, account: &Account) -> Value {
+    let is_local = |plugin: &String| OVER_THE_SOCKET.contains(&plugin.as_str());
+    if !account.plugins.is_empty() && account.plugins.iter().all(is_local) {
+        return Value::Text("local".into());
+    }
+    hosts::from(host).map_or_else(
+        || {
+            Value::Unknown(format!(
+                "its host \"{host}\" is neither an address nor a network that sealion reads"
+            ))
+        },
+        |word| Value::Text(word.to_owned()),
+    )
 }
 
 /// What a person calls it.
 fn named(plugin: &str) -> &str {
     if plugin.is_empty() { "mysql_native_password" } else { plugin }
-}
-
-/// From where an account may log in.
-fn from(host: &str) -> &'static str {
-    let bare = host.split('/').next().unwrap_or(host);
-    if bare == "localhost"
-        || bare.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
-        || bare.starts_with("127.")
-    {
-        return "local";
-    }
-    // Two numbers of an address or a domain at the least are a choice; `%`, `1%` and `%.com` are nearly everybody.
-    let fixed = host.split('.').filter(|part| !part.is_empty() && !part.contains(['%', '_'])).count();
-    let has_wildcard = host.is_empty() || host.contains('%');
-    if has_wildcard && fixed < 2 { "any" } else { "named" }
 }
 
 /// No privilege is needed for it.
@@ -203,54 +257,62 @@ fn active_plugins(asking: &mut Asking<'_>) -> Result<Option<BTreeSet<String>>, R
     Ok(asking
         .rows(sql)?
         .ok()
-        .map(|rows| rows.iter().filter_map(|row| row.at(0)).map(Cow::into_owned).collect()))
+        .map(|rows| rows.iter().filter_map(|row| row.at(0)).map(|name| name.to_ascii_lowercase()).collect()))
 }
 
-fn proxies(asking: &mut Asking<'_>, accounts: &Accounts) -> Result<(), Refusal> {
+/// Notes, and gives, the accounts that each may act as.
+fn proxies(asking: &mut Asking<'_>, accounts: &Accounts) -> Result<BTreeMap<Name, Vec<Name>>, Refusal> {
     let sql = "SELECT User, Host, Proxied_user, Proxied_host FROM mysql.proxies_priv";
     let grants = [Grant::select("mysql.proxies_priv")];
     let rows = asking.rows_with(&grants, sql)?;
-    let mut of: BTreeMap<Name, Vec<String>> = BTreeMap::new();
+    let mut of: BTreeMap<Name, Vec<Name>> = BTreeMap::new();
     for row in rows.iter().flat_map(net::Rows::iter) {
         let text = |at: usize| row.at(at).unwrap_or_default().into_owned();
-        of.entry((text(0), text(1))).or_default().push(quoted(&text(2), &text(3)));
+        of.entry((text(0), text(1))).or_default().push((text(2), text(3)));
     }
     let server = asking.subject();
     for name in accounts.keys() {
         let value = match (&rows, of.get(name)) {
             (Err(why), _) => Value::Unknown(why.clone()),
             (Ok(_), None) => Value::Absent,
-            (Ok(_), Some(list)) => Value::Text(list.join(", ")),
+            (Ok(_), Some(list)) => {
+                let names: Vec<String> = list.iter().map(|(user, host)| quoted(user, host)).collect();
+                Value::Text(names.join(", "))
+            }
         };
-        let of = subject(server, &quoted(&name.0, &name.1));
-        asking.note_of(&of, &facts::account::ACCOUNT_PROXY_OF, value, sql);
+        let subject = subject(server, &quoted(&name.0, &name.1));
+        asking.note_of(&subject, &facts::account::ACCOUNT_PROXY_OF, value, sql);
     }
-    Ok(())
+    Ok(of)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::from;
+    use super::*;
 
     #[test]
-    fn an_account_is_local_for_named_hosts_or_for_nearly_everybody() {
-        for (host, expected) in [
-            ("localhost", "local"),
-            ("127.0.0.1", "local"),
-            ("::1", "local"),
-            ("127.0.0.0/255.0.0.0", "local"),
-            ("10.0.0.7", "named"),
-            ("10.0.%", "named"),
-            ("10.0.0.0/255.255.255.0", "named"),
-            ("app_1.example.com", "named"),
-            ("%.example.com", "named"),
-            ("%", "any"),
-            ("", "any"),
-            ("1%", "any"),
-            ("10.%", "any"),
-            ("%.com", "any"),
-        ] {
-            assert_eq!(from(host), expected, "{host}");
-        }
+    fn an_account_whose_plugin_is_not_loaded_is_no_account_that_is_closed() {
+        let active: BTreeSet<String> = ["ed25519", "unix_socket"].map(str::to_owned).into();
+        let of = |plugins: &[&str], is_locked| {
+            let plugins = plugins.iter().map(|&one| one.to_owned()).collect();
+            can_log_in(&Account { is_locked, plugins, ..Account::default() }, Some(&active))
+        };
+        assert_eq!(of(&["ed25519"], false), Value::Bool(true));
+        assert_eq!(of(&[""], false), Value::Bool(true));
+        assert_eq!(of(&["pam", "ed25519"], false), Value::Bool(true));
+        assert_eq!(of(&["ed25519"], true), Value::Bool(false));
+        assert_eq!(of(&["mysql_no_login"], false), Value::Bool(false));
+        assert!(matches!(of(&["pam"], false), Value::Unknown(why) if why.contains("not loaded pam")));
+    }
+
+    #[test]
+    fn an_account_of_the_socket_is_local_whatever_its_host() {
+        let of = |plugins: &[&str]| {
+            let plugins = plugins.iter().map(|&one| one.to_owned()).collect();
+            from("%", &Account { plugins, ..Account::default() })
+        };
+        assert_eq!(of(&["unix_socket"]), Value::Text("local".into()));
+        assert_eq!(of(&["unix_socket", "ed25519"]), Value::Text("any".into()));
+        assert!(matches!(from("db/1", &Account::default()), Value::Unknown(_)));
     }
 }

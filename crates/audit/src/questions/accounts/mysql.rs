@@ -44,7 +44,7 @@ pub fn accounts(asking: &mut Asking<'_>) -> Result<Result<Accounts, String>, Ref
             is_role: false,
             is_locked: text("account_locked") == "Y",
             ssl_type: text("ssl_type"),
-            plugins: vec![text("plugin")],
+            plugins: vec![text("plugin").to_ascii_lowercase()],
             no_password: NoPassword::No,
             weak_alternative: None,
             global: names(&row),

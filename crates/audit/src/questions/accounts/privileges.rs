@@ -9,7 +9,7 @@ use crate::ask::Refusal;
 use crate::asking::Asking;
 use crate::grant::Grant;
 
-use super::{Accounts, Name};
+use super::{Accounts, Name, hosts};
 
 pub const HOW: &str = "SHOW GRANTS FOR account";
 
@@ -78,16 +78,47 @@ const ADMINISTER: &[&str] = &[
     "ENCRYPTION_KEY_ADMIN",
     "APPLICATION_PASSWORD_ADMIN",
     "ALLOW_NONEXISTENT_DEFINER",
+    // A source of one's own sends any statement; a definer of one's own runs it; BINLOG writes it past the grants.
+    "REPLICATION SLAVE ADMIN",
+    "REPLICATION_SLAVE_ADMIN",
+    "GROUP_REPLICATION_ADMIN",
+    "REPLICATION_APPLIER",
+    "CLONE_ADMIN",
+    "BINLOG REPLAY",
+    "BINLOG_ADMIN",
+    "SET USER",
+    "CONNECTION ADMIN",
+];
+/// What MariaDB keeps in `$.access` of `mysql.global_priv` only, by its bit: privileges without a column in
+/// `mysql.user`.
+///
+/// Source: MariaDB, sql/privilege.h; each was granted on 10.11.19 and read back.
+const BITS: &[(u32, &str)] = &[
+    (30, "SET USER"),
+    (31, "FEDERATED ADMIN"),
+    (32, "CONNECTION ADMIN"),
+    (33, "READ_ONLY ADMIN"),
+    (34, "REPLICATION SLAVE ADMIN"),
+    (35, "REPLICATION MASTER ADMIN"),
+    (36, "BINLOG ADMIN"),
+    (37, "BINLOG REPLAY"),
+    (38, "SLAVE MONITOR"),
 ];
 /// On `*.*` they reach the schema mysql too.
 const REACH_MYSQL: &[&str] = &["SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "ALTER"];
-/// A chain of roles that is longer goes round in a circle.
-const ROLES_DEEP_MAX: usize = 64;
+/// MariaDB's role that every account has, from 10.11 on.
+const PUBLIC: &str = "PUBLIC";
 
 /// What SHOW GRANTS calls the privileges that are set in a row of `mysql.user`.
 pub fn names(row: &RowRef<'_>) -> BTreeSet<String> {
     let is_set = |column: &str| row.text(column).is_some_and(|value| value == "Y");
     COLUMNS.iter().filter(|(column, _, _)| is_set(column)).map(|(_, name, _)| (*name).to_owned()).collect()
+}
+
+/// The same of `$.access`, as far as no column has it.
+pub fn names_of_bits(access: &str) -> impl Iterator<Item = String> {
+    let access: u64 = access.parse().unwrap_or(0);
+    BITS.iter().filter(move |(bit, _)| access >> bit & 1 == 1).map(|(_, name)| (*name).to_owned())
 }
 
 /// Whether a privilege, perhaps with the role that it comes from, administers.
@@ -101,7 +132,8 @@ pub fn grants(capabilities: &Capabilities) -> Vec<Grant> {
     } else {
         &["mysql.global_grants", "mysql.role_edges"]
     };
-    let all = ["mysql.db", "mysql.tables_priv", "mysql.proxies_priv"].iter().chain(of_flavour);
+    let all =
+        ["mysql.db", "mysql.tables_priv", "mysql.procs_priv", "mysql.proxies_priv"].iter().chain(of_flavour);
     all.map(|table| Grant::select(table)).collect()
 }
 
@@ -112,6 +144,8 @@ pub struct OfAccount {
     pub global: BTreeSet<String>,
     /// On the schema mysql and its tables.
     pub on_mysql: BTreeSet<String>,
+    /// Schemas, tables and routines, whatever it may do with them.
+    pub objects: BTreeSet<String>,
 }
 
 #[derive(Debug, Default)]
@@ -129,47 +163,83 @@ impl Privileges {
 
 /// Reads what is not in the table of accounts, and follows roles.
 pub fn read(asking: &mut Asking<'_>, accounts: &Accounts) -> Result<Result<Privileges, String>, Refusal> {
+    let is_mariadb = asking.capabilities.flavour == Flavour::MariaDb;
+    let everybody = if is_mariadb {
+        vec![(PUBLIC.to_owned(), String::new())]
+    } else {
+        let list = asking.view.variable("mandatory_roles").unwrap_or_default();
+        match role_names(list) {
+            Some(roles) => roles,
+            None => return Ok(Err(format!("mandatory_roles is {list:?}, which sealion cannot read"))),
+        }
+    };
     let mut list: BTreeMap<Name, OfAccount> = accounts
         .iter()
         .map(|(name, account)| {
-            (name.clone(), OfAccount { global: account.global.clone(), on_mysql: BTreeSet::new() })
+            (name.clone(), OfAccount { global: account.global.clone(), ..OfAccount::default() })
         })
         .collect();
-    let is_mariadb = asking.capabilities.flavour == Flavour::MariaDb;
     let grants = grants(asking.capabilities);
+    let text = |row: &RowRef<'_>, at: usize| row.at(at).unwrap_or_default().into_owned();
     if !is_mariadb {
         let sql = "SELECT USER, HOST, PRIV FROM mysql.global_grants";
         match asking.rows_with(&grants, sql)? {
             Ok(rows) => {
                 for row in rows.iter() {
-                    let text = |at: usize| row.at(at).unwrap_or_default().into_owned();
-                    list.entry((text(0), text(1))).or_default().global.insert(text(2));
+                    let name = (text(&row, 0), text(&row, 1));
+                    list.entry(name).or_default().global.insert(text(&row, 2).to_ascii_uppercase());
                 }
             }
             Err(why) => return Ok(Err(why)),
         }
     }
     // A schema may be named by a pattern.
-    let sql = "SELECT User, Host, Select_priv, Insert_priv, Update_priv, Delete_priv, Create_priv, Drop_priv, \
-               Alter_priv FROM mysql.db WHERE 'mysql' LIKE Db";
+    let sql = "SELECT User, Host, Db, 'mysql' LIKE Db AS is_mysql, Select_priv, Insert_priv, Update_priv, Delete_priv, \
+               Create_priv, Drop_priv, Alter_priv, Grant_priv FROM mysql.db";
+    // Rows without a user count for every user from there.
+    let mut of_anybody: Vec<(String, String)> = Vec::new();
     match asking.rows_with(&grants, sql)? {
         Ok(rows) => {
             for row in rows.iter() {
-                let text = |at: usize| row.at(at).unwrap_or_default().into_owned();
-                let on_mysql = &mut list.entry((text(0), text(1))).or_default().on_mysql;
-                on_mysql.extend(names(&row).iter().map(|name| format!("{name} ON mysql.*")));
+                let (name, schema) = ((text(&row, 0), text(&row, 1)), text(&row, 2));
+                if row.at(3).as_deref() == Some("1") {
+                    let what: Vec<String> =
+                        names(&row).iter().map(|name| format!("{name} ON mysql.*")).collect();
+                    if name.0.is_empty() {
+                        of_anybody.extend(what.iter().map(|what| (name.1.clone(), what.clone())));
+                    }
+                    list.entry(name.clone()).or_default().on_mysql.extend(what);
+                }
+                list.entry(name).or_default().objects.insert(format!("{schema}.*"));
             }
         }
         Err(why) => return Ok(Err(why)),
     }
-    let sql = "SELECT User, Host, Table_name, Table_priv FROM mysql.tables_priv \
-               WHERE Db = 'mysql' AND Table_priv <> ''";
+    // A privilege on columns stands in Column_priv, and Table_priv is empty.
+    let sql = "SELECT User, Host, Db, Table_name, Table_priv, Column_priv FROM mysql.tables_priv";
     match asking.rows_with(&grants, sql)? {
         Ok(rows) => {
             for row in rows.iter() {
-                let text = |at: usize| row.at(at).unwrap_or_default().into_owned();
-                let what = format!("{} ON mysql.{}", text(3).to_ascii_uppercase(), text(2));
-                list.entry((text(0), text(1))).or_default().on_mysql.insert(what);
+                let (schema, table) = (text(&row, 2), text(&row, 3));
+                let of_account = list.entry((text(&row, 0), text(&row, 1))).or_default();
+                if schema == "mysql" {
+                    let on = |what: String, on: &str| {
+                        (!what.is_empty())
+                            .then(|| format!("{} ON {on}mysql.{table}", what.to_ascii_uppercase()))
+                    };
+                    of_account.on_mysql.extend(on(text(&row, 4), ""));
+                    of_account.on_mysql.extend(on(text(&row, 5), "columns of "));
+                }
+                of_account.objects.insert(format!("{schema}.{table}"));
+            }
+        }
+        Err(why) => return Ok(Err(why)),
+    }
+    match asking.rows_with(&grants, "SELECT User, Host, Db, Routine_name FROM mysql.procs_priv")? {
+        Ok(rows) => {
+            for row in rows.iter() {
+                let of_account = list.entry((text(&row, 0), text(&row, 1))).or_default();
+                of_account.objects.insert(format!("{}.{}()", text(&row, 2), text(&row, 3)));
             }
         }
         Err(why) => return Ok(Err(why)),
@@ -189,16 +259,22 @@ pub fn read(asking: &mut Asking<'_>, accounts: &Accounts) -> Result<Result<Privi
     };
     match asking.rows_with(&grants, sql)? {
         Ok(rows) => {
-            let edges: Vec<(Name, Name)> = rows
-                .iter()
-                .map(|row| {
-                    let text = |at: usize| row.at(at).unwrap_or_default().into_owned();
-                    ((text(0), text(1)), (text(2), text(3)))
-                })
-                .collect();
-            follow(&mut list, &edges);
+            let mut edges: BTreeMap<Name, Vec<Name>> = BTreeMap::new();
+            for row in rows.iter() {
+                let role = (text(&row, 2), text(&row, 3));
+                edges.entry((text(&row, 0), text(&row, 1))).or_default().push(role);
+            }
+            follow(&mut list, &edges, &everybody);
         }
         Err(why) => return Ok(Err(why)),
+    }
+    // After the roles: these rows count for whoever logs in from there, and a role is no login.
+    for ((user, host), of_account) in &mut list {
+        if !user.is_empty() && accounts.contains_key(&(user.clone(), host.clone())) {
+            let of_anybody = of_anybody.iter().filter(|(from, _)| hosts::overlap(from, host));
+            let what = of_anybody.map(|(from, what)| format!("{what} (anonymous, from '{from}')"));
+            of_account.on_mysql.extend(what);
+        }
     }
     let partial = (asking.view.variable("partial_revokes") == Some("ON")).then(|| {
         "partial_revokes is ON: privileges on *.* may be revoked for this schema, which sealion does not read".to_owned()
@@ -206,31 +282,79 @@ pub fn read(asking: &mut Asking<'_>, accounts: &Accounts) -> Result<Result<Privi
     Ok(Ok(Privileges { list, partial }))
 }
 
-/// Gives each account what its roles have, and theirs.
-fn follow(list: &mut BTreeMap<Name, OfAccount>, edges: &[(Name, Name)]) {
+/// Gives each account what its roles have, and theirs; and what everybody has.
+fn follow(list: &mut BTreeMap<Name, OfAccount>, edges: &BTreeMap<Name, Vec<Name>>, everybody: &[Name]) {
     let own = list.clone();
     for (name, of_account) in list.iter_mut() {
-        let mut open = vec![name.clone()];
-        let mut known: BTreeSet<Name> = open.iter().cloned().collect();
-        for _ in 0..ROLES_DEEP_MAX {
-            let next: Vec<Name> = edges
-                .iter()
-                .filter(|(has, role)| open.contains(has) && !known.contains(role))
-                .map(|(_, role)| role.clone())
-                .collect();
-            if next.is_empty() {
-                break;
+        let mut known: BTreeSet<&Name> = [name].into();
+        let mut open: Vec<&Name> = edges.get(name).into_iter().flatten().chain(everybody).collect();
+        // Each role once, so that it ends where they go round in a circle.
+        while let Some(role) = open.pop() {
+            if !known.insert(role) {
+                continue;
             }
-            for role in &next {
-                known.insert(role.clone());
-                let Some(of_role) = own.get(role) else { continue };
-                let by = |what: &String| format!("{what} (role {})", role.0);
-                of_account.global.extend(of_role.global.iter().map(by));
-                of_account.on_mysql.extend(of_role.on_mysql.iter().map(by));
-            }
-            open = next;
+            open.extend(edges.get(role).into_iter().flatten());
+            let Some(of_role) = own.get(role) else { continue };
+            let by = |what: &String| format!("{what} (role {})", role.0);
+            of_account.global.extend(of_role.global.iter().map(by));
+            of_account.on_mysql.extend(of_role.on_mysql.iter().map(by));
+            of_account.objects.extend(of_role.objects.iter().map(by));
         }
     }
+}
+
+/// The names in `mandatory_roles`, which are written as accounts are; `None` where they cannot be read.
+///
+/// Source: MySQL manual, mandatory_roles: separated by commas, quoted where they have to be, the host `%` where there
+/// is none.
+fn role_names(list: &str) -> Option<Vec<Name>> {
+    let mut names = Vec::new();
+    let mut rest = list.trim();
+    while !rest.is_empty() {
+        let (user, after) = one_name(rest)?;
+        let mut name = (user, "%".to_owned());
+        rest = after.trim_start();
+        if let Some(host) = rest.strip_prefix('@') {
+            let (host, after) = one_name(host.trim_start())?;
+            // The server keeps hosts in lower case.
+            name.1 = host.to_ascii_lowercase();
+            rest = after.trim_start();
+        }
+        names.push(name);
+        rest = match rest.strip_prefix(',') {
+            Some(more) if !more.trim().is_empty() => more.trim_start(),
+            Some(_) => return None,
+            None if rest.is_empty() => rest,
+            None => return None,
+        };
+    }
+    Some(names)
+}
+
+/// One part of a name, and what stands behind it.
+fn one_name(text: &str) -> Option<(String, &str)> {
+    let quote = text.chars().next()?;
+    if !matches!(quote, '\'' | '"' | '`') {
+        let end = text.find(|c: char| c == ',' || c == '@' || c.is_whitespace()).unwrap_or(text.len());
+        let (name, rest) = text.split_at(end);
+        return (!name.is_empty() && !name.contains(['\'', '"', '`', '\\'])).then(|| (name.to_owned(), rest));
+    }
+    let mut name = String::new();
+    let mut chars = text.char_indices().skip(1).peekable();
+    while let Some((at, char)) = chars.next() {
+        if char == '\\' && quote != '`' {
+            // An escape, whose meaning hangs on the mode that the variable was set in.
+            return None;
+        }
+        if char != quote {
+            name.push(char);
+        } else if chars.next_if(|(_, next)| *next == quote).is_some() {
+            name.push(quote);
+        } else {
+            return Some((name, text.get(at + 1..)?));
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -242,20 +366,97 @@ mod tests {
         let name = |user: &str| (user.to_owned(), String::new());
         let with = |what: &[&str]| OfAccount {
             global: what.iter().map(|&one| one.to_owned()).collect(),
-            on_mysql: BTreeSet::new(),
+            ..OfAccount::default()
         };
         let mut list: BTreeMap<Name, OfAccount> =
             [(name("web"), with(&["SELECT"])), (name("r"), with(&[])), (name("s"), with(&["FILE", "SUPER"]))]
                 .into();
+        list.insert(name("plain"), with(&[]));
+        list.insert(name("all"), with(&["PROCESS"]));
         let edges = [
-            (name("web"), name("r")),
-            (name("r"), name("s")),
-            (name("s"), name("r")),
-            (name("s"), name("s")),
+            (name("web"), vec![name("r")]),
+            (name("r"), vec![name("s")]),
+            (name("s"), vec![name("r"), name("s")]),
         ];
-        follow(&mut list, &edges);
-        let web: Vec<&str> = list[&name("web")].global.iter().map(String::as_str).collect();
-        assert_eq!(web, ["FILE (role s)", "SELECT", "SUPER (role s)"]);
+        follow(&mut list, &edges.into(), &[name("all"), name("nowhere")]);
+        let of = |user| list[&name(user)].global.iter().map(String::as_str).collect::<Vec<_>>();
+        assert_eq!(of("web"), ["FILE (role s)", "PROCESS (role all)", "SELECT", "SUPER (role s)"]);
+        assert_eq!(of("plain"), ["PROCESS (role all)"]);
+        assert_eq!(of("all"), ["PROCESS"]);
         assert!(administers("SUPER (role s)") && administers("CREATE USER") && !administers("FILE (role s)"));
+    }
+
+    #[test]
+    fn roles_of_everybody_are_read_as_accounts_are_written() {
+        let name = |user: &str, host: &str| (user.to_owned(), host.to_owned());
+        for (list, expected) in [
+            ("", Some(vec![])),
+            ("adm", Some(vec![name("adm", "%")])),
+            ("adm, `b`@'H%' ,\"c,d\"@x", Some(vec![name("adm", "%"), name("b", "h%"), name("c,d", "x")])),
+            ("'it''s'@`a``b`", Some(vec![name("it's", "a`b")])),
+            ("adm,", None),
+            ("'adm", None),
+            ("adm x", None),
+            (r"'a\'b'", None),
+        ] {
+            assert_eq!(role_names(list), expected, "{list}");
+        }
+    }
+
+    /// Rows as a server of either flavour has them: the privileges of each account, on `*.*` and on the schema mysql.
+    fn check(version: &str, variables: &[(&str, &str)], answers: Answers<'_>, user: &str) -> OfAccount {
+        let mut script = crate::script::Script::new(answers);
+        let capabilities = Capabilities::of(version, "", false);
+        let mut view = server::NodeView::default();
+        view.variables.extend(variables.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())));
+        let (rights, mut seen) = Default::default();
+        let mut asking = Asking::new(&mut script, "n1", &view, &capabilities, &rights, &mut seen, 0);
+        let name = (user.to_owned(), "10.0.0.1".to_owned());
+        let role = ("r".to_owned(), "%".to_owned());
+        let accounts: Accounts =
+            [name.clone(), role].map(|name| (name, super::super::Account::default())).into();
+        read(&mut asking, &accounts).expect("it answers").expect("it may be read").of(&name)
+    }
+
+    type Answers<'a> = &'a [(&'a str, &'a [&'a [Option<&'a str>]])];
+
+    #[test]
+    fn privileges_on_columns_of_everybody_and_on_schemas_are_found() {
+        let words = |set: &BTreeSet<String>| set.iter().cloned().collect::<Vec<_>>().join("; ");
+        let (maria, mysql) = ("10.11.19-MariaDB", "9.7.4");
+        let columns: &[&[Option<&str>]] =
+            &[&[Some("u"), Some("10.0.0.1"), Some("mysql"), Some("user"), Some(""), Some("Select")]];
+        for version in [maria, mysql] {
+            let of = check(version, &[], &[("FROM mysql.tables_priv", columns)], "u");
+            assert_eq!(words(&of.on_mysql), "SELECT ON columns of mysql.user");
+        }
+        let grants: &[&[Option<&str>]] = &[&[Some("adm"), Some("%"), Some("role_admin")]];
+        let of = check(mysql, &[("mandatory_roles", "adm")], &[("FROM mysql.global_grants", grants)], "u");
+        assert_eq!(words(&of.global), "ROLE_ADMIN (role adm)");
+        let db =
+            |user, schema, is_mysql| [Some(user), Some("10.0.0.1"), Some(schema), Some(is_mysql), Some("Y")];
+        let rows: &[&[Option<&str>]] = &[&db("u", "app", "0"), &db("PUBLIC", "my%", "1")];
+        let of = check(maria, &[], &[("FROM mysql.db", rows)], "u");
+        assert_eq!((words(&of.objects), words(&of.on_mysql)), ("app.*".into(), String::new()));
+        let public: &[&[Option<&str>]] = &[&[Some("PUBLIC"), Some(""), Some("mysql"), Some("1"), Some("Y")]];
+        let of = check(maria, &[], &[("FROM mysql.db", public)], "u");
+        assert_eq!(words(&of.on_mysql), "SELECT ON mysql.* (role PUBLIC)");
+        let of = check(maria, &[], &[("FROM mysql.db", &[&db("", "mysql", "1")])], "u");
+        assert_eq!(words(&of.on_mysql), "SELECT ON mysql.* (anonymous, from '10.0.0.1')");
+    }
+
+    #[test]
+    fn what_the_anonymous_user_has_comes_through_no_role() {
+        let db: &[&[Option<&str>]] = &[&[Some(""), Some("localhost"), Some("mysql"), Some("1"), Some("Y")]];
+        let edges: &[&[Option<&str>]] = &[&[Some("u"), Some("10.0.0.1"), Some("r"), Some("%")]];
+        let answers: Answers<'_> = &[("FROM mysql.db", db), ("FROM mysql.role_edges", edges)];
+        assert_eq!(check("9.7.4", &[], answers, "u").on_mysql, BTreeSet::new());
+    }
+
+    #[test]
+    fn bits_without_a_column_are_named() {
+        let names: Vec<String> = names_of_bits(&(1_u64 << 30 | 1 << 34 | 1).to_string()).collect();
+        assert_eq!(names, ["SET USER", "REPLICATION SLAVE ADMIN"]);
+        assert!(names.iter().all(|name| administers(name)));
     }
 }
