@@ -102,7 +102,11 @@ pub fn parse_file(bytes: &[u8]) -> Result<Part<'_>, ArchiveError> {
 /// It is neither, or is beyond a limit.
 pub fn parse_block(bytes: &[u8], block_bytes_max: usize) -> Result<Part<'_>, ArchiveError> {
     if bytes.first() == END.first() && begins(bytes, END) {
-        return Ok(if bytes.len() < END_BYTES { Part::Needs(END_BYTES) } else { Part::End { bytes: END_BYTES } });
+        return Ok(if bytes.len() < END_BYTES {
+            Part::Needs(END_BYTES)
+        } else {
+            Part::End { bytes: END_BYTES }
+        });
     }
     if !begins(bytes, BLOCK) {
         return Err(ArchiveError::BlockMagic);
@@ -140,8 +144,7 @@ mod tests {
 
     fn stored_block(offset: u64, plain: &[u8]) -> Vec<u8> {
         let size = u32::try_from(plain.len()).unwrap();
-        let packet =
-            [&[0x46][..], &(size + 9).to_le_bytes(), &size.to_le_bytes(), plain].concat();
+        let packet = [&[0x46][..], &(size + 9).to_le_bytes(), &size.to_le_bytes(), plain].concat();
         let adler = simd_adler32::adler32(&&packet[..]);
         [&BLOCK[..], &offset.to_le_bytes(), &adler.to_le_bytes(), &packet].concat()
     }

@@ -5,8 +5,8 @@
 //! versions 2 and 3: length of the IV u64 (16) | IV
 //! encrypted bytes
 //! ```
-//! AES in counter mode, the IV being the first counter. Version 3 encrypts the SHA-256 of the plaintext behind it, and counts it in both
-//! lengths. The key's length decides which AES it is, and nothing tells whether the key is right but that hash: of versions 1 and
+//! AES in counter mode, the IV of version 3 being the first counter; in versions 1 and 2 it is 0 (the tool does not use the IV that
+//! version 2 has). Version 3 encrypts the SHA-256 of the plaintext behind it, which the first length may count or not. The key's length decides which AES it is, and nothing tells whether the key is right but that hash: of versions 1 and
 //! 2 nobody can say. Nothing holds the chunks together, either: one that was left out is not missed.
 //!
 //! Source: `xbcrypt.h`, `xbcrypt_read.cc` and `xbcrypt_write.cc` of XtraBackup 8.0 as described in their documentation. No such tool was
@@ -23,10 +23,9 @@ pub const CHUNK_BYTES_MAX: u64 = 16 << 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Version {
-    /// The counter begins at 0.
     One,
     Two,
-    /// With a hash.
+    /// With an IV that counts, and a hash.
     Three,
 }
 
@@ -56,15 +55,21 @@ pub enum ChunkError {
     Magic,
     #[error("an encrypted chunk has {0} bytes; none has more than {CHUNK_BYTES_MAX}")]
     Length(u64),
-    #[error("an encrypted chunk says that {plain} bytes became {encrypted}; in counter mode they are as many")]
+    #[error(
+        "an encrypted chunk says that {plain} bytes became {encrypted}; in counter mode they are as many"
+    )]
     Lengths { plain: u64, encrypted: u64 },
     #[error("an IV has {0} bytes; AES has {IV_BYTES}")]
     Iv(u64),
     #[error("an encrypted chunk is too short for its hash")]
     NoHash,
-    #[error("the CRC-32 of an encrypted chunk is 0x{found:08x}, and should be 0x{wanted:08x}: it was changed or lost")]
+    #[error(
+        "the CRC-32 of an encrypted chunk is 0x{found:08x}, and should be 0x{wanted:08x}: it was changed or lost"
+    )]
     Crc { found: u32, wanted: u32 },
-    #[error("a decrypted chunk does not have the hash that was encrypted with it: the key or the algorithm is another")]
+    #[error(
+        "a decrypted chunk does not have the hash that was encrypted with it: the key or the algorithm is another"
+    )]
     Hash,
 }
 
@@ -84,17 +89,17 @@ pub fn parse(bytes: &[u8]) -> Result<Parsed, ChunkError> {
         Some(_) => return Err(ChunkError::Magic),
         None => return Ok(Parsed::Needs(FIXED_BYTES)),
     };
-    let (Some(plain), Some(encrypted), Some(crc32)) = (le64(bytes, 16), le64(bytes, 24), le32(bytes, 32)) else {
+    let (Some(plain), Some(encrypted), Some(crc32)) = (le64(bytes, 16), le64(bytes, 24), le32(bytes, 32))
+    else {
         return Ok(Parsed::Needs(FIXED_BYTES));
     };
     if encrypted > CHUNK_BYTES_MAX {
         return Err(ChunkError::Length(encrypted));
     }
-    if plain != encrypted {
+    let hash_bytes = if version == Version::Three { HASH_BYTES as u64 } else { 0 };
+    let Some(without_hash) = encrypted.checked_sub(hash_bytes) else { return Err(ChunkError::NoHash) };
+    if plain != encrypted && plain != without_hash {
         return Err(ChunkError::Lengths { plain, encrypted });
-    }
-    if version == Version::Three && encrypted < HASH_BYTES as u64 {
-        return Err(ChunkError::NoHash);
     }
     let body_bytes = usize::try_from(encrypted).unwrap_or(usize::MAX);
     if version == Version::One {
@@ -106,7 +111,10 @@ pub fn parse(bytes: &[u8]) -> Result<Parsed, ChunkError> {
     if iv_bytes != IV_BYTES as u64 {
         return Err(ChunkError::Iv(iv_bytes));
     }
-    let Some(iv) = array(bytes, at) else { return Ok(Parsed::Needs(at + IV_BYTES)) };
+    let Some(mut iv) = array(bytes, at) else { return Ok(Parsed::Needs(at + IV_BYTES)) };
+    if version == Version::Two {
+        iv = [0; IV_BYTES];
+    }
     Ok(Parsed::Head { head: Head { version, body_bytes, crc32, iv }, bytes: at + IV_BYTES })
 }
 

@@ -81,7 +81,9 @@ pub enum ChunkError {
     Payload(u64),
     #[error("a sparse map has {0} entries; none has more than {SPARSE_ENTRIES_MAX}")]
     SparseEntries(u32),
-    #[error("the CRC-32 of a chunk is 0x{found:08x}, and should be 0x{wanted:08x}: its bytes were changed or lost")]
+    #[error(
+        "the CRC-32 of a chunk is 0x{found:08x}, and should be 0x{wanted:08x}: its bytes were changed or lost"
+    )]
     Crc { found: u32, wanted: u32 },
     #[error("a sparse map speaks of {mapped} bytes, and the payload has {payload}")]
     SparseMap { mapped: u64, payload: usize },
@@ -174,9 +176,9 @@ pub fn check<'b>(head: &Head, body: &'b [u8]) -> Result<Body<'b>, ChunkError> {
     let (entries, _) = map.as_chunks::<SPARSE_ENTRY_BYTES>();
     let runs: Vec<Run> = entries
         .iter()
-        .map(|[a, b, c, d, e, f, g, h]| Run {
-            skip_bytes: u32::from_le_bytes([*a, *b, *c, *d]),
-            write_bytes: u32::from_le_bytes([*e, *f, *g, *h]),
+        .map(|entry| Run {
+            skip_bytes: le32(entry, 0).unwrap_or_default(),
+            write_bytes: le32(entry, 4).unwrap_or_default(),
         })
         .collect();
     let mapped = runs.iter().map(|run| u64::from(run.write_bytes)).sum();

@@ -15,6 +15,8 @@
 //! Source: the format as the public description and the decompressor of QuickLZ 1.5.0 (2011) define it; written anew. Seen in blocks of
 //! mariabackup 10.11.19.
 
+use crate::bytes::{array, le32};
+
 const PLACES: usize = 4096;
 const LONG_HEAD_BYTES: usize = 9;
 const SHORT_HEAD_BYTES: usize = 3;
@@ -68,17 +70,14 @@ pub fn head_bytes(flags: u8) -> usize {
 /// # Errors
 /// It is none of level 1.
 pub fn sizes(head: &[u8]) -> Result<Sizes, PacketError> {
-    let sizes = match head {
-        [flags, packet, plain, ..] if flags & LONG == 0 => {
-            Sizes { packet_bytes: usize::from(*packet), plain_bytes: usize::from(*plain) }
-        }
-        [_, a, b, c, d, e, f, g, h, ..] => Sizes {
-            packet_bytes: u32::from_le_bytes([*a, *b, *c, *d]) as usize,
-            plain_bytes: u32::from_le_bytes([*e, *f, *g, *h]) as usize,
-        },
-        _ => return Err(PacketError::Cut),
+    let flags = head.first().copied().ok_or(PacketError::Cut)?;
+    let sizes = if flags & LONG == 0 {
+        let [packet, plain] = array::<2>(head, 1).ok_or(PacketError::Cut)?;
+        Sizes { packet_bytes: usize::from(packet), plain_bytes: usize::from(plain) }
+    } else {
+        let size = |at: usize| le32(head, at).map(|size| size as usize).ok_or(PacketError::Cut);
+        Sizes { packet_bytes: size(1)?, plain_bytes: size(5)? }
     };
-    let flags = head.first().copied().unwrap_or_default();
     if flags & 0xc0 != 0x40 {
         return Err(PacketError::Head);
     }
@@ -160,13 +159,12 @@ impl Decompressor<'_> {
         // Four are copied where there is room: what is too many is written over.
         let from = self.source.get(self.at..).and_then(|rest| rest.first_chunk::<4>());
         let to = self.out.get_mut(self.end..).and_then(|rest| rest.first_chunk_mut::<4>());
-        match (from, to) {
-            (Some(from), Some(to)) => *to = *from,
-            _ => {
-                let from = self.source.get(self.at..self.at + count).ok_or(PacketError::Cut)?;
-                let to = self.out.get_mut(self.end..self.end + count).ok_or(PacketError::Long)?;
-                to.copy_from_slice(from);
-            }
+        if let (Some(from), Some(to)) = (from, to) {
+            *to = *from;
+        } else {
+            let from = self.source.get(self.at..self.at + count).ok_or(PacketError::Cut)?;
+            let to = self.out.get_mut(self.end..self.end + count).ok_or(PacketError::Long)?;
+            to.copy_from_slice(from);
         }
         self.at += count;
         self.end += count;
