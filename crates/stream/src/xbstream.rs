@@ -10,9 +10,13 @@ mod place;
 mod source;
 mod worker;
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 
 use secrecy::{ExposeSecret, SecretSlice};
+use zeroize::Zeroizing;
 
 pub use create::create;
 pub use extract::{ExtractOptions, Extracted, extract};
@@ -62,7 +66,35 @@ pub struct Decryption {
     key: SecretSlice<u8>,
 }
 
+/// No key is longer; a file that is was named by mistake.
+const KEY_FILE_BYTES_MAX: u64 = 4096;
+
 impl Decryption {
+    /// The bytes of a file, all of them, as XtraBackup takes them.
+    ///
+    /// # Errors
+    /// Others may read it, or what is in it is no key for that algorithm.
+    pub fn from_file(algorithm: Algorithm, path: &Path) -> Result<Self, StreamError> {
+        let refuse = |why: String, next: &str| StreamError::Setup {
+            what: format!("cannot use the key file {}", path.display()),
+            why,
+            next: next.into(),
+        };
+        let file = File::open(path).map_err(|error| refuse(error.to_string(), "check the path"))?;
+        let about = file.metadata().map_err(|error| refuse(error.to_string(), "check the path"))?;
+        let mode = about.permissions().mode() & 0o777;
+        if about.is_file() && mode & 0o077 != 0 {
+            let next = "chmod 600 it, and use another key if others were on this machine";
+            return Err(refuse(format!("others may read it (mode {mode:o})"), next));
+        }
+        // With room for all that is read, so that no copy of it is left behind.
+        let mut key = Zeroizing::new(Vec::with_capacity(KEY_FILE_BYTES_MAX as usize + 1));
+        file.take(KEY_FILE_BYTES_MAX)
+            .read_to_end(&mut key)
+            .map_err(|error| refuse(error.to_string(), "check the path"))?;
+        Self::new(algorithm, SecretSlice::from(key.to_vec()))
+    }
+
     /// # Errors
     /// The key is not as long as the algorithm needs it.
     pub fn new(algorithm: Algorithm, key: SecretSlice<u8>) -> Result<Self, StreamError> {

@@ -87,6 +87,8 @@ pub enum Command {
     Send(stream::send::SendArgs),
     /// Wait for a directory from `sealion send`, and write it
     Receive(stream::receive::ReceiveArgs),
+    /// Extract, list or write backup streams of mariabackup and XtraBackup
+    Xbstream(stream::xbstream::XbstreamArgs),
     /// Run real servers on loopback
     #[command(subcommand)]
     Lab(lab::LabCommand),
@@ -157,6 +159,7 @@ pub fn run(global: &Global, command: Command) -> Result<u8, OpsError> {
         Command::Bench(command) => bench::bench(global, &command),
         Command::Send(args) => stream::send::send(global, &args),
         Command::Receive(args) => stream::receive::receive(global, &args),
+        Command::Xbstream(args) => stream::xbstream::xbstream(&args),
         Command::Lab(command) => lab::lab(global, command),
         Command::Report(args) => report::report(global, &args),
         Command::Config(command) => config::config(global, &command),

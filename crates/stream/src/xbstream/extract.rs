@@ -171,6 +171,9 @@ pub fn extract(
             }
         }
     });
+    if progress.is_stopped() {
+        return Err(StreamError::Stopped);
+    }
     let first = failure.first.into_inner().unwrap_or_else(PoisonError::into_inner);
     if let Some(error) = first {
         return Err(error);

@@ -161,11 +161,12 @@ pub struct Listed {
 /// It is no whole stream.
 pub fn list(read: impl Read, progress: &Progress, show: &mut dyn FnMut(&Listed)) -> Result<u64, StreamError> {
     let (mut source, mut paths, mut body) = (Source::new(read), Paths::default(), Vec::new());
-    while let Some((head, begin)) = source.head()? {
+    let stopped = |error| if progress.is_stopped() { StreamError::Stopped } else { error };
+    while let Some((head, begin)) = source.head().map_err(stopped)? {
         if progress.is_stopped() {
             return Err(StreamError::Stopped);
         }
-        source.body(&head, &mut body)?;
+        source.body(&head, &mut body).map_err(stopped)?;
         xbstream::check(&head, &body).map_err(|error| at(&head.path, begin, error, DAMAGED))?;
         if !matches!(head.kind, Kind::Ignorable(_)) {
             let (open, _) = paths.of(&head, begin, || 0)?;
