@@ -1,5 +1,5 @@
-//! What mariabackup (`--compress`) and XtraBackup (`--compress=quicklz`) write as `.qp`: an archive of qpress with one file in it.
-//! All numbers are little-endian.
+//! What mariabackup (`--compress`) and XtraBackup (`--compress=quicklz`) write as `.qp`: an archive of qpress with
+//! one file in it. All numbers are little-endian.
 //!
 //! ```text
 //! "qpress10" | largest block u64 | "F" | name length u32 | name | 0

@@ -5,12 +5,14 @@
 //! versions 2 and 3: length of the IV u64 (16) | IV
 //! encrypted bytes
 //! ```
-//! AES in counter mode, the IV of version 3 being the first counter; in versions 1 and 2 it is 0 (the tool does not use the IV that
-//! version 2 has). Version 3 encrypts the SHA-256 of the plaintext behind it, which the first length may count or not. The key's length decides which AES it is, and nothing tells whether the key is right but that hash: of versions 1 and
-//! 2 nobody can say. Nothing holds the chunks together, either: one that was left out is not missed.
+//! AES in counter mode, the IV of version 3 being the first counter; in versions 1 and 2 it is 0 (the tool does not
+//! use the IV that version 2 has). Version 3 encrypts the SHA-256 of the plaintext behind it, which the first length
+//! may count or not. The key's length decides which AES it is, and nothing tells whether the key is right but that
+//! hash: of versions 1 and 2 nobody can say. Nothing holds the chunks together, either: one that was left out is not
+//! missed.
 //!
-//! Source: `xbcrypt.h`, `xbcrypt_read.cc` and `xbcrypt_write.cc` of XtraBackup 8.0 as described in their documentation. No such tool was
-//! at hand: nothing here was tried on a file that it wrote.
+//! Source: `xbcrypt.h`, `xbcrypt_read.cc` and `xbcrypt_write.cc` of XtraBackup 8.0 as described in their
+//! documentation. No such tool was at hand: nothing here was tried on a file that it wrote.
 
 use crate::bytes::{array, le32, le64};
 

@@ -1,4 +1,5 @@
-//! Chunks of the stream that mariabackup (`--stream=xbstream`, read by mbstream) and XtraBackup write. All numbers are little-endian.
+//! Chunks of the stream that mariabackup (`--stream=xbstream`, read by mbstream) and XtraBackup write. All numbers
+//! are little-endian.
 //!
 //! ```text
 //! magic "XBSTCK01" | flags u8 (0x01: may be skipped by who does not know the type) | type u8 | path length u32 | path
@@ -18,7 +19,8 @@ const MAGIC: &[u8; 8] = b"XBSTCK01";
 const FIXED_BYTES: usize = 8 + 1 + 1 + 4;
 /// Source: `FN_REFLEN` of both servers, which the tools refuse to exceed.
 pub const PATH_BYTES_MAX: usize = 512;
-/// Tools write chunks of 10 MiB; a buffer that is larger than that becomes one chunk, and nobody sets such a buffer to more.
+/// Tools write chunks of 10 MiB; a buffer that is larger than that becomes one chunk, and nobody sets such a buffer
+/// to more.
 pub const PAYLOAD_BYTES_MAX: u64 = 64 << 20;
 /// A payload of 10 MiB with a hole behind each block of 512 bytes has fewer.
 pub const SPARSE_ENTRIES_MAX: u32 = 1 << 16;

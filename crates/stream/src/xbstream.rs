@@ -1,7 +1,8 @@
 //! Backup streams of mariabackup and XtraBackup (xbstream): placed into a directory in one pass, listed, made.
 //!
-//! One thread reads chunks ([`source`]) and hands each to the worker of its file, so that what belongs to a file stays in order; a worker
-//! takes the layers off ([`layers`]) and writes ([`place`]). What is under way is bounded in bytes. Start with [`extract`].
+//! One thread reads chunks ([`source`]) and hands each to the worker of its file, so that what belongs to a file
+//! stays in order; a worker takes the layers off ([`layers`]) and writes ([`place`]). What is under way is bounded in
+//! bytes. Start with [`extract`].
 
 mod create;
 mod extract;

@@ -8,12 +8,12 @@
 //!   1: a match. 12 bits are a place in a table, the lowest 4 the length less 2; where they are 0, the length is in a third byte
 //!   the highest bit that is set only says that the word ends there
 //! ```
-//! The table holds the latest place of three bytes with that hash, so the decompressor must hash what it has written, in the same
-//! steps as the compressor: up to three bytes behind the end of what came as bytes, and up to the beginning of a match. The last bytes
-//! (at least 4) are never matches.
+//! The table holds the latest place of three bytes with that hash, so the decompressor must hash what it has written,
+//! in the same steps as the compressor: up to three bytes behind the end of what came as bytes, and up to the
+//! beginning of a match. The last bytes (at least 4) are never matches.
 //!
-//! Source: the format as the public description and the decompressor of QuickLZ 1.5.0 (2011) define it; written anew. Seen in blocks of
-//! mariabackup 10.11.19.
+//! Source: the format as the public description and the decompressor of QuickLZ 1.5.0 (2011) define it; written anew.
+//! Seen in blocks of mariabackup 10.11.19.
 
 use crate::bytes::{array, le32};
 
@@ -25,7 +25,8 @@ const COMPRESSED: u8 = 0x01;
 const LONG: u8 = 0x02;
 /// A match is at least this far behind.
 const DISTANCE_MIN: usize = 3;
-/// Behind this many bytes before the end come single bytes only. Source: `UNCONDITIONAL_MATCHLEN` + `UNCOMPRESSED_END`, and one.
+/// Behind this many bytes before the end come single bytes only. Source: `UNCONDITIONAL_MATCHLEN` +
+/// `UNCOMPRESSED_END`, and one.
 const TAIL_BYTES: usize = 11;
 /// Bytes at the end that no match may reach.
 const UNCOMPRESSED_END: usize = 4;
@@ -90,8 +91,8 @@ pub fn sizes(head: &[u8]) -> Result<Sizes, PacketError> {
     Ok(sizes)
 }
 
-/// Writes the plaintext of a whole packet into `out`, which is emptied first. The caller has looked at [`sizes`]: as many bytes are
-/// taken from memory before anything else is known.
+/// Writes the plaintext of a whole packet into `out`, which is emptied first. The caller has looked at [`sizes`]: as
+/// many bytes are taken from memory before anything else is known.
 ///
 /// # Errors
 /// The packet is none.
@@ -246,7 +247,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// As slow and plain as it can be: one match attempt a place, by a table that is filled as the reader fills its own.
+    /// As slow and plain as it can be: one match attempt a place, by a table that is filled as the reader fills its
+    /// own.
     fn compress(plain: &[u8]) -> Vec<u8> {
         let hash = |at: usize| {
             let word = u32::from_le_bytes([plain[at], plain[at + 1], plain[at + 2], 0]);

@@ -16,8 +16,8 @@ use crate::StreamError;
 use crate::progress::Progress;
 use crate::receiver::{lay_mark, prepare, sync, take_mark};
 
-/// What is read and not yet written. A few chunks of 10 MiB, as tools write them: more would only leave the processor's cache. A larger
-/// chunk is taken when nothing else is under way.
+/// What is read and not yet written. A few chunks of 10 MiB, as tools write them: more would only leave the
+/// processor's cache. A larger chunk is taken when nothing else is under way.
 const UNDER_WAY_BYTES: usize = 32 << 20;
 /// What a chunk takes beside its bytes.
 const CHUNK_BYTES: usize = 1024;

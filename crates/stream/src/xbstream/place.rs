@@ -1,5 +1,5 @@
-//! New files below one directory. Each part of a path is opened by itself and never through a link, so that nobody who puts one
-//! there meanwhile leads a file out.
+//! New files below one directory. Each part of a path is opened by itself and never through a link, so that nobody
+//! who puts one there meanwhile leads a file out.
 
 use std::fs::File;
 use std::io;

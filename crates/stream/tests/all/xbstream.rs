@@ -1,5 +1,6 @@
-//! Streams of backup tools, as they should be and as they should not. Encrypted ones are written here from the description of the
-//! format (no XtraBackup is at hand), with the program `openssl` for AES, which is another than the library that reads them.
+//! Streams of backup tools, as they should be and as they should not. Encrypted ones are written here from the
+//! description of the format (no XtraBackup is at hand), with the program `openssl` for AES, which is another than
+//! the library that reads them.
 
 use std::collections::BTreeMap;
 use std::io::Write;
