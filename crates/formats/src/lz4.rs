@@ -1,7 +1,8 @@
 //! Frames of LZ4, one after the other (`.lz4` of XtraBackup). All numbers are little-endian.
 //!
 //! ```text
-//! magic 0x184D2204 | FLG u8 | BD u8 | [content bytes u64] | [dictionary u32] | HC u8 (second byte of the XXH32 of FLG to here)
+//! magic 0x184D2204 | FLG u8 | BD u8 | [content bytes u64] | [dictionary u32] |
+//! HC u8 (second byte of the XXH32 of FLG to here)
 //! blocks: length u32 (highest bit: stored) | bytes | [XXH32 u32];  length 0 is the end
 //! [XXH32 of the content u32]
 //! ```
@@ -254,7 +255,9 @@ mod tests {
     proptest! {
         #[test]
         fn frames_come_back_and_nothing_changed_or_cut_does(
-            blocks in proptest::collection::vec(proptest::collection::vec(0u8..4, 1..300), 1..5), at: usize, bit in 0u8..8,
+            blocks in proptest::collection::vec(proptest::collection::vec(0u8..4, 1..300), 1..5),
+            at: usize,
+            bit in 0u8..8,
         ) {
             let one = frame(&blocks);
             let two = [&one[..], &one].concat();

@@ -1,7 +1,8 @@
 //! Chunks of a file that XtraBackup has encrypted (`.xbcrypt`). All numbers are little-endian.
 //!
 //! ```text
-//! magic "XBCRYP01" to "XBCRYP03" | reserved u64 | plain bytes u64 | encrypted bytes u64 | CRC-32 of the encrypted bytes u32
+//! magic "XBCRYP01" to "XBCRYP03" | reserved u64 | plain bytes u64 | encrypted bytes u64 |
+//! CRC-32 of the encrypted bytes u32
 //! versions 2 and 3: length of the IV u64 (16) | IV
 //! encrypted bytes
 //! ```

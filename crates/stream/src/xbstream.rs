@@ -68,7 +68,7 @@ pub struct Decryption {
 }
 
 /// No key is longer; a file that is was named by mistake.
-const KEY_FILE_BYTES_MAX: u64 = 4096;
+const KEY_FILE_BYTES_MAX: usize = 4096;
 
 impl Decryption {
     /// The bytes of a file, all of them, as XtraBackup takes them.
@@ -89,8 +89,8 @@ impl Decryption {
             return Err(refuse(format!("others may read it (mode {mode:o})"), next));
         }
         // With room for all that is read, so that no copy of it is left behind.
-        let mut key = Zeroizing::new(Vec::with_capacity(KEY_FILE_BYTES_MAX as usize + 1));
-        file.take(KEY_FILE_BYTES_MAX)
+        let mut key = Zeroizing::new(Vec::with_capacity(KEY_FILE_BYTES_MAX + 1));
+        file.take(KEY_FILE_BYTES_MAX as u64)
             .read_to_end(&mut key)
             .map_err(|error| refuse(error.to_string(), "check the path"))?;
         Self::new(algorithm, SecretSlice::from(key.to_vec()))

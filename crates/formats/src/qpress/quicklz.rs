@@ -5,7 +5,8 @@
 //! bytes of the packet, header too, and bytes of the plaintext: u8 each, or u32 each with a long header (little-endian)
 //! compressed: words of 32 bits, each followed by what its bits speak of, the lowest first:
 //!   0: a byte as it is
-//!   1: a match. 12 bits are a place in a table, the lowest 4 the length less 2; where they are 0, the length is in a third byte
+//!   1: a match. 12 bits are a place in a table, the lowest 4 the length less 2; where they are 0, a third byte has the
+//!      length
 //!   the highest bit that is set only says that the word ends there
 //! ```
 //! The table holds the latest place of three bytes with that hash, so the decompressor must hash what it has written,

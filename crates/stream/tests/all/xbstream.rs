@@ -78,7 +78,7 @@ fn fails(stream: &[u8], what: &str, why: &str) -> u64 {
 }
 
 fn openssl(algorithm: &str, key: &[u8], iv: [u8; 16], plain: &[u8]) -> Vec<u8> {
-    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat();
     let mut child = Command::new("openssl")
         .args(["enc", algorithm, "-K", &hex(key), "-iv", &hex(&iv)])
         .stdin(Stdio::piped())

@@ -18,11 +18,14 @@ use crate::{interrupt, show};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
-  mariabackup --backup --stream=xbstream --compress | sealion xbstream -x -C /restore --decompress
+  sealion xbstream -x -C /restore --input full.xb --decompress
   sealion xbstream -x -C /restore --input full.xb --decrypt AES256 --encrypt-key-file key --decompress
 
-Without --decrypt and --decompress, files are written as they are in the stream, as mbstream writes them. Until all of them
-are on the disk, the file .sealion-incomplete lies in the directory.")]
+Or directly from the backup tool, through a pipe:
+  mariabackup --backup --stream=xbstream --compress | sealion xbstream -x -C /restore --decompress
+
+Without --decrypt and --decompress, files are written as they are in the stream, as mbstream writes them.
+Until all of them are on the disk, the file .sealion-incomplete lies in the directory.")]
 pub struct XbstreamArgs {
     #[command(flatten)]
     pub mode: Mode,
