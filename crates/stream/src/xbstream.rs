@@ -4,6 +4,7 @@
 //! stays in order; a worker takes the layers off ([`layers`]) and writes ([`place`]). What is under way is bounded in
 //! bytes. Start with [`extract`].
 
+mod buffers;
 mod create;
 mod extract;
 mod layers;

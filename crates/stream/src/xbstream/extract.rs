@@ -4,10 +4,11 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc;
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use formats::xbstream::{Head, Kind};
 
+use super::buffers::Buffers;
 use super::place::Place;
 use super::source::{Paths, Source};
 use super::worker::{Job, Worker};
@@ -15,13 +16,6 @@ use super::{DAMAGED, Decryption, at};
 use crate::StreamError;
 use crate::progress::Progress;
 use crate::receiver::{lay_mark, prepare, sync, take_mark};
-
-/// What is read and not yet written. A few chunks of 10 MiB, as tools write them: more would only leave the
-/// processor's cache. A larger chunk is taken when nothing else is under way.
-const UNDER_WAY_BYTES: usize = 32 << 20;
-/// What a chunk takes beside its bytes.
-const CHUNK_BYTES: usize = 1024;
-const POOLED_MAX: usize = 8;
 
 #[derive(Debug, Clone)]
 pub struct ExtractOptions {
@@ -47,44 +41,6 @@ pub struct Extracted {
     pub decrypted: u64,
     /// Files that were not encrypted in a stream that was to be decrypted.
     pub not_encrypted: u64,
-}
-
-/// How much may be under way, and buffers that are used again: fresh memory costs more than what is done with it.
-#[derive(Default)]
-struct Buffers {
-    under_way_bytes: Mutex<usize>,
-    is_less: Condvar,
-    pool: Mutex<Vec<Vec<u8>>>,
-}
-
-impl Buffers {
-    fn take(&self, wanted: usize) -> Vec<u8> {
-        let mut bytes = self.under_way_bytes.lock().unwrap_or_else(PoisonError::into_inner);
-        while *bytes > 0 && *bytes + wanted + CHUNK_BYTES > UNDER_WAY_BYTES {
-            bytes = self.is_less.wait(bytes).unwrap_or_else(PoisonError::into_inner);
-        }
-        *bytes += wanted + CHUNK_BYTES;
-        drop(bytes);
-        let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
-        // Not much larger, either: memory is counted by what is in it.
-        let fits = |one: &Vec<u8>| one.capacity() >= wanted && one.capacity() / 2 <= wanted + CHUNK_BYTES;
-        match pool.iter().position(fits) {
-            Some(index) => pool.swap_remove(index),
-            None => Vec::new(),
-        }
-    }
-
-    fn give_back(&self, taken: usize, body: Vec<u8>) {
-        let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
-        let pooled: usize = pool.iter().map(Vec::capacity).sum();
-        if pool.len() < POOLED_MAX && pooled + body.capacity() <= UNDER_WAY_BYTES {
-            pool.push(body);
-        }
-        drop(pool);
-        let mut bytes = self.under_way_bytes.lock().unwrap_or_else(PoisonError::into_inner);
-        *bytes = bytes.saturating_sub(taken + CHUNK_BYTES);
-        self.is_less.notify_one();
-    }
 }
 
 /// The failure that comes first in the stream.
@@ -136,20 +92,18 @@ pub fn extract(
         let threads: Vec<_> = queued
             .iter()
             .map(|queued| {
-                let (jobs, arrived) = mpsc::channel::<Job>();
+                let (jobs, arrived) = mpsc::channel::<Job<'_>>();
                 queues.push(jobs);
                 let mut worker = Worker::new(options, &place, &held_bytes, &written_bytes);
                 scope.spawn(move || {
-                    for mut job in arrived {
+                    for job in arrived {
                         // What comes behind a failure is taken all the same: the reader may be waiting for its bytes.
                         if !failure.is_there.load(Ordering::Relaxed)
                             && let Err(error) = worker.run(&job)
                         {
                             failure.note(error);
                         }
-                        let taken = job.head.body_bytes();
-                        queued.fetch_sub(taken as u64, Ordering::Relaxed);
-                        buffers.give_back(taken, std::mem::take(&mut job.body));
+                        queued.fetch_sub(job.head.body_bytes() as u64, Ordering::Relaxed);
                     }
                     worker.done
                 })
@@ -187,11 +141,11 @@ pub fn extract(
 }
 
 /// Reads to the end, and gives each chunk to the worker of its file.
-fn hand_out(
+fn hand_out<'b>(
     source: &mut Source<impl Read>,
-    queues: &[mpsc::Sender<Job>],
+    queues: &[mpsc::Sender<Job<'b>>],
     queued: &[AtomicU64],
-    buffers: &Buffers,
+    buffers: &'b Buffers,
     failure: &Failure,
     progress: &Progress,
 ) -> Result<(), StreamError> {
@@ -205,11 +159,10 @@ fn hand_out(
         if failure.is_there.load(Ordering::Relaxed) {
             return Ok(());
         }
-        source.body(&head, &mut body)?;
+        source.body(&head, &mut body.bytes)?;
         progress.add(source.at_bytes() - begin);
         if matches!(head.kind, Kind::Ignorable(_)) {
-            check_ignored(&head, &body, begin)?;
-            buffers.give_back(taken, body);
+            check_ignored(&head, &body.bytes, begin)?;
             continue;
         }
         let idlest = || {

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use formats::xbstream::{self, Head, Kind};
 
+use super::buffers::Buffer;
 use super::extract::{ExtractOptions, Extracted};
 use super::layers::{self, Layer};
 use super::place::Place;
@@ -16,12 +17,12 @@ use crate::StreamError;
 /// What the layers of all open files may keep. A stream of a tool with 64 threads needs a tenth of it.
 const HELD_BYTES_MAX: usize = 512 << 20;
 
-pub struct Job {
+pub struct Job<'b> {
     /// Of the path.
     pub number: u64,
     pub is_new: bool,
     pub head: Head,
-    pub body: Vec<u8>,
+    pub body: Buffer<'b>,
     /// Where the chunk begins in the stream.
     pub at_bytes: u64,
 }
@@ -57,13 +58,13 @@ impl<'w> Worker<'w> {
         Self { options, place, held_bytes, written_bytes, open: BTreeMap::new(), done: Extracted::default() }
     }
 
-    pub fn run(&mut self, job: &Job) -> Result<(), StreamError> {
+    pub fn run(&mut self, job: &Job<'_>) -> Result<(), StreamError> {
         let path = &job.head.path;
         if job.is_new {
             let open = self.create(job)?;
             self.open.insert(job.number, open);
         }
-        let body = xbstream::check(&job.head, &job.body);
+        let body = xbstream::check(&job.head, &job.body.bytes);
         let body = body.map_err(|error| at(path, job.at_bytes, error, DAMAGED))?;
         let Some(open) = self.open.get_mut(&job.number) else {
             return Err(at(path, job.at_bytes, "a chunk came behind its end", DAMAGED));
@@ -136,7 +137,7 @@ impl<'w> Worker<'w> {
         Ok(())
     }
 
-    fn create(&mut self, job: &Job) -> Result<Open, StreamError> {
+    fn create(&mut self, job: &Job<'_>) -> Result<Open, StreamError> {
         let path = &job.head.path;
         let chain = layers::chain(path, self.options.decryption.as_ref(), self.options.decompresses);
         let chain =
@@ -182,7 +183,7 @@ impl Open {
     }
 }
 
-fn unwritable(job: &Job, error: &std::io::Error) -> StreamError {
+fn unwritable(job: &Job<'_>, error: &std::io::Error) -> StreamError {
     at(
         &job.head.path,
         job.at_bytes,

@@ -152,6 +152,9 @@ fn streams_of_mariabackup_are_extracted_as_mbstream_does() {
     ]);
     let sums = "SELECT CONCAT(COUNT(*), ' ', SUM(CRC32(CONCAT(a, b)))) FROM d.t";
     let wanted = server.scalar(sums);
+    // A table that the redo log speaks of is backed up under another name, or not, as it happens.
+    drop(server);
+    let server = Server::start(&home.join("s"), &[]);
 
     let at = |name: &str| home.join(name);
     server.back_up(&at("plain.xb"), &["--parallel=4"]);
@@ -173,9 +176,12 @@ fn streams_of_mariabackup_are_extracted_as_mbstream_does() {
         extract(&at(&format!("{name}.xb")), &ours, &["--decompress", "--parallel", "3"]);
         let (open, plain) = (tree(&ours), tree(&at("plain-theirs")));
         assert_eq!(open.keys().collect::<Vec<_>>(), plain.keys().collect::<Vec<_>>());
-        for path in ["d/t.frm", "d/aria.MAD", "d/aria.MAI", "d/empty.MYD", "mysql/proc.frm"] {
-            assert!(open.get(Path::new(path)) == plain.get(Path::new(path)), "{path} differs");
+        // The server itself writes statistics meanwhile.
+        let is_ours = |path: &Path| path.starts_with("d") || path.extension().is_some_and(|end| end == "frm");
+        for (path, bytes) in plain.iter().filter(|(path, _)| is_ours(path)) {
+            assert!(open.get(path) == Some(bytes), "{} differs", path.display());
         }
+        assert!(plain.keys().any(|path| path.ends_with("d/t.ibd")));
     }
 
     // A server starts on it, and every page of the table is whole.
