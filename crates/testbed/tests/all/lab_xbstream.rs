@@ -222,7 +222,7 @@ fn streams_of_mariabackup_are_extracted_as_mbstream_does() {
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&done.stderr).into_owned();
-    assert_eq!(done.status.code(), Some(2), "{said}");
+    assert_eq!(done.status.code(), Some(3), "{said}");
     assert!(said.contains("byte") && said.contains("of the stream"), "{said}");
     assert!(at("damaged/.sealion-incomplete").exists());
 }
