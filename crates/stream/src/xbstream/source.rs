@@ -15,6 +15,9 @@ const OPEN_MAX: usize = 256;
 /// As for `receive`: a stream with more is no backup of a server.
 const PATHS_MAX: u64 = 10_000_000;
 
+/// The end of a file whose name is one byte.
+const HEAD_BYTES_MIN: usize = 15;
+
 pub struct Source<R> {
     read: R,
     /// Of the next byte.
@@ -34,39 +37,61 @@ impl<R: Read> Source<R> {
     /// The next header, and where its chunk begins. `None`: the stream ends between two chunks.
     pub fn head(&mut self) -> Result<Option<(Head, u64)>, StreamError> {
         let begin = self.at_bytes;
-        self.head.clear();
-        let mut wanted = 1;
-        loop {
-            let missing = wanted - self.head.len();
-            let before = self.head.len();
-            let got = (&mut self.read).take(missing as u64).read_to_end(&mut self.head);
-            self.at_bytes += (self.head.len() - before) as u64;
-            got.map_err(|error| unreadable(begin, &error))?;
-            if self.head.is_empty() {
-                return Ok(None);
+        let mut head = std::mem::take(&mut self.head);
+        let mut wanted = HEAD_BYTES_MIN;
+        let found = loop {
+            let has = head.len();
+            head.resize(wanted, 0);
+            let came = self
+                .fill(head.get_mut(has..).unwrap_or_default())
+                .map_err(|error| unreadable(begin, &error))?;
+            if has + came == 0 {
+                break Ok(None);
             }
-            if self.head.len() < wanted {
-                return Err(at(b"", self.at_bytes, "it ends inside a chunk", DAMAGED));
-            }
-            match xbstream::parse(&self.head).map_err(|error| at(b"", begin, error, DAMAGED))? {
+            head.truncate(has + came);
+            match xbstream::parse(&head).map_err(|error| at(b"", begin, error, DAMAGED))? {
+                _ if head.len() < wanted => {
+                    break Err(at(b"", self.at_bytes, "it ends inside a chunk", DAMAGED));
+                }
                 Parsed::Needs(more) => wanted = more,
-                Parsed::Head { head, .. } => return Ok(Some((head, begin))),
+                Parsed::Head { head, .. } => break Ok(Some((head, begin))),
             }
-        }
+        };
+        head.clear();
+        self.head = head;
+        found
     }
 
-    /// What follows that header, into `body`.
+    /// What follows that header, into `body`, whose old bytes are written over: nobody fills it with zeros first.
     pub fn body(&mut self, head: &Head, body: &mut Vec<u8>) -> Result<(), StreamError> {
-        body.clear();
         let wanted = head.body_bytes();
-        body.reserve_exact(wanted);
-        let got = (&mut self.read).take(wanted as u64).read_to_end(body);
-        self.at_bytes += body.len() as u64;
-        got.map_err(|error| unreadable(self.at_bytes, &error))?;
-        if body.len() < wanted {
+        if body.capacity() < wanted {
+            body.clear();
+            body.reserve_exact(wanted);
+        }
+        body.resize(wanted, 0);
+        let came = self.fill(body).map_err(|error| unreadable(self.at_bytes, &error))?;
+        if came < wanted {
             return Err(at(&head.path, self.at_bytes, "the stream ends inside a chunk of it", DAMAGED));
         }
         Ok(())
+    }
+
+    /// As much as there is room for, or as much as still comes.
+    fn fill(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        let mut filled = 0;
+        while let Some(rest) = room.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+            match self.read.read(rest) {
+                Ok(0) => break,
+                Ok(count) => {
+                    filled += count;
+                    self.at_bytes += count as u64;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(filled)
     }
 }
 
