@@ -8,6 +8,8 @@ const UNDER_WAY_BYTES: usize = 32 << 20;
 /// What a chunk takes beside its bytes.
 const CHUNK_BYTES: usize = 1024;
 const POOLED_MAX: usize = 8;
+/// Smaller ones come from memory that the allocator keeps by itself, and would only take the places of large ones.
+const POOLED_BYTES_MIN: usize = 256 << 10;
 
 /// How much is under way, and buffers that are used again: fresh memory costs more than what is done with it.
 #[derive(Default)]
@@ -47,7 +49,8 @@ impl Drop for Buffer<'_> {
     fn drop(&mut self) {
         let mut pool = self.buffers.pool.lock().unwrap_or_else(PoisonError::into_inner);
         let pooled: usize = pool.iter().map(Vec::capacity).sum();
-        if pool.len() < POOLED_MAX && pooled + self.bytes.capacity() <= UNDER_WAY_BYTES {
+        let is_large = self.bytes.capacity() >= POOLED_BYTES_MIN;
+        if is_large && pool.len() < POOLED_MAX && pooled + self.bytes.capacity() <= UNDER_WAY_BYTES {
             pool.push(std::mem::take(&mut self.bytes));
         }
         drop(pool);

@@ -15,6 +15,8 @@ const OPEN_MAX: usize = 256;
 /// As for `receive`: a stream with more is no backup of a server.
 const PATHS_MAX: u64 = 10_000_000;
 
+/// Tools fill chunks up to 10 MiB, more or less.
+const ROUNDED_BYTES: usize = 64 << 10;
 /// The end of a file whose name is one byte.
 const HEAD_BYTES_MIN: usize = 15;
 
@@ -67,7 +69,8 @@ impl<R: Read> Source<R> {
         let wanted = head.body_bytes();
         if body.capacity() < wanted {
             body.clear();
-            body.reserve_exact(wanted);
+            // The next one that is a little longer finds room in it, too.
+            body.reserve_exact(wanted.next_multiple_of(ROUNDED_BYTES));
         }
         body.resize(wanted, 0);
         let came = self.fill(body).map_err(|error| unreadable(self.at_bytes, &error))?;
