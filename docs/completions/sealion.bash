@@ -91,6 +91,9 @@ _sealion() {
             sealion,undo)
                 cmd="sealion__subcmd__undo"
                 ;;
+            sealion,xbstream)
+                cmd="sealion__subcmd__xbstream"
+                ;;
             sealion__subcmd__bench,advise)
                 cmd="sealion__subcmd__bench__subcmd__advise"
                 ;;
@@ -255,6 +258,9 @@ _sealion() {
                 ;;
             sealion__subcmd__help,undo)
                 cmd="sealion__subcmd__help__subcmd__undo"
+                ;;
+            sealion__subcmd__help,xbstream)
+                cmd="sealion__subcmd__help__subcmd__xbstream"
                 ;;
             sealion__subcmd__help__subcmd__bench,advise)
                 cmd="sealion__subcmd__help__subcmd__bench__subcmd__advise"
@@ -512,7 +518,7 @@ _sealion() {
 
     case "${cmd}" in
         sealion)
-            opts="-v -h -V --inventory --format --color --verbose --help --version demo scan audit prove status plan apply enable disable rotate resume undo abandon bench migrate send receive lab report agent config explain completions man help"
+            opts="-v -h -V --inventory --format --color --verbose --help --version demo scan audit prove status plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream lab report agent config explain completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2524,7 +2530,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__help)
-            opts="demo scan audit prove status plan apply enable disable rotate resume undo abandon bench migrate send receive lab report agent config explain completions man help"
+            opts="demo scan audit prove status plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream lab report agent config explain completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3378,6 +3384,20 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__help__subcmd__undo)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__help__subcmd__xbstream)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -5318,6 +5338,56 @@ _sealion() {
                     ;;
                 --inventory)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sealion__subcmd__xbstream)
+            opts="-x -c -t -C -v -h --extract --create --list --directory --input --decrypt --encrypt-key-file --decompress --parallel --no-sync --inventory --format --color --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --directory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --input)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --decrypt)
+                    COMPREPLY=($(compgen -W "AES128 AES192 AES256" -- "${cur}"))
+                    return 0
+                    ;;
+                --encrypt-key-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --parallel)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --inventory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table json diff sql shell csv parquet sarif junit prometheus html" -- "${cur}"))
                     return 0
                     ;;
                 --color)

@@ -138,7 +138,7 @@ impl Numbers<'_> {
 }
 
 /// A relative path of names only, as it is written: neither empty, nor with `.`, `..`, `//` or a NUL.
-fn is_inside(path: &Path) -> bool {
+pub(crate) fn is_inside(path: &Path) -> bool {
     let bytes = path.as_os_str().as_bytes();
     bytes.len() <= PATH_BYTES_MAX
         && bytes.split(|byte| *byte == b'/').all(|name| {

@@ -3,6 +3,8 @@
 //! The sender lists what there is ([`entry`]), the receiver makes it, empty; then pieces of files travel on whichever connection is
 //! free ([`frame`]). The receiver says that it is done when everything is on its disk, and the sender believes nothing else.
 //!
+//! [`xbstream`] takes what backup tools write instead: a stream that another program brings.
+//!
 //! Who may talk to whom is decided by a one-time code that both ends derive their keys from ([`code`]), or by certificates of a CA.
 
 pub mod code;
@@ -14,6 +16,7 @@ mod receiver;
 mod sender;
 pub mod tls;
 mod tree;
+pub mod xbstream;
 
 use std::io;
 use std::path::PathBuf;
@@ -65,6 +68,8 @@ pub enum StreamError {
     Protocol { peer: String, why: String },
     #[error("{what}\n  why:  {why}\n  next: {next}")]
     Setup { what: String, why: String, next: String },
+    #[error("{what}, at byte {at_bytes} of the stream\n  why:  {why}\n  next: {next}")]
+    Content { what: String, at_bytes: u64, why: String, next: String },
     #[error("stopped")]
     Stopped,
 }

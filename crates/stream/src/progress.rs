@@ -51,7 +51,7 @@ impl Progress {
         self.is_stopped.store(true, Ordering::Relaxed);
     }
 
-    pub(crate) fn is_stopped(&self) -> bool {
+    pub fn is_stopped(&self) -> bool {
         self.is_stopped.load(Ordering::Relaxed)
     }
 
@@ -59,7 +59,7 @@ impl Progress {
         self.done_bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    pub(crate) fn set_total(&self, bytes: u64) {
+    pub fn set_total(&self, bytes: u64) {
         self.total_bytes.store(bytes, Ordering::Relaxed);
     }
 }

@@ -56,6 +56,60 @@ fn target(path: &Path, why: impl std::fmt::Display) -> StreamError {
     }
 }
 
+fn setup(what: String, why: String, next: &str) -> StreamError {
+    StreamError::Setup { what, why, next: next.into() }
+}
+
+/// Makes the directory, where it is missing; otherwise it is empty.
+pub(crate) fn prepare(root: &Path) -> Result<(), StreamError> {
+    match fs::read_dir(root) {
+        Ok(mut there) => {
+            if let Some(first) = there.next() {
+                let name = first.map(|one| one.file_name()).unwrap_or_default();
+                let why = if name == MARK {
+                    "a copy that did not end lies there".to_owned()
+                } else {
+                    format!("{} lies there", name.display())
+                };
+                let what = format!("{} is not empty", root.display());
+                return Err(setup(what, why, "name a new directory, or remove what is there"));
+            }
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            DirBuilder::new().mode(0o700).recursive(true).create(root).map_err(|error| {
+                setup(
+                    format!("{} cannot be made", root.display()),
+                    error.to_string(),
+                    "name another directory",
+                )
+            })?;
+        }
+        Err(error) => {
+            let what = format!("{} cannot be used", root.display());
+            return Err(setup(what, error.to_string(), "name another directory"));
+        }
+    }
+    Ok(())
+}
+
+/// [`MARK`], new.
+pub(crate) fn lay_mark(root: &Path) -> Result<PathBuf, StreamError> {
+    let mark = root.join(MARK);
+    OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&mark)
+        .map_err(|error| target(&mark, error))?;
+    Ok(mark)
+}
+
+/// All is there and on the disk: takes [`MARK`] away.
+pub(crate) fn take_mark(root: &Path, mark: &Path, is_synced: bool) -> Result<(), StreamError> {
+    fs::remove_file(mark).map_err(|error| target(mark, error))?;
+    if is_synced { sync(root) } else { Ok(()) }
+}
+
 impl Receiver {
     /// Makes the directory, where it is missing, and listens.
     ///
@@ -64,35 +118,7 @@ impl Receiver {
     pub fn new(options: &ReceiveOptions, identity: &Identity) -> Result<Self, StreamError> {
         let tls = Tls::new(identity, Role::Receiver, None)?;
         let root = options.into.clone();
-        let setup =
-            |what: String, why: String, next: &str| StreamError::Setup { what, why, next: next.into() };
-        match fs::read_dir(&root) {
-            Ok(mut there) => {
-                if let Some(first) = there.next() {
-                    let name = first.map(|one| one.file_name()).unwrap_or_default();
-                    let why = if name == MARK {
-                        "a copy that did not end lies there".to_owned()
-                    } else {
-                        format!("{} lies there", name.display())
-                    };
-                    let what = format!("{} is not empty", root.display());
-                    return Err(setup(what, why, "name a new directory, or remove what is there"));
-                }
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                DirBuilder::new().mode(0o700).recursive(true).create(&root).map_err(|error| {
-                    setup(
-                        format!("{} cannot be made", root.display()),
-                        error.to_string(),
-                        "name another directory",
-                    )
-                })?;
-            }
-            Err(error) => {
-                let what = format!("{} cannot be used", root.display());
-                return Err(setup(what, error.to_string(), "name another directory"));
-            }
-        }
+        prepare(&root)?;
         let listener = TcpListener::bind(options.listen).and_then(|listener| {
             listener.set_nonblocking(true)?;
             Ok(listener)
@@ -219,20 +245,13 @@ impl Copy<'_> {
     }
 
     fn copy(&self, first: &mut Link, session: Session, connections: u16) -> Result<Summary, StreamError> {
-        let mark = self.root.join(MARK);
-        OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&mark)
-            .map_err(|error| target(&mark, error))?;
+        let mark = lay_mark(self.root)?;
         let entries = self.entries(first)?;
         first.send(&Frame::Ready)?;
         let others = self.others(session, connections)?;
         let data_bytes = self.data(first, others, &entries)?;
         self.finish(first, &entries)?;
-        fs::remove_file(&mark).map_err(|error| target(&mark, error))?;
-        sync(self.root)?;
+        take_mark(self.root, &mark, true)?;
         let of_kind = |kind| entries.iter().filter(|entry| entry.kind == kind).count() as u64;
         let files = of_kind(Kind::File);
         first.send(&Frame::Done { files, data_bytes })?;
@@ -507,7 +526,7 @@ fn dress(root: &Path, entry: &Entry, is_root: bool) -> Result<(), StreamError> {
 }
 
 /// Everything that was written to this file system is on its disk then.
-fn sync(root: &Path) -> Result<(), StreamError> {
+pub(crate) fn sync(root: &Path) -> Result<(), StreamError> {
     let directory = File::open(root).map_err(|error| target(root, error))?;
     syncfs(&directory).map_err(|errno| target(root, io::Error::from(errno)))
 }

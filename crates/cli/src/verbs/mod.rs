@@ -91,6 +91,8 @@ pub enum Command {
     Send(stream::send::SendArgs),
     /// Wait for a directory from `sealion send`, and write it
     Receive(stream::receive::ReceiveArgs),
+    /// Extract, list or write backup streams of mariabackup and XtraBackup
+    Xbstream(stream::xbstream::XbstreamArgs),
     /// Run real servers on loopback
     #[command(subcommand)]
     Lab(lab::LabCommand),
@@ -162,6 +164,7 @@ pub fn run(global: &Global, command: Command) -> Result<u8, OpsError> {
         Command::Migrate(command) => migrate::migrate(global, &command),
         Command::Send(args) => stream::send::send(global, &args),
         Command::Receive(args) => stream::receive::receive(global, &args),
+        Command::Xbstream(args) => stream::xbstream::xbstream(&args),
         Command::Lab(command) => lab::lab(global, command),
         Command::Report(args) => report::report(global, &args),
         Command::Config(command) => config::config(global, &command),

@@ -1,7 +1,8 @@
-//! `sealion send` and `sealion receive`.
+//! `sealion send`, `sealion receive` and `sealion xbstream`.
 
 pub mod receive;
 pub mod send;
+pub mod xbstream;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -76,6 +77,9 @@ fn ops(error: StreamError) -> OpsError {
             why,
             "use the same version of sealion at both ends",
         ),
+        StreamError::Content { what, at_bytes, why, next } => {
+            OpsError::cannot_look(format!("{what}, at byte {at_bytes} of the stream"), why, next)
+        }
         StreamError::Stopped => OpsError::cannot_look(
             "the copy was stopped",
             "Ctrl-C, or the other end has ended",
@@ -125,7 +129,12 @@ impl Drop for Watch {
 
 fn line(done_bytes: u64, total_bytes: u64, bytes_per_s: f64, idle: &str) -> String {
     if total_bytes == 0 {
-        return idle.to_owned();
+        // Of a stream that another program brings, nobody knows how much there is.
+        return if done_bytes == 0 {
+            idle.to_owned()
+        } else {
+            format!("{}, {}/s", amount(done_bytes as f64), amount(bytes_per_s))
+        };
     }
     let left = total_bytes.saturating_sub(done_bytes) as f64;
     let eta = if bytes_per_s > 0.0 {

@@ -1,6 +1,8 @@
 //! Copies of real directories over loopback.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+mod xbstream;
+
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
