@@ -244,6 +244,27 @@ pub fn problems(ends: &Ends, source: &mut Client, target: &mut Client) -> Result
         "its channel would write to the same server",
         "choose a target without replication, or RESET SLAVE ALL there",
     );
+    want(
+        &mut all,
+        to.variable("gtid_slave_pos").is_empty(),
+        "the target has followed a source before",
+        "gtid_slave_pos is not empty, and would be overwritten",
+        "choose another target, or if that position is of no use any more, there: SET GLOBAL gtid_slave_pos = ''",
+    );
+    want(
+        &mut all,
+        to.variable("replicate_wild_do_table").is_empty() && to.variable("replicate_do_db").is_empty(),
+        "the target has filters of replication",
+        "replicate_do_db or replicate_wild_do_table is set, and would be overwritten or hide writes",
+        "remove them from its option file, then restart",
+    );
+    if let Some(odd) = ends.schemas.iter().find(|schema| schema.contains(',')) {
+        all.push(Problem::new(
+            format!("the schema {odd} has a comma in its name"),
+            "a filter of replication cannot name it",
+            "rename it, or leave it out",
+        ));
+    }
     of_schemas(ends, source, target, &mut all)?;
     Ok(all)
 }

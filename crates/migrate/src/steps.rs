@@ -43,6 +43,14 @@ fn asked(end: End) -> impl Fn(NetError) -> StepError {
     }
 }
 
+/// All tables of a schema, as a filter of replication names them: `_` and `%` in the name are themselves.
+///
+/// # Source
+/// MariaDB manual, replicate_wild_do_table.
+fn wild(schema: &str) -> String {
+    format!("{}.%", schema.replace('\\', "\\\\").replace('_', "\\_").replace('%', "\\%"))
+}
+
 const RESUME: &str = "mend that, then sealion migrate resume; or sealion migrate rollback";
 
 impl<'m> Migration<'m> {
@@ -159,6 +167,11 @@ impl<'m> Migration<'m> {
         let login = &self.ends.replication;
         let mut target = self.client(End::Target)?;
         target.execute("STOP SLAVE").map_err(asked(End::Target))?;
+        // Everything else that is written on the source has no place on the target.
+        let only = self.ends.schemas.iter().map(|schema| wild(schema)).collect::<Vec<_>>().join(",");
+        target
+            .execute(&format!("SET GLOBAL replicate_wild_do_table = {}", text(&only)))
+            .map_err(asked(End::Target))?;
         let change = net::SecretString::from(format!(
             "CHANGE MASTER TO MASTER_HOST={}, MASTER_PORT={}, MASTER_USER={}, MASTER_PASSWORD={}, MASTER_SSL=1, MASTER_SSL_CA={}, \
              MASTER_SSL_VERIFY_SERVER_CERT=1, MASTER_USE_GTID=slave_pos",
@@ -327,7 +340,7 @@ impl<'m> Migration<'m> {
 
     fn stop_following(&self) -> Result<(), StepError> {
         let mut target = self.client(End::Target)?;
-        for sql in ["STOP SLAVE", "RESET SLAVE ALL"] {
+        for sql in ["STOP SLAVE", "RESET SLAVE ALL", "SET GLOBAL replicate_wild_do_table = ''"] {
             target.execute(sql).map_err(asked(End::Target))?;
         }
         Ok(())

@@ -60,7 +60,10 @@ impl Pair {
             "CREATE USER repl@'%' IDENTIFIED BY 'of the replica' REQUIRE SSL",
             "GRANT REPLICATION SLAVE ON *.* TO repl@'%'",
             "CREATE DATABASE shop CHARACTER SET latin1",
+            "CREATE DATABASE other",
+            "CREATE TABLE other.t (id INT PRIMARY KEY)",
             "CREATE USER app@localhost",
+            "GRANT ALL ON other.* TO app@localhost",
             "GRANT ALL ON shop.* TO app@localhost",
             "CREATE TABLE shop.parent (id INT PRIMARY KEY)",
             "CREATE TABLE shop.t (id INT AUTO_INCREMENT PRIMARY KEY, a VARCHAR(100) CHARACTER SET utf8mb4, f FLOAT, d DOUBLE, \
@@ -143,6 +146,8 @@ impl Pair {
                         format!("INSERT INTO shop.t (a, f, l) VALUES ('written {at}', {at} / 7, 'é')"),
                         format!("UPDATE shop.t SET a = CONCAT(a, '!'), id = -id WHERE id = {at}"),
                         format!("DELETE FROM shop.t WHERE id = 20000 - {at}"),
+                        // Of another schema, which stays behind.
+                        format!("INSERT INTO other.t VALUES ({at})"),
                     ];
                     for sql in
                         ["BEGIN"].into_iter().chain(change.iter().map(String::as_str)).chain(["COMMIT"])
@@ -198,6 +203,9 @@ fn schemas_move_to_another_version_while_an_application_writes() {
     });
     assert!(acknowledged > 10);
     pair.moved(acknowledged);
+    assert!(pair.target.sql().query("SHOW DATABASES LIKE 'other'").unwrap().is_empty());
+    let filter = pair.target.sql().query("SELECT @@replicate_wild_do_table").unwrap();
+    assert_eq!(filter.scalar().as_deref(), Some(""));
     // Encrypted there too, by its own word; `status rest` reads the bytes.
     let plain = "SELECT COUNT(*) FROM information_schema.INNODB_TABLESPACES_ENCRYPTION \
                  WHERE NAME LIKE 'shop/%' AND ENCRYPTION_SCHEME = 0";
