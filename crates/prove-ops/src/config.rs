@@ -156,6 +156,8 @@ pub struct Fix {
     pub remove: Vec<Setting>,
     /// What is still open then, or what to do where no setting helps.
     pub note: String,
+    /// The mode that it promises; empty where it writes nothing.
+    pub mode: &'static str,
 }
 
 impl Prediction {
@@ -617,10 +619,12 @@ fn fix(
     }
     let settings = client.settings?;
     let measured =
-        settings.spelt.iter().filter(|spelt| is_writable(found.style, settings, spelt)).filter_map(|spelt| {
-            let row = matrix.row(client, spelt.mode).filter(|row| row.is_controlled)?;
-            Some((spelt, Weaknesses::of(&row.cases, row.broken_by.as_deref())))
-        });
+        settings.spelt.iter().filter(|spelt| is_writable(found.style, client, settings, spelt)).filter_map(
+            |spelt| {
+                let row = matrix.row(client, spelt.mode).filter(|row| row.is_controlled)?;
+                Some((spelt, Weaknesses::of(&row.cases, row.broken_by.as_deref())))
+            },
+        );
     // The safest; of those what promises most, needs nothing besides, and is nearest to what is there.
     let (best, falls) = measured.min_by_key(|(spelt, falls)| {
         let promises = choose::mode(client, spelt.mode).map(|mode| mode.promises);
@@ -646,13 +650,14 @@ fn fix(
                 client.name
             )
         };
-        return Some(Fix { set: vec![], remove: vec![], note });
+        return Some(Fix { set: vec![], remove: vec![], note, mode: "" });
     }
     if now.is_some_and(|now| now.weight() <= falls.weight()) {
         return Some(Fix {
             set: vec![],
             remove: vec![],
             note: "nothing better was measured with this driver".into(),
+            mode: "",
         });
     }
     let named = found.settings.iter().find_map(|setting| match &setting.given {
@@ -696,7 +701,7 @@ fn fix(
         note += "provided that ";
         note += best.provided;
     }
-    Some(Fix { set: style::write(found.style, client, best, named, &ca), remove, note })
+    Some(Fix { set: style::write(found.style, client, best, named, &ca), remove, note, mode: best.mode })
 }
 
 fn is_ca(settings: &'static prove::client::Settings, setting: &Setting) -> bool {
@@ -732,6 +737,8 @@ pub fn is_typed(style: Style, file: &str) -> bool {
     style == Style::Query && file.starts_with('(')
 }
 
+#[cfg(test)]
+mod fixes;
 #[cfg(test)]
 mod soundness;
 #[cfg(test)]

@@ -298,9 +298,9 @@ impl ConnectionSettings {
 }
 
 /// Whether a mode can be written the way that the file is.
-pub fn is_writable(style: Style, settings: &Settings, spelt: &Spelt) -> bool {
+pub fn is_writable(style: Style, client: &'static Client, settings: &Settings, spelt: &Spelt) -> bool {
     match style {
-        Style::Query => urls::is_writable(settings, spelt),
+        Style::Query => urls::is_writable(client, settings, spelt),
         // Laravel's own `config/database.php` takes one variable from the environment.
         Style::Env => spelt.settings.iter().all(|(name, _)| *name == forms::LARAVEL_CA),
         // WordPress hands on flags, and has no constant for a CA.

@@ -5,9 +5,10 @@ use formats::settings::{HOLE, yaml};
 
 use super::nodes;
 use super::{
-    ConnectionSettings, Driver, Setting, SettingValue, Style, is_about_tls, is_socket_key, obstacle,
+    Choice, ConnectionSettings, Driver, Setting, SettingValue, Style, choose, is_about_tls, is_socket_key,
+    obstacle, style,
 };
-use crate::client::{ExpectedValue, Settings, Spelt};
+use crate::client::{Client, Settings, Spelt};
 
 /// Schemes that one family reads, with the driver's own words behind the question mark.
 // Source: Connector/J 9.5, ConnectionUrl.Type; MariaDB Connector/J 3.5, HaMode.
@@ -241,11 +242,12 @@ fn settings(parts: &Parts, line: usize) -> Vec<Setting> {
     all
 }
 
+/// What SQLAlchemy makes keys of one `ssl`.
+const OF_SSL: [&str; 6] = ["ssl_ca", "ssl_key", "ssl_cert", "ssl_capath", "ssl_cipher", "ssl_check_hostname"];
+
 /// `ssl_ca` becomes the key `ca` of what the driver gets as `ssl`, and the text of a switch stays a text.
 // Source: SQLAlchemy 2.0, lib/sqlalchemy/dialects/mysql/mysqldb.py and mysqlconnector.py, create_connect_args().
 fn by_sqlalchemy(family: &str, settings: Vec<Setting>) -> Vec<Setting> {
-    const OF_SSL: [&str; 6] =
-        ["ssl_ca", "ssl_key", "ssl_cert", "ssl_capath", "ssl_cipher", "ssl_check_hostname"];
     if family == "mysql-connector-python" {
         return settings.into_iter().map(|setting| coerced(setting, &COERCED)).collect();
     }
@@ -279,18 +281,35 @@ fn coerced(setting: Setting, keys: &[&str]) -> Setting {
     }
 }
 
-/// Whether a mode can be written behind the question mark of a URL, where a switch is a text.
-pub(super) fn is_writable(settings: &Settings, spelt: &Spelt) -> bool {
-    spelt.settings.iter().all(|(name, is)| {
-        let wanted = match is {
-            ExpectedValue::On => true,
-            ExpectedValue::Off => false,
-            ExpectedValue::Ca | ExpectedValue::Word(_) | ExpectedValue::Named => return true,
-        };
-        ANYBODY.contains(&settings.family)
-            || COERCED.contains(name)
-            || settings.reads.switch(if wanted { "true" } else { "false" }) == Some(wanted)
-    })
+/// Whether a mode can be written behind the question mark of a URL: where a driver that is given the URL would be in that mode.
+/// What stands between the URL and the driver may make another thing of a word, as SQLAlchemy does.
+pub(super) fn is_writable(client: &'static Client, settings: &Settings, spelt: &Spelt) -> bool {
+    let front = match settings.family {
+        "go-sql-driver" => "u@tcp(h)/d".to_owned(),
+        family => match DIALECTS.iter().find(|(_, known)| *known == family) {
+            Some((dialect, _)) => format!("mysql+{dialect}://h/d"),
+            None => {
+                let own = SCHEMES.iter().find(|(_, known)| *known == family);
+                format!("{}://h/d", own.map_or("mysql", |(scheme, _)| *scheme))
+            }
+        },
+    };
+    let [query] = &style::write(Style::Query, client, spelt, None, style::CA)[..] else { return false };
+    let Some(mut found) = found(&format!("{front}?{query}"), 1, "") else { return false };
+    found.driver = Driver::Family(settings.family);
+    super::settle(&mut found);
+    match choose(client, &found.settings) {
+        Choice::Mode { mode, .. } => mode == spelt.mode,
+        Choice::Unknown(_) => false,
+    }
+}
+
+/// The word in a URL of SQLAlchemy for what its driver is given as a key of `ssl`.
+pub(super) fn word_of_sqlalchemy(family: &str, name: &str) -> Option<String> {
+    let is_one_of_its =
+        DIALECTS.iter().any(|(_, known)| *known == family) && family != "mysql-connector-python";
+    let word = name.replacen("ssl.", "ssl_", 1);
+    (is_one_of_its && OF_SSL.contains(&word.as_str())).then_some(word)
 }
 
 /// Its scheme names none: whose parameters these may be.

@@ -4,6 +4,7 @@
 use super::*;
 
 mod code;
+mod overrides;
 
 /// Files by their path, and all that is said of them: `file what verdict`, or `file unread`.
 struct Row {
@@ -36,6 +37,7 @@ fn rows() -> Vec<Row> {
     all.extend(code::replaced_rows());
     all.extend(code::importer_rows());
     all.extend(ordinary_rows());
+    all.extend(overrides::rows());
     all
 }
 
