@@ -239,10 +239,61 @@ pub fn look(asked: &ConfigRequest<'_>, matrix: &Matrix) -> ConfigReview {
     };
     let switch = asked.files.iter().find(has_switch).map(|path| path.display().to_string());
     let set = neighbours::set(asked.files);
+    let mut environments = Environments::of(asked.files);
     for path in asked.files {
-        file(path, asked, &set, switch.as_deref(), matrix, &mut looked);
+        file(path, asked, &set, switch.as_deref(), matrix, &mut environments, &mut looked);
     }
+    environments.doubt(&mut looked, matrix);
+    neighbours::doubt_option_files(&mut looked, matrix);
     looked
+}
+
+/// Environment files that others name, of which each is judged once, however many name it.
+struct Environments {
+    /// Files that were given: where they lie, and the name that the user has for them.
+    given: Vec<(PathBuf, String)>,
+    named: Vec<PathBuf>,
+    /// What others set again: file, variable, and where and why.
+    again: Vec<SetAgain>,
+}
+
+/// A variable of an environment file that another place sets again.
+struct SetAgain {
+    file: String,
+    variable: String,
+    by: String,
+    line: usize,
+    why: &'static str,
+}
+
+impl Environments {
+    fn of(files: &[PathBuf]) -> Self {
+        let place = |path: &PathBuf| Some((std::fs::canonicalize(path).ok()?, path.display().to_string()));
+        Self { given: files.iter().filter_map(place).collect(), named: vec![], again: vec![] }
+    }
+
+    /// The name under which the connections of this file stand in the review, and whether somebody else adds them.
+    fn name(&mut self, path: &Path) -> (String, bool) {
+        let shown = path.display().to_string();
+        let Ok(place) = std::fs::canonicalize(path) else { return (shown, false) };
+        if let Some((_, name)) = self.given.iter().find(|(known, _)| *known == place) {
+            return (name.clone(), true);
+        }
+        let is_known = self.named.contains(&place);
+        if !is_known {
+            self.named.push(place);
+        }
+        (shown, is_known)
+    }
+
+    fn doubt(&self, looked: &mut ConfigReview, matrix: &Matrix) {
+        for again in &self.again {
+            let is_it = |one: &&mut Connection| one.file == again.file && one.found.what == again.variable;
+            for one in looked.connections.iter_mut().filter(is_it) {
+                doubt(one, again.line, &again.by, again.why, matrix);
+            }
+        }
+    }
 }
 
 /// `switch`: the file that decides for a whole Node program whether certificates are verified.
@@ -252,6 +303,7 @@ fn file(
     set: &Set,
     switch: Option<&str>,
     matrix: &Matrix,
+    environments: &mut Environments,
     looked: &mut ConfigReview,
 ) {
     let driver = asked.driver;
@@ -277,7 +329,7 @@ fn file(
     let beside = spring_beside(path, asked);
     // Variables that a file sets again; and the line of one that could not be read, and may set any.
     let (mut again, mut may_be_any): (Vec<String>, _) = (Vec::new(), None);
-    let first = looked.connections.len();
+    let mut before: Vec<(String, Vec<String>)> = Vec::new();
     for (other, line) in all.environment_files {
         // Of a unit it is absolute; of a compose file it counts from that file. A specifier, a pattern or a variable is neither.
         if other.contains(['%', '*', formats::settings::HOLE]) {
@@ -288,28 +340,39 @@ fn file(
             continue;
         }
         let other = path.parent().unwrap_or(Path::new("")).join(other);
-        let before = looked.connections.len();
-        match environment_file(&other, driver, matrix, looked) {
-            Some(variables) => {
-                // The later of two files counts, and in a compose file what stands in it counts more than any.
-                for one in looked.connections.get_mut(first..before).unwrap_or_default() {
-                    if variables.contains(&one.found.what) {
-                        doubt(one, line, &name, "a later environment file sets it again", matrix);
-                    }
-                }
-                if !all.files_count_more {
-                    for one in looked.connections.get_mut(before..).unwrap_or_default() {
-                        if let Some((_, line)) =
-                            all.set_beside.iter().find(|(known, _)| *known == one.found.what)
-                        {
-                            doubt(one, *line, &name, "what names that file sets it again", matrix);
-                        }
-                    }
-                }
-                again.extend(variables);
-            }
-            None => _ = may_be_any.get_or_insert(line),
+        let (shown, is_judged_elsewhere) = environments.name(&other);
+        let mut own = ConfigReview::default();
+        let Some(variables) = environment_file(&other, driver, matrix, &mut own) else {
+            may_be_any.get_or_insert(line);
+            looked.unread.extend(own.unread);
+            continue;
+        };
+        if !is_judged_elsewhere {
+            looked.connections.extend(own.connections);
+            looked.unread.extend(own.unread);
         }
+        let mut set_again = |file: &str, variable: &str, line, why| {
+            environments.again.push(SetAgain {
+                file: file.to_owned(),
+                variable: variable.to_owned(),
+                by: name.clone(),
+                line,
+                why,
+            });
+        };
+        // The later of two files counts, and in a compose file what stands in it counts more than any.
+        for (earlier, known) in &before {
+            for variable in known.iter().filter(|known| variables.contains(known)) {
+                set_again(earlier, variable, line, "a later environment file sets it again");
+            }
+        }
+        if !all.files_count_more {
+            for (variable, line) in all.set_beside.iter().filter(|(known, _)| variables.contains(known)) {
+                set_again(&shown, variable, *line, "what names that file sets it again");
+            }
+        }
+        before.push((shown, variables.clone()));
+        again.extend(variables);
     }
     let is_asked_for = |found: &ConnectionSettings| set.is_asked_for(&name, &found.what);
     let (templates, used): (Vec<_>, Vec<_>) =

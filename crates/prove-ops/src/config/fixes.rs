@@ -82,7 +82,7 @@ const FILES: &[(&str, &str, &str, Option<&str>)] = &[
         " ",
         None,
     ),
-    ("wp-config.php", "<?php\ndefine('DB_HOST', 'db');\n{}\n", "\n", None),
+    ("wp-config.php", "<?php\ndefine('DB_NAME', 'x');\ndefine('DB_HOST', 'db');\n{}\n", "\n", None),
     ("db.rb", "require 'mysql2'\nMysql2::Client.new(host: 'db', {})\n", " ", None),
     ("db.pl", "use DBI;\nmy $d = DBI->connect('DBI:mysql:host=db;{}', 'u', 'p');\n", ";", None),
     ("db.pl", "use DBI;\nmy $d = DBI->connect('DBI:MariaDB:host=db;{}', 'u', 'p');\n", ";", None),

@@ -279,16 +279,16 @@ fn rails_rows() -> Vec<Row> {
                 (
                     "config/database.yml",
                     &format!(
-                        "{front}shared: &shared\n  <<: *default\n  host: db\nproduction:\n  <<: *shared\n  sslca: /ca\n  database: x\n"
+                        "{front}rds: &rds\n  <<: *default\n  host: db\nproduction:\n  <<: *rds\n  sslca: /ca\n  database: x\n"
                     ),
                 ),
                 (
                     "app/models/legacy.rb",
-                    "class Legacy < ActiveRecord::Base\n  establish_connection :shared\nend\n",
+                    "class Legacy < ActiveRecord::Base\n  establish_connection :rds\nend\n",
                 ),
             ],
             &[
-                "config/database.yml shared high",
+                "config/database.yml rds high",
                 "config/database.yml production critical",
                 "app/models/legacy.rb unread",
             ],

@@ -29,14 +29,18 @@ pub(super) fn rows() -> Vec<Row> {
         ("a.pl", "use DBI;\nmy $c = DBI->connect(\"DBI:mysql:d\", 'u', 'p');\n"),
         ("a.php", "<?php\n$c = new PDO('mysql:dbname=d', 'u', 'p');\n"),
         ("a.php", "<?php\n$c = new mysqli('p:localhost', 'u', 'p');\n"),
-        ("wp-config.php", "<?php\ndefine('DB_HOST', 'localhost:3307');\n"),
+        ("wp-config.php", "<?php\ndefine('DB_NAME', 'x');\ndefine('DB_HOST', 'localhost:3307');\n"),
     ] {
         all.push(row(name, text.into(), "safe"));
     }
     // php.ini may have a host of its own for null.
     all.push(row("a.php", "<?php\n$c = new mysqli(null, 'u', 'p');\n".into(), "unknown"));
     all.push(row("a.php", "<?php\n$c = new mysqli('p:db', 'u', 'p');\n".into(), "high"));
-    all.push(row("wp-config.php", "<?php\ndefine('DB_HOST', 'db:3307');\n".into(), "high"));
+    all.push(row(
+        "wp-config.php",
+        "<?php\ndefine('DB_NAME', 'x');\ndefine('DB_HOST', 'db:3307');\n".into(),
+        "high",
+    ));
     all.push(row(
         "a.pl",
         "use DBI;\nmy $c = DBI->connect(\"DBI:mysql:d\", $u, $p, $attributes);\n".into(),

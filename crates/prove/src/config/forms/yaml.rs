@@ -17,7 +17,8 @@ const ENVIRONMENTS: [&str; 5] = ["environment", "env", "stringData", "data", "va
 
 fn read(bytes: &[u8], _: &Variables) -> Result<Read, SettingsError> {
     let mut read = Read::default();
-    let (documents, anchored) = yaml::read_with_anchors(bytes)?;
+    let (mut documents, anchored) = yaml::read_with_anchors(bytes)?;
+    documents.iter_mut().for_each(share);
     let mut flat: Vec<Vec<Pair>> = Vec::new();
     for document in &documents {
         let rails = document.entries().iter().filter(|entry| is_rails(&entry.node)).count();
@@ -76,6 +77,49 @@ fn read(bytes: &[u8], _: &Variables) -> Result<Read, SettingsError> {
         one.line == other.line && is_query && is_same
     });
     Ok(read)
+}
+
+/// What is `shared` in a `database.yml` is merged into every environment, below what that says itself, and is no environment.
+///
+/// # Source
+/// `Rails::Application::Configuration#database_configuration`, Rails 7.1.
+fn share(document: &mut Node) {
+    const SHARED: &str = "shared";
+    let Value::Map(entries) = &mut document.value else { return };
+    let is_of_rails = entries.iter().any(|entry| is_rails(&entry.node));
+    let Some(at) = entries.iter().position(|entry| entry.key == SHARED).filter(|_| is_of_rails) else {
+        return;
+    };
+    let shared = entries.remove(at).node;
+    let is_nested = |node: &Node| {
+        let all = node.entries();
+        !all.is_empty() && all.iter().all(|entry| matches!(entry.node.value, Value::Map(_)))
+    };
+    let are_several = is_nested(&shared);
+    for entry in entries.iter_mut() {
+        if !is_nested(&entry.node) {
+            under(&mut entry.node, &shared);
+        } else if let Value::Map(inner) = &mut entry.node.value {
+            for one in inner.iter_mut() {
+                let of = if are_several { shared.get(&one.key) } else { Some(&shared) };
+                if let Some(of) = of.cloned() {
+                    under(&mut one.node, &of);
+                }
+            }
+        }
+    }
+}
+
+/// What a map does not say, it has from another.
+fn under(node: &mut Node, shared: &Node) {
+    let Value::Map(own) = &mut node.value else { return };
+    let missing: Vec<_> = shared
+        .entries()
+        .iter()
+        .filter(|entry| own.iter().all(|known| known.key != entry.key))
+        .cloned()
+        .collect();
+    own.extend(missing);
 }
 
 /// Where a command line says something of TLS: it may be for the connection in the environment beside it.

@@ -370,8 +370,7 @@ fn rails() -> Vec<Row> {
 }
 
 fn others() -> Vec<Row> {
-    const WORDPRESS: &str =
-        "<?php\ndefine('DB_HOST', 'db');\ndefine('MYSQL_CLIENT_FLAGS', MYSQLI_CLIENT_SSL);\n";
+    const WORDPRESS: &str = "<?php\ndefine('DB_NAME', 'x');\ndefine('DB_HOST', 'db');\ndefine('MYSQL_CLIENT_FLAGS', MYSQLI_CLIENT_SSL);\n";
     const ENGINE: &str = "from sqlalchemy import create_engine\nengine = create_engine(\"mysql+mysqldb://u:geheim@db/x?ssl_ca=/ca.pem\")\n";
     vec![
         row(
@@ -382,7 +381,7 @@ fn others() -> Vec<Row> {
                     "<?php\nclass my_db extends wpdb { function db_connect($a = true) { return f(); } }\n$wpdb = new my_db();\n",
                 ),
             ],
-            &["wp-config.php DB_HOST unknown", "wp-content/db.php unread"],
+            &["wp-config.php DB_HOST (WordPress) unknown", "wp-content/db.php unread"],
             "db.php",
         ),
         // PyMySQL under the name of the other.
