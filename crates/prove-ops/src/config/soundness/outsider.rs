@@ -64,7 +64,7 @@ pub(super) fn rows() -> Vec<Row> {
         all.push(row(
             "db.js",
             format!("{OK_JS}{more}"),
-            if more.contains("mk =") { "unknown" } else { "high" },
+            if more.contains("mk =") || more.contains("require('mysql2').") { "unknown" } else { "high" },
         ));
     }
     all.push(row(

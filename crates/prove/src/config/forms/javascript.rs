@@ -39,6 +39,9 @@ const MODULES: [(&str, &str); 7] = [
     ("mariadb/callback", "node-mariadb"),
 ];
 
+/// Functions of a driver that connect.
+const FUNCTIONS: [&str; 3] = ["createConnection", "createPool", "createPoolCluster"];
+
 fn family_of_module(module: &str) -> Option<&'static str> {
     MODULES.iter().find(|(known, _)| *known == module).map(|(_, family)| *family)
 }
@@ -109,7 +112,6 @@ impl File<'_> {
 
     /// Places where a driver, or its function, is handed on or replaced: somebody else connects.
     fn hidden(&self, read: &mut Read) {
-        const FUNCTIONS: [&str; 3] = ["createConnection", "createPool", "createPoolCluster"];
         for import in self.imports.iter().filter(|import| family_of_module(&import.module).is_some()) {
             let mut names = vec![import.name.clone()];
             if matches!(import.part.as_str(), "" | "default") {
@@ -154,7 +156,7 @@ impl File<'_> {
             [import] => {
                 let family = family_of_module(&import.module);
                 let fits = if object.is_empty() {
-                    import.part == function
+                    import.part == function || FUNCTIONS.contains(&import.part.as_str())
                 } else {
                     matches!(import.part.as_str(), "" | "default")
                 };
@@ -183,12 +185,20 @@ impl File<'_> {
     fn call(&self, call: &Node, read: &mut Read, told: &mut HashSet<usize>) {
         let called = name(call);
         let function = called.rsplit('.').next().unwrap_or_default();
-        match function {
+        // `const { createPool: mk } = require('mysql2')`
+        let renamed = self.imports.iter().find(|import| {
+            import.name == called
+                && family_of_module(&import.module).is_some()
+                && FUNCTIONS.contains(&import.part.as_str())
+        });
+        match renamed.map_or(function, |import| import.part.as_str()) {
             "createConnection" | "createPool" | "createPoolCluster" => {
                 let Some(driver) = self.driver(called) else { return };
                 told.insert(call.line);
                 let mut found = self.of_argument(driver, call, told);
-                if function == "createPoolCluster" {
+                if called.ends_with("createPoolCluster")
+                    || renamed.is_some_and(|one| one.part == "createPoolCluster")
+                {
                     found.settings.push(obstacle(call.line, "its servers are added later"));
                 }
                 read.found.push(found);

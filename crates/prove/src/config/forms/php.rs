@@ -21,12 +21,16 @@ fn read(bytes: &[u8], variables: &Variables) -> Result<Read, SettingsError> {
     let mut read =
         Read { doubt: source.doubt.as_ref().map(|why| (why.line, why.text.clone())), ..Read::default() };
     let mut told = HashSet::new();
+    let text = formats::settings::text(bytes)?;
+    let aliases = aliases(&text);
     for (index, call) in source.calls.iter().enumerate() {
         if read.found.len() > crate::config::CONNECTIONS_MAX {
             break;
         }
-        match name(call) {
-            "PDO" | "Pdo\\Mysql" | "PDO::connect" | "Pdo\\Mysql::connect" => {
+        // PHP does not tell capitals from small letters in these names.
+        let own = canonical(name(call), &aliases);
+        match own.as_str() {
+            "pdo" | "pdo\\mysql" | "pdo::connect" | "pdo\\mysql::connect" => {
                 told.insert(call.line);
                 of_pdo(call, &source, &mut read, &mut told);
             }
@@ -38,7 +42,13 @@ fn read(bytes: &[u8], variables: &Variables) -> Result<Read, SettingsError> {
                 read.found.push(of_mysqli(call, index, &places, None, &source));
             }
             function if function.ends_with("->real_connect") => {
-                let object = function.trim_end_matches("->real_connect").to_owned();
+                let object = name(call).rsplit_once("->").map_or("", |(object, _)| object).to_owned();
+                if object.is_empty() {
+                    read.unread
+                        .push(Unread { line: call.line, why: "a link without a name connects".into() });
+                    continue;
+                }
+                told.insert(call.line);
                 let places = Places { host: 0, flags: Some(6), last: 7 };
                 read.found.push(of_mysqli(call, index, &places, Some(&object), &source));
             }
@@ -47,13 +57,107 @@ fn read(bytes: &[u8], variables: &Variables) -> Result<Read, SettingsError> {
                 let places = Places { host: 1, flags: Some(7), last: 8 };
                 read.found.push(of_mysqli(call, index, &places, Some(&object), &source));
             }
-            _ => {}
+            function => {
+                if let Some(why) = passed_over(function, call, &source, &aliases) {
+                    read.unread.push(Unread { line: call.line, why });
+                }
+            }
         }
     }
+    derived(&text, &source, &mut read);
     laravel(&source, &mut read);
     wordpress(&source, &mut read);
     loose::add(&source, bytes, &told, None, &mut read);
     Ok(read)
+}
+
+/// Names that `use` gives to the classes of the drivers: small letters, and what they stand for.
+fn aliases(text: &str) -> Vec<(String, String)> {
+    const CLASSES: [&str; 3] = ["pdo", "mysqli", "pdo\\mysql"];
+    let of = |line: &str| {
+        let statement = line.trim().to_ascii_lowercase();
+        let imported =
+            statement.strip_prefix("use ")?.split(';').next()?.trim().trim_start_matches('\\').to_owned();
+        let (class, alias) = match imported.split_once(" as ") {
+            Some((class, alias)) => (class.trim(), alias.trim()),
+            None => (imported.as_str(), imported.rsplit('\\').next()?),
+        };
+        (CLASSES.contains(&class) && class != alias).then(|| (alias.to_owned(), class.to_owned()))
+    };
+    text.lines().filter_map(of).collect()
+}
+
+/// The name of a class or a function in small letters, without the `\` of the outermost namespace.
+fn canonical(name: &str, aliases: &[(String, String)]) -> String {
+    let small = name.trim_start_matches(['\\', '@']).to_ascii_lowercase();
+    let (class, rest) = small.split_once("::").map_or((small.as_str(), ""), |(class, rest)| (class, rest));
+    match aliases.iter().find(|(alias, _)| alias == class) {
+        Some((_, class)) if rest.is_empty() => class.clone(),
+        Some((_, class)) => format!("{class}::{rest}"),
+        None => small,
+    }
+}
+
+/// Why a call connects, or may, and is not read.
+fn passed_over(function: &str, call: &Node, source: &Source, aliases: &[(String, String)]) -> Option<String> {
+    let first = args(call).first();
+    match function {
+        "mysql_connect" | "mysql_pconnect" => {
+            Some(format!("{function}() is of a driver that is not in the matrix"))
+        }
+        "call_user_func" | "call_user_func_array"
+            if first.and_then(Node::text).is_some_and(|name| {
+                matches!(canonical(name, &[]).as_str(), "mysqli_connect" | "mysqli_real_connect")
+            }) =>
+        {
+            Some(format!("what {function}() connects with is not read"))
+        }
+        _ if function.ends_with("drivermanager::getconnection") => {
+            Some("what Doctrine connects with is not read".into())
+        }
+        _ => {
+            let object = function.strip_suffix("->connect")?;
+            let is_link = source.assigned.iter().any(|entry| {
+                entry.key.eq_ignore_ascii_case(object)
+                    && matches!(
+                        canonical(super::super::nodes::name(&entry.node), aliases).as_str(),
+                        "mysqli" | "mysqli_init"
+                    )
+            });
+            (object.is_empty() || is_link).then(|| format!("what {object}->connect() is given is not read"))
+        }
+    }
+}
+
+/// Classes that are made of a driver's, and names of its classes in texts: what they connect with is not read.
+fn derived(text: &str, source: &Source, read: &mut Read) {
+    let is_driver = |word: &str| {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric()).to_ascii_lowercase();
+        matches!(word.as_str(), "pdo" | "mysqli" | "pdo\\mysql")
+    };
+    let extends = text.lines().position(|line| {
+        let code = line.trim_start();
+        if code.starts_with(['#', '*']) || code.starts_with("//") || code.starts_with("/*") {
+            return false;
+        }
+        let mut words = code.split([' ', '{', '\t']).filter(|word| !word.is_empty());
+        words.any(|word| word.eq_ignore_ascii_case("extends")) && words.next().is_some_and(is_driver)
+    });
+    if let Some(at) = extends {
+        read.unread.push(Unread {
+            line: at + 1,
+            why: "what a class that is made of the driver's connects with is not read".into(),
+        });
+    }
+    let by_text = source.assigned.iter().find(|entry| {
+        entry.key.starts_with('$')
+            && !entry.key.contains("->")
+            && entry.node.text().is_some_and(is_driver)
+            && source.calls.iter().any(|call| name(call) == entry.key)
+    });
+    if let Some(entry) = by_text {
+        read.unread.push(Unread { line: entry.line, why: "which class connects stands in a text".into() });
+    }
 }
 
 /// The name of an attribute of PDO, whichever of its two classes it is written with.
@@ -146,11 +250,17 @@ fn of_mysqli(
         self::flags(node, source, &mut settings);
     }
     let host = args(call).get(places.host).or_else(|| by_name("hostname"));
+    // Source: mysqli.default_host of php.ini; Debian and others leave it empty, which is the socket.
+    if host.is_none_or(|host| host.value == Value::Null) {
+        settings.push(obstacle(call.line, "php.ini says which host is meant where none is"));
+    }
+    let host = host.and_then(Node::text).unwrap_or_default();
     ConnectionSettings {
         line: call.line,
         what: format!("{}()", name(call)),
         driver: Driver::Family("php-mysqli"),
-        host: host.and_then(Node::text).unwrap_or_default().replace(formats::settings::HOLE, "…"),
+        // `p:` asks for a connection that is kept.
+        host: host.strip_prefix("p:").unwrap_or(host).replace(formats::settings::HOLE, "…"),
         settings,
         style: Style::Php,
         front: None,

@@ -149,7 +149,7 @@ fn environments() -> Vec<Row> {
                 ("shop.service", &unit(GO_SAFE)),
                 ("shop.service.d/10-env.conf", "[Service]\nEnvironmentFile=/nowhere/x.env\n"),
             ],
-            &["shop.service DB_DSN unknown", "shop.service.d/10-env.conf unread"],
+            &["/nowhere/x.env unread", "shop.service DB_DSN unknown"],
             "10-env.conf",
         ),
         // Two of them: the later one counts.
