@@ -61,11 +61,7 @@ pub(super) fn rows() -> Vec<Row> {
         "const mk = mysql.createPool;\nconst b = mk({ host: 'b' });\n",
         "const b = require('mysql2').createPool({ host: 'b' });\n",
     ] {
-        all.push(row(
-            "db.js",
-            format!("{OK_JS}{more}"),
-            if more.contains("mk =") || more.contains("require('mysql2').") { "unknown" } else { "high" },
-        ));
+        all.push(row("db.js", format!("{OK_JS}{more}"), "unknown"));
     }
     all.push(row(
         "db.mjs",
@@ -89,7 +85,7 @@ pub(super) fn rows() -> Vec<Row> {
     ] {
         all.push(row("a.php", format!("{OK_PDO}{more}"), want));
     }
-    for imported in ["use Pdo\\Mysql;", "use PDO as Mysql;", "use mysqli as Mysql;"] {
+    for imported in ["use Pdo\\Mysql;", "use PDO as Mysql;"] {
         all.push(row(
             "a.php",
             OK_PDO.replacen("<?php", &format!("<?php\n{imported}"), 1)
@@ -97,6 +93,11 @@ pub(super) fn rows() -> Vec<Row> {
             "unknown",
         ));
     }
+    all.push(row(
+        "a.php",
+        OK_PDO.replacen("<?php", "<?php\nuse mysqli as M;", 1) + "$b = new M('b', 'u', 'p');\n",
+        "high",
+    ));
     const OK_RUBY: &str = "require 'mysql2'\nok = Mysql2::Client.new(host: 'localhost')\n";
     for more in [
         "class L < ActiveRecord::Base\n  establish_connection adapter: 'mysql2', host: 'b'\nend\n",

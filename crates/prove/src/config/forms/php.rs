@@ -143,6 +143,17 @@ fn derived(text: &str, source: &Source, read: &mut Read) {
         let mut words = code.split([' ', '{', '\t']).filter(|word| !word.is_empty());
         words.any(|word| word.eq_ignore_ascii_case("extends")) && words.next().is_some_and(is_driver)
     });
+    // `(new mysqli)->real_connect(…)`: the link has no name to look for.
+    let nameless = text.lines().position(|line| {
+        let small = line.to_ascii_lowercase();
+        ["new mysqli)->", "new mysqli())->", "mysqli_init()->"].iter().any(|sign| small.contains(sign))
+    });
+    if let Some(at) = nameless {
+        read.unread.push(Unread {
+            line: at + 1,
+            why: "what a link without a name connects with is not read".into(),
+        });
+    }
     if let Some(at) = extends {
         read.unread.push(Unread {
             line: at + 1,
