@@ -128,7 +128,12 @@ fn kubernetes(set: &Set, own: &Member, found: &ConnectionSettings) -> Option<Set
     let is_map = matches!(kind, "ConfigMap" | "Secret");
     for member in all {
         let is_other = !std::ptr::eq(member, own);
-        for other in yaml::read(&member.bytes).ok()? {
+        // To read each file for each connection is too much.
+        let text = String::from_utf8_lossy(&member.bytes);
+        if !text.contains(name) || !text.contains(variable) {
+            continue;
+        }
+        for other in yaml::read(&member.bytes).unwrap_or_default() {
             let is_same = object(&other) == Some((kind, name));
             if is_same
                 && is_other

@@ -16,7 +16,8 @@ pub(super) fn look(set: &Set, index: usize, found: &mut ConnectionSettings) {
         "php" if found.style == Style::WordPress => others().find_map(|other| wordpress(own, other)),
         "php" => others().find_map(|other| laravel(own, other, found)),
         "python" => others().find_map(|other| flask(other, found)),
-        "javascript" | "json" => others().find_map(|other| node(own, other)),
+        // What a call made is no object that others could lay something over.
+        "javascript" | "json" if !made_by_call(&found.what) => others().find_map(|other| node(own, other)),
         "yaml" if own.file_name() == "database.yml" => others().find_map(rails),
         _ => None,
     };
@@ -148,6 +149,10 @@ fn node(own: &Member, other: &Member) -> Option<Setting> {
             &format!("what this file exports is handed to {called}() there, which may change it"),
         )
     })
+}
+
+fn made_by_call(what: &str) -> bool {
+    ["createConnection", "createPool", "Sequelize", "Pool"].iter().any(|word| what.contains(word))
 }
 
 /// How many names an object is followed through.
