@@ -132,7 +132,7 @@ pub(super) fn doubt_option_files(looked: &mut ConfigReview, matrix: &Matrix) {
             |client: &&str| one.predictions.iter().any(|prediction| prediction.client.id == *client);
         let other = said
             .iter()
-            .find(|(_, other, clients, _)| *other != rank && clients.iter().any(|client| is_same(&client)));
+            .find(|(_, other, clients, _)| *other != rank && clients.iter().any(|client| is_same(client)));
         if let Some((file, _, _, line)) = other {
             doubt(one, *line, file, "the same client reads this file too", matrix);
         }

@@ -331,15 +331,13 @@ fn coerced(setting: Setting, keys: &[&str]) -> Setting {
 /// Whether a mode can be written behind the question mark of a URL: where a driver that is given the URL would be in that mode.
 /// What stands between the URL and the driver may make another thing of a word, as SQLAlchemy does.
 pub(super) fn is_writable(client: &'static Client, settings: &Settings, spelt: &Spelt) -> bool {
-    let front = match settings.family {
-        "go-sql-driver" => "u@tcp(h)/d".to_owned(),
-        family => match DIALECTS.iter().find(|(_, known)| *known == family) {
-            Some((dialect, _)) => format!("mysql+{dialect}://h/d"),
-            None => {
-                let own = SCHEMES.iter().find(|(_, known)| *known == family);
-                format!("{}://h/d", own.map_or("mysql", |(scheme, _)| *scheme))
-            }
-        },
+    let dialect = DIALECTS.iter().find(|(_, known)| *known == settings.family);
+    let scheme = SCHEMES.iter().find(|(_, known)| *known == settings.family);
+    let front = match (settings.family, dialect, scheme) {
+        ("go-sql-driver", ..) => "u@tcp(h)/d".to_owned(),
+        (_, Some((dialect, _)), _) => format!("mysql+{dialect}://h/d"),
+        (_, None, Some((scheme, _))) => format!("{scheme}://h/d"),
+        _ => "mysql://h/d".to_owned(),
     };
     let [query] = &style::write(Style::Query, client, spelt, None, style::CA)[..] else { return false };
     let Some(mut found) = found(&format!("{front}?{query}"), 1, "") else { return false };

@@ -85,18 +85,23 @@ pub(super) fn rows() -> Vec<Row> {
     ] {
         all.push(row("a.php", format!("{OK_PDO}{more}"), want));
     }
-    for imported in ["use Pdo\\Mysql;", "use PDO as Mysql;"] {
+    for (imported, want) in [("use Pdo\\Mysql;", "high"), ("use PDO as Mysql;", "unknown")] {
         all.push(row(
             "a.php",
             OK_PDO.replacen("<?php", &format!("<?php\n{imported}"), 1)
                 + "$b = new Mysql('mysql:host=b', 'u', 'p');\n",
-            "unknown",
+            want,
         ));
     }
     all.push(row(
         "a.php",
         OK_PDO.replacen("<?php", "<?php\nuse mysqli as M;", 1) + "$b = new M('b', 'u', 'p');\n",
-        "high",
+        "unknown",
+    ));
+    all.push(row(
+        "knexfile.js",
+        "module.exports = {\n  a: { client: 'mysql2', connection: { host: 'h', ssl: { rejectUnauthorized: true, verifyIdentity: true } } },\n  b: {\n    client: 'mysql2',\n    connection: async () => ({ host: 'o', ssl: { rejectUnauthorized: false } }),\n  },\n};\n".into(),
+        "unknown",
     ));
     const OK_RUBY: &str = "require 'mysql2'\nok = Mysql2::Client.new(host: 'localhost')\n";
     for more in [

@@ -25,20 +25,20 @@ pub(super) fn look(set: &Set, index: usize, found: &mut ConnectionSettings) {
 }
 
 /// The unit that a file is of, and the name of the drop-in where it is one.
-fn unit_of(member: &Member) -> Option<(&str, &str)> {
+fn unit_of(member: &Member) -> (&str, &str) {
     if let Some(unit) = member.folder().last().and_then(|folder| folder.strip_suffix(".d")) {
-        return Some((unit, member.file_name()));
+        return (unit, member.file_name());
     }
-    Some((member.file_name(), ""))
+    (member.file_name(), "")
 }
 
 /// # Source
 /// systemd.unit(5): drop-ins are read behind their unit, in the order of their names; systemd.exec(5): `EnvironmentFile=` comes over
 /// `Environment=`, wherever either stands.
 fn systemd(own: &Member, other: &Member, found: &ConnectionSettings) -> Option<Setting> {
-    let (unit, drop_in) = unit_of(own)?;
-    let (other_unit, other_drop_in) = unit_of(other).filter(|_| other.form.id == "systemd")?;
-    if unit != other_unit {
+    let (unit, drop_in) = unit_of(own);
+    let (other_unit, other_drop_in) = unit_of(other);
+    if unit != other_unit || other.form.id != "systemd" {
         return None;
     }
     let said: Unit = pairs::unit(&other.bytes).ok()?;

@@ -54,6 +54,7 @@ struct File<'a> {
 
 fn read(bytes: &[u8], style: Style, variables: &Variables) -> Result<Read, SettingsError> {
     let source = code::read_in(bytes, Language::JavaScript, variables)?;
+    let text = formats::settings::text(bytes)?;
     let file = File { imports: source.imports(), source: &source, style };
     let is_made = |call: &Node| {
         let last = name(call).rsplit('.').next().unwrap_or_default();
@@ -88,6 +89,10 @@ fn read(bytes: &[u8], style: Style, variables: &Variables) -> Result<Read, Setti
         }
     }
     file.hidden(&mut read);
+    if let Some(line) = not_all_read(&text, read.found.len() + read.unread.len()) {
+        let why = "of the objects that name a driver here not all are read".into();
+        read.unread.push(Unread { line, why });
+    }
     if read.found.is_empty() && read.unread.is_empty() && !families.is_empty() {
         let line = file
             .imports
@@ -98,6 +103,24 @@ fn read(bytes: &[u8], style: Style, variables: &Variables) -> Result<Read, Setti
             .push(Unread { line, why: "it loads a driver, and no connection that can be read".into() });
     }
     Ok(read)
+}
+
+/// The last line that names a driver as Knex and Sequelize do, where there are more of those than of connections: one stands in a
+/// form that no reader here knows, such as a function that returns the options.
+fn not_all_read(text: &str, count: usize) -> Option<usize> {
+    let names_driver = |line: &&(usize, &str)| {
+        let code: String =
+            line.1.chars().filter(|c| !c.is_whitespace() && !matches!(c, '"' | '\'')).collect();
+        let is_it = |word: &str| {
+            ["mysql", "mysql2", "mariadb"]
+                .iter()
+                .any(|driver| code.split([',', '{', '}']).any(|part| part == format!("{word}:{driver}")))
+        };
+        !code.starts_with("//") && !code.starts_with('*') && (is_it("client") || is_it("dialect"))
+    };
+    let all: Vec<usize> =
+        text.lines().enumerate().filter(|line| names_driver(&line)).map(|(at, _)| at + 1).collect();
+    all.last().copied().filter(|_| all.len() > count)
 }
 
 impl File<'_> {

@@ -58,7 +58,7 @@ pub fn form(name: &str) -> &'static Form {
     // A drop-in is told by its folder alone: `shop.service.d/override.conf`.
     let is_drop_in =
         |folder: &str| folder.strip_suffix(".d").is_some_and(|unit| (systemd::SYSTEMD.fits)(unit));
-    if name.ends_with(".conf") && parts.next().is_some_and(is_drop_in) {
+    if ends(&name, &[".conf"]) && parts.next().is_some_and(is_drop_in) {
         return &systemd::SYSTEMD;
     }
     FORMS.iter().copied().find(|form| (form.fits)(&name)).unwrap_or(&text::TEXT)

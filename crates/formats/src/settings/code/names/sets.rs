@@ -35,8 +35,7 @@ impl Source {
                     let last = name.rsplit(['.', ':', '>']).next().unwrap_or_default();
                     let is_set = next == "=" && after != "=";
                     // A name of one's own is another one; `Config.X = …` and `update(X=…)` are not.
-                    let is_other = name.len() > last.len()
-                        || names.function_around(at).is_some_and(|function| takes(function));
+                    let is_other = name.len() > last.len() || names.function_around(at).is_some_and(takes);
                     (is_set && is_other && fits(last)).then_some((token.line, last))
                 }
                 Kind::Text(text) if fits(text) => {
