@@ -22,10 +22,12 @@ use server::options::{LocalFiles, Start};
 use site::OpsError;
 
 pub mod confirm;
+mod environments;
 mod neighbours;
 pub mod rows;
 mod weaknesses;
 
+use environments::{Environments, SetAgain};
 use neighbours::{django_driver, file_name, folder_of, spring_beside};
 pub use weaknesses::Weaknesses;
 
@@ -246,54 +248,6 @@ pub fn look(asked: &ConfigRequest<'_>, matrix: &Matrix) -> ConfigReview {
     environments.doubt(&mut looked, matrix);
     neighbours::doubt_option_files(&mut looked, matrix);
     looked
-}
-
-/// Environment files that others name, of which each is judged once, however many name it.
-struct Environments {
-    /// Files that were given: where they lie, and the name that the user has for them.
-    given: Vec<(PathBuf, String)>,
-    named: Vec<PathBuf>,
-    /// What others set again: file, variable, and where and why.
-    again: Vec<SetAgain>,
-}
-
-/// A variable of an environment file that another place sets again.
-struct SetAgain {
-    file: String,
-    variable: String,
-    by: String,
-    line: usize,
-    why: &'static str,
-}
-
-impl Environments {
-    fn of(files: &[PathBuf]) -> Self {
-        let place = |path: &PathBuf| Some((std::fs::canonicalize(path).ok()?, path.display().to_string()));
-        Self { given: files.iter().filter_map(place).collect(), named: vec![], again: vec![] }
-    }
-
-    /// The name under which the connections of this file stand in the review, and whether somebody else adds them.
-    fn name(&mut self, path: &Path) -> (String, bool) {
-        let shown = path.display().to_string();
-        let Ok(place) = std::fs::canonicalize(path) else { return (shown, false) };
-        if let Some((_, name)) = self.given.iter().find(|(known, _)| *known == place) {
-            return (name.clone(), true);
-        }
-        let is_known = self.named.contains(&place);
-        if !is_known {
-            self.named.push(place);
-        }
-        (shown, is_known)
-    }
-
-    fn doubt(&self, looked: &mut ConfigReview, matrix: &Matrix) {
-        for again in &self.again {
-            let is_it = |one: &&mut Connection| one.file == again.file && one.found.what == again.variable;
-            for one in looked.connections.iter_mut().filter(is_it) {
-                doubt(one, again.line, &again.by, again.why, matrix);
-            }
-        }
-    }
 }
 
 /// `switch`: the file that decides for a whole Node program whether certificates are verified.

@@ -130,9 +130,7 @@ pub(super) fn doubt_option_files(looked: &mut ConfigReview, matrix: &Matrix) {
         let Some(rank) = rank_of_option_file(&one.file) else { continue };
         let is_same =
             |client: &&str| one.predictions.iter().any(|prediction| prediction.client.id == *client);
-        let other = said
-            .iter()
-            .find(|(_, other, clients, _)| *other != rank && clients.iter().any(|client| is_same(client)));
+        let other = said.iter().find(|(_, other, clients, _)| *other != rank && clients.iter().any(is_same));
         if let Some((file, _, _, line)) = other {
             doubt(one, *line, file, "the same client reads this file too", matrix);
         }

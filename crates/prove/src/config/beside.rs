@@ -280,7 +280,8 @@ pub(super) fn is_of_another(key: &str) -> bool {
     key.split(['_', '-']).any(|word| OTHERS.contains(&word)) && !is_socket_key(&key)
 }
 
-/// Whether a text that is no connection as a whole names one somewhere inside: `-Ddb.url=jdbc:mysql://…`, `./app --db mysql2://…`.
+/// Whether a text that is no connection as a whole names one somewhere inside: `-Ddb.url=jdbc:mysql://…`, or
+/// `./app --db mysql2://…`.
 pub(super) fn has_connection_inside(text: &str) -> bool {
     const SIGNS: [&str; 8] = [
         "jdbc:mysql:",

@@ -6,6 +6,7 @@ use super::rows::Row;
 const OK_PDO: &str =
     "<?php\n$ok = new PDO('mysql:host=ok', 'u', 'p', [PDO::MYSQL_ATTR_SSL_CA => '/ca.pem']);\n";
 const OK_ENV: &str = "OK_URL=mysql+pymysql://u:geheim@ok/d?ssl_ca=/ca.pem\n";
+const OK_RUBY: &str = "require 'mysql2'\nok = Mysql2::Client.new(host: 'localhost')\n";
 const OK_JS: &str = "const mysql = require('mysql2');\nconst a = mysql.createPool({ host: 'a', ssl: { rejectUnauthorized: true, verifyIdentity: true } });\n";
 const OK_GO: &str = "package main\nimport (\n\t\"database/sql\"\n)\nfunc main() {\n\tok, _ := sql.Open(\"mysql\", \"u:p@tcp(ok)/x?tls=true\")\n";
 
@@ -103,7 +104,6 @@ pub(super) fn rows() -> Vec<Row> {
         "module.exports = {\n  a: { client: 'mysql2', connection: { host: 'h', ssl: { rejectUnauthorized: true, verifyIdentity: true } } },\n  b: {\n    client: 'mysql2',\n    connection: async () => ({ host: 'o', ssl: { rejectUnauthorized: false } }),\n  },\n};\n".into(),
         "unknown",
     ));
-    const OK_RUBY: &str = "require 'mysql2'\nok = Mysql2::Client.new(host: 'localhost')\n";
     for more in [
         "class L < ActiveRecord::Base\n  establish_connection adapter: 'mysql2', host: 'b'\nend\n",
         "ActiveRecord::Base.establish_connection(ENV['DATABASE_URL'])\n",

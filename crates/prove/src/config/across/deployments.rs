@@ -1,5 +1,5 @@
-//! Deployments in which one file is laid over another: drop-ins of systemd, override files of compose, overlays of Kubernetes, and
-//! variables or arguments that come over Spring's own files.
+//! Deployments in which one file is laid over another: drop-ins of systemd, override files of compose, overlays of
+//! Kubernetes, and variables or arguments that come over Spring's own files.
 
 use formats::settings::pairs::{self, Unit};
 use formats::settings::{HOLE, Node, yaml};
@@ -33,8 +33,8 @@ fn unit_of(member: &Member) -> (&str, &str) {
 }
 
 /// # Source
-/// systemd.unit(5): drop-ins are read behind their unit, in the order of their names; systemd.exec(5): `EnvironmentFile=` comes over
-/// `Environment=`, wherever either stands.
+/// systemd.unit(5): drop-ins are read behind their unit, in the order of their names; systemd.exec(5):
+/// `EnvironmentFile=` comes over `Environment=`, wherever either stands.
 fn systemd(own: &Member, other: &Member, found: &ConnectionSettings) -> Option<Setting> {
     let (unit, drop_in) = unit_of(own);
     let (other_unit, other_drop_in) = unit_of(other);
@@ -117,8 +117,8 @@ fn anywhere(node: &Node, variable: &str) -> Option<usize> {
 }
 
 /// # Source
-/// Kubernetes, `envFrom`: "values defined by an Env with a duplicate key will take precedence". Kustomize lays a patch of the same kind and name
-/// over its base.
+/// Kubernetes, `envFrom`: "values defined by an Env with a duplicate key will take precedence". Kustomize lays a patch
+/// of the same kind and name over its base.
 fn kubernetes(set: &Set, own: &Member, found: &ConnectionSettings) -> Option<Setting> {
     let variable = found.what.rsplit('.').next()?;
     let documents = yaml::read(&own.bytes).ok()?;
@@ -152,7 +152,7 @@ fn kubernetes(set: &Set, own: &Member, found: &ConnectionSettings) -> Option<Set
     None
 }
 
-/// Whether `own` is the one that is laid over the other: that is the one of an overlay, or the one that lies above a base.
+/// Whether `own` is the one that is laid over the other: the one of an overlay, or the one that lies above a base.
 fn is_laid_over(own: &Member, other: &Member) -> bool {
     let is_overlay = |member: &Member| {
         member.folder().iter().any(|part| part.starts_with("overlay")) || member.file_name().contains("patch")
@@ -180,8 +180,8 @@ fn taken_and_set(document: &Node, map: &str, variable: &str) -> Option<usize> {
 }
 
 /// # Source
-/// Spring Boot, Externalized Configuration: arguments, `SPRING_APPLICATION_JSON`, system properties and variables come over every
-/// `application` file.
+/// Spring Boot, Externalized Configuration: arguments, `SPRING_APPLICATION_JSON`, system properties and variables come
+/// over every `application` file.
 fn spring(other: &Member, found: &ConnectionSettings) -> Option<Setting> {
     const HARMLESS: [&str; 7] = [
         "USERNAME",

@@ -1,6 +1,6 @@
-//! Settings that a program changes while it starts, by the name that its framework knows them by: `config(['database.connections.…'
-//! => …])` of Laravel, `app.config['SQLALCHEMY_…']` of Flask, an object that another module of Node loads and hands on with more, a drop-in of
-//! WordPress, an initializer of Rails that connects anew.
+//! Settings that a program changes while it starts, by the name that its framework knows them by:
+//! `config(['database.connections.…' => …])` of Laravel, `app.config['SQLALCHEMY_…']` of Flask, an object that another
+//! module of Node loads and hands on with more, a drop-in of WordPress, an initializer of Rails that connects anew.
 
 use formats::settings::{Node, Value};
 
@@ -34,7 +34,8 @@ pub(super) fn look(set: &Set, index: usize, found: &mut ConnectionSettings) {
 }
 
 /// # Source
-/// `Illuminate\Config\Repository::set()`: an array of keys with dots, or one key and its value; `config()` hands an array to it.
+/// `Illuminate\Config\Repository::set()`: an array of keys with dots, or one key and its value; `config()` hands an
+/// array to it.
 fn laravel(own: &Member, other: &Member, found: &ConnectionSettings) -> Option<Setting> {
     // What Laravel's own array has besides TLS. A host may be a socket.
     const HARMLESS: [&str; 10] = [

@@ -105,8 +105,8 @@ fn read(bytes: &[u8], style: Style, variables: &Variables) -> Result<Read, Setti
     Ok(read)
 }
 
-/// The last line that names a driver as Knex and Sequelize do, where there are more of those than of connections: one stands in a
-/// form that no reader here knows, such as a function that returns the options.
+/// The last line that names a driver as Knex and Sequelize do, where there are more of those than of connections: one
+/// stands in a form that no reader here knows, such as a function that returns the options.
 fn not_all_read(text: &str, count: usize) -> Option<usize> {
     let names_driver = |line: &&(usize, &str)| {
         let code: String =

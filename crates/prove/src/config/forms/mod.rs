@@ -7,6 +7,7 @@ mod mylogin;
 pub mod option_file;
 mod perl;
 mod php;
+mod php_classes;
 pub(super) mod properties;
 pub(super) mod python;
 mod ruby;

@@ -15,8 +15,8 @@ pub(super) const TEXT: Form = Form {
 /// What stands around a URL in settings of any form.
 const AROUND: [char; 10] = ['"', '\'', '`', '<', '>', ',', ' ', '\t', '(', ')'];
 
-/// Go's DSNs, told by `@network(`. They begin behind a sign that stands around values; if that is one of the password's, a part of
-/// the password goes, which nobody reads.
+/// Go's DSNs, told by `@network(`. They begin behind a sign that stands around values; if that is one of the
+/// password's, a part of the password goes, which nobody reads.
 fn dsns_of_go(line: &str) -> Vec<&str> {
     const OUTSIDE: [char; 8] = ['"', '\'', '`', '<', '>', ' ', '\t', '='];
     const END: [char; 9] = ['"', '\'', '`', '<', '>', ' ', '\t', ',', ')'];

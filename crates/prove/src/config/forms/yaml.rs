@@ -93,7 +93,7 @@ fn read(bytes: &[u8], _: &Variables) -> Result<Read, SettingsError> {
     Ok(read)
 }
 
-/// What is `shared` in a `database.yml` is merged into every environment, below what that says itself, and is no environment.
+/// What is `shared` in a `database.yml` is merged into every environment, below what that says itself, and is none.
 ///
 /// # Source
 /// `Rails::Application::Configuration#database_configuration`, Rails 7.1.
