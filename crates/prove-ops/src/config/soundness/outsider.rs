@@ -34,6 +34,22 @@ pub(super) fn rows() -> Vec<Row> {
     ] {
         all.push(row(name, text.into(), "safe"));
     }
+    // A host that is filled in, or that an option file may say, is none that is missing.
+    for (name, text, want) in [
+        (".env", "A_URL=mysql+mysqldb://u:geheim@${H}/d\n", "high"),
+        (".env", "E_URL=mysql2://u@/d?host=${H}\n", "high"),
+        ("a.rb", "require 'mysql2'\na = Mysql2::Client.new(host: ENV['H'])\n", "high"),
+        ("a.rb", "require 'mysql2'\nb = Mysql2::Client.new(hostname: 'h')\n", "high"),
+        ("a.rb", "require 'mysql2'\nd = Mysql2::Client.new(username: 'u', default_file: '/x')\n", "unknown"),
+        ("a.py", "import MySQLdb\nCFG = {'host': 'h'}\na = MySQLdb.connect(**CFG)\n", "high"),
+        ("a.py", "import MySQLdb\nb = MySQLdb.connect(read_default_file='/x')\n", "unknown"),
+        ("database.yml", "p:\n  adapter: mysql2\n  default_group: x\n", "unknown"),
+        ("a.pl", "use DBI;\nmy $a = DBI->connect(\"DBI:mysql:$db\", 'u', 'p');\n", "unknown"),
+        ("a.pl", "use DBI;\nmy $a = DBI->connect('DBI:mysql:d:h:3306', 'u', 'p');\n", "high"),
+        ("a.php", "<?php\n$a = new PDO(\"mysql:dbname=d;$rest\", 'u', 'p');\n", "unknown"),
+    ] {
+        all.push(row(name, text.into(), want));
+    }
     // php.ini may have a host of its own for null.
     all.push(row("a.php", "<?php\n$c = new mysqli(null, 'u', 'p');\n".into(), "unknown"));
     all.push(row("a.php", "<?php\n$c = new mysqli('p:db', 'u', 'p');\n".into(), "high"));
