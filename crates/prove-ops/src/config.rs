@@ -22,10 +22,12 @@ use server::options::{LocalFiles, Start};
 use site::OpsError;
 
 pub mod confirm;
+mod environments;
 mod neighbours;
 pub mod rows;
 mod weaknesses;
 
+use environments::{Environments, SetAgain};
 use neighbours::{django_driver, file_name, folder_of, spring_beside};
 pub use weaknesses::Weaknesses;
 
@@ -156,6 +158,8 @@ pub struct Fix {
     pub remove: Vec<Setting>,
     /// What is still open then, or what to do where no setting helps.
     pub note: String,
+    /// The mode that it promises; empty where it writes nothing.
+    pub mode: &'static str,
 }
 
 impl Prediction {
@@ -237,9 +241,12 @@ pub fn look(asked: &ConfigRequest<'_>, matrix: &Matrix) -> ConfigReview {
     };
     let switch = asked.files.iter().find(has_switch).map(|path| path.display().to_string());
     let set = neighbours::set(asked.files);
+    let mut environments = Environments::of(asked.files);
     for path in asked.files {
-        file(path, asked, &set, switch.as_deref(), matrix, &mut looked);
+        file(path, asked, &set, switch.as_deref(), matrix, &mut environments, &mut looked);
     }
+    environments.doubt(&mut looked, matrix);
+    neighbours::doubt_option_files(&mut looked, matrix);
     looked
 }
 
@@ -250,6 +257,7 @@ fn file(
     set: &Set,
     switch: Option<&str>,
     matrix: &Matrix,
+    environments: &mut Environments,
     looked: &mut ConfigReview,
 ) {
     let driver = asked.driver;
@@ -275,7 +283,7 @@ fn file(
     let beside = spring_beside(path, asked);
     // Variables that a file sets again; and the line of one that could not be read, and may set any.
     let (mut again, mut may_be_any): (Vec<String>, _) = (Vec::new(), None);
-    let first = looked.connections.len();
+    let mut before: Vec<(String, Vec<String>)> = Vec::new();
     for (other, line) in all.environment_files {
         // Of a unit it is absolute; of a compose file it counts from that file. A specifier, a pattern or a variable is neither.
         if other.contains(['%', '*', formats::settings::HOLE]) {
@@ -286,28 +294,39 @@ fn file(
             continue;
         }
         let other = path.parent().unwrap_or(Path::new("")).join(other);
-        let before = looked.connections.len();
-        match environment_file(&other, driver, matrix, looked) {
-            Some(variables) => {
-                // The later of two files counts, and in a compose file what stands in it counts more than any.
-                for one in looked.connections.get_mut(first..before).unwrap_or_default() {
-                    if variables.contains(&one.found.what) {
-                        doubt(one, line, &name, "a later environment file sets it again", matrix);
-                    }
-                }
-                if !all.files_count_more {
-                    for one in looked.connections.get_mut(before..).unwrap_or_default() {
-                        if let Some((_, line)) =
-                            all.set_beside.iter().find(|(known, _)| *known == one.found.what)
-                        {
-                            doubt(one, *line, &name, "what names that file sets it again", matrix);
-                        }
-                    }
-                }
-                again.extend(variables);
-            }
-            None => _ = may_be_any.get_or_insert(line),
+        let (shown, is_judged_elsewhere) = environments.name(&other);
+        let mut own = ConfigReview::default();
+        let Some(variables) = environment_file(&other, driver, matrix, &mut own) else {
+            may_be_any.get_or_insert(line);
+            looked.unread.extend(own.unread);
+            continue;
+        };
+        if !is_judged_elsewhere {
+            looked.connections.extend(own.connections);
+            looked.unread.extend(own.unread);
         }
+        let mut set_again = |file: &str, variable: &str, line, why| {
+            environments.again.push(SetAgain {
+                file: file.to_owned(),
+                variable: variable.to_owned(),
+                by: name.clone(),
+                line,
+                why,
+            });
+        };
+        // The later of two files counts, and in a compose file what stands in it counts more than any.
+        for (earlier, known) in &before {
+            for variable in known.iter().filter(|known| variables.contains(known)) {
+                set_again(earlier, variable, line, "a later environment file sets it again");
+            }
+        }
+        if !all.files_count_more {
+            for (variable, line) in all.set_beside.iter().filter(|(known, _)| variables.contains(known)) {
+                set_again(&shown, variable, *line, "what names that file sets it again");
+            }
+        }
+        before.push((shown, variables.clone()));
+        again.extend(variables);
     }
     let is_asked_for = |found: &ConnectionSettings| set.is_asked_for(&name, &found.what);
     let (templates, used): (Vec<_>, Vec<_>) =
@@ -617,10 +636,12 @@ fn fix(
     }
     let settings = client.settings?;
     let measured =
-        settings.spelt.iter().filter(|spelt| is_writable(found.style, settings, spelt)).filter_map(|spelt| {
-            let row = matrix.row(client, spelt.mode).filter(|row| row.is_controlled)?;
-            Some((spelt, Weaknesses::of(&row.cases, row.broken_by.as_deref())))
-        });
+        settings.spelt.iter().filter(|spelt| is_writable(found.style, client, settings, spelt)).filter_map(
+            |spelt| {
+                let row = matrix.row(client, spelt.mode).filter(|row| row.is_controlled)?;
+                Some((spelt, Weaknesses::of(&row.cases, row.broken_by.as_deref())))
+            },
+        );
     // The safest; of those what promises most, needs nothing besides, and is nearest to what is there.
     let (best, falls) = measured.min_by_key(|(spelt, falls)| {
         let promises = choose::mode(client, spelt.mode).map(|mode| mode.promises);
@@ -646,13 +667,14 @@ fn fix(
                 client.name
             )
         };
-        return Some(Fix { set: vec![], remove: vec![], note });
+        return Some(Fix { set: vec![], remove: vec![], note, mode: "" });
     }
     if now.is_some_and(|now| now.weight() <= falls.weight()) {
         return Some(Fix {
             set: vec![],
             remove: vec![],
             note: "nothing better was measured with this driver".into(),
+            mode: "",
         });
     }
     let named = found.settings.iter().find_map(|setting| match &setting.given {
@@ -696,7 +718,7 @@ fn fix(
         note += "provided that ";
         note += best.provided;
     }
-    Some(Fix { set: style::write(found.style, client, best, named, &ca), remove, note })
+    Some(Fix { set: style::write(found.style, client, best, named, &ca), remove, note, mode: best.mode })
 }
 
 fn is_ca(settings: &'static prove::client::Settings, setting: &Setting) -> bool {
@@ -732,6 +754,8 @@ pub fn is_typed(style: Style, file: &str) -> bool {
     style == Style::Query && file.starts_with('(')
 }
 
+#[cfg(test)]
+mod fixes;
 #[cfg(test)]
 mod soundness;
 #[cfg(test)]

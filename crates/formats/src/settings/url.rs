@@ -147,21 +147,52 @@ pub fn unescape(text: &str) -> String {
     String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
 }
 
-/// `user:password@tcp(host:port)/database?key=value&…` of Go. `None` where it does not have the parentheses: everything
-/// else could be some other text.
-// Source: go-sql-driver/mysql, dsn.go, ParseDSN(): the last slash divides, then the last @ in front of it.
+/// The scheme of a DSN of Go that its driver takes apart at another slash than the one that was meant.
+pub const GO_SLASH: &str = "go:slash";
+
+/// `user:password@tcp(host:port)/database?key=value&…` of Go. `None` where it has neither the parentheses nor `user:password@/` or
+/// `user:password@tcp/`: everything else could be some other text.
+// Source: go-sql-driver/mysql 1.9, dsn.go, ParseDSN(): the last slash divides, then the last @ in front of it.
 pub fn go_dsn(text: &str) -> Option<Parts> {
     let text = text.trim();
-    let slash =
-        text.split_once('?').map_or(text, |(before, _)| before).rfind('/').or_else(|| text.rfind('/'))?;
+    go_dsn_at(text, text.rfind('/')?, false).or_else(|| {
+        let (before, _) = text.split_once('?')?;
+        let parts = go_dsn_at(text, before.rfind('/')?, false)?;
+        Some(Parts { scheme: GO_SLASH.into(), ..parts })
+    })
+}
+
+/// The same of a text that is known to be one: `/`, `user@tcp/database`.
+pub fn go_dsn_given(text: &str) -> Option<Parts> {
+    let text = text.trim();
+    go_dsn(text).or_else(|| go_dsn_at(text, text.rfind('/')?, true))
+}
+
+fn go_dsn_at(text: &str, slash: usize, is_told: bool) -> Option<Parts> {
     let (front, back) = (text.get(..slash)?, text.get(slash + 1..)?);
-    let address = front.rsplit_once('@').map_or(front, |(_, address)| address);
-    let (network, place) = address.strip_suffix(')')?.split_once('(')?;
-    if !matches!(network, "tcp" | "tcp4" | "tcp6" | "unix" | "cloudsql") {
-        return None;
-    }
+    let (login, address) =
+        front.rsplit_once('@').map_or((None, front), |(login, address)| (Some(login), address));
+    let is_word = |text: &str| {
+        !text.is_empty()
+            && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '+' | '.'))
+    };
+    let (network, place) = if let Some(inner) = address.strip_suffix(')') {
+        let (network, place) = inner.split_once('(')?;
+        let is_known = matches!(network, "tcp" | "tcp4" | "tcp6" | "unix" | "cloudsql");
+        (is_known || (login.is_some() && is_word(network))).then_some((network, Some(place)))?
+    } else {
+        // Its own server: 127.0.0.1, by TCP.
+        let network = if address.is_empty() { "tcp" } else { address };
+        let database = back.split_once('?').map_or(back, |(name, _)| name);
+        let user = login.and_then(|login| login.split_once(':')).map_or("", |(user, _)| user);
+        let is_clear = matches!(network, "tcp" | "tcp4" | "tcp6")
+            && is_word(user)
+            && is_word(database)
+            && !text.contains(char::is_whitespace);
+        (is_clear || (is_told && is_word(network))).then_some((network, None))?
+    };
     let query = back.split_once('?').map_or("", |(_, query)| query);
-    let host = if network == "unix" { "" } else { without_port(place) };
+    let host = if network == "unix" { "" } else { place.map_or("127.0.0.1", without_port) };
     // It undoes percent signs in some values, and in no key: `%74ls` is no `tls` to it.
     let mut params = pairs(query, '&');
     let written = query.split('&').filter(|part| !part.is_empty());

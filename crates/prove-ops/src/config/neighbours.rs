@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use prove::config::across::Set;
 use prove::config::{self, MysqldbReplacement};
 
-use super::{ConfigRequest, read};
+use super::{ConfigRequest, ConfigReview, Matrix, doubt, read};
 
 /// All files that can be read, to be looked at against each other. Option files are laid over each other elsewhere.
 pub(super) fn set(files: &[PathBuf]) -> Set {
@@ -101,4 +101,38 @@ pub(super) fn spring_beside(path: &Path, asked: &ConfigRequest<'_>) -> Vec<(Path
             (other, bytes)
         })
         .collect()
+}
+
+/// Where an option file stands in the order in which a client reads them all by itself.
+fn rank_of_option_file(name: &str) -> Option<u8> {
+    let mut parts = name.rsplit('/');
+    let (file, folder) = (parts.next()?, parts.next().unwrap_or_default());
+    match (file, folder) {
+        (".my.cnf", _) => Some(2),
+        ("my.cnf", "mysql" | "mariadb") => Some(1),
+        ("my.cnf", "etc") => Some(0),
+        _ => None,
+    }
+}
+
+/// A client reads `/etc/my.cnf` and then `~/.my.cnf`: where several of those were given, each says only a part.
+pub(super) fn doubt_option_files(looked: &mut ConfigReview, matrix: &Matrix) {
+    let said: Vec<(String, u8, Vec<&'static str>, usize)> = looked
+        .connections
+        .iter()
+        .filter(|one| one.form == "an option file")
+        .filter_map(|one| {
+            let clients = one.predictions.iter().map(|prediction| prediction.client.id).collect();
+            Some((one.file.clone(), rank_of_option_file(&one.file)?, clients, one.found.line))
+        })
+        .collect();
+    for one in looked.connections.iter_mut().filter(|one| one.form == "an option file") {
+        let Some(rank) = rank_of_option_file(&one.file) else { continue };
+        let is_same =
+            |client: &&str| one.predictions.iter().any(|prediction| prediction.client.id == *client);
+        let other = said.iter().find(|(_, other, clients, _)| *other != rank && clients.iter().any(is_same));
+        if let Some((file, _, _, line)) = other {
+            doubt(one, *line, file, "the same client reads this file too", matrix);
+        }
+    }
 }

@@ -123,8 +123,10 @@ fn a_fix_is_written_as_the_file_is_and_says_what_goes() {
 
 #[test]
 fn where_no_setting_helps_that_is_said() {
-    let said =
-        looked("database.yml", "production:\n  adapter: mysql2\n  sslca: /ca\n  ssl_mode: verify_identity\n");
+    let said = looked(
+        "database.yml",
+        "production:\n  adapter: mysql2\n  host: db\n  sslca: /ca\n  ssl_mode: verify_identity\n",
+    );
     let (_, severity, fix) = only(&said);
     assert_eq!(severity, Some(Severity::Critical));
     assert!(fix.contains("use another driver"), "{fix}");

@@ -280,6 +280,23 @@ pub(super) fn is_of_another(key: &str) -> bool {
     key.split(['_', '-']).any(|word| OTHERS.contains(&word)) && !is_socket_key(&key)
 }
 
+/// Whether a text that is no connection as a whole names one somewhere inside: `-Ddb.url=jdbc:mysql://…`, or
+/// `./app --db mysql2://…`.
+pub(super) fn has_connection_inside(text: &str) -> bool {
+    const SIGNS: [&str; 8] = [
+        "jdbc:mysql:",
+        "jdbc:mariadb:",
+        "mysql://",
+        "mysql2://",
+        "mariadb://",
+        "trilogy://",
+        "@tcp(",
+        "@unix(",
+    ];
+    SIGNS.iter().any(|sign| text.contains(sign))
+        || (text.contains("://") && (text.contains("mysql+") || text.contains("mariadb+")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

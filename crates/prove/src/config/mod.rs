@@ -240,6 +240,10 @@ fn settle_host(found: &mut ConnectionSettings) {
             _ => "…".to_owned(),
         };
     }
+    // Django hands on no host where HOST is empty, and then the library of C has its own socket. PyMySQL has none.
+    if found.driver == Driver::Family("mysqlclient") && found.what.starts_with("DATABASES.") {
+        without_host(found);
+    }
     let hosts: Vec<&Setting> = found.settings.iter().filter(is_host).collect();
     // Of an option file the last counts, and of its groups the later one.
     if found.style != Style::OptionFile
@@ -255,6 +259,21 @@ fn settle_host(found: &mut ConnectionSettings) {
     if is_of_php && found.host.eq_ignore_ascii_case("localhost") && found.host != "localhost" {
         let why = "localhost in capitals is a socket to one part of PHP, and a host to another";
         found.settings.push(obstacle(found.line, why));
+    }
+}
+
+/// Where nobody says a host: to the libraries of C, and to PDO, that is `localhost`, unless an option file is read that may say one. Only
+/// for what was read whole: a host that is filled in later is none that is missing.
+pub(crate) fn without_host(found: &mut ConnectionSettings) {
+    let Driver::Family(family) = found.driver else { return };
+    let reads_more = |setting: &Setting| {
+        ["default_file", "default_group", "defaults_file"].iter().any(|word| setting.key.contains(word))
+    };
+    if LOCALHOST_IS_A_SOCKET.contains(&family)
+        && found.host.is_empty()
+        && !found.settings.iter().any(reads_more)
+    {
+        found.host = "localhost".into();
     }
 }
 
@@ -292,15 +311,17 @@ impl ConnectionSettings {
             return has_socket;
         }
         // The C libraries compare every letter: `Localhost` is a host to them.
-        (name == "localhost" && (socket.is_empty() || socket.starts_with('/')))
+        // WordPress takes what stands behind the colon for a port, which says nothing of a socket to mysqlnd.
+        let is_of_wordpress = self.style == Style::WordPress;
+        (name == "localhost" && (socket.is_empty() || socket.starts_with('/') || is_of_wordpress))
             || (has_socket && self.host.is_empty())
     }
 }
 
 /// Whether a mode can be written the way that the file is.
-pub fn is_writable(style: Style, settings: &Settings, spelt: &Spelt) -> bool {
+pub fn is_writable(style: Style, client: &'static Client, settings: &Settings, spelt: &Spelt) -> bool {
     match style {
-        Style::Query => urls::is_writable(settings, spelt),
+        Style::Query => urls::is_writable(client, settings, spelt),
         // Laravel's own `config/database.php` takes one variable from the environment.
         Style::Env => spelt.settings.iter().all(|(name, _)| *name == forms::LARAVEL_CA),
         // WordPress hands on flags, and has no constant for a CA.

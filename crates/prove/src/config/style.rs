@@ -1,9 +1,13 @@
 //! A mode, written the way that a file is written: what somebody copies into it.
 
+use super::urls;
 use crate::client::{Client, ExpectedValue, SettingsEncoding, Spelt};
 
 /// Stands for the CA in what is proposed.
 pub const CA: &str = "/path/to/ca.pem";
+
+/// Stands for what is in the file of the CA, where no program reads a file.
+const PEM: &str = "-----BEGIN CERTIFICATE-----…";
 
 /// How settings are written where a connection was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,14 +43,24 @@ pub fn write(style: Style, client: &Client, spelt: &Spelt, named: Option<&str>, 
     };
     match style {
         Style::OptionFile | Style::Env | Style::Properties => flat("="),
-        Style::Query => vec![flat("=").join("&")],
+        Style::Query => {
+            let family = client.settings.map_or("", |settings| settings.family);
+            let word = |name: &str| urls::word_of_sqlalchemy(family, name).unwrap_or_else(|| name.to_owned());
+            let pairs: Vec<String> =
+                spelt.settings.iter().map(|(name, is)| format!("{}={}", word(name), value(*is))).collect();
+            vec![pairs.join("&")]
+        }
         Style::Semicolons => vec![flat("=").join(";")],
         Style::Yaml => nested(spelt, &|name, is| format!("{name}: {}", value(is)), &|name, inner| {
             format!("{name}: {{ {} }}", inner.join(", "))
         }),
         Style::Json => nested(
             spelt,
-            &|name, is| format!("\"{name}\": {}", literal(is, &value(is), "true", "false", '"')),
+            &|name, is| match is {
+                // Node's drivers take what the file holds, and a path is none.
+                ExpectedValue::Ca => format!("\"{name}\": \"{PEM}\""),
+                is => format!("\"{name}\": {}", literal(is, &value(is), "true", "false", '"')),
+            },
             &|name, inner| format!("\"{name}\": {{ {} }}", inner.join(", ")),
         ),
         Style::JavaScript => nested(
@@ -78,7 +92,17 @@ pub fn write(style: Style, client: &Client, spelt: &Spelt, named: Option<&str>, 
                 is => format!("{name}: {},", literal(*is, &value(*is), "true", "false", '\'')),
             })
             .collect(),
-        Style::Perl => vec![flat("=").join(";")],
+        // DBD takes a number: of `true` it makes 0.
+        Style::Perl => {
+            let pairs: Vec<String> = spelt
+                .settings
+                .iter()
+                .map(|(name, is)| {
+                    format!("{name}={}", literal(*is, &value(*is), "1", "0", '\0').replace('\0', ""))
+                })
+                .collect();
+            vec![pairs.join(";")]
+        }
     }
 }
 
@@ -264,7 +288,7 @@ mod tests {
             "node-mysql2",
             "verify-identity",
             Style::Json,
-            &["\"ssl\": { \"ca\": \"/path/to/ca.pem\", \"verifyIdentity\": true }"],
+            &["\"ssl\": { \"ca\": \"-----BEGIN CERTIFICATE-----…\", \"verifyIdentity\": true }"],
         );
         check(
             "aiomysql",
@@ -294,7 +318,7 @@ mod tests {
             "optional-verify",
             Style::Perl,
             &[
-                "mysql_ssl=true;mysql_ssl_optional=true;mysql_ssl_ca_file=/path/to/ca.pem;mysql_ssl_verify_server_cert=true",
+                "mysql_ssl=1;mysql_ssl_optional=1;mysql_ssl_ca_file=/path/to/ca.pem;mysql_ssl_verify_server_cert=1",
             ],
         );
     }

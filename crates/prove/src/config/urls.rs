@@ -5,9 +5,10 @@ use formats::settings::{HOLE, yaml};
 
 use super::nodes;
 use super::{
-    ConnectionSettings, Driver, Setting, SettingValue, Style, is_about_tls, is_socket_key, obstacle,
+    Choice, ConnectionSettings, Driver, Setting, SettingValue, Style, choose, is_about_tls, is_socket_key,
+    obstacle, style,
 };
-use crate::client::{ExpectedValue, Settings, Spelt};
+use crate::client::{Client, Settings, Spelt};
 
 /// Schemes that one family reads, with the driver's own words behind the question mark.
 // Source: Connector/J 9.5, ConnectionUrl.Type; MariaDB Connector/J 3.5, HaMode.
@@ -48,7 +49,43 @@ pub(super) fn found(text: &str, line: usize, what: &str) -> Option<ConnectionSet
     by_url(trimmed, line, what).or_else(|| by_dsn(trimmed, line, what))
 }
 
+/// What Go's driver is given as its DSN: nothing else could be meant, however short it is.
+pub(super) fn of_go(text: &str, line: usize, what: &str) -> Option<ConnectionSettings> {
+    url::go_dsn_given(text).map(|parts| go(&parts, text, line, what))
+}
+
+fn go(parts: &Parts, text: &str, line: usize, what: &str) -> ConnectionSettings {
+    let mut settings = settings(parts, line);
+    if let Some(why) = filled_in(text) {
+        settings.push(obstacle(line, why));
+    }
+    match parts.scheme.as_str() {
+        "go:unix" => settings.push(Setting::new("socket", SettingValue::Text("in the DSN".into()), line)),
+        "go:tcp" | "go:tcp4" | "go:tcp6" => {}
+        url::GO_SLASH => settings.push(obstacle(
+            line,
+            "a slash stands behind its question mark, and the driver takes the last one for the end of the address",
+        )),
+        _ => settings.push(obstacle(line, "the program dials this network itself, perhaps through a tunnel")),
+    }
+    ConnectionSettings {
+        line,
+        what: what.to_owned(),
+        driver: Driver::Family("go-sql-driver"),
+        host: place(&parts.host),
+        settings,
+        style: Style::Query,
+        front: None,
+    }
+}
+
 fn by_url(text: &str, line: usize, what: &str) -> Option<ConnectionSettings> {
+    // Celery puts a word of its own in front of a URL of SQLAlchemy.
+    let of_celery = ["db+", "sqla+"].iter().find_map(|front| {
+        text.strip_prefix(front).filter(|rest| rest.starts_with("mysql") || rest.starts_with("mariadb"))
+    });
+    let is_of_celery = of_celery.is_some();
+    let text = of_celery.unwrap_or(text);
     let parts = url::url(text)?;
     let scheme = parts.scheme.as_str();
     let mut settings = settings(&parts, line);
@@ -68,6 +105,11 @@ fn by_url(text: &str, line: usize, what: &str) -> Option<ConnectionSettings> {
             }
             None => Driver::Unknown { why: "its driver is not in the matrix".into(), one_of: vec![] },
         }
+    } else if is_of_celery {
+        Driver::Unknown {
+            why: "SQLAlchemy takes MySQLdb for it, or what is put in its place".into(),
+            one_of: vec!["mysqlclient", "pymysql"],
+        }
     } else if matches!(scheme, "mysql" | "mariadb") {
         // Node's drivers read a value as JSON, Rust's as a `bool`: these two words are the same to all.
         for setting in &mut settings {
@@ -83,6 +125,8 @@ fn by_url(text: &str, line: usize, what: &str) -> Option<ConnectionSettings> {
             why: "a wrapper stands in front of the driver".into(),
             one_of: vec!["connector-j", "mariadb-connector-j"],
         }
+    } else if ["mysql", "maria", "trilogy"].iter().any(|word| scheme.contains(word)) {
+        Driver::Unknown { why: "its driver is not in the matrix".into(), one_of: vec![] }
     } else {
         return None;
     };
@@ -123,7 +167,7 @@ fn by_url(text: &str, line: usize, what: &str) -> Option<ConnectionSettings> {
         format!("{scheme}://{}", places.join(","))
     });
     let host = hosts.names.join(",");
-    Some(ConnectionSettings {
+    let mut found = ConnectionSettings {
         line,
         what: what.to_owned(),
         driver,
@@ -131,7 +175,11 @@ fn by_url(text: &str, line: usize, what: &str) -> Option<ConnectionSettings> {
         settings,
         style: Style::Query,
         front,
-    })
+    };
+    if parts.host.is_empty() {
+        super::without_host(&mut found);
+    }
+    Some(found)
 }
 
 fn has_twice(parts: &Parts) -> bool {
@@ -241,11 +289,12 @@ fn settings(parts: &Parts, line: usize) -> Vec<Setting> {
     all
 }
 
+/// What SQLAlchemy makes keys of one `ssl`.
+const OF_SSL: [&str; 6] = ["ssl_ca", "ssl_key", "ssl_cert", "ssl_capath", "ssl_cipher", "ssl_check_hostname"];
+
 /// `ssl_ca` becomes the key `ca` of what the driver gets as `ssl`, and the text of a switch stays a text.
 // Source: SQLAlchemy 2.0, lib/sqlalchemy/dialects/mysql/mysqldb.py and mysqlconnector.py, create_connect_args().
 fn by_sqlalchemy(family: &str, settings: Vec<Setting>) -> Vec<Setting> {
-    const OF_SSL: [&str; 6] =
-        ["ssl_ca", "ssl_key", "ssl_cert", "ssl_capath", "ssl_cipher", "ssl_check_hostname"];
     if family == "mysql-connector-python" {
         return settings.into_iter().map(|setting| coerced(setting, &COERCED)).collect();
     }
@@ -279,18 +328,33 @@ fn coerced(setting: Setting, keys: &[&str]) -> Setting {
     }
 }
 
-/// Whether a mode can be written behind the question mark of a URL, where a switch is a text.
-pub(super) fn is_writable(settings: &Settings, spelt: &Spelt) -> bool {
-    spelt.settings.iter().all(|(name, is)| {
-        let wanted = match is {
-            ExpectedValue::On => true,
-            ExpectedValue::Off => false,
-            ExpectedValue::Ca | ExpectedValue::Word(_) | ExpectedValue::Named => return true,
-        };
-        ANYBODY.contains(&settings.family)
-            || COERCED.contains(name)
-            || settings.reads.switch(if wanted { "true" } else { "false" }) == Some(wanted)
-    })
+/// Whether a mode can be written behind the question mark of a URL: where a driver that is given the URL would be in that mode.
+/// What stands between the URL and the driver may make another thing of a word, as SQLAlchemy does.
+pub(super) fn is_writable(client: &'static Client, settings: &Settings, spelt: &Spelt) -> bool {
+    let dialect = DIALECTS.iter().find(|(_, known)| *known == settings.family);
+    let scheme = SCHEMES.iter().find(|(_, known)| *known == settings.family);
+    let front = match (settings.family, dialect, scheme) {
+        ("go-sql-driver", ..) => "u@tcp(h)/d".to_owned(),
+        (_, Some((dialect, _)), _) => format!("mysql+{dialect}://h/d"),
+        (_, None, Some((scheme, _))) => format!("{scheme}://h/d"),
+        _ => "mysql://h/d".to_owned(),
+    };
+    let [query] = &style::write(Style::Query, client, spelt, None, style::CA)[..] else { return false };
+    let Some(mut found) = found(&format!("{front}?{query}"), 1, "") else { return false };
+    found.driver = Driver::Family(settings.family);
+    super::settle(&mut found);
+    match choose(client, &found.settings) {
+        Choice::Mode { mode, .. } => mode == spelt.mode,
+        Choice::Unknown(_) => false,
+    }
+}
+
+/// The word in a URL of SQLAlchemy for what its driver is given as a key of `ssl`.
+pub(super) fn word_of_sqlalchemy(family: &str, name: &str) -> Option<String> {
+    let is_one_of_its =
+        DIALECTS.iter().any(|(_, known)| *known == family) && family != "mysql-connector-python";
+    let word = name.replacen("ssl.", "ssl_", 1);
+    (is_one_of_its && OF_SSL.contains(&word.as_str())).then_some(word)
 }
 
 /// Its scheme names none: whose parameters these may be.
@@ -317,23 +381,7 @@ fn of_anybody(settings: &[Setting]) -> Driver {
 
 fn by_dsn(text: &str, line: usize, what: &str) -> Option<ConnectionSettings> {
     if let Some(parts) = url::go_dsn(text) {
-        let mut settings = settings(&parts, line);
-        if let Some(why) = filled_in(text) {
-            settings.push(obstacle(line, why));
-        }
-        if parts.scheme == "go:unix" {
-            settings.push(Setting::new("socket", SettingValue::Text("in the DSN".into()), line));
-        }
-        let driver = Driver::Family("go-sql-driver");
-        return Some(ConnectionSettings {
-            line,
-            what: what.to_owned(),
-            driver,
-            host: place(&parts.host),
-            settings,
-            style: Style::Query,
-            front: None,
-        });
+        return Some(go(&parts, text, line, what));
     }
     let parts = url::dsn(text)?;
     let family = match parts.scheme.as_str() {
@@ -343,7 +391,14 @@ fn by_dsn(text: &str, line: usize, what: &str) -> Option<ConnectionSettings> {
         _ => return None,
     };
     let is_pdo = family == "php-pdo";
-    if is_pdo && parts.get("host").is_none() && parts.get("unix_socket").is_none() {
+    // PDO's own host is localhost. Without a database it may be any text.
+    let is_whole = !text.contains(HOLE);
+    let has_no_host = parts.get("host").is_none() && parts.get("hostname").is_none();
+    if is_pdo
+        && has_no_host
+        && parts.get("unix_socket").is_none()
+        && !(is_whole && parts.get("dbname").is_some())
+    {
         return None;
     }
     let style = if is_pdo { Style::Php } else { Style::Perl };
@@ -375,7 +430,7 @@ fn by_dsn(text: &str, line: usize, what: &str) -> Option<ConnectionSettings> {
             settings.push(obstacle(line, "attributes in front of the database are not read"));
         }
     }
-    Some(ConnectionSettings {
+    let mut found = ConnectionSettings {
         line,
         what: what.to_owned(),
         driver: Driver::Family(family),
@@ -383,5 +438,11 @@ fn by_dsn(text: &str, line: usize, what: &str) -> Option<ConnectionSettings> {
         settings,
         style,
         front: None,
-    })
+    };
+    // `dbi:mysql:name:host:port` is an old way of writing it.
+    let rest = text.splitn(3, ':').nth(2).unwrap_or_default();
+    if has_no_host && is_whole && (is_pdo || !rest.contains([':', '@'])) {
+        super::without_host(&mut found);
+    }
+    Some(found)
 }

@@ -10,6 +10,7 @@ mod effects;
 mod imports;
 mod mentions;
 mod resolve;
+mod sets;
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;

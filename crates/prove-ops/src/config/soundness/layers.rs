@@ -4,6 +4,7 @@
 use super::*;
 
 mod code;
+mod overrides;
 
 /// Files by their path, and all that is said of them: `file what verdict`, or `file unread`.
 struct Row {
@@ -36,6 +37,7 @@ fn rows() -> Vec<Row> {
     all.extend(code::replaced_rows());
     all.extend(code::importer_rows());
     all.extend(ordinary_rows());
+    all.extend(overrides::rows());
     all
 }
 
@@ -277,16 +279,16 @@ fn rails_rows() -> Vec<Row> {
                 (
                     "config/database.yml",
                     &format!(
-                        "{front}shared: &shared\n  <<: *default\n  host: db\nproduction:\n  <<: *shared\n  sslca: /ca\n  database: x\n"
+                        "{front}rds: &rds\n  <<: *default\n  host: db\nproduction:\n  <<: *rds\n  sslca: /ca\n  database: x\n"
                     ),
                 ),
                 (
                     "app/models/legacy.rb",
-                    "class Legacy < ActiveRecord::Base\n  establish_connection :shared\nend\n",
+                    "class Legacy < ActiveRecord::Base\n  establish_connection :rds\nend\n",
                 ),
             ],
             &[
-                "config/database.yml shared high",
+                "config/database.yml rds high",
                 "config/database.yml production critical",
                 "app/models/legacy.rb unread",
             ],

@@ -329,10 +329,11 @@ fn speaks_of_tls(word: &str) -> bool {
         || (is_about_tls(word) && word != "..." && !is_socket_key(word) && !small.contains("password"))
 }
 
-/// Rails lays `DATABASE_URL` over the environment of its `database.yml`, word by word.
+/// Rails lays `DATABASE_URL` over the environment of its `database.yml`, word by word, and `ANIMALS_DATABASE_URL` over the one that is
+/// called `animals` there.
 ///
 /// # Source
-/// `ActiveRecord::DatabaseConfigurations#merge_db_environment_variables`, Rails 7.1.
+/// `ActiveRecord::DatabaseConfigurations#environment_value_for`, Rails 7.1: an environment with one database has `primary`.
 fn rails(set: &Set, own: &Member, found: &mut ConnectionSettings) {
     const VARIABLE: &str = "DATABASE_URL";
     const FILE: &str = "database.yml";
@@ -346,24 +347,37 @@ fn rails(set: &Set, own: &Member, found: &mut ConnectionSettings) {
     };
     let rails_of = |yaml: &Member| {
         let read = (forms::form(FILE).read)(&yaml.bytes, &Variables::default());
-        read.map(|read| read.found).unwrap_or_default().into_iter().find(|one| one.style == Style::Yaml)
+        read.map(|read| read.found).unwrap_or_default()
     };
-    if found.what == VARIABLE && own.form.id == "env" {
-        let yaml = set.members().map(|(_, yaml)| yaml).find(|yaml| is_of(own, yaml));
-        if let Some((yaml, over)) = yaml.and_then(|yaml| Some((yaml, rails_of(yaml)?))) {
+    let variables_of = |what: &str| {
+        let name = what.split_once('.').map_or("primary", |(_, name)| name).to_uppercase();
+        let of_all = (name == "PRIMARY").then(|| VARIABLE.to_owned());
+        [Some(format!("{name}_{VARIABLE}")), of_all].into_iter().flatten().collect::<Vec<_>>()
+    };
+    if found.what.ends_with(VARIABLE) && own.form.id == "env" {
+        let takes = |one: &ConnectionSettings| {
+            one.style == Style::Yaml
+                && (found.what == VARIABLE || variables_of(&one.what).contains(&found.what))
+        };
+        let over = set
+            .members()
+            .filter(|(_, yaml)| is_of(own, yaml))
+            .find_map(|(_, yaml)| Some((yaml, rails_of(yaml).into_iter().find(takes)?)));
+        if let Some((yaml, over)) = over {
             found.settings.push(yaml.obstacle(over.line, "Rails lays this URL over what stands there"));
         }
-    } else if found.style == Style::Yaml {
+    } else if found.style == Style::Yaml && own.file_name() == FILE {
         let envs = set.members().map(|(_, env)| env).filter(|env| is_of(env, own));
         for env in envs {
-            let Some(pair) = env.pairs().into_iter().rev().find(|pair| pair.key == VARIABLE) else {
-                continue;
-            };
-            let says_more = crate::config::urls::found(&pair.value, pair.line, VARIABLE)
-                .is_none_or(|url| url.settings.iter().any(|setting| is_about_tls(&setting.key)));
+            let pairs = env.pairs();
+            let of = |name: &String| pairs.iter().rev().find(|pair| pair.key == *name);
+            let Some(pair) = variables_of(&found.what).iter().find_map(of) else { continue };
+            let url = crate::config::urls::found(&pair.value, pair.line, &pair.key);
+            let says_more =
+                url.is_none_or(|url| url.settings.iter().any(|setting| is_about_tls(&setting.key)));
             if says_more {
-                let why = "Rails lays DATABASE_URL over this, and it says something of TLS";
-                return found.settings.push(env.obstacle(pair.line, why));
+                let why = format!("Rails lays {} over this, and it says something of TLS", pair.key);
+                return found.settings.push(env.obstacle(pair.line, &why));
             }
         }
     }

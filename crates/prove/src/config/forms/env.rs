@@ -59,6 +59,10 @@ pub(super) fn environment(pairs: &[Pair]) -> Read {
                     why: format!("{}: its value is put together when the program starts", pair.key),
                 });
             }
+            None if beside::has_connection_inside(&pair.value) && !pair.value.contains('\n') => {
+                let why = format!("{}: a connection stands inside of its value, and is not read", pair.key);
+                read.unread.push(Unread { line: pair.line, why });
+            }
             None => {}
         }
     }

@@ -39,6 +39,9 @@ const MODULES: [(&str, &str); 7] = [
     ("mariadb/callback", "node-mariadb"),
 ];
 
+/// Functions of a driver that connect.
+const FUNCTIONS: [&str; 3] = ["createConnection", "createPool", "createPoolCluster"];
+
 fn family_of_module(module: &str) -> Option<&'static str> {
     MODULES.iter().find(|(known, _)| *known == module).map(|(_, family)| *family)
 }
@@ -51,6 +54,7 @@ struct File<'a> {
 
 fn read(bytes: &[u8], style: Style, variables: &Variables) -> Result<Read, SettingsError> {
     let source = code::read_in(bytes, Language::JavaScript, variables)?;
+    let text = formats::settings::text(bytes)?;
     let file = File { imports: source.imports(), source: &source, style };
     let is_made = |call: &Node| {
         let last = name(call).rsplit('.').next().unwrap_or_default();
@@ -85,6 +89,10 @@ fn read(bytes: &[u8], style: Style, variables: &Variables) -> Result<Read, Setti
         }
     }
     file.hidden(&mut read);
+    if let Some(line) = not_all_read(&text, read.found.len() + read.unread.len()) {
+        let why = "of the objects that name a driver here not all are read".into();
+        read.unread.push(Unread { line, why });
+    }
     if read.found.is_empty() && read.unread.is_empty() && !families.is_empty() {
         let line = file
             .imports
@@ -95,6 +103,24 @@ fn read(bytes: &[u8], style: Style, variables: &Variables) -> Result<Read, Setti
             .push(Unread { line, why: "it loads a driver, and no connection that can be read".into() });
     }
     Ok(read)
+}
+
+/// The last line that names a driver as Knex and Sequelize do, where there are more of those than of connections: one
+/// stands in a form that no reader here knows, such as a function that returns the options.
+fn not_all_read(text: &str, count: usize) -> Option<usize> {
+    let names_driver = |line: &&(usize, &str)| {
+        let code: String =
+            line.1.chars().filter(|c| !c.is_whitespace() && !matches!(c, '"' | '\'')).collect();
+        let is_it = |word: &str| {
+            ["mysql", "mysql2", "mariadb"]
+                .iter()
+                .any(|driver| code.split([',', '{', '}']).any(|part| part == format!("{word}:{driver}")))
+        };
+        !code.starts_with("//") && !code.starts_with('*') && (is_it("client") || is_it("dialect"))
+    };
+    let all: Vec<usize> =
+        text.lines().enumerate().filter(|line| names_driver(&line)).map(|(at, _)| at + 1).collect();
+    all.last().copied().filter(|_| all.len() > count)
 }
 
 impl File<'_> {
@@ -109,7 +135,6 @@ impl File<'_> {
 
     /// Places where a driver, or its function, is handed on or replaced: somebody else connects.
     fn hidden(&self, read: &mut Read) {
-        const FUNCTIONS: [&str; 3] = ["createConnection", "createPool", "createPoolCluster"];
         for import in self.imports.iter().filter(|import| family_of_module(&import.module).is_some()) {
             let mut names = vec![import.name.clone()];
             if matches!(import.part.as_str(), "" | "default") {
@@ -154,7 +179,7 @@ impl File<'_> {
             [import] => {
                 let family = family_of_module(&import.module);
                 let fits = if object.is_empty() {
-                    import.part == function
+                    import.part == function || FUNCTIONS.contains(&import.part.as_str())
                 } else {
                     matches!(import.part.as_str(), "" | "default")
                 };
@@ -183,12 +208,20 @@ impl File<'_> {
     fn call(&self, call: &Node, read: &mut Read, told: &mut HashSet<usize>) {
         let called = name(call);
         let function = called.rsplit('.').next().unwrap_or_default();
-        match function {
+        // `const { createPool: mk } = require('mysql2')`
+        let renamed = self.imports.iter().find(|import| {
+            import.name == called
+                && family_of_module(&import.module).is_some()
+                && FUNCTIONS.contains(&import.part.as_str())
+        });
+        match renamed.map_or(function, |import| import.part.as_str()) {
             "createConnection" | "createPool" | "createPoolCluster" => {
                 let Some(driver) = self.driver(called) else { return };
                 told.insert(call.line);
                 let mut found = self.of_argument(driver, call, told);
-                if function == "createPoolCluster" {
+                if called.ends_with("createPoolCluster")
+                    || renamed.is_some_and(|one| one.part == "createPoolCluster")
+                {
                     found.settings.push(obstacle(call.line, "its servers are added later"));
                 }
                 read.found.push(found);

@@ -7,6 +7,7 @@ mod mylogin;
 pub mod option_file;
 mod perl;
 mod php;
+mod php_classes;
 pub(super) mod properties;
 pub(super) mod python;
 mod ruby;
@@ -53,7 +54,14 @@ pub const FORMS: &[&Form] = &[
 
 /// The form of a file of this name.
 pub fn form(name: &str) -> &'static Form {
-    let name = name.rsplit('/').next().unwrap_or_default().to_lowercase();
+    let mut parts = name.rsplit('/');
+    let name = parts.next().unwrap_or_default().to_lowercase();
+    // A drop-in is told by its folder alone: `shop.service.d/override.conf`.
+    let is_drop_in =
+        |folder: &str| folder.strip_suffix(".d").is_some_and(|unit| (systemd::SYSTEMD.fits)(unit));
+    if ends(&name, &[".conf"]) && parts.next().is_some_and(is_drop_in) {
+        return &systemd::SYSTEMD;
+    }
     FORMS.iter().copied().find(|form| (form.fits)(&name)).unwrap_or(&text::TEXT)
 }
 
@@ -74,7 +82,8 @@ mod tests {
             ("/home/u/.my.cnf", "option-file"),
             ("my.ini", "option-file"),
             ("/etc/systemd/system/app.service", "systemd"),
-            ("/etc/systemd/system/app.service.d/override.conf", "text"),
+            ("/etc/systemd/system/app.service.d/override.conf", "systemd"),
+            ("/etc/app.d/override.conf", "text"),
             (".env", "env"),
             (".env.production", "env"),
             ("app.env", "env"),

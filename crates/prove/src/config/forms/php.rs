@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use formats::settings::code::{self, Language, Source, Use, Variables};
 use formats::settings::{Entry, Node, Value};
 
+use super::php_classes::{aliases, canonical, derived, passed_over};
 use super::{Form, ends, loose};
 use crate::config::nodes::{
     Meaning, ResolvedNode, args, flatten, followed, last_of_each, meant, name, options, words,
@@ -21,12 +22,16 @@ fn read(bytes: &[u8], variables: &Variables) -> Result<Read, SettingsError> {
     let mut read =
         Read { doubt: source.doubt.as_ref().map(|why| (why.line, why.text.clone())), ..Read::default() };
     let mut told = HashSet::new();
+    let text = formats::settings::text(bytes)?;
+    let aliases = aliases(&text);
     for (index, call) in source.calls.iter().enumerate() {
         if read.found.len() > crate::config::CONNECTIONS_MAX {
             break;
         }
-        match name(call) {
-            "PDO" | "Pdo\\Mysql" | "PDO::connect" | "Pdo\\Mysql::connect" => {
+        // PHP does not tell capitals from small letters in these names.
+        let own = canonical(name(call), &aliases);
+        match own.as_str() {
+            "pdo" | "pdo\\mysql" | "pdo::connect" | "pdo\\mysql::connect" => {
                 told.insert(call.line);
                 of_pdo(call, &source, &mut read, &mut told);
             }
@@ -38,7 +43,13 @@ fn read(bytes: &[u8], variables: &Variables) -> Result<Read, SettingsError> {
                 read.found.push(of_mysqli(call, index, &places, None, &source));
             }
             function if function.ends_with("->real_connect") => {
-                let object = function.trim_end_matches("->real_connect").to_owned();
+                let object = name(call).rsplit_once("->").map_or("", |(object, _)| object).to_owned();
+                if object.is_empty() {
+                    read.unread
+                        .push(Unread { line: call.line, why: "a link without a name connects".into() });
+                    continue;
+                }
+                told.insert(call.line);
                 let places = Places { host: 0, flags: Some(6), last: 7 };
                 read.found.push(of_mysqli(call, index, &places, Some(&object), &source));
             }
@@ -47,9 +58,14 @@ fn read(bytes: &[u8], variables: &Variables) -> Result<Read, SettingsError> {
                 let places = Places { host: 1, flags: Some(7), last: 8 };
                 read.found.push(of_mysqli(call, index, &places, Some(&object), &source));
             }
-            _ => {}
+            function => {
+                if let Some(why) = passed_over(function, call, &source, &aliases) {
+                    read.unread.push(Unread { line: call.line, why });
+                }
+            }
         }
     }
+    derived(&text, &source, &mut read);
     laravel(&source, &mut read);
     wordpress(&source, &mut read);
     loose::add(&source, bytes, &told, None, &mut read);
@@ -146,11 +162,17 @@ fn of_mysqli(
         self::flags(node, source, &mut settings);
     }
     let host = args(call).get(places.host).or_else(|| by_name("hostname"));
+    // Source: mysqli.default_host of php.ini; Debian and others leave it empty, which is the socket.
+    if host.is_none_or(|host| host.value == Value::Null) {
+        settings.push(obstacle(call.line, "php.ini says which host is meant where none is"));
+    }
+    let host = host.and_then(Node::text).unwrap_or_default();
     ConnectionSettings {
         line: call.line,
         what: format!("{}()", name(call)),
         driver: Driver::Family("php-mysqli"),
-        host: host.and_then(Node::text).unwrap_or_default().replace(formats::settings::HOLE, "…"),
+        // `p:` asks for a connection that is kept.
+        host: host.strip_prefix("p:").unwrap_or(host).replace(formats::settings::HOLE, "…"),
         settings,
         style: Style::Php,
         front: None,

@@ -13,7 +13,7 @@ use crate::config::nodes::{
 };
 use crate::config::{
     ConnectionSettings, Driver, Read, Setting, SettingValue, SettingsError, Style, Unread, is_about_tls,
-    obstacle, urls,
+    obstacle, urls, without_host,
 };
 
 pub(super) const PYTHON: Form =
@@ -75,7 +75,7 @@ fn read(bytes: &[u8], variables: &Variables) -> Result<Read, SettingsError> {
             }
             entries(words(call), &meaning, &mut settings);
             of_class(full.as_deref().unwrap_or_default(), call.line, &mut settings);
-            read.found.push(ConnectionSettings {
+            let mut found = ConnectionSettings {
                 line: call.line,
                 what: format!("{}()", name(call)),
                 driver: Driver::Family(family),
@@ -83,7 +83,11 @@ fn read(bytes: &[u8], variables: &Variables) -> Result<Read, SettingsError> {
                 settings,
                 style: Style::Python,
                 front: None,
-            });
+            };
+            if args(call).is_empty() && words(call).iter().all(|entry| entry.key != "host") {
+                without_host(&mut found);
+            }
+            read.found.push(found);
         } else if full.as_deref().is_some_and(|full| connects_by_itself(full, call)) {
             let why = format!("what {}() connects with is not read", name(call));
             read.unread.push(Unread { line: call.line, why });
@@ -608,11 +612,21 @@ fn of_alias(
     if let Some(why) = change {
         settings.push(obstacle(why.line, &why.text));
     }
+    // Source: Django 5, db/backends/mysql/base.py, get_connection_params(): a path is the socket.
+    let host = match node.get("HOST").map(|host| (host.text(), &host.value)) {
+        None | Some((None, Value::Null)) => String::new(),
+        Some((Some(path), _)) if path.starts_with('/') => {
+            settings.push(Setting::new("unix_socket", SettingValue::Text(path.to_owned()), alias.line));
+            String::new()
+        }
+        Some((Some(_), _)) => text_of(&node, "HOST"),
+        Some((None, _)) => "…".to_owned(),
+    };
     read.found.push(ConnectionSettings {
         line: alias.line,
         what,
         driver,
-        host: text_of(&node, "HOST"),
+        host,
         settings,
         style: Style::PythonDict,
         front: None,

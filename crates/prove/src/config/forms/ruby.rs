@@ -9,7 +9,9 @@ use super::{Form, ends, loose};
 use crate::config::nodes::{
     Meaning, ResolvedNode, args, entries, followed, meant, name, options, text_of, words,
 };
-use crate::config::{ConnectionSettings, Driver, Read, SettingsError, Style, Unread, obstacle, urls};
+use crate::config::{
+    ConnectionSettings, Driver, Read, SettingsError, Style, Unread, doubts, obstacle, urls, without_host,
+};
 
 pub(super) const RUBY: Form =
     Form { id: "ruby", name: "a file of Ruby", fits: |name| ends(name, &[".rb", ".ru", ".rake"]), read };
@@ -59,7 +61,7 @@ fn read(bytes: &[u8], variables: &Variables) -> Result<Read, SettingsError> {
         if let Some(line) = source.first_line_of("Mysql2::Client.default_query_options") {
             settings.push(obstacle(line, "the options that every client begins with are changed"));
         }
-        read.found.push(ConnectionSettings {
+        let mut found = ConnectionSettings {
             line: call.line,
             what: name(call).to_owned(),
             driver: Driver::Family("ruby-mysql2"),
@@ -67,8 +69,13 @@ fn read(bytes: &[u8], variables: &Variables) -> Result<Read, SettingsError> {
             settings,
             style: Style::Ruby,
             front: None,
-        });
+        };
+        if whole.get("host").is_none() && !whole.entries().is_empty() {
+            without_host(&mut found);
+        }
+        read.found.push(found);
     }
+    passed_over(bytes, &read.found.iter().map(|found| found.line).collect(), &mut read.unread);
     loose::add(&source, bytes, &told, None, &mut read);
     // Without parentheses it is no call that can be read.
     if let Some(line) = source.handed_on("Mysql2::Client.new") {
@@ -83,6 +90,40 @@ fn read(bytes: &[u8], variables: &Variables) -> Result<Read, SettingsError> {
             .push(Unread { line, why: "it names a driver, and no connection that can be read".into() });
     }
     Ok(read)
+}
+
+/// Connections in a form that is not read: without parentheses, of a value that is filled in, by another class.
+fn passed_over(bytes: &[u8], told: &HashSet<usize>, unread: &mut Vec<Unread>) {
+    const OTHERS: [&str; 5] =
+        ["Mysql2::EM::Client.new", "Sequel.mysql2", "Sequel.mysql", "Trilogy.new", "connect_to_mysql"];
+    const CONNECTS: &str = "establish_connection";
+    let text = String::from_utf8_lossy(bytes);
+    for (at, line) in text.lines().enumerate() {
+        let code = line.trim_start();
+        if code.starts_with('#') || told.contains(&(at + 1)) {
+            continue;
+        }
+        let other = OTHERS.iter().find(|name| doubts::words(code, name).next().is_some());
+        let connects = doubts::words(code, CONNECTS).next().filter(|_| !code.starts_with("def "));
+        let rest = connects.and_then(|begin| code.get(begin + CONNECTS.len()..));
+        let given = rest.map(|rest| rest.trim_start_matches(['(', ' ']));
+        // A symbol is an entry of database.yml; of nothing it is the one that it had.
+        let is_passed_over = given.is_some_and(|given| {
+            let is_entry = given.starts_with([':', ')', '#']) && !given.starts_with("::");
+            let is_other =
+                ["postgres", "sqlite", "sqlserver", "oracle"].iter().any(|name| given.contains(name));
+            !given.is_empty() && !is_entry && !is_other && urls_read(given).is_none()
+        });
+        if let Some(name) = other.copied().or(is_passed_over.then_some(CONNECTS)) {
+            unread.push(Unread { line: at + 1, why: format!("what {name} is given here is not read") });
+        }
+    }
+}
+
+/// A URL that stands there as a text is read where it stands.
+fn urls_read(given: &str) -> Option<ConnectionSettings> {
+    let quote = given.chars().next().filter(|quote| matches!(quote, '"' | '\''))?;
+    urls::found(given.get(1..)?.split(quote).next()?, 1, "")
 }
 
 struct Ruby<'a> {

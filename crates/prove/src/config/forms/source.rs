@@ -5,6 +5,8 @@ use std::collections::HashSet;
 use formats::settings::code::{self, Language, Source, Variables};
 
 use super::{Form, ends, loose};
+use formats::settings::Node;
+
 use crate::config::nodes::{args, followed, name, words};
 use crate::config::{Driver, Read, SettingsError, Unread, obstacle, urls};
 
@@ -68,7 +70,16 @@ fn read(bytes: &[u8], variables: &Variables) -> Result<Read, SettingsError> {
         };
         let Some(arg) = args(call).get(*index) else { continue };
         let Ok(node) = followed(&source, arg) else { continue };
-        let Some(mut found) = node.text().and_then(|text| urls::found(text, node.line, "a text")) else {
+        let is_of_go = *index == 1 && args(call).first().and_then(Node::text) == Some("mysql");
+        let read_text = |text: &str| {
+            let given = is_of_go.then(|| urls::of_go(text, node.line, "a text")).flatten();
+            given.or_else(|| urls::found(text, node.line, "a text"))
+        };
+        let Some(mut found) = node.text().and_then(read_text) else {
+            if is_of_go && node.text().is_some() {
+                let why = "what the driver is given here is no DSN that is known".into();
+                read.unread.push(Unread { line: node.line, why });
+            }
             continue;
         };
         told.insert(node.line);

@@ -7,7 +7,9 @@ use super::env::{environment, names_a_connection};
 use super::properties::java;
 use super::{Form, Variables, ends};
 use crate::config::nodes::{Meaning, ResolvedNode, options, text_of};
-use crate::config::{ConnectionSettings, Driver, Read, SettingValue, SettingsError, Style, Unread, obstacle};
+use crate::config::{
+    ConnectionSettings, Driver, Read, SettingValue, SettingsError, Style, Unread, beside, obstacle, urls,
+};
 
 pub(super) const YAML: Form =
     Form { id: "yaml", name: "a YAML file", fits: |name| ends(name, &[".yml", ".yaml"]), read };
@@ -17,7 +19,8 @@ const ENVIRONMENTS: [&str; 5] = ["environment", "env", "stringData", "data", "va
 
 fn read(bytes: &[u8], _: &Variables) -> Result<Read, SettingsError> {
     let mut read = Read::default();
-    let (documents, anchored) = yaml::read_with_anchors(bytes)?;
+    let (mut documents, anchored) = yaml::read_with_anchors(bytes)?;
+    documents.iter_mut().for_each(share);
     let mut flat: Vec<Vec<Pair>> = Vec::new();
     for document in &documents {
         let rails = document.entries().iter().filter(|entry| is_rails(&entry.node)).count();
@@ -43,6 +46,17 @@ fn read(bytes: &[u8], _: &Variables) -> Result<Read, SettingsError> {
                     line: node.line,
                     why: "a text of several lines may hold a connection, and is not read".into(),
                 }),
+                // What a program is told on its command line, or in the middle of a variable.
+                Value::Text(text)
+                    if beside::has_connection_inside(text)
+                        && urls::found(text, node.line, "").is_none()
+                        && (is_command(keys) || !is_named(text)) =>
+                {
+                    read.unread.push(Unread {
+                        line: node.line,
+                        why: "a connection stands inside of this text, and is not read".into(),
+                    });
+                }
                 Value::List(items) if keys.last().is_some_and(|key| ENVIRONMENTS.contains(key)) => {
                     of_list(&what, items, &mut read);
                 }
@@ -61,6 +75,7 @@ fn read(bytes: &[u8], _: &Variables) -> Result<Read, SettingsError> {
         read.found.append(&mut read.templates);
     }
     java(&flat, bytes, &mut read);
+    read.unread.dedup_by_key(|one| one.line);
     if let Some(line) = documents.iter().find_map(commanded) {
         for found in &mut read.found {
             found.settings.push(obstacle(line, "what a command is told of TLS is not read"));
@@ -78,11 +93,67 @@ fn read(bytes: &[u8], _: &Variables) -> Result<Read, SettingsError> {
     Ok(read)
 }
 
+/// What is `shared` in a `database.yml` is merged into every environment, below what that says itself, and is none.
+///
+/// # Source
+/// `Rails::Application::Configuration#database_configuration`, Rails 7.1.
+fn share(document: &mut Node) {
+    const SHARED: &str = "shared";
+    let Value::Map(entries) = &mut document.value else { return };
+    let is_of_rails = entries.iter().any(|entry| is_rails(&entry.node));
+    let Some(at) = entries.iter().position(|entry| entry.key == SHARED).filter(|_| is_of_rails) else {
+        return;
+    };
+    let shared = entries.remove(at).node;
+    let is_nested = |node: &Node| {
+        let all = node.entries();
+        !all.is_empty() && all.iter().all(|entry| matches!(entry.node.value, Value::Map(_)))
+    };
+    let are_several = is_nested(&shared);
+    for entry in entries.iter_mut() {
+        if !is_nested(&entry.node) {
+            under(&mut entry.node, &shared);
+        } else if let Value::Map(inner) = &mut entry.node.value {
+            for one in inner.iter_mut() {
+                let of = if are_several { shared.get(&one.key) } else { Some(&shared) };
+                if let Some(of) = of.cloned() {
+                    under(&mut one.node, &of);
+                }
+            }
+        }
+    }
+}
+
+/// What a map does not say, it has from another.
+fn under(node: &mut Node, shared: &Node) {
+    let Value::Map(own) = &mut node.value else { return };
+    let missing: Vec<_> = shared
+        .entries()
+        .iter()
+        .filter(|entry| own.iter().all(|known| known.key != entry.key))
+        .cloned()
+        .collect();
+    own.extend(missing);
+}
+
+fn is_command(keys: &[&str]) -> bool {
+    keys.iter().any(|key| matches!(*key, "command" | "entrypoint" | "args"))
+}
+
+/// `NAME=url` of a list of variables, which is read as such.
+fn is_named(text: &str) -> bool {
+    text.split_once('=').is_some_and(|(name, value)| {
+        !name.is_empty()
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+            && urls::found(value, 1, "").is_some()
+    })
+}
+
 /// Where a command line says something of TLS: it may be for the connection in the environment beside it.
 fn commanded(document: &Node) -> Option<usize> {
     let mut line = None;
     document.walk(&mut |keys, node| {
-        if keys.iter().any(|key| matches!(*key, "command" | "entrypoint" | "args")) {
+        if is_command(keys) {
             let texts = std::iter::once(node).chain(node.items()).filter_map(Node::text);
             if texts.into_iter().any(crate::config::beside::speaks_of_tls) {
                 line.get_or_insert(node.line);
@@ -242,7 +313,7 @@ fn of_rails(what: &str, node: &Node) -> ConnectionSettings {
             *setting = obstacle(setting.line, "a URL may say more than stands here, and counts more");
         }
     }
-    ConnectionSettings {
+    let mut found = ConnectionSettings {
         line: node.line,
         what: what.to_owned(),
         driver,
@@ -250,7 +321,11 @@ fn of_rails(what: &str, node: &Node) -> ConnectionSettings {
         settings,
         style: Style::Yaml,
         front: None,
+    };
+    if node.get("host").is_none_or(|host| host.value == Value::Null) {
+        crate::config::without_host(&mut found);
     }
+    found
 }
 
 /// Variables as a list: `NAME=value` of a compose file, `{name: …, value: …}` of Kubernetes.
