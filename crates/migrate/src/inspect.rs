@@ -229,12 +229,53 @@ pub fn problems(ends: &Ends, source: &mut Client, target: &mut Client) -> Result
         "SET GLOBAL local_infile = ON on the target for the time of the migration",
     );
     let is_encrypted = matches!(to.variable("innodb_encrypt_tables"), "ON" | "FORCE");
+    let encrypted = encrypted_tables(source, &ends.schemas)?;
     want(
         &mut all,
-        is_encrypted || from.variable("innodb_encrypt_tables") == "OFF",
+        is_encrypted || (from.variable("innodb_encrypt_tables") == "OFF" && encrypted == 0),
         "tables would lose their encryption",
-        "innodb_encrypt_tables is ON on the source and OFF on the target",
+        "tables are encrypted on the source, and innodb_encrypt_tables is OFF on the target",
         "enable encryption of tables on the target first (innodb_encrypt_tables=FORCE)",
+    );
+    for (key, what) in [("innodb_encrypt_log", "the redo log"), ("encrypt_binlog", "the binary log")] {
+        want(
+            &mut all,
+            !is_on(&from, key) || is_on(&to, key),
+            &format!("{what} would lose its encryption, and rows lie in it"),
+            &format!("{key} is ON on the source and OFF on the target"),
+            &format!("{key}=ON in the option file of the target, then restart"),
+        );
+    }
+    let channels = source.query("SHOW ALL SLAVES STATUS")?;
+    want(
+        &mut all,
+        channels.is_empty() && !is_on(&from, "wsrep_on"),
+        "the source gets writes of its own from others",
+        "it is a replica or a node of Galera, which read_only does not stop: what came so would be missing on the target",
+        "migrate from the server that applications write to, or end its replication first",
+    );
+    let log = source.query("SHOW MASTER STATUS")?;
+    let filter = |column: &str| log.text(0, column).is_none_or(|text| text.is_empty());
+    want(
+        &mut all,
+        filter("Binlog_Do_DB") && filter("Binlog_Ignore_DB"),
+        "the binary log of the source is filtered",
+        "binlog_do_db or binlog_ignore_db leaves writes out of it",
+        "remove them from its option file, then restart",
+    );
+    want(
+        &mut all,
+        to.variable("slave_skip_errors") == "OFF",
+        "the target passes over errors of replication",
+        "slave_skip_errors is not OFF, so that rows can be missing without a word",
+        "remove it from its option file, then restart",
+    );
+    want(
+        &mut all,
+        source.query("XA RECOVER")?.is_empty(),
+        "the source has prepared XA transactions",
+        "they are in no snapshot, and cannot be committed while the source is read-only",
+        "commit them or roll them back",
     );
     let channels = target.query("SHOW ALL SLAVES STATUS")?;
     want(
@@ -269,6 +310,44 @@ pub fn problems(ends: &Ends, source: &mut Client, target: &mut Client) -> Result
     Ok(all)
 }
 
+/// How many tables of these schemas are encrypted now, whatever the variable says.
+fn encrypted_tables(source: &mut Client, schemas: &[String]) -> Result<u64, NetError> {
+    let mut count = 0;
+    for schema in schemas {
+        // Source: MariaDB manual, INNODB_TABLESPACES_ENCRYPTION: NAME is `schema/table`.
+        let rows = source.query(&format!(
+            "SELECT COUNT(*) FROM information_schema.INNODB_TABLESPACES_ENCRYPTION \
+             WHERE ENCRYPTION_SCHEME <> 0 AND SUBSTRING_INDEX(NAME, '/', 1) = {}",
+            text(schema)
+        ))?;
+        count += rows.scalar().and_then(|text| text.parse().ok()).unwrap_or(0);
+    }
+    Ok(count)
+}
+
+fn named(rows: &Rows) -> Vec<String> {
+    rows.iter().filter_map(|row| row.at(0)).map(std::borrow::Cow::into_owned).collect()
+}
+
+/// Of the source's account: without these, triggers and events are not shown to it.
+fn blind(source: &mut Client, schemas: &[String]) -> Result<Vec<&'static str>, NetError> {
+    let mut lacking = Vec::new();
+    let grantee = "CONCAT(QUOTE(SUBSTRING_INDEX(CURRENT_USER(), '@', 1)), '@', QUOTE(SUBSTRING_INDEX(CURRENT_USER(), '@', -1)))";
+    for privilege in ["TRIGGER", "EVENT", "SHOW VIEW"] {
+        let rows = source.query(&format!(
+            "SELECT (SELECT COUNT(*) FROM information_schema.USER_PRIVILEGES WHERE PRIVILEGE_TYPE = '{privilege}' AND GRANTEE = \
+             {grantee}) > 0 OR (SELECT COUNT(DISTINCT TABLE_SCHEMA) FROM information_schema.SCHEMA_PRIVILEGES \
+             WHERE PRIVILEGE_TYPE = '{privilege}' AND GRANTEE = {grantee} AND TABLE_SCHEMA IN ({})) = {}",
+            list(schemas),
+            schemas.len()
+        ))?;
+        if rows.scalar().as_deref() != Some("1") {
+            lacking.push(privilege);
+        }
+    }
+    Ok(lacking)
+}
+
 fn of_schemas(
     ends: &Ends,
     source: &mut Client,
@@ -276,9 +355,14 @@ fn of_schemas(
     all: &mut Vec<Problem>,
 ) -> Result<(), NetError> {
     let within = list(&ends.schemas);
-    let named = |rows: &Rows| -> Vec<String> {
-        rows.iter().filter_map(|row| row.at(0)).map(std::borrow::Cow::into_owned).collect()
-    };
+    let lacking = blind(source, &ends.schemas)?;
+    if !lacking.is_empty() {
+        all.push(Problem::new(
+            format!("the account of the source lacks {}", lacking.join(", ")),
+            "views, triggers or events could be there, and it is not shown them",
+            format!("GRANT {} ON *.* to it", lacking.join(", ")),
+        ));
+    }
     let there = named(&source.query(&format!(
         "SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME IN ({within})"
     ))?);
@@ -299,13 +383,21 @@ fn of_schemas(
             "drop it there if it is not needed, or undo the migration that made it",
         ));
     }
+    all.extend(cannot_move(source, &ends.schemas)?);
+    Ok(())
+}
+
+/// What is in these schemas and would not be on the target.
+pub fn cannot_move(source: &mut Client, schemas: &[String]) -> Result<Vec<Problem>, NetError> {
+    let mut all = Vec::new();
+    let within = list(schemas);
     let engines = source.query(&format!(
         "SELECT CONCAT(TABLE_SCHEMA, '.', TABLE_NAME, ' (', COALESCE(ENGINE, TABLE_TYPE), ')') FROM information_schema.TABLES \
          WHERE TABLE_SCHEMA IN ({within}) AND TABLE_TYPE <> 'VIEW' \
          AND (ENGINE IS NULL OR ENGINE <> 'InnoDB' OR TABLE_TYPE <> 'BASE TABLE')"
     ))?;
     refuse_some(
-        all,
+        &mut all,
         &named(&engines),
         "tables that are not plain InnoDB",
         "they have no place in a consistent snapshot",
@@ -321,14 +413,26 @@ fn of_schemas(
          WHERE EVENT_SCHEMA IN ({within})"
     ))?;
     refuse_some(
-        all,
+        &mut all,
         &named(&code),
         "views, triggers, routines or events",
         "this version of sealion copies tables and their rows only, and would lose them",
         "migrate them by hand (mariadb-dump --no-data --routines --events --triggers), after dropping them here for the time being, \
          or leave their schema out",
     );
-    Ok(())
+    let foreign = source.query(&format!(
+        "SELECT CONCAT(CONSTRAINT_SCHEMA, '.', TABLE_NAME, ' (', UNIQUE_CONSTRAINT_SCHEMA, '.', REFERENCED_TABLE_NAME, ')') \
+         FROM information_schema.REFERENTIAL_CONSTRAINTS \
+         WHERE CONSTRAINT_SCHEMA IN ({within}) AND UNIQUE_CONSTRAINT_SCHEMA NOT IN ({within})"
+    ))?;
+    refuse_some(
+        &mut all,
+        &named(&foreign),
+        "foreign keys to schemas that are not migrated",
+        "the tables that they refer to would not be on the target",
+        "migrate those schemas too: --schemas",
+    );
+    Ok(all)
 }
 
 fn refuse_some(all: &mut Vec<Problem>, found: &[String], what: &str, why: &str, next: &str) {

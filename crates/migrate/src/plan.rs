@@ -143,8 +143,8 @@ pub fn plan(ends: &Ends, id: &str, made_unix_ms: u64) -> Result<Result<Plan, Vec
             told(&inspect::writers_all_the_same(&mut source)?),
         ],
         rights: vec![
-            "source: SELECT, RELOAD, REPLICATION CLIENT, BINLOG MONITOR, READ_ONLY ADMIN".into(),
-            "target: ALL on the schemas, REPLICATION SLAVE ADMIN, READ_ONLY ADMIN, SUPER".into(),
+            "source: SELECT, SHOW VIEW, TRIGGER, EVENT, PROCESS, RELOAD, BINLOG MONITOR, SLAVE MONITOR, READ_ONLY ADMIN".into(),
+            "target: ALL on the schemas, REPLICATION SLAVE ADMIN, SLAVE MONITOR, RELOAD, BINLOG ADMIN, READ_ONLY ADMIN, SUPER".into(),
         ],
         steps,
     }))

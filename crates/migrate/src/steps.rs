@@ -16,6 +16,8 @@ const FOLLOW_MAX: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(100);
 /// A target that lags is waited for as long as it comes nearer.
 const CATCH_UP_S: u64 = 600;
+/// One wait on the server.
+const WAIT_S: u64 = 2;
 /// In it applications can write to neither.
 const WINDOW_S: u64 = 60;
 
@@ -41,6 +43,14 @@ fn asked(end: End) -> impl Fn(NetError) -> StepError {
             "see that it runs, then sealion migrate resume",
         )
     }
+}
+
+/// A definition without the next value of its AUTO_INCREMENT column, which goes on while others write.
+fn without_next_value(definition: &str) -> String {
+    let Some((before, rest)) = definition.split_once(" AUTO_INCREMENT=") else {
+        return definition.to_owned();
+    };
+    before.to_owned() + rest.trim_start_matches(|one: char| one.is_ascii_digit())
 }
 
 /// All tables of a schema, as a filter of replication names them: `_` and `%` in the name are themselves.
@@ -133,23 +143,29 @@ impl<'m> Migration<'m> {
         Ok(())
     }
 
-    fn drop_tables(&self) -> Result<(), StepError> {
+    fn drop_schemas(&self) -> Result<(), StepError> {
         let mut target = self.client(End::Target)?;
         let (ours, _) = self.on_target(&mut target)?;
         for schema in ours {
             target.execute(&format!("DROP DATABASE {}", name(&schema))).map_err(asked(End::Target))?;
         }
+        Ok(())
+    }
+
+    fn drop_tables(&self) -> Result<(), StepError> {
+        self.drop_schemas()?;
+        let mut target = self.client(End::Target)?;
         target.execute("SET GLOBAL gtid_slave_pos = ''").map_err(asked(End::Target))?;
         Ok(())
     }
 
     /// All rows, anew: what an earlier try has left goes first.
     fn copy_rows(&mut self) -> Result<String, StepError> {
+        // Tables too: they may be others by now, and the next AUTO_INCREMENT value is theirs.
+        self.drop_schemas()?;
+        self.make_tables()?;
         let tables = self.tables()?;
         let mut target = self.client(End::Target)?;
-        for table in &tables {
-            target.execute(&format!("TRUNCATE TABLE {}", table.quoted())).map_err(asked(End::Target))?;
-        }
         let sessions = self.ends.sessions.min(tables.len()).max(1);
         let mut snapshot = copy::snapshot(self.ends, sessions)
             .map_err(|why| fail("there is no consistent snapshot of the source", why, RESUME))?;
@@ -225,16 +241,80 @@ impl<'m> Migration<'m> {
     /// Waits until the target has `gtid`.
     fn reach(&self, gtid: &str, at_most_s: u64) -> Result<(), StepError> {
         let mut target = self.client(End::Target)?;
-        target.set_io_timeout(Duration::from_secs(at_most_s + 30)).map_err(asked(End::Target))?;
-        let rows = target
-            .query(&format!("SELECT MASTER_GTID_WAIT({}, {at_most_s})", text(gtid)))
-            .map_err(asked(End::Target))?;
-        if rows.scalar().as_deref() == Some("0") {
-            return Ok(());
+        let began = Instant::now();
+        let mut is_started = false;
+        loop {
+            // Short, so that nobody waits on the server for somebody who is dead.
+            let rows = target
+                .query(&format!("SELECT MASTER_GTID_WAIT({}, {WAIT_S})", text(gtid)))
+                .map_err(asked(End::Target))?;
+            if rows.scalar().as_deref() == Some("0") {
+                return Ok(());
+            }
+            let stopped = Self::not_following(&mut target)?;
+            if let Some(why) = &stopped {
+                // Whoever was killed may have left its threads stopped.
+                if is_started {
+                    return Err(fail("the target does not follow the source", why, RESUME));
+                }
+                is_started = true;
+                for sql in ["STOP SLAVE", "START SLAVE"] {
+                    target.execute(sql).map_err(asked(End::Target))?;
+                }
+            }
+            if began.elapsed() > Duration::from_secs(at_most_s) {
+                let why = stopped.unwrap_or_else(|| format!("{at_most_s} s were not enough"));
+                return Err(fail("the target has not caught up", why, RESUME));
+            }
         }
-        let why =
-            Self::not_following(&mut target)?.unwrap_or_else(|| format!("{at_most_s} s were not enough"));
-        Err(fail("the target has not caught up", why, RESUME))
+    }
+
+    /// The definition of every table, as both sides tell it.
+    fn same_definitions(
+        &self,
+        source: &mut Client,
+        target: &mut Client,
+        tables: &[Table],
+    ) -> Result<(), StepError> {
+        let problems = inspect::cannot_move(source, &self.ends.schemas).map_err(asked(End::Source))?;
+        if let Some(first) = problems.first() {
+            return Err(fail(
+                "something was made on the source that does not move",
+                &first.what,
+                &first.next,
+            ));
+        }
+        let there = inspect::tables(target, &self.ends.schemas).map_err(asked(End::Target))?;
+        let sorted = |all: &[Table]| {
+            let mut names: Vec<String> = all.iter().map(Table::quoted).collect();
+            names.sort();
+            names
+        };
+        if sorted(tables) != sorted(&there) {
+            return Err(fail(
+                "source and target have other tables",
+                "one was made or dropped meanwhile",
+                RESUME,
+            ));
+        }
+        for table in tables {
+            let sql = format!("SHOW CREATE TABLE {}", table.quoted());
+            let told = |client: &mut Client, end: End| -> Result<String, StepError> {
+                let rows = client.query(&sql).map_err(asked(end))?;
+                Ok(without_next_value(&rows.first().and_then(|row| row.at(1)).unwrap_or_default()))
+            };
+            let (here, there) = (told(source, End::Source)?, told(target, End::Target)?);
+            if here != there {
+                let differs = here.lines().zip(there.lines()).find(|(one, other)| one != other);
+                let (one, other) = differs.unwrap_or((&here, &there));
+                return Err(fail(
+                    &format!("{}.{} is defined otherwise on the target", table.schema, table.name),
+                    format!("source: {}; target: {}", one.trim(), other.trim()),
+                    "sealion migrate rollback, and migrate again while nobody changes tables",
+                ));
+            }
+        }
+        Ok(())
     }
 
     fn written(source: &mut Client) -> Result<String, StepError> {
@@ -264,7 +344,9 @@ impl<'m> Migration<'m> {
         target
             .execute(&format!("START SLAVE UNTIL MASTER_GTID_POS = {}", text(&snapshot.gtid)))
             .map_err(asked(End::Target))?;
-        self.reach(&snapshot.gtid, CATCH_UP_S)?;
+        // Its threads stop behind that transaction by themselves, and may have done so.
+        self.reach_until(&snapshot.gtid)?;
+        self.same_definitions(source, target, &tables)?;
         let (mut rows, mut differ) = (0, Vec::new());
         let hour = Duration::from_secs(3600);
         source.set_io_timeout(hour).map_err(asked(End::Source))?;
@@ -294,6 +376,30 @@ impl<'m> Migration<'m> {
             format!("at {}: {}", snapshot.gtid, differ.join(", ")),
             "sealion migrate rollback, and find out who wrote to the target",
         ))
+    }
+
+    /// The same for threads that end there.
+    fn reach_until(&self, gtid: &str) -> Result<(), StepError> {
+        let mut target = self.client(End::Target)?;
+        let began = Instant::now();
+        loop {
+            let rows = target
+                .query(&format!("SELECT MASTER_GTID_WAIT({}, {WAIT_S})", text(gtid)))
+                .map_err(asked(End::Target))?;
+            if rows.scalar().as_deref() == Some("0") {
+                return Ok(());
+            }
+            let rows = target.query("SHOW SLAVE STATUS").map_err(asked(End::Target))?;
+            let errors: Vec<String> = ["Last_IO_Error", "Last_SQL_Error"]
+                .iter()
+                .filter_map(|column| rows.text(0, column))
+                .filter(|text| !text.is_empty())
+                .map(std::borrow::Cow::into_owned)
+                .collect();
+            if !errors.is_empty() || began.elapsed() > Duration::from_secs(CATCH_UP_S) {
+                return Err(fail("the target has not caught up", errors.join("; "), RESUME));
+            }
+        }
     }
 
     fn close_source(&mut self) -> Result<(), StepError> {
@@ -399,8 +505,8 @@ impl Runner for Migration<'_> {
             (plan::OPEN, Direction::Forward) => {
                 let mut source = self.client(End::Source)?;
                 self.nothing_since(&mut source)?;
-                self.stop_following()?;
                 self.set_read_only(End::Target, false)?;
+                self.stop_following()?;
                 self.window = self.closed.map(|closed| closed.elapsed());
             }
             _ => {}

@@ -3,7 +3,7 @@
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::fd::AsFd;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use openssl::ssl::SslStream;
@@ -24,6 +24,8 @@ pub struct Buffered {
     taken: usize,
     filled: usize,
     outgoing: Vec<u8>,
+    /// Of the handshake as a whole: a peer that sends a byte now and then holds nobody up.
+    until: Option<Instant>,
 }
 
 impl Buffered {
@@ -34,10 +36,17 @@ impl Buffered {
             taken: 0,
             filled: 0,
             outgoing: Vec::with_capacity(BUFFER_BYTES + (32 << 10)),
+            until: None,
         }
     }
 
-    pub fn set_timeouts(&self) -> io::Result<()> {
+    pub fn ends_within(mut self, limit: Duration) -> Self {
+        self.until = Some(Instant::now() + limit);
+        self
+    }
+
+    pub fn set_timeouts(&mut self) -> io::Result<()> {
+        self.until = None;
         self.tcp.set_read_timeout(Some(SILENCE_MAX))?;
         self.tcp.set_write_timeout(Some(SILENCE_MAX))
     }
@@ -57,6 +66,9 @@ impl Read for Buffered {
         if self.taken == self.filled {
             // Whoever waits for an answer must have sent the question.
             self.flush()?;
+            if self.until.is_some_and(|until| Instant::now() > until) {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
             self.taken = 0;
             self.filled = 0;
             self.filled = self.tcp.read(&mut self.incoming)?;

@@ -64,6 +64,7 @@ fn setup(what: String, why: String, next: &str) -> StreamError {
 pub(crate) fn prepare(root: &Path) -> Result<(), StreamError> {
     match fs::read_dir(root) {
         Ok(mut there) => {
+            nobody_elses(root)?;
             if let Some(first) = there.next() {
                 let name = first.map(|one| one.file_name()).unwrap_or_default();
                 let why = if name == MARK {
@@ -90,6 +91,26 @@ pub(crate) fn prepare(root: &Path) -> Result<(), StreamError> {
         }
     }
     Ok(())
+}
+
+/// Whoever else may write into it could put a link in the place of a directory while files are written.
+fn nobody_elses(root: &Path) -> Result<(), StreamError> {
+    use std::os::unix::fs::MetadataExt;
+    let about = fs::metadata(root).map_err(|error| {
+        setup(format!("{} cannot be used", root.display()), error.to_string(), "name another directory")
+    })?;
+    if about.uid() == geteuid().as_raw() && about.mode() & 0o022 == 0 {
+        return Ok(());
+    }
+    Err(setup(
+        format!("{} cannot be used", root.display()),
+        format!(
+            "others may write to it (it belongs to user {}, mode {:o})",
+            about.uid(),
+            about.mode() & 0o777
+        ),
+        "name a directory that is not there yet, or one that is yours alone (chmod 700)",
+    ))
 }
 
 /// [`MARK`], new.

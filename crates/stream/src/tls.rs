@@ -90,7 +90,7 @@ impl Tls {
         tcp.set_nodelay(true).map_err(broken)?;
         tcp.set_read_timeout(Some(HANDSHAKE_MAX)).map_err(broken)?;
         tcp.set_write_timeout(Some(HANDSHAKE_MAX)).map_err(broken)?;
-        let tcp = Buffered::new(tcp);
+        let tcp = Buffered::new(tcp).ends_within(HANDSHAKE_MAX);
         let shaken = match (&self.acceptor, &self.connector) {
             (Some(acceptor), _) => acceptor.accept(tcp),
             (None, Some(connector)) => {
@@ -113,7 +113,7 @@ impl Tls {
                 next: "use the same version of sealion at both ends".into(),
             });
         }
-        stream.get_ref().set_timeouts().map_err(broken)?;
+        stream.get_mut().set_timeouts().map_err(broken)?;
         Ok(stream)
     }
 

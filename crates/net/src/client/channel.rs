@@ -81,7 +81,15 @@ impl PacketChannel {
             let stream = &mut self.stream;
             let count = self
                 .incoming
-                .push_with(self.read_bytes, |room| stream.read(room))
+                .push_with(self.read_bytes, |room| {
+                    loop {
+                        match stream.read(room) {
+                            // A process that was stopped and goes on.
+                            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                            read => break read,
+                        }
+                    }
+                })
                 .map_err(|error| about.io(&error))?;
             if count == 0 {
                 return Err(about.closed());

@@ -234,7 +234,7 @@ fn killed_it_goes_on_or_back_and_what_speaks_against_it_is_said_before() {
     for (moment, verb) in [
         ("M1:verifying", "rollback"),
         ("M3:verifying", "rollback"),
-        ("M2:marking", "resume"),
+        ("M2:acting", "resume"),
         ("M5:verifying", "resume"),
     ] {
         pair.lab.now(moment);
