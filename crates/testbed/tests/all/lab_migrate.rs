@@ -185,6 +185,11 @@ impl Pair {
         };
         assert_eq!((state(&self.source), state(&self.target)), ("1".into(), "0".into()));
         assert!(self.target.sql().query("SHOW ALL SLAVES STATUS").unwrap().is_empty());
+        let made = |server: &Bundled| {
+            let rows = server.sql().query("SHOW CREATE TABLE shop.t").unwrap();
+            rows.first().unwrap().at(1).unwrap().into_owned()
+        };
+        assert_eq!(made(&self.source), made(&self.target), "with the next AUTO_INCREMENT value");
     }
 }
 
@@ -222,12 +227,34 @@ fn killed_it_goes_on_or_back_and_what_speaks_against_it_is_said_before() {
     let _alone = lab_slot();
     let pair = Pair::up();
     pair.target.run(&["SET GLOBAL local_infile = OFF", "CREATE DATABASE shop"]);
-    pair.source.run(&["CREATE VIEW shop.v AS SELECT 1"]);
+    pair.source.run(&[
+        "CREATE VIEW shop.v AS SELECT 1",
+        "CREATE DATABASE kept",
+        "CREATE TABLE kept.p (id INT PRIMARY KEY)",
+        "CREATE TABLE shop.child (id INT, FOREIGN KEY (id) REFERENCES kept.p (id))",
+        "CHANGE MASTER 'up' TO MASTER_HOST='127.0.0.1', MASTER_USER='nobody'",
+    ]);
     let refused = pair.lab.run(&[&["migrate", "plan"], &Pair::ROUTE[..]].concat()).exits(6);
-    for what in ["local_infile is OFF", "the target has shop already", "shop.v (view)"] {
+    for what in [
+        "local_infile is OFF",
+        "the target has shop already",
+        "shop.v (view)",
+        "shop.child (kept.p)",
+        "it is a replica or a node of Galera",
+    ] {
         assert!(refused.stderr.contains(what), "{what}: {refused}");
     }
-    pair.source.run(&["DROP VIEW shop.v"]);
+    pair.source.run(&["DROP VIEW shop.v", "DROP TABLE shop.child", "RESET SLAVE 'up' ALL"]);
+    // Who may not see triggers does not say that there are none.
+    pair.source.run(&[
+        "CREATE USER blind@localhost",
+        "GRANT SELECT, PROCESS, RELOAD, BINLOG MONITOR, SLAVE MONITOR, READ_ONLY ADMIN ON *.* TO blind@localhost",
+    ]);
+    let from = std::fs::read_to_string(pair.lab.home().join("from.cnf")).unwrap();
+    std::fs::write(pair.lab.home().join("from.cnf"), from.replace("user=root", "user=blind")).unwrap();
+    let refused = pair.lab.run(&[&["migrate", "plan"], &Pair::ROUTE[..]].concat()).exits(6);
+    assert!(refused.stderr.contains("lacks TRIGGER, EVENT, SHOW VIEW"), "{refused}");
+    std::fs::write(pair.lab.home().join("from.cnf"), from).unwrap();
     pair.target.run(&["SET GLOBAL local_infile = ON", "DROP DATABASE shop"]);
     let hash = pair.hash();
     let run = [&["run"], &Pair::ROUTE[..], &["--yes", &hash]].concat();
@@ -248,6 +275,10 @@ fn killed_it_goes_on_or_back_and_what_speaks_against_it_is_said_before() {
         let mut held = pair.lab.start(&words, Some(moment));
         assert!(held.says("held at", Duration::from_secs(120)), "{}", held.stderr());
         held.kill();
+        if moment.starts_with("M2") {
+            // Between the tables and their copy: they are made anew.
+            pair.source.run(&["ALTER TABLE shop.t ADD UNIQUE KEY once (ts, id), MODIFY l VARCHAR(40)"]);
+        }
         if moment.starts_with("M2") {
             // The next one begins where this one was killed.
             continue;
