@@ -29,7 +29,7 @@ pub enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     pub kind: Kind,
-    /// Permissions alone: no set-user-ID, no sticky bit.
+    /// Permissions and the sticky bit; set-user-ID and set-group-ID are not kept.
     pub mode: u32,
     pub uid: u32,
     pub gid: u32,
@@ -93,7 +93,7 @@ impl Entry {
             Ok(PathBuf::from(OsStr::from_bytes(text)))
         };
         let (path, target) = (text()?, text()?);
-        let entry = Self { kind, mode: mode & 0o777, uid, gid, mtime_s, mtime_ns, size_bytes, path, target };
+        let entry = Self { kind, mode: mode & 0o1777, uid, gid, mtime_s, mtime_ns, size_bytes, path, target };
         entry.check()?;
         Ok((entry, rest))
     }

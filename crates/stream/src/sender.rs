@@ -67,7 +67,7 @@ pub fn send(options: &SendOptions, identity: &Identity, progress: &Progress) -> 
         links.push(connect(&tls, &options.to, &hello(connection))?);
     }
 
-    let work = Work::new(&options.from, &tree.entries);
+    let work = Work::new(&options.from, &tree);
     let sockets: Vec<TcpStream> = links.iter().filter_map(|link| link.socket().ok()).collect();
     let (mut data_bytes, mut failed) = (0, None);
     let mut first = None;
@@ -185,6 +185,7 @@ fn connect(tls: &Tls, to: &str, hello: &Frame<'_>) -> Result<Link, StreamError> 
 struct Work<'t> {
     root: &'t Path,
     entries: &'t [Entry],
+    changed: &'t [(i64, i64)],
     state: Mutex<State>,
     given_up: GivenUp,
 }
@@ -204,8 +205,13 @@ struct Piece {
 }
 
 impl<'t> Work<'t> {
-    fn new(root: &'t Path, entries: &'t [Entry]) -> Self {
-        Self { root, entries, state: Mutex::default(), given_up: GivenUp::default() }
+    fn new(root: &'t Path, tree: &'t tree::Tree) -> Self {
+        let (entries, changed) = (&tree.entries, &tree.changed);
+        Self { root, entries, changed, state: Mutex::default(), given_up: GivenUp::default() }
+    }
+
+    fn changed_at(&self, at: usize) -> (i64, i64) {
+        self.changed.get(at).copied().unwrap_or_default()
     }
 
     /// The next piece; files are opened one after the other.
@@ -235,7 +241,7 @@ impl<'t> Work<'t> {
             .custom_flags(OFlag::O_NOFOLLOW.bits() | OFlag::O_NONBLOCK.bits())
             .open(&full)
             .map_err(cannot)?;
-        if !tree::is_as_announced(&file.metadata().map_err(cannot)?, entry) {
+        if !tree::is_as_announced(&file.metadata().map_err(cannot)?, entry, self.changed_at(at)) {
             return Err(changed(&full));
         }
         let file = Arc::new(file);
@@ -297,7 +303,11 @@ fn send_pieces(link: &mut Link, work: &Work<'_>, progress: &Progress) -> Result<
             progress.add(wanted as u64);
         }
         let about = file.metadata().map_err(|error| source(&full, error.to_string()))?;
-        if !tree::is_as_announced(&about, announced) {
+        if !tree::is_as_announced(
+            &about,
+            announced,
+            work.changed_at(usize::try_from(entry).unwrap_or(usize::MAX)),
+        ) {
             return Err(changed(&full));
         }
     }

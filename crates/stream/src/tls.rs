@@ -145,7 +145,18 @@ impl Tls {
             let next = "check that sealion receive is there, and not another program".into();
             return StreamError::Connect { peer: peer.to_owned(), why, next };
         }
-        let why = if self.is_by_code { format!("the code is another one ({why})") } else { why };
+        // Ours was refused, or theirs; whoever says nothing of that is no sender with another code.
+        let is_refusal = match error {
+            HandshakeError::SetupFailure(_) => false,
+            HandshakeError::Failure(mid) | HandshakeError::WouldBlock(mid) => {
+                mid.ssl().verify_result() != openssl::x509::X509VerifyResult::OK || why.contains("alert")
+            }
+        };
+        let why = match (self.is_by_code, is_refusal) {
+            (true, true) => format!("the code is another one ({why})"),
+            (true, false) => format!("it made no handshake as sealion does ({why})"),
+            (false, _) => why,
+        };
         StreamError::Identity { peer: peer.to_owned(), why, next: next.into() }
     }
 }

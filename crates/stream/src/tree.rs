@@ -19,6 +19,8 @@ pub struct Tree {
     pub entries: Vec<Entry>,
     pub left_out: Vec<PathBuf>,
     pub size_bytes: u64,
+    /// When each entry was last changed, which nobody can set back: seconds and nanoseconds.
+    pub changed: Vec<(i64, i64)>,
 }
 
 fn cannot(path: &Path, error: &io::Error) -> StreamError {
@@ -31,7 +33,7 @@ fn cannot(path: &Path, error: &io::Error) -> StreamError {
 
 /// Everything below `root`, in the order of names.
 pub fn walk(root: &Path) -> Result<Tree, StreamError> {
-    let mut tree = Tree { entries: Vec::new(), left_out: Vec::new(), size_bytes: 0 };
+    let mut tree = Tree { entries: Vec::new(), left_out: Vec::new(), size_bytes: 0, changed: Vec::new() };
     let mut open = vec![PathBuf::new()];
     while let Some(directory) = open.pop() {
         let at = root.join(&directory);
@@ -67,6 +69,7 @@ pub fn walk(root: &Path) -> Result<Tree, StreamError> {
             })?;
             tree.size_bytes = tree.size_bytes.saturating_add(entry.size_bytes);
             tree.entries.push(entry);
+            tree.changed.push((about.ctime(), about.ctime_nsec()));
             if tree.entries.len() > ENTRIES_MAX {
                 return Err(StreamError::Source {
                     what: root.display().to_string(),
@@ -83,7 +86,8 @@ pub fn walk(root: &Path) -> Result<Tree, StreamError> {
 fn entry_of(kind: Kind, path: PathBuf, target: PathBuf, about: &Metadata) -> Entry {
     Entry {
         kind,
-        mode: about.mode() & 0o777,
+        // Sticky: a directory that all may write to is another one without.
+        mode: about.mode() & 0o1777,
         uid: about.uid(),
         gid: about.gid(),
         mtime_s: about.mtime(),
@@ -95,8 +99,9 @@ fn entry_of(kind: Kind, path: PathBuf, target: PathBuf, about: &Metadata) -> Ent
 }
 
 /// Whether a file is still what was announced.
-pub fn is_as_announced(about: &Metadata, entry: &Entry) -> bool {
+pub fn is_as_announced(about: &Metadata, entry: &Entry, changed: (i64, i64)) -> bool {
     about.is_file()
+        && (about.ctime(), about.ctime_nsec()) == changed
         && about.len() == entry.size_bytes
         && about.mtime() == entry.mtime_s
         && u32::try_from(about.mtime_nsec()) == Ok(entry.mtime_ns)
