@@ -156,6 +156,10 @@ fn full_crc32(page: &[u8], kind: u16) -> Page {
     match be32(page, 0) {
         None => Page::Unknown("the page is not complete"),
         Some(0) => Page::Plain { kind },
+        // On a file system that punches no holes: what lay there before the page was compressed may be rows.
+        Some(_) if page.get(bytes..).is_some_and(|rest| rest.iter().any(|byte| *byte != 0)) => {
+            Page::Unknown("bytes that are not of the page lie behind its compressed part")
+        }
         Some(version) => Page::Encrypted { key_version: Some(version) },
     }
 }
@@ -366,5 +370,21 @@ mod tests {
             page[at] ^= 1 << bit;
             prop_assert!(matches!(judge(&header, 3, &page), Page::Unknown(_)));
         }
+    }
+
+    #[test]
+    fn what_lies_behind_a_compressed_page_is_not_called_encrypted() {
+        const COMPRESSED: usize = 4096;
+        let kind = COMPRESSED_MARK | u16::try_from(COMPRESSED >> 8).unwrap();
+        let mut page = vec![0_u8; 16_384];
+        page[3] = 1;
+        page[KIND..KIND + 2].copy_from_slice(&kind.to_be_bytes());
+        page[100] = 7;
+        let end = COMPRESSED - CHECKSUM_BYTES;
+        let sum = crc32c::crc32c(&page[..end]).to_be_bytes();
+        page[end..COMPRESSED].copy_from_slice(&sum);
+        assert_eq!(full_crc32(&page, kind), Page::Encrypted { key_version: Some(1) });
+        page[9000] = b'r';
+        assert!(matches!(full_crc32(&page, kind), Page::Unknown(_)));
     }
 }
