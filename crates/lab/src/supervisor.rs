@@ -66,6 +66,9 @@ pub enum Request {
     Shutdown,
 }
 
+/// How often a directory that does not get empty is tried.
+const REMOVALS_MAX: u32 = 25;
+
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Answer {
     pub ok: bool,
@@ -182,7 +185,14 @@ pub fn run(dir: &Path, keep: bool, parent_pid: i32) -> Result<(), LabError> {
     let _ = fs::remove_file(&socket);
     if !keep || is_interrupted {
         // Read anew: nodes are added while the lab runs.
-        let _ = remains::remove_own(dir, &LabFile::read(dir).unwrap_or(file));
+        let file = LabFile::read(dir).unwrap_or(file);
+        // A script that a server had started may write its last file while its directory goes.
+        for _ in 0..REMOVALS_MAX {
+            if remains::remove_own(dir, &file).is_empty() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(200));
+        }
     }
     Ok(())
 }
