@@ -132,7 +132,7 @@ pub fn begin(dir: &Path, plan: &Plan, tell: &mut dyn FnMut(Progress)) -> Result<
     let _lock = ClusterLock::take(dir)?;
     let path = journal_path(dir);
     if path.exists() {
-        let mut journal = Journal::open(&path)?;
+        let journal = Journal::open(&path)?;
         if journal.records().last().is_some_and(|record| !record.is_last()) {
             return Err(OpsError::Refused(format!(
                 "a migration of that name is not finished, nothing was changed\n  why:  its journal is {}\n  next: sealion migrate \
@@ -140,7 +140,6 @@ pub fn begin(dir: &Path, plan: &Plan, tell: &mut dyn FnMut(Progress)) -> Result<
                 path.display()
             )));
         }
-        journal.torn_bytes = 0;
         let kept = path.with_extension(format!("journal.{}", SystemClock.unix_ms()));
         std::fs::rename(&path, &kept)
             .map_err(|error| OpsError::internal(format!("cannot keep {}", path.display()), error))?;

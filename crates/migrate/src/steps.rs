@@ -319,7 +319,10 @@ impl<'m> Migration<'m> {
 
     fn written(source: &mut Client) -> Result<String, StepError> {
         let rows = source.query("SELECT @@GLOBAL.gtid_binlog_pos").map_err(asked(End::Source))?;
-        Ok(rows.scalar().unwrap_or_default().into_owned())
+        // Empty is a position: nothing was written. No answer is none.
+        let position = rows.scalar().map(std::borrow::Cow::into_owned);
+        position
+            .ok_or_else(|| fail("the source does not tell its position", "gtid_binlog_pos is NULL", RESUME))
     }
 
     /// Compares at one and the same transaction: the target stops behind it.
@@ -435,7 +438,15 @@ impl<'m> Migration<'m> {
 
     fn is_read_only(client: &mut Client, end: End) -> Result<bool, StepError> {
         let rows = client.query("SELECT @@GLOBAL.read_only").map_err(asked(end))?;
-        Ok(rows.scalar().is_some_and(|value| value != "0"))
+        match rows.scalar().as_deref() {
+            Some("0") => Ok(false),
+            Some("1") => Ok(true),
+            other => Err(fail(
+                &format!("whether the {end} is read-only cannot be told"),
+                format!("it answers {}", other.unwrap_or("nothing")),
+                RESUME,
+            )),
+        }
     }
 
     fn set_read_only(&self, end: End, is_on: bool) -> Result<(), StepError> {
