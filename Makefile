@@ -56,11 +56,12 @@ test: ## every test, on real servers
 	@scripts/setup.sh all & setup=$$!; \
 	failed=; $(CARGO) build --profile ci --locked -p cli && $(test_all) --workspace --no-run || failed=1; \
 	wait $$setup && [ -z "$$failed" ]
-	@mkdir -p "$(target_dir)"; said="$(target_dir)/tests-of-the-rest.log"; \
+	@mkdir -p "$(target_dir)"; rest_log="$(target_dir)/tests-of-the-rest.log"; lab_log="$(target_dir)/tests-of-the-testbed.log"; \
 	export CARGO_TARGET_$(host_triple)_RUNNER="$(CURDIR)/scripts/part-of-tests.sh"; \
-	SEALION_TESTS=rest $(test_all) --workspace --no-fail-fast > "$$said" 2>&1 & rest=$$!; \
-	failed=; SEALION_TESTS=testbed $(test_all) --workspace || failed=1; \
-	wait $$rest || failed=1; cat "$$said"; [ -z "$$failed" ]
+	SEALION_TESTS=rest $(test_all) --workspace --no-fail-fast > "$$rest_log" 2>&1 & rest=$$!; \
+	failed=; SEALION_TESTS=testbed $(test_all) --workspace 2>&1 | tee "$$lab_log" || failed=1; \
+	wait $$rest || failed=1; cat "$$rest_log"; \
+	[ -z "$$failed" ] || { scripts/why-tests-failed.sh "$$lab_log" "$$rest_log"; false; }
 
 lint: ## formatting and clippy
 	@scripts/setup.sh build

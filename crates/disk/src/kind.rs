@@ -130,8 +130,12 @@ const STATE_NAMES: &[&str] = &[
     "xtrabackup_info",
     "binlog_index_tmp",
 ];
+/// Everything of a PEM file is read that can be in one: the key may stand behind a chain.
+pub const PEM_BYTES_MAX: usize = 1 << 20;
 const STATE_ENDINGS: &[&str] =
     &["pid", "index", "sock", "socket", "lock", "state", "opt", "flag", "CSM", "MRG", "par", "cfg", "cfp"];
+/// A server writes no more than this into such a file: lists of logs, options of a schema, columns of an exported table.
+pub const STATE_BYTES_MAX: u64 = 1 << 20;
 const DEFINITION_ENDINGS: &[&str] = &["frm", "sdi", "TRG", "TRN", "isl"];
 const BACKUP_ENDINGS: &[&str] =
     &["sql", "dump", "bak", "xbstream", "mbstream", "tar", "gz", "zst", "xz", "bz2", "lz4", "qp", "zip"];
@@ -166,7 +170,6 @@ pub fn by_name(path: &str) -> Option<Kind> {
         _ if ending == "info" && (starts("master").is_some() || starts("relay-log").is_some()) => {
             Kind::ReplicationInfo
         }
-        _ if starts("debian-").is_some() => Kind::State,
         _ if DEFINITION_ENDINGS.contains(&ending) => Kind::Definition,
         _ if STATE_ENDINGS.contains(&ending) => Kind::State,
         _ if BACKUP_ENDINGS.contains(&ending) => Kind::Backup,
@@ -182,12 +185,16 @@ pub fn by_start(path: &str, start: &[u8]) -> Kind {
     if binlog::read(start) != Binlog::Other {
         return if name.contains("relay") { Kind::RelayLog } else { Kind::Binlog };
     }
-    let has = |word: &[u8]| start.windows(word.len()).any(|window| window == word);
     if is_keyring(start) {
         return Kind::KeyFile;
     }
-    if start.starts_with(b"-----BEGIN") {
-        return if has(b"PRIVATE KEY") { Kind::PrivateKey } else { Kind::State };
+    // There may be text before it.
+    if has_pem(start) && has(start, b"PRIVATE KEY-----") {
+        return Kind::PrivateKey;
+    }
+    // As `openssl pkcs12` begins.
+    if start.starts_with(b"-----BEGIN ") || start.starts_with(b"Bag Attributes") {
+        return if start.len() < PEM_BYTES_MAX { Kind::State } else { Kind::Other };
     }
     // The length of the header comes first, then the database's options.
     if start.starts_with(b"-- MySQL dump")
@@ -200,6 +207,25 @@ pub fn by_start(path: &str, start: &[u8]) -> Kind {
         return Kind::TextLog;
     }
     Kind::Other
+}
+
+fn has(start: &[u8], word: &[u8]) -> bool {
+    start.windows(word.len()).any(|window| window == word)
+}
+
+/// Such a file is read to its end before [`by_start`] is asked.
+pub fn has_pem(start: &[u8]) -> bool {
+    has(start, b"-----BEGIN ")
+}
+
+/// A name says what a server means to write there: what was put there is told by its bytes, and what is too large is not known.
+pub fn state(path: &str, bytes: u64, start: &[u8]) -> Kind {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    match by_start(path, start) {
+        Kind::Other | Kind::TextLog if STATE_NAMES.contains(&name) || bytes <= STATE_BYTES_MAX => Kind::State,
+        Kind::TextLog => Kind::Other,
+        told => told,
+    }
 }
 
 /// Keys of `component_keyring_file` (JSON with "elements") or of `file_key_management` (`number;hex digits` a line).
@@ -280,8 +306,25 @@ mod tests {
             ("server-key.pem", b"-----BEGIN PRIVATE KEY-----", Kind::PrivateKey),
             ("ca.pem", b"-----BEGIN CERTIFICATE-----", Kind::State),
             ("notes.txt", b"buy milk", Kind::Other),
+            (
+                "bundle.pem",
+                b"Bag Attributes\n-----BEGIN CERTIFICATE-----\n-----BEGIN RSA PRIVATE KEY-----",
+                Kind::PrivateKey,
+            ),
         ] {
             assert_eq!(by_start(path, start), kind, "{path}");
         }
+        for (path, bytes, start, kind) in [
+            ("binlog.index", 30, &b"./binlog.000001\n"[..], Kind::State),
+            ("rows.index", STATE_BYTES_MAX + 1, b"1,2,3", Kind::Other),
+            ("tc.log", STATE_BYTES_MAX + 1, b"\x01\x02", Kind::State),
+            ("d/t.cfg", 99, key.as_bytes(), Kind::KeyFile),
+            ("d/t.lock", 99, b"-- MySQL dump 10.13", Kind::Backup),
+            ("host.pid", 5, b"1234\n", Kind::State),
+        ] {
+            assert_eq!(state(path, bytes, start), kind, "{path}");
+        }
+        assert_eq!(by_name("debian-10.11.flag"), Some(Kind::State));
+        assert_eq!(by_name("debian-customers.txt"), None);
     }
 }

@@ -91,6 +91,22 @@ fn every_page_is_counted_and_no_file_is_left_out() {
     }
     assert_eq!(of(&seen, "keyring").kind, Kind::KeyFile);
     assert_eq!(seen.artefacts.len(), 15);
+    // A MariaDB that was a MySQL before, in a copy without its log of Aria.
+    put(dir, "mysql/db.MAI", b"");
+    assert_eq!(looked(dir).family, Some(Family::MariaDb));
+    put(dir, "mysql.ibd", b"");
+    assert_eq!(looked(dir).family, None, "signs of both");
+    // A key behind a long chain, and rows in a file with the name of something small.
+    let chain =
+        [&b"-----BEGIN CERTIFICATE-----\n".repeat(400)[..], b"-----BEGIN PRIVATE KEY-----\n"].concat();
+    put(dir, "bundle.pem", &chain);
+    put(dir, "rows.index", &vec![b'r'; 2 << 20]);
+    let seen = looked(dir);
+    assert_eq!(of(&seen, "bundle.pem").kind, Kind::PrivateKey);
+    assert_eq!(
+        (of(&seen, "rows.index").kind, of(&seen, "rows.index").verdict),
+        (Kind::Other, Verdict::Unknown)
+    );
 }
 
 #[test]

@@ -93,8 +93,9 @@ fn file(root: &Path, place: PathBuf) -> Found {
         Err(why) => return unread(root, &place, cannot_read(&why)),
     };
     let kind = match kind::by_name(&path) {
-        Some(kind) => kind,
-        None => match start_of(&place) {
+        Some(kind) if kind != Kind::State => kind,
+        named => match start_of(&place) {
+            Ok(start) if named.is_some() => kind::state(&path, bytes, &start),
             Ok(start) => kind::by_start(&path, &start),
             Err(why) => return Found { bytes, ..unread(root, &place, cannot_read(&why)) },
         },
@@ -112,7 +113,12 @@ pub fn cannot_read(why: &std::io::Error) -> String {
 
 fn start_of(place: &Path) -> std::io::Result<Vec<u8>> {
     let mut start = Vec::new();
-    open(place)?.take(binlog::START_BYTES as u64).read_to_end(&mut start)?;
+    let mut file = open(place)?;
+    file.by_ref().take(binlog::START_BYTES as u64).read_to_end(&mut start)?;
+    if kind::has_pem(&start) {
+        let left = kind::PEM_BYTES_MAX.saturating_sub(start.len());
+        file.take(left as u64).read_to_end(&mut start)?;
+    }
     Ok(start)
 }
 
@@ -131,8 +137,11 @@ fn below(root: &Path, place: &Path) -> String {
 pub fn family(found: &[Found]) -> Option<Family> {
     let has = |name: &str| found.iter().any(|one| one.path == name);
     let has_below = |name: &str| found.iter().any(|one| one.path.starts_with(name));
-    let is_maria = has("aria_log_control");
-    let is_mysql = has("mysql.ibd") || has_below("#innodb_redo/") || has("auto.cnf");
+    let is_maria = has("aria_log_control")
+        || has_below("aria_log.")
+        || found.iter().any(|one| matches!(one.kind, Kind::AriaData | Kind::AriaIndex));
+    // `auto.cnf` stays behind where a MySQL became a MariaDB.
+    let is_mysql = has("mysql.ibd") || has_below("#innodb_redo/") || (has("auto.cnf") && !is_maria);
     match (is_maria, is_mysql) {
         (true, false) => Some(Family::MariaDb),
         (false, true) => Some(Family::MySql),

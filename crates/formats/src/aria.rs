@@ -15,8 +15,16 @@ const BASE_AT: usize = 12;
 /// From the start of the base information: flags of the table, the lowest for encryption.
 const EXTRA_OPTIONS: usize = 0x5b;
 const EXTRA_ENCRYPTED: u8 = 1;
-/// Behind the LSN (7 bytes), type, count of rows, free bytes, directory: seen at 12, with and without transactions.
+/// Behind the LSN (7 bytes). Its lowest three bits: what the page holds; the others: how it may be tidied up.
+const KIND: usize = 7;
+const KIND_MASK: u8 = 7;
+const HEAD: u8 = 1;
+const TAIL: u8 = 2;
+/// A part of a long value, and nothing else.
+const BLOB: u8 = 3;
+/// Of heads and tails, behind count of rows, free bytes, directory; seen with and without transactions.
 const KEY_VERSION: usize = 12;
+const BLOB_KEY_VERSION: usize = 8;
 /// Three bits a page, in groups of sixteen pages; the last four bytes of a bitmap are its checksum.
 const PAGES_A_BITMAP: u64 = (PAGE_BYTES as u64 - 4) / 6 * 16 + 1;
 
@@ -64,7 +72,12 @@ pub fn page(number: u64, bytes: &[u8]) -> Page {
     if number.is_multiple_of(PAGES_A_BITMAP) {
         return Page::Bitmap;
     }
-    match le32(bytes, KEY_VERSION) {
+    let at = match bytes.get(KIND).map(|kind| kind & KIND_MASK) {
+        Some(HEAD | TAIL) => KEY_VERSION,
+        Some(BLOB) => BLOB_KEY_VERSION,
+        _ => return Page::Unknown("a page of a type that is not known in an encrypted table"),
+    };
+    match le32(bytes, at) {
         Some(key_version) if key_version != 0 && key_version != u32::MAX => Page::Encrypted { key_version },
         _ => Page::Unknown("a page without a key version in an encrypted table"),
     }
@@ -88,6 +101,11 @@ mod tests {
         assert!(matches!(read(b"not Aria"), Table::Unknown(_)));
 
         let mut bytes = vec![9; PAGE_BYTES];
+        assert!(matches!(page(1, &vec![8; PAGE_BYTES]), Page::Unknown(_)), "no type");
+        bytes[KIND] = 3;
+        bytes[BLOB_KEY_VERSION..BLOB_KEY_VERSION + 4].copy_from_slice(&5_u32.to_le_bytes());
+        assert_eq!(page(1, &bytes), Page::Encrypted { key_version: 5 });
+        bytes[KIND] = 0x82;
         bytes[KEY_VERSION..KEY_VERSION + 4].copy_from_slice(&2_u32.to_le_bytes());
         assert_eq!(page(1, &bytes), Page::Encrypted { key_version: 2 });
         assert_eq!(page(0, &bytes), Page::Bitmap);

@@ -98,7 +98,11 @@ pub fn judge(header: &SpaceHeader, number: u32, page: &[u8]) -> Page {
             }
             told => told,
         },
-        Layout::MariaDb => mariadb(page, kind, header.is_zipped),
+        Layout::MariaDb => {
+            let computed = if header.is_zipped { zipped_crc32(page) } else { old_crc32(page) };
+            let holds = computed.is_some() && computed == be32(page, ENCRYPTED_CHECKSUM);
+            mariadb(page, kind, header.is_zipped, holds)
+        }
         Layout::MySql => mysql(page, kind, header.is_zipped),
     }
 }
@@ -139,7 +143,7 @@ pub fn copy(family: Family, page: &[u8]) -> Page {
     };
     let is_compressed = || kind == MARIADB_COMPRESSED && be32(page, 0) == Some(NO_CHECKSUM);
     if is_old || is_compressed() || is_zipped() {
-        return mariadb(page, kind, true);
+        return mariadb(page, kind, true, true);
     }
     Page::Unknown("a copy of a page whose checksum is none that is known")
 }
@@ -183,7 +187,9 @@ fn is_whole(page: &[u8]) -> bool {
     end.is_some() && end == be32(page, LSN_LOW)
 }
 
-fn mariadb(page: &[u8], kind: u16, has_no_end: bool) -> Page {
+/// `holds`: the checksum over the ciphertext. A number where the key version stands is a claim: older servers wrote other things
+/// there.
+fn mariadb(page: &[u8], kind: u16, has_no_end: bool, holds: bool) -> Page {
     let Some(version) = be32(page, KEY_VERSION) else { return Page::Unknown("the page is not complete") };
     let is_compressed = kind == MARIADB_COMPRESSED || kind == MARIADB_COMPRESSED_ENCRYPTED;
     if !is_compressed && kind > MARIADB_KIND_MAX && !INDEX_KINDS.contains(&kind) {
@@ -191,6 +197,11 @@ fn mariadb(page: &[u8], kind: u16, has_no_end: bool) -> Page {
     }
     // An R-tree keeps something else at the key version's place, and was never encrypted in this layout.
     if version != 0 && kind != KIND_RTREE && kind != MARIADB_COMPRESSED {
+        if !holds {
+            return Page::Unknown(
+                "it has a key version, and the checksum of an encrypted page does not hold",
+            );
+        }
         return Page::Encrypted { key_version: Some(version) };
     }
     if kind == MARIADB_COMPRESSED_ENCRYPTED {
@@ -287,12 +298,21 @@ mod tests {
     }
 
     #[test]
-    fn older_layouts_are_told_by_key_version_and_type() {
+    fn older_layouts_are_told_by_key_version_checksum_and_type() {
         let maria = space(Layout::MariaDb, 7, 4096);
         let mut encrypted = page(4096, 3, 17_855);
         assert_eq!(judge(&maria, 3, &encrypted), Page::Plain { kind: 17_855 });
         put(&mut encrypted, KEY_VERSION, 4);
+        assert!(matches!(judge(&maria, 3, &encrypted), Page::Unknown(_)), "anything can stand there");
+        let crc = old_crc32(&encrypted).unwrap();
+        put(&mut encrypted, ENCRYPTED_CHECKSUM, crc);
         assert_eq!(judge(&maria, 3, &encrypted), Page::Encrypted { key_version: Some(4) });
+        encrypted[2000] ^= 1;
+        assert!(matches!(judge(&maria, 3, &encrypted), Page::Unknown(_)), "it is being written");
+        let zipped = SpaceHeader { is_zipped: true, ..space(Layout::MariaDb, 7, 4096) };
+        let crc = zipped_crc32(&encrypted).unwrap();
+        put(&mut encrypted, ENCRYPTED_CHECKSUM, crc);
+        assert_eq!(judge(&zipped, 3, &encrypted), Page::Encrypted { key_version: Some(4) });
         let mut rtree = page(4096, 3, KIND_RTREE);
         put(&mut rtree, KEY_VERSION, 4);
         assert_eq!(judge(&maria, 3, &rtree), Page::Plain { kind: KIND_RTREE }, "a split number");

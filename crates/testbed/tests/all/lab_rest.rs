@@ -210,13 +210,24 @@ fn mariadb(name: &str, home: &Path) {
     server.run(&["SET GLOBAL innodb_encrypt_tables=ON", "SET GLOBAL innodb_encryption_threads=2"]);
     server
         .run(&["SET GLOBAL aria_encrypt_tables=ON", &format!("CREATE TABLE d.hidden {columns} ENGINE=Aria")]);
-    server.run(&[&fill("hidden", "d.seq_1_to_3000")]);
+    // A long value has pages of its own.
+    let long = "UPDATE d.hidden SET c = REPEAT(b, 100) WHERE a = 1";
+    server.run(&[&fill("hidden", "d.seq_1_to_3000"), "ALTER TABLE d.hidden ADD c LONGBLOB", long]);
+    // Pages of MariaDB before 10.5, and of tables that are older than the server.
+    server.run(&[
+        "SET GLOBAL innodb_checksum_algorithm=crc32",
+        &format!("CREATE TABLE d.older {columns} ENGINE=InnoDB ENCRYPTED=YES"),
+        &format!("CREATE TABLE d.older_small {columns} ENGINE=InnoDB ROW_FORMAT=COMPRESSED KEY_BLOCK_SIZE=4 ENCRYPTED=YES"),
+        "SET GLOBAL innodb_checksum_algorithm=full_crc32",
+        &fill("older", "d.seq_1_to_3000"),
+        &fill("older_small", "d.seq_1_to_3000"),
+    ]);
     let done = "SELECT COUNT(*) FROM information_schema.INNODB_TABLESPACES_ENCRYPTION \
                 WHERE NAME = 'd/freed' AND MIN_KEY_VERSION > 0 AND ROTATING_OR_FLUSHING = 0";
     server.wait(done, "1");
     server.run(&[
         "FLUSH TABLES",
-        "FLUSH TABLES d.open, d.sealed, d.short, d.small FOR EXPORT",
+        "FLUSH TABLES d.open, d.sealed, d.short, d.small, d.older, d.older_small FOR EXPORT",
         "UNLOCK TABLES",
     ]);
     // Larger than the buffer pool, so that it is in the file; it goes with its session.
@@ -238,6 +249,8 @@ fn mariadb(name: &str, home: &Path) {
         ("d/sealed.ibd", ("encrypted", "encrypted")),
         ("d/short.ibd", ("encrypted", "encrypted")),
         ("d/small.ibd", ("encrypted", "encrypted")),
+        ("d/older.ibd", ("encrypted", "encrypted")),
+        ("d/older_small.ibd", ("encrypted", "encrypted")),
         ("d/freed.ibd", ("mixed", "encrypted")),
         ("d/page.MAD", ("plain", "encrypted")),
         ("d/hidden.MAD", ("encrypted", "encrypted")),

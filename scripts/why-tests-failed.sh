@@ -1,0 +1,10 @@
+#!/bin/sh
+# The end of a long log is what is read first, and what survives where logs are cut: why each test failed stands there.
+# Arguments: logs of `cargo test`.
+echo
+echo "why tests failed:"
+for log in "$@"; do
+    grep -hE '^test .*\.\.\. FAILED$' "$log"
+    awk '/panicked at/ { left = 25 } /^test .* \.\.\. (ok|ignored)/ { next } left > 0 { print "  " substr($0, 1, 400); left-- }' "$log" |
+        head -n 200
+done
