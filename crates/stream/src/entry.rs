@@ -4,7 +4,8 @@
 //! kind u8 (1 directory, 2 file, 3 link) | mode u32 | uid u32 | gid u32 | mtime_s i64 | mtime_ns u32 | size u64 |
 //! path length u16 | path | target length u16 | target
 //! ```
-//! All numbers are big-endian. Paths are bytes, relative to the root, with `/` between their parts.
+//! All numbers are big-endian. Paths are bytes, relative to the root, with `/` between their parts. The first entry is the root
+//! itself: a directory with an empty path.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -98,13 +99,18 @@ impl Entry {
         Ok((entry, rest))
     }
 
+    /// The directory that is copied: its owner, mode and time.
+    pub fn is_root(&self) -> bool {
+        self.kind == Kind::Directory && self.path.as_os_str().is_empty()
+    }
+
     /// Whether it may be made below another root: nothing of it leads out.
     ///
     /// # Errors
     /// Why not.
     pub fn check(&self) -> Result<(), String> {
         let said = |what: &str| Err(format!("{what}: {}", self.path.display()));
-        if !is_inside(&self.path) {
+        if !self.is_root() && !is_inside(&self.path) {
             return said("a path leads out of the directory, or is none");
         }
         if self.mtime_ns >= 1_000_000_000 {

@@ -272,8 +272,14 @@ impl Copy<'_> {
         let others = self.others(session, connections)?;
         let data_bytes = self.data(first, others, &entries)?;
         self.finish(first, &entries)?;
-        take_mark(self.root, &mark, true)?;
-        let of_kind = |kind| entries.iter().filter(|entry| entry.kind == kind).count() as u64;
+        take_mark(self.root, &mark, false)?;
+        // Without the mark, whose going changes its time; and nobody may be allowed to write there behind it.
+        for entry in entries.iter().filter(|entry| entry.is_root()) {
+            dress(self.root, entry, geteuid().is_root())?;
+        }
+        sync(self.root)?;
+        let below = || entries.iter().filter(|entry| !entry.is_root());
+        let of_kind = |kind| below().filter(|entry| entry.kind == kind).count() as u64;
         let files = of_kind(Kind::File);
         first.send(&Frame::Done { files, data_bytes })?;
         Ok(Summary {
@@ -404,7 +410,7 @@ impl Copy<'_> {
                 }
                 let is_root = geteuid().is_root();
                 // What is in a directory first: writing there changes its time, and it may be one that nobody may write to.
-                for entry in entries.iter().rev() {
+                for entry in entries.iter().rev().filter(|entry| !entry.is_root()) {
                     dress(self.root, entry, is_root)?;
                 }
                 sync(self.root)
@@ -433,6 +439,8 @@ fn make(root: &Path, entry: &Entry) -> Result<(), StreamError> {
     let full = root.join(&entry.path);
     let cannot = |error: io::Error| target(&full, error);
     match entry.kind {
+        // It is there, and gets its owner and mode when all is in it.
+        Kind::Directory if entry.is_root() => Ok(()),
         Kind::Directory => DirBuilder::new().mode(0o700).create(&full).map_err(cannot),
         Kind::Link => Ok(()),
         Kind::File => {
@@ -479,6 +487,8 @@ fn write_pieces(
                 data_bytes += count;
                 progress.add(count);
             }
+            // It looks whether its directory is still what it announced.
+            Frame::Working => {}
             Frame::End { data_bytes: sent } if sent == data_bytes => return Ok(data_bytes),
             _ => return Err(link.unexpected("anything but pieces of files, to the last one")),
         }

@@ -6,7 +6,7 @@ use std::net::{TcpStream, ToSocketAddrs};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::fcntl::OFlag;
 
@@ -18,6 +18,7 @@ use crate::progress::{GivenUp, Progress};
 use crate::tls::{Tls, version_and_suite};
 use crate::{Identity, StreamError, Summary, tree};
 
+const WORKING_EVERY: Duration = Duration::from_secs(5);
 const CONNECT_MAX: Duration = Duration::from_secs(15);
 /// What a connection takes at once: large enough that a disk reads ahead, small enough that all connections end together.
 const PIECE_BYTES: u64 = 8 << 20;
@@ -70,7 +71,7 @@ pub fn send(options: &SendOptions, identity: &Identity, progress: &Progress) -> 
     let work = Work::new(&options.from, &tree);
     let sockets: Vec<TcpStream> = links.iter().filter_map(|link| link.socket().ok()).collect();
     let (mut data_bytes, mut failed) = (0, None);
-    let mut first = None;
+    let mut sent_all = Vec::new();
     std::thread::scope(|scope| {
         let threads: Vec<_> = links
             .into_iter()
@@ -85,13 +86,11 @@ pub fn send(options: &SendOptions, identity: &Identity, progress: &Progress) -> 
                 })
             })
             .collect();
-        for (at, thread) in threads.into_iter().enumerate() {
+        for thread in threads {
             match thread.join() {
                 Ok((link, Ok(bytes))) => {
                     data_bytes += bytes;
-                    if at == 0 {
-                        first = Some(link);
-                    }
+                    sent_all.push((link, bytes));
                 }
                 // Who stopped because another had failed has less to say.
                 Ok((_, Err(error))) => {
@@ -103,6 +102,10 @@ pub fn send(options: &SendOptions, identity: &Identity, progress: &Progress) -> 
             }
         }
     });
+    if failed.is_none() {
+        failed = end_all(&options.from, &tree, &mut sent_all).err();
+    }
+    let first = sent_all.into_iter().next().map(|(link, _)| link);
     let Some(mut first) = first.filter(|_| failed.is_none()) else {
         for socket in sockets {
             let _ = socket.shutdown(std::net::Shutdown::Both);
@@ -127,7 +130,7 @@ pub fn send(options: &SendOptions, identity: &Identity, progress: &Progress) -> 
             _ => return Err(first.unexpected("that answer to the last file")),
         }
     }
-    let of_kind = |kind| tree.entries.iter().filter(|entry| entry.kind == kind).count() as u64;
+    let of_kind = |kind| tree.below().filter(|entry| entry.kind == kind).count() as u64;
     Ok(Summary {
         files,
         directories: of_kind(Kind::Directory),
@@ -139,6 +142,37 @@ pub fn send(options: &SendOptions, identity: &Identity, progress: &Progress) -> 
         cipher_suite,
         left_out: tree.left_out,
     })
+}
+
+/// The last word of each connection, without which nothing counts: what was made meanwhile is in no list.
+fn end_all(from: &Path, tree: &tree::Tree, links: &mut [(Link, u64)]) -> Result<(), StreamError> {
+    let same = std::thread::scope(|scope| {
+        let walk = scope.spawn(|| {
+            let now = tree::walk(from)?;
+            tree::difference(tree, &now).map_or(Ok(()), |why| Err(source(from, why)))
+        });
+        let mut told = Instant::now();
+        while !walk.is_finished() {
+            std::thread::sleep(Duration::from_millis(1));
+            if told.elapsed() > WORKING_EVERY {
+                told = Instant::now();
+                for (link, _) in links.iter_mut() {
+                    link.send(&Frame::Working)?;
+                }
+            }
+        }
+        walk.join().unwrap_or(Err(StreamError::Stopped))
+    });
+    if let Err(error) = same {
+        for (link, _) in links {
+            link.fail(error.to_string());
+        }
+        return Err(error);
+    }
+    for (link, data_bytes) in links {
+        link.send(&Frame::End { data_bytes: *data_bytes })?;
+    }
+    Ok(())
 }
 
 fn connect(tls: &Tls, to: &str, hello: &Frame<'_>) -> Result<Link, StreamError> {
@@ -271,7 +305,7 @@ fn changed(path: &Path) -> StreamError {
     source(path, "it changed while the copy was under way".into())
 }
 
-/// Sends pieces until there are none; returns how many bytes went.
+/// Sends pieces until there are none; returns how many bytes went. Its [`Frame::End`] is sent when all have come so far.
 fn send_pieces(link: &mut Link, work: &Work<'_>, progress: &Progress) -> Result<u64, StreamError> {
     const HEAD: usize = HEADER_BYTES + DATA_HEAD_BYTES;
     let mut buffer = vec![0; HEAD + DATA_BYTES_MAX];
@@ -311,6 +345,6 @@ fn send_pieces(link: &mut Link, work: &Work<'_>, progress: &Progress) -> Result<
             return Err(changed(&full));
         }
     }
-    link.send(&Frame::End { data_bytes })?;
+    link.flush()?;
     Ok(data_bytes)
 }

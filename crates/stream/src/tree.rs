@@ -14,13 +14,21 @@ use crate::entry::{Entry, Kind};
 /// A tree with more is no directory of a server; the list of it is held in memory.
 const ENTRIES_MAX: usize = 10_000_000;
 
+#[derive(PartialEq, Eq)]
 pub struct Tree {
-    /// Parents before what is in them.
+    /// The root, then all below it, parents before what is in them.
     pub entries: Vec<Entry>,
     pub left_out: Vec<PathBuf>,
     pub size_bytes: u64,
     /// When each entry was last changed, which nobody can set back: seconds and nanoseconds.
     pub changed: Vec<(i64, i64)>,
+}
+
+impl Tree {
+    /// All but the root.
+    pub fn below(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(|entry| !entry.is_root())
+    }
 }
 
 fn cannot(path: &Path, error: &io::Error) -> StreamError {
@@ -31,9 +39,32 @@ fn cannot(path: &Path, error: &io::Error) -> StreamError {
     }
 }
 
+/// What is different in `now`, for people; `None`: nothing.
+pub fn difference(before: &Tree, now: &Tree) -> Option<String> {
+    let of = |tree: &Tree| -> std::collections::BTreeMap<PathBuf, (Entry, (i64, i64))> {
+        let all = tree.entries.iter().zip(&tree.changed);
+        all.map(|(entry, changed)| (entry.path.clone(), (entry.clone(), *changed))).collect()
+    };
+    if before == now {
+        return None;
+    }
+    let (before, now) = (of(before), of(now));
+    let made = now.keys().find(|path| !before.contains_key(*path)).map(|path| (path, "was made"));
+    let gone = || before.keys().find(|path| !now.contains_key(*path)).map(|path| (path, "was removed"));
+    let changed = || {
+        let mut both = before.iter().filter(|(path, what)| now.get(*path) != Some(*what));
+        both.next().map(|(path, _)| (path, "changed"))
+    };
+    let (path, what) = made.or_else(gone).or_else(changed)?;
+    Some(format!("{} {what} while the copy was under way", path.display()))
+}
+
 /// Everything below `root`, in the order of names.
 pub fn walk(root: &Path) -> Result<Tree, StreamError> {
     let mut tree = Tree { entries: Vec::new(), left_out: Vec::new(), size_bytes: 0, changed: Vec::new() };
+    let about = fs::metadata(root).map_err(|error| cannot(root, &error))?;
+    tree.entries.push(entry_of(Kind::Directory, PathBuf::new(), PathBuf::new(), &about));
+    tree.changed.push((about.ctime(), about.ctime_nsec()));
     let mut open = vec![PathBuf::new()];
     while let Some(directory) = open.pop() {
         let at = root.join(&directory);

@@ -105,6 +105,7 @@ fn source(root: &Path) {
     fs::create_dir(root.join("read-only")).unwrap();
     fs::write(root.join("read-only/file"), "x").unwrap();
     fs::set_permissions(root.join("read-only"), fs::Permissions::from_mode(0o555)).unwrap();
+    fs::set_permissions(root, fs::Permissions::from_mode(0o2751)).unwrap();
     let _socket = std::os::unix::net::UnixListener::bind(root.join("mysql.sock")).unwrap();
 }
 
@@ -115,6 +116,8 @@ fn a_tree_arrives_as_it_is() {
     source(&from);
     for connections in [1, 4] {
         let into = place.path().join(format!("into{connections}"));
+        let root = fs::metadata(&from).unwrap();
+        let announced_root = (0o751, root.mtime(), root.mtime_nsec());
         let ends = copy(&from, &into, connections);
         let (sent, received) = (ends.sent.unwrap(), ends.received.unwrap());
         assert_eq!((sent.files, sent.directories, sent.links, sent.connections), (205, 3, 1, connections));
@@ -127,6 +130,12 @@ fn a_tree_arrives_as_it_is() {
         assert!(sent.size_bytes > 128 << 20 && sent.data_bytes < 32 << 20, "holes do not travel: {sent:?}");
         fs::remove_file(from.join("mysql.sock")).ok();
         let (there, here) = (tree(&from), tree(&into));
+        let root = fs::metadata(&into).unwrap();
+        assert_eq!(
+            (root.mode() & 0o7777, root.mtime(), root.mtime_nsec()),
+            announced_root,
+            "set-ID bits are not kept"
+        );
         assert_eq!(there.keys().collect::<Vec<_>>(), here.keys().collect::<Vec<_>>());
         for (path, was) in &there {
             assert!(here[path] == *was, "{} is another one", path.display());
@@ -187,6 +196,29 @@ fn what_cannot_be_sent_is_told_and_a_copy_that_did_not_end_is_marked() {
         told(&ends.received)
     );
     assert!(into.join(".sealion-incomplete").exists());
+
+    // What is made or removed meanwhile is in no list.
+    // Who is about to open it sees that it is gone.
+    for (what, says) in [("made", ["was made"; 2]), ("gone", ["was removed", "No such file"])] {
+        fs::write(from.join("gone"), "x").unwrap();
+        let (text, identity) = code();
+        let sender = Identity::Code(Code::parse(&text).unwrap());
+        let ends = copy_as(&from, &place.path().join(what), 2, &identity, sender, |progress| {
+            while progress.done_bytes() == 0 {
+                std::thread::yield_now();
+            }
+            if what == "made" {
+                fs::write(from.join("made"), "y")
+            } else {
+                fs::remove_file(from.join("gone"))
+            }
+            .unwrap();
+        });
+        for end in [&ends.sent, &ends.received] {
+            let told = told(end);
+            assert!(told.contains(what) && says.iter().any(|words| told.contains(words)), "{told}");
+        }
+    }
     let options = ReceiveOptions { into, listen: "127.0.0.1:0".parse().unwrap() };
     let refused = Receiver::new(&options, &code().1).err().unwrap().to_string();
     assert!(refused.contains("a copy that did not end lies there"), "{refused}");
