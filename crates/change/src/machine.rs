@@ -8,7 +8,7 @@
 //! What a step's [`model::StepNature`] says of its way back is held here: nobody goes back over an irreversible step, and one that
 //! another step takes back is never taken back by itself.
 
-use model::{Plan, Step, StepId};
+use model::{Plan, Step, StepId, Verb};
 use serde::{Deserialize, Serialize};
 
 use crate::journal::Record;
@@ -291,7 +291,11 @@ impl Machine {
                 }
                 (None, _) => return None,
             };
-            let next = "sealion resume goes on where it stopped; sealion abandon closes it as it is; a new plan leads on from there";
+            let next = if self.plan.change.verb == Verb::Migrate {
+                "sealion migrate resume goes on where it stopped"
+            } else {
+                "sealion resume goes on where it stopped; sealion abandon closes it as it is; a new plan leads on from there"
+            };
             let what = format!("{} cannot be undone any more: step {} was begun ({})", self.plan.change, step.id, step.title);
             Some((at, format!("{what}\n  why:  {why}\n  next: {next}")))
         })

@@ -6,6 +6,7 @@
 
 mod compare;
 mod copy;
+mod gtid;
 mod inspect;
 mod plan;
 mod sql;
@@ -58,6 +59,9 @@ impl std::fmt::Display for End {
     }
 }
 
+/// Less than a session waits for its answer: a statement that waited on would be carried out when nobody expects it any more.
+pub(crate) const LOCK_WAIT_S: u64 = 30;
+
 impl Ends {
     /// A session whose own settings do not change what is read or written.
     pub(crate) fn session(&self, end: End) -> Result<Client, NetError> {
@@ -67,11 +71,12 @@ impl Ends {
         };
         let mut client = Client::connect(options)?;
         // Zero dates and AUTO_INCREMENT values of 0 are rows like others. Texts come and go as the bytes that are stored.
-        client.execute(
+        // Nobody waits without end for a table that somebody holds.
+        client.execute(&format!(
             "SET SESSION sql_mode='STRICT_ALL_TABLES,ALLOW_INVALID_DATES,NO_AUTO_VALUE_ON_ZERO', time_zone='+00:00', \
-             sql_select_limit=DEFAULT, max_statement_time=0, foreign_key_checks=0, unique_checks=0, character_set_client=utf8mb4, \
-             collation_connection=utf8mb4_bin, character_set_results=NULL",
-        )?;
+             sql_select_limit=DEFAULT, max_statement_time=0, lock_wait_timeout={LOCK_WAIT_S}, foreign_key_checks=0, unique_checks=0, character_set_client=utf8mb4, \
+             collation_connection=utf8mb4_bin, character_set_results=NULL"
+        ))?;
         Ok(client)
     }
 }

@@ -17,6 +17,9 @@ pub const COMPARE: &str = "migrate-compare";
 pub const CLOSE: &str = "migrate-close";
 pub const OPEN: &str = "migrate-open";
 
+/// In the parameters of [`CLOSE`]: for each end, what a rollback leads to.
+pub const WAS_READ_ONLY: &str = "was_read_only";
+
 fn told(accounts: &[String]) -> String {
     let who = if accounts.is_empty() { "no account that can be seen".into() } else { accounts.join(", ") };
     format!("can write to the source while it is read-only, and must not: {who}")
@@ -77,6 +80,15 @@ pub fn plan(ends: &Ends, id: &str, made_unix_ms: u64) -> Result<Result<Plan, Vec
         "end replication and open the target for writes".into(),
         vec!["STOP SLAVE".into(), "RESET SLAVE ALL".into(), "SET GLOBAL read_only = OFF".into()],
     );
+    let mut close = step(
+        "M5",
+        CLOSE,
+        "close the source for writes, and wait until the target has all of them".into(),
+        vec!["SET GLOBAL read_only = ON".into(), "SELECT MASTER_GTID_WAIT(…)".into()],
+    );
+    // Whoever goes back brings back what was.
+    let earlier = |server: &Server| !matches!(server.variable("read_only"), "OFF" | "0");
+    close.params = json!({ WAS_READ_ONLY: { "source": earlier(&from), "target": earlier(&to) } });
     open.nature.irreversible =
         Some("from then on the target takes writes, and nothing brings them back to the source".into());
     let steps = vec![
@@ -107,12 +119,7 @@ pub fn plan(ends: &Ends, id: &str, made_unix_ms: u64) -> Result<Result<Plan, Vec
             ],
         ),
         compare,
-        step(
-            "M5",
-            CLOSE,
-            "close the source for writes, and wait until the target has all of them".into(),
-            vec!["SET GLOBAL read_only = ON".into(), "SELECT MASTER_GTID_WAIT(…)".into()],
-        ),
+        close,
         open,
     ];
     let mut state = format!(

@@ -9,7 +9,7 @@ use net::{Client, ExposeSecret, NetError};
 
 use crate::inspect::{self, Table, mark};
 use crate::sql::{name, text};
-use crate::{End, Ends, compare, copy, plan};
+use crate::{End, Ends, LOCK_WAIT_S, compare, copy, gtid, plan};
 
 /// A replica that was just told to follow is waited for.
 const FOLLOW_MAX: Duration = Duration::from_secs(60);
@@ -25,10 +25,18 @@ const WINDOW_S: u64 = 60;
 pub struct Migration<'m> {
     ends: &'m Ends,
     plan_id: String,
+    /// What each end was before: source, target.
+    was_read_only: [bool; 2],
     tell: &'m mut dyn FnMut(&str),
     /// From when the source was closed to when the target was open.
     pub window: Option<Duration>,
     closed: Option<Instant>,
+}
+
+/// A replica whose channel does not run, or not as it was set up.
+struct NotFollowing {
+    why: String,
+    has_error: bool,
 }
 
 fn fail(what: &str, why: impl std::fmt::Display, next: &str) -> StepError {
@@ -61,11 +69,19 @@ fn wild(schema: &str) -> String {
     format!("{}.%", schema.replace('\\', "\\\\").replace('_', "\\_").replace('%', "\\%"))
 }
 
+/// Source: MariaDB manual, error 1205, ER_LOCK_WAIT_TIMEOUT.
+const LOCK_WAIT_TIMEOUT: u16 = 1205;
+
 const RESUME: &str = "mend that, then sealion migrate resume; or sealion migrate rollback";
 
 impl<'m> Migration<'m> {
     pub fn new(ends: &'m Ends, plan: &Plan, tell: &'m mut dyn FnMut(&str)) -> Self {
-        Self { ends, plan_id: plan.id.clone(), tell, window: None, closed: None }
+        let close = plan.steps.iter().find(|step| step.kind == plan::CLOSE);
+        let was = |end: &str| {
+            close.and_then(|step| step.params.get(plan::WAS_READ_ONLY)?.get(end)?.as_bool()).unwrap_or(false)
+        };
+        let was_read_only = [was("source"), was("target")];
+        Self { ends, plan_id: plan.id.clone(), was_read_only, tell, window: None, closed: None }
     }
 
     fn client(&self, end: End) -> Result<Client, StepError> {
@@ -97,7 +113,7 @@ impl<'m> Migration<'m> {
 
     fn make_tables(&self) -> Result<(), StepError> {
         let (mut source, mut target) = (self.client(End::Source)?, self.client(End::Target)?);
-        target.execute("SET GLOBAL read_only = ON").map_err(asked(End::Target))?;
+        Self::close(&mut target, End::Target)?;
         let (ours, theirs) = self.on_target(&mut target)?;
         if !theirs.is_empty() {
             return Err(fail(
@@ -197,6 +213,7 @@ impl<'m> Migration<'m> {
             text(login.password.expose_secret()),
             text(&login.ca.display().to_string())
         ));
+        Self::keep_out_of_logs(&mut target)?;
         // The server's answer could repeat the statement.
         target.execute(change.expose_secret()).map_err(|error| match error {
             NetError::Refused { code, .. } => {
@@ -208,8 +225,29 @@ impl<'m> Migration<'m> {
         Ok(())
     }
 
+    /// The next statement holds a password: MariaDB writes it into its logs as it is.
+    fn keep_out_of_logs(target: &mut Client) -> Result<(), StepError> {
+        for (log, off) in [
+            ("general_log", "SET SESSION sql_log_off = ON"),
+            ("slow_query_log", "SET SESSION slow_query_log = OFF"),
+        ] {
+            let rows = target.query(&format!("SELECT @@GLOBAL.{log}")).map_err(asked(End::Target))?;
+            if rows.scalar().as_deref() == Some("0") {
+                continue;
+            }
+            target.execute(off).map_err(|error| {
+                fail(
+                    &format!("the password of replication would stand in the target's log ({log})"),
+                    error.in_one_line(),
+                    &format!("SET GLOBAL {log} = OFF there for the time being, then sealion migrate resume"),
+                )
+            })?;
+        }
+        Ok(())
+    }
+
     /// `None`: it follows, over verified TLS. Else what is not so.
-    fn not_following(target: &mut Client) -> Result<Option<String>, StepError> {
+    fn not_following(target: &mut Client) -> Result<Option<NotFollowing>, StepError> {
         let rows = target.query("SHOW SLAVE STATUS").map_err(asked(End::Target))?;
         let of = |column: &str| rows.text(0, column).unwrap_or_default().into_owned();
         let errors = [of("Last_IO_Error"), of("Last_SQL_Error")].join(" ");
@@ -219,19 +257,21 @@ impl<'m> Migration<'m> {
             ("Master_SSL_Allowed", "Yes"),
             ("Master_SSL_Verify_Server_Cert", "Yes"),
         ];
-        Ok(wanted
-            .iter()
-            .find(|(column, value)| of(column) != *value)
-            .map(|(column, _)| format!("{column} is {} {}", of(column), errors.trim()).trim().to_owned()))
+        Ok(wanted.iter().find(|(column, value)| of(column) != *value).map(|(column, _)| NotFollowing {
+            why: format!("{column} is {} {}", of(column), errors.trim()).trim().to_owned(),
+            has_error: !errors.trim().is_empty(),
+        }))
     }
 
     fn wait_following(&self) -> Result<(), StepError> {
         let mut target = self.client(End::Target)?;
         let began = Instant::now();
         loop {
-            let Some(why) = Self::not_following(&mut target)? else { return Ok(()) };
+            let Some(NotFollowing { why, has_error }) = Self::not_following(&mut target)? else {
+                return Ok(());
+            };
             // The source said no: waiting does not help.
-            if began.elapsed() > FOLLOW_MAX || why.contains("rror") {
+            if began.elapsed() > FOLLOW_MAX || has_error {
                 return Err(fail("the target does not follow the source", why, RESUME));
             }
             std::thread::sleep(POLL);
@@ -245,13 +285,10 @@ impl<'m> Migration<'m> {
         let mut is_started = false;
         loop {
             // Short, so that nobody waits on the server for somebody who is dead.
-            let rows = target
-                .query(&format!("SELECT MASTER_GTID_WAIT({}, {WAIT_S})", text(gtid)))
-                .map_err(asked(End::Target))?;
-            if rows.scalar().as_deref() == Some("0") {
+            if Self::has_reached(&mut target, gtid, WAIT_S)? {
                 return Ok(());
             }
-            let stopped = Self::not_following(&mut target)?;
+            let stopped = Self::not_following(&mut target)?.map(|stopped| stopped.why);
             if let Some(why) = &stopped {
                 // Whoever was killed may have left its threads stopped.
                 if is_started {
@@ -269,6 +306,19 @@ impl<'m> Migration<'m> {
         }
     }
 
+    fn same_tables(&self, target: &mut Client, tables: &[Table]) -> Result<(), StepError> {
+        let there = inspect::tables(target, &self.ends.schemas).map_err(asked(End::Target))?;
+        let names = |all: &[Table]| all.iter().map(Table::quoted).collect::<std::collections::BTreeSet<_>>();
+        let (here, there) = (names(tables), names(&there));
+        let Some(one) = here.symmetric_difference(&there).next() else { return Ok(()) };
+        let only = if here.contains(one) { "source" } else { "target" };
+        Err(fail(
+            "the target has other tables than the source",
+            format!("{one} is on the {only} only: it was made or dropped meanwhile"),
+            RESUME,
+        ))
+    }
+
     /// The definition of every table, as both sides tell it.
     fn same_definitions(
         &self,
@@ -284,19 +334,7 @@ impl<'m> Migration<'m> {
                 &first.next,
             ));
         }
-        let there = inspect::tables(target, &self.ends.schemas).map_err(asked(End::Target))?;
-        let sorted = |all: &[Table]| {
-            let mut names: Vec<String> = all.iter().map(Table::quoted).collect();
-            names.sort();
-            names
-        };
-        if sorted(tables) != sorted(&there) {
-            return Err(fail(
-                "source and target have other tables",
-                "one was made or dropped meanwhile",
-                RESUME,
-            ));
-        }
+        self.same_tables(target, tables)?;
         for table in tables {
             let sql = format!("SHOW CREATE TABLE {}", table.quoted());
             let told = |client: &mut Client, end: End| -> Result<String, StepError> {
@@ -328,6 +366,7 @@ impl<'m> Migration<'m> {
     /// Compares at one and the same transaction: the target stops behind it.
     fn compare(&mut self) -> Result<String, StepError> {
         let (mut source, mut target) = (self.client(End::Source)?, self.client(End::Target)?);
+        Self::is_same_log(&mut source, &mut target)?;
         let now = Self::written(&mut source)?;
         self.reach(&now, CATCH_UP_S)?;
         target.execute("STOP SLAVE").map_err(asked(End::Target))?;
@@ -386,10 +425,7 @@ impl<'m> Migration<'m> {
         let mut target = self.client(End::Target)?;
         let began = Instant::now();
         loop {
-            let rows = target
-                .query(&format!("SELECT MASTER_GTID_WAIT({}, {WAIT_S})", text(gtid)))
-                .map_err(asked(End::Target))?;
-            if rows.scalar().as_deref() == Some("0") {
+            if Self::has_reached(&mut target, gtid, WAIT_S)? {
                 return Ok(());
             }
             let rows = target.query("SHOW SLAVE STATUS").map_err(asked(End::Target))?;
@@ -408,23 +444,32 @@ impl<'m> Migration<'m> {
     fn close_source(&mut self) -> Result<(), StepError> {
         let mut source = self.client(End::Source)?;
         self.closed = Some(Instant::now());
-        // Waits for statements that write; transactions that are open fail when they commit.
-        source.set_io_timeout(Duration::from_secs(WINDOW_S)).map_err(asked(End::Source))?;
-        source.execute("SET GLOBAL read_only = ON").map_err(asked(End::Source))?;
+        Self::close(&mut source, End::Source)?;
         let last = Self::written(&mut source)?;
         self.reach(&last, WINDOW_S)?;
         self.nothing_since(&mut source)
     }
 
+    /// Waits for statements that write; transactions that are open fail when they commit.
+    fn close(client: &mut Client, end: End) -> Result<(), StepError> {
+        client.set_io_timeout(Duration::from_secs(WINDOW_S)).map_err(asked(end))?;
+        client.execute("SET GLOBAL read_only = ON").map(|_| ()).map_err(|error| match error {
+            NetError::Refused { code: LOCK_WAIT_TIMEOUT, .. } => fail(
+                &format!("the {end} cannot be closed for writes"),
+                format!("a session holds table locks for more than {LOCK_WAIT_S} s (LOCK TABLES, or a long statement)"),
+                "end that session, then sealion migrate resume; or sealion migrate rollback",
+            ),
+            other => asked(end)(other),
+        })
+    }
+
     /// The target has everything that the source has written. The text of a position can differ where the position does not, so the
     /// target is asked.
     fn nothing_since(&self, source: &mut Client) -> Result<(), StepError> {
-        let written = Self::written(source)?;
         let mut target = self.client(End::Target)?;
-        let rows = target
-            .query(&format!("SELECT MASTER_GTID_WAIT({}, 0)", text(&written)))
-            .map_err(asked(End::Target))?;
-        if rows.scalar().as_deref() == Some("0") {
+        Self::is_same_log(source, &mut target)?;
+        let written = Self::written(source)?;
+        if Self::has_reached(&mut target, &written, 0)? {
             return Ok(());
         }
         Err(fail(
@@ -434,6 +479,30 @@ impl<'m> Migration<'m> {
             ),
             "end those sessions; what they wrote is on the source only. sealion migrate resume, while the target is read-only",
         ))
+    }
+
+    /// Behind a RESET MASTER positions begin anew, and a target that has nothing of what follows would have "all" of it.
+    fn is_same_log(source: &mut Client, target: &mut Client) -> Result<(), StepError> {
+        // In this order: what is written in between the target may have already.
+        let rows = target.query("SELECT @@GLOBAL.gtid_slave_pos").map_err(asked(End::Target))?;
+        let seen = rows.scalar().unwrap_or_default().into_owned();
+        let written = Self::written(source)?;
+        if gtid::has_written(&written, &seen) == Some(true) {
+            return Ok(());
+        }
+        Err(fail(
+            "the binary log of the source was begun anew",
+            format!("it is at \"{written}\", and the target has followed it to \"{seen}\" (RESET MASTER?)"),
+            "sealion migrate rollback, and migrate again: nobody can tell what was written in between",
+        ))
+    }
+
+    /// Whether the target has the transaction `gtid`, or gets it within so many seconds.
+    fn has_reached(target: &mut Client, gtid: &str, at_most_s: u64) -> Result<bool, StepError> {
+        let rows = target
+            .query(&format!("SELECT MASTER_GTID_WAIT({}, {at_most_s})", text(gtid)))
+            .map_err(asked(End::Target))?;
+        Ok(rows.scalar().as_deref() == Some("0"))
     }
 
     fn is_read_only(client: &mut Client, end: End) -> Result<bool, StepError> {
@@ -483,6 +552,19 @@ impl Runner for Migration<'_> {
                     StepCheck::Ready
                 }
             }
+            (plan::CLOSE, Direction::Forward) => {
+                let mut source = self.client(End::Source)?;
+                let prepared = source.query("XA RECOVER").map_err(asked(End::Source))?;
+                if prepared.is_empty() {
+                    StepCheck::Ready
+                } else {
+                    StepCheck::Blocked(
+                        "the source has prepared XA transactions, which cannot be committed once it is read-only: commit them or roll \
+                         them back, then sealion migrate resume"
+                            .into(),
+                    )
+                }
+            }
             (plan::OPEN, Direction::Forward) => {
                 // Whoever opened the source again meanwhile has written to it.
                 let mut source = self.client(End::Source)?;
@@ -504,7 +586,7 @@ impl Runner for Migration<'_> {
             (plan::TABLES, Direction::Forward) => self.make_tables()?,
             (plan::TABLES, Direction::Back) => {
                 self.drop_tables()?;
-                self.set_read_only(End::Target, false)?;
+                self.set_read_only(End::Target, self.was_read_only[1])?;
             }
             (plan::COPY, Direction::Forward) if copied.is_none() => {
                 return Ok(Acted::Part { mark: self.copy_rows()? });
@@ -512,7 +594,7 @@ impl Runner for Migration<'_> {
             (plan::FOLLOW, Direction::Forward) => self.follow()?,
             (plan::FOLLOW, Direction::Back) => self.stop_following()?,
             (plan::CLOSE, Direction::Forward) => self.close_source()?,
-            (plan::CLOSE, Direction::Back) => self.set_read_only(End::Source, false)?,
+            (plan::CLOSE, Direction::Back) => self.set_read_only(End::Source, self.was_read_only[0])?,
             (plan::OPEN, Direction::Forward) => {
                 let mut source = self.client(End::Source)?;
                 self.nothing_since(&mut source)?;
@@ -529,22 +611,9 @@ impl Runner for Migration<'_> {
         let mut target = self.client(End::Target)?;
         match (step.kind.as_str(), direction) {
             (plan::TABLES, Direction::Forward) => {
-                let there = inspect::tables(&mut target, &self.ends.schemas).map_err(asked(End::Target))?;
-                let (mut here, mut there): (Vec<String>, Vec<String>) = (
-                    self.tables()?.iter().map(Table::quoted).collect(),
-                    there.iter().map(Table::quoted).collect(),
-                );
-                here.sort();
-                there.sort();
-                if here == there {
-                    Ok(format!("{} tables", here.len()))
-                } else {
-                    Err(fail(
-                        "the target has other tables than the source",
-                        "one was made or dropped meanwhile",
-                        RESUME,
-                    ))
-                }
+                let tables = self.tables()?;
+                self.same_tables(&mut target, &tables)?;
+                Ok(format!("{} tables", tables.len()))
             }
             (plan::TABLES, Direction::Back) => match self.on_target(&mut target)?.0.as_slice() {
                 [] => Ok("nothing of it is on the target".into()),

@@ -45,6 +45,8 @@ fn server(lab: &RealLab, bundle: &str, port: u16, id: u8) -> Bundled {
             "--innodb-encrypt-tables=ON",
             "--innodb-encrypt-log=ON",
             "--encrypt-binlog=ON",
+            "--general-log=ON",
+            "--general-log-file=general.log",
             &keys,
             &id,
         ],
@@ -226,9 +228,12 @@ fn schemas_move_to_another_version_while_an_application_writes() {
     assert_eq!(pair.target.sql().query(plain).unwrap().scalar().as_deref(), Some("0"));
     let refused = pair.migrate(&["rollback", "--yes", &hash]);
     assert_eq!(refused.code, Some(6), "{refused}");
-    // No password of the replica in what was kept.
+    // No password of the replica in what was kept, here and by the servers; the control is what the test has said itself.
     let kept = std::fs::read_to_string(pair.lab.home().join("state/migration.journal")).unwrap();
     assert!(!kept.contains("of the replica"));
+    let log = |server: &Bundled| std::fs::read_to_string(server.dir.join("data/general.log")).unwrap();
+    assert!(log(&pair.source).contains("of the replica") && log(&pair.target).contains("START SLAVE"));
+    assert!(!log(&pair.target).contains("of the replica"));
 }
 
 #[test]
@@ -301,4 +306,48 @@ fn killed_it_goes_on_or_back_and_what_speaks_against_it_is_said_before() {
         }
     }
     pair.moved(0);
+    // Behind the cutover there is no way back, and the way on is named as it is.
+    let refused = pair.migrate(&["rollback", "--yes", &hash]);
+    assert!(refused.code == Some(6) && !refused.stderr.contains("abandon"), "{refused}");
+}
+
+/// What would make "the target has all of it" false, or leave a server closed that nobody meant to close any more.
+#[test]
+fn what_is_done_to_the_source_in_between_is_seen() {
+    let _alone = lab_slot();
+    let pair = Pair::up();
+    pair.target.run(&["SET GLOBAL read_only = ON"]);
+    let hash = pair.hash();
+    let run = [&["migrate", "run"], &Pair::ROUTE[..], &["--yes", &hash, "--state-dir", "state"]].concat();
+    pair.lab.now("held before the cutover");
+    let mut held = pair.lab.start(&run, Some("M4:verifying"));
+    assert!(held.says("held at", Duration::from_secs(120)), "{}", held.stderr());
+    held.kill();
+    let resume = ["resume", "--yes", &hash];
+
+    let mut other = pair.source.sql();
+    other.execute("XA START 'x'").unwrap();
+    other.execute("INSERT INTO shop.parent VALUES (77)").unwrap();
+    for sql in ["XA END 'x'", "XA PREPARE 'x'"] {
+        other.execute(sql).unwrap();
+    }
+    let said = pair.migrate(&resume);
+    assert!(said.code == Some(4) && said.stderr.contains("prepared XA transactions"), "{said}");
+    other.execute("XA COMMIT 'x'").unwrap();
+
+    // Of a schema that stays, so that nothing but closing waits for it.
+    other.execute("LOCK TABLES other.t WRITE").unwrap();
+    let said = pair.migrate(&resume);
+    assert!(said.code == Some(4) && said.stderr.contains("holds table locks"), "{said}");
+    other.execute("UNLOCK TABLES").unwrap();
+    let only =
+        |server: &Bundled| server.sql().query("SELECT @@read_only").unwrap().scalar().unwrap().into_owned();
+    assert_eq!(only(&pair.source), "0", "nothing waits to close it");
+
+    other.execute("RESET MASTER").unwrap();
+    other.execute("INSERT INTO shop.parent VALUES (78)").unwrap();
+    let said = pair.migrate(&resume);
+    assert!(said.code == Some(4) && said.stderr.contains("was begun anew"), "{said}");
+    pair.migrate(&["rollback", "--yes", &hash]).exits(0);
+    assert_eq!((only(&pair.source).as_str(), only(&pair.target).as_str()), ("0", "1"), "as they were");
 }

@@ -231,8 +231,13 @@ fn a_lab_whose_making_is_interrupted_leaves_nothing_behind() {
     let _alone = lab_slot();
     for by_kill in [false, true] {
         let lab = Lab { home: short_dir() };
-        let mut command = Command::new(sealion());
-        command.args(["lab", "up", "galera", "--dir"]).arg(lab.dir());
+        // A shell's background jobs inherit that SIGINT is ignored, and these tests may be in one. `env` becomes sealion by exec.
+        let mut command = Command::new("env");
+        command
+            .arg("--default-signal=INT")
+            .arg(sealion())
+            .args(["lab", "up", "galera", "--dir"])
+            .arg(lab.dir());
         let mut up = Program::start(command);
         assert!(up.says("n2 joins", Duration::from_secs(120)), "{}", up.stderr());
         let file = lab::LabFile::read(&lab.dir()).unwrap();
