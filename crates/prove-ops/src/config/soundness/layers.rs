@@ -5,6 +5,7 @@ use super::*;
 
 mod code;
 mod overrides;
+mod takers;
 
 /// Files by their path, and all that is said of them: `file what verdict`, or `file unread`.
 struct Row {
@@ -38,6 +39,7 @@ fn rows() -> Vec<Row> {
     all.extend(code::importer_rows());
     all.extend(ordinary_rows());
     all.extend(overrides::rows());
+    all.extend(takers::rows());
     all
 }
 

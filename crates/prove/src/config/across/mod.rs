@@ -3,7 +3,8 @@
 //! A file alone is judged as if it decided. Beside it may lie the one that does: code that takes a URL out of the
 //! environment and adds to it ([`urls`]), the `config/database.php` of Laravel ([`laravel`]), settings that replace
 //! others, a module whose dictionary an importer changes ([`modules`]), a framework's settings that a program sets anew
-//! ([`rewrites`]), a deployment that is laid over another ([`deployments`]). A connection that another file has a say in
+//! ([`rewrites`]), code that asks a file of settings for its parts ([`takers`]), a deployment that is laid over another
+//! ([`deployments`]). A connection that another file has a say in
 //! gets an obstacle with that file and line, as a form gives one for what it does not know. Nothing here opens a
 //! file: the caller hands in all of them.
 
@@ -11,6 +12,7 @@ mod deployments;
 mod laravel;
 mod modules;
 mod rewrites;
+mod takers;
 mod urls;
 
 use std::cell::OnceCell;
@@ -86,6 +88,7 @@ impl Set {
         urls::look(self, index, found);
         modules::look(self, index, found);
         rewrites::look(self, index, found);
+        takers::look(self, index, found);
         deployments::look(self, index, found);
         Standing::Judged
     }

@@ -144,13 +144,39 @@ fn node(own: &Member, other: &Member) -> Option<Setting> {
         let last = called.rsplit('.').next().unwrap_or_default();
         !TAKERS.contains(&last) && !called.starts_with("require")
     });
-    handed.map(|(line, called)| {
-        other.obstacle(
-            line,
-            &format!("what this file exports is handed to {called}() there, which may change it"),
-        )
-    })
+    if let Some((line, called)) = handed {
+        let why = format!("what this file exports is handed to {called}() there, which may change it");
+        return Some(other.obstacle(line, &why));
+    }
+    // A driver that gets host and password from here, and not the rest.
+    let connects = source
+        .calls
+        .iter()
+        .find(|call| CONNECTING.contains(&name(call).rsplit('.').next().unwrap_or_default()))?;
+    let is_handed_whole = names.iter().flat_map(|name| source.given(name)).any(|(rest, around)| {
+        let is_part = rest.rsplit('.').next().is_some_and(|last| PARTS.contains(&last));
+        let is_to_driver =
+            around.iter().any(|called| CONNECTING.contains(&called.rsplit('.').next().unwrap_or_default()));
+        !is_part && is_to_driver
+    });
+    (!is_handed_whole)
+        .then(|| other.obstacle(connects.line, "it loads this file, and may connect with parts of it alone"))
 }
+
+const CONNECTING: [&str; 8] = [
+    "Sequelize",
+    "knex",
+    "Knex",
+    "createConnection",
+    "createPool",
+    "createPoolCluster",
+    "DataSource",
+    "Client",
+];
+
+/// Of a connection, without what it says of TLS.
+const PARTS: [&str; 10] =
+    ["host", "hostname", "port", "user", "username", "password", "database", "name", "dialect", "client"];
 
 fn made_by_call(what: &str) -> bool {
     ["createConnection", "createPool", "Sequelize", "Pool"].iter().any(|word| what.contains(word))

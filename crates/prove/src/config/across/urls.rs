@@ -199,6 +199,12 @@ fn taken(
             format!("it takes {variable} (line {}), and may connect with parts of it alone", first.line);
         return Taken::Changed(code.obstacle(line, &why));
     }
+    // Nothing of this language's drivers is read: what edits texts may edit this one.
+    if let Some(line) = source.first_word(&edits_texts).filter(|_| code.form.id == "source") {
+        let why =
+            format!("it takes {variable} (line {}), and may connect with parts of it alone", first.line);
+        return Taken::Changed(code.obstacle(line, &why));
+    }
     let mut more = mentions.iter().filter(|one| one.has_more);
     if let Some((line, called)) = more.find_map(|one| Some((one.line, one.within.as_deref()?))) {
         let why = format!("it hands {variable} to {called}() with more that is not read");
@@ -223,6 +229,30 @@ fn takes_apart(called: &str) -> bool {
         "from_str",
     ];
     FUNCTIONS.contains(&called.rsplit(['.', ':', '>', '\\']).next().unwrap_or_default())
+}
+
+/// Functions of Go, Java, Kotlin, C# and Rust that make another text of one.
+fn edits_texts(word: &str) -> bool {
+    const EDITING: [&str; 14] = [
+        "split",
+        "cut",
+        "replace",
+        "trim",
+        "index",
+        "substring",
+        "substr",
+        "regexp",
+        "regex",
+        "sprintf",
+        "format",
+        "fields",
+        "join",
+        "builder",
+    ];
+    let last = word.rsplit(['.', ':']).next().unwrap_or_default().to_ascii_lowercase();
+    // `strings.TrimSpace`, `trim()`: the text as it was.
+    last != "trimspace" && last != "trim" && EDITING.iter().any(|name| last.starts_with(name))
+        || word.starts_with("regexp.")
 }
 
 /// Methods whose result is the URL as it was, or no URL.

@@ -88,6 +88,20 @@ impl Source {
             .collect()
     }
 
+    /// The same of its parts too (`name.production`): what stands behind the name, and the functions around it.
+    pub fn given(&self, name: &str) -> Vec<(String, Vec<String>)> {
+        let names = &self.names;
+        let places = names.by_root.get(super::root(name, names.language)).into_iter().flatten().copied();
+        places
+            .filter(|at| !names.is_key(*at))
+            .filter_map(|at| {
+                let rest = word(names.tokens.get(at)).strip_prefix(name)?;
+                (rest.is_empty() || rest.starts_with('.'))
+                    .then(|| (rest.to_owned(), names.functions_around(at)))
+            })
+            .collect()
+    }
+
     /// What is done to parts of this name.
     pub fn touches(&self, name: &str) -> Vec<Touch> {
         let names = &self.names;
