@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo install test lint check bench fuzz deep docs clean
+.PHONY: help setup demo install static dist test lint check bench fuzz deep docs clean
 
 OUT ?= out/demo
 ARGS ?=
@@ -18,6 +18,7 @@ build_release := $(CARGO) build --release --locked -p cli
 ci_bin := $(target_dir)/ci/sealion
 # As scripts/setup.sh puts them.
 own_tools := $(or $(SEALION_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/sealion)/tools
+static_target := $(shell uname -m)-unknown-linux-musl
 # Servers are waited for more than they are busy.
 TEST_THREADS ?= 4
 host_triple := $(shell PATH="$(PATH)" rustc -vV 2>/dev/null | sed -n 's/^host: //p' | tr 'a-z-' 'A-Z_')
@@ -50,6 +51,16 @@ install: ## the binary, man pages and completions into PREFIX (~/.local)
 	@install -Dm644 docs/completions/_sealion "$(PREFIX)/share/zsh/site-functions/_sealion"
 	@install -Dm644 docs/completions/sealion.fish "$(PREFIX)/share/fish/vendor_completions.d/sealion.fish"
 	@echo "$(PREFIX)/bin/sealion"
+
+static: ## one static binary that runs on any Linux of this processor (musl)
+	@scripts/setup.sh build static
+	@SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct 2>/dev/null || echo 0) \
+	RUSTFLAGS="--remap-path-prefix=$(CURDIR)=/usr/src/sealion --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)/registry/src=/usr/src/crates" \
+	$(build_release) --target $(static_target)
+	@echo "$(target_dir)/$(static_target)/release/sealion"
+
+dist: static ## a .deb and a tarball of the static binary, with checksums, into dist/ (nothing is enabled or started by them)
+	@scripts/package.sh "$(target_dir)/$(static_target)/release/sealion" dist
 
 test: ## every test, on real servers
 	@scripts/setup.sh build

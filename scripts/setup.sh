@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes a machine ready: scripts/setup.sh [build|servers|weak|browser|tools|drivers|licences|all] (all is the default).
+# Makes a machine ready: scripts/setup.sh [build|servers|weak|browser|tools|drivers|licences|static|all] (all is the default).
 #
 #   build    compiler, make and perl for the vendored OpenSSL and SQLite, and a look at Rust
 #   servers  real MariaDB and Galera servers, unpacked into the cache; needs no root, installs and starts nothing
@@ -8,6 +8,7 @@
 #   tools    ip, unshare, openssl and patch, for tests that make a namespace or run what a runbook says; sysbench, which our
 #            load generator is compared with; OpenVPN and WireGuard, whose cost is measured
 #   drivers  languages, and drivers that distributions build, for `make deep` (not part of all)
+#   static   what `make static` needs: musl, its compiler and Rust's library for it (not part of all)
 #   licences cargo-deny for `make check`, built by cargo into the cache; needs no root (not part of all)
 #
 # Exit codes: 0 ready, 2 something is missing and the text says the command, 3 the servers cannot be had here.
@@ -133,6 +134,21 @@ browser() {
     say "browser: ready ($(command -v chromium))"
 }
 
+static() {
+    local target
+    target=$(uname -m)-unknown-linux-musl
+    has musl-gcc || install "a static binary" musl-tools
+    if [ ! -d "$(rustc --print sysroot)/lib/rustlib/$target/lib" ]; then
+        has rustup || {
+            say "Rust has no library for $target here"
+            say "next: install Rust by rustup (https://rustup.rs), or the package of your distribution for $target"
+            exit 2
+        }
+        rustup --quiet target add "$target"
+    fi
+    say "static: ready ($target)"
+}
+
 licences() {
     if ! has cargo-deny; then
         say "missing for make check: cargo-deny; building it, which takes some minutes once"
@@ -187,9 +203,9 @@ drivers() {
 [ $# -gt 0 ] || set -- all
 for part in "$@"; do
     case $part in
-    build | servers | weak | browser | tools | drivers | licences | all) ;;
+    build | servers | weak | browser | tools | drivers | licences | static | all) ;;
     *)
-        printf 'usage: scripts/setup.sh [build|servers|weak|browser|tools|drivers|licences|all]\n' >&2
+        printf 'usage: scripts/setup.sh [build|servers|weak|browser|tools|drivers|licences|static|all]\n' >&2
         exit 2
         ;;
     esac

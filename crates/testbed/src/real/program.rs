@@ -11,12 +11,17 @@ use nix::unistd::Pid;
 
 use super::wait_for;
 
+/// Behind its end: how long nothing more is to come.
+const QUIET: Duration = Duration::from_secs(1);
+
 /// What a process said, and how it ended.
 #[derive(Debug, Clone)]
 pub struct ProgramOutput {
     pub command: String,
     /// `None` when a signal ended it.
     pub code: Option<i32>,
+    /// It did not end by itself in time.
+    pub was_killed: bool,
     pub stdout: String,
     pub stderr: String,
     pub took: Duration,
@@ -136,27 +141,39 @@ impl Program {
 
     /// Waits for the end; a process that does not end by then is killed, and that is a failure.
     #[track_caller]
-    pub fn finish(mut self, at_most: Duration) -> ProgramOutput {
+    pub fn finish(self, at_most: Duration) -> ProgramOutput {
+        let said = self.finish_or_kill(at_most);
+        assert!(!said.was_killed, "it did not end within {} s\n{said}", at_most.as_secs());
+        said
+    }
+
+    /// The same, of a program whose end is no part of the test.
+    pub fn finish_or_kill(mut self, at_most: Duration) -> ProgramOutput {
         self.close_stdin();
         let status = wait_for(at_most, || self.child.try_wait().expect("it is our child"));
         if status.is_none() {
             let _ = self.child.kill();
             let _ = self.child.wait();
         } else {
-            // A grandchild may hold the pipes; what the process itself said is there by now.
-            let _ = wait_for(Duration::from_secs(1), || {
-                self.readers.iter().all(JoinHandle::is_finished).then_some(())
-            });
+            // A grandchild may hold the pipes: what the process itself said is there when nothing more comes.
+            let mut length = usize::MAX;
+            while !self.readers.iter().all(JoinHandle::is_finished) {
+                let now = text(&self.stdout).len() + text(&self.stderr).len();
+                if now == length {
+                    break;
+                }
+                length = now;
+                let _ = wait_for(QUIET, || self.readers.iter().all(JoinHandle::is_finished).then_some(()));
+            }
         }
-        let said = ProgramOutput {
+        ProgramOutput {
             command: self.command.clone(),
             code: status.and_then(|status| status.code()),
+            was_killed: status.is_none(),
             stdout: text(&self.stdout),
             stderr: text(&self.stderr),
             took: self.began.elapsed(),
-        };
-        assert!(status.is_some(), "it did not end within {} s\n{said}", at_most.as_secs());
-        said
+        }
     }
 }
 

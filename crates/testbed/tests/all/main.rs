@@ -24,6 +24,7 @@ mod lab_single;
 mod lab_xbstream;
 mod natures_sim;
 mod operators_sim;
+mod packages;
 mod prove;
 mod prove_config;
 mod prove_drivers;
