@@ -1,0 +1,365 @@
+//! What a capture says of each link.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
+
+use capture::{Canary, CaptureReport, Direction, Flow};
+use model::link::{
+    CaptureState, DirectionCounts, FlowCounts, FlowSeen, NoSession, Seen, Witness, judge, judge_flow,
+};
+use model::{Evidence, Link, LinkKind, LinkSight};
+use server::{TcpSession, TcpSessions};
+
+use super::Transfer;
+use super::places::{Place, ReplicaLink};
+
+/// Everything that one look has gathered.
+pub(super) struct Seeing<'s> {
+    pub(super) report: &'s CaptureReport,
+    pub(super) places: &'s [Place],
+    pub(super) transfers: &'s [Transfer],
+    pub(super) channels: &'s [ReplicaLink],
+    pub(super) own: &'s BTreeSet<SocketAddr>,
+    pub(super) sessions: &'s BTreeMap<String, Result<TcpSessions, String>>,
+    pub(super) is_relayed: bool,
+}
+
+/// One connection of a link, with the client's end, where it has one.
+pub(super) struct OnLink<'s> {
+    pub(super) flow: &'s Flow,
+    pub(super) counts: FlowCounts,
+    pub(super) client: SocketAddr,
+}
+
+impl OnLink<'_> {
+    pub(super) fn seen(&self, kind: LinkKind) -> FlowSeen {
+        judge_flow(kind, &self.counts)
+    }
+}
+
+pub(super) fn counts(direction: &Direction) -> DirectionCounts {
+    DirectionCounts {
+        bytes: direction.bytes,
+        tls_bytes: direction.tls_bytes,
+        before_tls_bytes: direction.before_tls_bytes,
+        after_tls_bytes: direction.after_tls_bytes,
+        mysql_segments: direction.mysql_segments,
+        missing_bytes: direction.missing_bytes,
+        canaries: direction.canaries.values().sum(),
+    }
+}
+
+impl<'s> Seeing<'s> {
+    pub(super) fn place_of(&self, address: SocketAddr) -> Option<&'s Place> {
+        self.places.iter().find(|place| place.addresses.contains(&address.ip().to_canonical()))
+    }
+
+    /// Which links a flow belongs to, and which end of it listens; none for what is not ours to judge. A connection to an
+    /// address that several nodes may listen on is of each of them: the worst one decides.
+    pub(super) fn links_of(&self, flow: &Flow) -> Vec<(Link, SocketAddr)> {
+        for (server, client) in [(flow.a, flow.b), (flow.b, flow.a)] {
+            let server = SocketAddr::new(server.ip().to_canonical(), server.port());
+            if let Some(listener) = self.place_of(server) {
+                let kind = match server.port() {
+                    port if port == listener.galera_port => LinkKind::Galera,
+                    port if port == listener.galera_port + 1 => LinkKind::Ist,
+                    port if port == lab::layout::SST_PORT => LinkKind::Sst,
+                    port if listener.client_ports.contains(&port) => LinkKind::Client,
+                    _ => continue,
+                };
+                let peer = match (kind, self.place_of(client)) {
+                    (LinkKind::Client, _) => "client",
+                    (_, Some(peer)) if peer.node != listener.node => peer.node.as_str(),
+                    (LinkKind::Sst | LinkKind::Ist, _) => self
+                        .transfers
+                        .iter()
+                        .find(|one| one.joiner == listener.node && flow.first_unix_ms <= one.until_unix_ms)
+                        .map_or("donor", |one| one.donor.as_str()),
+                    _ => return Vec::new(),
+                };
+                return vec![(Link::new(kind, listener.node.as_str(), peer), server)];
+            }
+            let listeners: Vec<_> = self
+                .places
+                .iter()
+                .filter(|place| place.takes_clients_at(server))
+                .map(|place| (Link::new(LinkKind::Client, place.node.as_str(), "client"), server))
+                .collect();
+            if !listeners.is_empty() {
+                return listeners;
+            }
+        }
+        Vec::new()
+    }
+
+    pub(super) fn on_link(&self, flow: &'s Flow, server: SocketAddr) -> OnLink<'s> {
+        let a_is_server = SocketAddr::new(flow.a.ip().to_canonical(), flow.a.port()) == server;
+        let (client, from_client, from_server) =
+            if a_is_server { (flow.b, &flow.ba, &flow.ab) } else { (flow.a, &flow.ab, &flow.ba) };
+        let client = SocketAddr::new(client.ip().to_canonical(), client.port());
+        let counts = FlowCounts {
+            saw_start: flow.saw_start,
+            no_session: flow.no_session,
+            is_own: self.own.contains(&client),
+            client: counts(from_client),
+            server: counts(from_server),
+        };
+        OnLink { flow, counts, client }
+    }
+
+    /// What the server says of the sessions on its client link, held against what was captured.
+    pub(super) fn witness(&self, node: &str, flows: &[OnLink<'_>]) -> (Witness, Option<u32>) {
+        let sessions = match self.sessions.get(node) {
+            Some(Ok(sessions)) => sessions,
+            Some(Err(why)) => {
+                return (Witness { cannot_tell: Some(why.clone()), ..Witness::default() }, None);
+            }
+            None => return (Witness::default(), None),
+        };
+        let others: Vec<&TcpSession> = sessions
+            .list
+            .iter()
+            .filter(|session| session.peer().is_none_or(|peer| !self.own.contains(&peer)))
+            .collect();
+        let place = self.places.iter().find(|place| place.node == node);
+        let not_looked = place.and_then(|place| place.cannot_tell.clone());
+        let cannot_tell = sessions.is_partial.clone().or(not_looked);
+        let mut witness = Witness { cannot_tell, ..Witness::default() };
+        // A relay dials from a port of its own, so sessions and connections can only be counted there.
+        let mut relayed = flows
+            .iter()
+            .filter(|flow| self.is_relayed && !flow.counts.is_own)
+            .filter(|flow| flow.seen(LinkKind::Client) != FlowSeen::Silent)
+            .count();
+        // Two sessions may come from one address and port, to two addresses of the server: a connection speaks for one of them.
+        let mut unclaimed: Vec<&OnLink<'_>> =
+            flows.iter().filter(|flow| flow.seen(LinkKind::Client) != FlowSeen::Silent).collect();
+        for session in &others {
+            let own = unclaimed.iter().position(|flow| {
+                flow.client.port() == session.port && session.peer().is_none_or(|peer| peer == flow.client)
+            });
+            if let Some(own) = own {
+                unclaimed.swap_remove(own);
+            }
+            let is_seen = own.is_some();
+            let is_seen = is_seen || {
+                let counted = relayed > 0;
+                relayed = relayed.saturating_sub(1);
+                counted
+            };
+            match session.is_tls {
+                Some(false) => witness.plain.push(session.to_string()),
+                None if !is_seen => witness.not_captured.push(session.to_string()),
+                _ => {}
+            }
+        }
+        // Nobody in a list that is not everybody's says nothing.
+        let count = u32::try_from(others.len()).ok().filter(|_| sessions.is_partial.is_none());
+        (witness, count)
+    }
+
+    /// The sessions over which a replica reads its source's binary log. Where several replicas come from an address that is none of
+    /// theirs, each of these sessions may be each one's.
+    pub(super) fn dumps_of(&self, channel: &ReplicaLink) -> Vec<&'s TcpSession> {
+        let Some(Ok(sessions)) = self.sessions.get(&channel.source) else { return Vec::new() };
+        let dumps = || sessions.list.iter().filter(|session| session.is_replica);
+        let own: Vec<&TcpSession> =
+            dumps().filter(|dump| self.replica_at(dump) == Some(&channel.replica)).collect();
+        if own.is_empty() { dumps().filter(|dump| self.replica_at(dump).is_none()).collect() } else { own }
+    }
+
+    pub(super) fn replica_at(&self, dump: &TcpSession) -> Option<&'s str> {
+        dump.peer().and_then(|peer| self.place_of(peer)).map(|place| place.node.as_str())
+    }
+
+    /// Whether a session of this channel may as well be another replica's.
+    pub(super) fn is_ambiguous(&self, channel: &ReplicaLink) -> bool {
+        let others = self.channels.iter().filter(|other| other.source == channel.source && *other != channel);
+        let own = self.dumps_of(channel);
+        own.iter().any(|dump| self.replica_at(dump).is_none())
+            && others.flat_map(|other| self.dumps_of(other)).any(|dump| own.contains(&dump))
+    }
+
+    /// What the sources say of the sessions of their replicas, held against what was captured.
+    pub(super) fn replication_witness(&self, link: &Link, flows: &[OnLink<'_>]) -> Witness {
+        let mut witness = Witness::default();
+        for channel in self.channels.iter().filter(|channel| channel.link() == *link) {
+            let (source, replica) = (&channel.source, &channel.replica);
+            match self.sessions.get(source) {
+                _ if channel.cannot_tell.is_some() => witness.cannot_tell.clone_from(&channel.cannot_tell),
+                None => witness.cannot_tell = Some(format!("{source} is not in the inventory")),
+                Some(Err(why)) => witness.cannot_tell = Some(why.clone()),
+                Some(Ok(sessions)) if sessions.is_partial.is_some() => {
+                    witness.cannot_tell.clone_from(&sessions.is_partial);
+                }
+                Some(Ok(_)) if self.dumps_of(channel).is_empty() => {
+                    witness.cannot_tell = Some(format!("{source} lists no session of {replica}"));
+                }
+                Some(Ok(_)) => {}
+            }
+            for dump in self.dumps_of(channel) {
+                let is_seen = flows.iter().any(|flow| is_at(dump, flow));
+                match dump.is_tls {
+                    Some(false) => witness.plain.push(dump.to_string()),
+                    None if !is_seen => witness.not_captured.push(dump.to_string()),
+                    _ => {}
+                }
+            }
+        }
+        witness
+    }
+
+    /// Who it was that spoke clear text.
+    pub(super) fn cleartext_clients(
+        &self,
+        node: &str,
+        flows: &[OnLink<'_>],
+        witness: &Witness,
+    ) -> Vec<String> {
+        let sessions = self.sessions.get(node).and_then(|asked| asked.as_ref().ok());
+        let mut who: BTreeSet<String> = witness.plain.iter().cloned().collect();
+        for flow in flows.iter().filter(|flow| !flow.counts.is_own) {
+            if flow.seen(LinkKind::Client) == FlowSeen::Plain {
+                let session = sessions.and_then(|all| {
+                    all.list.iter().find(|session| {
+                        session.port == flow.client.port()
+                            && session.peer().is_none_or(|peer| peer == flow.client)
+                    })
+                });
+                who.insert(session.map_or_else(|| flow.client.to_string(), ToString::to_string));
+            }
+        }
+        who.into_iter().collect()
+    }
+
+    pub(super) fn sights(&self, control: &Canary, control_port: u16) -> Vec<LinkSight> {
+        let report = self.report;
+        let is_control = |flow: &&Flow| flow.a.port() == control_port || flow.b.port() == control_port;
+        let control_seen = report.flows.iter().filter(is_control).any(|flow| {
+            flow.ab.canaries.contains_key(control.tag()) || flow.ba.canaries.contains_key(control.tag())
+        });
+        let state = CaptureState {
+            control_seen,
+            kernel_drops: report.kernel_drops,
+            is_cut: report.failed.is_some() || report.packets_over_limit > 0,
+        };
+        let mut links: BTreeMap<Link, Vec<OnLink<'_>>> = BTreeMap::new();
+        // Every pair and every client link has a row, also a silent one: what was not seen is said.
+        for (at, place) in self.places.iter().enumerate() {
+            for other in
+                self.places[at + 1..].iter().filter(|other| !(place.is_no_galera && other.is_no_galera))
+            {
+                links.insert(
+                    Link::new(LinkKind::Galera, place.node.as_str(), other.node.as_str()),
+                    Vec::new(),
+                );
+            }
+            links.insert(Link::new(LinkKind::Client, place.node.as_str(), "client"), Vec::new());
+        }
+        for channel in self.channels {
+            links.insert(channel.link(), Vec::new());
+        }
+        for flow in &report.flows {
+            for (link, server) in self.links_of(flow) {
+                for channel in self.channels.iter().filter(|_| link.kind == LinkKind::Client) {
+                    let on_link = self.on_link(flow, server);
+                    let is_of_source = link.a == channel.source || link.b == channel.source;
+                    if is_of_source && self.dumps_of(channel).iter().any(|dump| is_at(dump, &on_link)) {
+                        links.entry(channel.link()).or_default().push(on_link);
+                    }
+                }
+                links.entry(link).or_default().push(self.on_link(flow, server));
+            }
+        }
+        links.into_iter().map(|(link, flows)| self.sight(link, &flows, state)).collect()
+    }
+
+    pub(super) fn sight(&self, link: Link, flows: &[OnLink<'_>], state: CaptureState) -> LinkSight {
+        let kind = link.kind;
+        let node = if link.a == "client" { link.b.clone() } else { link.a.clone() };
+        let (witness, tcp_sessions) = match kind {
+            LinkKind::Client => {
+                let (witness, count) = self.witness(&node, flows);
+                (Some(witness), count)
+            }
+            LinkKind::Replication => (Some(self.replication_witness(&link, flows)), None),
+            _ => (None, None),
+        };
+        let counted: Vec<FlowCounts> = flows.iter().map(|flow| flow.counts).collect();
+        let mut seen = judge(kind, &counted, witness.as_ref(), state);
+        let mut of_link =
+            self.channels.iter().filter(|channel| kind == LinkKind::Replication && channel.link() == link);
+        // The link of clients, on which these sessions are too, says that one of them is cleartext.
+        if seen == Seen::Plain && of_link.any(|channel| self.is_ambiguous(channel)) {
+            seen = Seen::Unknown(
+                "a session of a replica is cleartext, and whose cannot be told: several replicas come from one address".into(),
+            );
+        }
+        let sum = |of: fn(&DirectionCounts) -> u64| {
+            counted.iter().map(|flow| of(&flow.client) + of(&flow.server)).sum::<u64>()
+        };
+        // A connection that was refused before anybody logged in tells nothing of others.
+        let speaks = |flow: &&FlowCounts| judge_flow(kind, flow) != FlowSeen::Silent;
+        let payload_bytes =
+            counted.iter().filter(speaks).map(|flow| flow.client.bytes + flow.server.bytes).sum();
+        let own_only = counted.iter().any(|flow| flow.is_own)
+            && counted
+                .iter()
+                .filter(speaks)
+                .all(|flow| flow.is_own && judge_flow(kind, flow) == FlowSeen::Tls);
+        let cleartext_clients = match &witness {
+            Some(witness) if kind == LinkKind::Client => self.cleartext_clients(&node, flows, witness),
+            _ => Vec::new(),
+        };
+        LinkSight {
+            payload_bytes,
+            tcp_flows: u32::try_from(flows.len()).unwrap_or(u32::MAX),
+            canaries: sum(|way| way.canaries),
+            tls_bytes: sum(|way| way.tls_bytes),
+            method: self.report.method.clone(),
+            control_seen: state.control_seen,
+            kernel_drops: self.report.kernel_drops,
+            evidence: flows.iter().find_map(|flow| evidence(flow.flow)),
+            only_own_session: own_only && seen.word() == "unknown",
+            tcp_sessions,
+            cleartext_clients,
+            refused_logins: if kind == LinkKind::Client { refused_logins(flows) } else { Vec::new() },
+            link,
+            seen,
+        }
+    }
+}
+
+/// Whether a session is the one on this connection.
+pub(super) fn is_at(session: &TcpSession, flow: &OnLink<'_>) -> bool {
+    session.port == flow.client.port() && session.peer().is_none_or(|peer| peer == flow.client)
+}
+
+/// Logins in clear text that led to no session.
+pub(super) fn refused_logins(flows: &[OnLink<'_>]) -> Vec<String> {
+    let refused = flows.iter().filter(|flow| flow.seen(LinkKind::Client) == FlowSeen::Silent);
+    let named = refused.filter_map(|flow| match flow.counts.no_session {
+        Some(NoSession::Refused(number)) if !flow.counts.is_own => {
+            Some(format!("{} (error {number})", flow.client))
+        }
+        _ => None,
+    });
+    named.collect()
+}
+
+/// The first canary that was read in a connection.
+pub(super) fn evidence(flow: &Flow) -> Option<Evidence> {
+    [(flow.a, flow.b, &flow.ab), (flow.b, flow.a, &flow.ba)].into_iter().find_map(|(from, to, direction)| {
+        let found = direction.evidence.as_ref()?;
+        Some(Evidence {
+            flow: format!("{from} -> {to}"),
+            stream_offset_bytes: found.stream_offset,
+            bytes_hex: model::hex(&found.bytes),
+            text: found
+                .bytes
+                .iter()
+                .map(|&byte| if (0x20..0x7f).contains(&byte) { char::from(byte) } else { '.' })
+                .collect(),
+        })
+    })
+}
