@@ -28,7 +28,7 @@ pub struct WatchRecord {
 impl Store {
     /// The clusters that are watched, by name.
     pub fn watched(&self) -> Result<Vec<String>, StoreError> {
-        let names = |connection: &Connection| {
+        let names = |connection: &Connection| -> rusqlite::Result<Vec<String>> {
             connection
                 .prepare_cached("SELECT cluster FROM watch_clusters ORDER BY cluster")?
                 .query_map([], |row| row.get(0))?
@@ -44,7 +44,7 @@ impl Store {
 
     /// The newest states of a cluster first, those that ended among them, at most `limit`.
     pub fn watch_history(&self, cluster: &str, limit: u32) -> Result<Vec<WatchRow>, StoreError> {
-        let rows = |connection: &Connection| {
+        let rows = |connection: &Connection| -> rusqlite::Result<Vec<WatchRow>> {
             connection
                 .prepare_cached(
                     "SELECT family, subject, state, first_seen_unix_ms, last_seen_unix_ms, body FROM watch_states
