@@ -74,7 +74,7 @@ fn sights(seen: Status) -> Sights {
                 Verdict::Pass => (FindingState::Pass, String::new()),
                 Verdict::Fail(why) => (FindingState::Fail, why),
                 Verdict::Unknown(why) => (FindingState::Unknown, why),
-                Verdict::NotApplicable(_) => return None,
+                Verdict::NotApplicable => return None,
             };
             let (rule, subject, title) = (finding.rule, finding.subject, finding.title);
             Some(FindingSight { rule, subject, title, severity: finding.severity, remedy: finding.remedy, state, why })
