@@ -135,7 +135,13 @@ fn put(
                     "UPDATE watch_states SET last_seen_unix_ms = ?4, body = ?5
                      WHERE cluster = ?1 AND family = ?2 AND subject = ?3 AND is_current = 1",
                 )?
-                .execute(params![cluster, row.family, row.subject, signed(row.last_seen_unix_ms), row.body])?;
+                .execute(params![
+                    cluster,
+                    row.family,
+                    row.subject,
+                    signed(row.last_seen_unix_ms),
+                    row.body
+                ])?;
         } else {
             end.execute([cluster, &row.family, &row.subject])?;
             connection

@@ -33,7 +33,9 @@ pub fn serve(listen: SocketAddr, served: Served) -> io::Result<SocketAddr> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
     let router = Router::new().route(
         "/metrics",
-        get(move || async move { ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], served.text()) }),
+        get(move || async move {
+            ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], served.text())
+        }),
     );
     std::thread::Builder::new().name("metrics".into()).spawn(move || {
         runtime.block_on(async {

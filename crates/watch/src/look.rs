@@ -8,7 +8,8 @@ use status_ops::certificates::certificates;
 use status_ops::status::{NodeStatus, Status, status};
 
 use crate::state::{
-    Certificate, CertificateSight, Failure, FindingSight, FindingState, LinkSight, LinkState, Look, Reason, ServerSight, Sights,
+    Certificate, CertificateSight, Failure, FindingSight, FindingState, LinkSight, LinkState, Look, Reason,
+    ServerSight, Sights,
 };
 
 /// As status-ops begins it where the wire could not be looked at.
@@ -77,7 +78,15 @@ fn sights(seen: Status) -> Sights {
                 Verdict::NotApplicable => return None,
             };
             let (rule, subject, title) = (finding.rule, finding.subject, finding.title);
-            Some(FindingSight { rule, subject, title, severity: finding.severity, remedy: finding.remedy, state, why })
+            Some(FindingSight {
+                rule,
+                subject,
+                title,
+                severity: finding.severity,
+                remedy: finding.remedy,
+                state,
+                why,
+            })
         })
         .collect();
     Sights {

@@ -335,16 +335,17 @@ pub fn advance(old: &State, look: &Look, now_unix_ms: u64) -> (State, Vec<Change
         Ok(sights) => (sights, None),
         Err(failure) => (&nothing, Some(failure)),
     };
-    let silent: Vec<&str> = sights
-        .servers
-        .iter()
-        .filter(|server| server.answer.is_err())
-        .map(|server| server.name.as_str())
-        // Asked for, and not even mentioned.
-        .chain(look.servers.iter().map(String::as_str).filter(|name| {
-            failure.is_none() && !sights.servers.iter().any(|server| server.name == **name)
-        }))
-        .collect();
+    let silent: Vec<&str> =
+        sights
+            .servers
+            .iter()
+            .filter(|server| server.answer.is_err())
+            .map(|server| server.name.as_str())
+            // Asked for, and not even mentioned.
+            .chain(look.servers.iter().map(String::as_str).filter(|name| {
+                failure.is_none() && !sights.servers.iter().any(|server| server.name == **name)
+            }))
+            .collect();
     let unseen = Unseen {
         all: failure.map(|failure| failure.why.as_str()),
         wire: sights.wire_unseen.as_ref().map(|(why, _)| why.as_str()),
@@ -382,8 +383,7 @@ pub fn advance(old: &State, look: &Look, now_unix_ms: u64) -> (State, Vec<Change
                 .get(&key)
                 .filter(|before| before.body.word() == body.word())
                 .map_or(now_unix_ms, |before| before.first_seen_unix_ms);
-            let entry =
-                Entry { body, first_seen_unix_ms: first, last_seen_unix_ms: now_unix_ms.max(first) };
+            let entry = Entry { body, first_seen_unix_ms: first, last_seen_unix_ms: now_unix_ms.max(first) };
             (key, entry)
         })
         .collect();
@@ -529,7 +529,9 @@ fn faded(body: &Body, look: &Look, unseen: &Unseen<'_>) -> Option<Body> {
 
 /// Why a subject (`n1`, `n1 galera`, `galera n1-n2`, the cluster) was not judged. `None`: it was looked at, and the rule had nothing to say.
 fn unseen_subject(subject: &str, look: &Look, unseen: &Unseen<'_>) -> Option<String> {
-    let is_of = |server: &str| subject == server || subject.strip_prefix(server).is_some_and(|rest| rest.starts_with(' '));
+    let is_of = |server: &str| {
+        subject == server || subject.strip_prefix(server).is_some_and(|rest| rest.starts_with(' '))
+    };
     if let Some(server) = look.servers.iter().find(|server| is_of(server)) {
         return unseen.of_server(server);
     }

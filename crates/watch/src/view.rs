@@ -1,14 +1,15 @@
 //! The state as others see it: the published shapes.
 
 use report::shape::{
-    FLEET_SCHEMA_ID, FleetReport, SeverityWord, VerdictWord, WATCH_SCHEMA_ID, WatchCertificateRow, WatchChangeRow, WatchCountRow,
-    WatchFindingRow, WatchLinkRow, WatchLinkWord, WatchReport, WatchServerRow, WatchServerWord, WatchSummary,
+    FLEET_SCHEMA_ID, FleetReport, SeverityWord, VerdictWord, WATCH_SCHEMA_ID, WatchCertificateRow,
+    WatchChangeRow, WatchCountRow, WatchFindingRow, WatchLinkRow, WatchLinkWord, WatchReport, WatchServerRow,
+    WatchServerWord, WatchSummary,
 };
 use store::{Store, StoreError, WatchRow};
 
+use crate::keep;
 use crate::metrics::reload_pending;
 use crate::state::{Body, Entry, FindingState, LinkState, ServerState, State};
-use crate::keep;
 
 /// Of the history, on a page.
 pub const CHANGES_MAX: u32 = 200;
@@ -33,12 +34,14 @@ fn link_word(state: LinkState) -> WatchLinkWord {
 pub fn summary(cluster: &str, state: &State, now_unix_ms: u64) -> WatchSummary {
     let bodies = || state.entries.values().map(|entry| &entry.body);
     let links = |wanted: &[LinkState]| {
-        count(bodies().filter(|body| matches!(body, Body::Link { state, .. } if wanted.contains(state))).count())
+        count(
+            bodies()
+                .filter(|body| matches!(body, Body::Link { state, .. } if wanted.contains(state)))
+                .count(),
+        )
     };
     let findings = |severity: SeverityWord, wanted: FindingState| {
-        let is_such = |body: &&Body| {
-            matches!(body, Body::Finding { severity: one, state, .. } if SeverityWord::from(*one) == severity && *state == wanted)
-        };
+        let is_such = |body: &&Body| matches!(body, Body::Finding { severity: one, state, .. } if SeverityWord::from(*one) == severity && *state == wanted);
         count(bodies().filter(is_such).count())
     };
     let counts: Vec<WatchCountRow> = SEVERITIES
@@ -64,7 +67,9 @@ pub fn summary(cluster: &str, state: &State, now_unix_ms: u64) -> WatchSummary {
         interval_s: meta.interval_s,
         servers: count(bodies().filter(|body| matches!(body, Body::Server { .. })).count()),
         servers_silent: count(
-            bodies().filter(|body| matches!(body, Body::Server { state, .. } if *state != ServerState::Up)).count(),
+            bodies()
+                .filter(|body| matches!(body, Body::Server { state, .. } if *state != ServerState::Up))
+                .count(),
         ),
         links_plain: links(&[LinkState::Plain]),
         links_encrypted: links(&[LinkState::Encrypted, LinkState::Verified]),
@@ -92,27 +97,31 @@ pub fn cluster(name: &str, state: &State, history: &[WatchRow], now_unix_ms: u64
     for entry in state.entries.values() {
         put(&mut report, state, entry);
     }
-    report.findings.sort_by(|a, b| b.severity.cmp(&a.severity).then(a.verdict.cmp(&b.verdict)).then(a.rule.cmp(&b.rule)));
+    report.findings.sort_by(|a, b| {
+        b.severity.cmp(&a.severity).then(a.verdict.cmp(&b.verdict)).then(a.rule.cmp(&b.rule))
+    });
     report
 }
 
 fn put(report: &mut WatchReport, state: &State, entry: &Entry) {
     let (first_seen_unix_ms, last_seen_unix_ms) = (entry.first_seen_unix_ms, entry.last_seen_unix_ms);
     match entry.body.clone() {
-        Body::Server { name, address, state, version, note, last_success_unix_ms } => report.servers.push(WatchServerRow {
-            server: name,
-            address,
-            version,
-            state: match state {
-                ServerState::Up => WatchServerWord::Up,
-                ServerState::Silent => WatchServerWord::Silent,
-                ServerState::Unknown => WatchServerWord::Unknown,
-            },
-            note,
-            last_success_unix_ms,
-            first_seen_unix_ms,
-            last_seen_unix_ms,
-        }),
+        Body::Server { name, address, state, version, note, last_success_unix_ms } => {
+            report.servers.push(WatchServerRow {
+                server: name,
+                address,
+                version,
+                state: match state {
+                    ServerState::Up => WatchServerWord::Up,
+                    ServerState::Silent => WatchServerWord::Silent,
+                    ServerState::Unknown => WatchServerWord::Unknown,
+                },
+                note,
+                last_success_unix_ms,
+                first_seen_unix_ms,
+                last_seen_unix_ms,
+            })
+        }
         Body::Link { kind, a, b, state, why } => report.links.push(WatchLinkRow {
             kind: kind.into(),
             from: a,
@@ -122,19 +131,21 @@ fn put(report: &mut WatchReport, state: &State, entry: &Entry) {
             first_seen_unix_ms,
             last_seen_unix_ms,
         }),
-        Body::Certificate { server, usage, seen, facts, unread } => report.certificates.push(WatchCertificateRow {
-            reload_pending: reload_pending(state, &server, &usage),
-            server,
-            usage,
-            seen,
-            fingerprint: facts.as_ref().map(|facts| facts.fingerprint.clone()),
-            not_before_unix: facts.as_ref().map(|facts| facts.not_before_unix),
-            not_after_unix: facts.as_ref().map(|facts| facts.not_after_unix),
-            is_current: unread.is_none(),
-            why: unread.unwrap_or_default(),
-            first_seen_unix_ms,
-            last_seen_unix_ms,
-        }),
+        Body::Certificate { server, usage, seen, facts, unread } => {
+            report.certificates.push(WatchCertificateRow {
+                reload_pending: reload_pending(state, &server, &usage),
+                server,
+                usage,
+                seen,
+                fingerprint: facts.as_ref().map(|facts| facts.fingerprint.clone()),
+                not_before_unix: facts.as_ref().map(|facts| facts.not_before_unix),
+                not_after_unix: facts.as_ref().map(|facts| facts.not_after_unix),
+                is_current: unread.is_none(),
+                why: unread.unwrap_or_default(),
+                first_seen_unix_ms,
+                last_seen_unix_ms,
+            })
+        }
         Body::Finding { rule, subject, title, severity, remedy, state, why } => {
             let verdict = match state {
                 FindingState::Pass => return,

@@ -69,8 +69,8 @@ pub use stream::{STREAM_SCHEMA_ID, StreamReport};
 pub use summary::{LinkRow, Summary};
 pub use tour::{PROVE_TOUR_SCHEMA_ID, ProveTourReport, TourAct, TourChapter, TourLesson, TourProgram};
 pub use watch::{
-    FLEET_SCHEMA_ID, FleetReport, WATCH_SCHEMA_ID, WatchCertificateRow, WatchChangeRow, WatchCountRow, WatchFindingRow,
-    WatchLinkRow, WatchLinkWord, WatchReport, WatchServerRow, WatchServerWord, WatchSummary,
+    FLEET_SCHEMA_ID, FleetReport, WATCH_SCHEMA_ID, WatchCertificateRow, WatchChangeRow, WatchCountRow,
+    WatchFindingRow, WatchLinkRow, WatchLinkWord, WatchReport, WatchServerRow, WatchServerWord, WatchSummary,
 };
 pub use words::{
     LinkKindWord, Outcome, PhaseEnd, RestUnitWord, RestVerdictWord, SeenWord, SeverityWord, StatusOf,

@@ -8,7 +8,11 @@ use crate::state::{LinkSight, Look, ServerSight, Sights, advance};
 
 fn state(name: &str) -> State {
     let sights = Sights {
-        servers: vec![ServerSight { name: name.into(), address: "a".into(), answer: Ok(("1".into(), "up".into())) }],
+        servers: vec![ServerSight {
+            name: name.into(),
+            address: "a".into(),
+            answer: Ok(("1".into(), "up".into())),
+        }],
         links: vec![LinkSight {
             kind: LinkKind::Client,
             a: "client".into(),
@@ -37,7 +41,10 @@ fn a_plain_link_is_plain_and_everything_else_is_told_beside_it() {
     ] {
         assert!(text.lines().any(|one| one == line), "{line}\n{text}");
     }
-    assert!(super::text("c", &State::default()).starts_with("# HELP sealion_build_info"), "before the first look too");
+    assert!(
+        super::text("c", &State::default()).starts_with("# HELP sealion_build_info"),
+        "before the first look too"
+    );
 }
 
 /// As Prometheus reads a label's value.
@@ -72,17 +79,19 @@ proptest::proptest! {
 fn alerts_are_about_what_is_exported() {
     let rules = include_str!("../../../../packaging/prometheus/sealion.rules.yml");
     let is_of_name = |char: char| char.is_ascii_alphanumeric() || char == '_';
-    let named: Vec<&str> = rules
-        .split(|char| !is_of_name(char))
-        .filter(|word| word.starts_with("sealion_"))
-        .collect();
+    let named: Vec<&str> =
+        rules.split(|char| !is_of_name(char)).filter(|word| word.starts_with("sealion_")).collect();
     assert!(named.len() > 8, "{named:?}");
     for word in named {
         let known = METRICS.iter().any(|metric| {
-            word == metric.name || ["_bucket", "_sum", "_count"].iter().any(|end| word.strip_suffix(end) == Some(metric.name))
+            word == metric.name
+                || ["_bucket", "_sum", "_count"].iter().any(|end| word.strip_suffix(end) == Some(metric.name))
         });
         assert!(known, "{word} is exported by nobody");
     }
     let of_states = rules.matches("state=\"").count();
-    assert!(of_states > 0 && LinkState::ALL.iter().any(|state| rules.contains(&format!("state=\"{}\"", state.as_str()))));
+    assert!(
+        of_states > 0
+            && LinkState::ALL.iter().any(|state| rules.contains(&format!("state=\"{}\"", state.as_str())))
+    );
 }

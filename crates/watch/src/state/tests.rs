@@ -9,7 +9,11 @@ fn look(outcome: Result<Sights, Failure>) -> Look {
 }
 
 fn up(name: &str) -> ServerSight {
-    ServerSight { name: name.into(), address: "127.0.0.1".into(), answer: Ok(("10.11".into(), "Synced".into())) }
+    ServerSight {
+        name: name.into(),
+        address: "127.0.0.1".into(),
+        answer: Ok(("10.11".into(), "Synced".into())),
+    }
 }
 
 fn silent(name: &str) -> ServerSight {
@@ -18,7 +22,13 @@ fn silent(name: &str) -> ServerSight {
 }
 
 fn sights(servers: Vec<ServerSight>, state: LinkState) -> Sights {
-    let link = |a: &str, b: &str| LinkSight { kind: LinkKind::Galera, a: a.into(), b: b.into(), state, why: String::new() };
+    let link = |a: &str, b: &str| LinkSight {
+        kind: LinkKind::Galera,
+        a: a.into(),
+        b: b.into(),
+        state,
+        why: String::new(),
+    };
     let facts = Certificate { fingerprint: "ab".into(), not_before_unix: 1, not_after_unix: 99 };
     Sights {
         servers,
@@ -48,11 +58,13 @@ fn word(state: &State, family: &'static str, subject: &str) -> String {
 
 #[test]
 fn what_a_look_did_not_see_is_unknown_and_keeps_its_dates() {
-    let (first, changes) = advance(&State::default(), &look(Ok(sights(vec![up("n1"), up("n2")], LinkState::Encrypted))), 1000);
+    let (first, changes) =
+        advance(&State::default(), &look(Ok(sights(vec![up("n1"), up("n2")], LinkState::Encrypted))), 1000);
     assert_eq!(changes.len(), 5, "{changes:?}");
     assert_eq!(word(&first, "link", "galera n1-n2"), "encrypted");
     // The same again: no change, and one time that goes on.
-    let (same, changes) = advance(&first, &look(Ok(sights(vec![up("n1"), up("n2")], LinkState::Encrypted))), 2000);
+    let (same, changes) =
+        advance(&first, &look(Ok(sights(vec![up("n1"), up("n2")], LinkState::Encrypted))), 2000);
     assert_eq!(changes, []);
     let link = &same.entries[&("link", "galera n1-n2".to_owned())];
     assert_eq!((link.first_seen_unix_ms, link.last_seen_unix_ms), (1000, 2000));
