@@ -7,7 +7,7 @@ use axum::extract::{Path as Segment, State};
 use axum::http::{StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use minijinja::{Environment, UndefinedBehavior, Value, context};
-use report::shape::{FleetReport, SeverityWord, WatchReport, WatchSummary};
+use report::shape::{FleetReport, SeverityWord, WatchLinkRow, WatchLinkWord, WatchReport, WatchSummary};
 use serde::Serialize;
 use store::{Store, StoreError};
 
@@ -20,6 +20,16 @@ const TEMPLATES: [(&str, &str); 6] = [
     ("cluster.html", include_str!("templates/cluster.html")),
     ("login.html", include_str!("templates/login.html")),
     ("problem.html", include_str!("templates/problem.html")),
+];
+
+/// Classes of grades: what somebody should look at first.
+const ALARM: [&str; 5] = ["bad", "soon", "unknown", "mild", "good"];
+const LINKS_FROM_WORST: [WatchLinkWord; 5] = [
+    WatchLinkWord::Plain,
+    WatchLinkWord::Broken,
+    WatchLinkWord::Unknown,
+    WatchLinkWord::Encrypted,
+    WatchLinkWord::Verified,
 ];
 
 pub struct Pages(Environment<'static>);
@@ -154,24 +164,39 @@ impl Pages {
     }
 
     fn fleet(&self, report: &FleetReport) -> Response {
-        let rows: Vec<_> = report
-            .clusters
+        let mut graded: Vec<(Grade, &WatchSummary)> =
+            report.clusters.iter().map(|summary| (grade(summary), summary)).collect();
+        graded.sort_by_key(|(grade, _)| ALARM.iter().position(|class| *class == grade.class));
+        let count = |is_such: fn(&WatchSummary) -> bool, what: &str| {
+            let count = report.clusters.iter().filter(|summary| is_such(summary)).count();
+            (count > 0).then(|| format!("{count} {what}"))
+        };
+        let counts: Vec<String> = [
+            // What is stale is plain no longer, or still: it is counted as stale.
+            count(|summary| !summary.is_stale && summary.links_plain > 0, "with links in cleartext"),
+            count(|summary| summary.is_stale, "stale"),
+            count(|summary| !summary.is_stale && summary.error.is_some(), "whose last check failed"),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        let rows: Vec<_> = graded
             .iter()
-            .map(|summary| context! { s => Value::from_serialize(summary), grade => Value::from_serialize(grade(summary)) })
+            .map(|(grade, summary)| context! { s => Value::from_serialize(summary), grade => Value::from_serialize(grade) })
             .collect();
-        self.page(
-            StatusCode::OK,
-            "fleet.html",
-            context! { rows, now => report.at_unix_ms, version => report.sealion_version },
-        )
+        let context = context! { rows, counts, now => report.at_unix_ms, version => report.sealion_version };
+        self.page(StatusCode::OK, "fleet.html", context)
     }
 
     fn cluster(&self, report: &WatchReport) -> Response {
         let drawn = picture::draw(report);
+        let mut links: Vec<&WatchLinkRow> = report.links.iter().collect();
+        links.sort_by_key(|link| LINKS_FROM_WORST.iter().position(|state| *state == link.state));
         let context = context! {
             r => Value::from_serialize(report),
             s => Value::from_serialize(&report.summary),
             grade => Value::from_serialize(grade(&report.summary)),
+            links => Value::from_serialize(&links),
             picture => Value::from_safe_string(drawn.svg),
             undrawn => drawn.undrawn,
             now => report.at_unix_ms,

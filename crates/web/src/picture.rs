@@ -15,13 +15,15 @@ const RADIUS: (f64, f64) = (310.0, 190.0);
 const BOX: (f64, f64) = (132.0, 44.0);
 const MARGIN: f64 = 26.0;
 const LABEL_HEIGHT: f64 = 18.0;
+/// Between two labels.
+const GAP: f64 = 8.0;
 /// Of a letter at 12 px.
 const LETTER: f64 = 6.7;
 /// Between two links of one pair.
 const LANE: f64 = 30.0;
 /// More do not fit; the tables have them all.
 const ENDS_MAX: usize = 14;
-const NAME_MAX: usize = 16;
+const NAME_MAX: usize = 14;
 /// Where on its link a label may be, the best first.
 const PLACES: [f64; 9] = [0.5, 0.4, 0.6, 0.32, 0.68, 0.45, 0.55, 0.25, 0.75];
 
@@ -74,7 +76,7 @@ fn ends(report: &WatchReport) -> Vec<End<'_>> {
         .collect();
     for name in report.links.iter().flat_map(|link| [link.from.as_str(), link.to.as_str()]) {
         if !ends.iter().any(|end| end.name == name) {
-            ends.push(End { name, note: "not a watched server", state: None, x: 0.0, y: 0.0 });
+            ends.push(End { name, note: "not watched", state: None, x: 0.0, y: 0.0 });
         }
     }
     ends.truncate(ENDS_MAX);
@@ -144,7 +146,7 @@ pub fn draw(report: &WatchReport) -> Drawn {
         };
         let best = PLACES.iter().map(spot).min_by(|p, q| p.0.total_cmp(&q.0));
         let Some((_, spot)) = best else { continue };
-        taken.push(spot);
+        taken.push((spot.0, spot.1, spot.2 + GAP, spot.3 + GAP));
         let title = escape(&format!("{label} ({} and {}): {}", link.from, link.to, link.why));
         // Writing to a String cannot fail.
         let _ = write!(
@@ -185,7 +187,7 @@ pub fn draw(report: &WatchReport) -> Drawn {
             escape(&short(end.name, NAME_MAX)),
             end.x,
             end.y + 13.0,
-            escape(&short(note, NAME_MAX + 4)),
+            escape(&short(note, NAME_MAX + 5)),
         );
     }
     let class = if report.summary.is_stale { "net old" } else { "net" };

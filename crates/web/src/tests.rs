@@ -281,6 +281,15 @@ fn the_pages_say_what_is_plain_unknown_old_and_was_not_looked_at() {
         let later = words.replace("12 s", "13 s");
         assert!(fleet.contains(words) || fleet.contains(&later), "{words}: {fleet}");
     }
+    assert!(
+        fleet.contains("5 watched, 2 with links in cleartext, 1 stale, 1 whose last check failed."),
+        "{fleet}"
+    );
+    let at = |name: &str| fleet.find(&format!("href=\"/c/{name}\"")).unwrap();
+    assert!(
+        at("prod") < at("dark") && at("dark") < at("stale") && at("stale") < at("good"),
+        "the worst first: {fleet}"
+    );
     let prod = bench.get("/c/prod", &cookie).text;
     for words in [
         "class=\"link plain\"",
