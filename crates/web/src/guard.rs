@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, he
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use crate::{Site, auth};
+use crate::{Site, auth, pages};
 
 const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
                    form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -56,12 +56,11 @@ fn is_for_us(hosts: &[String], headers: &HeaderMap, uri: &Uri) -> bool {
 
 /// Whether a page of this site sent it: the browser must say so, and nothing that it says may speak against it.
 pub fn is_of_this_site(headers: &HeaderMap) -> bool {
-    let has = |name: &str| headers.contains_key(name);
-    let site = only(headers, SEC_FETCH_SITE) == Some("same-origin");
-    let origin = only(headers, "origin")
-        .zip(only(headers, "host"))
-        .is_some_and(|(origin, host)| origin.eq_ignore_ascii_case(&format!("http://{host}")));
-    (site || origin) && (site || !has(SEC_FETCH_SITE)) && (origin || !has("origin"))
+    let own = only(headers, "host").map(|host| format!("http://{host}"));
+    let site = (SEC_FETCH_SITE, only(headers, SEC_FETCH_SITE) == Some("same-origin"));
+    let origin = ("origin", own.is_some_and(|own| only(headers, "origin") == Some(own.as_str())));
+    let mut said = [site, origin].into_iter().filter(|(name, _)| headers.contains_key(*name)).peekable();
+    said.peek().is_some() && said.all(|(_, is_own)| is_own)
 }
 
 fn has_session(site: &Site, headers: &HeaderMap) -> bool {
@@ -84,7 +83,7 @@ pub async fn guard(State(site): State<Site>, request: Request, next: Next) -> Re
 
 async fn answer(site: &Site, request: Request, next: Next) -> Response {
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    let is_json = path.ends_with(".json");
+    let is_json = pages::is_json(&path);
     if !is_for_us(&site.hosts, request.headers(), request.uri()) {
         return (StatusCode::MISDIRECTED_REQUEST, "this site has another name; use the printed address")
             .into_response();

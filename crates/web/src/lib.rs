@@ -132,8 +132,8 @@ pub(crate) fn router(site: Site) -> Router {
         .with_state(site)
 }
 
-async fn asset(kind: &'static str, text: &'static str) -> impl IntoResponse {
-    ([(header::CONTENT_TYPE, kind)], text)
+fn asset(kind: &'static str, text: &'static str) -> impl Future<Output = Response> {
+    std::future::ready(([(header::CONTENT_TYPE, kind)], text).into_response())
 }
 
 /// A session for the token, which is spent by it.

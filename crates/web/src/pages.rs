@@ -22,6 +22,8 @@ const TEMPLATES: [(&str, &str); 6] = [
     ("problem.html", include_str!("templates/problem.html")),
 ];
 
+/// Behind the address of a page.
+const JSON: &str = ".json";
 /// Classes of grades: what somebody should look at first.
 const ALARM: [&str; 5] = ["bad", "soon", "unknown", "mild", "good"];
 const LINKS_FROM_WORST: [WatchLinkWord; 5] = [
@@ -214,6 +216,10 @@ fn json(status: StatusCode, value: &impl Serialize) -> Response {
     }
 }
 
+pub fn is_json(path: &str) -> bool {
+    path.ends_with(JSON)
+}
+
 fn now_unix_ms() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
@@ -286,13 +292,13 @@ pub async fn fleet_json(State(site): State<Site>) -> Response {
 
 /// The page of a cluster; with `.json` behind its name, the same as JSON.
 pub async fn cluster(State(site): State<Site>, Segment(asked): Segment<String>) -> Response {
-    let is_json = asked.ends_with(".json");
+    let is_json = is_json(&asked);
     let found = read(&site, move |store, now| {
         // A cluster may be called `a.json`.
         if let Some(report) = watch::view::read_cluster(store, &asked, now)? {
             return Ok(Some((report, false)));
         }
-        let Some(name) = asked.strip_suffix(".json") else { return Ok(None) };
+        let Some(name) = asked.strip_suffix(JSON) else { return Ok(None) };
         Ok(watch::view::read_cluster(store, name, now)?.map(|report| (report, true)))
     });
     match found.await {
@@ -318,7 +324,7 @@ pub async fn no_such_page(State(site): State<Site>, uri: Uri) -> Response {
         "nothing is at this address",
         "go to the list of clusters",
     );
-    site.pages.problem(&problem, uri.path().ends_with(".json"))
+    site.pages.problem(&problem, is_json(uri.path()))
 }
 
 #[cfg(test)]

@@ -88,7 +88,9 @@ fn ends(report: &WatchReport) -> Vec<End<'_>> {
     }
     // An odd number leaves the bottom of the circle empty.
     let top = ends.iter().map(|end| end.y).fold(0.0, f64::min) - BOX.1 / 2.0 - MARGIN;
-    ends.iter_mut().for_each(|end| end.y -= top);
+    for end in &mut ends {
+        end.y -= top;
+    }
     ends
 }
 
