@@ -100,14 +100,13 @@ fn sights(seen: Status) -> Sights {
 }
 
 fn server(node: NodeStatus) -> ServerSight {
-    let answer = match node.version {
-        Some(version) => Ok((version, node.state)),
-        None => {
-            let why = node.why_not.unwrap_or(node.state);
-            let is_login = ["Access denied", "1045", "login"].iter().any(|word| why.contains(word));
-            let reason = if is_login { Reason::Login } else { Reason::NoAnswer };
-            Err(Failure { reason, why: why.split("\n  next:").next().unwrap_or_default().replace('\n', " ") })
-        }
+    let answer = if let Some(version) = node.version {
+        Ok((version, node.state))
+    } else {
+        let why = node.why_not.unwrap_or(node.state);
+        let is_login = ["Access denied", "1045", "login"].iter().any(|word| why.contains(word));
+        let reason = if is_login { Reason::Login } else { Reason::NoAnswer };
+        Err(Failure { reason, why: why.split("\n  next:").next().unwrap_or_default().replace('\n', " ") })
     };
     ServerSight { name: node.node, address: node.address, answer }
 }

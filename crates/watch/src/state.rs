@@ -535,8 +535,8 @@ fn unseen_subject(subject: &str, look: &Look, unseen: &Unseen<'_>) -> Option<Str
     if let Some(server) = look.servers.iter().find(|server| is_of(server)) {
         return unseen.of_server(server);
     }
-    let kinds = LinkKind::ALL.iter();
-    let ends = kinds.filter_map(|kind| subject.strip_prefix(kind.as_str())?.strip_prefix(' ')).next();
+    let mut kinds = LinkKind::ALL.iter();
+    let ends = kinds.find_map(|kind| subject.strip_prefix(kind.as_str())?.strip_prefix(' '));
     if let Some(ends) = ends {
         let touches = |server: &&String| {
             ends.strip_prefix(server.as_str()).is_some_and(|rest| rest.starts_with('-'))

@@ -120,7 +120,7 @@ fn put(report: &mut WatchReport, state: &State, entry: &Entry) {
                 last_success_unix_ms,
                 first_seen_unix_ms,
                 last_seen_unix_ms,
-            })
+            });
         }
         Body::Link { kind, a, b, state, why } => report.links.push(WatchLinkRow {
             kind: kind.into(),
@@ -144,7 +144,7 @@ fn put(report: &mut WatchReport, state: &State, entry: &Entry) {
                 why: unread.unwrap_or_default(),
                 first_seen_unix_ms,
                 last_seen_unix_ms,
-            })
+            });
         }
         Body::Finding { rule, subject, title, severity, remedy, state, why } => {
             let verdict = match state {

@@ -67,18 +67,18 @@ fn what_is_told_is_of_now_or_unknown() {
     let lab = RealLab::up(LabSpec::MARIADB);
     let watched = Watched::start(lab);
     // Nobody speaks: nobody knows.
-    let text = watched.becomes(&format!("{LINK}\"unknown\"}}"), |value| value == 1.0);
+    let text = watched.becomes(&format!("{LINK}\"unknown\"}}"), |value| value > 0.5);
     assert_eq!(value(&text, &format!("{LINK}\"encrypted\"}}")), Some(0.0), "{text}");
     assert!(text.contains("200 OK") && text.contains("version=0.0.4"), "{text}");
     // A client in cleartext.
     let talkers = watched.lab.talk(Duration::from_millis(50));
-    watched.becomes(&format!("{LINK}\"plain\"}}"), |value| value == 1.0);
+    watched.becomes(&format!("{LINK}\"plain\"}}"), |value| value > 0.5);
     // Its server is frozen: what was seen is not what is.
     let pid = watched.lab.file().nodes.first().map(|node| node.dir.join("run/pid")).unwrap();
     let pid = std::fs::read_to_string(&pid).unwrap_or_else(|error| panic!("{}: {error}", pid.display()));
     let pid = Pid::from_raw(pid.trim().parse().unwrap());
     kill(pid, Signal::SIGSTOP).unwrap();
-    let text = watched.becomes(&format!("{LINK}\"unknown\"}}"), |value| value == 1.0);
+    let text = watched.becomes(&format!("{LINK}\"unknown\"}}"), |value| value > 0.5);
     let before = value(&text, LAST).unwrap();
     let errors = |text: &str| value(text, TIMEOUTS).unwrap() + value(text, NO_ANSWERS).unwrap();
     assert!(errors(&text) >= 1.0, "{text}");
@@ -86,7 +86,7 @@ fn what_is_told_is_of_now_or_unknown() {
     assert_eq!(value(&later, LAST), Some(before), "the last success stays where it was\n{later}");
     kill(pid, Signal::SIGCONT).unwrap();
     watched.becomes(LAST, |value| value > before);
-    watched.becomes(&format!("{LINK}\"plain\"}}"), |value| value == 1.0);
+    watched.becomes(&format!("{LINK}\"plain\"}}"), |value| value > 0.5);
     talkers.stop();
     watched.lab.lab(&["stop", "n1"]).exits(0);
     let text = watched.becomes(NO_ANSWERS, |value| value >= 1.0);
