@@ -79,7 +79,23 @@ fn three(state: LinkState, why: &str, now: u64) -> Sights {
     }
 }
 
-/// Clusters `prod` (mixed), `good`, `stale`, `dark` (its last look failed), and one with an evil name.
+/// Seven servers, so many links that they cross, and a client.
+fn wide(now: u64) -> Sights {
+    let names: Vec<String> = (1..=7).map(|at| format!("node{at}")).collect();
+    let mut sights = three(LinkState::Encrypted, "", now);
+    sights.servers =
+        names.iter().map(|name| server(name, &format!("{name}.eu.example:3306"), true)).collect();
+    sights.links.clear();
+    for (at, a) in names.iter().enumerate() {
+        let links = names.iter().skip(at + 1);
+        sights.links.extend(links.map(|b| link(LinkKind::Galera, a, b, LinkState::Encrypted, "TLS 1.3")));
+        sights.links.push(link(LinkKind::Client, "client", a, LinkState::Unknown, "nobody spoke"));
+    }
+    sights.links.push(link(LinkKind::Replication, "node2", "node6", LinkState::Plain, "events readable"));
+    sights
+}
+
+/// Clusters `wide`, `prod` (mixed), `good`, `stale`, `dark` (its last look failed), and one with an evil name.
 pub fn fill(path: &Path, now: u64) -> Result<(), StoreError> {
     let mut store = Store::open(path)?;
     let mut put = |cluster: &str, look: &Look, at: u64| {
@@ -94,6 +110,7 @@ pub fn fill(path: &Path, now: u64) -> Result<(), StoreError> {
     put("dark", &look(three(LinkState::Encrypted, sealed, now)), now - 30 * MINUTE_MS)?;
     put("dark", &Look { outcome: Err(failed), ..look(three(LinkState::Unknown, "", now)) }, now - 20_000)?;
 
+    put("wide", &look(wide(now)), now - 9_000)?;
     put("prod", &look(three(LinkState::Plain, "write sets readable", now)), now - 26 * 60 * MINUTE_MS)?;
     put("prod", &look(prod(now)), now - 12_000)?;
 

@@ -26,7 +26,7 @@ const TEMPLATES: [(&str, &str); 6] = [
 const JSON: &str = ".json";
 /// Classes of grades: what somebody should look at first.
 const ALARM: [&str; 5] = ["bad", "soon", "unknown", "mild", "good"];
-const LINKS_FROM_WORST: [WatchLinkWord; 5] = [
+pub const LINKS_FROM_WORST: [WatchLinkWord; 5] = [
     WatchLinkWord::Plain,
     WatchLinkWord::Broken,
     WatchLinkWord::Unknown,
@@ -201,6 +201,7 @@ impl Pages {
             links => Value::from_serialize(&links),
             picture => Value::from_safe_string(drawn.svg),
             undrawn => drawn.undrawn,
+            is_dense => drawn.is_dense,
             now => report.at_unix_ms,
             version => report.sealion_version,
         };

@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use std::f64::consts::PI;
 use std::fmt::Write;
 
-use report::shape::{WatchLinkRow, WatchReport, WatchServerWord};
+use report::shape::{WatchLinkRow, WatchLinkWord, WatchReport, WatchServerWord};
 
+use crate::pages::LINKS_FROM_WORST;
 use crate::words::short;
 
 const WIDTH: f64 = 860.0;
@@ -23,6 +24,8 @@ const LETTER: f64 = 6.7;
 const LANE: f64 = 30.0;
 /// More do not fit; the tables have them all.
 const ENDS_MAX: usize = 14;
+/// With more links than this, only what is wrong has its whole words; the others have a letter.
+const WORDS_MAX: usize = 14;
 const NAME_MAX: usize = 14;
 /// Where on its link a label may be, the best first.
 const PLACES: [f64; 9] = [0.5, 0.4, 0.6, 0.32, 0.68, 0.45, 0.55, 0.25, 0.75];
@@ -31,6 +34,8 @@ pub struct Drawn {
     pub svg: String,
     /// Links that are only in the table.
     pub undrawn: usize,
+    /// Links have letters.
+    pub is_dense: bool,
 }
 
 struct End<'r> {
@@ -94,6 +99,16 @@ fn ends(report: &WatchReport) -> Vec<End<'_>> {
     ends
 }
 
+/// For what is not wrong.
+const fn letter(state: WatchLinkWord) -> Option<&'static str> {
+    match state {
+        WatchLinkWord::Encrypted => Some("E"),
+        WatchLinkWord::Verified => Some("V"),
+        WatchLinkWord::Unknown => Some("?"),
+        WatchLinkWord::Plain | WatchLinkWord::Broken => None,
+    }
+}
+
 fn overlap(a: &Taken, b: &Taken) -> f64 {
     let along = |p: f64, q: f64, size: f64| (size - (p - q).abs()).max(0.0);
     along(a.0, b.0, f64::midpoint(a.2, b.2)) * along(a.1, b.1, f64::midpoint(a.3, b.3))
@@ -102,14 +117,17 @@ fn overlap(a: &Taken, b: &Taken) -> f64 {
 pub fn draw(report: &WatchReport) -> Drawn {
     let ends = ends(report);
     let find = |name: &str| ends.iter().find(|end| end.name == name);
-    let shown: Vec<(&WatchLinkRow, &End<'_>, &End<'_>)> = report
+    let mut shown: Vec<(&WatchLinkRow, &End<'_>, &End<'_>)> = report
         .links
         .iter()
         .filter_map(|link| Some((link, find(&link.from)?, find(&link.to)?)))
         .filter(|(_, a, b)| a.name != b.name)
         .collect();
+    // What is wrong has the first choice of a place.
+    shown.sort_by_key(|(link, ..)| LINKS_FROM_WORST.iter().position(|state| *state == link.state));
+    let is_dense = shown.len() > WORDS_MAX;
     let height = ends.iter().map(|end| end.y).fold(0.0, f64::max) + BOX.1 / 2.0 + MARGIN;
-    let (mut lines, mut labels) = (String::new(), String::new());
+    let (mut lines, mut labels) = (Vec::new(), String::new());
     let mut taken: Vec<Taken> = ends.iter().map(|end| (end.x, end.y, BOX.0 + 8.0, BOX.1 + 4.0)).collect();
     let pair = |link: &WatchLinkRow| {
         let (a, b) = (link.from.clone(), link.to.clone());
@@ -140,7 +158,8 @@ pub fn draw(report: &WatchReport) -> Drawn {
         };
         let state = link.state.as_str();
         let label = format!("{}: {state}", link.kind.as_str());
-        let width = label.len() as f64 * LETTER + 12.0;
+        let text = if is_dense { letter(link.state).unwrap_or(&label) } else { &label };
+        let width = text.len() as f64 * LETTER + 12.0;
         let spot = |t: &f64| {
             let (x, y) = at(*t);
             let spot: Taken = (x, y, width, LABEL_HEIGHT);
@@ -150,12 +169,11 @@ pub fn draw(report: &WatchReport) -> Drawn {
         let Some((_, spot)) = best else { continue };
         taken.push((spot.0, spot.1, spot.2 + GAP, spot.3 + GAP));
         let title = escape(&format!("{label} ({} and {}): {}", link.from, link.to, link.why));
-        // Writing to a String cannot fail.
-        let _ = write!(
-            lines,
+        lines.push(format!(
             "<path class=\"link {state}\" d=\"M{:.1} {:.1}Q{:.1} {:.1} {:.1} {:.1}\"><title>{title}</title></path>",
             a.x, a.y, bend.0, bend.1, b.x, b.y
-        );
+        ));
+        // Writing to a String cannot fail.
         let _ = write!(
             labels,
             "<g class=\"label {state}\"><title>{title}</title><rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{LABEL_HEIGHT}\" \
@@ -165,9 +183,12 @@ pub fn draw(report: &WatchReport) -> Drawn {
             width,
             spot.0,
             spot.1 + 4.0,
-            escape(&label)
+            escape(text)
         );
     }
+    // And is drawn over the rest.
+    lines.reverse();
+    let lines = lines.concat();
     let mut boxes = String::new();
     for end in &ends {
         let state = end.state.map_or("outside", WatchServerWord::as_str);
@@ -189,7 +210,7 @@ pub fn draw(report: &WatchReport) -> Drawn {
             escape(&short(end.name, NAME_MAX)),
             end.x,
             end.y + 13.0,
-            escape(&short(note, NAME_MAX + 5)),
+            escape(&short(note, NAME_MAX + 3)),
         );
     }
     let class = if report.summary.is_stale { "net old" } else { "net" };
@@ -197,5 +218,5 @@ pub fn draw(report: &WatchReport) -> Drawn {
         "<svg class=\"{class}\" viewBox=\"0 0 {WIDTH} {height:.0}\" role=\"img\" aria-label=\"Links between the servers; the table below has \
          the same\">{lines}{boxes}{labels}</svg>"
     );
-    Drawn { svg, undrawn: report.links.len() - shown.len() }
+    Drawn { svg, undrawn: report.links.len() - shown.len(), is_dense }
 }

@@ -282,7 +282,7 @@ fn the_pages_say_what_is_plain_unknown_old_and_was_not_looked_at() {
         assert!(fleet.contains(words) || fleet.contains(&later), "{words}: {fleet}");
     }
     assert!(
-        fleet.contains("5 watched, 2 with links in cleartext, 1 stale, 1 whose last check failed."),
+        fleet.contains("6 watched, 3 with links in cleartext, 1 stale, 1 whose last check failed."),
         "{fleet}"
     );
     let at = |name: &str| fleet.find(&format!("href=\"/c/{name}\"")).unwrap();
@@ -305,6 +305,11 @@ fn the_pages_say_what_is_plain_unknown_old_and_was_not_looked_at() {
     ] {
         assert!(prod.contains(words), "{words}: {prod}");
     }
+    let wide = bench.get("/c/wide", &cookie).text;
+    for words in [">E</text>", ">?</text>", ">replication: plain</text>", "encrypted (E): seen as TLS"] {
+        assert!(wide.contains(words), "{words}: {wide}");
+    }
+    assert!(!wide.contains("galera: encrypted</text>"), "{wide}");
     let stale = bench.get("/c/stale", &cookie).text;
     assert!(
         stale.contains("<b>Stale.</b> The last check ended 3 h ago") && stale.contains("class=\"net old\""),
@@ -366,6 +371,21 @@ fn nobody_watched_is_said() {
     let answer = bench.get("/", &bench.cookie());
     assert_eq!(answer.status, StatusCode::OK);
     assert!(answer.text.contains("No cluster is watched yet."), "{}", answer.text);
+}
+
+#[test]
+fn a_page_that_takes_too_long_is_a_503() {
+    let mut bench = filled();
+    let mut site = Site::new(bench.path.clone(), HOST.parse().unwrap(), &bench.token);
+    site.timeout = Duration::ZERO;
+    let cookie = bench.cookie();
+    let opened = site.gate.exchange(bench.token.text(), Instant::now()).unwrap();
+    bench.app = router(site);
+    assert_eq!(bench.get("/", &cookie).status, StatusCode::UNAUTHORIZED, "a session of another start");
+    let answer = bench.get("/", opened.split(';').next().unwrap());
+    assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert!(answer.text.contains("it did not answer in time"), "{}", answer.text);
+    assert!(answer.headers.contains_key("content-security-policy"));
 }
 
 /// A real socket: it answers, and ends when it is told to, with a connection still open.

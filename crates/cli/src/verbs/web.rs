@@ -13,8 +13,7 @@ use crate::options::Global;
 
 #[derive(Debug, Args)]
 #[command(
-    after_long_help = "The pages show what `sealion watch` keeps, and change nothing. The address that is printed logs one browser in, once, for
-twelve hours.
+    after_long_help = "The pages change nothing. The address that is printed logs one browser in, once, for twelve hours.
 
 Examples:
   sealion web
