@@ -74,7 +74,7 @@ if [ -d "$here/packaging/systemd" ]; then
 fi
 if [ -d "$here/packaging/prometheus" ]; then
     mkdir -p "$root/usr/share/sealion/prometheus"
-    install -m644 "$here"/packaging/prometheus/*.yml "$root/usr/share/sealion/prometheus/"
+    install -m644 "$here/packaging/prometheus/sealion.rules.yml" "$root/usr/share/sealion/prometheus/"
 fi
 size_kib=$(du -sk --apparent-size "$root" | cut -f1)
 cat >"$root/DEBIAN/control" <<EOF

@@ -8,6 +8,7 @@ mod error;
 pub mod figures;
 pub mod formats;
 pub mod html;
+pub mod metrics;
 pub mod shape;
 pub mod text;
 
@@ -63,3 +64,9 @@ pub const BENCH_COMPARE_SCHEMA: &str = include_str!("../../../docs/schema/bench-
 
 /// The same of `sealion bench advise --format json`.
 pub const BENCH_ADVISE_SCHEMA: &str = include_str!("../../../docs/schema/bench-advise-1.json");
+
+/// The same of `sealion watch --format json`, and of a cluster's page of `sealion web`.
+pub const WATCH_SCHEMA: &str = include_str!("../../../docs/schema/watch-1.json");
+
+/// The same of the first page of `sealion web`.
+pub const FLEET_SCHEMA: &str = include_str!("../../../docs/schema/fleet-1.json");

@@ -1,8 +1,9 @@
 //! Looks at a cluster as its operator: what each node is configured to do ([`status`]), what each link carried
 //! ([`sniff`]), which options are effective ([`config_print`]), what its files
-//! hold ([`rest`]). A look holds no lock and changes nothing, so every family of
+//! hold ([`rest`]), which certificates it has ([`certificates`]). A look holds no lock and changes nothing, so every family of
 //! verbs may stand on this one.
 
+pub mod certificates;
 pub mod config_print;
 pub mod rest;
 pub mod sniff;

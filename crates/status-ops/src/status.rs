@@ -20,7 +20,7 @@ use trust::TrustError;
 use zeroize::Zeroizing;
 
 const EXPIRES: &Fact = &facts::server::CERT_EXPIRES_IN_DAYS;
-const PEM_BYTES_MAX: u64 = 1024 * 1024;
+pub(crate) const PEM_BYTES_MAX: u64 = 1024 * 1024;
 const SECONDS_PER_DAY: i64 = 86_400;
 /// To see whether a server can be reached at all; on one network it is a few milliseconds.
 const REACH: Duration = Duration::from_secs(1);
@@ -342,7 +342,7 @@ fn seen_of(sights: &[LinkSight], kind: LinkKind, node: &str) -> String {
 const NOT_READ: &str = "not read";
 
 /// An error as a reason in one line, without what to do about it.
-fn reason(error: impl std::fmt::Display) -> String {
+pub(crate) fn reason(error: impl std::fmt::Display) -> String {
     let text = error.to_string();
     let lines = text.split("\n  next:").next().unwrap_or_default().lines();
     lines.map(|line| line.trim().trim_start_matches("why:").trim()).collect::<Vec<_>>().join(": ")
@@ -476,7 +476,7 @@ fn mismatched_keys(node: &LiveNode, rows: &[Row]) -> Option<Value> {
 }
 
 /// PEM of the leaf that the Galera port serves now. A port that takes only members shows it to one.
-fn galera_leaf(node: &mut LiveNode, has_files: bool) -> Result<String, String> {
+pub(crate) fn galera_leaf(node: &mut LiveNode, has_files: bool) -> Result<String, String> {
     match node.served_galera_leaf() {
         Ok(pem) => Ok(pem),
         Err(stranger) => {

@@ -8,7 +8,9 @@ mod error;
 mod migrations;
 mod open;
 mod rows;
+mod watch;
 
 pub use error::StoreError;
 pub use open::Store;
 pub use rows::RunSummary;
+pub use watch::{WatchRecord, WatchRow};

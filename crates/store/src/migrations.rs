@@ -1,7 +1,7 @@
 //! The tables, as the steps that made them. A step is never edited once released; a new one is appended.
 
 /// `PRAGMA user_version` is the number of steps that were applied.
-pub const MIGRATIONS: &[&str] = &[RUNS, REPORTS, SIGHTS_OF_CLIENTS];
+pub const MIGRATIONS: &[&str] = &[RUNS, REPORTS, SIGHTS_OF_CLIENTS, WATCH];
 
 /// The version of a store that this sealion writes.
 #[allow(clippy::cast_possible_wrap)] // A handful.
@@ -97,4 +97,27 @@ UPDATE sights SET
     tcp_sessions = json_extract(body, '$.tcp_sessions'),
     cleartext_clients = coalesce(json_extract(body, '$.cleartext_clients'), '[]')
 WHERE json_valid(body);
+";
+
+/// What `watch` sees, as changes: a row for each time in which something was in one state, not a copy for each look.
+const WATCH: &str = "
+CREATE TABLE watch_clusters (
+    cluster TEXT PRIMARY KEY,
+    -- When it was looked at, and what failed, as JSON.
+    body TEXT NOT NULL
+) STRICT;
+CREATE TABLE watch_states (
+    id INTEGER PRIMARY KEY,
+    cluster TEXT NOT NULL REFERENCES watch_clusters (cluster) ON DELETE CASCADE,
+    family TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    state TEXT NOT NULL,
+    first_seen_unix_ms INTEGER NOT NULL,
+    last_seen_unix_ms INTEGER NOT NULL,
+    is_current INTEGER NOT NULL,
+    -- The whole value as JSON.
+    body TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX watch_states_current ON watch_states (cluster, family, subject) WHERE is_current = 1;
+CREATE INDEX watch_states_by_time ON watch_states (cluster, first_seen_unix_ms);
 ";

@@ -14,6 +14,8 @@ mod report;
 mod scan;
 mod status;
 mod stream;
+mod watch;
+mod web;
 
 use std::path::PathBuf;
 
@@ -65,6 +67,10 @@ pub enum Command {
     Prove(prove::ProveCommand),
     /// Show what is configured, what is effective, and what was captured on each link
     Status(Box<status::StatusArgs>),
+    /// Check again and again; tell Prometheus what is plain, unknown, or ends soon
+    Watch(Box<watch::WatchArgs>),
+    /// Show what `sealion watch` keeps, in a browser on this machine
+    Web(web::WebArgs),
     /// Show what a change would do; changes nothing
     Plan(change::plan::PlanArgs),
     /// Apply a plan that was saved with `plan --format json`
@@ -152,6 +158,8 @@ pub fn run(global: &Global, command: Command) -> Result<u8, OpsError> {
         Command::Audit(args) => audit::audit(global, &args),
         Command::Prove(command) => prove::prove(global, &command),
         Command::Status(args) => status::status(global, &args),
+        Command::Watch(args) => watch::watch(global, &args),
+        Command::Web(args) => web::web(global, &args),
         Command::Plan(args) => change::plan::plan(global, &args),
         Command::Apply(args) => change::apply::apply(global, &args),
         Command::Enable(args) => change::enable::change(global, model::Verb::Enable, &args.change),

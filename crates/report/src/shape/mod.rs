@@ -20,6 +20,7 @@ mod status_rest;
 mod stream;
 mod summary;
 mod tour;
+mod watch;
 mod words;
 
 use serde::{Deserialize, Serialize};
@@ -67,6 +68,10 @@ pub use status_rest::{
 pub use stream::{STREAM_SCHEMA_ID, StreamReport};
 pub use summary::{LinkRow, Summary};
 pub use tour::{PROVE_TOUR_SCHEMA_ID, ProveTourReport, TourAct, TourChapter, TourLesson, TourProgram};
+pub use watch::{
+    FLEET_SCHEMA_ID, FleetReport, WATCH_SCHEMA_ID, WatchCertificateRow, WatchChangeRow, WatchCountRow,
+    WatchFindingRow, WatchLinkRow, WatchLinkWord, WatchReport, WatchServerRow, WatchServerWord, WatchSummary,
+};
 pub use words::{
     LinkKindWord, Outcome, PhaseEnd, RestUnitWord, RestVerdictWord, SeenWord, SeverityWord, StatusOf,
     StepOutcome, VerdictWord,

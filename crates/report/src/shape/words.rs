@@ -23,6 +23,8 @@ macro_rules! words {
     };
 }
 
+pub(super) use words;
+
 words! {
     /// What the whole demo may claim.
     Outcome {

@@ -9,3 +9,4 @@ mod schema;
 mod show;
 mod stream;
 mod support;
+mod watch;

@@ -21,6 +21,7 @@ mod lab_replicas;
 mod lab_rest;
 mod lab_scan;
 mod lab_single;
+mod lab_watch;
 mod lab_xbstream;
 mod natures_sim;
 mod operators_sim;

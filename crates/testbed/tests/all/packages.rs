@@ -20,7 +20,7 @@ fn pack(out: &Path) -> PathBuf {
         .unwrap();
     assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
     let text = String::from_utf8(said.stdout).unwrap();
-    PathBuf::from(text.lines().find(|line| line.ends_with(".deb")).unwrap())
+    PathBuf::from(text.lines().find(|line| line.contains(".deb")).unwrap())
 }
 
 /// A root with a list of packages of its own, so that no right and nothing of this machine is needed.

@@ -1,0 +1,141 @@
+//! `sealion watch`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use ::watch::daemon::{WatchOptions, Watched};
+use ::watch::state::Change;
+use clap::Args;
+use model::{Clock, SystemClock};
+use site::OpsError;
+
+use crate::options::{Connect, Format, Global, TABLE_OR_JSON, connect, formats};
+use crate::{interrupt, show};
+
+#[derive(Debug, Args)]
+#[command(
+    arg = formats(TABLE_OR_JSON),
+    after_long_help = "Each check does what `sealion status` does: it asks every server, captures traffic, and reads certificates. Nothing is
+written to a server, so a link on which nobody speaks is unknown. What a check could not see is unknown too, and not what it
+was before.
+
+Examples:
+  sealion watch --every 300 --listen 127.0.0.1:9542
+  sealion watch --once --textfile /var/lib/node_exporter/sealion.prom
+
+Exit codes: 0 it was ended, or with --once all servers answered; 3 with --once, a server did not answer or the check failed."
+)]
+pub struct WatchArgs {
+    /// Check once, and end
+    #[arg(long, conflicts_with = "listen")]
+    pub once: bool,
+    /// Check this often
+    ///
+    /// Seconds from the beginning of one check to the beginning of the next, give or take a tenth.
+    #[arg(long, value_name = "S", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub every: u64,
+    /// Give up a check after this long
+    ///
+    /// A check that takes longer has failed, and everything is unknown until the next one that does not.
+    #[arg(long, value_name = "S", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub timeout: u64,
+    /// Capture traffic for this long in each check; 0 captures nothing
+    #[arg(long, value_name = "MS", default_value_t = 1500)]
+    pub look_ms: u64,
+    /// Serve /metrics for Prometheus here
+    ///
+    /// Serve /metrics for Prometheus at this address. Whoever reaches it can read names of servers and states of links; use a loopback
+    /// address, or one that only Prometheus reaches. Port 0 is any free one; it is printed.
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub listen: Option<SocketAddr>,
+    /// Write the metrics to FILE after each check
+    ///
+    /// Write the same text to FILE after each check, for node_exporter's textfile collector. It is written aside and renamed.
+    #[arg(long, value_name = "FILE")]
+    pub textfile: Option<PathBuf>,
+    /// Keep states and their history in FILE
+    ///
+    /// The default is the store of the inventory's state directory. `sealion web` shows what is in it.
+    #[arg(long, value_name = "FILE")]
+    pub store: Option<PathBuf>,
+    #[command(flatten)]
+    pub connect: Connect,
+}
+
+pub fn watch(global: &Global, args: &WatchArgs) -> Result<u8, OpsError> {
+    let cluster = connect::cluster(global, &args.connect)?;
+    let name = cluster.name.clone();
+    let stop = interrupt::flag()?;
+    let options = WatchOptions {
+        once: args.once,
+        every: Duration::from_secs(args.every),
+        at_most: Duration::from_secs(args.timeout),
+        look_ms: args.look_ms,
+        listen: args.listen,
+        textfile: args.textfile.clone(),
+        store: args.store.clone().unwrap_or_else(|| site::runs::path(&cluster)),
+    };
+    let is_json = global.format == Format::Json;
+    let mut blind = false;
+    let mut unkept: Option<String> = None;
+    let mut failed: Result<(), OpsError> = Ok(());
+    let mut tell = |watched: &Watched| {
+        blind = watched.state.meta.last_success_unix_ms != watched.state.meta.last_look_unix_ms;
+        // Said when it begins, and not again with each check.
+        if unkept.as_ref() != watched.unkept.as_ref()
+            && let Some(why) = &watched.unkept
+        {
+            show::tell(&format!("warning: states are kept in memory only: {why}"));
+        }
+        unkept.clone_from(&watched.unkept);
+        let now = SystemClock.unix_ms();
+        if is_json {
+            let report = ::watch::view::cluster(&name, &watched.state, &[], now);
+            match serde_json::to_string(&report) {
+                Ok(line) => println!("{line}"),
+                Err(error) => failed = Err(OpsError::internal("cannot write JSON", error)),
+            }
+            return;
+        }
+        for change in &watched.changes {
+            println!("{} {}", model::clock::rfc3339(now), described(change));
+        }
+        if args.once {
+            print_summary(&::watch::view::summary(&name, &watched.state, now));
+        }
+    };
+    let mut listening = |address: SocketAddr| show::tell(&format!("serving http://{address}/metrics"));
+    ::watch::daemon::watch(cluster, &options, &stop, &mut listening, &mut tell)?;
+    failed?;
+    Ok(if args.once && blind { 3 } else { 0 })
+}
+
+fn described(change: &Change) -> String {
+    let (family, subject) = &change.key;
+    let short =
+        |word: &Option<String>| word.as_ref().map_or("-", |word| word.get(..16).unwrap_or(word)).to_owned();
+    match (&change.from, &change.to) {
+        (None, _) => format!("{family} {subject}: {}", short(&change.to)),
+        (_, None) => format!("{family} {subject}: no longer there (was {})", short(&change.from)),
+        _ => format!("{family} {subject}: {} -> {}", short(&change.from), short(&change.to)),
+    }
+}
+
+fn print_summary(summary: &::report::shape::WatchSummary) {
+    println!(
+        "{}: {} servers, {} silent; links: {} plain, {} encrypted, {} unknown",
+        summary.cluster,
+        summary.servers,
+        summary.servers_silent,
+        summary.links_plain,
+        summary.links_encrypted,
+        summary.links_unknown
+    );
+    if let Some(error) = &summary.error {
+        println!("the check failed: {error}");
+    }
+    for line in &summary.not_looked_at {
+        println!("not checked: {line}");
+    }
+}

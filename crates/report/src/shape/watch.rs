@@ -1,0 +1,156 @@
+//! What `sealion watch` keeps, as others see it: `sealion watch --format json`, and the `.json` of each page of `sealion web`.
+
+use serde::{Deserialize, Serialize};
+
+use super::words::{LinkKindWord, SeverityWord, VerdictWord};
+
+pub const WATCH_SCHEMA_ID: &str = "sealion/watch/1";
+pub const FLEET_SCHEMA_ID: &str = "sealion/fleet/1";
+
+/// All clusters that are watched.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FleetReport {
+    pub schema: String,
+    pub sealion_version: String,
+    /// When this was put together.
+    pub at_unix_ms: u64,
+    pub clusters: Vec<WatchSummary>,
+}
+
+/// One cluster.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WatchReport {
+    pub schema: String,
+    pub sealion_version: String,
+    pub at_unix_ms: u64,
+    pub summary: WatchSummary,
+    pub servers: Vec<WatchServerRow>,
+    pub links: Vec<WatchLinkRow>,
+    pub certificates: Vec<WatchCertificateRow>,
+    /// Those that failed or are unknown, the worst first.
+    pub findings: Vec<WatchFindingRow>,
+    /// The newest first.
+    pub changes: Vec<WatchChangeRow>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WatchSummary {
+    pub cluster: String,
+    /// When a look last ended, whatever came of it.
+    pub last_look_unix_ms: Option<u64>,
+    /// When a look last got answers of all servers.
+    pub last_success_unix_ms: Option<u64>,
+    pub age_s: Option<u64>,
+    /// The last look is older than two intervals: nothing here is taken for the present.
+    pub is_stale: bool,
+    pub interval_s: u64,
+    pub servers: u32,
+    pub servers_silent: u32,
+    pub links_plain: u32,
+    pub links_encrypted: u32,
+    pub links_unknown: u32,
+    pub findings: Vec<WatchCountRow>,
+    /// Of the findings that failed.
+    pub worst: Option<SeverityWord>,
+    /// The nearest end of a certificate.
+    pub not_after_unix: Option<i64>,
+    pub not_looked_at: Vec<String>,
+    /// Why the last look failed as a whole.
+    pub error: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WatchCountRow {
+    pub severity: SeverityWord,
+    pub fail: u32,
+    pub unknown: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WatchServerRow {
+    pub server: String,
+    pub address: String,
+    pub version: Option<String>,
+    pub state: WatchServerWord,
+    /// `Synced, Primary of 3`, or why there is no answer.
+    pub note: String,
+    pub last_success_unix_ms: Option<u64>,
+    pub first_seen_unix_ms: u64,
+    pub last_seen_unix_ms: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WatchLinkRow {
+    pub kind: LinkKindWord,
+    pub from: String,
+    pub to: String,
+    pub state: WatchLinkWord,
+    pub why: String,
+    /// Since when it is in this state.
+    pub first_seen_unix_ms: u64,
+    pub last_seen_unix_ms: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WatchCertificateRow {
+    pub server: String,
+    #[serde(rename = "use")]
+    pub usage: String,
+    /// Where it was read.
+    pub seen: String,
+    pub fingerprint: Option<String>,
+    pub not_before_unix: Option<i64>,
+    pub not_after_unix: Option<i64>,
+    /// Whether it was read in the last look; otherwise it is as it was read before, and `why` says why.
+    pub is_current: bool,
+    pub why: String,
+    /// The server serves another one than its file has. `null`: not known.
+    pub reload_pending: Option<bool>,
+    pub first_seen_unix_ms: u64,
+    pub last_seen_unix_ms: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WatchFindingRow {
+    pub rule: String,
+    pub title: String,
+    pub severity: SeverityWord,
+    pub subject: String,
+    pub verdict: VerdictWord,
+    pub why: String,
+    pub remedy: String,
+    pub first_seen_unix_ms: u64,
+    pub last_seen_unix_ms: u64,
+}
+
+/// A time in which something was in one state.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WatchChangeRow {
+    pub family: String,
+    pub subject: String,
+    pub state: String,
+    pub first_seen_unix_ms: u64,
+    pub last_seen_unix_ms: u64,
+}
+
+super::words::words! {
+    /// What was seen on a link. `unknown` is never `encrypted`.
+    WatchLinkWord {
+        Plain = "plain",
+        Encrypted = "encrypted",
+        /// The peer's identity was checked too.
+        Verified = "verified",
+        /// It should carry something, and does not.
+        Broken = "broken",
+        Unknown = "unknown",
+    }
+}
+super::words::words! {
+    WatchServerWord {
+        Up = "up",
+        /// It did not answer.
+        Silent = "silent",
+        /// It was not asked.
+        Unknown = "unknown",
+    }
+}

@@ -1,0 +1,121 @@
+//! The shapes of `sealion watch` and of the pages of `sealion web`, and their schemas.
+
+use std::collections::BTreeSet;
+
+use crate::support::json::{is_described, validate, walk};
+use report::shape::{
+    FLEET_SCHEMA_ID, FleetReport, LinkKindWord, SeverityWord, VerdictWord, WATCH_SCHEMA_ID,
+    WatchCertificateRow, WatchChangeRow, WatchCountRow, WatchFindingRow, WatchLinkRow, WatchLinkWord,
+    WatchReport, WatchServerRow, WatchServerWord, WatchSummary,
+};
+use report::{FLEET_SCHEMA, WATCH_SCHEMA};
+use serde_json::Value;
+
+fn summary() -> WatchSummary {
+    WatchSummary {
+        cluster: "shop".into(),
+        last_look_unix_ms: Some(2000),
+        last_success_unix_ms: Some(1000),
+        age_s: Some(3),
+        is_stale: false,
+        interval_s: 300,
+        servers: 3,
+        servers_silent: 1,
+        links_plain: 1,
+        links_encrypted: 2,
+        links_unknown: 3,
+        findings: vec![WatchCountRow { severity: SeverityWord::High, fail: 1, unknown: 0 }],
+        worst: Some(SeverityWord::High),
+        not_after_unix: Some(1_800_000_000),
+        not_looked_at: vec!["the wire: no right".into()],
+        error: Some("it took more than 60 s".into()),
+    }
+}
+
+fn cluster() -> WatchReport {
+    let (first_seen_unix_ms, last_seen_unix_ms) = (1000, 2000);
+    WatchReport {
+        schema: WATCH_SCHEMA_ID.into(),
+        sealion_version: "0.1.0".into(),
+        at_unix_ms: 5000,
+        summary: summary(),
+        servers: vec![WatchServerRow {
+            server: "n1".into(),
+            address: "10.0.0.1".into(),
+            version: Some("10.11.19".into()),
+            state: WatchServerWord::Silent,
+            note: "no answer".into(),
+            last_success_unix_ms: Some(1000),
+            first_seen_unix_ms,
+            last_seen_unix_ms,
+        }],
+        links: vec![WatchLinkRow {
+            kind: LinkKindWord::Galera,
+            from: "n1".into(),
+            to: "n2".into(),
+            state: WatchLinkWord::Plain,
+            why: "9 bytes without TLS".into(),
+            first_seen_unix_ms,
+            last_seen_unix_ms,
+        }],
+        certificates: vec![WatchCertificateRow {
+            server: "n1".into(),
+            usage: "server".into(),
+            seen: "wire".into(),
+            fingerprint: Some("ab".into()),
+            not_before_unix: Some(1),
+            not_after_unix: Some(2),
+            is_current: false,
+            why: "n1 did not answer".into(),
+            reload_pending: Some(true),
+            first_seen_unix_ms,
+            last_seen_unix_ms,
+        }],
+        findings: vec![WatchFindingRow {
+            rule: "SL1001".into(),
+            title: "t".into(),
+            severity: SeverityWord::High,
+            subject: "n1".into(),
+            verdict: VerdictWord::Fail,
+            why: "w".into(),
+            remedy: "r".into(),
+            first_seen_unix_ms,
+            last_seen_unix_ms,
+        }],
+        changes: vec![WatchChangeRow {
+            family: "link".into(),
+            subject: "galera n1-n2".into(),
+            state: "plain".into(),
+            first_seen_unix_ms,
+            last_seen_unix_ms,
+        }],
+    }
+}
+
+#[test]
+fn the_shapes_and_their_schemas_agree_and_every_field_is_described() {
+    let fleet = FleetReport {
+        schema: FLEET_SCHEMA_ID.into(),
+        sealion_version: "0.1.0".into(),
+        at_unix_ms: 5000,
+        clusters: vec![summary()],
+    };
+    let values = [
+        (WATCH_SCHEMA, serde_json::to_value(cluster()).expect("plain"), "links"),
+        (FLEET_SCHEMA, serde_json::to_value(fleet).expect("plain"), "clusters"),
+    ];
+    for (text, value, list) in values {
+        let schema: Value = serde_json::from_str(text).expect("the schema is JSON");
+        is_described(&schema);
+        let check = |value: &Value| {
+            let mut errors = Vec::new();
+            validate(&schema, &schema, value, "", &mut errors);
+            errors
+        };
+        assert_eq!(check(&value), Vec::<String>::new());
+        walk(&schema, &schema, &value, "", &mut BTreeSet::new());
+        let mut broken = value;
+        broken[list][0] = 7.into();
+        assert!(!check(&broken).is_empty(), "{list}");
+    }
+}

@@ -1,0 +1,124 @@
+//! `sealion watch` beside a real server: what it tells Prometheus while a client speaks cleartext, when the server is gone, and when it is
+//! frozen.
+#![allow(clippy::unwrap_used)]
+
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use testbed::real::{LabSpec, Program, RealLab, lab_slot, wait_for};
+
+const UP: Duration = Duration::from_secs(60);
+
+/// The value of the series whose name and labels begin so.
+fn value(text: &str, series: &str) -> Option<f64> {
+    text.lines().find(|line| line.starts_with(series))?.rsplit(' ').next()?.parse().ok()
+}
+
+struct Watched {
+    lab: RealLab,
+    program: Program,
+    port: u16,
+}
+
+impl Watched {
+    fn start(lab: RealLab) -> Self {
+        let words =
+            ["watch", "--every", "2", "--timeout", "6", "--look-ms", "800", "--listen", "127.0.0.1:0"];
+        let mut program = lab.start(&words, None);
+        assert!(program.says("serving http://127.0.0.1:", UP), "{}", program.stderr());
+        let said = program.stderr();
+        let port = said.split("serving http://127.0.0.1:").nth(1).unwrap().split('/').next().unwrap();
+        let port = port.parse().unwrap();
+        Self { lab, program, port }
+    }
+
+    /// Asked inside of the lab's network.
+    fn metrics(&self) -> String {
+        let ask = format!(
+            "exec 3<>/dev/tcp/127.0.0.1/{}; printf 'GET /metrics HTTP/1.0\\r\\n\\r\\n' >&3; cat <&3",
+            self.port
+        );
+        let command = self.lab.command(&["lab", "exec", "--", "bash", "-c", &ask]);
+        Program::start(command).finish(UP).exits(0).stdout
+    }
+
+    /// Waits until this series has this value.
+    #[track_caller]
+    fn becomes(&self, series: &str, wanted: impl Fn(f64) -> bool) -> String {
+        let mut last = String::new();
+        wait_for(UP, || {
+            last = self.metrics();
+            value(&last, series).is_some_and(&wanted).then_some(())
+        })
+        .unwrap_or_else(|| panic!("{series} did not become that\n{last}\n{}", self.program.stderr()));
+        last
+    }
+}
+
+const LINK: &str = "sealion_link_state{cluster=\"lab\",from=\"client\",to=\"n1\",kind=\"client\",state=";
+const LAST: &str = "sealion_scan_last_success_timestamp_seconds{cluster=\"lab\",server=\"n1\"}";
+const TIMEOUTS: &str = "sealion_scan_errors_total{cluster=\"lab\",reason=\"timeout\"}";
+const NO_ANSWERS: &str = "sealion_scan_errors_total{cluster=\"lab\",server=\"n1\",reason=\"no_answer\"}";
+
+#[test]
+fn what_is_told_is_of_now_or_unknown() {
+    let _alone = lab_slot();
+    let lab = RealLab::up(LabSpec::MARIADB);
+    let watched = Watched::start(lab);
+    // Nobody speaks: nobody knows.
+    let text = watched.becomes(&format!("{LINK}\"unknown\"}}"), |value| value > 0.5);
+    assert_eq!(value(&text, &format!("{LINK}\"encrypted\"}}")), Some(0.0), "{text}");
+    assert!(text.contains("200 OK") && text.contains("version=0.0.4"), "{text}");
+    // A client in cleartext.
+    let talkers = watched.lab.talk(Duration::from_millis(50));
+    watched.becomes(&format!("{LINK}\"plain\"}}"), |value| value > 0.5);
+    // Its server is frozen: what was seen is not what is.
+    let pid = watched.lab.file().nodes.first().map(|node| node.dir.join("run/pid")).unwrap();
+    let pid = std::fs::read_to_string(&pid).unwrap_or_else(|error| panic!("{}: {error}", pid.display()));
+    let pid = Pid::from_raw(pid.trim().parse().unwrap());
+    kill(pid, Signal::SIGSTOP).unwrap();
+    let text = watched.becomes(&format!("{LINK}\"unknown\"}}"), |value| value > 0.5);
+    let before = value(&text, LAST).unwrap();
+    let errors = |text: &str| value(text, TIMEOUTS).unwrap() + value(text, NO_ANSWERS).unwrap();
+    assert!(errors(&text) >= 1.0, "{text}");
+    let later = watched.becomes(TIMEOUTS, |value| value > 0.0);
+    assert_eq!(value(&later, LAST), Some(before), "the last success stays where it was\n{later}");
+    kill(pid, Signal::SIGCONT).unwrap();
+    watched.becomes(LAST, |value| value > before);
+    watched.becomes(&format!("{LINK}\"plain\"}}"), |value| value > 0.5);
+    talkers.stop();
+    watched.lab.lab(&["stop", "n1"]).exits(0);
+    let text = watched.becomes(NO_ANSWERS, |value| value >= 1.0);
+    assert_eq!(value(&text, &format!("{LINK}\"plain\"}}")), Some(0.0), "{text}");
+
+    // What was told is kept, as changes; the text file is the same text; once, a silent server is an exit code.
+    let file = watched.lab.home().join("sealion.prom");
+    let said = watched
+        .lab
+        .run(&["watch", "--once", "--look-ms", "0", "--textfile", file.to_str().unwrap()])
+        .exits(3);
+    assert!(said.stdout.contains("1 servers, 1 silent"), "{said}");
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(value(&text, &format!("{LINK}\"unknown\"}}")), Some(1.0), "{text}");
+    assert!(value(&text, NO_ANSWERS).unwrap() >= 2.0, "counted on by another process\n{text}");
+    let left: Vec<_> =
+        std::fs::read_dir(watched.lab.home()).unwrap().flatten().map(|one| one.file_name()).collect();
+    assert!(!left.iter().any(|name| name.to_string_lossy().contains(".prom.")), "{left:?}");
+
+    let ended = watched.program.interrupt(UP);
+    assert_eq!(ended.code, Some(0), "{ended}");
+    for word in [
+        "link client client-n1: unknown -> plain",
+        "link client client-n1: plain -> unknown",
+        "server n1: up -> silent",
+    ] {
+        assert!(ended.stdout.contains(word), "{word}\n{ended}");
+    }
+    // The operator's password is in nothing that was said.
+    let login = std::fs::read_to_string(watched.lab.dir.join("operator.cnf")).unwrap();
+    let password = login.lines().find_map(|line| line.strip_prefix("password=")).unwrap();
+    for said in [&ended.stdout, &ended.stderr, &text] {
+        assert!(!said.contains(password));
+    }
+}

@@ -1,0 +1,213 @@
+//! Looks again and again, until it is told to stop.
+
+use std::io::Write;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, TryRecvError};
+use std::time::{Duration, Instant};
+
+use model::{Clock, SystemClock};
+use site::{Cluster, OpsError};
+use store::Store;
+
+use crate::http::{self, Served};
+use crate::notify::Notifier;
+use crate::state::{Change, Look, Reason, State};
+use crate::{keep, look, metrics, schedule};
+
+#[derive(Debug, Clone)]
+pub struct WatchOptions {
+    /// Looks once, and ends.
+    pub once: bool,
+    pub every: Duration,
+    /// A look that takes longer counts as failed.
+    pub at_most: Duration,
+    /// How long packets are captured in each look.
+    pub look_ms: u64,
+    pub listen: Option<SocketAddr>,
+    pub textfile: Option<PathBuf>,
+    pub store: PathBuf,
+}
+
+/// What a look came to.
+#[derive(Debug)]
+pub struct Watched {
+    pub state: State,
+    pub changes: Vec<Change>,
+    /// Why the outcome is kept in memory only.
+    pub unkept: Option<String>,
+    pub look: Look,
+}
+
+/// How often it is asked whether it shall end.
+const POLL: Duration = Duration::from_millis(100);
+
+struct Watch<'w> {
+    cluster: Arc<Cluster>,
+    options: &'w WatchOptions,
+    state: State,
+    /// A look that took too long and has not ended yet: another one beside it would wait for the same.
+    late: Option<Receiver<Look>>,
+    served: Served,
+    notifier: Notifier,
+    stop: &'w AtomicBool,
+}
+
+/// Watches until `stop`. `tell` hears of each look, `listening` of the address of `/metrics`.
+///
+/// # Errors
+/// Nobody may listen there, or the text file cannot be written: both are wrong from the beginning.
+pub fn watch(
+    cluster: Cluster,
+    options: &WatchOptions,
+    stop: &AtomicBool,
+    listening: &mut dyn FnMut(SocketAddr),
+    tell: &mut dyn FnMut(&Watched),
+) -> Result<(), OpsError> {
+    let notifier = Notifier::new(|name| std::env::var(name).ok(), std::process::id());
+    let state = known(&options.store, &cluster.name);
+    let served = Served::default();
+    let mut watch = Watch { cluster: Arc::new(cluster), options, state, late: None, served, notifier, stop };
+    watch.publish()?;
+    if let Some(listen) = options.listen {
+        let address = http::serve(listen, watch.served.clone()).map_err(|error| {
+            OpsError::cannot_look(
+                format!("cannot listen on {listen}"),
+                error,
+                "name another address of this host, or another port: --listen",
+            )
+        })?;
+        listening(address);
+    }
+    let mut is_first = true;
+    loop {
+        let began = Instant::now();
+        let watched = watch.once();
+        tell(&watched);
+        watch.publish()?;
+        if is_first {
+            is_first = false;
+            watch.notifier.tell("READY=1");
+        }
+        if options.once || stop.load(Ordering::Relaxed) {
+            break;
+        }
+        let gap = schedule::until_next(options.every, chance());
+        let wait = schedule::due(Duration::ZERO, gap, began.elapsed()).saturating_sub(began.elapsed());
+        if !watch.pause(wait) {
+            break;
+        }
+    }
+    watch.notifier.tell("STOPPING=1");
+    Ok(())
+}
+
+/// 0 to 1. Where the system has no random bytes, the middle.
+fn chance() -> f64 {
+    let mut bytes = [0; 4];
+    match openssl::rand::rand_bytes(&mut bytes) {
+        Ok(()) => f64::from(u32::from_be_bytes(bytes)) / f64::from(u32::MAX),
+        Err(_) => 0.5,
+    }
+}
+
+/// What an earlier watch has kept; nothing, where there is none or it cannot be read.
+fn known(store: &Path, cluster: &str) -> State {
+    let kept = || keep::read(&Store::open_read_only(store).ok()?, cluster).ok()?;
+    kept().unwrap_or_default()
+}
+
+impl Watch<'_> {
+    fn once(&mut self) -> Watched {
+        let look = self.look();
+        let now = SystemClock.unix_ms();
+        let cluster = self.cluster.name.clone();
+        let kept = Store::open(&self.options.store)
+            .and_then(|mut store| keep::record(&mut store, &cluster, &self.state, &look, now));
+        let (state, changes, unkept) = match kept {
+            Ok((state, changes)) => (state, changes, None),
+            Err(error) => {
+                let (mut state, changes) = crate::state::advance(&self.state, &look, now);
+                state.meta.count_error("", Reason::Store);
+                (state, changes, Some(error.to_string()))
+            }
+        };
+        self.state = state.clone();
+        Watched { state, changes, unkept, look }
+    }
+
+    fn look(&mut self) -> Look {
+        let (began, interval_s) = (Instant::now(), self.options.every.as_secs());
+        if let Some(late) = self.late.take()
+            && matches!(late.try_recv(), Err(TryRecvError::Empty))
+        {
+            self.late = Some(late);
+            let why = "the look before it has not ended yet: a server or its host does not answer".to_owned();
+            return look::failed(&self.cluster, began, interval_s, Reason::Timeout, why);
+        }
+        let (cluster, look_ms) = (Arc::clone(&self.cluster), self.options.look_ms);
+        let (send, arrived) = mpsc::channel();
+        // Whoever does not end is left behind, and what it says then is of another time.
+        std::thread::spawn(move || drop(send.send(look::look(&cluster, look_ms, interval_s))));
+        loop {
+            match arrived.recv_timeout(POLL) {
+                Ok(look) => return look,
+                Err(RecvTimeoutError::Disconnected) => {
+                    let why = "the look ended without an outcome; please report this bug".to_owned();
+                    return look::failed(&self.cluster, began, interval_s, Reason::Internal, why);
+                }
+                Err(RecvTimeoutError::Timeout) if began.elapsed() > self.options.at_most => {
+                    self.late = Some(arrived);
+                    let why = format!("it took more than {} s", self.options.at_most.as_secs());
+                    return look::failed(&self.cluster, began, interval_s, Reason::Timeout, why);
+                }
+                Err(RecvTimeoutError::Timeout) if self.stop.load(Ordering::Relaxed) => {
+                    let why = "it was ended".to_owned();
+                    return look::failed(&self.cluster, began, interval_s, Reason::Timeout, why);
+                }
+                Err(RecvTimeoutError::Timeout) => self.notifier.tell("WATCHDOG=1"),
+            }
+        }
+    }
+
+    fn publish(&self) -> Result<(), OpsError> {
+        let text = metrics::text(&self.cluster.name, &self.state);
+        if let Some(path) = &self.options.textfile {
+            write_aside(path, &text).map_err(|error| {
+                OpsError::usage(
+                    format!("{} cannot be written", path.display()),
+                    error.to_string(),
+                    "name a file in the directory of node_exporter's textfile collector: --textfile",
+                )
+            })?;
+        }
+        self.served.set(text);
+        Ok(())
+    }
+
+    /// False: it shall end.
+    fn pause(&self, wait: Duration) -> bool {
+        let until = Instant::now() + wait;
+        while Instant::now() < until {
+            if self.stop.load(Ordering::Relaxed) {
+                return false;
+            }
+            self.notifier.tell("WATCHDOG=1");
+            std::thread::sleep(POLL.min(until.saturating_duration_since(Instant::now())));
+        }
+        !self.stop.load(Ordering::Relaxed)
+    }
+}
+
+/// node_exporter reads the file whenever it likes, and never sees half of it. The name aside does not end in `.prom`.
+fn write_aside(path: &Path, text: &str) -> std::io::Result<()> {
+    let mut aside = path.as_os_str().to_owned();
+    aside.push(format!(".{}", std::process::id()));
+    let written = std::fs::File::create(&aside).and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        file.sync_all()
+    });
+    written.and_then(|()| std::fs::rename(&aside, path)).inspect_err(|_| drop(std::fs::remove_file(&aside)))
+}

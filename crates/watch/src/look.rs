@@ -1,0 +1,112 @@
+//! One look: what `status-ops` saw, in the words of [`crate::state`].
+
+use std::time::Instant;
+
+use model::{Seen, Verdict};
+use site::Cluster;
+use status_ops::certificates::certificates;
+use status_ops::status::{NodeStatus, Status, status};
+
+use crate::state::{
+    Certificate, CertificateSight, Failure, FindingSight, FindingState, LinkSight, LinkState, Look, Reason,
+    ServerSight, Sights,
+};
+
+/// As status-ops begins it where the wire could not be looked at.
+const WIRE: &str = "the wire: ";
+const NOT_ASKED_FOR: &str = "not asked for";
+
+/// Looks now. It writes nothing on a server: a link on which nobody speaks is unknown.
+pub fn look(cluster: &Cluster, look_ms: u64, interval_s: u64) -> Look {
+    let began = Instant::now();
+    let seen = status(cluster, look_ms, false);
+    let certificates = certificates(cluster, &seen.nodes)
+        .into_iter()
+        .map(|sight| CertificateSight {
+            server: sight.node,
+            usage: sight.usage.as_str().into(),
+            seen: sight.source.as_str().into(),
+            facts: sight.facts.map(|facts| Certificate {
+                fingerprint: facts.fingerprint,
+                not_before_unix: facts.not_before_unix,
+                not_after_unix: facts.not_after_unix,
+            }),
+        })
+        .collect();
+    let sights = Sights { certificates, ..sights(seen) };
+    Look { servers: names(cluster), took_ms: millis(began), interval_s, outcome: Ok(sights) }
+}
+
+/// A look that came to nothing.
+pub fn failed(cluster: &Cluster, began: Instant, interval_s: u64, reason: Reason, why: String) -> Look {
+    let outcome = Err(Failure { reason, why });
+    Look { servers: names(cluster), took_ms: millis(began), interval_s, outcome }
+}
+
+fn names(cluster: &Cluster) -> Vec<String> {
+    cluster.nodes.iter().map(|node| node.name.to_string()).collect()
+}
+
+fn millis(began: Instant) -> u64 {
+    u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+fn sights(seen: Status) -> Sights {
+    let of_wire = seen.not_looked_at.iter().find_map(|line| line.strip_prefix(WIRE));
+    let wire_unseen = of_wire.map(|why| (why.to_owned(), !why.starts_with(NOT_ASKED_FOR)));
+    let links = seen
+        .sights
+        .iter()
+        .map(|sight| {
+            let (state, why) = match &sight.seen {
+                Seen::Plain => (LinkState::Plain, format!("{} bytes without TLS", sight.payload_bytes)),
+                Seen::Sealed => (LinkState::Encrypted, format!("{} bytes in TLS records", sight.tls_bytes)),
+                Seen::Unknown(why) => (LinkState::Unknown, why.clone()),
+            };
+            let (a, b) = (sight.link.a.clone(), sight.link.b.clone());
+            LinkSight { kind: sight.link.kind, a, b, state, why }
+        })
+        .collect();
+    let findings = seen
+        .findings
+        .into_iter()
+        .filter_map(|finding| {
+            let (state, why) = match finding.verdict {
+                Verdict::Pass => (FindingState::Pass, String::new()),
+                Verdict::Fail(why) => (FindingState::Fail, why),
+                Verdict::Unknown(why) => (FindingState::Unknown, why),
+                Verdict::NotApplicable => return None,
+            };
+            let (rule, subject, title) = (finding.rule, finding.subject, finding.title);
+            Some(FindingSight {
+                rule,
+                subject,
+                title,
+                severity: finding.severity,
+                remedy: finding.remedy,
+                state,
+                why,
+            })
+        })
+        .collect();
+    Sights {
+        servers: seen.nodes.into_iter().map(server).collect(),
+        links,
+        certificates: Vec::new(),
+        findings,
+        wire_unseen,
+        not_looked_at: seen.not_looked_at,
+    }
+}
+
+fn server(node: NodeStatus) -> ServerSight {
+    let answer = if let Some(version) = node.version {
+        Ok((version, node.state))
+    } else {
+        let why = node.why_not.unwrap_or(node.state);
+        let is_login = ["Access denied", "1045", "login"].iter().any(|word| why.contains(word));
+        let reason = if is_login { Reason::Login } else { Reason::NoAnswer };
+        Err(Failure { reason, why: why.split("\n  next:").next().unwrap_or_default().replace('\n', " ") })
+    };
+    ServerSight { name: node.node, address: node.address, answer }
+}

@@ -1,0 +1,562 @@
+//! What is known of a cluster, and what a look makes of it. No I/O, and the time is handed in.
+//!
+//! Two rules hold everywhere: what a look did not see is `unknown` and not what it was before, and an earlier date is kept where it is
+//! said that it is one.
+
+use std::collections::BTreeMap;
+
+use model::{LinkKind, Severity};
+use serde::{Deserialize, Serialize};
+
+/// The states of a link, as they are published. The first two are what `model::link::judge` calls plain and sealed; nothing here
+/// makes one of them out of anything else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LinkState {
+    Plain,
+    Encrypted,
+    Verified,
+    Broken,
+    Unknown,
+}
+
+impl LinkState {
+    pub const ALL: [Self; 5] = [Self::Plain, Self::Encrypted, Self::Verified, Self::Broken, Self::Unknown];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Encrypted => "encrypted",
+            Self::Verified => "verified",
+            Self::Broken => "broken",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ServerState {
+    Up,
+    Silent,
+    /// It was not asked.
+    Unknown,
+}
+
+impl ServerState {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Up => "up",
+            Self::Silent => "silent",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FindingState {
+    Pass,
+    Fail,
+    Unknown,
+}
+
+impl FindingState {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// Why a look failed; a label of a counter, so they are few.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// A server did not answer.
+    NoAnswer,
+    /// A server refused the login.
+    Login,
+    /// Packets could not be captured.
+    Wire,
+    /// The look took longer than it may.
+    Timeout,
+    /// The outcome could not be kept.
+    Store,
+    Internal,
+}
+
+impl Reason {
+    pub const OF_SERVERS: [Self; 2] = [Self::NoAnswer, Self::Login];
+    pub const OF_CLUSTERS: [Self; 4] = [Self::Wire, Self::Timeout, Self::Store, Self::Internal];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::NoAnswer => "no_answer",
+            Self::Login => "login",
+            Self::Wire => "wire",
+            Self::Timeout => "timeout",
+            Self::Store => "store",
+            Self::Internal => "internal",
+        }
+    }
+}
+
+/// One look, as it came out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Look {
+    /// All that are watched, whether they answered or not.
+    pub servers: Vec<String>,
+    pub took_ms: u64,
+    pub interval_s: u64,
+    pub outcome: Result<Sights, Failure>,
+}
+
+/// Nothing at all was seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    pub reason: Reason,
+    pub why: String,
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Sights {
+    pub servers: Vec<ServerSight>,
+    pub links: Vec<LinkSight>,
+    pub certificates: Vec<CertificateSight>,
+    pub findings: Vec<FindingSight>,
+    /// Why no link was looked at, and whether that is an error.
+    pub wire_unseen: Option<(String, bool)>,
+    pub not_looked_at: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServerSight {
+    pub name: String,
+    pub address: String,
+    /// Version and state, or why there is no answer.
+    pub answer: Result<(String, String), Failure>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinkSight {
+    pub kind: LinkKind,
+    pub a: String,
+    pub b: String,
+    pub state: LinkState,
+    pub why: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CertificateSight {
+    pub server: String,
+    pub usage: String,
+    pub seen: String,
+    pub facts: Result<Certificate, String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FindingSight {
+    pub rule: String,
+    pub subject: String,
+    pub title: String,
+    pub severity: Severity,
+    pub remedy: String,
+    pub state: FindingState,
+    pub why: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Certificate {
+    pub fingerprint: String,
+    pub not_before_unix: i64,
+    pub not_after_unix: i64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "family", rename_all = "lowercase")]
+pub enum Body {
+    Server {
+        name: String,
+        address: String,
+        state: ServerState,
+        version: Option<String>,
+        note: String,
+        last_success_unix_ms: Option<u64>,
+    },
+    Link {
+        kind: LinkKind,
+        a: String,
+        b: String,
+        state: LinkState,
+        why: String,
+    },
+    Certificate {
+        server: String,
+        usage: String,
+        seen: String,
+        /// As it was last read.
+        facts: Option<Certificate>,
+        /// Why it could not be read now; then `facts` are of an earlier look.
+        unread: Option<String>,
+    },
+    Finding {
+        rule: String,
+        subject: String,
+        title: String,
+        severity: Severity,
+        remedy: String,
+        state: FindingState,
+        why: String,
+    },
+}
+
+/// What an entry is about: its family, and its name there.
+pub type Key = (&'static str, String);
+
+impl Body {
+    pub fn key(&self) -> Key {
+        match self {
+            Self::Server { name, .. } => ("server", name.clone()),
+            Self::Link { kind, a, b, .. } => ("link", format!("{kind} {a}-{b}")),
+            Self::Certificate { server, usage, seen, .. } => {
+                ("certificate", format!("{server} {usage} {seen}"))
+            }
+            Self::Finding { rule, subject, .. } => ("finding", format!("{rule} {subject}")),
+        }
+    }
+
+    /// One word (of a certificate its fingerprint): while it is the same, it is one entry of the history.
+    pub fn word(&self) -> String {
+        match self {
+            Self::Server { state, .. } => state.as_str().into(),
+            Self::Link { state, .. } => state.as_str().into(),
+            Self::Certificate { unread: Some(_), .. } => "unknown".into(),
+            Self::Certificate { facts, .. } => {
+                facts.as_ref().map_or_else(|| "unknown".into(), |facts| facts.fingerprint.clone())
+            }
+            Self::Finding { state, .. } => state.as_str().into(),
+        }
+    }
+}
+
+/// Something in one state, from when to when it was seen so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    pub body: Body,
+    pub first_seen_unix_ms: u64,
+    pub last_seen_unix_ms: u64,
+}
+
+/// How long looks took: cumulative counts, as Prometheus has them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Durations {
+    /// Up to each of [`BUCKETS_MS`].
+    pub counts: Vec<u64>,
+    pub count: u64,
+    pub sum_ms: u64,
+}
+
+/// From a server on loopback to the longest look that may be asked for.
+pub const BUCKETS_MS: [u64; 8] = [500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000, 300_000];
+
+impl Durations {
+    fn add(&mut self, took_ms: u64) {
+        self.counts.resize(BUCKETS_MS.len(), 0);
+        for (count, up_to) in self.counts.iter_mut().zip(BUCKETS_MS) {
+            *count += u64::from(took_ms <= up_to);
+        }
+        self.count += 1;
+        self.sum_ms = self.sum_ms.saturating_add(took_ms);
+    }
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Meta {
+    pub last_look_unix_ms: Option<u64>,
+    /// When all servers answered.
+    pub last_success_unix_ms: Option<u64>,
+    pub interval_s: u64,
+    /// By server (empty: the cluster) and reason.
+    pub errors: BTreeMap<String, BTreeMap<Reason, u64>>,
+    pub durations: Durations,
+    pub not_looked_at: Vec<String>,
+    pub error: Option<String>,
+}
+
+impl Meta {
+    pub fn count_error(&mut self, server: &str, reason: Reason) {
+        *self.errors.entry(server.to_owned()).or_default().entry(reason).or_default() += 1;
+    }
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct State {
+    pub entries: BTreeMap<Key, Entry>,
+    pub meta: Meta,
+}
+
+/// What a look changed: from a word to another; `None`: it was not there, or is there no longer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    pub key: Key,
+    pub from: Option<String>,
+    pub to: Option<String>,
+}
+
+/// Why the things of one server, or all of them, were not seen.
+struct Unseen<'l> {
+    /// Of the whole look.
+    all: Option<&'l str>,
+    wire: Option<&'l str>,
+    silent: Vec<&'l str>,
+}
+
+impl Unseen<'_> {
+    fn of_server(&self, server: &str) -> Option<String> {
+        if let Some(why) = self.all {
+            return Some(format!("the last look failed: {why}"));
+        }
+        self.silent.contains(&server).then(|| format!("{server} did not answer"))
+    }
+
+    fn of_link(&self, a: &str, b: &str) -> Option<String> {
+        let of_wire = || self.wire.map(|why| format!("no link was looked at: {why}"));
+        self.of_server(a).or_else(|| self.of_server(b)).or_else(of_wire)
+    }
+}
+
+/// What is known after a look, and what it changed.
+pub fn advance(old: &State, look: &Look, now_unix_ms: u64) -> (State, Vec<Change>) {
+    let nothing = Sights::default();
+    let (sights, failure) = match &look.outcome {
+        Ok(sights) => (sights, None),
+        Err(failure) => (&nothing, Some(failure)),
+    };
+    let silent: Vec<&str> =
+        sights
+            .servers
+            .iter()
+            .filter(|server| server.answer.is_err())
+            .map(|server| server.name.as_str())
+            // Asked for, and not even mentioned.
+            .chain(look.servers.iter().map(String::as_str).filter(|name| {
+                failure.is_none() && !sights.servers.iter().any(|server| server.name == **name)
+            }))
+            .collect();
+    let unseen = Unseen {
+        all: failure.map(|failure| failure.why.as_str()),
+        wire: sights.wire_unseen.as_ref().map(|(why, _)| why.as_str()),
+        silent,
+    };
+    let mut bodies: BTreeMap<Key, Body> = BTreeMap::new();
+    let mut put = |body: Body| bodies.insert(body.key(), body);
+    for name in &look.servers {
+        put(server(old, sights, name, &unseen, now_unix_ms));
+    }
+    for link in &sights.links {
+        let LinkSight { kind, a, b, state, why } = link.clone();
+        put(Body::Link { kind, a, b, state, why });
+    }
+    for sight in &sights.certificates {
+        put(certificate(old, sight));
+    }
+    for finding in &sights.findings {
+        let FindingSight { rule, subject, title, severity, remedy, state, why } = finding.clone();
+        put(Body::Finding { rule, subject, title, severity, remedy, state, why });
+    }
+    for (key, entry) in &old.entries {
+        if !bodies.contains_key(key)
+            && let Some(body) = faded(&entry.body, look, &unseen)
+        {
+            bodies.insert(key.clone(), body);
+        }
+    }
+    let entries: BTreeMap<Key, Entry> = bodies
+        .into_iter()
+        .map(|(key, body)| {
+            // A clock that was set back makes no state end before it began.
+            let first = old
+                .entries
+                .get(&key)
+                .filter(|before| before.body.word() == body.word())
+                .map_or(now_unix_ms, |before| before.first_seen_unix_ms);
+            let entry = Entry { body, first_seen_unix_ms: first, last_seen_unix_ms: now_unix_ms.max(first) };
+            (key, entry)
+        })
+        .collect();
+    let meta = meta(old, look, sights, failure, &unseen, now_unix_ms);
+    let changes = changes(&old.entries, &entries);
+    (State { entries, meta }, changes)
+}
+
+fn meta(
+    old: &State,
+    look: &Look,
+    sights: &Sights,
+    failure: Option<&Failure>,
+    unseen: &Unseen<'_>,
+    now_unix_ms: u64,
+) -> Meta {
+    let mut meta = old.meta.clone();
+    meta.last_look_unix_ms = Some(now_unix_ms);
+    meta.interval_s = look.interval_s;
+    meta.durations.add(look.took_ms);
+    meta.not_looked_at.clone_from(&sights.not_looked_at);
+    meta.error = failure.map(|failure| failure.why.clone());
+    meta.errors.retain(|server, _| server.is_empty() || look.servers.contains(server));
+    if failure.is_none() && unseen.silent.is_empty() {
+        meta.last_success_unix_ms = Some(now_unix_ms);
+    }
+    // From the beginning, so that the first error is a rise.
+    for reason in Reason::OF_CLUSTERS {
+        meta.errors.entry(String::new()).or_default().entry(reason).or_default();
+    }
+    for server in &look.servers {
+        for reason in Reason::OF_SERVERS {
+            meta.errors.entry(server.clone()).or_default().entry(reason).or_default();
+        }
+    }
+    if let Some(failure) = failure {
+        meta.count_error("", failure.reason);
+    }
+    if let Some((_, true)) = sights.wire_unseen {
+        meta.count_error("", Reason::Wire);
+    }
+    for server in unseen.silent.iter().filter(|_| failure.is_none()) {
+        let sight = sights.servers.iter().find(|sight| sight.name == **server);
+        let reason = sight.and_then(|sight| Some(sight.answer.as_ref().err()?.reason));
+        meta.count_error(server, reason.unwrap_or(Reason::NoAnswer));
+    }
+    meta
+}
+
+fn server(old: &State, sights: &Sights, name: &str, unseen: &Unseen<'_>, now_unix_ms: u64) -> Body {
+    let (old_address, old_version, old_success) =
+        match old.entries.get(&("server", name.to_owned())).map(|entry| &entry.body) {
+            Some(Body::Server { address, version, last_success_unix_ms, .. }) => {
+                (address.clone(), version.clone(), *last_success_unix_ms)
+            }
+            _ => (String::new(), None, None),
+        };
+    let sight = sights.servers.iter().find(|server| server.name == name);
+    let address = sight.map_or(old_address, |sight| sight.address.clone());
+    let name = name.to_owned();
+    match sight.map(|sight| &sight.answer) {
+        Some(Ok((version, note))) => Body::Server {
+            name,
+            address,
+            state: ServerState::Up,
+            version: Some(version.clone()),
+            note: note.clone(),
+            last_success_unix_ms: Some(now_unix_ms),
+        },
+        answer => Body::Server {
+            address,
+            state: if unseen.all.is_some() { ServerState::Unknown } else { ServerState::Silent },
+            version: old_version,
+            note: match answer {
+                Some(Err(failure)) => failure.why.clone(),
+                _ => unseen.of_server(&name).unwrap_or_default(),
+            },
+            last_success_unix_ms: old_success,
+            name,
+        },
+    }
+}
+
+fn certificate(old: &State, sight: &CertificateSight) -> Body {
+    let (server, usage, seen) = (sight.server.clone(), sight.usage.clone(), sight.seen.clone());
+    match &sight.facts {
+        Ok(facts) => Body::Certificate { server, usage, seen, facts: Some(facts.clone()), unread: None },
+        Err(why) => {
+            let mut body = Body::Certificate { server, usage, seen, facts: None, unread: Some(why.clone()) };
+            let before = old.entries.get(&body.key()).map(|entry| &entry.body);
+            if let (Body::Certificate { facts, .. }, Some(Body::Certificate { facts: earlier, .. })) =
+                (&mut body, before)
+            {
+                facts.clone_from(earlier);
+            }
+            body
+        }
+    }
+}
+
+/// What becomes of something that the look did not mention. `None`: it is no longer there.
+fn faded(body: &Body, look: &Look, unseen: &Unseen<'_>) -> Option<Body> {
+    let is_watched = |name: &str| look.servers.iter().any(|server| server == name);
+    match body {
+        // All that are watched have been put.
+        Body::Server { .. } => None,
+        Body::Link { kind, a, b, .. } => {
+            // A transfer is an event: its link is there while it lasts.
+            if matches!(kind, LinkKind::Ist | LinkKind::Sst) || !(is_watched(a) || is_watched(b)) {
+                return None;
+            }
+            let why = unseen.of_link(a, b)?;
+            let (kind, a, b) = (*kind, a.clone(), b.clone());
+            Some(Body::Link { kind, a, b, state: LinkState::Unknown, why })
+        }
+        Body::Certificate { server, usage, seen, facts, .. } => {
+            let why = unseen.of_server(server).filter(|_| is_watched(server))?;
+            Some(Body::Certificate {
+                server: server.clone(),
+                usage: usage.clone(),
+                seen: seen.clone(),
+                facts: facts.clone(),
+                unread: Some(why),
+            })
+        }
+        Body::Finding { rule, subject, title, severity, remedy, .. } => {
+            let why = match unseen.all {
+                Some(why) => format!("the last look failed: {why}"),
+                None => unseen_subject(subject, look, unseen)?,
+            };
+            Some(Body::Finding {
+                rule: rule.clone(),
+                subject: subject.clone(),
+                title: title.clone(),
+                severity: *severity,
+                remedy: remedy.clone(),
+                state: FindingState::Unknown,
+                why,
+            })
+        }
+    }
+}
+
+/// Why a subject (`n1`, `n1 galera`, `galera n1-n2`, the cluster) was not judged. `None`: it was looked at, and the rule had nothing to say.
+fn unseen_subject(subject: &str, look: &Look, unseen: &Unseen<'_>) -> Option<String> {
+    let is_of = |server: &str| {
+        subject == server || subject.strip_prefix(server).is_some_and(|rest| rest.starts_with(' '))
+    };
+    if let Some(server) = look.servers.iter().find(|server| is_of(server)) {
+        return unseen.of_server(server);
+    }
+    let mut kinds = LinkKind::ALL.iter();
+    let ends = kinds.find_map(|kind| subject.strip_prefix(kind.as_str())?.strip_prefix(' '));
+    if let Some(ends) = ends {
+        let touches = |server: &&String| {
+            ends.strip_prefix(server.as_str()).is_some_and(|rest| rest.starts_with('-'))
+                || ends.strip_suffix(server.as_str()).is_some_and(|rest| rest.ends_with('-'))
+        };
+        let mut of_ends = look.servers.iter().filter(touches).filter_map(|server| unseen.of_server(server));
+        return of_ends.next().or_else(|| unseen.wire.map(|why| format!("no link was looked at: {why}")));
+    }
+    // Of the cluster as a whole: whoever is silent may have been the one to say it.
+    unseen.silent.first().map(|server| format!("{server} did not answer"))
+}
+
+fn changes(old: &BTreeMap<Key, Entry>, new: &BTreeMap<Key, Entry>) -> Vec<Change> {
+    let word = |entry: Option<&Entry>| entry.map(|entry| entry.body.word());
+    old.keys()
+        .chain(new.keys().filter(|key| !old.contains_key(*key)))
+        .map(|key| Change { key: key.clone(), from: word(old.get(key)), to: word(new.get(key)) })
+        .filter(|change| change.from != change.to)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;
