@@ -92,6 +92,11 @@ impl Program {
         Self { child, command: shown, began: Instant::now(), stdout, stderr, readers: vec![one, other] }
     }
 
+    /// What it has printed so far.
+    pub fn stdout(&self) -> String {
+        text(&self.stdout)
+    }
+
     pub fn pid(&self) -> u32 {
         self.child.id()
     }

@@ -190,7 +190,7 @@ fn nothing_leaked(seen: &Seen, said: &ProgramOutput, json: &str, html: &str) {
     }
 }
 
-fn browser() -> String {
+pub fn browser() -> String {
     let named = std::env::var("SEALION_BROWSER").ok();
     let known = ["chromium", "chromium-browser", "google-chrome"].map(str::to_owned);
     named

@@ -106,6 +106,7 @@ fn what_is_told_is_of_now_or_unknown() {
         std::fs::read_dir(watched.lab.home()).unwrap().flatten().map(|one| one.file_name()).collect();
     assert!(!left.iter().any(|name| name.to_string_lossy().contains(".prom.")), "{left:?}");
 
+    pages(&watched.lab);
     let ended = watched.program.interrupt(UP);
     assert_eq!(ended.code, Some(0), "{ended}");
     for word in [
@@ -121,4 +122,31 @@ fn what_is_told_is_of_now_or_unknown() {
     for said in [&ended.stdout, &ended.stderr, &text] {
         assert!(!said.contains(password));
     }
+}
+
+/// What was kept, in a browser: in by the printed address, once.
+fn pages(lab: &RealLab) {
+    let mut command = std::process::Command::new(&lab.binary);
+    command.args(["web", "--listen", "127.0.0.1:0", "--inventory"]).arg(lab.dir.join("sealion.toml"));
+    let web = Program::start(command);
+    let address =
+        wait_for(UP, || web.stdout().lines().next().map(str::to_owned)).expect("it prints its address");
+    let dom = |profile: &str| {
+        let mut command = std::process::Command::new(crate::lab_demo::browser());
+        command
+            .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
+            .args(["--disable-background-networking", "--disable-sync", "--virtual-time-budget=4000"])
+            .args(["--enable-logging=stderr", "--dump-dom"])
+            .arg(format!("--user-data-dir={}", lab.home().join(profile).display()))
+            .arg(&address);
+        Program::start(command).finish_or_kill(Duration::from_secs(120))
+    };
+    let seen = dom("first");
+    assert!(seen.stdout.contains("href=\"/c/lab\"") && seen.stdout.contains("silent"), "{seen}");
+    for word in ["Content Security Policy", "Uncaught", "Refused to"] {
+        assert!(!seen.stderr.contains(word), "{seen}");
+    }
+    let again = dom("second");
+    assert!(!again.stdout.contains("/c/lab"), "the address was good once\n{again}");
+    web.interrupt(UP).exits(0);
 }
