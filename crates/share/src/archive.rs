@@ -82,7 +82,11 @@ pub fn open_chunks(
         )
     };
     let broken = |error| {
-        ShareError::usage("cannot read or write the rows", error, "make room, and open it again: nothing was kept")
+        ShareError::usage(
+            "cannot read or write the rows",
+            error,
+            "make room, and open it again: nothing was kept",
+        )
     };
     let mut opener = ChunkOpener::new(key, &header.core.archive.0, header.core_hash());
     let mut now = read_up_to(from, SEALED_BYTES).map_err(broken)?;

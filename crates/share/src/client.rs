@@ -125,7 +125,8 @@ fn ask<T: DeserializeOwned>(
             }
             Some((status, body)) => {
                 let refusal = serde_json::from_slice::<Refusal>(body);
-                let mut refusal = refusal.map_err(|_| Failure::Misbehaved(format!("HTTP status {status}")))?;
+                let mut refusal =
+                    refusal.map_err(|_| Failure::Misbehaved(format!("HTTP status {status}")))?;
                 refusal.text = refusal.text.chars().filter(|one| !one.is_control()).take(300).collect();
                 return Err(Failure::Refused(refusal));
             }
@@ -187,18 +188,16 @@ fn connect(url: &ProxyUrl) -> Result<SslStream<TcpStream>, Failure> {
                 .is_some_and(|der| crypto::sha256(&[&der]) == wanted)
     });
     let config = builder.build().configure().map_err(setup)?;
-    config
-        .verify_hostname(false)
-        .use_server_name_indication(false)
-        .connect(&url.host, tcp)
-        .map_err(|error| match error {
+    config.verify_hostname(false).use_server_name_indication(false).connect(&url.host, tcp).map_err(|error| {
+        match error {
             openssl::ssl::HandshakeError::Failure(mid) if mid.error().io_error().is_none() => {
                 Failure::Misbehaved(
                     "its certificate is not the one whose SHA-256 was given, or it speaks no TLS 1.3".into(),
                 )
             }
             other => Failure::Unreachable(format!("no TLS handshake: {other}")),
-        })
+        }
+    })
 }
 
 #[cfg(test)]
@@ -212,9 +211,11 @@ mod tests {
             assert_eq!(read_answer(&whole[..cut]), Ok(None), "{cut}");
         }
         assert_eq!(read_answer(whole), Ok(Some((403, &b"{}"[..]))));
-        for wrong in
-            ["HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\n\r\n", "SSH-2.0\r\n\r\n"]
-        {
+        for wrong in [
+            "HTTP/1.1 200 OK\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\n\r\n",
+            "SSH-2.0\r\n\r\n",
+        ] {
             assert!(read_answer(wrong.as_bytes()).is_err(), "{wrong}");
         }
     }

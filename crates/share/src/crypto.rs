@@ -130,7 +130,12 @@ pub fn sealing_pair() -> (Secret, [u8; KEY_BYTES]) {
 }
 
 /// HPKE (RFC 9180), base mode: the encapsulated key, then the ciphertext.
-pub fn seal_to(public: &[u8; KEY_BYTES], info: &str, aad: &[u8], plain: &[u8]) -> Result<Vec<u8>, ShareError> {
+pub fn seal_to(
+    public: &[u8; KEY_BYTES],
+    info: &str,
+    aad: &[u8],
+    plain: &[u8],
+) -> Result<Vec<u8>, ShareError> {
     let failed = |error| ShareError::internal("cannot seal to this key", error);
     let public = <X25519HkdfSha256 as Kem>::PublicKey::from_bytes(public).map_err(failed)?;
     let (key, sealed) = hpke::single_shot_seal::<HpkeAead, HkdfSha256, X25519HkdfSha256>(

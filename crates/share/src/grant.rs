@@ -71,7 +71,9 @@ impl std::str::FromStr for ProxyUrl {
         let (host, port) = place.trim_end_matches('/').rsplit_once(':').ok_or_else(wrong)?;
         let host = host.trim_start_matches('[').trim_end_matches(']');
         let is_host = !host.is_empty()
-            && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b':' | b'_'));
+            && host
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b':' | b'_'));
         let port = port.parse().ok().filter(|_| is_host).ok_or_else(wrong)?;
         let certificate = Fixed::from_hex(&certificate.to_ascii_lowercase()).ok_or_else(wrong)?;
         Ok(Self { host: host.to_owned(), port, certificate })
@@ -111,8 +113,8 @@ pub struct SignedGrant {
 
 impl SignedGrant {
     fn new(policy: &Policy, owner: &Identity) -> Result<Self, ShareError> {
-        let bytes =
-            serde_json::to_vec(policy).map_err(|error| ShareError::internal("cannot write a grant", error))?;
+        let bytes = serde_json::to_vec(policy)
+            .map_err(|error| ShareError::internal("cannot write a grant", error))?;
         if bytes.len() > POLICY_BYTES_MAX {
             return Err(ShareError::usage(
                 "the grant becomes too long",

@@ -191,8 +191,7 @@ impl Header {
             return Err(damaged(format!("this sealion does not read it: {why}")));
         }
         let values: Vec<Value> = serde_json::from_slice(slots_bytes).map_err(damaged)?;
-        let slots =
-            values.into_iter().map(Slot::of_json).collect::<Result<Vec<_>, _>>().map_err(damaged)?;
+        let slots = values.into_iter().map(Slot::of_json).collect::<Result<Vec<_>, _>>().map_err(damaged)?;
         Ok(Self { core, slots, core_hash: hash(core_bytes), bytes: bytes.to_vec() })
     }
 
@@ -205,7 +204,8 @@ impl Header {
     }
 
     fn core_bytes(&self) -> &[u8] {
-        let length = lengths(self.bytes.first_chunk().unwrap_or(&[0; PREAMBLE_BYTES])).map_or(0, |both| both.0);
+        let length =
+            lengths(self.bytes.first_chunk().unwrap_or(&[0; PREAMBLE_BYTES])).map_or(0, |both| both.0);
         self.bytes.get(PREAMBLE_BYTES..PREAMBLE_BYTES + length).unwrap_or_default()
     }
 

@@ -69,8 +69,10 @@ impl PublicIdentity {
             &self.sign.0,
             &self.seal.0,
         ]);
-        let groups: Vec<String> =
-            hash[..20].chunks(2).map(|pair| pair.iter().map(|byte| format!("{byte:02x}")).collect()).collect();
+        let groups: Vec<String> = hash[..20]
+            .chunks(2)
+            .map(|pair| pair.iter().map(|byte| format!("{byte:02x}")).collect())
+            .collect();
         groups.join(" ")
     }
 }

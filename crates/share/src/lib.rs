@@ -75,7 +75,11 @@ pub fn until(text: &str) -> Result<i64, String> {
     use time::format_description::well_known::Rfc3339;
     let day = time::macros::format_description!("[year]-[month]-[day]");
     if let Ok(date) = time::Date::parse(text, &day) {
-        return Ok(date.with_hms(23, 59, 59).map_err(|error| error.to_string())?.assume_utc().unix_timestamp());
+        return Ok(date
+            .with_hms(23, 59, 59)
+            .map_err(|error| error.to_string())?
+            .assume_utc()
+            .unix_timestamp());
     }
     time::OffsetDateTime::parse(text, &Rfc3339)
         .map(time::OffsetDateTime::unix_timestamp)

@@ -36,8 +36,7 @@ pub fn create(
     let mut writer = ArchiveWriter::new(to, &header, &key)?;
     let exported = table::export(login, spec, &mut |bytes| writer.put(bytes))?;
     let (to, plain_bytes) = writer.finish()?;
-    let whole =
-        to.into_inner().map_err(|error| files::cannot("write", out)(error.into_error()))?;
+    let whole = to.into_inner().map_err(|error| files::cannot("write", out)(error.into_error()))?;
     whole.finish()?;
     Ok(Created { exported, plain_bytes })
 }
@@ -149,7 +148,8 @@ pub fn granted(dir: &Path, owner: &Identity) -> Result<Vec<Policy>, ShareError> 
     let mut found = Vec::new();
     for entry in entries {
         let path = entry.map_err(files::cannot("read", &dir))?.path();
-        let modified = path.metadata().and_then(|held| held.modified()).map_err(files::cannot("read", &path))?;
+        let modified =
+            path.metadata().and_then(|held| held.modified()).map_err(files::cannot("read", &path))?;
         found.push((modified, noted(&path, owner)?));
     }
     found.sort_by(|one, other| (one.0, one.1.id).cmp(&(other.0, other.1.id)));

@@ -109,8 +109,8 @@ impl Store {
 
     /// Nothing is kept of it until somebody with a key has used it.
     pub fn challenge(&self, now_unix_s: i64) -> Result<Challenge, Refusal> {
-        let random: [u8; 16] = crypto::random()
-            .map_err(|_| Refusal::new(Reason::Internal, "the proxy has no random bytes"))?;
+        let random: [u8; 16] =
+            crypto::random().map_err(|_| Refusal::new(Reason::Internal, "the proxy has no random bytes"))?;
         let mut bytes = [0; super::protocol::CHALLENGE_BYTES];
         bytes[..16].copy_from_slice(&random);
         bytes[16..24].copy_from_slice(&now_unix_s.to_be_bytes());
@@ -139,10 +139,9 @@ impl Store {
             .optional()?;
         let decided = match before {
             // The tombstone: whoever has kept the signed grant cannot bring it back.
-            Some((_, Some(at))) => Err(Refusal::new(
-                Reason::Revoked,
-                format!("this grant was revoked on {}", shown_time(at)),
-            )),
+            Some((_, Some(at))) => {
+                Err(Refusal::new(Reason::Revoked, format!("this grant was revoked on {}", shown_time(at))))
+            }
             // As after an answer that was lost.
             Some((bytes, None)) if bytes == put.grant.policy.0 => Ok(()),
             Some(_) => Err(Refusal::new(Reason::Conflict, "another grant has this id")),

@@ -1,0 +1,64 @@
+//! `sealion share create`.
+
+use std::path::PathBuf;
+
+use ::share::keys::{Identity, Role};
+use ::share::owner;
+use ::share::table::TableSpec;
+use clap::Args;
+use site::OpsError;
+
+use super::ops;
+use crate::options::{Connect, Global};
+use crate::show;
+use crate::verbs::bench;
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:
+  sealion share create --keys own --table shop.orders --out orders.share -h db1 -u audit -p --ssl-ca ca.pem
+  sealion share create --keys own --table shop.orders --where 'id < 9' --out o.share --defaults-file db1.cnf")]
+pub struct ShareCreateArgs {
+    /// Directory of the owner's keys, from share init
+    #[arg(long, value_name = "DIR")]
+    pub keys: PathBuf,
+    /// Table, as SCHEMA.TABLE
+    #[arg(long, value_name = "TABLE", value_parser = TableSpec::parse)]
+    pub table: (String, String),
+    /// Only rows for which this is true, as behind WHERE
+    #[arg(long = "where", value_name = "SQL")]
+    pub filter: Option<String>,
+    /// Only these columns, in this order
+    #[arg(long, value_delimiter = ',', value_name = "COLUMN")]
+    pub columns: Vec<String>,
+    /// Archive to write, which is not there yet
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+    #[command(flatten)]
+    pub connect: Connect,
+}
+
+pub fn create(global: &Global, args: &ShareCreateArgs) -> Result<u8, OpsError> {
+    let keys = Identity::read(&args.keys, Role::Owner).map_err(ops)?;
+    let login = bench::first(global, &args.connect)?;
+    let (schema, table) = args.table.clone();
+    let spec = TableSpec { schema, table, columns: args.columns.clone(), filter: args.filter.clone() };
+    let ticker = show::Ticker::start(|_| "reading the table".to_owned());
+    let created = owner::create(&keys, &login, &spec, &args.out);
+    drop(ticker);
+    let created = created.map_err(ops)?;
+    show::out(&format!(
+        "{}: {} rows of {}.{}, {} bytes before encryption",
+        args.out.display(),
+        created.exported.rows,
+        spec.schema,
+        spec.table,
+        created.plain_bytes
+    ));
+    let verified = if created.exported.is_verified {
+        ""
+    } else {
+        "; the server's certificate was not verified: with --ssl-mode VERIFY_CA it is"
+    };
+    show::out(&format!("they came over {}{verified}", created.exported.how));
+    Ok(0)
+}
