@@ -50,6 +50,7 @@ pub fn proxy(command: &ShareProxyCommand) -> Result<u8, OpsError> {
     } else {
         show::out(&format!("--proxy {}", proxy.url()));
     }
+    show::tell(&format!("listening on {}; Ctrl-C ends it", proxy.address));
     proxy.run(move || stop.load(Ordering::Relaxed)).map_err(ops)?;
     Ok(0)
 }
