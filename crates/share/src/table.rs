@@ -1,6 +1,6 @@
 //! Rows of a table as `mariadb --batch` prints them, but for NULL, which is `\N` as LOAD DATA reads it.
 
-use net::{Client, ConnectOptions, NetError};
+use net::{Client, ConnectOptions, NetError, SslMode, Verified};
 
 use crate::ShareError;
 
@@ -74,17 +74,22 @@ pub fn export(
             _ => ShareError::unreachable(about.clone(), why, "check host, login and ssl options"),
         }
     };
-    let mut client = Client::connect(login).map_err(said)?;
-    let (how, is_verified) = match client.tls() {
-        Some(tls) => (format!("{}, {}", tls.version, tls.cipher), tls.verified != net::Verified::Nothing),
-        None if login.endpoint.is_unix_socket() => ("a unix socket".to_owned(), true),
-        None => {
+    let mut login = login.clone();
+    if !login.endpoint.is_unix_socket() {
+        if login.tls.mode == SslMode::Disabled {
             return Err(ShareError::refused(
                 format!("the rows of {}.{} are not fetched in clear text", spec.schema, spec.table),
-                "the server offers no TLS, or the options say not to use it",
+                "the options say not to use TLS",
                 "give --ssl-mode VERIFY_CA and --ssl-ca FILE; to turn TLS on at the server: sealion plan enable",
             ));
         }
+        // With PREFERRED anybody on the way chooses clear text.
+        login.tls.mode = login.tls.mode.max(SslMode::Required);
+    }
+    let mut client = Client::connect(&login).map_err(said)?;
+    let (how, is_verified) = match client.tls() {
+        Some(tls) => (format!("{}, {}", tls.version, tls.cipher), tls.verified != Verified::Nothing),
+        None => ("a unix socket".to_owned(), true),
     };
     client.execute("SET NAMES utf8mb4").map_err(said)?;
     client.execute("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ").map_err(said)?;

@@ -141,7 +141,7 @@ pub fn bench(global: &Global, command: &BenchCommand) -> Result<u8, OpsError> {
     }
 }
 
-pub(super) fn first(global: &Global, connect: &Connect) -> Result<net::ConnectOptions, OpsError> {
+fn first(global: &Global, connect: &Connect) -> Result<net::ConnectOptions, OpsError> {
     let cluster = connect::cluster(global, connect)?;
     reached(&cluster, connect, &TlsWish::default()).into_iter().next().ok_or_else(|| {
         OpsError::usage(

@@ -169,7 +169,7 @@ pub fn run(global: &Global, command: Command) -> Result<u8, OpsError> {
         Command::Send(args) => stream::send::send(global, &args),
         Command::Receive(args) => stream::receive::receive(global, &args),
         Command::Xbstream(args) => stream::xbstream::xbstream(&args),
-        Command::Share(command) => share::share(global, &command),
+        Command::Share(command) => share::share(&command),
         Command::Lab(command) => lab::lab(global, command),
         Command::Report(args) => report::report(global, &args),
         Command::Config(command) => config::config(global, &command),

@@ -15,8 +15,6 @@ use ::share::proxy::protocol::{Reason, StateAnswer};
 use clap::Subcommand;
 use site::OpsError;
 
-use crate::options::Global;
-
 #[derive(Debug, Subcommand)]
 #[command(disable_help_subcommand = true)]
 pub enum ShareCommand {
@@ -51,11 +49,11 @@ pub enum ShareCommand {
     List(list::ShareListArgs),
 }
 
-pub fn share(global: &Global, command: &ShareCommand) -> Result<u8, OpsError> {
+pub fn share(command: &ShareCommand) -> Result<u8, OpsError> {
     match command {
         ShareCommand::Init(args) => keys::init(args),
         ShareCommand::Identity(args) => keys::identity(args),
-        ShareCommand::Create(args) => create::create(global, args),
+        ShareCommand::Create(args) => create::create(args),
         ShareCommand::Grant(args) => grant::grant(args),
         ShareCommand::Proxy(command) => proxy::proxy(command),
         ShareCommand::Open(args) => open::open(args),

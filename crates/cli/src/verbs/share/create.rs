@@ -1,6 +1,7 @@
 //! `sealion share create`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use ::share::keys::{Identity, Role};
 use ::share::owner;
@@ -9,9 +10,11 @@ use clap::Args;
 use site::OpsError;
 
 use super::ops;
-use crate::options::{Connect, Global};
+use crate::options::{Connect, connect};
 use crate::show;
-use crate::verbs::bench;
+
+/// A --where without an index is read for long before its first row comes.
+const FIRST_ROW_MAX: Duration = Duration::from_secs(600);
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
@@ -37,9 +40,19 @@ pub struct ShareCreateArgs {
     pub connect: Connect,
 }
 
-pub fn create(global: &Global, args: &ShareCreateArgs) -> Result<u8, OpsError> {
+pub fn create(args: &ShareCreateArgs) -> Result<u8, OpsError> {
     let keys = Identity::read(&args.keys, Role::Owner).map_err(ops)?;
-    let login = bench::first(global, &args.connect)?;
+    // Never an inventory that happens to lie here: whose rows they are must be said.
+    let cluster = connect::one_server(&args.connect)?;
+    let node = cluster.nodes.first();
+    let login = node.map(|node| cluster.login_at(node)).ok_or_else(|| {
+        OpsError::usage(
+            "no server was given",
+            "there is none in the option files",
+            "give one: -h HOST -u USER -p",
+        )
+    })?;
+    let login = net::ConnectOptions { io_timeout: FIRST_ROW_MAX, ..login };
     let (schema, table) = args.table.clone();
     let spec = TableSpec { schema, table, columns: args.columns.clone(), filter: args.filter.clone() };
     let ticker = show::Ticker::start(|_| "reading the table".to_owned());
