@@ -19,7 +19,11 @@ pub fn cannot(doing: &'static str, path: &Path) -> impl Fn(io::Error) -> ShareEr
             io::ErrorKind::NotFound => "check the path",
             _ => "check the path, its owner and its mode",
         };
-        ShareError::usage(format!("cannot {doing} {}", path.display()), error, next)
+        let why = match error.kind() {
+            io::ErrorKind::AlreadyExists => "there is a file of this name already".to_owned(),
+            _ => error.to_string(),
+        };
+        ShareError::usage(format!("cannot {doing} {}", path.display()), why, next)
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::client::{self, Failure};
 use crate::files::Whole;
-use crate::grant::{GrantId, OpenedShare, Policy, ProxyUrl, combine, open_share};
+use crate::grant::{OpenedShare, Policy, ProxyUrl, combine, open_share};
 use crate::header::{Header, Slot};
 use crate::keys::{Identity, PublicIdentity};
 use crate::{DataKey, ShareError, archive};
@@ -29,8 +29,8 @@ pub struct OpenRequest<'a> {
     pub out: &'a Path,
     pub reader: &'a Identity,
     pub owner: &'a PublicIdentity,
-    /// Where there are several for this reader; the newest otherwise.
-    pub grant: Option<GrantId>,
+    /// Its id, or the beginning of it; otherwise the newest for this reader.
+    pub grant: Option<&'a str>,
 }
 
 /// `tell` hears of each proxy as it has answered.
@@ -60,14 +60,14 @@ fn policy_for(header: &Header, request: &OpenRequest<'_>) -> Result<Policy, Shar
         let is_it = policy.reader == request.reader.public
             && policy.core.0 == header.core_hash()
             && policy.archive == header.core.archive
-            && request.grant.is_none_or(|id| policy.id == id);
+            && request.grant.is_none_or(|id| policy.id.hex().starts_with(&id.to_ascii_lowercase()));
         is_it.then_some(policy)
     });
     found.ok_or_else(|| {
         ShareError::refused(
             "this archive has no grant for these keys",
             match request.grant {
-                Some(id) => format!("the grant {} is not in it, or is another reader's", id.hex()),
+                Some(id) => format!("the grant {id} is not in it, or is another reader's"),
                 None => format!("no grant in it is for the reader {}", request.reader.public.fingerprint()),
             },
             "ask the owner for a copy of the archive that was made after the grant",

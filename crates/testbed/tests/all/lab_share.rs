@@ -127,7 +127,9 @@ fn two_of_three_proxies_open_a_table_and_none_after_it_was_revoked() {
         "2099-12-31",
     ];
     let grant = [&grant[..], &["--max-opens", "20", "--need", "2"]].concat();
-    let of_all: Vec<&str> = urls.iter().flat_map(|url| ["--proxy", url.as_str()]).collect();
+    std::fs::write(lab.home().join("proxies"), format!("# two of them\n\n{}\n{}\n", urls[1], urls[2]))
+        .unwrap();
+    let of_all = ["--proxy", urls[0].as_str(), "--proxies", "proxies"];
     let granted = lab.run(&[&grant[..], &of_all].concat()).exits(0);
     assert_eq!(granted.stdout.matches("holds its share").count(), 3, "{granted}");
     let id = granted.stdout.lines().find_map(|line| line.strip_prefix("grant ")).unwrap().to_owned();

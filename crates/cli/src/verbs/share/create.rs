@@ -18,8 +18,8 @@ const FIRST_ROW_MAX: Duration = Duration::from_secs(600);
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
-  sealion share create --keys own --table shop.orders --out orders.share -h db1 -u audit -p --ssl-ca ca.pem
-  sealion share create --keys own --table shop.orders --where 'id < 9' --out o.share --defaults-file db1.cnf")]
+  sealion share create --keys own --table shop.orders --out o.share -h db1 -u audit -p
+  sealion share create --keys own --table shop.orders --columns id,total --out o.share -h db1")]
 pub struct ShareCreateArgs {
     /// Directory of the owner's keys, from share init
     #[arg(long, value_name = "DIR")]

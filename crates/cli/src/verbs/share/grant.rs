@@ -1,6 +1,6 @@
 //! `sealion share grant`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ::share::grant::{ProxyUrl, Terms};
 use ::share::keys::{Identity, PublicIdentity, Role};
@@ -13,10 +13,10 @@ use crate::show;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
-  sealion share grant o.share --keys own --reader eve.json --until 2026-12-04 --need 2 --proxy URL1 --proxy URL2 --proxy URL3
+  sealion share grant o.share --keys own --reader eve.json --proxies p --need 2 --until 2026-12-04
   sealion share grant o.share --keys own --reader eve.json --for-good
 
-A URL is https://HOST:PORT#SHA256, as share proxy serve prints it. A date counts to its end in UTC.")]
+A proxy is https://HOST:PORT#SHA256, as share proxy serve prints it. A date counts to its end in UTC.")]
 pub struct ShareGrantArgs {
     /// Archive; it is written anew with the grant in it
     #[arg(value_name = "ARCHIVE")]
@@ -37,10 +37,13 @@ pub struct ShareGrantArgs {
     #[arg(long, value_name = "M", required_unless_present = "for_good", value_parser = clap::value_parser!(u8).range(1..=16))]
     pub need: Option<u8>,
     /// A proxy; once for each
-    #[arg(long = "proxy", value_name = "URL", required_unless_present = "for_good")]
-    pub proxies: Vec<ProxyUrl>,
+    #[arg(long = "proxy", value_name = "URL", required_unless_present_any = ["for_good", "proxies"])]
+    pub proxy: Vec<ProxyUrl>,
+    /// File of proxies, one a line; empty lines and those that begin with # are skipped
+    #[arg(long, value_name = "FILE")]
+    pub proxies: Option<PathBuf>,
     /// Without proxies: no date, no count, and no way back
-    #[arg(long, conflicts_with_all = ["until", "max_opens", "need", "proxies"])]
+    #[arg(long, conflicts_with_all = ["until", "max_opens", "need", "proxy", "proxies"])]
     pub for_good: bool,
 }
 
@@ -54,11 +57,15 @@ pub fn grant(args: &ShareGrantArgs) -> Result<u8, OpsError> {
         show::out("the reader can open this archive for ever; give it to nobody else's hands");
         return Ok(0);
     }
+    let mut proxies = args.proxy.clone();
+    if let Some(path) = &args.proxies {
+        proxies.extend(proxies_of(path)?);
+    }
     let terms = Terms {
         until_unix_s: args.until.unwrap_or_default(),
         max_opens: args.max_opens,
         need: args.need.unwrap_or_default(),
-        proxies: args.proxies.clone(),
+        proxies,
     };
     let (policy, answers) = owner::grant(&args.keys, &keys, &args.archive, &reader, &terms).map_err(ops)?;
     show::out(&format!("grant {}", policy.id.hex()));
@@ -79,4 +86,24 @@ pub fn grant(args: &ShareGrantArgs) -> Result<u8, OpsError> {
     }
     show::out(&format!("now give {} to the reader", args.archive.display()));
     Ok(0)
+}
+
+fn proxies_of(path: &Path) -> Result<Vec<ProxyUrl>, OpsError> {
+    let wrong = |why: String| {
+        OpsError::usage(
+            format!("{} is no list of proxies", path.display()),
+            why,
+            "write one a line, as share proxy serve prints it: https://HOST:PORT#SHA256",
+        )
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    let lines = text.lines().map(str::trim).enumerate();
+    lines
+        .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
+        .map(|(at, line)| {
+            // As it was printed, and copied.
+            let url = line.strip_prefix("--proxy").unwrap_or(line).trim();
+            url.parse().map_err(|why| wrong(format!("line {}: {why}", at + 1)))
+        })
+        .collect()
 }

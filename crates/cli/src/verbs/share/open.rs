@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use ::share::grant::GrantId;
 use ::share::keys::{Identity, PublicIdentity, Role};
 use ::share::open::OpenRequest;
 use clap::Args;
@@ -14,7 +13,7 @@ use crate::show;
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   sealion share open orders.share --keys ~/share-reader --owner owner.json --out orders.tsv
-  sealion share open orders.share --keys mine --owner owner.json --out orders.tsv --grant 0123456789abcdef0123456789abcdef")]
+  sealion share open o.share --keys mine --owner owner.json --out o.tsv --grant 0123abcd")]
 pub struct ShareOpenArgs {
     /// Archive from the owner
     #[arg(value_name = "ARCHIVE")]
@@ -28,14 +27,9 @@ pub struct ShareOpenArgs {
     /// File for the rows, which is not there yet (mode 0600)
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
-    /// Use this grant; default: the newest for these keys
-    #[arg(long, value_name = "ID", value_parser = grant_id)]
-    pub grant: Option<GrantId>,
-}
-
-fn grant_id(text: &str) -> Result<GrantId, String> {
-    GrantId::from_hex(&text.to_ascii_lowercase())
-        .ok_or_else(|| "give its 32 digits, as share grant printed them".into())
+    /// Grant, or the beginning of its id; default: the newest for these keys
+    #[arg(long, value_name = "ID")]
+    pub grant: Option<String>,
 }
 
 pub fn open(args: &ShareOpenArgs) -> Result<u8, OpsError> {
@@ -46,7 +40,7 @@ pub fn open(args: &ShareOpenArgs) -> Result<u8, OpsError> {
         out: &args.out,
         reader: &reader,
         owner: &owner,
-        grant: args.grant,
+        grant: args.grant.as_deref(),
     };
     let opened = ::share::open::open(&request, &mut |answer| {
         let what = match &answer.what {
