@@ -6,11 +6,11 @@ use std::path::Path;
 
 use zeroize::Zeroizing;
 
+use crate::ShareError;
 use crate::chunks::{CHUNK_BYTES, ChunkOpener, ChunkSealer, SEALED_BYTES};
 use crate::crypto::DataKey;
 use crate::files::{self, Whole};
 use crate::header::{Header, PREAMBLE_BYTES};
-use crate::{ShareError, crypto};
 
 /// Takes plain bytes, and writes an archive.
 pub struct ArchiveWriter<W: Write> {
@@ -127,9 +127,4 @@ pub fn replace_header(path: &Path, mut chunks: File, header: &Header) -> Result<
     whole.write_all(header.bytes()).map_err(lost)?;
     io::copy(&mut chunks, whole.file().map_err(lost)?).map_err(lost)?;
     whole.finish()
-}
-
-/// SHA-256 of some bytes, as it is shown.
-pub fn shown_hash(bytes: &[u8]) -> String {
-    crypto::sha256(&[bytes]).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -10,6 +10,8 @@ use crate::ShareError;
 pub const PRIVATE: u32 = 0o600;
 pub const PUBLIC: u32 = 0o644;
 const DIRECTORY: u32 = 0o700;
+/// Of group and others.
+const OTHERS: u32 = 0o077;
 
 pub fn cannot(doing: &'static str, path: &Path) -> impl Fn(io::Error) -> ShareError {
     let path = path.to_owned();
@@ -32,7 +34,7 @@ pub fn make_private_dir(dir: &Path) -> Result<(), ShareError> {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             let held = std::fs::metadata(dir).map_err(cannot("look at", dir))?;
-            if held.is_dir() && held.permissions().mode() & 0o077 == 0 {
+            if held.is_dir() && held.mode() & OTHERS == 0 {
                 return Ok(());
             }
             Err(ShareError::usage(
@@ -72,7 +74,7 @@ pub fn read_small(path: &Path, bytes_max: u64) -> Result<Vec<u8>, ShareError> {
 /// Secrets that others may read are none.
 pub fn is_private(path: &Path) -> Result<(), ShareError> {
     let held = std::fs::metadata(path).map_err(cannot("read", path))?;
-    if held.mode() & 0o077 == 0 {
+    if held.mode() & OTHERS == 0 {
         return Ok(());
     }
     Err(ShareError::usage(

@@ -292,12 +292,14 @@ fn sealed_key(
 }
 
 fn lengths(preamble: &[u8; PREAMBLE_BYTES]) -> Result<(usize, usize), ShareError> {
-    let [magic @ .., a, b, c, d, e, f, g, h] = *preamble;
-    if magic != *MAGIC {
+    if !preamble.starts_with(MAGIC) {
         return Err(damaged("it does not begin as one"));
     }
-    let number = |bytes| usize::try_from(u32::from_le_bytes(bytes)).unwrap_or(usize::MAX);
-    let (core, slots) = (number([a, b, c, d]), number([e, f, g, h]));
+    let number = |at: usize| {
+        let bytes = preamble.get(at..).and_then(<[u8]>::first_chunk);
+        bytes.map_or(usize::MAX, |bytes| u32::from_le_bytes(*bytes) as usize)
+    };
+    let (core, slots) = (number(MAGIC.len()), number(MAGIC.len() + size_of::<u32>()));
     if core > CORE_BYTES_MAX || slots > SLOTS_BYTES_MAX {
         return Err(damaged(format!("its header would have {core} and {slots} bytes")));
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use crate::b64::Fixed;
+use crate::b64::{self, Fixed};
 use crate::crypto::{self, KEY_BYTES, SIGNATURE_BYTES, Secret};
 use crate::{ShareError, files};
 
@@ -69,10 +69,7 @@ impl PublicIdentity {
             &self.sign.0,
             &self.seal.0,
         ]);
-        let groups: Vec<String> = hash[..20]
-            .chunks(2)
-            .map(|pair| pair.iter().map(|byte| format!("{byte:02x}")).collect())
-            .collect();
+        let groups: Vec<String> = hash[..20].chunks(2).map(b64::hex).collect();
         groups.join(" ")
     }
 }
@@ -101,7 +98,7 @@ impl std::fmt::Debug for Identity {
 }
 
 fn hex(secret: &Secret) -> Zeroizing<String> {
-    Zeroizing::new(secret.iter().map(|byte| format!("{byte:02x}")).collect())
+    Zeroizing::new(b64::hex(&secret[..]))
 }
 
 impl Identity {

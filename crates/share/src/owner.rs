@@ -152,7 +152,7 @@ pub fn granted(dir: &Path, owner: &Identity) -> Result<Vec<Policy>, ShareError> 
             path.metadata().and_then(|held| held.modified()).map_err(files::cannot("read", &path))?;
         found.push((modified, noted(&path, owner)?));
     }
-    found.sort_by(|one, other| (one.0, one.1.id).cmp(&(other.0, other.1.id)));
+    found.sort_by_key(|(modified, policy)| (*modified, policy.id));
     Ok(found.into_iter().map(|(_, policy)| policy).collect())
 }
 

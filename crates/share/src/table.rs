@@ -173,10 +173,7 @@ mod tests {
             columns: vec!["x".into(), "y`".into()],
             filter: None,
         };
-        assert_eq!(
-            spec.select(&spec.columns, ""),
-            "SELECT `x`, `y```\u{20}FROM `a``b`.`t`".replace('\u{20}', " ")
-        );
+        assert_eq!(spec.select(&spec.columns, ""), "SELECT `x`, `y``` FROM `a``b`.`t`");
         assert!(TableSpec::parse("t").is_err() && TableSpec::parse(".t").is_err());
     }
 }

@@ -150,10 +150,11 @@ impl Store {
                     "INSERT INTO grants (id, policy, signature, share) VALUES (?1, ?2, ?3, ?4)",
                     params![&id[..], put.grant.policy.0, &put.grant.signature.0[..], sealed],
                 )?;
+                // The others are not noted: the reader has the grant too, and could fill the log with it.
+                note(&transaction, now_unix_s, "grant", &id, None)?;
                 Ok(())
             }
         };
-        note(&transaction, now_unix_s, "grant", &id, decided.as_ref().err())?;
         transaction.commit()?;
         decided
     }
@@ -250,10 +251,10 @@ impl Store {
         let (mut before, mut number) = ([0; HASH_BYTES], 0_i64);
         while let Some(row) = rows.next().map_err(failed)? {
             number += 1;
-            let read = || -> rusqlite::Result<(i64, i64, String, Vec<u8>, String, Vec<u8>)> {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?))
-            };
-            let (at, unix_s, wish, grant, answer, hash) = read().map_err(failed)?;
+            let (at, unix_s): (i64, i64) = (row.get(0).map_err(failed)?, row.get(1).map_err(failed)?);
+            let (wish, answer): (String, String) = (row.get(2).map_err(failed)?, row.get(4).map_err(failed)?);
+            let (grant, hash): (Vec<u8>, Vec<u8>) =
+                (row.get(3).map_err(failed)?, row.get(5).map_err(failed)?);
             before = line_hash(&before, at, unix_s, &wish, &grant, &answer);
             if at != number || hash != before {
                 return Ok(false);

@@ -16,7 +16,7 @@ struct Kept {
     case: Case,
     new: NewGrant,
     store: Store,
-    _dir: tempfile::TempDir,
+    dir: tempfile::TempDir,
 }
 
 impl Kept {
@@ -25,7 +25,7 @@ impl Kept {
         let new = case.grant(terms);
         let mut store = Store::open(dir.path(), case.owner.public.clone(), proxy(1).certificate).unwrap();
         store.put(&put(&new, 0), NOW).unwrap();
-        Self { case, new, store, _dir: dir }
+        Self { case, new, store, dir }
     }
 
     fn wish(&self, wish: Wish, who: &Identity) -> SignedWish {
@@ -140,7 +140,7 @@ fn an_edited_file_grants_nothing_and_an_edited_log_is_seen() {
         ("UPDATE grants SET share = zeroblob(109)", Reason::Internal),
     ] {
         let mut kept = Kept::new(&terms(2, 3));
-        let file = rusqlite::Connection::open(kept._dir.path().join("grants.sqlite")).unwrap();
+        let file = rusqlite::Connection::open(kept.dir.path().join("grants.sqlite")).unwrap();
         // STRICT wants a BLOB.
         let sql = sql.replace("replace(", "CAST(replace(").replace("9')", "9') AS BLOB)");
         assert_eq!(file.execute(&sql, []).unwrap(), 1);
@@ -215,8 +215,8 @@ fn the_reader_hears_which_proxy_is_damaged_and_which_is_another() {
         .header
         .with_slot(share::header::Slot::HpkeShare(new.signed.clone()), &case.owner, &case.key)
         .unwrap();
-    for at in 0..2 {
-        client::put(&proxies[at].url, &new.signed, &new.shares[at]).unwrap();
+    for (proxy, share) in proxies.iter().zip(&new.shares).take(2) {
+        client::put(&proxy.url, &new.signed, share).unwrap();
     }
     let failed = client::put(&terms.proxies[2], &new.signed, &new.shares[2]);
     assert!(matches!(failed, Err(Failure::Misbehaved(_))), "{failed:?}");
