@@ -62,6 +62,7 @@ complete -c sealion -n "__fish_sealion_needs_command" -f -a "migrate" -d 'Move s
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "send" -d 'Copy a directory to another host, over several encrypted connections'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "receive" -d 'Wait for a directory from `sealion send`, and write it'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "xbstream" -d 'Extract, list or write backup streams of mariabackup and XtraBackup'
+complete -c sealion -n "__fish_sealion_needs_command" -f -a "share" -d 'Share a table in an encrypted archive, until a date, through proxies that see nothing'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "lab" -d 'Run real servers on loopback'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "report" -d 'List saved runs, or show a report.json'
 complete -c sealion -n "__fish_sealion_needs_command" -f -a "agent" -d 'Answer for this machine on standard input and output: what sealion starts by ssh'
@@ -1131,6 +1132,206 @@ complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -l decompress 
 complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -l no-sync -d 'With -x: do not wait until all is on the disk: a crash of the host right after it can lose files'
 complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand xbstream" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list" -l format -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''
+csv\t''
+parquet\t''
+sarif\t''
+junit\t''
+prometheus\t''
+html\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list" -f -a "init" -d 'Make the keys of an owner, who shares tables'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list" -f -a "identity" -d 'Make the keys of a reader, or show their public part'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list" -f -a "create" -d 'Write rows of a table into an encrypted archive'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list" -f -a "grant" -d 'Allow a reader to open an archive, until a date and so many times'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list" -f -a "proxy" -d 'Run a proxy, which keeps shares and gives them to readers'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list" -f -a "open" -d 'Open an archive as its reader'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list" -f -a "revoke" -d 'End a grant: the proxies give nothing more'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and not __fish_seen_subcommand_from init identity create grant proxy open revoke list" -f -a "list" -d 'List grants, and what their proxies say of them'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from init" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from init" -l format -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''
+csv\t''
+parquet\t''
+sarif\t''
+junit\t''
+prometheus\t''
+html\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from init" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from init" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from init" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from identity" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from identity" -l format -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''
+csv\t''
+parquet\t''
+sarif\t''
+junit\t''
+prometheus\t''
+html\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from identity" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from identity" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from identity" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from create" -l keys -d 'Directory of the owner\'s keys, from share init' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from create" -l table -d 'Table, as SCHEMA.TABLE' -r
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from create" -l where -d 'Only rows for which this is true, as behind WHERE' -r
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from create" -l columns -d 'Only these columns, in this order' -r
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from create" -l out -d 'Archive to write, which is not there yet' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from create" -s h -l host -d 'Host name or address' -r
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from create" -s P -l port -d 'Port' -r
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from create" -s u -l user -d 'User' -r
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from create" -l password-file -d 'Read the password from FILE (mode 0600)' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from create" -l password-fd -d 'Read the password from this open file descriptor' -r
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from create" -s S -l socket -d 'Unix socket' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from create" -l defaults-file -d 'Read only this option file' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from create" -l defaults-extra-file -d 'Read this option file after the usual ones' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from create" -l defaults-group-suffix -d 'Also read option groups with this suffix' -r
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from create" -l login-path -d 'Login path of ~/.mylogin.cnf' -r
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from create" -l ssl-mode -d 'As --ssl-mode of mysql: REQUIRED, VERIFY_CA, ...' -r
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from create" -l ssl-ca -d 'CA certificates to verify the server against' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from create" -l ssl-crl -d 'Certificate revocation lists of that CA' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from create" -l ssl-cert -d 'Client certificate' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from create" -l ssl-key -d 'Private key of the client certificate' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from create" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from create" -l format -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''
+csv\t''
+parquet\t''
+sarif\t''
+junit\t''
+prometheus\t''
+html\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from create" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from create" -s p -l password -d 'Prompt for the password'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from create" -l ssl -d 'Require TLS, as --ssl of mariadb'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from create" -l skip-ssl -d 'Do not use TLS'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from create" -l ssl-verify-server-cert -d 'Verify the certificate and the host name, as the option of mariadb'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from create" -s ? -l help -d 'Print help; --help prints all options'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from create" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from grant" -l keys -d 'Directory of the owner\'s keys' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from grant" -l reader -d 'The reader\'s public.json' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from grant" -l until -d 'Last day (2026-12-04), or time (2026-12-04T18:00:00Z)' -r
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from grant" -l max-opens -d 'How often each proxy gives its share' -r
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from grant" -l need -d 'How many of the proxies the reader needs' -r
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from grant" -l proxy -d 'A proxy; once for each' -r
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from grant" -l proxies -d 'File of proxies, one a line; empty lines and those that begin with # are skipped' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from grant" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from grant" -l format -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''
+csv\t''
+parquet\t''
+sarif\t''
+junit\t''
+prometheus\t''
+html\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from grant" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from grant" -l for-good -d 'Without proxies: no date, no count, and no way back'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from grant" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from grant" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from proxy" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from proxy" -l format -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''
+csv\t''
+parquet\t''
+sarif\t''
+junit\t''
+prometheus\t''
+html\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from proxy" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from proxy" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from proxy" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from proxy" -f -a "serve" -d 'Serve grants of one owner over HTTPS, until Ctrl-C'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from open" -l keys -d 'Directory of the reader\'s keys, from share identity' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from open" -l owner -d 'The owner\'s public.json; an archive of anybody else is refused' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from open" -l out -d 'File for the rows, which is not there yet (mode 0600)' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from open" -l grant -d 'Grant, or the beginning of its id; default: the newest for these keys' -r
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from open" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from open" -l format -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''
+csv\t''
+parquet\t''
+sarif\t''
+junit\t''
+prometheus\t''
+html\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from open" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from open" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from open" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from revoke" -l keys -d 'Directory of the owner\'s keys' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from revoke" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from revoke" -l format -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''
+csv\t''
+parquet\t''
+sarif\t''
+junit\t''
+prometheus\t''
+html\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from revoke" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from revoke" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from revoke" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from list" -l keys -d 'Directory of the owner\'s keys' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from list" -l inventory -d 'Inventory file of the cluster' -r -F
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from list" -l format -r -f -a "table\t''
+json\t''
+diff\t''
+sql\t''
+shell\t''
+csv\t''
+parquet\t''
+sarif\t''
+junit\t''
+prometheus\t''
+html\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from list" -l color -d 'When to use color' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Print more details; -vv prints everything'
+complete -c sealion -n "__fish_sealion_using_subcommand share; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen_subcommand_from up exec status down fetch start stop kill alive help" -l inventory -d 'Inventory file of the cluster' -r -F
 complete -c sealion -n "__fish_sealion_using_subcommand lab; and not __fish_seen_subcommand_from up exec status down fetch start stop kill alive help" -l format -r -f -a "table\t''
 json\t''
@@ -1474,34 +1675,35 @@ always\t''
 never\t''"
 complete -c sealion -n "__fish_sealion_using_subcommand man" -s v -l verbose -d 'Print more details; -vv prints everything'
 complete -c sealion -n "__fish_sealion_using_subcommand man" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream lab report agent config explain completions man help" -f -a "demo" -d 'Start a three-node cluster in cleartext, enable TLS under load, prove it, and write a report'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream lab report agent config explain completions man help" -f -a "scan" -d 'Scan the TLS of MySQL and MariaDB servers from outside, without a password'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream lab report agent config explain completions man help" -f -a "audit" -d 'Audit servers from inside: settings, sessions, accounts, replication'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream lab report agent config explain completions man help" -f -a "prove" -d 'Test clients, settings and traffic against attacks'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream lab report agent config explain completions man help" -f -a "status" -d 'Show what is configured, what is effective, and what was captured on each link'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream lab report agent config explain completions man help" -f -a "watch" -d 'Check again and again; tell Prometheus what is plain, unknown, or ends soon'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream lab report agent config explain completions man help" -f -a "web" -d 'Show what `sealion watch` keeps, in a browser on this machine'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream lab report agent config explain completions man help" -f -a "plan" -d 'Show what a change would do; changes nothing'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream lab report agent config explain completions man help" -f -a "apply" -d 'Apply a plan that was saved with `plan --format json`'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream lab report agent config explain completions man help" -f -a "enable" -d 'Enable TLS on the running cluster, node by node'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream lab report agent config explain completions man help" -f -a "disable" -d 'Disable TLS on the running cluster, node by node'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream lab report agent config explain completions man help" -f -a "rotate" -d 'Replace certificates and keys without a restart'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream lab report agent config explain completions man help" -f -a "resume" -d 'Finish a change that was interrupted'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream lab report agent config explain completions man help" -f -a "undo" -d 'Revert the newest change'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream lab report agent config explain completions man help" -f -a "abandon" -d 'Close an unfinished change as it is, and print what is left in which state'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream lab report agent config explain completions man help" -f -a "bench" -d 'Measure what a server can do, and what encryption costs'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream lab report agent config explain completions man help" -f -a "migrate" -d 'Move schemas from one server to another while applications write'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream lab report agent config explain completions man help" -f -a "send" -d 'Copy a directory to another host, over several encrypted connections'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream lab report agent config explain completions man help" -f -a "receive" -d 'Wait for a directory from `sealion send`, and write it'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream lab report agent config explain completions man help" -f -a "xbstream" -d 'Extract, list or write backup streams of mariabackup and XtraBackup'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream lab report agent config explain completions man help" -f -a "lab" -d 'Run real servers on loopback'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream lab report agent config explain completions man help" -f -a "report" -d 'List saved runs, or show a report.json'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream lab report agent config explain completions man help" -f -a "agent" -d 'Answer for this machine on standard input and output: what sealion starts by ssh'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream lab report agent config explain completions man help" -f -a "config" -d 'Print effective options, or draft an inventory'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream lab report agent config explain completions man help" -f -a "explain" -d 'Explain a rule: what it means, why it matters, how to fix it'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream lab report agent config explain completions man help" -f -a "completions" -d 'Print shell completions'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream lab report agent config explain completions man help" -f -a "man" -d 'Write man pages, one file a command'
-complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream lab report agent config explain completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream share lab report agent config explain completions man help" -f -a "demo" -d 'Start a three-node cluster in cleartext, enable TLS under load, prove it, and write a report'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream share lab report agent config explain completions man help" -f -a "scan" -d 'Scan the TLS of MySQL and MariaDB servers from outside, without a password'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream share lab report agent config explain completions man help" -f -a "audit" -d 'Audit servers from inside: settings, sessions, accounts, replication'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream share lab report agent config explain completions man help" -f -a "prove" -d 'Test clients, settings and traffic against attacks'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream share lab report agent config explain completions man help" -f -a "status" -d 'Show what is configured, what is effective, and what was captured on each link'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream share lab report agent config explain completions man help" -f -a "watch" -d 'Check again and again; tell Prometheus what is plain, unknown, or ends soon'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream share lab report agent config explain completions man help" -f -a "web" -d 'Show what `sealion watch` keeps, in a browser on this machine'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream share lab report agent config explain completions man help" -f -a "plan" -d 'Show what a change would do; changes nothing'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream share lab report agent config explain completions man help" -f -a "apply" -d 'Apply a plan that was saved with `plan --format json`'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream share lab report agent config explain completions man help" -f -a "enable" -d 'Enable TLS on the running cluster, node by node'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream share lab report agent config explain completions man help" -f -a "disable" -d 'Disable TLS on the running cluster, node by node'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream share lab report agent config explain completions man help" -f -a "rotate" -d 'Replace certificates and keys without a restart'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream share lab report agent config explain completions man help" -f -a "resume" -d 'Finish a change that was interrupted'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream share lab report agent config explain completions man help" -f -a "undo" -d 'Revert the newest change'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream share lab report agent config explain completions man help" -f -a "abandon" -d 'Close an unfinished change as it is, and print what is left in which state'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream share lab report agent config explain completions man help" -f -a "bench" -d 'Measure what a server can do, and what encryption costs'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream share lab report agent config explain completions man help" -f -a "migrate" -d 'Move schemas from one server to another while applications write'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream share lab report agent config explain completions man help" -f -a "send" -d 'Copy a directory to another host, over several encrypted connections'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream share lab report agent config explain completions man help" -f -a "receive" -d 'Wait for a directory from `sealion send`, and write it'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream share lab report agent config explain completions man help" -f -a "xbstream" -d 'Extract, list or write backup streams of mariabackup and XtraBackup'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream share lab report agent config explain completions man help" -f -a "share" -d 'Share a table in an encrypted archive, until a date, through proxies that see nothing'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream share lab report agent config explain completions man help" -f -a "lab" -d 'Run real servers on loopback'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream share lab report agent config explain completions man help" -f -a "report" -d 'List saved runs, or show a report.json'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream share lab report agent config explain completions man help" -f -a "agent" -d 'Answer for this machine on standard input and output: what sealion starts by ssh'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream share lab report agent config explain completions man help" -f -a "config" -d 'Print effective options, or draft an inventory'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream share lab report agent config explain completions man help" -f -a "explain" -d 'Explain a rule: what it means, why it matters, how to fix it'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream share lab report agent config explain completions man help" -f -a "completions" -d 'Print shell completions'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream share lab report agent config explain completions man help" -f -a "man" -d 'Write man pages, one file a command'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and not __fish_seen_subcommand_from demo scan audit prove status watch web plan apply enable disable rotate resume undo abandon bench migrate send receive xbstream share lab report agent config explain completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from prove" -f -a "client" -d 'Test one client against man-in-the-middle attacks, using a rogue server'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from prove" -f -a "clients" -d 'Test database drivers and tools, in every TLS mode they have'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from prove" -f -a "config" -d 'Check the database connections in application settings'
@@ -1527,6 +1729,14 @@ complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_su
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from migrate" -f -a "resume" -d 'Go on with a migration that was interrupted'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from migrate" -f -a "rollback" -d 'Take back a migration, as long as the target is not open for writes'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from migrate" -f -a "status" -d 'Show how far a migration is'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from share" -f -a "init" -d 'Make the keys of an owner, who shares tables'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from share" -f -a "identity" -d 'Make the keys of a reader, or show their public part'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from share" -f -a "create" -d 'Write rows of a table into an encrypted archive'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from share" -f -a "grant" -d 'Allow a reader to open an archive, until a date and so many times'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from share" -f -a "proxy" -d 'Run a proxy, which keeps shares and gives them to readers'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from share" -f -a "open" -d 'Open an archive as its reader'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from share" -f -a "revoke" -d 'End a grant: the proxies give nothing more'
+complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from share" -f -a "list" -d 'List grants, and what their proxies say of them'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "up" -d 'Start a cluster on loopback and leave it running'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "exec" -d 'Run a program inside the lab'
 complete -c sealion -n "__fish_sealion_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "status" -d 'Show the lab\'s servers'

@@ -12,6 +12,7 @@ mod migrate;
 mod prove;
 mod report;
 mod scan;
+mod share;
 mod status;
 mod stream;
 mod watch;
@@ -99,6 +100,9 @@ pub enum Command {
     Receive(stream::receive::ReceiveArgs),
     /// Extract, list or write backup streams of mariabackup and XtraBackup
     Xbstream(stream::xbstream::XbstreamArgs),
+    /// Share a table in an encrypted archive, until a date, through proxies that see nothing
+    #[command(subcommand)]
+    Share(share::ShareCommand),
     /// Run real servers on loopback
     #[command(subcommand)]
     Lab(lab::LabCommand),
@@ -173,6 +177,7 @@ pub fn run(global: &Global, command: Command) -> Result<u8, OpsError> {
         Command::Send(args) => stream::send::send(global, &args),
         Command::Receive(args) => stream::receive::receive(global, &args),
         Command::Xbstream(args) => stream::xbstream::xbstream(&args),
+        Command::Share(command) => share::share(&command),
         Command::Lab(command) => lab::lab(global, command),
         Command::Report(args) => report::report(global, &args),
         Command::Config(command) => config::config(global, &command),

@@ -20,6 +20,7 @@ mod lab_refusals;
 mod lab_replicas;
 mod lab_rest;
 mod lab_scan;
+mod lab_share;
 mod lab_single;
 mod lab_watch;
 mod lab_xbstream;

@@ -1,0 +1,97 @@
+//! `sealion share`: a table for somebody else, for as long as its owner says. A module for each part.
+
+mod create;
+mod grant;
+mod keys;
+mod list;
+mod open;
+mod proxy;
+mod revoke;
+
+use ::share::ShareError;
+use ::share::client::Failure;
+use ::share::grant::ProxyUrl;
+use ::share::proxy::protocol::{Reason, StateAnswer};
+use clap::Subcommand;
+use site::OpsError;
+
+#[derive(Debug, Subcommand)]
+#[command(disable_help_subcommand = true)]
+pub enum ShareCommand {
+    /// Make the keys of an owner, who shares tables
+    Init(keys::ShareInitArgs),
+    /// Make the keys of a reader, or show their public part
+    Identity(keys::ShareIdentityArgs),
+    /// Write rows of a table into an encrypted archive
+    ///
+    /// Write rows of a table into an encrypted archive. They come over TLS (or a unix socket), of one snapshot, and are never on the disk
+    /// in clear text. Nobody but the owner can open the archive until it is granted to a reader.
+    Create(Box<create::ShareCreateArgs>),
+    /// Allow a reader to open an archive, until a date and so many times
+    ///
+    /// Allow a reader to open an archive, until a date and so many times. The key of the archive is cut into shares, one for each proxy, and
+    /// the reader needs --need of them. Every share is sealed to the reader: a proxy sees neither rows nor the key.
+    Grant(grant::ShareGrantArgs),
+    /// Run a proxy, which keeps shares and gives them to readers
+    #[command(subcommand)]
+    Proxy(proxy::ShareProxyCommand),
+    /// Open an archive as its reader
+    ///
+    /// Open an archive as its reader. Proxies are asked one after the other until enough have given their share; each one that gives it
+    /// counts it. Rows are written as mariadb --batch prints them, with NULL as \N.
+    Open(open::ShareOpenArgs),
+    /// End a grant: the proxies give nothing more
+    ///
+    /// End a grant: the proxies give nothing more. What the reader has opened before stays with the reader, and so does the key of that
+    /// archive.
+    Revoke(revoke::ShareRevokeArgs),
+    /// List grants, and what their proxies say of them
+    List(list::ShareListArgs),
+}
+
+pub fn share(command: &ShareCommand) -> Result<u8, OpsError> {
+    match command {
+        ShareCommand::Init(args) => keys::init(args),
+        ShareCommand::Identity(args) => keys::identity(args),
+        ShareCommand::Create(args) => create::create(args),
+        ShareCommand::Grant(args) => grant::grant(args),
+        ShareCommand::Proxy(command) => proxy::proxy(command),
+        ShareCommand::Open(args) => open::open(args),
+        ShareCommand::Revoke(args) => revoke::revoke(args),
+        ShareCommand::List(args) => list::list(args),
+    }
+}
+
+/// The exit code follows from which one it is.
+fn ops(error: ShareError) -> OpsError {
+    match error {
+        ShareError::Usage { what, why, next } => OpsError::Usage { what, why, next },
+        ShareError::Unreachable { what, why, next } => OpsError::CannotLook { what, why, next },
+        ShareError::Refused { .. } => OpsError::Refused(error.to_string()),
+        ShareError::Internal { what, why } => OpsError::Internal { what, why },
+    }
+}
+
+/// What a proxy says of a grant, in a few words.
+fn state_words(answer: &Result<StateAnswer, Failure>) -> String {
+    match answer {
+        Ok(state) => {
+            let state_word = if state.is_revoked { "revoked" } else { "held" };
+            format!("{state_word}, opened {} times", state.opens)
+        }
+        Err(failure) => failure.to_string(),
+    }
+}
+
+/// It gives nothing of this grant: it has said so, or it has never had it.
+fn gives_nothing(answer: &Result<StateAnswer, Failure>) -> bool {
+    match answer {
+        Ok(state) => state.is_revoked,
+        Err(Failure::Refused(refusal)) => refusal.reason == Reason::NoSuchGrant,
+        Err(_) => false,
+    }
+}
+
+fn line(url: &ProxyUrl, what: &str) -> String {
+    format!("{url}: {what}")
+}

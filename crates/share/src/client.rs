@@ -1,0 +1,222 @@
+//! Asks a proxy: one request over one connection of TLS 1.3, to the one certificate that the owner has written down.
+
+use std::io::{self, Read, Write};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::time::{Duration, Instant};
+
+use openssl::ssl::{SslConnector, SslMethod, SslStream, SslVerifyMode, SslVersion};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::b64::Blob;
+use crate::crypto;
+use crate::grant::{GrantId, ProxyUrl, SignedGrant};
+use crate::keys::Identity;
+use crate::proxy::protocol::{
+    BODY_BYTES_MAX, ChallengeAnswer, OpenAnswer, PutGrant, Refusal, SignedWish, StateAnswer, Wish,
+};
+
+const CONNECT_MAX: Duration = Duration::from_secs(5);
+/// Of one request, from its first byte to the last of the answer.
+const REQUEST_MAX: Duration = Duration::from_secs(20);
+const HEAD_BYTES_MAX: usize = 16 * 1024;
+
+/// Why a proxy did not do it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Failure {
+    /// Nobody answers there.
+    Unreachable(String),
+    /// It says no.
+    Refused(Refusal),
+    /// It is not the proxy that the owner means, or it does not behave as one.
+    Misbehaved(String),
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Unreachable(why) => write!(f, "cannot be reached: {why}"),
+            Self::Refused(refusal) => write!(f, "refused: {}", refusal.text),
+            Self::Misbehaved(why) => write!(f, "is not to be trusted: {why}"),
+        }
+    }
+}
+
+pub fn put(url: &ProxyUrl, grant: &SignedGrant, share: &[u8]) -> Result<(), Failure> {
+    ask(url, "PUT", "/v1/grants", Some(&PutGrant { grant: grant.clone(), share: Blob(share.to_vec()) }))
+}
+
+pub fn open(url: &ProxyUrl, grant: GrantId, reader: &Identity) -> Result<OpenAnswer, Failure> {
+    wish(url, Wish::Open, grant, reader)
+}
+
+pub fn revoke(url: &ProxyUrl, grant: GrantId, owner: &Identity) -> Result<StateAnswer, Failure> {
+    wish(url, Wish::Revoke, grant, owner)
+}
+
+pub fn state(url: &ProxyUrl, grant: GrantId, owner: &Identity) -> Result<StateAnswer, Failure> {
+    wish(url, Wish::State, grant, owner)
+}
+
+fn wish<T: DeserializeOwned>(
+    url: &ProxyUrl,
+    wish: Wish,
+    grant: GrantId,
+    who: &Identity,
+) -> Result<T, Failure> {
+    let ChallengeAnswer { challenge } = ask(url, "GET", "/v1/challenge", None::<&()>)?;
+    let signed = SignedWish::new(wish, grant, challenge, &url.certificate, who)
+        .map_err(|error| Failure::Unreachable(error.to_string()))?;
+    ask(url, "POST", &format!("/v1/{}", wish.name()), Some(&signed))
+}
+
+fn ask<T: DeserializeOwned>(
+    url: &ProxyUrl,
+    method: &str,
+    path: &str,
+    body: Option<&impl Serialize>,
+) -> Result<T, Failure> {
+    let ends = Instant::now() + REQUEST_MAX;
+    let lost = |error: io::Error| match error.kind() {
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+            Failure::Unreachable(format!("no answer within {} s", REQUEST_MAX.as_secs()))
+        }
+        _ => Failure::Unreachable(error.to_string()),
+    };
+    let body = match body {
+        Some(body) => serde_json::to_vec(body).map_err(|error| Failure::Misbehaved(error.to_string()))?,
+        None => Vec::new(),
+    };
+    let mut stream = connect(url)?;
+    let place = if url.host.contains(':') {
+        format!("[{}]:{}", url.host, url.port)
+    } else {
+        format!("{}:{}", url.host, url.port)
+    };
+    let mut request = format!(
+        "{method} {path} HTTP/1.1\r\nHost: {place}\r\nConnection: close\r\nContent-Length: {}\r\n\
+         Content-Type: application/json\r\n\r\n",
+        body.len()
+    )
+    .into_bytes();
+    request.extend(body);
+    stream.write_all(&request).and_then(|()| stream.flush()).map_err(lost)?;
+    let mut answer = Vec::new();
+    let mut block = [0; 4096];
+    loop {
+        let left = ends.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(lost(io::ErrorKind::TimedOut.into()));
+        }
+        stream.get_ref().set_read_timeout(Some(left)).map_err(lost)?;
+        let count = match stream.read(&mut block) {
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(lost(error)),
+        };
+        answer.extend_from_slice(block.get(..count).unwrap_or_default());
+        if answer.len() > HEAD_BYTES_MAX + BODY_BYTES_MAX {
+            return Err(Failure::Misbehaved("its answer is too long".into()));
+        }
+        match read_answer(&answer).map_err(Failure::Misbehaved)? {
+            Some((200, body)) => {
+                return serde_json::from_slice(body)
+                    .map_err(|_| Failure::Misbehaved("its answer is not as it should be".into()));
+            }
+            Some((status, body)) => {
+                let refusal = serde_json::from_slice::<Refusal>(body);
+                let mut refusal =
+                    refusal.map_err(|_| Failure::Misbehaved(format!("HTTP status {status}")))?;
+                refusal.text = refusal.text.chars().filter(|one| !one.is_control()).take(300).collect();
+                return Err(Failure::Refused(refusal));
+            }
+            None if count == 0 => return Err(Failure::Misbehaved("its answer was cut off".into())),
+            None => {}
+        }
+    }
+}
+
+/// `None`: there is more to come. Source: RFC 9112; an answer without Content-Length is none of a proxy.
+fn read_answer(bytes: &[u8]) -> Result<Option<(u16, &[u8])>, String> {
+    let Some(at) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else {
+        return if bytes.len() > HEAD_BYTES_MAX { Err("its answer is no HTTP".into()) } else { Ok(None) };
+    };
+    let head = std::str::from_utf8(bytes.get(..at).unwrap_or_default()).map_err(|error| error.to_string())?;
+    let mut lines = head.split("\r\n");
+    let status = lines
+        .next()
+        .and_then(|line| line.strip_prefix("HTTP/1.1 "))
+        .and_then(|line| line.get(..3)?.parse().ok())
+        .ok_or("its answer is no HTTP/1.1")?;
+    let length: usize = lines
+        .filter_map(|line| line.split_once(':'))
+        .find(|(name, _)| name.eq_ignore_ascii_case("content-length"))
+        .and_then(|(_, value)| value.trim().parse().ok())
+        .filter(|length| *length <= BODY_BYTES_MAX)
+        .ok_or("its answer has no length, or too much of it")?;
+    let body = bytes.get(at + 4..).unwrap_or_default();
+    Ok(body.get(..length).map(|body| (status, body)))
+}
+
+fn connect(url: &ProxyUrl) -> Result<SslStream<TcpStream>, Failure> {
+    let away = |error: io::Error| Failure::Unreachable(error.to_string());
+    let mut last = Failure::Unreachable("the name has no address".into());
+    let addresses = (url.host.as_str(), url.port).to_socket_addrs().map_err(away)?;
+    let mut found = None;
+    for address in addresses {
+        match TcpStream::connect_timeout(&address, CONNECT_MAX) {
+            Ok(tcp) => {
+                found = Some(tcp);
+                break;
+            }
+            Err(error) => last = away(error),
+        }
+    }
+    let Some(tcp) = found else { return Err(last) };
+    tcp.set_read_timeout(Some(REQUEST_MAX)).map_err(away)?;
+    tcp.set_write_timeout(Some(REQUEST_MAX)).map_err(away)?;
+    let setup = |error: openssl::error::ErrorStack| Failure::Unreachable(error.to_string());
+    let mut builder = SslConnector::builder(SslMethod::tls_client()).map_err(setup)?;
+    builder.set_min_proto_version(Some(SslVersion::TLS1_3)).map_err(setup)?;
+    let wanted = url.certificate.0;
+    // Nothing but the hash counts: there is no CA. That it has the certificate's key is checked by the handshake itself.
+    builder.set_verify_callback(SslVerifyMode::PEER, move |_, chain| {
+        chain.error_depth() == 0
+            && chain
+                .current_cert()
+                .and_then(|leaf| leaf.to_der().ok())
+                .is_some_and(|der| crypto::sha256(&[&der]) == wanted)
+    });
+    let config = builder.build().configure().map_err(setup)?;
+    config.verify_hostname(false).use_server_name_indication(false).connect(&url.host, tcp).map_err(|error| {
+        match error {
+            openssl::ssl::HandshakeError::Failure(mid) if mid.error().io_error().is_none() => {
+                Failure::Misbehaved(
+                    "its certificate is not the one whose SHA-256 was given, or it speaks no TLS 1.3".into(),
+                )
+            }
+            other => Failure::Unreachable(format!("no TLS handshake: {other}")),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read_answer;
+
+    #[test]
+    fn answers_are_read_whole_or_not_at_all() {
+        let whole = b"HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\nx: y\r\n\r\n{}";
+        for cut in 0..whole.len() {
+            assert_eq!(read_answer(&whole[..cut]), Ok(None), "{cut}");
+        }
+        assert_eq!(read_answer(whole), Ok(Some((403, &b"{}"[..]))));
+        for wrong in [
+            "HTTP/1.1 200 OK\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\n\r\n",
+            "SSH-2.0\r\n\r\n",
+        ] {
+            assert!(read_answer(wrong.as_bytes()).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Files with the right mode, written whole or not at all.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use crate::ShareError;
+
+pub const PRIVATE: u32 = 0o600;
+pub const PUBLIC: u32 = 0o644;
+const DIRECTORY: u32 = 0o700;
+/// Of group and others.
+const OTHERS: u32 = 0o077;
+
+pub fn cannot(doing: &'static str, path: &Path) -> impl Fn(io::Error) -> ShareError {
+    let path = path.to_owned();
+    move |error| {
+        let next = match error.kind() {
+            io::ErrorKind::AlreadyExists => "give another name, or move away what is there",
+            io::ErrorKind::NotFound => "check the path",
+            _ => "check the path, its owner and its mode",
+        };
+        let why = match error.kind() {
+            io::ErrorKind::AlreadyExists => "there is a file of this name already".to_owned(),
+            _ => error.to_string(),
+        };
+        ShareError::usage(format!("cannot {doing} {}", path.display()), why, next)
+    }
+}
+
+pub fn make_private_dir(dir: &Path) -> Result<(), ShareError> {
+    match DirBuilder::new().mode(DIRECTORY).create(dir) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            let held = std::fs::metadata(dir).map_err(cannot("look at", dir))?;
+            if held.is_dir() && held.mode() & OTHERS == 0 {
+                return Ok(());
+            }
+            Err(ShareError::usage(
+                format!("{} is no place for keys", dir.display()),
+                format!("it has mode {:04o}", held.permissions().mode() & 0o7777),
+                format!("give a directory that is not there yet, or: chmod 700 {}", dir.display()),
+            ))
+        }
+        Err(error) => Err(cannot("make", dir)(error)),
+    }
+}
+
+pub fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result<(), ShareError> {
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(mode)
+        .open(path)
+        .map_err(cannot("make", path))?;
+    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(cannot("write", path))
+}
+
+pub fn read_small(path: &Path, bytes_max: u64) -> Result<Vec<u8>, ShareError> {
+    let file = File::open(path).map_err(cannot("read", path))?;
+    let mut bytes = Vec::new();
+    file.take(bytes_max + 1).read_to_end(&mut bytes).map_err(cannot("read", path))?;
+    if bytes.len() as u64 > bytes_max {
+        return Err(ShareError::usage(
+            format!("cannot read {}", path.display()),
+            format!("it is longer than {bytes_max} bytes"),
+            "check the path",
+        ));
+    }
+    Ok(bytes)
+}
+
+/// Secrets that others may read are none.
+pub fn is_private(path: &Path) -> Result<(), ShareError> {
+    let held = std::fs::metadata(path).map_err(cannot("read", path))?;
+    if held.mode() & OTHERS == 0 {
+        return Ok(());
+    }
+    Err(ShareError::usage(
+        format!("{} is not secret", path.display()),
+        format!("others may read it: mode {:04o}", held.mode() & 0o7777),
+        format!("chmod 600 {}; if others were on this machine, make new keys", path.display()),
+    ))
+}
+
+/// A file that has its name only when it is whole; what is dropped before leaves nothing.
+pub struct Whole {
+    file: Option<File>,
+    part: PathBuf,
+    path: PathBuf,
+    replaces: bool,
+}
+
+impl Whole {
+    /// `replaces`: what is there is given up when the new one is whole.
+    pub fn new(path: &Path, replaces: bool) -> Result<Self, ShareError> {
+        if !replaces && path.symlink_metadata().is_ok() {
+            return Err(cannot("write", path)(io::ErrorKind::AlreadyExists.into()));
+        }
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(".part");
+        let part = path.with_file_name(name);
+        let file = OpenOptions::new().write(true).create_new(true).mode(PRIVATE).open(&part);
+        let file = file.map_err(cannot("make", &part))?;
+        Ok(Self { file: Some(file), part, path: path.to_owned(), replaces })
+    }
+
+    pub fn file(&mut self) -> io::Result<&mut File> {
+        self.file.as_mut().ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    /// On the disk, with its name.
+    pub fn finish(mut self) -> Result<(), ShareError> {
+        let Some(file) = self.file.take() else { return Ok(()) };
+        let done = file.sync_all().and_then(|()| {
+            if self.replaces {
+                return std::fs::rename(&self.part, &self.path);
+            }
+            // Unlike rename, it takes nobody's place.
+            std::fs::hard_link(&self.part, &self.path)?;
+            std::fs::remove_file(&self.part)
+        });
+        done.map_err(|error| {
+            let _ = std::fs::remove_file(&self.part);
+            cannot("write", &self.path)(error)
+        })?;
+        let dir = self.path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        File::open(dir).and_then(|dir| dir.sync_all()).map_err(cannot("write", dir))
+    }
+}
+
+impl Drop for Whole {
+    fn drop(&mut self) {
+        if self.file.is_some() {
+            let _ = std::fs::remove_file(&self.part);
+        }
+    }
+}
+
+impl Write for Whole {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file()?.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

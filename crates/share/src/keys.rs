@@ -1,0 +1,157 @@
+//! Key pairs of owners and readers, in directories of their own; and their public part, which is given away.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+use crate::b64::{self, Fixed};
+use crate::crypto::{self, KEY_BYTES, SIGNATURE_BYTES, Secret};
+use crate::{ShareError, files};
+
+const SECRET_FILE: &str = "secret.json";
+const PUBLIC_FILE: &str = "public.json";
+/// Of either file; ours are some 200.
+const FILE_BYTES_MAX: u64 = 4096;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    Owner,
+    Reader,
+}
+
+impl Role {
+    fn shown(self) -> &'static str {
+        match self {
+            Self::Owner => "owner",
+            Self::Reader => "reader",
+        }
+    }
+
+    fn verb(self) -> &'static str {
+        match self {
+            Self::Owner => "sealion share init DIR",
+            Self::Reader => "sealion share identity DIR",
+        }
+    }
+}
+
+/// Who somebody is: Ed25519 for what they say, X25519 for what is said to them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PublicIdentity {
+    pub v: u8,
+    pub role: Role,
+    pub sign: Fixed<KEY_BYTES>,
+    pub seal: Fixed<KEY_BYTES>,
+}
+
+impl PublicIdentity {
+    pub fn read(path: &Path, role: Role) -> Result<Self, ShareError> {
+        let bytes = files::read_small(path, FILE_BYTES_MAX)?;
+        let next = format!("give the file public.json that `{}` has written", role.verb());
+        let what = || format!("{} is no public key of a share {}", path.display(), role.shown());
+        let public: Self =
+            serde_json::from_slice(&bytes).map_err(|error| ShareError::usage(what(), error, next.clone()))?;
+        if public.v != 1 || public.role != role {
+            let why = format!("it is version {} of a {}", public.v, public.role.shown());
+            return Err(ShareError::usage(what(), why, next));
+        }
+        Ok(public)
+    }
+
+    /// For people to compare: the first 20 bytes of a hash over role and keys.
+    pub fn fingerprint(&self) -> String {
+        let hash = crypto::sha256(&[
+            b"sealion share identity v1\0",
+            self.role.shown().as_bytes(),
+            &self.sign.0,
+            &self.seal.0,
+        ]);
+        let groups: Vec<String> = hash[..20].chunks(2).map(b64::hex).collect();
+        groups.join(" ")
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SecretFile {
+    v: u8,
+    role: Role,
+    sign: Zeroizing<String>,
+    seal: Zeroizing<String>,
+    public: PublicIdentity,
+}
+
+/// One's own.
+pub struct Identity {
+    sign: Secret,
+    pub(crate) seal: Secret,
+    pub public: PublicIdentity,
+}
+
+impl std::fmt::Debug for Identity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Identity({})", self.public.fingerprint())
+    }
+}
+
+fn hex(secret: &Secret) -> Zeroizing<String> {
+    Zeroizing::new(b64::hex(&secret[..]))
+}
+
+impl Identity {
+    pub fn new(role: Role) -> Result<Self, ShareError> {
+        let (sign, sign_public) = crypto::signing_pair()?;
+        let (seal, seal_public) = crypto::sealing_pair();
+        let public = PublicIdentity { v: 1, role, sign: Fixed(sign_public), seal: Fixed(seal_public) };
+        Ok(Self { sign, seal, public })
+    }
+
+    /// Makes the directory (0700) and both files; the secret one 0600.
+    pub fn make(dir: &Path, role: Role) -> Result<Self, ShareError> {
+        let identity = Self::new(role)?;
+        files::make_private_dir(dir)?;
+        let secret = SecretFile {
+            v: 1,
+            role,
+            sign: hex(&identity.sign),
+            seal: hex(&identity.seal),
+            public: identity.public.clone(),
+        };
+        let json = |error| ShareError::internal("cannot write keys", error);
+        let text = Zeroizing::new(serde_json::to_vec_pretty(&secret).map_err(json)?);
+        files::write_new(&dir.join(SECRET_FILE), &text, files::PRIVATE)?;
+        let public = serde_json::to_vec_pretty(&identity.public).map_err(json)?;
+        files::write_new(&dir.join(PUBLIC_FILE), &public, files::PUBLIC)?;
+        Ok(identity)
+    }
+
+    pub fn read(dir: &Path, role: Role) -> Result<Self, ShareError> {
+        let path = dir.join(SECRET_FILE);
+        files::is_private(&path)?;
+        let bytes = Zeroizing::new(files::read_small(&path, FILE_BYTES_MAX)?);
+        let wrong = |why: &str| {
+            ShareError::usage(
+                format!("{} holds no keys of a share {}", path.display(), role.shown()),
+                why,
+                format!("give the directory that `{}` has made", role.verb()),
+            )
+        };
+        let file: SecretFile =
+            serde_json::from_slice(&bytes).map_err(|_| wrong("it is not as sealion writes it"))?;
+        if file.v != 1 || file.role != role {
+            return Err(wrong(&format!("these are version {}, of a {}", file.v, file.role.shown())));
+        }
+        let key = |text: &str| Fixed::<KEY_BYTES>::from_hex(text).map(|key| Zeroizing::new(key.0));
+        let (Some(sign), Some(seal)) = (key(&file.sign), key(&file.seal)) else {
+            return Err(wrong("a key is not 32 bytes"));
+        };
+        Ok(Self { sign, seal, public: file.public })
+    }
+
+    pub(crate) fn sign(&self, text: &[u8]) -> Result<[u8; SIGNATURE_BYTES], ShareError> {
+        crypto::sign(&self.sign, text)
+    }
+}

@@ -1,0 +1,316 @@
+//! The HTTPS around a [`Store`]: TLS 1.3 with a certificate that the proxy has made itself, and that its callers know by its hash.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post, put};
+use axum::{Json, Router};
+use openssl::asn1::{Asn1Integer, Asn1Time};
+use openssl::bn::BigNum;
+use openssl::ec::{EcGroup, EcKey};
+use openssl::error::ErrorStack;
+use openssl::hash::MessageDigest;
+use openssl::nid::Nid;
+use openssl::pkey::PKey;
+use openssl::x509::{X509, X509Name};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::time::{Sleep, sleep, timeout};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
+use zeroize::Zeroizing;
+
+use super::protocol::{BODY_BYTES_MAX, ChallengeAnswer, PutGrant, Reason, Refusal, SignedWish};
+use super::store::Store;
+use crate::b64::Fixed;
+use crate::crypto::{self, HASH_BYTES};
+use crate::keys::PublicIdentity;
+use crate::{ShareError, files, now_unix_s};
+
+const CERTIFICATE: &str = "certificate.der";
+const KEY: &str = "certificate.key";
+/// Of either; ours are some 500 bytes.
+const FILE_BYTES_MAX: u64 = 8192;
+const HANDSHAKE_MAX: Duration = Duration::from_secs(10);
+/// A request is a few hundred bytes: whoever needs longer holds a place that others want.
+const CONNECTION_MAX: Duration = Duration::from_secs(30);
+const CONNECTIONS_MAX: usize = 256;
+
+/// A proxy that listens, and has not answered anybody yet.
+pub struct Proxy {
+    listener: std::net::TcpListener,
+    tls: Arc<rustls::ServerConfig>,
+    store: Store,
+    /// SHA-256 of its certificate: who pins it needs no CA.
+    pub certificate: Fixed<HASH_BYTES>,
+    pub address: SocketAddr,
+}
+
+impl Proxy {
+    /// # Errors
+    /// The directory, its files or the address.
+    pub fn new(dir: &Path, owner: PublicIdentity, listen: SocketAddr) -> Result<Self, ShareError> {
+        files::make_private_dir(dir)?;
+        let (certificate, key) = certificate_of(dir)?;
+        let hash = Fixed(crypto::sha256(&[&certificate]));
+        let store = Store::open(dir, owner, hash)?;
+        let tls_error = |error| {
+            ShareError::usage(
+                format!("the certificate in {} cannot be used", dir.display()),
+                error,
+                "restore both files of it; with a new certificate all grants have to be given anew",
+            )
+        };
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let tls = rustls::ServerConfig::builder_with_provider(provider)
+            .with_protocol_versions(&[&rustls::version::TLS13])
+            .map_err(tls_error)?
+            .with_no_client_auth()
+            .with_single_cert(
+                vec![CertificateDer::from(certificate)],
+                PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.to_vec())),
+            )
+            .map_err(tls_error)?;
+        let busy = |error| {
+            ShareError::usage(
+                format!("cannot listen on {listen}"),
+                error,
+                "give another address or port: --listen ADDRESS:PORT",
+            )
+        };
+        let listener = std::net::TcpListener::bind(listen).map_err(busy)?;
+        listener.set_nonblocking(true).map_err(busy)?;
+        let address = listener.local_addr().map_err(busy)?;
+        Ok(Self { listener, tls: Arc::new(tls), store, certificate: hash, address })
+    }
+
+    /// What `--proxy` of `share grant` takes.
+    pub fn url(&self) -> String {
+        format!("https://{}#{}", self.address, self.certificate.hex())
+    }
+
+    /// Answers until `stop` says so.
+    pub fn run(self, stop: impl Fn() -> bool + Send + 'static) -> Result<(), ShareError> {
+        let failed = |error| ShareError::internal("the proxy cannot run", error);
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .map_err(failed)?;
+        let Self { listener, tls, store, .. } = self;
+        let store = Arc::new(Mutex::new(store));
+        runtime.block_on(async move {
+            let listener = TcpListener::from_std(listener).map_err(failed)?;
+            let served = axum::serve(Door::new(listener, tls).map_err(failed)?, router(store));
+            let served = served.with_graceful_shutdown(async move {
+                while !stop() {
+                    sleep(Duration::from_millis(100)).await;
+                }
+            });
+            served.await.map_err(failed)
+        })
+    }
+}
+
+type Shared = Arc<Mutex<Store>>;
+
+fn router(store: Shared) -> Router {
+    Router::new()
+        .route("/v1/challenge", get(challenge))
+        .route("/v1/grants", put(put_grant))
+        .route("/v1/open", post(open))
+        .route("/v1/revoke", post(revoke))
+        .route("/v1/state", post(state))
+        .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
+        .with_state(store)
+}
+
+/// The database waits for the disk: not on a thread that others need.
+async fn with<T: serde::Serialize + Send + 'static>(
+    store: Shared,
+    what: impl FnOnce(&mut Store, i64) -> Result<T, Refusal> + Send + 'static,
+) -> Response {
+    let done = tokio::task::spawn_blocking(move || {
+        let mut store = store.lock().unwrap_or_else(PoisonError::into_inner);
+        what(&mut store, now_unix_s())
+    });
+    match done.await {
+        Ok(Ok(answer)) => Json(answer).into_response(),
+        Ok(Err(refusal)) => refused(&refusal),
+        Err(_) => refused(&Refusal::new(Reason::Internal, "the proxy has failed")),
+    }
+}
+
+fn refused(refusal: &Refusal) -> Response {
+    let status = StatusCode::from_u16(refusal.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    (status, Json(refusal)).into_response()
+}
+
+type Body<T> = Result<Json<T>, axum::extract::rejection::JsonRejection>;
+
+async fn challenge(State(store): State<Shared>) -> Response {
+    with(store, |store, now| store.challenge(now).map(|challenge| ChallengeAnswer { challenge })).await
+}
+
+async fn body<T: Send + 'static, A: serde::Serialize + Send + 'static>(
+    store: Shared,
+    body: Body<T>,
+    what: impl FnOnce(&mut Store, &T, i64) -> Result<A, Refusal> + Send + 'static,
+) -> Response {
+    match body {
+        Ok(Json(body)) => with(store, move |store, now| what(store, &body, now)).await,
+        Err(error) => refused(&Refusal::new(Reason::BadRequest, error.to_string())),
+    }
+}
+
+async fn put_grant(State(store): State<Shared>, put: Body<PutGrant>) -> Response {
+    body(store, put, Store::put).await
+}
+
+async fn open(State(store): State<Shared>, wish: Body<SignedWish>) -> Response {
+    body(store, wish, Store::open_share).await
+}
+
+async fn revoke(State(store): State<Shared>, wish: Body<SignedWish>) -> Response {
+    body(store, wish, Store::revoke).await
+}
+
+async fn state(State(store): State<Shared>, wish: Body<SignedWish>) -> Response {
+    body(store, wish, Store::state).await
+}
+
+/// Lets in who has made a handshake; who is slow with it keeps nobody waiting.
+struct Door {
+    shaken: mpsc::Receiver<(Guest, SocketAddr)>,
+    address: SocketAddr,
+}
+
+impl Door {
+    fn new(listener: TcpListener, tls: Arc<rustls::ServerConfig>) -> std::io::Result<Self> {
+        let address = listener.local_addr()?;
+        let (sender, shaken) = mpsc::channel(CONNECTIONS_MAX);
+        let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+        let acceptor = TlsAcceptor::from(tls);
+        tokio::spawn(async move {
+            while let Ok(place) = Arc::clone(&places).acquire_owned().await {
+                let Ok((tcp, peer)) = listener.accept().await else {
+                    // No file descriptors, mostly; some come back.
+                    sleep(Duration::from_millis(100)).await;
+                    continue;
+                };
+                let (sender, acceptor) = (sender.clone(), acceptor.clone());
+                tokio::spawn(async move {
+                    if let Ok(Ok(stream)) = timeout(HANDSHAKE_MAX, acceptor.accept(tcp)).await {
+                        let guest = Guest { stream, ends: Box::pin(sleep(CONNECTION_MAX)), _place: place };
+                        // The server ends.
+                        let _ = sender.send((guest, peer)).await;
+                    }
+                });
+            }
+        });
+        Ok(Self { shaken, address })
+    }
+}
+
+impl axum::serve::Listener for Door {
+    type Io = Guest;
+    type Addr = SocketAddr;
+
+    async fn accept(&mut self) -> (Guest, SocketAddr) {
+        match self.shaken.recv().await {
+            Some(guest) => guest,
+            None => std::future::pending().await,
+        }
+    }
+
+    fn local_addr(&self) -> std::io::Result<SocketAddr> {
+        Ok(self.address)
+    }
+}
+
+/// A connection, for so long.
+struct Guest {
+    stream: TlsStream<TcpStream>,
+    ends: Pin<Box<Sleep>>,
+    _place: OwnedSemaphorePermit,
+}
+
+impl AsyncRead for Guest {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        if self.ends.as_mut().poll(context).is_ready() {
+            return Poll::Ready(Err(std::io::ErrorKind::TimedOut.into()));
+        }
+        Pin::new(&mut self.stream).poll_read(context, into)
+    }
+}
+
+impl AsyncWrite for Guest {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<std::io::Result<usize>> {
+        if self.ends.as_mut().poll(context).is_ready() {
+            return Poll::Ready(Err(std::io::ErrorKind::TimedOut.into()));
+        }
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+type Der = (Vec<u8>, Zeroizing<Vec<u8>>);
+
+fn certificate_of(dir: &Path) -> Result<Der, ShareError> {
+    let (certificate, key) = (dir.join(CERTIFICATE), dir.join(KEY));
+    if certificate.symlink_metadata().is_err() && key.symlink_metadata().is_err() {
+        let made = self_made().map_err(|error| ShareError::internal("cannot make a certificate", error))?;
+        files::write_new(&key, &made.1, files::PRIVATE)?;
+        files::write_new(&certificate, &made.0, files::PRIVATE)?;
+    }
+    files::is_private(&key)?;
+    Ok((
+        files::read_small(&certificate, FILE_BYTES_MAX)?,
+        Zeroizing::new(files::read_small(&key, FILE_BYTES_MAX)?),
+    ))
+}
+
+/// Nobody looks at names or dates in it, only at its hash.
+fn self_made() -> Result<Der, ErrorStack> {
+    let group = EcGroup::from_curve_name(Nid::X9_62_PRIME256V1)?;
+    let key = PKey::from_ec_key(EcKey::generate(&group)?)?;
+    let mut name = X509Name::builder()?;
+    name.append_entry_by_text("CN", "sealion share proxy")?;
+    let name = name.build();
+    let mut builder = X509::builder()?;
+    builder.set_version(2)?;
+    let mut serial = BigNum::new()?;
+    serial.rand(127, openssl::bn::MsbOption::MAYBE_ZERO, false)?;
+    builder.set_serial_number(&*Asn1Integer::from_bn(&serial)?)?;
+    builder.set_subject_name(&name)?;
+    builder.set_issuer_name(&name)?;
+    builder.set_pubkey(&key)?;
+    builder.set_not_before(&*Asn1Time::from_str("20200101000000Z")?)?;
+    builder.set_not_after(&*Asn1Time::from_str("20991231235959Z")?)?;
+    builder.sign(&key, MessageDigest::sha256())?;
+    Ok((builder.build().to_der()?, Zeroizing::new(key.private_key_to_pkcs8()?)))
+}

@@ -1,0 +1,364 @@
+//! What a proxy keeps, and how it decides. Each decision is one transaction, on the disk before anybody hears of it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params};
+use zeroize::Zeroizing;
+
+use super::protocol::{
+    Challenge, OpenAnswer, PutGrant, Reason, Refusal, SignedWish, StateAnswer, Wish, wish_text,
+};
+use crate::b64::{Blob, Fixed};
+use crate::crypto::{self, HASH_BYTES, KEY_BYTES, NONCE_BYTES};
+use crate::grant::{Policy, SHARE_BYTES_MAX, SignedGrant};
+use crate::keys::PublicIdentity;
+use crate::{ShareError, files, shown_time};
+
+const DATABASE: &str = "grants.sqlite";
+const STORE_KEY: &str = "store.key";
+/// A reader signs at once; two minutes are a slow network.
+const CHALLENGE_S_MAX: i64 = 120;
+const BUSY_WAIT: Duration = Duration::from_secs(5);
+
+const TABLES: &str = "
+CREATE TABLE IF NOT EXISTS grants (
+  id BLOB PRIMARY KEY, policy BLOB NOT NULL, signature BLOB NOT NULL,
+  share BLOB, opens INTEGER NOT NULL DEFAULT 0, revoked_unix_s INTEGER
+) STRICT;
+CREATE TABLE IF NOT EXISTS used_challenges (challenge BLOB PRIMARY KEY, unix_s INTEGER NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS audit (
+  number INTEGER PRIMARY KEY, unix_s INTEGER NOT NULL, wish TEXT NOT NULL, grant_id BLOB NOT NULL,
+  answer TEXT NOT NULL, hash BLOB NOT NULL
+) STRICT;";
+
+pub struct Store {
+    connection: Connection,
+    owner: PublicIdentity,
+    certificate: Fixed<HASH_BYTES>,
+    /// Of the shares in the file.
+    at_rest: Zeroizing<[u8; KEY_BYTES]>,
+    /// Of this process: a challenge does not outlive it.
+    challenges: Zeroizing<[u8; KEY_BYTES]>,
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Store({:?})", self.certificate)
+    }
+}
+
+impl From<rusqlite::Error> for Refusal {
+    fn from(error: rusqlite::Error) -> Self {
+        // Its text may hold paths, which are nobody's business.
+        eprintln!("sealion share proxy: the database says: {error}");
+        Self::new(Reason::Internal, "the proxy cannot use its database")
+    }
+}
+
+struct Kept {
+    policy: Policy,
+    share: Option<Vec<u8>>,
+    opens: u32,
+    revoked_unix_s: Option<i64>,
+}
+
+impl Store {
+    /// `dir` has mode 0700; files that are not there are made, 0600.
+    pub fn open(
+        dir: &Path,
+        owner: PublicIdentity,
+        certificate: Fixed<HASH_BYTES>,
+    ) -> Result<Self, ShareError> {
+        let key_path = dir.join(STORE_KEY);
+        if key_path.symlink_metadata().is_err() {
+            let key = Zeroizing::new(crypto::random::<KEY_BYTES>()?);
+            files::write_new(&key_path, &key[..], files::PRIVATE)?;
+        }
+        files::is_private(&key_path)?;
+        let key = Zeroizing::new(files::read_small(&key_path, KEY_BYTES as u64)?);
+        let path = dir.join(DATABASE);
+        if path.symlink_metadata().is_err() {
+            // SQLite would make it with the umask's mode.
+            files::write_new(&path, b"", files::PRIVATE)?;
+        }
+        files::is_private(&path)?;
+        let failed = |error: rusqlite::Error| {
+            ShareError::usage(
+                format!("cannot open {}", path.display()),
+                error,
+                "check that it is the database of a share proxy, and that no other proxy runs on it",
+            )
+        };
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let absolute = std::path::absolute(&path).unwrap_or_else(|_| path.clone());
+        let connection = Connection::open_with_flags(absolute, flags).map_err(failed)?;
+        connection.busy_timeout(BUSY_WAIT).map_err(failed)?;
+        // A revoked share is overwritten in the file, not only unlinked; a rollback journal keeps no older pages than WAL would.
+        connection.pragma_update(None, "secure_delete", true).map_err(failed)?;
+        connection.pragma_update(None, "synchronous", "EXTRA").map_err(failed)?;
+        connection.execute_batch(TABLES).map_err(failed)?;
+        Ok(Self {
+            connection,
+            owner,
+            certificate,
+            at_rest: crypto::derive(&certificate.0, &key, "shares of a proxy"),
+            challenges: Zeroizing::new(crypto::random()?),
+        })
+    }
+
+    /// Nothing is kept of it until somebody with a key has used it.
+    pub fn challenge(&self, now_unix_s: i64) -> Result<Challenge, Refusal> {
+        let random: [u8; 16] =
+            crypto::random().map_err(|_| Refusal::new(Reason::Internal, "the proxy has no random bytes"))?;
+        let mut bytes = [0; super::protocol::CHALLENGE_BYTES];
+        bytes[..16].copy_from_slice(&random);
+        bytes[16..24].copy_from_slice(&now_unix_s.to_be_bytes());
+        let mac = crypto::mac(&self.challenges, &bytes[..24]);
+        bytes[24..].copy_from_slice(&mac);
+        Ok(Fixed(bytes))
+    }
+
+    pub fn put(&mut self, put: &PutGrant, now_unix_s: i64) -> Result<(), Refusal> {
+        let no = |text: String| Refusal::new(Reason::NotAllowed, text);
+        let policy = put.grant.by(&self.owner).map_err(no)?;
+        let here = policy.proxies.iter().find(|proxy| proxy.url.certificate == self.certificate);
+        let here = here.ok_or_else(|| no("the grant does not name this proxy".into()))?;
+        let share = &put.share.0;
+        if share.len() > SHARE_BYTES_MAX || crypto::sha256(&[share]) != here.share_sha256.0 {
+            return Err(no("the share is not that which the grant names for this proxy".into()));
+        }
+        let sealed = seal_share(&self.at_rest, &policy.id.0, share)
+            .map_err(|_| Refusal::new(Reason::Internal, "the proxy cannot encrypt"))?;
+        let id = policy.id.0;
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let before: Option<(Vec<u8>, Option<i64>)> = transaction
+            .query_row("SELECT policy, revoked_unix_s FROM grants WHERE id = ?1", [&id[..]], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
+            .optional()?;
+        let decided = match before {
+            // The tombstone: whoever has kept the signed grant cannot bring it back.
+            Some((_, Some(at))) => {
+                Err(Refusal::new(Reason::Revoked, format!("this grant was revoked on {}", shown_time(at))))
+            }
+            // As after an answer that was lost.
+            Some((bytes, None)) if bytes == put.grant.policy.0 => Ok(()),
+            Some(_) => Err(Refusal::new(Reason::Conflict, "another grant has this id")),
+            None => {
+                transaction.execute(
+                    "INSERT INTO grants (id, policy, signature, share) VALUES (?1, ?2, ?3, ?4)",
+                    params![&id[..], put.grant.policy.0, &put.grant.signature.0[..], sealed],
+                )?;
+                // The others are not noted: the reader has the grant too, and could fill the log with it.
+                note(&transaction, now_unix_s, "grant", &id, None)?;
+                Ok(())
+            }
+        };
+        transaction.commit()?;
+        decided
+    }
+
+    pub fn open_share(&mut self, wish: &SignedWish, now_unix_s: i64) -> Result<OpenAnswer, Refusal> {
+        let at_rest = self.at_rest.clone();
+        self.decide(Wish::Open, wish, now_unix_s, |transaction, kept| {
+            let sealed = kept.living(now_unix_s)?;
+            let opens = kept.opens.saturating_add(1);
+            let share = open_share(&at_rest, &wish.grant.0, sealed)
+                .ok_or_else(|| Refusal::new(Reason::Internal, "the proxy's copy of the share is damaged"))?;
+            let counted = transaction
+                .execute("UPDATE grants SET opens = ?2 WHERE id = ?1", params![&wish.grant.0[..], opens])?;
+            if counted != 1 {
+                return Err(Refusal::new(Reason::Internal, "the proxy could not count"));
+            }
+            Ok(OpenAnswer { share: Blob(share.to_vec()), opens })
+        })
+    }
+
+    /// The share goes, the grant stays as a tombstone. Twice is as once.
+    pub fn revoke(&mut self, wish: &SignedWish, now_unix_s: i64) -> Result<StateAnswer, Refusal> {
+        self.decide(Wish::Revoke, wish, now_unix_s, |transaction, kept| {
+            transaction.execute(
+                "UPDATE grants SET share = NULL, revoked_unix_s = COALESCE(revoked_unix_s, ?2) WHERE id = ?1",
+                params![&wish.grant.0[..], now_unix_s],
+            )?;
+            Ok(StateAnswer { opens: kept.opens, is_revoked: true })
+        })
+    }
+
+    pub fn state(&mut self, wish: &SignedWish, now_unix_s: i64) -> Result<StateAnswer, Refusal> {
+        self.decide(Wish::State, wish, now_unix_s, |_, kept| {
+            Ok(StateAnswer { opens: kept.opens, is_revoked: kept.revoked_unix_s.is_some() })
+        })
+    }
+
+    /// Signature, challenge, `answer` and the line of the log: all of it, or nothing.
+    fn decide<T>(
+        &mut self,
+        kind: Wish,
+        wish: &SignedWish,
+        now_unix_s: i64,
+        answer: impl FnOnce(&Transaction<'_>, &Kept) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        self.is_fresh(&wish.challenge, now_unix_s)?;
+        let (owner, certificate) = (self.owner.clone(), self.certificate);
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let kept = kept(&transaction, &owner, &wish.grant.0)?;
+        let who = match kind {
+            Wish::Open => &kept.policy.reader,
+            Wish::Revoke | Wish::State => &owner,
+        };
+        let text = wish_text(kind, &wish.grant, &wish.challenge, &certificate);
+        // Nothing is written for somebody without a key: not even the log can be filled from outside.
+        if !crypto::is_signed(&who.sign.0, &text, &wish.signature.0) {
+            let whose = if kind == Wish::Open { "reader" } else { "owner" };
+            let text = format!("the request is not signed by the grant's {whose}");
+            return Err(Refusal::new(Reason::NotAllowed, text));
+        }
+        transaction
+            .execute("DELETE FROM used_challenges WHERE unix_s < ?1", [now_unix_s - 2 * CHALLENGE_S_MAX])?;
+        let is_new = transaction.execute(
+            "INSERT OR IGNORE INTO used_challenges VALUES (?1, ?2)",
+            params![&wish.challenge.0[..], now_unix_s],
+        )?;
+        if is_new == 0 {
+            return Err(Refusal::new(Reason::Challenge, "this request was answered before"));
+        }
+        let decided = answer(&transaction, &kept);
+        note(&transaction, now_unix_s, kind.name(), &wish.grant.0, decided.as_ref().err())?;
+        transaction.commit()?;
+        decided
+    }
+
+    fn is_fresh(&self, challenge: &Challenge, now_unix_s: i64) -> Result<(), Refusal> {
+        let (made, mac) = challenge.0.split_at(24);
+        let at = made.get(16..).and_then(|bytes| bytes.try_into().ok()).map_or(0, i64::from_be_bytes);
+        let is_ours = crypto::is_mac(&self.challenges, made, mac);
+        if is_ours && now_unix_s.saturating_sub(at).unsigned_abs() <= CHALLENGE_S_MAX.unsigned_abs() {
+            return Ok(());
+        }
+        Err(Refusal::new(Reason::Challenge, "the challenge is not of this proxy, or too old"))
+    }
+
+    /// Whether every line of the log is as it was written, and none is missing but at the end.
+    pub fn is_log_whole(&self) -> Result<bool, ShareError> {
+        let failed = |error: rusqlite::Error| ShareError::internal("the log cannot be read", error);
+        let mut lines = self
+            .connection
+            .prepare("SELECT number, unix_s, wish, grant_id, answer, hash FROM audit ORDER BY number")
+            .map_err(failed)?;
+        let mut rows = lines.query([]).map_err(failed)?;
+        let (mut before, mut number) = ([0; HASH_BYTES], 0_i64);
+        while let Some(row) = rows.next().map_err(failed)? {
+            number += 1;
+            let (at, unix_s): (i64, i64) = (row.get(0).map_err(failed)?, row.get(1).map_err(failed)?);
+            let (wish, answer): (String, String) = (row.get(2).map_err(failed)?, row.get(4).map_err(failed)?);
+            let (grant, hash): (Vec<u8>, Vec<u8>) =
+                (row.get(3).map_err(failed)?, row.get(5).map_err(failed)?);
+            before = line_hash(&before, at, unix_s, &wish, &grant, &answer);
+            if at != number || hash != before {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl Kept {
+    fn living(&self, now_unix_s: i64) -> Result<&[u8], Refusal> {
+        if let Some(at) = self.revoked_unix_s {
+            let text = format!("the owner has revoked this grant on {}", shown_time(at));
+            return Err(Refusal::new(Reason::Revoked, text));
+        }
+        if now_unix_s > self.policy.until_unix_s {
+            let text = format!("this grant ended on {}", shown_time(self.policy.until_unix_s));
+            return Err(Refusal::new(Reason::Expired, text));
+        }
+        if self.opens >= self.policy.max_opens {
+            let text = format!("this grant was opened {} times here, as often as it allows", self.opens);
+            return Err(Refusal::new(Reason::UsedUp, text));
+        }
+        self.share.as_deref().ok_or_else(|| Refusal::new(Reason::Internal, "the proxy has lost the share"))
+    }
+}
+
+/// A file that somebody has edited grants nothing: the owner's signature is looked at each time.
+fn kept(transaction: &Transaction<'_>, owner: &PublicIdentity, id: &[u8]) -> Result<Kept, Refusal> {
+    let row = transaction
+        .query_row(
+            "SELECT policy, signature, share, opens, revoked_unix_s FROM grants WHERE id = ?1",
+            [id],
+            |row| {
+                let policy: Vec<u8> = row.get(0)?;
+                let signature: Vec<u8> = row.get(1)?;
+                Ok((policy, signature, row.get(2)?, row.get(3)?, row.get(4)?))
+            },
+        )
+        .optional()?;
+    let Some((policy, signature, share, opens, revoked_unix_s)) = row else {
+        return Err(Refusal::new(Reason::NoSuchGrant, "this proxy has no such grant"));
+    };
+    let damaged = || Refusal::new(Reason::Internal, "the proxy's copy of the grant is damaged");
+    let signature = signature.try_into().map(Fixed).map_err(|_| damaged())?;
+    let policy = SignedGrant { policy: Blob(policy), signature }.by(owner).map_err(|_| damaged())?;
+    if policy.id.0 != *id {
+        return Err(damaged());
+    }
+    Ok(Kept { policy, share, opens, revoked_unix_s })
+}
+
+fn line_hash(
+    before: &[u8; HASH_BYTES],
+    number: i64,
+    unix_s: i64,
+    wish: &str,
+    grant: &[u8],
+    answer: &str,
+) -> [u8; HASH_BYTES] {
+    let length = |bytes: &[u8]| (bytes.len() as u64).to_be_bytes();
+    crypto::sha256(&[
+        b"sealion share audit v1\0",
+        before,
+        &number.to_be_bytes(),
+        &unix_s.to_be_bytes(),
+        &length(wish.as_bytes()),
+        wish.as_bytes(),
+        &length(grant),
+        grant,
+        &length(answer.as_bytes()),
+        answer.as_bytes(),
+    ])
+}
+
+fn note(
+    transaction: &Transaction<'_>,
+    now_unix_s: i64,
+    wish: &str,
+    grant: &[u8],
+    refusal: Option<&Refusal>,
+) -> Result<(), Refusal> {
+    let last: Option<(i64, Vec<u8>)> = transaction
+        .query_row("SELECT number, hash FROM audit ORDER BY number DESC LIMIT 1", [], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
+        .optional()?;
+    let (number, before) = last.unwrap_or((0, vec![0; HASH_BYTES]));
+    let before = before.try_into().map_err(|_| Refusal::new(Reason::Internal, "the log is damaged"))?;
+    let answer = refusal.map_or("done", |refusal| refusal.text.as_str());
+    let hash = line_hash(&before, number + 1, now_unix_s, wish, grant, answer);
+    transaction.execute(
+        "INSERT INTO audit VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        params![number + 1, now_unix_s, wish, grant, answer, &hash[..]],
+    )?;
+    Ok(())
+}
+
+fn seal_share(key: &[u8; KEY_BYTES], id: &[u8], share: &[u8]) -> Result<Vec<u8>, ShareError> {
+    let nonce: [u8; NONCE_BYTES] = crypto::random()?;
+    Ok([&nonce[..], &crypto::seal(key, &nonce, id, share)?].concat())
+}
+
+fn open_share(key: &[u8; KEY_BYTES], id: &[u8], sealed: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+    let (nonce, sealed) = sealed.split_first_chunk::<NONCE_BYTES>()?;
+    crypto::open(key, nonce, id, sealed)
+}

@@ -1,0 +1,179 @@
+//! Rows of a table as `mariadb --batch` prints them, but for NULL, which is `\N` as LOAD DATA reads it.
+
+use net::{Client, ConnectOptions, NetError, SslMode, Verified};
+
+use crate::ShareError;
+
+/// Handed on when it is full; of a row that is longer there is one of its length.
+const BLOCK_BYTES: usize = 64 * 1024;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableSpec {
+    pub schema: String,
+    pub table: String,
+    /// Empty: all of them.
+    pub columns: Vec<String>,
+    /// As behind WHERE.
+    pub filter: Option<String>,
+}
+
+impl TableSpec {
+    /// # Errors
+    /// The text is not `schema.table`.
+    pub fn parse(text: &str) -> Result<(String, String), String> {
+        match text.split_once('.') {
+            Some((schema, table)) if !schema.is_empty() && !table.is_empty() => {
+                Ok((schema.to_owned(), table.to_owned()))
+            }
+            _ => Err("give it as SCHEMA.TABLE".into()),
+        }
+    }
+
+    fn select(&self, columns: &[String], what_else: &str) -> String {
+        let columns = if columns.is_empty() {
+            "*".to_owned()
+        } else {
+            columns.iter().map(|column| quoted(column)).collect::<Vec<_>>().join(", ")
+        };
+        format!("SELECT {columns} FROM {}.{}{what_else}", quoted(&self.schema), quoted(&self.table))
+    }
+}
+
+fn quoted(name: &str) -> String {
+    format!("`{}`", name.replace('`', "``"))
+}
+
+/// How the rows came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exported {
+    pub rows: u64,
+    /// `TLSv1.3, TLS_AES_256_GCM_SHA384`, or that it was a unix socket.
+    pub how: String,
+    /// Whether the server has shown that it is the one that was asked for.
+    pub is_verified: bool,
+}
+
+/// Streams the rows of one snapshot into `put`, the header line first.
+///
+/// # Errors
+/// The server's, that of `put`, and a connection that somebody on the way could read.
+pub fn export(
+    login: &ConnectOptions,
+    spec: &TableSpec,
+    put: &mut dyn FnMut(&[u8]) -> Result<(), ShareError>,
+) -> Result<Exported, ShareError> {
+    let about = format!("{}.{} cannot be read", spec.schema, spec.table);
+    let said = |error: NetError| {
+        let why = error.in_one_line();
+        match error {
+            NetError::Refused { .. } => ShareError::unreachable(
+                about.clone(),
+                why,
+                "check table, columns and --where, and that the account may SELECT from it",
+            ),
+            _ => ShareError::unreachable(about.clone(), why, "check host, login and ssl options"),
+        }
+    };
+    let mut login = login.clone();
+    if !login.endpoint.is_unix_socket() {
+        if login.tls.mode == SslMode::Disabled {
+            return Err(ShareError::refused(
+                format!("the rows of {}.{} are not fetched in clear text", spec.schema, spec.table),
+                "the options say not to use TLS",
+                "give --ssl-mode VERIFY_CA and --ssl-ca FILE; to turn TLS on at the server: sealion plan enable",
+            ));
+        }
+        // With PREFERRED anybody on the way chooses clear text.
+        login.tls.mode = login.tls.mode.max(SslMode::Required);
+    }
+    let mut client = Client::connect(&login).map_err(said)?;
+    let (how, is_verified) = match client.tls() {
+        Some(tls) => (format!("{}, {}", tls.version, tls.cipher), tls.verified != Verified::Nothing),
+        None => ("a unix socket".to_owned(), true),
+    };
+    client.execute("SET NAMES utf8mb4").map_err(said)?;
+    client.execute("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ").map_err(said)?;
+    client.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY").map_err(said)?;
+    let columns = client.query(&spec.select(&spec.columns, " LIMIT 0")).map_err(said)?.columns;
+    let mut block = Vec::with_capacity(BLOCK_BYTES * 2);
+    for (at, column) in columns.iter().enumerate() {
+        if at > 0 {
+            block.push(b'\t');
+        }
+        put_cell(&mut block, Some(column.as_bytes()));
+    }
+    block.push(b'\n');
+    let filter = spec.filter.as_ref().map_or_else(String::new, |filter| format!(" WHERE {filter}"));
+    let (mut rows, mut broken) = (0_u64, None);
+    // Named, so that a column that is added meanwhile does not move the others.
+    let read = client.query_each(&spec.select(&columns, &filter), |row| {
+        if broken.is_some() {
+            return;
+        }
+        for (at, cell) in row.enumerate() {
+            if at > 0 {
+                block.push(b'\t');
+            }
+            match cell {
+                Ok(cell) => put_cell(&mut block, cell),
+                Err(error) => broken = Some(ShareError::internal(about.clone(), error)),
+            }
+        }
+        block.push(b'\n');
+        rows += 1;
+        if block.len() >= BLOCK_BYTES {
+            if let Err(error) = put(&block) {
+                broken = Some(error);
+            }
+            block.clear();
+        }
+    });
+    read.map_err(said)?;
+    if let Some(error) = broken {
+        return Err(error);
+    }
+    put(&block)?;
+    // The rows are here; a server that is gone now takes none of them back.
+    let _ = client.quit();
+    Ok(Exported { rows, how, is_verified })
+}
+
+/// Source: MariaDB manual, `mariadb --batch` and LOAD DATA INFILE: tab, newline, NUL and backslash are escaped.
+fn put_cell(out: &mut Vec<u8>, cell: Option<&[u8]>) {
+    let Some(bytes) = cell else {
+        out.extend_from_slice(b"\\N");
+        return;
+    };
+    for byte in bytes {
+        match byte {
+            b'\t' => out.extend_from_slice(b"\\t"),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\\' => out.extend_from_slice(b"\\\\"),
+            0 => out.extend_from_slice(b"\\0"),
+            other => out.push(*other),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_and_names_are_escaped() {
+        let mut out = Vec::new();
+        for cell in [Some(&b"a\tb\nc\\d\0e\r'\""[..]), None, Some(b"")] {
+            put_cell(&mut out, cell);
+            out.push(b'|');
+        }
+        assert_eq!(out, b"a\\tb\\nc\\\\d\\0e\r'\"|\\N||");
+        let spec = TableSpec {
+            schema: "a`b".into(),
+            table: "t".into(),
+            columns: vec!["x".into(), "y`".into()],
+            filter: None,
+        };
+        assert_eq!(spec.select(&spec.columns, ""), "SELECT `x`, `y``` FROM `a``b`.`t`");
+        assert!(TableSpec::parse("t").is_err() && TableSpec::parse(".t").is_err());
+    }
+}

@@ -1,0 +1,257 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use share::client::{self, Failure};
+use share::grant::{NewGrant, ProxyUrl, Terms};
+use share::keys::{Identity, PublicIdentity, Role};
+use share::now_unix_s;
+use share::open::{OpenRequest, open};
+use share::proxy::protocol::{PutGrant, Reason, Refusal, SignedWish, Wish};
+use share::proxy::serve::Proxy;
+use share::proxy::store::Store;
+
+use super::support::{Case, NOW, proxy, terms};
+
+struct Kept {
+    case: Case,
+    new: NewGrant,
+    store: Store,
+    dir: tempfile::TempDir,
+}
+
+impl Kept {
+    fn new(terms: &Terms) -> Self {
+        let (case, dir) = (Case::new(), tempfile::tempdir().unwrap());
+        let new = case.grant(terms);
+        let mut store = Store::open(dir.path(), case.owner.public.clone(), proxy(1).certificate).unwrap();
+        store.put(&put(&new, 0), NOW).unwrap();
+        Self { case, new, store, dir }
+    }
+
+    fn wish(&self, wish: Wish, who: &Identity) -> SignedWish {
+        let challenge = self.store.challenge(NOW).unwrap();
+        SignedWish::new(wish, self.new.policy.id, challenge, &proxy(1).certificate, who).unwrap()
+    }
+
+    fn open(&mut self, now: i64) -> Result<u32, Reason> {
+        let challenge = self.store.challenge(now).unwrap();
+        let wish = SignedWish::new(
+            Wish::Open,
+            self.new.policy.id,
+            challenge,
+            &proxy(1).certificate,
+            &self.case.reader,
+        );
+        let answer = self.store.open_share(&wish.unwrap(), now);
+        answer.map(|answer| answer.opens).map_err(|refusal| refusal.reason)
+    }
+}
+
+fn put(new: &NewGrant, at: usize) -> PutGrant {
+    let json = serde_json::json!({ "grant": new.signed, "share": "" });
+    let mut put: PutGrant = serde_json::from_value(json).unwrap();
+    put.share.0.clone_from(&new.shares[at]);
+    put
+}
+
+fn reason<T>(answer: Result<T, Refusal>) -> Option<Reason> {
+    answer.err().map(|refusal| refusal.reason)
+}
+
+#[test]
+fn a_share_is_given_so_often_and_until_then() {
+    let mut kept = Kept::new(&terms(2, 3));
+    assert_eq!(kept.open(NOW + 1001), Err(Reason::Expired));
+    for opens in 1..=3 {
+        assert_eq!(kept.open(NOW + 1000), Ok(opens));
+    }
+    assert_eq!(kept.open(NOW), Err(Reason::UsedUp));
+    assert!(kept.store.is_log_whole().unwrap());
+}
+
+#[test]
+fn revoked_is_revoked_for_ever() {
+    let mut kept = Kept::new(&terms(2, 3));
+    assert_eq!(kept.open(NOW), Ok(1));
+    let stranger = Identity::new(Role::Owner).unwrap();
+    let by_stranger = kept.wish(Wish::Revoke, &stranger);
+    assert_eq!(reason(kept.store.revoke(&by_stranger, NOW)), Some(Reason::NotAllowed));
+    let by_reader = kept.wish(Wish::Revoke, &kept.case.reader);
+    assert_eq!(reason(kept.store.revoke(&by_reader, NOW)), Some(Reason::NotAllowed));
+    for _ in 0..2 {
+        let wish = kept.wish(Wish::Revoke, &kept.case.owner);
+        assert_eq!(kept.store.revoke(&wish, NOW).unwrap().opens, 1);
+    }
+    assert_eq!(kept.open(NOW), Err(Reason::Revoked));
+    assert_eq!(reason(kept.store.put(&put(&kept.new, 0), NOW)), Some(Reason::Revoked), "the tombstone");
+    assert_eq!(kept.open(NOW), Err(Reason::Revoked));
+    let state = kept.wish(Wish::State, &kept.case.owner);
+    assert!(kept.store.state(&state, NOW).unwrap().is_revoked);
+    assert!(kept.store.is_log_whole().unwrap());
+}
+
+#[test]
+fn only_the_reader_opens_and_each_request_once() {
+    let mut kept = Kept::new(&terms(2, 3));
+    let stranger = Identity::new(Role::Reader).unwrap();
+    for who in [&stranger, &kept.case.owner] {
+        let wish = kept.wish(Wish::Open, who);
+        assert_eq!(reason(kept.store.open_share(&wish, NOW)), Some(Reason::NotAllowed));
+    }
+    let wish = kept.wish(Wish::Open, &kept.case.reader);
+    assert_eq!(reason(kept.store.open_share(&wish, NOW + 121)), Some(Reason::Challenge), "old");
+    assert_eq!(kept.store.open_share(&wish, NOW).unwrap().share.0, kept.new.shares[0]);
+    assert_eq!(reason(kept.store.open_share(&wish, NOW)), Some(Reason::Challenge), "replayed");
+    // Made for another proxy, or for something else.
+    let challenge = kept.store.challenge(NOW).unwrap();
+    let id = kept.new.policy.id;
+    let for_other =
+        SignedWish::new(Wish::Open, id, challenge, &proxy(2).certificate, &kept.case.reader).unwrap();
+    assert_eq!(reason(kept.store.open_share(&for_other, NOW)), Some(Reason::NotAllowed));
+    let state = kept.wish(Wish::State, &kept.case.owner);
+    assert_eq!(reason(kept.store.revoke(&state, NOW)), Some(Reason::NotAllowed));
+    let mut forged = kept.wish(Wish::Open, &kept.case.reader);
+    forged.challenge.0[0] ^= 1;
+    assert_eq!(reason(kept.store.open_share(&forged, NOW)), Some(Reason::Challenge));
+    assert_eq!(kept.open(NOW), Ok(2), "what was refused was not counted");
+}
+
+#[test]
+fn a_proxy_takes_only_what_its_owner_gave_to_it() {
+    let mut kept = Kept::new(&terms(2, 3));
+    assert!(kept.store.put(&put(&kept.new, 0), NOW).is_ok(), "the same again");
+    assert_eq!(reason(kept.store.put(&put(&kept.new, 1), NOW)), Some(Reason::NotAllowed), "another's share");
+    let foreign = Case::new().grant(&terms(2, 3));
+    assert_eq!(reason(kept.store.put(&put(&foreign, 0), NOW)), Some(Reason::NotAllowed), "another owner");
+    let mut elsewhere = terms(1, 1);
+    elsewhere.proxies = vec![proxy(9)];
+    let new = kept.case.grant(&elsewhere);
+    assert_eq!(reason(kept.store.put(&put(&new, 0), NOW)), Some(Reason::NotAllowed), "another proxy");
+    assert_eq!(kept.open(NOW), Ok(1));
+}
+
+#[test]
+fn an_edited_file_grants_nothing_and_an_edited_log_is_seen() {
+    for (sql, expected) in [
+        (
+            "UPDATE grants SET policy = replace(CAST(policy AS TEXT), '\"max_opens\":3', '\"max_opens\":9')",
+            Reason::Internal,
+        ),
+        ("UPDATE grants SET share = zeroblob(109)", Reason::Internal),
+    ] {
+        let mut kept = Kept::new(&terms(2, 3));
+        let file = rusqlite::Connection::open(kept.dir.path().join("grants.sqlite")).unwrap();
+        // STRICT wants a BLOB.
+        let sql = sql.replace("replace(", "CAST(replace(").replace("9')", "9') AS BLOB)");
+        assert_eq!(file.execute(&sql, []).unwrap(), 1);
+        assert_eq!(kept.open(NOW), Err(expected), "{sql}");
+        assert!(kept.store.is_log_whole().unwrap());
+        file.execute("UPDATE audit SET unix_s = unix_s + 1 WHERE number = 1", []).unwrap();
+        assert!(!kept.store.is_log_whole().unwrap());
+    }
+}
+
+/// A proxy that answers until it is dropped.
+struct Running {
+    url: ProxyUrl,
+    stop: Arc<AtomicBool>,
+    thread: Option<std::thread::JoinHandle<()>>,
+    dir: tempfile::TempDir,
+}
+
+impl Running {
+    fn start(owner: &PublicIdentity) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let proxy = Proxy::new(&dir.path().join("p"), owner.clone(), "127.0.0.1:0".parse().unwrap()).unwrap();
+        let (url, stop) = (proxy.url().parse().unwrap(), Arc::new(AtomicBool::new(false)));
+        let stopped = Arc::clone(&stop);
+        let thread = std::thread::spawn(move || {
+            proxy.run(move || stopped.load(Ordering::Relaxed)).unwrap();
+        });
+        Self { url, stop, thread: Some(thread), dir }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        let _ = self.thread.take().map(std::thread::JoinHandle::join);
+    }
+}
+
+#[test]
+fn fifty_readers_at_once_get_exactly_as_many_shares_as_were_granted() {
+    let case = Case::new();
+    let proxy = Running::start(&case.owner.public);
+    let terms =
+        Terms { until_unix_s: now_unix_s() + 1000, max_opens: 7, need: 1, proxies: vec![proxy.url.clone()] };
+    let new = case.grant(&terms);
+    client::put(&proxy.url, &new.signed, &new.shares[0]).unwrap();
+    let answers: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> =
+            (0..50).map(|_| scope.spawn(|| client::open(&proxy.url, new.policy.id, &case.reader))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let given = answers.iter().filter(|answer| answer.is_ok()).count();
+    let is_used_up = |answer: &Result<_, Failure>| matches!(answer, Err(Failure::Refused(refusal)) if refusal.reason == Reason::UsedUp);
+    assert_eq!((given, answers.iter().filter(|answer| is_used_up(answer)).count()), (7, 43), "{answers:?}");
+    assert_eq!(client::state(&proxy.url, new.policy.id, &case.owner).unwrap().opens, 7);
+}
+
+#[test]
+fn the_reader_hears_which_proxy_is_damaged_and_which_is_another() {
+    let case = Case::new();
+    let proxies = [0; 3].map(|_| Running::start(&case.owner.public));
+    let mut terms = Terms {
+        until_unix_s: now_unix_s() + 1000,
+        max_opens: 9,
+        need: 2,
+        proxies: proxies.iter().map(|proxy| proxy.url.clone()).collect(),
+    };
+    // One of them is somebody else with another certificate.
+    terms.proxies[2].certificate.0[0] ^= 1;
+    let new = case.grant(&terms);
+    let header = case
+        .header
+        .with_slot(share::header::Slot::HpkeShare(new.signed.clone()), &case.owner, &case.key)
+        .unwrap();
+    for (proxy, share) in proxies.iter().zip(&new.shares).take(2) {
+        client::put(&proxy.url, &new.signed, share).unwrap();
+    }
+    let failed = client::put(&terms.proxies[2], &new.signed, &new.shares[2]);
+    assert!(matches!(failed, Err(Failure::Misbehaved(_))), "{failed:?}");
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.share");
+    std::fs::write(&path, case.archive(&header, b"id\n1\n")).unwrap();
+    let asked = |out: &str| {
+        let out = dir.path().join(out);
+        let request = OpenRequest {
+            archive: &path,
+            out: &out,
+            reader: &case.reader,
+            owner: &case.owner.public,
+            grant: None,
+        };
+        let mut heard = Vec::new();
+        let opened = open(&request, &mut |answer| heard.push(answer.clone()));
+        (opened.map(|_| std::fs::read(&out).unwrap()).map_err(|error| error.to_string()), heard)
+    };
+    assert_eq!(asked("one").0, Ok(b"id\n1\n".to_vec()));
+    // In the second one's file the share of another grant takes the place of this one's.
+    let file = rusqlite::Connection::open(proxies[1].dir.path().join("p/grants.sqlite")).unwrap();
+    let other = case.grant(&Terms { proxies: vec![proxies[1].url.clone()], need: 1, ..terms.clone() });
+    client::put(&proxies[1].url, &other.signed, &other.shares[0]).unwrap();
+    let swapped = file
+        .execute(
+            "UPDATE grants SET share = (SELECT share FROM grants WHERE id = ?2) WHERE id = ?1",
+            [&new.policy.id.0[..], &other.policy.id.0[..]],
+        )
+        .unwrap();
+    assert_eq!(swapped, 1);
+    let (opened, heard) = asked("two");
+    let why = opened.unwrap_err();
+    assert!(why.contains("1 of 2 shares"), "{why}");
+    assert!(heard[0].what.is_ok() && matches!(heard[1].what, Err(Failure::Refused(_))), "{heard:?}");
+    assert!(matches!(heard[2].what, Err(Failure::Misbehaved(_))), "{heard:?}");
+    assert!(!dir.path().join("two").exists() && !dir.path().join("two.part").exists());
+}
