@@ -112,9 +112,6 @@ impl Program {
     pub fn stderr(&self) -> String {
         text(&self.stderr)
     }
-    pub fn stdout(&self) -> String {
-        text(&self.stdout)
-    }
     pub fn close_stdin(&mut self) {
         drop(self.child.stdin.take());
     }
