@@ -255,3 +255,30 @@ fn the_reader_hears_which_proxy_is_damaged_and_which_is_another() {
     assert!(matches!(heard[2].what, Err(Failure::Misbehaved(_))), "{heard:?}");
     assert!(!dir.path().join("two").exists() && !dir.path().join("two.part").exists());
 }
+
+#[test]
+fn who_says_nothing_or_too_much_keeps_nobody_waiting() {
+    use std::io::{Read, Write};
+    let case = Case::new();
+    let proxy = Running::start(&case.owner.public);
+    let address = (proxy.url.host.as_str(), proxy.url.port);
+    let silent: Vec<_> = (0..100).map(|_| std::net::TcpStream::connect(address).unwrap()).collect();
+    let unknown = client::state(&proxy.url, case.grant(&terms(1, 1)).policy.id, &case.owner);
+    assert!(
+        matches!(&unknown, Err(Failure::Refused(refusal)) if refusal.reason == Reason::NoSuchGrant),
+        "{unknown:?}"
+    );
+    drop(silent);
+    let mut builder = openssl::ssl::SslConnector::builder(openssl::ssl::SslMethod::tls_client()).unwrap();
+    builder.set_verify(openssl::ssl::SslVerifyMode::NONE);
+    let config = builder.build().configure().unwrap().verify_hostname(false);
+    let mut stream = config.connect("x", std::net::TcpStream::connect(address).unwrap()).unwrap();
+    let head = "POST /v1/open HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nConnection: close\r\n";
+    write!(stream, "{head}Content-Length: 9999999\r\n\r\n").unwrap();
+    // It may be gone before all of it was sent.
+    let _ = stream.write_all(&[b' '; 200_000]);
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    let text = String::from_utf8_lossy(&answer);
+    assert!(answer.is_empty() || text.starts_with("HTTP/1.1 400"), "{text}");
+}
