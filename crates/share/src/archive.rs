@@ -122,8 +122,7 @@ pub fn begin(path: &Path) -> Result<(File, Header), ShareError> {
 }
 
 /// The archive with another header before the same chunks: a new file takes the place of the old one when it is whole.
-pub fn replace_header(path: &Path, mut chunks: File, header: &Header) -> Result<(), ShareError> {
-    let mut whole = Whole::new(path, true)?;
+pub(crate) fn write_again(mut whole: Whole, mut chunks: File, header: &Header) -> Result<(), ShareError> {
     whole.write_all(header.bytes()).map_err(lost)?;
     io::copy(&mut chunks, whole.file().map_err(lost)?).map_err(lost)?;
     whole.finish()

@@ -2,8 +2,11 @@
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 
 use crate::ShareError;
 
@@ -87,23 +90,40 @@ pub fn is_private(path: &Path) -> Result<(), ShareError> {
 /// A file that has its name only when it is whole; what is dropped before leaves nothing.
 pub struct Whole {
     file: Option<File>,
-    part: PathBuf,
+    /// The name it has until then; `None` where it can be without any, so that not even a kill leaves a part of it.
+    part: Option<PathBuf>,
     path: PathBuf,
     replaces: bool,
 }
 
 impl Whole {
-    /// `replaces`: what is there is given up when the new one is whole.
-    pub fn new(path: &Path, replaces: bool) -> Result<Self, ShareError> {
-        if !replaces && path.symlink_metadata().is_ok() {
+    /// A new file: what has this name already stays.
+    pub fn new(path: &Path) -> Result<Self, ShareError> {
+        if path.symlink_metadata().is_ok() {
             return Err(cannot("write", path)(io::ErrorKind::AlreadyExists.into()));
         }
+        let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+        // Source: open(2), O_TMPFILE: not every file system has it.
+        match rustix::fs::open(dir_of(path), flags, Mode::from_raw_mode(PRIVATE)) {
+            Ok(file) => {
+                Ok(Self { file: Some(file.into()), part: None, path: path.to_owned(), replaces: false })
+            }
+            Err(_) => Self::named(path, false),
+        }
+    }
+
+    /// In the place of what is there, which is given up when the new one is whole. Its other name keeps a second one away meanwhile.
+    pub fn instead_of(path: &Path) -> Result<Self, ShareError> {
+        Self::named(path, true)
+    }
+
+    fn named(path: &Path, replaces: bool) -> Result<Self, ShareError> {
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(".part");
         let part = path.with_file_name(name);
         let file = OpenOptions::new().write(true).create_new(true).mode(PRIVATE).open(&part);
         let file = file.map_err(cannot("make", &part))?;
-        Ok(Self { file: Some(file), part, path: path.to_owned(), replaces })
+        Ok(Self { file: Some(file), part: Some(part), path: path.to_owned(), replaces })
     }
 
     pub fn file(&mut self) -> io::Result<&mut File> {
@@ -112,28 +132,34 @@ impl Whole {
 
     /// On the disk, with its name.
     pub fn finish(mut self) -> Result<(), ShareError> {
-        let Some(file) = self.file.take() else { return Ok(()) };
-        let done = file.sync_all().and_then(|()| {
-            if self.replaces {
-                return std::fs::rename(&self.part, &self.path);
+        let Some(file) = self.file.as_ref() else { return Ok(()) };
+        let done = file.sync_all().and_then(|()| match &self.part {
+            Some(part) if self.replaces => std::fs::rename(part, &self.path),
+            // Unlike rename, a link takes nobody's place.
+            Some(part) => {
+                std::fs::hard_link(part, &self.path)?;
+                std::fs::remove_file(part)
             }
-            // Unlike rename, it takes nobody's place.
-            std::fs::hard_link(&self.part, &self.path)?;
-            std::fs::remove_file(&self.part)
+            None => {
+                let here = format!("/proc/self/fd/{}", file.as_raw_fd());
+                Ok(rustix::fs::linkat(CWD, here, CWD, &self.path, AtFlags::SYMLINK_FOLLOW)?)
+            }
         });
-        done.map_err(|error| {
-            let _ = std::fs::remove_file(&self.part);
-            cannot("write", &self.path)(error)
-        })?;
-        let dir = self.path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        done.map_err(cannot("write", &self.path))?;
+        self.file = None;
+        let dir = dir_of(&self.path);
         File::open(dir).and_then(|dir| dir.sync_all()).map_err(cannot("write", dir))
     }
 }
 
+fn dir_of(path: &Path) -> &Path {
+    path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 impl Drop for Whole {
     fn drop(&mut self) {
-        if self.file.is_some() {
-            let _ = std::fs::remove_file(&self.part);
+        if let (Some(_), Some(part)) = (&self.file, &self.part) {
+            let _ = std::fs::remove_file(part);
         }
     }
 }

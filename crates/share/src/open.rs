@@ -42,7 +42,7 @@ pub fn open(request: &OpenRequest<'_>, tell: &mut dyn FnMut(&Answer)) -> Result<
     let (mut file, header) = archive::begin(request.archive)?;
     header.is_by(request.owner)?;
     // Before anybody counts an open.
-    let mut out = Whole::new(request.out, false)?;
+    let mut out = Whole::new(request.out)?;
     let key = match header.key_of_reader(request.reader).filter(|_| request.grant.is_none()) {
         Some(key) => key,
         None => key_from_proxies(&header, request, tell)?,

@@ -32,7 +32,7 @@ pub fn create(
     let key = DataKey::new()?;
     let name = format!("{}.{}", spec.schema, spec.table);
     let header = Header::new(&name, now_unix_s(), owner, &key)?;
-    let to = std::io::BufWriter::with_capacity(1 << 20, Whole::new(out, false)?);
+    let to = std::io::BufWriter::with_capacity(1 << 20, Whole::new(out)?);
     let mut writer = ArchiveWriter::new(to, &header, &key)?;
     let exported = table::export(login, spec, &mut |bytes| writer.put(bytes))?;
     let (to, plain_bytes) = writer.finish()?;
@@ -62,6 +62,8 @@ pub fn grant(
             "give a later --until",
         ));
     }
+    // Before it is read: of two grants at once the later one would take the slot of the other away.
+    let whole = Whole::instead_of(archive_path)?;
     let (chunks, header) = archive::begin(archive_path)?;
     header.is_by(&owner.public)?;
     let key = header.key_of_owner(owner)?;
@@ -94,7 +96,7 @@ pub fn grant(
             "start the proxies, or give others, and grant it again; the archive was not changed",
         ));
     }
-    archive::replace_header(archive_path, chunks, &header)?;
+    archive::write_again(whole, chunks, &header)?;
     Ok((new.policy, answers))
 }
 
@@ -104,11 +106,12 @@ pub fn grant_for_good(
     archive_path: &Path,
     reader: &PublicIdentity,
 ) -> Result<(), ShareError> {
+    let whole = Whole::instead_of(archive_path)?;
     let (chunks, header) = archive::begin(archive_path)?;
     header.is_by(&owner.public)?;
     let key = header.key_of_owner(owner)?;
     let slot = header.slot_for(reader, &key)?;
-    archive::replace_header(archive_path, chunks, &header.with_slot(slot, owner, &key)?)
+    archive::write_again(whole, chunks, &header.with_slot(slot, owner, &key)?)
 }
 
 fn note(dir: &Path, id: &GrantId, signed: &SignedGrant) -> Result<(), ShareError> {

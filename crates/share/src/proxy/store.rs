@@ -94,7 +94,7 @@ impl Store {
         let absolute = std::path::absolute(&path).unwrap_or_else(|_| path.clone());
         let connection = Connection::open_with_flags(absolute, flags).map_err(failed)?;
         connection.busy_timeout(BUSY_WAIT).map_err(failed)?;
-        // A revoked share is overwritten in the file, not only unlinked; a rollback journal keeps no older pages than WAL would.
+        // A revoked share is overwritten in the file, not only unlinked.
         connection.pragma_update(None, "secure_delete", true).map_err(failed)?;
         connection.pragma_update(None, "synchronous", "EXTRA").map_err(failed)?;
         connection.execute_batch(TABLES).map_err(failed)?;

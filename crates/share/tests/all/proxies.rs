@@ -255,3 +255,93 @@ fn the_reader_hears_which_proxy_is_damaged_and_which_is_another() {
     assert!(matches!(heard[2].what, Err(Failure::Misbehaved(_))), "{heard:?}");
     assert!(!dir.path().join("two").exists() && !dir.path().join("two.part").exists());
 }
+
+#[test]
+fn who_says_nothing_or_too_much_keeps_nobody_waiting() {
+    use std::io::{Read, Write};
+    let case = Case::new();
+    let proxy = Running::start(&case.owner.public);
+    let address = (proxy.url.host.as_str(), proxy.url.port);
+    let silent: Vec<_> = (0..100).map(|_| std::net::TcpStream::connect(address).unwrap()).collect();
+    let unknown = client::state(&proxy.url, case.grant(&terms(1, 1)).policy.id, &case.owner);
+    assert!(
+        matches!(&unknown, Err(Failure::Refused(refusal)) if refusal.reason == Reason::NoSuchGrant),
+        "{unknown:?}"
+    );
+    drop(silent);
+    let mut builder = openssl::ssl::SslConnector::builder(openssl::ssl::SslMethod::tls_client()).unwrap();
+    builder.set_verify(openssl::ssl::SslVerifyMode::NONE);
+    let config = builder.build().configure().unwrap().verify_hostname(false);
+    let mut stream = config.connect("x", std::net::TcpStream::connect(address).unwrap()).unwrap();
+    let head = "POST /v1/open HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nConnection: close\r\n";
+    write!(stream, "{head}Content-Length: 9999999\r\n\r\n").unwrap();
+    // It may be gone before all of it was sent.
+    let _ = stream.write_all(&vec![b' '; 200_000]);
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    let text = String::from_utf8_lossy(&answer);
+    assert!(answer.is_empty() || text.starts_with("HTTP/1.1 400"), "{text}");
+}
+
+/// Puts a share into a proxy's file as the proxy itself would: with its key it can give whatever it likes.
+fn lie(proxy: &Running, id: &[u8], share: &[u8]) {
+    use chacha20poly1305::aead::{Aead, KeyInit, Payload};
+    let dir = proxy.dir.path().join("p");
+    let mut key = [0; 32];
+    hkdf::Hkdf::<sha2::Sha256>::new(
+        Some(&proxy.url.certificate.0),
+        &std::fs::read(dir.join("store.key")).unwrap(),
+    )
+    .expand(b"sealion share v1 shares of a proxy", &mut key)
+    .unwrap();
+    let sealed = chacha20poly1305::ChaCha20Poly1305::new(&key.into())
+        .encrypt(&[7; 12].into(), Payload { msg: share, aad: id })
+        .unwrap();
+    let file = rusqlite::Connection::open(dir.join("grants.sqlite")).unwrap();
+    let changed = file.execute(
+        "UPDATE grants SET share = ?1 WHERE id = ?2",
+        rusqlite::params![[&[7; 12][..], &sealed].concat(), id],
+    );
+    assert_eq!(changed.unwrap(), 1);
+}
+
+#[test]
+fn the_reader_names_the_proxy_that_lies_and_opens_with_the_others() {
+    let case = Case::new();
+    let proxies = [0; 3].map(|_| Running::start(&case.owner.public));
+    let terms = Terms {
+        until_unix_s: now_unix_s() + 1000,
+        max_opens: 9,
+        need: 2,
+        proxies: proxies.iter().map(|proxy| proxy.url.clone()).collect(),
+    };
+    let (new, earlier) = (case.grant(&terms), case.grant(&terms));
+    let slot = share::header::Slot::HpkeShare(new.signed.clone());
+    let header = case.header.with_slot(slot, &case.owner, &case.key).unwrap();
+    for (proxy, share) in proxies.iter().zip(&new.shares) {
+        client::put(&proxy.url, &new.signed, share).unwrap();
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.share");
+    std::fs::write(&path, case.archive(&header, b"id\n1\n")).unwrap();
+    // Of another grant, of another proxy, and noise.
+    for (number, share) in [&earlier.shares[0], &new.shares[1], &vec![1; 81]].into_iter().enumerate() {
+        lie(&proxies[0], &new.policy.id.0, share);
+        let out = dir.path().join(number.to_string());
+        let request = OpenRequest {
+            archive: &path,
+            out: &out,
+            reader: &case.reader,
+            owner: &case.owner.public,
+            grant: None,
+        };
+        let mut heard = Vec::new();
+        open(&request, &mut |answer| heard.push(answer.what.clone())).unwrap();
+        assert!(
+            matches!(&heard[0], Err(Failure::Misbehaved(why)) if why.contains("another share")),
+            "{heard:?}"
+        );
+        assert!(heard.len() == 3 && heard[1].is_ok() && heard[2].is_ok(), "{heard:?}");
+        assert_eq!(std::fs::read(&out).unwrap(), b"id\n1\n");
+    }
+}

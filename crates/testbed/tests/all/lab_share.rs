@@ -183,6 +183,14 @@ fn two_of_three_proxies_open_a_table_and_none_after_it_was_revoked() {
     let list = lab.run(&["share", "list", "--keys", "own"]).exits(0);
     assert_eq!(list.stdout.matches("revoked, opened").count(), 3, "{list}");
 
+    lab.now("without proxies, for good");
+    let for_good =
+        ["share", "grant", "o.share", "--keys", "own", "--reader", "mallory/public.json", "--for-good"];
+    lab.run(&for_good).exits(0);
+    open(&lab, "mallory", "good.tsv").exits(0);
+    assert!(std::fs::read(lab.home().join("good.tsv")).unwrap() == rows);
+    open(&lab, "eve", "still.tsv").exits(6);
+
     lab.now("who could have seen what");
     let archive = lab.home().join("o.share");
     let looked: Vec<PathBuf> = (1..=3)

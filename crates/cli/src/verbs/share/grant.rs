@@ -54,7 +54,7 @@ pub fn grant(args: &ShareGrantArgs) -> Result<u8, OpsError> {
     if args.for_good {
         owner::grant_for_good(&keys, &args.archive, &reader).map_err(ops)?;
         show::out(&told_reader);
-        show::out("the reader can open this archive for ever; give it to nobody else's hands");
+        show::out("the reader can open this archive for ever: no proxy is asked, and it cannot be revoked");
         return Ok(0);
     }
     let mut proxies = args.proxy.clone();
