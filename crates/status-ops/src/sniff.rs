@@ -1,5 +1,6 @@
 //! Looks on the wire: a capture with a plain control in it, and what each link of the cluster carried.
 
+mod blindness;
 mod canaries;
 mod places;
 mod seeing;
@@ -357,10 +358,11 @@ impl Look for WireEye<'_> {
             }
         }
         std::thread::sleep(what.settle);
-        let sights = sniffer.finish(self.cluster);
+        let mut sights = sniffer.finish(self.cluster);
         if what.canaries {
             self.left_behind = remove_canaries(self.cluster);
         }
+        blindness::name_blindness(self.cluster, &mut sights);
         Ok(sights)
     }
 

@@ -1,9 +1,6 @@
 //! `sealion status`: per node what is configured, what is effective, and what was seen.
 
-use std::collections::BTreeMap;
-use std::net::{IpAddr, TcpStream};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use model::{Clock, Fact, Finding, Look, LookError, facts};
 use model::{LinkKind, LinkSight, Observations, Seen, Source, SystemClock, Value, WireLook};
@@ -15,15 +12,13 @@ use server::{
 
 use crate::sniff::WireEye;
 use site::OpsError;
-use site::inventory::{CaptureBy, Cluster};
+use site::inventory::Cluster;
 use trust::TrustError;
 use zeroize::Zeroizing;
 
 const EXPIRES: &Fact = &facts::server::CERT_EXPIRES_IN_DAYS;
 pub(crate) const PEM_BYTES_MAX: u64 = 1024 * 1024;
 const SECONDS_PER_DAY: i64 = 86_400;
-/// To see whether a server can be reached at all; on one network it is a few milliseconds.
-const REACH: Duration = Duration::from_secs(1);
 
 /// One line of a node's table: one kind of traffic.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -128,10 +123,7 @@ pub fn status(cluster: &Cluster, look_ms: u64, canaries: bool) -> Status {
         let looked = eye.wire(&what);
         not_looked_at.extend(eye.left_behind());
         match looked {
-            Ok(mut sights) => {
-                name_blindness(cluster, &mut sights);
-                sights
-            }
+            Ok(sights) => sights,
             Err(LookError::NotPermitted { why, next }) => {
                 not_looked_at.push(format!("the wire: {why}; {next}"));
                 Vec::new()
@@ -252,63 +244,6 @@ pub fn with_sights(cluster: &Cluster, sights: Vec<LinkSight>, not_looked_at: Vec
     status.observations = seen;
     status.sights = sights;
     status
-}
-
-/// Where nothing flowed on a link because the capture cannot see it at all, that is said in place of "no packets were captured".
-fn name_blindness(cluster: &Cluster, sights: &mut [LinkSight]) {
-    let CaptureBy::Packets { iface } = &cluster.capture else { return };
-    let mut known: BTreeMap<String, Option<String>> = BTreeMap::new();
-    for sight in sights.iter_mut().filter(|sight| sight.payload_bytes == 0) {
-        let Seen::Unknown(why) = &mut sight.seen else { continue };
-        let of_link = |node: &&server::NodeSpec| {
-            [&sight.link.a, &sight.link.b].iter().any(|end| **end == *node.name.as_str())
-        };
-        let Some(node) = cluster.nodes.iter().find(of_link) else { continue };
-        // There the capture ran on the node's own machine.
-        if !cluster.machine_of(node).is_this() {
-            continue;
-        }
-        let blind =
-            known.entry(node.name.to_string()).or_insert_with(|| why_unseen(iface, &node.address, node.port));
-        if let Some(blind) = blind {
-            why.clone_from(blind);
-        }
-    }
-}
-
-/// Why a capture on `iface` shows nothing of this server; `None` where it should.
-fn why_unseen(iface: &str, address: &str, port: u16) -> Option<String> {
-    let cannot = |why: String| Some(format!("the capture on {iface} cannot see this traffic: {why}"));
-    let resolved = match net::resolve(address, port, REACH).map(|all| all.into_iter().next()) {
-        Ok(Some(resolved)) => resolved,
-        Ok(None) => return cannot(format!("the name {address} has no address")),
-        Err(error) => return cannot(format!("the name {address} cannot be resolved here ({error})")),
-    };
-    let ours: Vec<_> = nix::ifaddrs::getifaddrs().map(Iterator::collect).unwrap_or_default();
-    let is_loopback = |one: &&nix::ifaddrs::InterfaceAddress| {
-        one.interface_name == iface && one.flags.contains(nix::net::if_::InterfaceFlags::IFF_LOOPBACK)
-    };
-    let is_local = resolved.ip().is_loopback()
-        || ours.iter().any(|one| {
-            let Some(address) = &one.address else { return false };
-            let v4 = address.as_sockaddr_in().map(|v4| IpAddr::V4(v4.ip()));
-            let v6 = address.as_sockaddr_in6().map(|v6| IpAddr::V6(v6.ip()));
-            v4.or(v6) == Some(resolved.ip())
-        });
-    if !is_local && ours.iter().any(|one| is_loopback(&one)) {
-        return cannot(format!(
-            "{address} is another machine. Name the interface on the way to it (capture_interface in the inventory), or run this there"
-        ));
-    }
-    match TcpStream::connect_timeout(&resolved, REACH) {
-        Ok(_) => None,
-        // Who refuses may be another network's loopback, as in a lab that is looked at from outside.
-        Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => cannot(format!(
-            "nothing listens on {resolved} here: the server is down, or it runs in another network (a lab's: sealion lab exec -- \
-             sealion status)"
-        )),
-        Err(error) => cannot(format!("{resolved} cannot be reached from here ({error})")),
-    }
 }
 
 /// The provider calls itself "4.23(rXXXX)"; its release is 26.4.23, after the version of the wsrep API (25 for Galera 3).

@@ -175,7 +175,12 @@ impl RealLab {
 
     /// The hash of the plan for the cluster as it is now.
     pub fn plan_hash(&self, verb: &str) -> String {
-        let plan = self.run(&["plan", verb, "--format", "json"]).exits(0).json();
+        self.plan_hash_of(&[verb])
+    }
+
+    /// The same of some nouns.
+    pub fn plan_hash_of(&self, words: &[&str]) -> String {
+        let plan = self.run(&[&["plan"], words, &["--format", "json"]].concat()).exits(0).json();
         plan["state_hash"].as_str().expect("a plan has a hash").to_owned()
     }
 

@@ -67,6 +67,30 @@ fn twin(lab: &RealLab, port: u16, to: SocketAddr) -> (Program, SocketAddr) {
     (program, SocketAddr::new(LOCALHOST, port))
 }
 
+/// From outside of the lab's network nothing of its traffic is captured, and who connects for a moment is in no list of sessions.
+fn clients_in_a_network_that_the_capture_does_not_see(lab: &RealLab) {
+    lab.now("clients that connect for a moment, looked at from another network");
+    let hash = lab.plan_hash_of(&["disable", "require-tls"]);
+    lab.run(&["disable", "require-tls", "--yes", &hash[..12]]).exits(0);
+    let callers = lab.call_in(Duration::from_millis(300));
+    let hash = lab.plan_hash_of(&["enable", "require-tls"]);
+    let mut command = std::process::Command::new(&lab.binary);
+    command.arg("--inventory").arg(lab.dir.join("sealion.toml"));
+    command.args(["enable", "require-tls", "--yes", &hash[..12]]);
+    let said = lab.ended(Program::start(command).finish(Duration::from_secs(WHOLE_S_MAX)));
+    assert!(matches!(said.code, Some(4 | 6)), "{said}");
+    assert!(said.stderr.contains("cannot see this traffic"), "{said}");
+    for node in NODES {
+        let rows = lab.sql(node).unwrap().query("SELECT @@require_secure_transport").unwrap();
+        assert_eq!(rows.scalar().as_deref(), Some("0"), "{node} cuts its clients off");
+    }
+    callers.stop();
+    if said.code == Some(4) {
+        lab.run(&["undo"]).exits(0);
+    }
+    lab.run(&["undo"]).exits(0);
+}
+
 #[test]
 fn what_an_outsider_was_told_is_so() {
     let _alone = lab_slot();
@@ -101,6 +125,7 @@ fn what_an_outsider_was_told_is_so() {
     let hash = lab.plan_hash("enable");
     lab.run(&["enable", "--yes", &hash[..12]]).exits(0);
 
+    clients_in_a_network_that_the_capture_does_not_see(&lab);
     certificates_that_are_not_those_of_the_files(&lab);
     a_switch_in_a_server_group(&lab);
     clients_on_a_second_address(&lab, SocketAddr::new(n3, lab::layout::SQL_PORT));
