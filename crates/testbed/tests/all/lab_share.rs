@@ -192,6 +192,21 @@ fn two_of_three_proxies_open_a_table_and_none_after_it_was_revoked() {
     open(&lab, "eve", "still.tsv").exits(6);
 
     lab.now("who could have seen what");
+    let secrets: Vec<String> = ["own", "eve", "mallory"]
+        .iter()
+        .flat_map(|keys| {
+            let text = std::fs::read_to_string(lab.home().join(keys).join("secret.json")).unwrap();
+            let file: serde_json::Value = serde_json::from_str(&text).unwrap();
+            ["sign", "seal"].map(|key| file[key].as_str().unwrap().to_owned())
+        })
+        .chain(["of the owner".into()])
+        .collect();
+    for proxy in &proxies {
+        for what in ["cmdline", "environ"] {
+            let path = PathBuf::from(format!("/proc/{}/{what}", proxy.program.pid()));
+            assert!(secrets.iter().all(|secret| !contains(&path, secret.as_bytes())), "{}", path.display());
+        }
+    }
     let archive = lab.home().join("o.share");
     let looked: Vec<PathBuf> = (1..=3)
         .flat_map(|number| files_below(&lab.home().join(format!("p{number}"))))
@@ -200,6 +215,7 @@ fn two_of_three_proxies_open_a_table_and_none_after_it_was_revoked() {
     assert!(looked.len() > 12, "{looked:?}");
     for path in &looked {
         assert!(!contains(path, CANARY.as_bytes()) && !contains(path, b"\t4711"), "{}", path.display());
+        assert!(secrets.iter().all(|secret| !contains(path, secret.as_bytes())), "{}", path.display());
     }
     for path in files_below(lab.home()) {
         let name = path.strip_prefix(lab.home()).unwrap().to_string_lossy().into_owned();
