@@ -117,11 +117,11 @@ pub fn plan(route: &Route) -> Result<Plan, OpsError> {
 
 fn refused(problems: &[Problem]) -> String {
     let all: Vec<String> = problems.iter().map(ToString::to_string).collect();
-    format!("{} speak against it, nothing was changed\n\n{}", count(problems.len()), all.join("\n\n"))
-}
-
-fn count(problems: usize) -> String {
-    if problems == 1 { "1 problem".into() } else { format!("{problems} problems") }
+    let what = match problems.len() {
+        1 => "1 problem prevents it".to_owned(),
+        many => format!("{many} problems prevent it"),
+    };
+    format!("{what}, nothing was changed\n\n{}", all.join("\n\n"))
 }
 
 /// Carries out a new plan.
@@ -155,11 +155,21 @@ pub fn begin(dir: &Path, plan: &Plan, tell: &mut dyn FnMut(Progress)) -> Result<
     ended
 }
 
-/// The plan of the migration of that name, and whether it is finished.
+/// How far a migration is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    Open,
+    /// The target takes the writes.
+    Migrated,
+    /// Nothing of it is on the target.
+    RolledBack,
+}
+
+/// The plan of the migration of that name, and how far it is.
 ///
 /// # Errors
 /// There is none.
-pub fn known(dir: &Path) -> Result<(Plan, bool), OpsError> {
+pub fn known(dir: &Path) -> Result<(Plan, Stage), OpsError> {
     let path = journal_path(dir);
     let none = || {
         OpsError::Refused(format!(
@@ -169,12 +179,16 @@ pub fn known(dir: &Path) -> Result<(Plan, bool), OpsError> {
     };
     let bytes = std::fs::read(&path).map_err(|_| none())?;
     let read = change::journal::parse(&bytes, &path)?;
-    let is_over = read.records.last().is_some_and(|(_, record)| record.is_last());
+    let stage = match read.records.last() {
+        Some((_, Record::Closed { direction: Direction::Forward })) => Stage::Migrated,
+        Some((_, Record::Closed { direction: Direction::Back })) => Stage::RolledBack,
+        _ => Stage::Open,
+    };
     let plan = read.records.into_iter().find_map(|(_, record)| match record {
         Record::Opened { plan } => Some(*plan),
         _ => None,
     });
-    plan.map(|plan| (plan, is_over)).ok_or_else(none)
+    plan.map(|plan| (plan, stage)).ok_or_else(none)
 }
 
 /// Goes on with it, or (`Some(Direction::Back)`) takes it back.

@@ -167,6 +167,18 @@ pub fn mark(plan_id: &str) -> String {
 /// Everything that speaks against it, worst first as it is listed.
 pub fn problems(ends: &Ends, source: &mut Client, target: &mut Client) -> Result<Vec<Problem>, NetError> {
     let (from, to) = (Server::of(source)?, Server::of(target)?);
+    // Nothing else is said then: every other advice would be about the server that is to be kept.
+    if ["hostname", "datadir", "port", "socket"].iter().all(|key| from.variable(key) == to.variable(key)) {
+        return Ok(vec![Problem::new(
+            "source and target are the same server",
+            format!(
+                "both are {} with the data directory {}",
+                from.variable("hostname"),
+                from.variable("datadir")
+            ),
+            "name another server with --to",
+        )]);
+    }
     let mut all = Vec::new();
     for (end, server, client) in [(End::Source, &from, &*source), (End::Target, &to, &*target)] {
         if server.capabilities.flavour != Flavour::MariaDb || server.capabilities.version < (10, 5, 0) {
@@ -380,7 +392,7 @@ fn of_schemas(
         all.push(Problem::new(
             format!("the target has {} already", taken.join(", ")),
             "nothing that is there is overwritten",
-            "drop it there if it is not needed, or undo the migration that made it",
+            "if an earlier migration made it: sealion migrate rollback; else choose another target, or move that schema away there",
         ));
     }
     all.extend(cannot_move(source, &ends.schemas)?);

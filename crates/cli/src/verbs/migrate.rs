@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use ::change::Direction;
 use clap::{Args, Subcommand};
-use migrate_ops::{Progress, Route};
+use migrate_ops::{Progress, Route, Stage};
 use model::Plan;
 use site::OpsError;
 
@@ -152,12 +152,18 @@ pub fn migrate(global: &Global, command: &MigrateCommand) -> Result<u8, OpsError
         MigrateCommand::Resume(args) => go_on(args, "migrate resume", None),
         MigrateCommand::Rollback(args) => go_on(args, "migrate rollback", Some(Direction::Back)),
         MigrateCommand::Status(args) => {
-            let (plan, is_over) = migrate_ops::known(&args.name.dir())?;
+            let (plan, stage) = migrate_ops::known(&args.name.dir())?;
             if global.format == Format::Json {
-                show::out(&format!("{:#}", serde_json::json!({ "plan": plan.id, "is_finished": is_over })));
+                let is_migrated = stage == Stage::Migrated;
+                let is_finished = stage != Stage::Open;
+                let json = serde_json::json!({ "plan": plan.id, "is_finished": is_finished, "is_migrated": is_migrated });
+                show::out(&format!("{json:#}"));
             } else {
-                let how =
-                    if is_over { "finished" } else { "not finished: sealion migrate resume, or rollback" };
+                let how = match stage {
+                    Stage::Open => "not finished: sealion migrate resume, or sealion migrate rollback",
+                    Stage::Migrated => "migrated: the target takes the writes",
+                    Stage::RolledBack => "rolled back: nothing of it is on the target",
+                };
                 show::out(&format!("{}: {how}", plan.id));
             }
             Ok(0)
@@ -167,7 +173,13 @@ pub fn migrate(global: &Global, command: &MigrateCommand) -> Result<u8, OpsError
 
 fn go_on(args: &MigrateGoOnArgs, verb: &str, wish: Option<Direction>) -> Result<u8, OpsError> {
     let (plan, _) = migrate_ops::known(&args.name.dir())?;
-    confirm_what(verb, &plan, &format!("{verb} goes on with {}", plan.id), &[], args.yes.yes.as_deref())?;
+    let what = if wish == Some(Direction::Back) {
+        let plan = &plan.id;
+        format!("{verb} reverts {plan}: the schemas that it made on the target are dropped")
+    } else {
+        format!("{verb} continues {}", plan.id)
+    };
+    confirm_what(verb, &plan, &what, &[], args.yes.yes.as_deref())?;
     carry_out(|tell| migrate_ops::go_on(&args.name.dir(), wish, tell))
 }
 

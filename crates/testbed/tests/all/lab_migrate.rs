@@ -349,5 +349,13 @@ fn what_is_done_to_the_source_in_between_is_seen() {
     let said = pair.migrate(&resume);
     assert!(said.code == Some(4) && said.stderr.contains("was begun anew"), "{said}");
     pair.migrate(&["rollback", "--yes", &hash]).exits(0);
+    let told = pair.migrate(&["status"]).exits(0);
+    assert!(told.stdout.contains("rolled back"), "{told}");
+    let same = [&["migrate", "plan", "--from", "from.cnf", "--to", "from.cnf"], &Pair::ROUTE[4..]].concat();
+    let refused = pair.lab.run(&same).exits(6);
+    assert!(
+        refused.stderr.contains("1 problem prevents it") && refused.stderr.contains("the same server"),
+        "{refused}"
+    );
     assert_eq!((only(&pair.source).as_str(), only(&pair.target).as_str()), ("0", "1"), "as they were");
 }
