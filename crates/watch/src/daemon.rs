@@ -1,7 +1,9 @@
 //! Looks again and again, until it is told to stop.
 
-use std::io::Write;
+use std::fs::File;
+use std::io::{Read, Write};
 use std::net::SocketAddr;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,6 +11,8 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
 
 use model::{Clock, SystemClock};
+use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg};
 use site::{Cluster, OpsError};
 use store::Store;
 
@@ -38,6 +42,8 @@ pub struct Watched {
     pub changes: Vec<Change>,
     /// Why the outcome is kept in memory only.
     pub unkept: Option<String>,
+    /// Why the text file is of an earlier look.
+    pub unwritten: Option<String>,
     pub look: Look,
 }
 
@@ -67,6 +73,10 @@ pub fn watch(
     tell: &mut dyn FnMut(&Watched),
 ) -> Result<(), OpsError> {
     let notifier = Notifier::new(|name| std::env::var(name).ok(), std::process::id());
+    if let Some(path) = &options.textfile {
+        is_replaceable(path)?;
+    }
+    let _alone = alone(&options.store, &cluster.name)?;
     let state = known(&options.store, &cluster.name);
     let served = Served::default();
     let mut watch = Watch { cluster: Arc::new(cluster), options, state, late: None, served, notifier, stop };
@@ -84,9 +94,9 @@ pub fn watch(
     let mut is_first = true;
     loop {
         let began = Instant::now();
-        let watched = watch.once();
+        let mut watched = watch.once();
+        watched.unwritten = watch.publish().err().map(|error| error.to_string());
         tell(&watched);
-        watch.publish()?;
         if is_first {
             is_first = false;
             watch.notifier.tell("READY=1");
@@ -103,6 +113,57 @@ pub fn watch(
     watch.notifier.tell("STOPPING=1");
     Ok(())
 }
+
+/// Two who keep one cluster in one store would each take the other's states for what was before. The lock ends with the process.
+///
+/// # Errors
+/// Another one holds it.
+fn alone(store: &Path, cluster: &str) -> Result<Option<Flock<File>>, OpsError> {
+    let mut path = store.as_os_str().to_owned();
+    path.push(format!(".{cluster}.watch"));
+    let path = PathBuf::from(path);
+    if let Some(dir) = path.parent() {
+        let _ = std::fs::create_dir_all(dir);
+    }
+    // Where no lock can be made no state can be kept either, which is said.
+    let Ok(file) = File::options().create(true).truncate(false).write(true).mode(0o600).open(&path) else {
+        return Ok(None);
+    };
+    match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+        Ok(lock) => Ok(Some(lock)),
+        Err((_, Errno::EWOULDBLOCK)) => Err(OpsError::Refused(format!(
+            "another sealion watch keeps the cluster {cluster} in {}\n  why:  {} is locked, and two would undo each other's states\n  \
+             next: end that one, or name another file with --store",
+            store.display(),
+            path.display()
+        ))),
+        Err(_) => Ok(None),
+    }
+}
+
+/// Nothing but metrics of ours is written over.
+fn is_replaceable(path: &Path) -> Result<(), OpsError> {
+    let refuse = |why: &str| {
+        OpsError::usage(
+            format!("{} is not written over", path.display()),
+            why,
+            "name a new file in the directory of node_exporter's textfile collector: --textfile",
+        )
+    };
+    let Ok(about) = path.symlink_metadata() else { return Ok(()) };
+    if !about.is_file() {
+        return Err(refuse("it is there, and is no regular file"));
+    }
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(OURS.len() as u64).read_to_end(&mut start));
+    if read.is_err() || (about.len() > 0 && start != OURS) {
+        return Err(refuse("it holds something else than what sealion watch writes"));
+    }
+    Ok(())
+}
+
+/// As every text of ours begins.
+const OURS: &[u8] = b"# HELP sealion_";
 
 /// 0 to 1. Where the system has no random bytes, the middle.
 fn chance() -> f64 {
@@ -135,7 +196,7 @@ impl Watch<'_> {
             }
         };
         self.state = state.clone();
-        Watched { state, changes, unkept, look }
+        Watched { state, changes, unkept, unwritten: None, look }
     }
 
     fn look(&mut self) -> Look {
@@ -205,7 +266,7 @@ impl Watch<'_> {
 fn write_aside(path: &Path, text: &str) -> std::io::Result<()> {
     let mut aside = path.as_os_str().to_owned();
     aside.push(format!(".{}", std::process::id()));
-    let written = std::fs::File::create(&aside).and_then(|mut file| {
+    let written = File::create(&aside).and_then(|mut file| {
         file.write_all(text.as_bytes())?;
         file.sync_all()
     });

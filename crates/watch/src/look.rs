@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use model::{Seen, Verdict};
+use model::{LinkKind, Seen, Verdict};
 use site::Cluster;
 use status_ops::certificates::certificates;
 use status_ops::status::{NodeStatus, Status, status};
@@ -54,12 +54,15 @@ fn millis(began: Instant) -> u64 {
 fn sights(seen: Status) -> Sights {
     let of_wire = seen.not_looked_at.iter().find_map(|line| line.strip_prefix(WIRE));
     let wire_unseen = of_wire.map(|why| (why.to_owned(), !why.starts_with(NOT_ASKED_FOR)));
-    let links = seen
+    let mut links: Vec<LinkSight> = seen
         .sights
         .iter()
         .map(|sight| {
             let (state, why) = match &sight.seen {
-                Seen::Plain => (LinkState::Plain, format!("{} bytes without TLS", sight.payload_bytes)),
+                Seen::Plain => {
+                    let clear_bytes = sight.payload_bytes.saturating_sub(sight.tls_bytes);
+                    (LinkState::Plain, format!("{clear_bytes} bytes without TLS"))
+                }
                 Seen::Sealed => (LinkState::Encrypted, format!("{} bytes in TLS records", sight.tls_bytes)),
                 Seen::Unknown(why) => (LinkState::Unknown, why.clone()),
             };
@@ -67,6 +70,9 @@ fn sights(seen: Status) -> Sights {
             LinkSight { kind: sight.link.kind, a, b, state, why }
         })
         .collect();
+    if let Some((why, _)) = &wire_unseen {
+        links.extend(unseen_pairs(&seen.nodes, why));
+    }
     let findings = seen
         .findings
         .into_iter()
@@ -97,6 +103,22 @@ fn sights(seen: Status) -> Sights {
         wire_unseen,
         not_looked_at: seen.not_looked_at,
     }
+}
+
+/// The links that a Galera cluster has, where none was looked at.
+fn unseen_pairs(nodes: &[NodeStatus], why: &str) -> Vec<LinkSight> {
+    let is_galera = |node: &&NodeStatus| node.rows.iter().any(|row| row.what.starts_with("galera"));
+    let names: Vec<&str> = nodes.iter().filter(is_galera).map(|node| node.node.as_str()).collect();
+    let pairs = names.iter().enumerate().flat_map(|(at, a)| names.iter().skip(at + 1).map(move |b| (*a, *b)));
+    pairs
+        .map(|(a, b)| LinkSight {
+            kind: LinkKind::Galera,
+            a: a.into(),
+            b: b.into(),
+            state: LinkState::Unknown,
+            why: format!("no link was looked at: {why}"),
+        })
+        .collect()
 }
 
 fn server(node: NodeStatus) -> ServerSight {

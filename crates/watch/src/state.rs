@@ -220,7 +220,8 @@ impl Body {
     pub fn key(&self) -> Key {
         match self {
             Self::Server { name, .. } => ("server", name.clone()),
-            Self::Link { kind, a, b, .. } => ("link", format!("{kind} {a}-{b}")),
+            // Names may have hyphens, and no blanks.
+            Self::Link { kind, a, b, .. } => ("link", format!("{kind} {a} - {b}")),
             Self::Certificate { server, usage, seen, .. } => {
                 ("certificate", format!("{server} {usage} {seen}"))
             }
@@ -352,13 +353,29 @@ pub fn advance(old: &State, look: &Look, now_unix_ms: u64) -> (State, Vec<Change
         silent,
     };
     let mut bodies: BTreeMap<Key, Body> = BTreeMap::new();
-    let mut put = |body: Body| bodies.insert(body.key(), body);
+    // Subjects of findings are texts, and two links can have the same: then the worst is told.
+    let mut put = |body: Body| {
+        let key = body.key();
+        if bodies.get(&key).is_none_or(|there| alarm(&body) >= alarm(there)) {
+            bodies.insert(key, body);
+        }
+    };
     for name in &look.servers {
         put(server(old, sights, name, &unseen, now_unix_ms));
     }
     for link in &sights.links {
         let LinkSight { kind, a, b, state, why } = link.clone();
         put(Body::Link { kind, a, b, state, why });
+    }
+    // Clients of every server have a link, also where none could be looked at: what has no series raises no alert.
+    for name in &look.servers {
+        let (kind, a, b) = (LinkKind::Client, CLIENT.to_owned(), name.clone());
+        let is_there =
+            sights.links.iter().any(|link| link.kind == kind && (link.a == *name || link.b == *name));
+        if !is_there {
+            let why = unseen.of_link(&a, &b).unwrap_or_else(|| "nothing was seen on it".into());
+            put(Body::Link { kind, a, b, state: LinkState::Unknown, why });
+        }
     }
     for sight in &sights.certificates {
         put(certificate(old, sight));
@@ -390,6 +407,18 @@ pub fn advance(old: &State, look: &Look, now_unix_ms: u64) -> (State, Vec<Change
     let meta = meta(old, look, sights, failure, &unseen, now_unix_ms);
     let changes = changes(&old.entries, &entries);
     (State { entries, meta }, changes)
+}
+
+/// As looks call whoever connects to a server.
+const CLIENT: &str = "client";
+
+fn alarm(body: &Body) -> u8 {
+    match body {
+        Body::Finding { state: FindingState::Fail, .. } | Body::Link { state: LinkState::Plain, .. } => 2,
+        Body::Finding { state: FindingState::Unknown, .. }
+        | Body::Link { state: LinkState::Unknown | LinkState::Broken, .. } => 1,
+        _ => 0,
+    }
 }
 
 fn meta(

@@ -15,6 +15,8 @@ use crate::state::{Body, Entry, FindingState, LinkState, ServerState, State};
 pub const CHANGES_MAX: u32 = 200;
 /// A look is late behind so many intervals.
 const STALE_INTERVALS: u64 = 2;
+/// Clocks of two programs on one machine are the same; reading them takes a moment.
+const AHEAD_MS_MAX: u64 = 5_000;
 const SEVERITIES: &[SeverityWord] = SeverityWord::ALL;
 
 fn count(number: usize) -> u32 {
@@ -63,7 +65,9 @@ pub fn summary(cluster: &str, state: &State, now_unix_ms: u64) -> WatchSummary {
         last_look_unix_ms: meta.last_look_unix_ms,
         last_success_unix_ms: meta.last_success_unix_ms,
         age_s,
-        is_stale: age_s.is_none_or(|age_s| age_s > STALE_INTERVALS * meta.interval_s),
+        // One that lies ahead is of a clock that was set back since.
+        is_stale: age_s.is_none_or(|age_s| age_s > STALE_INTERVALS * meta.interval_s)
+            || meta.last_look_unix_ms.is_some_and(|at| at > now_unix_ms + AHEAD_MS_MAX),
         interval_s: meta.interval_s,
         servers: count(bodies().filter(|body| matches!(body, Body::Server { .. })).count()),
         servers_silent: count(

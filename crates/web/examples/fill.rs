@@ -69,7 +69,11 @@ fn three(state: LinkState, why: &str, now: u64) -> Sights {
             .zip(1..)
             .map(|(name, at)| server(name, &format!("10.0.0.{at}:3306"), true))
             .collect(),
-        links: pairs.iter().map(|(a, b)| link(LinkKind::Galera, a, b, state, why)).collect(),
+        links: pairs
+            .iter()
+            .map(|(a, b)| link(LinkKind::Galera, a, b, state, why))
+            .chain(names.iter().map(|name| link(LinkKind::Client, "client", name, state, why)))
+            .collect(),
         certificates: names
             .iter()
             .zip(1..)

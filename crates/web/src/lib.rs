@@ -115,7 +115,12 @@ impl Web {
 }
 
 pub(crate) fn router(site: Site) -> Router {
-    Router::new()
+    guarded(site, Router::new())
+}
+
+/// These pages and others, behind the guard.
+pub(crate) fn guarded(site: Site, others: Router<Site>) -> Router {
+    others
         .route("/", get(pages::fleet))
         .route("/index.json", get(pages::fleet_json))
         .route("/c/{name}", get(pages::cluster))

@@ -377,12 +377,13 @@ fn nobody_watched_is_said() {
 fn a_page_that_takes_too_long_is_a_503() {
     let mut bench = filled();
     let mut site = Site::new(bench.path.clone(), HOST.parse().unwrap(), &bench.token);
-    site.timeout = Duration::ZERO;
+    site.timeout = Duration::from_millis(20);
     let cookie = bench.cookie();
     let opened = site.gate.exchange(bench.token.text(), Instant::now()).unwrap();
-    bench.app = router(site);
-    assert_eq!(bench.get("/", &cookie).status, StatusCode::UNAUTHORIZED, "a session of another start");
-    let answer = bench.get("/", opened.split(';').next().unwrap());
+    let never = axum::routing::get(std::future::pending::<()>);
+    bench.app = crate::guarded(site, axum::Router::new().route("/never", never));
+    assert_eq!(bench.get("/never", &cookie).status, StatusCode::UNAUTHORIZED, "a session of another start");
+    let answer = bench.get("/never", opened.split(';').next().unwrap());
     assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE);
     assert!(answer.text.contains("it did not answer in time"), "{}", answer.text);
     assert!(answer.headers.contains_key("content-security-policy"));

@@ -78,7 +78,7 @@ pub fn watch(global: &Global, args: &WatchArgs) -> Result<u8, OpsError> {
     };
     let is_json = global.format == Format::Json;
     let mut blind = false;
-    let mut unkept: Option<String> = None;
+    let (mut unkept, mut unwritten): (Option<String>, Option<String>) = (None, None);
     let mut failed: Result<(), OpsError> = Ok(());
     let mut tell = |watched: &Watched| {
         blind = watched.state.meta.last_success_unix_ms != watched.state.meta.last_look_unix_ms;
@@ -89,17 +89,24 @@ pub fn watch(global: &Global, args: &WatchArgs) -> Result<u8, OpsError> {
             show::tell(&format!("warning: states are kept in memory only: {why}"));
         }
         unkept.clone_from(&watched.unkept);
+        if unwritten.as_ref() != watched.unwritten.as_ref()
+            && let Some(why) = &watched.unwritten
+        {
+            show::tell(&format!("warning: the text file is of an earlier check: {why}"));
+        }
+        unwritten.clone_from(&watched.unwritten);
         let now = SystemClock.unix_ms();
         if is_json {
             let report = ::watch::view::cluster(&name, &watched.state, &[], now);
             match serde_json::to_string(&report) {
-                Ok(line) => println!("{line}"),
+                Ok(line) => show::out(&line),
                 Err(error) => failed = Err(OpsError::internal("cannot write JSON", error)),
             }
             return;
         }
         for change in &watched.changes {
-            println!("{} {}", model::clock::rfc3339(now), described(change));
+            // Whoever read this may be gone; the daemon goes on.
+            show::out(&format!("{} {}", model::clock::rfc3339(now), described(change)));
         }
         if args.once {
             print_summary(&::watch::view::summary(&name, &watched.state, now));
@@ -108,7 +115,8 @@ pub fn watch(global: &Global, args: &WatchArgs) -> Result<u8, OpsError> {
     let mut listening = |address: SocketAddr| show::tell(&format!("serving http://{address}/metrics"));
     ::watch::daemon::watch(cluster, &options, &stop, &mut listening, &mut tell)?;
     failed?;
-    Ok(if args.once && blind { 3 } else { 0 })
+    let has_lost = unkept.is_some() || unwritten.is_some();
+    Ok(if args.once && (blind || has_lost) { 3 } else { 0 })
 }
 
 fn described(change: &Change) -> String {

@@ -92,32 +92,36 @@ fn what_is_told_is_of_now_or_unknown() {
     let text = watched.becomes(NO_ANSWERS, |value| value >= 1.0);
     assert_eq!(value(&text, &format!("{LINK}\"plain\"}}")), Some(0.0), "{text}");
 
-    // What was told is kept, as changes; the text file is the same text; once, a silent server is an exit code.
-    let file = watched.lab.home().join("sealion.prom");
-    let said = watched
-        .lab
-        .run(&["watch", "--once", "--look-ms", "0", "--textfile", file.to_str().unwrap()])
-        .exits(3);
+    // Another one beside it would undo its states.
+    let refused = watched.lab.run(&["watch", "--once", "--look-ms", "0"]).exits(6);
+    assert!(refused.stderr.contains("another sealion watch keeps the cluster lab"), "{refused}");
+    pages(&watched.lab);
+    let Watched { lab, program, .. } = watched;
+    let ended = program.interrupt(UP);
+    assert_eq!(ended.code, Some(0), "{ended}");
+    // What was told is kept, as changes; the text file is the same text; once, a silent server is an exit code. A file of somebody else's is not written over.
+    let file = lab.home().join("sealion.prom");
+    let said = lab.run(&["watch", "--once", "--look-ms", "0", "--textfile", file.to_str().unwrap()]).exits(3);
     assert!(said.stdout.contains("1 servers, 1 silent"), "{said}");
     let text = std::fs::read_to_string(&file).unwrap();
+    let theirs = lab.dir.join("operator.cnf");
+    let refused =
+        lab.run(&["watch", "--once", "--look-ms", "0", "--textfile", theirs.to_str().unwrap()]).exits(2);
+    assert!(refused.stderr.contains("is not written over"), "{refused}");
     assert_eq!(value(&text, &format!("{LINK}\"unknown\"}}")), Some(1.0), "{text}");
     assert!(value(&text, NO_ANSWERS).unwrap() >= 2.0, "counted on by another process\n{text}");
-    let left: Vec<_> =
-        std::fs::read_dir(watched.lab.home()).unwrap().flatten().map(|one| one.file_name()).collect();
+    let left: Vec<_> = std::fs::read_dir(lab.home()).unwrap().flatten().map(|one| one.file_name()).collect();
     assert!(!left.iter().any(|name| name.to_string_lossy().contains(".prom.")), "{left:?}");
 
-    pages(&watched.lab);
-    let ended = watched.program.interrupt(UP);
-    assert_eq!(ended.code, Some(0), "{ended}");
     for word in [
-        "link client client-n1: unknown -> plain",
-        "link client client-n1: plain -> unknown",
+        "link client client - n1: unknown -> plain",
+        "link client client - n1: plain -> unknown",
         "server n1: up -> silent",
     ] {
         assert!(ended.stdout.contains(word), "{word}\n{ended}");
     }
     // The operator's password is in nothing that was said.
-    let login = std::fs::read_to_string(watched.lab.dir.join("operator.cnf")).unwrap();
+    let login = std::fs::read_to_string(lab.dir.join("operator.cnf")).unwrap();
     let password = login.lines().find_map(|line| line.strip_prefix("password=")).unwrap();
     for said in [&ended.stdout, &ended.stderr, &text] {
         assert!(!said.contains(password));

@@ -60,20 +60,20 @@ fn word(state: &State, family: &'static str, subject: &str) -> String {
 fn what_a_look_did_not_see_is_unknown_and_keeps_its_dates() {
     let (first, changes) =
         advance(&State::default(), &look(Ok(sights(vec![up("n1"), up("n2")], LinkState::Encrypted))), 1000);
-    assert_eq!(changes.len(), 5, "{changes:?}");
-    assert_eq!(word(&first, "link", "galera n1-n2"), "encrypted");
+    assert_eq!(changes.len(), 7, "{changes:?}");
+    assert_eq!(word(&first, "link", "galera n1 - n2"), "encrypted");
     // The same again: no change, and one time that goes on.
     let (same, changes) =
         advance(&first, &look(Ok(sights(vec![up("n1"), up("n2")], LinkState::Encrypted))), 2000);
     assert_eq!(changes, []);
-    let link = &same.entries[&("link", "galera n1-n2".to_owned())];
+    let link = &same.entries[&("link", "galera n1 - n2".to_owned())];
     assert_eq!((link.first_seen_unix_ms, link.last_seen_unix_ms), (1000, 2000));
     // n2 says nothing: neither its link nor its certificate nor its finding is what it was.
     let gone = Sights { servers: vec![up("n1"), silent("n2")], ..Sights::default() };
     let (blind, _) = advance(&same, &look(Ok(gone)), 3000);
     for (family, subject, wanted) in [
         ("server", "n2", "silent"),
-        ("link", "galera n1-n2", "unknown"),
+        ("link", "galera n1 - n2", "unknown"),
         ("certificate", "n2 server wire", "unknown"),
         ("finding", "SL1001 n2", "unknown"),
     ] {
@@ -90,7 +90,7 @@ fn what_a_look_did_not_see_is_unknown_and_keeps_its_dates() {
     // Nothing at all came back.
     let failure = Failure { reason: Reason::Timeout, why: "late".into() };
     let (none, _) = advance(&same, &look(Err(failure)), 4000);
-    assert_eq!(word(&none, "link", "galera n1-n2"), "unknown");
+    assert_eq!(word(&none, "link", "galera n1 - n2"), "unknown");
     assert_eq!(word(&none, "server", "n1"), "unknown");
     assert_eq!(none.meta.errors[""][&Reason::Timeout], 1);
 }
@@ -112,11 +112,57 @@ proptest! {
             };
             state = advance(&state, &look(outcome), now).0;
             let wanted = if kind == 0 { seen.as_str() } else { "unknown" };
-            let got = word(&state, "link", "galera n1-n2");
+            let got = word(&state, "link", "galera n1 - n2");
             prop_assert!(got == wanted || got == "-", "{} {}", got, wanted);
             for entry in state.entries.values() {
                 prop_assert!(entry.first_seen_unix_ms <= entry.last_seen_unix_ms);
             }
+        }
+    }
+}
+
+#[test]
+fn links_of_names_with_hyphens_are_two_and_a_look_without_a_capture_has_them() {
+    let link = |a: &str, b: &str, state| LinkSight {
+        kind: LinkKind::Galera,
+        a: a.into(),
+        b: b.into(),
+        state,
+        why: String::new(),
+    };
+    let finding = |state| FindingSight {
+        rule: "SL1001".into(),
+        subject: "galera a-b-c".into(),
+        title: "t".into(),
+        severity: Severity::Critical,
+        remedy: "r".into(),
+        state,
+        why: String::new(),
+    };
+    let names = ["a", "b-c", "a-b", "c"];
+    let seen = Sights {
+        servers: names.map(up).to_vec(),
+        links: vec![link("a", "b-c", LinkState::Plain), link("a-b", "c", LinkState::Encrypted)],
+        findings: vec![finding(FindingState::Fail), finding(FindingState::Pass)],
+        ..Sights::default()
+    };
+    let look =
+        Look { servers: names.map(str::to_owned).to_vec(), took_ms: 1, interval_s: 60, outcome: Ok(seen) };
+    let (state, _) = advance(&State::default(), &look, 1000);
+    assert_eq!(word(&state, "link", "galera a - b-c"), "plain");
+    assert_eq!(word(&state, "link", "galera a-b - c"), "encrypted");
+    assert_eq!(word(&state, "finding", "SL1001 galera a-b-c"), "fail");
+    // Nothing was captured, and nothing was known before.
+    let blind = Sights {
+        servers: names.map(up).to_vec(),
+        wire_unseen: Some(("no right".into(), true)),
+        ..Sights::default()
+    };
+    let failure = Failure { reason: Reason::Timeout, why: "late".into() };
+    for outcome in [Ok(blind), Err(failure)] {
+        let (state, _) = advance(&State::default(), &Look { outcome, ..look.clone() }, 1000);
+        for name in names {
+            assert_eq!(word(&state, "link", &format!("client client - {name}")), "unknown");
         }
     }
 }
