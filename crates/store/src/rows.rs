@@ -22,6 +22,9 @@ pub struct RunSummary {
     pub findings_failed: u64,
     pub findings_unknown: u64,
     pub links_plain: u64,
+    pub links_sealed: u64,
+    /// Nobody knows what they carried.
+    pub links_unknown: u64,
     /// Kinds of the reports that were kept.
     pub reports: Vec<String>,
 }
@@ -103,13 +106,15 @@ impl Store {
                     (SELECT count(*) FROM findings WHERE run_id = runs.id AND verdict = 'fail'),
                     (SELECT count(*) FROM findings WHERE run_id = runs.id AND verdict = 'unknown'),
                     (SELECT count(*) FROM sights WHERE run_id = runs.id AND seen = 'plain'),
+                    (SELECT count(*) FROM sights WHERE run_id = runs.id AND seen = 'sealed'),
+                    (SELECT count(*) FROM sights WHERE run_id = runs.id AND seen = 'unknown'),
                     (SELECT json_group_array(kind) FROM (SELECT kind FROM reports WHERE run_id = runs.id ORDER BY kind))
                  FROM runs ORDER BY started_unix_ms DESC, id DESC LIMIT ?1",
             )
             .map_err(&failed)?;
         let rows = statement
             .query_map([limit], |row| {
-                let kinds: String = row.get(8)?;
+                let kinds: String = row.get(10)?;
                 Ok(RunSummary {
                     id: row.get(0)?,
                     command: row.get(1)?,
@@ -119,6 +124,8 @@ impl Store {
                     findings_failed: unsigned(row.get(5)?),
                     findings_unknown: unsigned(row.get(6)?),
                     links_plain: unsigned(row.get(7)?),
+                    links_sealed: unsigned(row.get(8)?),
+                    links_unknown: unsigned(row.get(9)?),
                     reports: serde_json::from_str(&kinds).unwrap_or_default(),
                 })
             })

@@ -231,7 +231,7 @@ pub fn lab(global: &Global, command: LabCommand) -> Result<u8, OpsError> {
             Ok(0)
         }
         LabCommand::Stop(args) => {
-            Lab::open(&dir(args.node.lab.dir))?.stop(&args.node.node)?;
+            of_node(&dir(args.node.lab.dir), &args.node.node)?.stop(&args.node.node)?;
             Ok(0)
         }
         LabCommand::Alive(args) => {
@@ -239,10 +239,25 @@ pub fn lab(global: &Global, command: LabCommand) -> Result<u8, OpsError> {
             Ok(u8::from(!matches!(state, NodeState::Running { .. })))
         }
         LabCommand::Kill(args) => {
-            Lab::open(&dir(args.node.lab.dir))?.kill(&args.node.node)?;
+            of_node(&dir(args.node.lab.dir), &args.node.node)?.kill(&args.node.node)?;
             Ok(0)
         }
     }
+}
+
+/// The lab, if it has this node: one that is not there cannot be ended, and must not look as if it had been.
+fn of_node(dir: &Path, node: &str) -> Result<Lab, OpsError> {
+    let lab = Lab::open(dir)?;
+    let file = ::lab::LabFile::read(dir)?;
+    if file.node(node).is_none() {
+        let names: Vec<&str> = file.nodes.iter().map(|one| one.name.as_str()).collect();
+        return Err(OpsError::usage(
+            format!("the lab has no node {node}"),
+            format!("its nodes are {}", names.join(", ")),
+            format!("sealion lab status --dir {}", dir.display()),
+        ));
+    }
+    Ok(lab)
 }
 
 /// Enters a namespace where that is wished and possible; says which it is.

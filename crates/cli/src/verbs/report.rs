@@ -104,7 +104,7 @@ fn runs(global: &Global, args: &ReportArgs) -> Result<u8, OpsError> {
                 run.command.clone(),
                 run.findings_failed.to_string(),
                 run.findings_unknown.to_string(),
-                run.links_plain.to_string(),
+                cleartext_links(run.links_plain, run.links_sealed, run.links_unknown),
             ]
         })
         .collect();
@@ -119,4 +119,13 @@ fn runs(global: &Global, args: &ReportArgs) -> Result<u8, OpsError> {
         );
     }
     Ok(0)
+}
+
+/// None seen is told apart from none looked at.
+fn cleartext_links(plain: u64, sealed: u64, unknown: u64) -> String {
+    match (plain, sealed, unknown) {
+        (0, 0, 0) => "-".into(),
+        (plain, _, 0) => plain.to_string(),
+        (plain, _, unknown) => format!("{plain}, {unknown} unknown"),
+    }
 }
