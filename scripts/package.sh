@@ -64,7 +64,7 @@ printf 'sealion (%s) unstable; urgency=medium\n\n  * See NEWS.gz.\n\n -- The sea
 {
     printf 'Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\nUpstream-Name: sealion\n\n'
     printf 'Files: *\nCopyright: The sealion authors\nLicense: Apache-2.0 or MIT\n'
-    printf ' The whole texts follow. On Debian, Apache-2.0 is also /usr/share/common-licenses/Apache-2.0.\n .\n'
+    printf ' Apache-2.0 is /usr/share/common-licenses/Apache-2.0 on Debian. The text of the MIT licence:\n .\n'
     sed 's/^$/./; s/^/ /' "$here/LICENSE-MIT"
 } >"$doc/copyright"
 # Units are installed and not enabled: what runs without being asked for is decided by the administrator.
@@ -86,7 +86,6 @@ Installed-Size: $size_kib
 Suggests: openssh-client
 Section: database
 Priority: optional
-Homepage: https://sealion.invalid/
 Description: audits, verifies and enables encryption of MySQL and MariaDB
  sealion shows, proves, prices and turns on the encryption of MySQL, MariaDB and
  Galera clusters, in transit and at rest, while they serve: scans from outside,

@@ -1,9 +1,9 @@
 //! Whether a table holds the same rows on both sides.
 
 use net::Client;
+use net::sql_text::name;
 
 use crate::inspect::Table;
-use crate::sql::name;
 
 /// Rows, and two sums over a hash of each.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,10 +6,10 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use net::sql_text::{name, put_row};
 use net::{Client, NetError};
 
 use crate::inspect::Table;
-use crate::sql::{name, put_cell};
 use crate::{End, Ends};
 
 /// A packet of LOAD DATA.
@@ -73,7 +73,7 @@ fn with_gtid(mut sessions: Vec<Client>, file: &str, at: &str) -> Result<Snapshot
     let at: u64 = at.parse().map_err(|_| format!("the source's position is \"{at}\""))?;
     let Some(first) = sessions.first_mut() else { return Err("no session".into()) };
     let rows = first
-        .query(&format!("SELECT BINLOG_GTID_POS({}, {at})", crate::sql::text(file)))
+        .query(&format!("SELECT BINLOG_GTID_POS({}, {at})", net::sql_text::text(file)))
         .map_err(|error| error.in_one_line())?;
     // Empty: nothing was written since the binary log began, which is a position too.
     let gtid = rows.scalar().map(std::borrow::Cow::into_owned);
@@ -172,16 +172,10 @@ fn one(source: &mut Client, target: &mut Client, table: &Table, bytes: &AtomicU6
                 if broken.is_some() {
                     return;
                 }
-                for (at, cell) in row.enumerate() {
-                    if at > 0 {
-                        block.push(b'\t');
-                    }
-                    match cell {
-                        Ok(cell) => put_cell(&mut block, cell),
-                        Err(error) => broken = Some(error.to_string()),
-                    }
+                if let Err(error) = put_row(&mut block, row) {
+                    broken = Some(error.to_string());
+                    return;
                 }
-                block.push(b'\n');
                 sent += 1;
                 if block.len() >= BLOCK_BYTES {
                     // The loader is gone, and says why.

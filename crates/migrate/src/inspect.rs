@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use model::{Clock, SystemClock};
+use net::sql_text::{name, text};
 use net::{Client, NetError, Rows};
 use server::{Capabilities, Flavour};
 
-use crate::sql::{name, text};
 use crate::{End, Ends};
 
 /// Why it is not begun.
@@ -164,20 +165,43 @@ pub fn mark(plan_id: &str) -> String {
     format!("made by sealion migrate, {plan_id}")
 }
 
+/// A lock of a name that nobody else has, taken on one and asked for on the other: host names, ports and directories can be alike on two
+/// machines. It ends with our session. `None`: the lock could not be taken.
+///
+/// # Source
+/// MariaDB manual, GET_LOCK, IS_USED_LOCK.
+fn are_one_server(source: &mut Client, target: &mut Client) -> Result<Option<bool>, NetError> {
+    let lock = text(&format!("sealion {} {}", std::process::id(), SystemClock.unix_ms()));
+    let is_taken = source.query(&format!("SELECT GET_LOCK({lock}, 0)"))?.scalar().as_deref() == Some("1");
+    let is_held =
+        target.query(&format!("SELECT IS_USED_LOCK({lock}) IS NOT NULL"))?.scalar().as_deref() == Some("1");
+    source.query(&format!("SELECT RELEASE_LOCK({lock})"))?;
+    Ok(is_taken.then_some(is_held))
+}
+
 /// Everything that speaks against it, worst first as it is listed.
 pub fn problems(ends: &Ends, source: &mut Client, target: &mut Client) -> Result<Vec<Problem>, NetError> {
     let (from, to) = (Server::of(source)?, Server::of(target)?);
     // Nothing else is said then: every other advice would be about the server that is to be kept.
-    if ["hostname", "datadir", "port", "socket"].iter().all(|key| from.variable(key) == to.variable(key)) {
-        return Ok(vec![Problem::new(
-            "source and target are the same server",
-            format!(
-                "both are {} with the data directory {}",
-                from.variable("hostname"),
-                from.variable("datadir")
-            ),
-            "name another server with --to",
-        )]);
+    match are_one_server(source, target)? {
+        Some(false) => {}
+        Some(true) => {
+            return Ok(vec![Problem::new(
+                "source and target are the same server",
+                format!(
+                    "a lock that was taken on the source is held on the target ({})",
+                    to.variable("hostname")
+                ),
+                "name another server with --to",
+            )]);
+        }
+        None => {
+            return Ok(vec![Problem::new(
+                "whether source and target are the same server cannot be told",
+                "the source does not give a user lock (GET_LOCK)",
+                "try again, or choose another server",
+            )]);
+        }
     }
     let mut all = Vec::new();
     for (end, server, client) in [(End::Source, &from, &*source), (End::Target, &to, &*target)] {

@@ -9,7 +9,6 @@ mod copy;
 mod gtid;
 mod inspect;
 mod plan;
-mod sql;
 mod steps;
 
 use std::path::PathBuf;

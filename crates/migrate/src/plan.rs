@@ -132,7 +132,7 @@ pub fn plan(ends: &Ends, id: &str, made_unix_ms: u64) -> Result<Result<Plan, Vec
     for table in &tables {
         state += &format!("\n{}", table.quoted());
         for column in &table.columns {
-            state += &format!(" {}", crate::sql::name(&column.name));
+            state += &format!(" {}", net::sql_text::name(&column.name));
         }
     }
     Ok(Ok(Plan {

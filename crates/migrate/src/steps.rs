@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use change::{Acted, Direction, Runner, StepCheck, StepError};
 use model::{Plan, Step};
+use net::sql_text::{name, text};
 use net::{Client, ExposeSecret, NetError};
 
 use crate::inspect::{self, Table, mark};
-use crate::sql::{name, text};
 use crate::{End, Ends, LOCK_WAIT_S, compare, copy, gtid, plan};
 
 /// A replica that was just told to follow is waited for.
@@ -356,11 +356,16 @@ impl<'m> Migration<'m> {
     }
 
     fn written(source: &mut Client) -> Result<String, StepError> {
-        let rows = source.query("SELECT @@GLOBAL.gtid_binlog_pos").map_err(asked(End::Source))?;
-        // Empty is a position: nothing was written. No answer is none.
+        Self::position(source, End::Source, "gtid_binlog_pos")
+    }
+
+    /// Empty is a position: nothing was written. No answer is none.
+    fn position(client: &mut Client, end: End, variable: &str) -> Result<String, StepError> {
+        let rows = client.query(&format!("SELECT @@GLOBAL.{variable}")).map_err(asked(end))?;
         let position = rows.scalar().map(std::borrow::Cow::into_owned);
-        position
-            .ok_or_else(|| fail("the source does not tell its position", "gtid_binlog_pos is NULL", RESUME))
+        position.ok_or_else(|| {
+            fail(&format!("the {end} does not tell its position"), format!("{variable} is NULL"), RESUME)
+        })
     }
 
     /// Compares at one and the same transaction: the target stops behind it.
@@ -484,17 +489,22 @@ impl<'m> Migration<'m> {
     /// Behind a RESET MASTER positions begin anew, and a target that has nothing of what follows would have "all" of it.
     fn is_same_log(source: &mut Client, target: &mut Client) -> Result<(), StepError> {
         // In this order: what is written in between the target may have already.
-        let rows = target.query("SELECT @@GLOBAL.gtid_slave_pos").map_err(asked(End::Target))?;
-        let seen = rows.scalar().unwrap_or_default().into_owned();
+        let seen = Self::position(target, End::Target, "gtid_slave_pos")?;
         let written = Self::written(source)?;
-        if gtid::has_written(&written, &seen) == Some(true) {
-            return Ok(());
+        let told = format!("it is at \"{written}\", and the target has followed it to \"{seen}\"");
+        match gtid::has_written(&written, &seen) {
+            Some(true) => Ok(()),
+            Some(false) => Err(fail(
+                "the binary log of the source was begun anew",
+                format!("{told} (RESET MASTER?)"),
+                "sealion migrate rollback, and migrate again: nobody can tell what was written in between",
+            )),
+            None => Err(fail(
+                "whether the target follows the source's binary log cannot be told",
+                format!("{told}: these are no GTID positions of MariaDB"),
+                RESUME,
+            )),
         }
-        Err(fail(
-            "the binary log of the source was begun anew",
-            format!("it is at \"{written}\", and the target has followed it to \"{seen}\" (RESET MASTER?)"),
-            "sealion migrate rollback, and migrate again: nobody can tell what was written in between",
-        ))
     }
 
     /// Whether the target has the transaction `gtid`, or gets it within so many seconds.

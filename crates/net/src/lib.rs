@@ -13,6 +13,7 @@ pub mod options;
 pub mod probe;
 mod resolve;
 pub mod rows;
+pub mod sql_text;
 pub mod tls;
 mod tls_info;
 mod tls_input;

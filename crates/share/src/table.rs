@@ -1,5 +1,6 @@
 //! Rows of a table as `mariadb --batch` prints them, but for NULL, which is `\N` as LOAD DATA reads it.
 
+use net::sql_text::{name, put_row};
 use net::{Client, ConnectOptions, NetError, SslMode, Verified};
 
 use crate::ShareError;
@@ -33,14 +34,10 @@ impl TableSpec {
         let columns = if columns.is_empty() {
             "*".to_owned()
         } else {
-            columns.iter().map(|column| quoted(column)).collect::<Vec<_>>().join(", ")
+            columns.iter().map(|column| name(column)).collect::<Vec<_>>().join(", ")
         };
-        format!("SELECT {columns} FROM {}.{}{what_else}", quoted(&self.schema), quoted(&self.table))
+        format!("SELECT {columns} FROM {}.{}{what_else}", name(&self.schema), name(&self.table))
     }
-}
-
-fn quoted(name: &str) -> String {
-    format!("`{}`", name.replace('`', "``"))
 }
 
 /// How the rows came.
@@ -78,12 +75,12 @@ pub fn export(
     if !login.endpoint.is_unix_socket() {
         if login.tls.mode == SslMode::Disabled {
             return Err(ShareError::refused(
-                format!("the rows of {}.{} are not fetched in clear text", spec.schema, spec.table),
+                format!("the rows of {}.{} are not fetched in cleartext", spec.schema, spec.table),
                 "the options say not to use TLS",
                 "give --ssl-mode VERIFY_CA and --ssl-ca FILE; to turn TLS on at the server: sealion plan enable",
             ));
         }
-        // With PREFERRED anybody on the way chooses clear text.
+        // With PREFERRED anybody on the way chooses cleartext.
         login.tls.mode = login.tls.mode.max(SslMode::Required);
     }
     let mut client = Client::connect(&login).map_err(said)?;
@@ -96,13 +93,8 @@ pub fn export(
     client.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY").map_err(said)?;
     let columns = client.query(&spec.select(&spec.columns, " LIMIT 0")).map_err(said)?.columns;
     let mut block = Vec::with_capacity(BLOCK_BYTES * 2);
-    for (at, column) in columns.iter().enumerate() {
-        if at > 0 {
-            block.push(b'\t');
-        }
-        put_cell(&mut block, Some(column.as_bytes()));
-    }
-    block.push(b'\n');
+    let header = columns.iter().map(|column| Ok::<_, std::convert::Infallible>(Some(column.as_bytes())));
+    let Ok(()) = put_row(&mut block, header);
     let filter = spec.filter.as_ref().map_or_else(String::new, |filter| format!(" WHERE {filter}"));
     let (mut rows, mut broken) = (0_u64, None);
     // Named, so that a column that is added meanwhile does not move the others.
@@ -110,16 +102,10 @@ pub fn export(
         if broken.is_some() {
             return;
         }
-        for (at, cell) in row.enumerate() {
-            if at > 0 {
-                block.push(b'\t');
-            }
-            match cell {
-                Ok(cell) => put_cell(&mut block, cell),
-                Err(error) => broken = Some(ShareError::internal(about.clone(), error)),
-            }
+        if let Err(error) = put_row(&mut block, row) {
+            broken = Some(ShareError::internal(about.clone(), error));
+            return;
         }
-        block.push(b'\n');
         rows += 1;
         if block.len() >= BLOCK_BYTES {
             if let Err(error) = put(&block) {
@@ -138,35 +124,12 @@ pub fn export(
     Ok(Exported { rows, how, is_verified })
 }
 
-/// Source: MariaDB manual, `mariadb --batch` and LOAD DATA INFILE: tab, newline, NUL and backslash are escaped.
-fn put_cell(out: &mut Vec<u8>, cell: Option<&[u8]>) {
-    let Some(bytes) = cell else {
-        out.extend_from_slice(b"\\N");
-        return;
-    };
-    for byte in bytes {
-        match byte {
-            b'\t' => out.extend_from_slice(b"\\t"),
-            b'\n' => out.extend_from_slice(b"\\n"),
-            b'\\' => out.extend_from_slice(b"\\\\"),
-            0 => out.extend_from_slice(b"\\0"),
-            other => out.push(*other),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn cells_and_names_are_escaped() {
-        let mut out = Vec::new();
-        for cell in [Some(&b"a\tb\nc\\d\0e\r'\""[..]), None, Some(b"")] {
-            put_cell(&mut out, cell);
-            out.push(b'|');
-        }
-        assert_eq!(out, b"a\\tb\\nc\\\\d\\0e\r'\"|\\N||");
+    fn names_are_quoted() {
         let spec = TableSpec {
             schema: "a`b".into(),
             table: "t".into(),

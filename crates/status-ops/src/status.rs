@@ -58,6 +58,9 @@ pub struct NodeStatus {
     pub state: String,
     pub rows: Vec<Row>,
     pub why_not: Option<String>,
+    /// It answered, and did not let us in or did not do what we asked: another thing than silence.
+    #[serde(skip)]
+    pub is_refused: bool,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -221,6 +224,7 @@ pub fn with_sights(cluster: &Cluster, sights: Vec<LinkSight>, not_looked_at: Vec
                     state: "no answer".into(),
                     rows: vec![],
                     why_not: Some(error.to_string()),
+                    is_refused: matches!(error, server::NodeError::Refused { .. }),
                 });
             }
         }
@@ -734,6 +738,7 @@ fn node_status(
         state,
         rows,
         why_not: None,
+        is_refused: false,
     };
     (status, unseen)
 }

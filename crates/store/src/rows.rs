@@ -435,6 +435,12 @@ mod tests {
         assert_eq!(runs.iter().map(|run| run.id.as_str()).collect::<Vec<_>>(), ["c", "b"]);
         let newest = &runs[0];
         assert_eq!((newest.findings_failed, newest.findings_unknown, newest.links_plain), (1, 1, 1));
+        let kept = store.run("c").expect("it reads").expect("it is there");
+        let count = |word: &str| {
+            let all = kept.phases.iter().flat_map(|phase| &phase.sights);
+            all.filter(|sight| sight.seen.word() == word).count() as u64
+        };
+        assert_eq!((newest.links_sealed, newest.links_unknown), (count("sealed"), count("unknown")));
         assert_eq!((newest.reports.as_slice(), newest.ended_unix_ms), (["demo".to_owned()].as_slice(), 305));
         assert!(runs[1].reports.is_empty());
     }

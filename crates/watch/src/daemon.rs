@@ -137,7 +137,14 @@ fn alone(store: &Path, cluster: &str) -> Result<Option<Flock<File>>, OpsError> {
             store.display(),
             path.display()
         ))),
-        Err(_) => Ok(None),
+        Err((_, why)) => Err(OpsError::cannot_look(
+            format!(
+                "whether another sealion watch keeps the cluster {cluster} in {} cannot be told",
+                store.display()
+            ),
+            format!("{} cannot be locked: {why}", path.display()),
+            "name a file on a disk of this machine with --store",
+        )),
     }
 }
 
@@ -228,7 +235,7 @@ impl Watch<'_> {
                     let why = "it was ended".to_owned();
                     return look::failed(&self.cluster, began, interval_s, Reason::Timeout, why);
                 }
-                Err(RecvTimeoutError::Timeout) => self.notifier.tell("WATCHDOG=1"),
+                Err(RecvTimeoutError::Timeout) => self.notifier.alive(Instant::now()),
             }
         }
     }
@@ -255,7 +262,7 @@ impl Watch<'_> {
             if self.stop.load(Ordering::Relaxed) {
                 return false;
             }
-            self.notifier.tell("WATCHDOG=1");
+            self.notifier.alive(Instant::now());
             std::thread::sleep(POLL.min(until.saturating_duration_since(Instant::now())));
         }
         !self.stop.load(Ordering::Relaxed)

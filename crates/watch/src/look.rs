@@ -126,8 +126,7 @@ fn server(node: NodeStatus) -> ServerSight {
         Ok((version, node.state))
     } else {
         let why = node.why_not.unwrap_or(node.state);
-        let is_login = ["Access denied", "1045", "login"].iter().any(|word| why.contains(word));
-        let reason = if is_login { Reason::Login } else { Reason::NoAnswer };
+        let reason = if node.is_refused { Reason::Login } else { Reason::NoAnswer };
         Err(Failure { reason, why: why.split("\n  next:").next().unwrap_or_default().replace('\n', " ") })
     };
     ServerSight { name: node.node, address: node.address, answer }

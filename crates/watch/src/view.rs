@@ -42,6 +42,9 @@ pub fn summary(cluster: &str, state: &State, now_unix_ms: u64) -> WatchSummary {
                 .count(),
         )
     };
+    let servers = |wanted: ServerState| {
+        count(bodies().filter(|body| matches!(body, Body::Server { state, .. } if *state == wanted)).count())
+    };
     let findings = |severity: SeverityWord, wanted: FindingState| {
         let is_such = |body: &&Body| matches!(body, Body::Finding { severity: one, state, .. } if SeverityWord::from(*one) == severity && *state == wanted);
         count(bodies().filter(is_such).count())
@@ -70,11 +73,8 @@ pub fn summary(cluster: &str, state: &State, now_unix_ms: u64) -> WatchSummary {
             || meta.last_look_unix_ms.is_some_and(|at| at > now_unix_ms + AHEAD_MS_MAX),
         interval_s: meta.interval_s,
         servers: count(bodies().filter(|body| matches!(body, Body::Server { .. })).count()),
-        servers_silent: count(
-            bodies()
-                .filter(|body| matches!(body, Body::Server { state, .. } if *state != ServerState::Up))
-                .count(),
-        ),
+        servers_silent: servers(ServerState::Silent),
+        servers_unknown: servers(ServerState::Unknown),
         links_plain: links(&[LinkState::Plain]),
         links_encrypted: links(&[LinkState::Encrypted, LinkState::Verified]),
         links_unknown: links(&[LinkState::Unknown, LinkState::Broken]),

@@ -104,6 +104,7 @@ fn grade(summary: &WatchSummary) -> Grade {
     let is_whole = unknown == 0
         && summary.links_unknown == 0
         && summary.servers_silent == 0
+        && summary.servers_unknown == 0
         && summary.servers > 0
         && summary.links_encrypted > 0
         && summary.not_looked_at.is_empty();
@@ -344,6 +345,7 @@ mod tests {
             interval_s: 60,
             servers: 3,
             servers_silent: 0,
+            servers_unknown: 0,
             links_plain: 0,
             links_encrypted: 3,
             links_unknown: 0,
@@ -370,6 +372,7 @@ mod tests {
         assert_eq!(changed(|s| s.links_unknown = 1), ("unknown", "incomplete"));
         assert_eq!(changed(|s| s.links_encrypted = 0), ("unknown", "incomplete"));
         assert_eq!(changed(|s| s.servers_silent = 1), ("unknown", "incomplete"));
+        assert_eq!(changed(|s| s.servers_unknown = 1), ("unknown", "incomplete"));
         assert_eq!(changed(|s| s.not_looked_at.push("SST".into())), ("unknown", "incomplete"));
         assert_eq!(
             changed(|s| s.findings.push(WatchCountRow { severity: SeverityWord::Info, fail: 0, unknown: 1 })),

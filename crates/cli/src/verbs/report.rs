@@ -129,3 +129,21 @@ fn cleartext_links(plain: u64, sealed: u64, unknown: u64) -> String {
         (plain, _, unknown) => format!("{plain}, {unknown} unknown"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::cleartext_links;
+
+    #[test]
+    fn what_nobody_saw_is_not_none() {
+        for (seen, told) in [
+            ((0, 0, 0), "-"),
+            ((0, 6, 0), "0"),
+            ((2, 1, 0), "2"),
+            ((0, 0, 6), "0, 6 unknown"),
+            ((1, 0, 5), "1, 5 unknown"),
+        ] {
+            assert_eq!(cleartext_links(seen.0, seen.1, seen.2), told, "{seen:?}");
+        }
+    }
+}

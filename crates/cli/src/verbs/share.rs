@@ -25,7 +25,7 @@ pub enum ShareCommand {
     /// Write rows of a table into an encrypted archive
     ///
     /// Write rows of a table into an encrypted archive. They come over TLS (or a unix socket), of one snapshot, and are never on the disk
-    /// in clear text. Nobody but the owner can open the archive until it is granted to a reader.
+    /// in cleartext. Nobody but the owner can open the archive until it is granted to a reader.
     Create(Box<create::ShareCreateArgs>),
     /// Allow a reader to open an archive, until a date and so many times
     ///
@@ -77,7 +77,8 @@ fn state_words(answer: &Result<StateAnswer, Failure>) -> String {
     match answer {
         Ok(state) => {
             let state_word = if state.is_revoked { "revoked" } else { "held" };
-            format!("{state_word}, opened {} times", state.opens)
+            let times = if state.opens == 1 { "time" } else { "times" };
+            format!("{state_word}, opened {} {times}", state.opens)
         }
         Err(failure) => failure.to_string(),
     }

@@ -132,10 +132,11 @@ fn described(change: &Change) -> String {
 
 fn print_summary(summary: &::report::shape::WatchSummary) {
     println!(
-        "{}: {} servers, {} silent; links: {} plain, {} encrypted, {} unknown",
+        "{}: {} servers, {} silent, {} not asked; links: {} plain, {} encrypted, {} unknown",
         summary.cluster,
         summary.servers,
         summary.servers_silent,
+        summary.servers_unknown,
         summary.links_plain,
         summary.links_encrypted,
         summary.links_unknown

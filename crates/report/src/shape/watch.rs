@@ -46,6 +46,8 @@ pub struct WatchSummary {
     pub interval_s: u64,
     pub servers: u32,
     pub servers_silent: u32,
+    /// They were not asked, since the look failed as a whole.
+    pub servers_unknown: u32,
     pub links_plain: u32,
     pub links_encrypted: u32,
     pub links_unknown: u32,

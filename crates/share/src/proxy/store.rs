@@ -275,7 +275,7 @@ impl Kept {
             return Err(Refusal::new(Reason::Expired, text));
         }
         if self.opens >= self.policy.max_opens {
-            let text = format!("this grant was opened {} times here, as often as it allows", self.opens);
+            let text = format!("this grant is used up: it allows {} opens here", self.policy.max_opens);
             return Err(Refusal::new(Reason::UsedUp, text));
         }
         self.share.as_deref().ok_or_else(|| Refusal::new(Reason::Internal, "the proxy has lost the share"))

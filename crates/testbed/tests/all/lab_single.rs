@@ -198,6 +198,10 @@ fn a_lab_takes_no_directory_with_files_in_it_and_leaves_those_that_it_did_not_wr
     std::fs::remove_file(&theirs).unwrap();
     assert_eq!(run(&["lab", "up", "mariadb"]).0, Some(0));
     std::fs::write(&theirs, "precious").unwrap();
+    for verb in ["kill", "stop"] {
+        let (code, _, error) = run(&["lab", verb, "n9"]);
+        assert!(code == Some(2) && error.contains("has no node n9"), "{verb}: {error}");
+    }
     let (code, told, error) = run(&["lab", "down"]);
     assert_eq!(code, Some(0), "{error}");
     assert_eq!(told, format!("left: {}, which the lab did not write\n", theirs.display()));

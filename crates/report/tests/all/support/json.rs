@@ -189,3 +189,19 @@ pub fn check<T: Serialize + DeserializeOwned>(
     walk(&schema, &schema, &filled, "", &mut reached);
     (schema, sample)
 }
+
+/// Schema and value agree key by key, every field is described, and what `spoil` makes of the value is refused.
+pub fn agrees(schema: &str, value: Value, spoil: impl FnOnce(&mut Value)) {
+    let schema: Value = serde_json::from_str(schema).expect("the schema is JSON");
+    is_described(&schema);
+    let check = |value: &Value| {
+        let mut errors = Vec::new();
+        validate(&schema, &schema, value, "", &mut errors);
+        errors
+    };
+    assert_eq!(check(&value), Vec::<String>::new());
+    walk(&schema, &schema, &value, "", &mut BTreeSet::new());
+    let mut spoilt = value;
+    spoil(&mut spoilt);
+    assert!(!check(&spoilt).is_empty(), "the schema lets anything through");
+}

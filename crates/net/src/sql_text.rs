@@ -1,4 +1,4 @@
-//! Names and rows as text.
+//! Names, texts and rows as SQL statements and `LOAD DATA` read them.
 
 /// A name between backticks.
 pub fn name(text: &str) -> String {
@@ -14,7 +14,7 @@ pub fn text(value: &str) -> String {
 ///
 /// # Source
 /// MariaDB manual, LOAD DATA INFILE: `\N` is NULL; tab, newline, backslash and NUL are escaped.
-pub fn put_cell(out: &mut Vec<u8>, cell: Option<&[u8]>) {
+fn put_cell(out: &mut Vec<u8>, cell: Option<&[u8]>) {
     let Some(bytes) = cell else {
         out.extend_from_slice(b"\\N");
         return;
@@ -30,6 +30,24 @@ pub fn put_cell(out: &mut Vec<u8>, cell: Option<&[u8]>) {
     }
 }
 
+/// A row as a line: its cells with tabs between them, and a line feed.
+///
+/// # Errors
+/// The first cell that could not be read; what is in `out` is then no row.
+pub fn put_row<'r, E>(
+    out: &mut Vec<u8>,
+    row: impl Iterator<Item = Result<Option<&'r [u8]>, E>>,
+) -> Result<(), E> {
+    for (at, cell) in row.enumerate() {
+        if at > 0 {
+            out.push(b'\t');
+        }
+        put_cell(out, cell?);
+    }
+    out.push(b'\n');
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -43,5 +61,10 @@ mod tests {
         put_cell(&mut out, None);
         put_cell(&mut out, Some(b""));
         assert_eq!(out, b"a\\tb\\nc\\\\d\\0e\r'\"\\N");
+        let mut out = Vec::new();
+        let cells = [Ok(Some(&b"1"[..])), Ok(None), Ok(Some(b""))];
+        assert_eq!(put_row::<()>(&mut out, cells.into_iter()), Ok(()));
+        assert_eq!(out, b"1\t\\N\t\n");
+        assert_eq!(put_row(&mut out, [Ok(None), Err("cut")].into_iter()), Err("cut"));
     }
 }
