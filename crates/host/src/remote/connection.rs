@@ -8,7 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use zeroize::Zeroizing;
@@ -23,6 +23,8 @@ const ERRORS_BYTES_MAX: usize = 4096;
 const READ_BYTES: usize = 64 * 1024;
 /// An agent whose input has ended is gone within moments; then it is ended.
 const END_MAX: Duration = Duration::from_secs(2);
+/// A program that has ended may have printed why a moment before; a child of it may keep the pipe.
+const SAID_MAX: Duration = Duration::from_secs(1);
 const POLL: Duration = Duration::from_millis(10);
 
 /// An answer, with the near end of a connection where one was made.
@@ -42,6 +44,45 @@ pub struct FarSocket {
     pub peer: Option<SocketAddr>,
 }
 
+/// What a program prints on its error output.
+#[derive(Debug, Default)]
+struct Said {
+    end: Mutex<SaidEnd>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct SaidEnd {
+    bytes: Vec<u8>,
+    /// More may come.
+    open: bool,
+}
+
+impl Said {
+    fn read_all(&self, mut from: impl Read) {
+        let mut piece = [0; 1024];
+        while let Ok(count) = from.read(&mut piece)
+            && count > 0
+        {
+            let mut end = locked(&self.end);
+            end.bytes.extend_from_slice(piece.get(..count).unwrap_or_default());
+            let too_many = end.bytes.len().saturating_sub(ERRORS_BYTES_MAX);
+            end.bytes.drain(..too_many);
+        }
+        locked(&self.end).open = false;
+        self.changed.notify_all();
+    }
+
+    /// In one line: all of it, or what has come by [`SAID_MAX`].
+    fn whole(&self) -> String {
+        let waited = self.changed.wait_timeout_while(locked(&self.end), SAID_MAX, |end| end.open);
+        let (end, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let text = String::from_utf8_lossy(&end.bytes);
+        let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        lines.join(" | ")
+    }
+}
+
 #[derive(Debug)]
 struct Shared {
     outbox: Outbox,
@@ -49,8 +90,7 @@ struct Shared {
     waiting: Mutex<HashMap<u64, Sender<Reply>>>,
     /// Why nothing more will come.
     lost: Mutex<Option<String>>,
-    /// The end of what the program printed on its error output.
-    errors: Arc<Mutex<Vec<u8>>>,
+    said: Arc<Said>,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -68,10 +108,8 @@ impl Shared {
 
     fn why_lost(&self) -> String {
         let why = locked(&self.lost).clone().unwrap_or_else(|| "it was closed".into());
-        let errors = locked(&self.errors);
-        let said = String::from_utf8_lossy(&errors);
-        let said: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        if said.is_empty() { why } else { format!("{why}; it said: {}", said.join(" | ")) }
+        let said = self.said.whole();
+        if said.is_empty() { why } else { format!("{why}; it said: {said}") }
     }
 
     fn read_all(&self, mut input: impl Read) -> String {
@@ -155,7 +193,7 @@ impl Connection {
     fn of(
         input: impl Read + Send + 'static,
         output: impl Write + Send + 'static,
-        errors: Arc<Mutex<Vec<u8>>>,
+        said: Arc<Said>,
         child: Option<Child>,
     ) -> Self {
         let outbox = Outbox::to(output, b"");
@@ -164,7 +202,7 @@ impl Connection {
             outbox,
             waiting: Mutex::default(),
             lost: Mutex::default(),
-            errors,
+            said,
         });
         let reading = Arc::clone(&shared);
         std::thread::spawn(move || {
@@ -187,25 +225,18 @@ impl Connection {
             .stderr(Stdio::piped())
             .spawn()
             .map_err(|error| format!("{program} cannot be run: {error}"))?;
-        let (Some(input), Some(output), Some(mut said)) =
+        let (Some(input), Some(output), Some(errors)) =
             (child.stdout.take(), child.stdin.take(), child.stderr.take())
         else {
             return Err(format!("{program} has no pipes"));
         };
-        let errors: Arc<Mutex<Vec<u8>>> = Arc::default();
-        let sink = Arc::clone(&errors);
-        std::thread::spawn(move || {
-            let mut piece = [0; 1024];
-            while let Ok(count) = said.read(&mut piece)
-                && count > 0
-            {
-                let mut errors = locked(&sink);
-                errors.extend_from_slice(piece.get(..count).unwrap_or_default());
-                let too_many = errors.len().saturating_sub(ERRORS_BYTES_MAX);
-                errors.drain(..too_many);
-            }
+        let said = Arc::new(Said {
+            end: Mutex::new(SaidEnd { open: true, ..SaidEnd::default() }),
+            ..Said::default()
         });
-        Ok(Self::of(input, output, errors, Some(child)))
+        let reading = Arc::clone(&said);
+        std::thread::spawn(move || reading.read_all(errors));
+        Ok(Self::of(input, output, said, Some(child)))
     }
 
     /// The agent's own words, which it says first.

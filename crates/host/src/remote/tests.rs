@@ -188,6 +188,10 @@ fn a_program_that_is_no_agent_is_told_with_what_it_printed() {
     };
     let text = told("echo 'Host key verification failed.' >&2; exit 255");
     assert!(text.contains("db1") && text.contains("Host key verification failed."), "{text}");
+    for early in ["exec 1>&-", "exec 0<&-"] {
+        let text = told(&format!("{early}; sleep 0.3; echo 'No route to host' >&2; exit 255"));
+        assert!(text.contains("No route to host"), "{early}: {text}");
+    }
     let text = told("echo 'This account is not available'");
     assert!(text.contains("This account is not available"), "{text}");
 }
