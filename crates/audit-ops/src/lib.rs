@@ -34,6 +34,7 @@ impl Audit {
 pub fn audit(cluster: &Cluster) -> Audit {
     let mut audit = Audit { started_unix_ms: SystemClock.unix_ms(), ..Audit::default() };
     let mut all = Vec::new();
+    cluster.reach_machines();
     for spec in &cluster.nodes {
         let login = ConnectOptions { io_timeout: STATEMENT_MAX, ..cluster.login_at(spec) };
         let name = spec.name.to_string();

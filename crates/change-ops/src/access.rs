@@ -59,6 +59,7 @@ impl ClusterAccess for Cluster {
     }
 
     fn nodes(&self) -> Vec<Box<dyn WriteNode + '_>> {
+        self.reach_machines();
         self.live().into_iter().map(|node| Box::new(node) as Box<dyn WriteNode>).collect()
     }
 

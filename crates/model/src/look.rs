@@ -25,11 +25,24 @@ pub enum LookError {
     Failed { why: String },
 }
 
+/// What a capture made from here would not show.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unseen {
+    /// A node, or this machine.
+    pub subject: String,
+    pub why: String,
+}
+
 /// An active look whose outcome is bytes, not a variable.
 pub trait Look {
     /// # Errors
     /// When no capture can be made here; the caller then says `unknown`.
     fn wire(&mut self, what: &WireLook) -> Result<Vec<LinkSight>, LookError>;
+
+    /// What it could not see if it were made now. Empty: nothing is known to be hidden from it.
+    fn unseen(&mut self) -> Vec<Unseen> {
+        Vec::new()
+    }
 
     /// What the last look may have left on the servers, and how it is removed.
     fn left_behind(&mut self) -> Vec<String> {

@@ -70,6 +70,18 @@ pub fn lacking<'s>(world: &mut World<'_>, steps: impl IntoIterator<Item = &'s St
     places.iter().filter_map(|(place, wanted)| room(world, place, wanted)).collect()
 }
 
+/// What the captures of `steps` would not show. A change that nobody can see to its end is not begun.
+pub fn unseen<'s>(world: &mut World<'_>, steps: impl IntoIterator<Item = &'s Step>) -> Vec<Problem> {
+    let must_see = |step: &Step| crate::steps::named(&step.kind).is_some_and(|kind| kind.must_see(world));
+    if !steps.into_iter().any(must_see) {
+        return Vec::new();
+    }
+    let next = "run sealion where that traffic passes, with the right to capture; or accept that nothing is verified: \
+                --accept-unproven, and --accept-unknown-clients where TLS is to be required";
+    let unseen = world.look.unseen().into_iter();
+    unseen.map(|one| problem(one.subject, "its connections cannot be captured", one.why, next)).collect()
+}
+
 fn room(world: &mut World<'_>, (node, dir): &Place, wanted: &Wanted<'_>) -> Option<Problem> {
     let subject = node.as_ref().map_or_else(|| "this machine".to_owned(), ToString::to_string);
     let host: &dyn ReadHost = match node {

@@ -96,7 +96,9 @@ pub fn propose(
     let mut problems = preflight(world, change);
     let planned = plan(world, change, sealion_version);
     if let Ok(plan) = &planned {
-        problems.extend(needs::lacking(world, plan.steps.iter().filter(|step| !step.no_op)));
+        let to_do = || plan.steps.iter().filter(|step| !step.no_op);
+        problems.extend(needs::lacking(world, to_do()));
+        problems.extend(needs::unseen(world, to_do()));
     }
     (problems, planned)
 }

@@ -374,6 +374,18 @@ impl Cluster {
         self.machine_of(node).tcp(&node.address, node.port)
     }
 
+    /// Reaches for every machine elsewhere side by side, so that those that do not answer cost their time once and together. What is
+    /// then asked of one says what was wrong.
+    pub fn reach_machines(&self) {
+        std::thread::scope(|scope| {
+            for machine in self.machines.values() {
+                if let Machine::Elsewhere(remote) = machine {
+                    scope.spawn(|| remote.facts_of_agent());
+                }
+            }
+        });
+    }
+
     /// Whether relays before a lab's ports are looked through.
     pub fn is_relayed(&self) -> bool {
         matches!(self.capture, CaptureBy::Relay { .. })

@@ -18,7 +18,7 @@ use host::remote::FarCapture;
 use lab::LabFile;
 use lab::supervisor::{Request, ask};
 use model::link::Seen;
-use model::{Clock, Link, LinkSight, Look, LookError, SystemClock, WireLook};
+use model::{Clock, Link, LinkSight, Look, LookError, SystemClock, Unseen, WireLook};
 use net::Client;
 use server::{Machine, TcpSessions};
 
@@ -364,6 +364,13 @@ impl Look for WireEye<'_> {
         }
         blindness::name_blindness(self.cluster, &mut sights);
         Ok(sights)
+    }
+
+    fn unseen(&mut self) -> Vec<Unseen> {
+        match &self.cluster.capture {
+            CaptureBy::Relay { .. } => Vec::new(),
+            CaptureBy::Packets { iface } => blindness::unseen(self.cluster, iface),
+        }
     }
 
     fn left_behind(&mut self) -> Vec<String> {

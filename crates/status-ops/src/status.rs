@@ -112,6 +112,7 @@ pub fn reach(cluster: &Cluster) -> Result<(), OpsError> {
 /// Looks at every node, and on the wire for `look` (zero: not). Canaries are written only with `canaries`.
 pub fn status(cluster: &Cluster, look_ms: u64, canaries: bool) -> Status {
     let mut not_looked_at = Vec::new();
+    cluster.reach_machines();
     let sights = if look_ms == 0 {
         not_looked_at.push("the wire: not asked for (--look-ms 0)".to_owned());
         Vec::new()

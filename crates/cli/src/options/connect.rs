@@ -120,6 +120,7 @@ pub fn names_a_server(connect: &Connect) -> bool {
 pub fn cluster(global: &Global, connect: &Connect) -> Result<Cluster, OpsError> {
     let named = names_a_server(connect);
     if !named && global.inventory.exists() {
+        no_login_beside_an_inventory(global, connect)?;
         return Cluster::read(&global.inventory);
     }
     let given =
@@ -132,6 +133,68 @@ pub fn cluster(global: &Global, connect: &Connect) -> Result<Cluster, OpsError> 
         return Cluster::read(&global.inventory);
     }
     one_server(connect)
+}
+
+/// How to log in, the inventory says for all of its nodes: what was typed would have no effect, and an operator who believes otherwise
+/// reads the result of another account.
+fn no_login_beside_an_inventory(global: &Global, connect: &Connect) -> Result<(), OpsError> {
+    let Some(option) = typed_login(connect) else { return Ok(()) };
+    let inventory = global.inventory.display();
+    Err(OpsError::usage(
+        format!("{option} has no effect beside an inventory"),
+        format!(
+            "no server is named, so the servers of {inventory} are meant, and its [login] says how to log in"
+        ),
+        format!(
+            "leave {option} out (or change [login] in {inventory}), or name one server: -h HOST or -S SOCKET"
+        ),
+    ))
+}
+
+/// The first option of a login that was typed, but for those that name a server.
+fn typed_login(connect: &Connect) -> Option<&'static str> {
+    // Whole, so that an option that is added later is thought of here.
+    let Connect {
+        host: _,
+        socket: _,
+        login_path: _,
+        help: _,
+        port,
+        user,
+        password,
+        password_file,
+        password_fd,
+        defaults_file,
+        defaults_extra_file,
+        defaults_group_suffix,
+        ssl_mode,
+        ssl,
+        skip_ssl,
+        ssl_verify_server_cert,
+        ssl_ca,
+        ssl_crl,
+        ssl_cert,
+        ssl_key,
+    } = connect;
+    let typed = [
+        ("--user", user.is_some()),
+        ("--password", *password),
+        ("--password-file", password_file.is_some()),
+        ("--password-fd", password_fd.is_some()),
+        ("--port", port.is_some()),
+        ("--defaults-file", defaults_file.is_some()),
+        ("--defaults-extra-file", defaults_extra_file.is_some()),
+        ("--defaults-group-suffix", defaults_group_suffix.is_some()),
+        ("--ssl-mode", ssl_mode.is_some()),
+        ("--ssl", *ssl),
+        ("--skip-ssl", *skip_ssl),
+        ("--ssl-verify-server-cert", *ssl_verify_server_cert),
+        ("--ssl-ca", ssl_ca.is_some()),
+        ("--ssl-crl", ssl_crl.is_some()),
+        ("--ssl-cert", ssl_cert.is_some()),
+        ("--ssl-key", ssl_key.is_some()),
+    ];
+    typed.into_iter().find_map(|(name, is_typed)| is_typed.then_some(name))
 }
 
 /// The server that option files and connection options name.

@@ -29,8 +29,10 @@ const BEGIN_MAX: Duration = Duration::from_secs(20);
 const ANSWER_MAX: Duration = Duration::from_secs(20);
 /// What waits at the far end is answered so much later than its own limit, at most.
 const ON_THE_WAY: Duration = Duration::from_secs(10);
-/// A machine that could not be reached is not tried again within this time.
+/// A machine that could not be reached is not tried again within this time, nor within [`AGAIN_TIMES`] the time that it took to find
+/// out: else a look that asks many things would wait at each of them.
 const AGAIN: Duration = Duration::from_secs(3);
+const AGAIN_TIMES: u32 = 3;
 
 /// How a machine is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,7 +88,7 @@ enum Link {
     NotTried,
     Up(Arc<Connection>, AgentFacts),
     Failed {
-        at: Instant,
+        until: Instant,
         why: String,
     },
 }
@@ -136,11 +138,12 @@ impl Remote {
             Link::Up(connection, facts) if !connection.is_lost() => {
                 return Ok((Arc::clone(connection), facts.clone()));
             }
-            Link::Failed { at, why } if at.elapsed() < AGAIN => return Err(why.clone()),
+            Link::Failed { until, why } if Instant::now() < *until => return Err(why.clone()),
             _ => {}
         }
         // The old one is ended before another is started.
         *link = Link::NotTried;
+        let tried_at = Instant::now();
         let begun = (self.begin)(mode)
             .and_then(|connection| connection.hello(BEGIN_MAX).map(|facts| (Arc::new(connection), facts)));
         match begun {
@@ -149,7 +152,10 @@ impl Remote {
                 Ok((connection, facts))
             }
             Err(why) => {
-                *link = Link::Failed { at: Instant::now(), why: why.clone() };
+                *link = Link::Failed {
+                    until: Instant::now() + AGAIN.max(tried_at.elapsed() * AGAIN_TIMES),
+                    why: why.clone(),
+                };
                 Err(why)
             }
         }

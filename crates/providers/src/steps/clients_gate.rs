@@ -20,6 +20,10 @@ impl StepKind for ClientsGate {
         true
     }
 
+    fn must_see(&self, world: &World<'_>) -> bool {
+        !world.accept_unknown_clients
+    }
+
     fn check(&self, world: &mut World<'_>, _: &Step, direction: Direction) -> Result<StepCheck, StepError> {
         if direction == Direction::Back {
             return Ok(StepCheck::AlreadyDone("nothing to take back".into()));

@@ -27,6 +27,10 @@ impl StepKind for Prove {
         true
     }
 
+    fn must_see(&self, world: &World<'_>) -> bool {
+        !world.accept_unproven
+    }
+
     fn check(&self, _: &mut World<'_>, _: &Step, direction: Direction) -> Result<StepCheck, StepError> {
         Ok(match direction {
             Direction::Forward => StepCheck::Ready,

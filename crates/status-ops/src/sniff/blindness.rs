@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, TcpStream};
 use std::time::Duration;
 
-use model::LinkSight;
 use model::link::Seen;
+use model::{LinkSight, Unseen};
 use site::inventory::{CaptureBy, Cluster};
+
+use super::Sniffer;
 
 /// To see whether a server can be reached at all; on one network it is a few milliseconds.
 const REACH: Duration = Duration::from_secs(1);
@@ -33,6 +35,26 @@ pub(super) fn name_blindness(cluster: &Cluster, sights: &mut [LinkSight]) {
             sight.tcp_sessions = None;
         }
     }
+}
+
+/// What a capture on `iface` would not show of the cluster, tried: one is begun and ended on each machine.
+pub(super) fn unseen(cluster: &Cluster, iface: &str) -> Vec<Unseen> {
+    let sniffer = match Sniffer::start(cluster) {
+        Ok(sniffer) => sniffer,
+        Err(error) => return vec![Unseen { subject: "this machine".into(), why: error.to_string() }],
+    };
+    let mut unseen = Vec::new();
+    for one in sniffer.eyes {
+        let nodes = one.nodes;
+        if let Some(why) = one.eye.report().failed {
+            unseen.extend(nodes.into_iter().map(|subject| Unseen { subject, why: why.clone() }));
+        }
+    }
+    for node in cluster.nodes.iter().filter(|node| cluster.machine_of(node).is_this()) {
+        let why = why_unseen(iface, &node.address, node.port);
+        unseen.extend(why.map(|why| Unseen { subject: node.name.to_string(), why }));
+    }
+    unseen
 }
 
 /// Why a capture on `iface` shows nothing of this server; `None` where it should.

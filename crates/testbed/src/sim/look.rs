@@ -1,6 +1,6 @@
 //! What a capture would show.
 
-use model::{Link, LinkKind, LinkSight, Look, LookError, Seen, WireLook};
+use model::{Link, LinkKind, LinkSight, Look, LookError, Seen, Unseen, WireLook};
 
 use super::links::Wire;
 use super::world::{Shared, World};
@@ -10,6 +10,8 @@ pub struct SimLook {
     pub shared: Shared,
     /// No capture can be made here.
     pub blind: bool,
+    /// What is known of that before a change.
+    pub unseen: Vec<Unseen>,
 }
 
 fn sight(link: Link, seen: Seen) -> LinkSight {
@@ -66,6 +68,10 @@ impl World {
 }
 
 impl Look for SimLook {
+    fn unseen(&mut self) -> Vec<Unseen> {
+        self.unseen.clone()
+    }
+
     fn wire(&mut self, what: &WireLook) -> Result<Vec<LinkSight>, LookError> {
         if self.blind {
             return Err(LookError::NotPermitted {

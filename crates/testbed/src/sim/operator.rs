@@ -189,7 +189,7 @@ impl ClusterAccess for Operator {
     }
 
     fn look(&self) -> Box<dyn Look + '_> {
-        Box::new(SimLook { shared: self.shared.clone(), blind: false })
+        Box::new(SimLook { shared: self.shared.clone(), blind: false, unseen: vec![] })
     }
 
     fn clock(&self) -> &dyn Clock {

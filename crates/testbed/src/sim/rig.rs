@@ -67,6 +67,7 @@ pub struct Rig {
     pub accept_unknown_clients: bool,
     pub accept_unproven: bool,
     pub blind: bool,
+    pub unseen: Vec<model::Unseen>,
     clock: SimClock,
     plans: Cell<u32>,
 }
@@ -107,6 +108,7 @@ impl Rig {
             accept_unknown_clients: false,
             accept_unproven: false,
             blind: false,
+            unseen: vec![],
             plans: Cell::new(0),
         }
     }
@@ -140,7 +142,11 @@ impl Rig {
             cluster: "sim".into(),
             topology: &providers::GALERA,
             nodes: nodes.collect(),
-            look: Box::new(SimLook { shared: self.shared.clone(), blind: self.blind }),
+            look: Box::new(SimLook {
+                shared: self.shared.clone(),
+                blind: self.blind,
+                unseen: self.unseen.clone(),
+            }),
             authority: Authority {
                 dir: self.ca_dir(),
                 passphrase: SecretString::from(self.passphrase.clone()),

@@ -733,6 +733,29 @@ fn without_the_right_to_capture_clients_are_cut_off_only_by_consent_and_nothing_
 }
 
 #[test]
+fn what_is_known_to_be_hidden_from_captures_refuses_a_change_before_anything_is_restarted() {
+    let mut rig = Rig::new(7, 3);
+    let why = "the capture on any cannot see this traffic: 10.0.0.2 is another network".to_owned();
+    rig.unseen = vec![model::Unseen { subject: "n2".into(), why }];
+    let is_told = |rig: &Rig, what: &Change| {
+        let problems = rig.preflight(what);
+        problems.iter().any(|one| {
+            one.subject == "n2"
+                && one.why.contains("another network")
+                && one.next.contains("--accept-unproven")
+        })
+    };
+    assert!(is_told(&rig, &change(Verb::Enable)));
+    // One consent is not the other.
+    rig.accept_unproven = true;
+    assert!(is_told(&rig, &change(Verb::Enable)));
+    rig.accept_unknown_clients = true;
+    assert!(!is_told(&rig, &change(Verb::Enable)));
+    rig.accept_unproven = false;
+    assert!(is_told(&rig, &change(Verb::Enable)));
+}
+
+#[test]
 fn an_unproven_change_is_closed_only_by_consent_and_that_is_written_down() {
     let mut rig = Rig::new(7, 3);
     (rig.blind, rig.accept_unknown_clients, rig.accept_unproven) = (true, true, true);

@@ -1,0 +1,28 @@
+//! A login that was typed beside an inventory.
+
+use std::process::Command;
+
+/// It would be passed over: another account would answer than the operator believes.
+#[test]
+fn a_login_is_refused_where_an_inventory_says_how_to_log_in() {
+    let directory = tempfile::tempdir().unwrap();
+    let inventory = "[cluster]\nname='c'\nca_dir='ca'\nstate_dir='s'\n[login]\ndefaults_file='c.cnf'\n";
+    std::fs::write(directory.path().join("sealion.toml"), inventory).unwrap();
+    for verb in [&["audit"][..], &["status"], &["watch", "--once"], &["bench", "run", "tls"]] {
+        for login in
+            [&["-u", "nobody"][..], &["-P", "1"], &["--ssl-ca", "ca.pem"], &["--ssl-mode", "REQUIRED"]]
+        {
+            let output = Command::new(env!("CARGO_BIN_EXE_sealion"))
+                .args(verb)
+                .args(login)
+                .current_dir(directory.path())
+                .env_remove("SEALION_INVENTORY")
+                .env("XDG_STATE_HOME", directory.path())
+                .output()
+                .unwrap();
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{verb:?} {login:?}: {said}");
+            assert!(said.contains("has no effect beside an inventory"), "{verb:?} {login:?}: {said}");
+        }
+    }
+}
