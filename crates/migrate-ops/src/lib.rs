@@ -1,5 +1,6 @@
 //! `sealion migrate`: the two servers from their option files, and the journal that a migration is carried out by.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use change::driver::Watcher;
@@ -32,10 +33,28 @@ pub enum Progress {
 }
 
 fn login(path: &Path) -> Result<net::ConnectOptions, OpsError> {
+    refuse_open_file(path)?;
     let typed = ClientOptions { defaults_file: Some(path.to_owned()), ..ClientOptions::default() };
     let cluster = one_server(typed)?;
     let node = cluster.nodes.first().ok_or_else(|| OpsError::internal("no server", path.display()))?;
     Ok(cluster.login_at(node))
+}
+
+/// It holds the password of an account that may read every row.
+fn refuse_open_file(path: &Path) -> Result<(), OpsError> {
+    let refuse = |why: String, next: String| {
+        OpsError::usage(format!("cannot use the option file {}", path.display()), why, next)
+    };
+    let facts =
+        std::fs::metadata(path).map_err(|error| refuse(error.to_string(), "check the path".into()))?;
+    let mode = facts.permissions().mode() & 0o777;
+    if mode & 0o077 == 0 {
+        return Ok(());
+    }
+    Err(refuse(
+        format!("others may read it (mode {mode:o})"),
+        format!("chmod 600 {}, and change its password if others were on this machine", path.display()),
+    ))
 }
 
 impl Route {

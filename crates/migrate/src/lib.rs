@@ -10,6 +10,7 @@ mod gtid;
 mod inspect;
 mod plan;
 mod steps;
+mod trial;
 
 use std::path::PathBuf;
 

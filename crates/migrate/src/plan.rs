@@ -95,8 +95,15 @@ pub fn plan(ends: &Ends, id: &str, made_unix_ms: u64) -> Result<Result<Plan, Vec
         step(
             "M1",
             TABLES,
-            format!("make {schemas} on the target, which is read-only until the end"),
-            vec!["SET GLOBAL read_only = ON".into(), "CREATE DATABASE …".into(), "CREATE TABLE …".into()],
+            format!(
+                "make {schemas} on the target, which is read-only until the end; try its way to the source"
+            ),
+            vec![
+                "SET GLOBAL read_only = ON".into(),
+                "CREATE DATABASE …".into(),
+                "CREATE TABLE …".into(),
+                "CHANGE MASTER 'sealion_trial' TO …; START SLAVE 'sealion_trial' IO_THREAD; RESET SLAVE 'sealion_trial' ALL".into(),
+            ],
         ),
         copy,
         step(

@@ -9,7 +9,7 @@ use net::sql_text::{name, text};
 use net::{Client, ExposeSecret, NetError};
 
 use crate::inspect::{self, Table, mark};
-use crate::{End, Ends, LOCK_WAIT_S, compare, copy, gtid, plan};
+use crate::{End, Ends, LOCK_WAIT_S, ReplicationLogin, compare, copy, gtid, plan, trial};
 
 /// A replica that was just told to follow is waited for.
 const FOLLOW_MAX: Duration = Duration::from_secs(60);
@@ -34,16 +34,16 @@ pub struct Migration<'m> {
 }
 
 /// A replica whose channel does not run, or not as it was set up.
-struct NotFollowing {
-    why: String,
-    has_error: bool,
+pub(crate) struct NotFollowing {
+    pub why: String,
+    pub has_error: bool,
 }
 
-fn fail(what: &str, why: impl std::fmt::Display, next: &str) -> StepError {
+pub(crate) fn fail(what: &str, why: impl std::fmt::Display, next: &str) -> StepError {
     StepError(format!("{what}\n  why:  {why}\n  next: {next}"))
 }
 
-fn asked(end: End) -> impl Fn(NetError) -> StepError {
+pub(crate) fn asked(end: End) -> impl Fn(NetError) -> StepError {
     move |error| {
         fail(
             &format!("the {end} cannot be asked"),
@@ -61,6 +61,54 @@ fn without_next_value(definition: &str) -> String {
     before.to_owned() + rest.trim_start_matches(|one: char| one.is_ascii_digit())
 }
 
+/// `channel`: as SQL, or empty. `place`: where it begins.
+pub(crate) fn change_master(
+    target: &mut Client,
+    channel: &str,
+    login: &ReplicationLogin,
+    place: &str,
+) -> Result<(), StepError> {
+    let change = net::SecretString::from(format!(
+        "CHANGE MASTER {channel} TO MASTER_HOST={}, MASTER_PORT={}, MASTER_USER={}, MASTER_PASSWORD={}, MASTER_SSL=1, MASTER_SSL_CA={}, \
+         MASTER_SSL_VERIFY_SERVER_CERT=1, {place}",
+        text(&login.host),
+        login.port,
+        text(&login.user),
+        text(login.password.expose_secret()),
+        text(&login.ca.display().to_string())
+    ));
+    keep_out_of_logs(target)?;
+    // The server's answer could repeat the statement.
+    target.execute(change.expose_secret()).map_err(|error| match error {
+        NetError::Refused { code, .. } => {
+            fail("the target takes no CHANGE MASTER", format!("it answers with error {code}"), RESUME)
+        }
+        other => asked(End::Target)(other),
+    })?;
+    Ok(())
+}
+
+/// The next statement holds a password: MariaDB writes it into its logs as it is.
+fn keep_out_of_logs(target: &mut Client) -> Result<(), StepError> {
+    for (log, off) in [
+        ("general_log", "SET SESSION sql_log_off = ON"),
+        ("slow_query_log", "SET SESSION slow_query_log = OFF"),
+    ] {
+        let rows = target.query(&format!("SELECT @@GLOBAL.{log}")).map_err(asked(End::Target))?;
+        if rows.scalar().as_deref() == Some("0") {
+            continue;
+        }
+        target.execute(off).map_err(|error| {
+            fail(
+                &format!("the password of replication would stand in the target's log ({log})"),
+                error.in_one_line(),
+                &format!("SET GLOBAL {log} = OFF there for the time being, then sealion migrate resume"),
+            )
+        })?;
+    }
+    Ok(())
+}
+
 /// All tables of a schema, as a filter of replication names them: `_` and `%` in the name are themselves.
 ///
 /// # Source
@@ -72,7 +120,7 @@ fn wild(schema: &str) -> String {
 /// Source: MariaDB manual, error 1205, ER_LOCK_WAIT_TIMEOUT.
 const LOCK_WAIT_TIMEOUT: u16 = 1205;
 
-const RESUME: &str = "mend that, then sealion migrate resume; or sealion migrate rollback";
+pub(crate) const RESUME: &str = "fix that, then sealion migrate resume; or sealion migrate rollback";
 
 impl<'m> Migration<'m> {
     pub fn new(ends: &'m Ends, plan: &Plan, tell: &'m mut dyn FnMut(&str)) -> Self {
@@ -171,6 +219,7 @@ impl<'m> Migration<'m> {
     fn drop_tables(&self) -> Result<(), StepError> {
         self.drop_schemas()?;
         let mut target = self.client(End::Target)?;
+        trial::forget(&mut target)?;
         target.execute("SET GLOBAL gtid_slave_pos = ''").map_err(asked(End::Target))?;
         Ok(())
     }
@@ -204,45 +253,8 @@ impl<'m> Migration<'m> {
         target
             .execute(&format!("SET GLOBAL replicate_wild_do_table = {}", text(&only)))
             .map_err(asked(End::Target))?;
-        let change = net::SecretString::from(format!(
-            "CHANGE MASTER TO MASTER_HOST={}, MASTER_PORT={}, MASTER_USER={}, MASTER_PASSWORD={}, MASTER_SSL=1, MASTER_SSL_CA={}, \
-             MASTER_SSL_VERIFY_SERVER_CERT=1, MASTER_USE_GTID=slave_pos",
-            text(&login.host),
-            login.port,
-            text(&login.user),
-            text(login.password.expose_secret()),
-            text(&login.ca.display().to_string())
-        ));
-        Self::keep_out_of_logs(&mut target)?;
-        // The server's answer could repeat the statement.
-        target.execute(change.expose_secret()).map_err(|error| match error {
-            NetError::Refused { code, .. } => {
-                fail("the target takes no CHANGE MASTER", format!("it answers with error {code}"), RESUME)
-            }
-            other => asked(End::Target)(other),
-        })?;
+        change_master(&mut target, "", login, "MASTER_USE_GTID=slave_pos")?;
         target.execute("START SLAVE").map_err(asked(End::Target))?;
-        Ok(())
-    }
-
-    /// The next statement holds a password: MariaDB writes it into its logs as it is.
-    fn keep_out_of_logs(target: &mut Client) -> Result<(), StepError> {
-        for (log, off) in [
-            ("general_log", "SET SESSION sql_log_off = ON"),
-            ("slow_query_log", "SET SESSION slow_query_log = OFF"),
-        ] {
-            let rows = target.query(&format!("SELECT @@GLOBAL.{log}")).map_err(asked(End::Target))?;
-            if rows.scalar().as_deref() == Some("0") {
-                continue;
-            }
-            target.execute(off).map_err(|error| {
-                fail(
-                    &format!("the password of replication would stand in the target's log ({log})"),
-                    error.in_one_line(),
-                    &format!("SET GLOBAL {log} = OFF there for the time being, then sealion migrate resume"),
-                )
-            })?;
-        }
         Ok(())
     }
 
@@ -623,7 +635,10 @@ impl Runner for Migration<'_> {
             (plan::TABLES, Direction::Forward) => {
                 let tables = self.tables()?;
                 self.same_tables(&mut target, &tables)?;
-                Ok(format!("{} tables", tables.len()))
+                // Before hours of copying: what replication will need is tried by who will do it.
+                let login = &self.ends.replication;
+                trial::try_to_follow(&mut self.client(End::Source)?, &mut target, login)?;
+                Ok(format!("{} tables; the target reaches the source as {}", tables.len(), login.user))
             }
             (plan::TABLES, Direction::Back) => match self.on_target(&mut target)?.0.as_slice() {
                 [] => Ok("nothing of it is on the target".into()),

@@ -272,6 +272,7 @@ fn killed_it_goes_on_or_back_and_what_speaks_against_it_is_said_before() {
     pair.target.run(&["SET GLOBAL local_infile = ON", "DROP DATABASE shop"]);
     let hash = pair.hash();
     let run = [&["run"], &Pair::ROUTE[..], &["--yes", &hash]].concat();
+    what_replication_needs_is_tried_before_rows_are_copied(&pair, &run);
     for (moment, verb) in [
         ("M1:verifying", "rollback"),
         ("M3:verifying", "rollback"),
@@ -309,6 +310,39 @@ fn killed_it_goes_on_or_back_and_what_speaks_against_it_is_said_before() {
     // Behind the cutover there is no way back, and the way on is named as it is.
     let refused = pair.migrate(&["rollback", "--yes", &hash]);
     assert!(refused.code == Some(6) && !refused.stderr.contains("abandon"), "{refused}");
+}
+
+fn what_replication_needs_is_tried_before_rows_are_copied(pair: &Pair, run: &[&str]) {
+    use std::os::unix::fs::PermissionsExt;
+    let path = pair.lab.home().join("repl.cnf");
+    let right = std::fs::read_to_string(&path).unwrap();
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o640)).unwrap();
+    let refused = pair.migrate(run).exits(2);
+    assert!(refused.stderr.contains("others may read it (mode 640)"), "{refused}");
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
+    let ca = pair.source.dir.join("cert.pem").display().to_string();
+    let target_port = format!("port={TARGET_PORT}");
+    pair.target.run(&[
+        "SET SESSION sql_log_bin = 0",
+        "CREATE USER repl@'%' IDENTIFIED BY 'of the replica' REQUIRE SSL",
+        "GRANT REPLICATION SLAVE ON *.* TO repl@'%'",
+    ]);
+    for (what, with, expected) in [
+        ("password=of the replica", "password=another", "Access denied"),
+        (&ca, "/nowhere/ca.pem", "SSL"),
+        (&format!("port={SOURCE_PORT}"), &target_port, ""),
+    ] {
+        assert!(right.contains(what), "{what}: {right}");
+        std::fs::write(&path, right.replace(what, with)).unwrap();
+        let said = pair.migrate(run).exits(4);
+        assert!(said.stderr.contains("cannot replicate from 127.0.0.1"), "{with}: {said}");
+        assert!(said.stderr.contains(expected) && !said.stderr.contains("of the replica"), "{with}: {said}");
+        let there = pair.target.sql().query("SHOW DATABASES LIKE 'shop'").unwrap();
+        assert!(there.is_empty(), "{with}: the step that failed was not taken back");
+        assert!(pair.target.sql().query("SHOW ALL SLAVES STATUS").unwrap().is_empty());
+        pair.migrate(&["rollback", "--yes", run.last().unwrap()]).exits(0);
+    }
+    std::fs::write(&path, right).unwrap();
 }
 
 /// What would make "the target has all of it" false, or leave a server closed that nobody meant to close any more.
