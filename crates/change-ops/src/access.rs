@@ -2,6 +2,7 @@
 //! operator's process is. A user's cluster gives the real ones; tests hand in simulated ones, and drive what ships.
 
 use std::path::Path;
+use std::time::Duration;
 
 use change::{Command, Machine};
 use host::{Local, ReadHost, SharedHost};
@@ -32,6 +33,8 @@ pub trait ClusterAccess {
     fn nodes(&self) -> Vec<Box<dyn WriteNode + '_>>;
     fn look(&self) -> Box<dyn Look + '_>;
     fn clock(&self) -> &dyn Clock;
+    /// Lets so much time pass.
+    fn wait(&self, time: Duration);
     fn process(&self) -> OperatorProcess;
     /// `root@db1`.
     fn operator(&self) -> String;
@@ -69,6 +72,10 @@ impl ClusterAccess for Cluster {
 
     fn clock(&self) -> &dyn Clock {
         &SystemClock
+    }
+
+    fn wait(&self, time: Duration) {
+        std::thread::sleep(time);
     }
 
     fn process(&self) -> OperatorProcess {

@@ -1,8 +1,8 @@
 //! Who changes a cluster now: a file on each of its nodes, so that a second operator with a state directory of their own is
 //! stopped as well.
 //!
-//! A lease ends with its holder's process, where that can be seen, and else when it was not renewed for [`LEASE_MS`]. Whoever
-//! lost it begins nothing further. A file that cannot be read, or makes no sense, is neither free nor held: cannot tell.
+//! A lease ends with its holder's process, where that can be seen, and else when it was not renewed for [`LEASE_MS`]. Two machines' clocks
+//! need not agree on that: one that looks over is watched for [`WATCH`] before it is taken. Whoever lost it begins nothing further. A file that cannot be read, or makes no sense, is neither free nor held: cannot tell.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -22,6 +22,8 @@ use crate::access::{ClusterAccess, OperatorProcess};
 pub const LEASE_MS: u64 = 60_000;
 const RENEW: Duration = Duration::from_secs(5);
 const RENEW_MS: u64 = 5_000;
+/// Whoever is at work renews it several times meanwhile, whatever their clock says.
+pub const WATCH: Duration = Duration::from_secs(20);
 const FILE: &str = "lease.json";
 const LOCK: &str = "lease.lock";
 /// Held by others only while they read and write one small file.
@@ -51,7 +53,11 @@ impl LeaseRecord {
     }
 
     fn is_over(&self, access: &dyn ClusterAccess) -> bool {
-        self.until_unix_ms <= access.clock().unix_ms() || access.has_ended(&self.process)
+        self.is_lapsed(access) || access.has_ended(&self.process)
+    }
+
+    fn is_lapsed(&self, access: &dyn ClusterAccess) -> bool {
+        self.until_unix_ms <= access.clock().unix_ms()
     }
 }
 
@@ -103,6 +109,43 @@ pub fn holder(access: &dyn ClusterAccess) -> Result<Option<LeaseRecord>, String>
     unknown.map_or(Ok(None), Err)
 }
 
+/// Whether a lease that has lapsed by our clock is renewed all the same.
+fn watch_lapsed(access: &dyn ClusterAccess, say: &mut dyn FnMut(String)) -> Result<(), OpsError> {
+    let lapsed = || -> Vec<(NodeName, LeaseRecord)> {
+        let nodes = access.nodes();
+        let of_node = |node: &Box<dyn WriteNode + '_>| match read(node.host(), &node.spec().state_dir) {
+            LeaseFile::Held(held) if held.is_lapsed(access) && !access.has_ended(&held.process) => {
+                Some((node.name().clone(), held))
+            }
+            _ => None,
+        };
+        nodes.iter().filter_map(of_node).collect()
+    };
+    let before = lapsed();
+    let Some((node, held)) = before.first() else { return Ok(()) };
+    say(format!(
+        "the lease of {} on {node} was not renewed in time by this machine's clock: watching it for {} s",
+        held.holder,
+        WATCH.as_secs()
+    ));
+    access.wait(WATCH);
+    for node in access.nodes() {
+        let Some((name, held)) = before.iter().find(|(name, _)| name == node.name()) else { continue };
+        if let LeaseFile::Held(now) = read(node.host(), &node.spec().state_dir)
+            && now != *held
+        {
+            return Err(OpsError::Refused(format!(
+                "another sealion is at work on cluster {}, nothing was changed\n  why:  {} renews the lease on {name}, and its clock and \
+                 this machine's differ by more than a minute\n  next: set the clocks; wait for it, or make sure that it has ended; then \
+                 the same command again",
+                access.cluster_name(),
+                now.holder
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// Held for as long as this value lives.
 pub struct Lease<'a> {
     access: &'a dyn ClusterAccess,
@@ -116,7 +159,15 @@ pub struct Lease<'a> {
 impl<'a> Lease<'a> {
     /// # Errors
     /// `Refused` while somebody else holds it or may hold it, unless it is taken over; or no node takes it.
-    pub fn take(access: &'a dyn ClusterAccess, command: &str, takes_over: bool) -> Result<Self, OpsError> {
+    pub fn take(
+        access: &'a dyn ClusterAccess,
+        command: &str,
+        takes_over: bool,
+        say: &mut dyn FnMut(String),
+    ) -> Result<Self, OpsError> {
+        if !takes_over {
+            watch_lapsed(access, say)?;
+        }
         let renewed_unix_ms = Cell::new(access.clock().unix_ms());
         let held = LeaseRecord::own(access, command);
         let mut lease = Self { access, held, nodes: Vec::new(), renewer: None, renewed_unix_ms };

@@ -178,7 +178,9 @@ pub fn apply(
     tell: Tell<'_>,
 ) -> Result<Finished, OpsError> {
     let _lock = ClusterLock::take(&journal_dir(access)).map_err(before_anything)?;
-    let lease = Lease::take(access, &plan.change.to_string(), settings.takes_over)?;
+    let lease = Lease::take(access, &plan.change.to_string(), settings.takes_over, &mut |line| {
+        tell(Progress::Line(line))
+    })?;
     nothing_open(access)?;
     let copies = copies::look(access)?;
     if !copies.not_seen.is_empty() {
@@ -302,7 +304,7 @@ pub fn go_on(
         return Err(nothing(&copies, &own));
     }
     let _lock = ClusterLock::take(&journal_dir(access))?;
-    let lease = Lease::take(access, command, settings.takes_over)?;
+    let lease = Lease::take(access, command, settings.takes_over, &mut |line| tell(Progress::Line(line)))?;
     let copies = copies::look(access)?;
     for copy in &copies.newer {
         let what = copy.describe(access.clock().unix_ms());
@@ -544,9 +546,13 @@ pub(crate) fn open_journal(access: &dyn ClusterAccess) -> Result<Option<ChangeJo
 }
 
 /// Closes the open change as it is: nothing is changed on any node but the journals. Returns what is left how.
-pub fn abandon(access: &dyn ClusterAccess, settings: &Settings) -> Result<Vec<String>, OpsError> {
+pub fn abandon(
+    access: &dyn ClusterAccess,
+    settings: &Settings,
+    say: &mut dyn FnMut(String),
+) -> Result<Vec<String>, OpsError> {
     let _lock = ClusterLock::take(&journal_dir(access))?;
-    let lease = Lease::take(access, "abandon", settings.takes_over)?;
+    let lease = Lease::take(access, "abandon", settings.takes_over, say)?;
     for copy in copies::look(access)?.newer {
         copy.take_over()?;
     }

@@ -11,6 +11,7 @@ use testbed::sim::{End, Operator, Rig, World};
 const SEED: u64 = 20_261_124;
 /// More than a change takes, and less than certificates are dated back.
 const LATE_MS: i64 = -3 * 60_000;
+const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 24 * 3_600_000;
 const KEY: &str = "/etc/mysql/sealion/node-key.pem";
 const LEASE: &str = "/var/lib/sealion/lease.json";
@@ -145,6 +146,31 @@ fn a_lease_that_somebody_holds_is_waited_for_or_taken_over() {
     // Who began it learns that from the nodes.
     assert_eq!(one.open_plan(), None);
     assert_eq!(one.finished_change().expect("it is finished").change.verb, Verb::Enable);
+}
+
+#[test]
+fn a_lease_that_is_renewed_is_held_whatever_the_clocks_say() {
+    let rig = plain();
+    let one = Operator::new(&rig, "root@db1");
+    // Their clock is an hour ahead, so that every lease looks over.
+    let another = Operator::with_clock(&rig, "root@db2", HOUR_MS);
+    let plan = another.plan(&change(Verb::Enable)).expect("a plan");
+    rig.arm(Some((20, testbed::sim::Fault::KillSealion)));
+    assert_eq!(one.apply(&one.plan(&change(Verb::Enable)).expect("a plan")), End::Killed);
+    rig.arm(None);
+    another.another_renews.set(true);
+    for end in [another.apply(&plan), another.go_on(None), another.abandon()] {
+        let End::Refused(why) = end else { panic!("{end:?}") };
+        assert!(
+            why.contains("another sealion is at work")
+                && why.contains("root@db1")
+                && why.contains("renews the lease"),
+            "{why}"
+        );
+    }
+    another.another_renews.set(false);
+    assert!(another.go_on(None).is_complete());
+    assert_eq!(letters(&rig), "SSS");
 }
 
 #[test]

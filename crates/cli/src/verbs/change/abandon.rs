@@ -37,7 +37,7 @@ pub fn abandon(global: &Global, args: &AbandonArgs) -> Result<u8, OpsError> {
     );
     confirm_what("abandon", &plan, &what, &[], args.yes.yes.as_deref())?;
     let settings = Settings { takes_over: args.over.take_over, ..Settings::default() };
-    let left = roll::abandon(&cluster, &settings)?;
+    let left = roll::abandon(&cluster, &settings, &mut |line| show::tell(&line))?;
     if global.format == Format::Json {
         let json = serde_json::json!({
             "schema": "sealion.change/1", "plan": plan.id, "outcome": "abandoned", "left": left,

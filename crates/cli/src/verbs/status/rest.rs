@@ -145,9 +145,33 @@ fn print(report: &StatusRestReport, named_max: usize) {
     println!("{}", show::table(&["what", "files", "size", "bytes say", "plain", "SQL says"], rows));
     print_disagreements(report, named_max);
     print_named(report, named_max);
+    if let Some(keys) = keys_first(report) {
+        println!("{}", show::wrapped("  keys:  ", keys));
+    }
     for line in &report.not_looked_at {
         println!("{}", show::wrapped("not checked: ", line));
     }
+}
+
+/// Every switch above needs keys: where nothing is encrypted yet, the server may have none.
+fn keys_first(report: &StatusRestReport) -> Option<&'static str> {
+    let counts = &report.counts;
+    if counts.encrypted + counts.mixed > 0 || counts.plain == 0 {
+        return None;
+    }
+    Some(match report.family.as_deref() {
+        Some("mariadb") => {
+            "nothing here is encrypted: first load a key management plugin (file_key_management or another one; SELECT PLUGIN_NAME FROM \
+             information_schema.PLUGINS WHERE PLUGIN_TYPE='ENCRYPTION' names those that are loaded)"
+        }
+        Some("mysql") => {
+            "nothing here is encrypted: first load a keyring component (SELECT * FROM performance_schema.keyring_component_status \
+             shows the one that is loaded)"
+        }
+        _ => {
+            "nothing here is encrypted: first give the server a key management plugin (MariaDB) or a keyring component (MySQL)"
+        }
+    })
 }
 
 fn asked(report: &StatusRestReport) -> String {
