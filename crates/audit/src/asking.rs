@@ -40,6 +40,7 @@ pub(crate) fn view(ask: &mut dyn Ask, now_unix_ms: u64) -> Result<NodeView, Refu
         variables: pairs("SHOW GLOBAL VARIABLES")?,
         status: pairs("SHOW GLOBAL STATUS")?,
         at_unix_ms: now_unix_ms,
+        server_unix_ms: None,
     })
 }
 

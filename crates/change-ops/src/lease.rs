@@ -113,13 +113,13 @@ pub fn holder(access: &dyn ClusterAccess) -> Result<Option<LeaseRecord>, String>
 fn watch_lapsed(access: &dyn ClusterAccess, say: &mut dyn FnMut(String)) -> Result<(), OpsError> {
     let lapsed = || -> Vec<(NodeName, LeaseRecord)> {
         let nodes = access.nodes();
-        let of_node = |node: &Box<dyn WriteNode + '_>| match read(node.host(), &node.spec().state_dir) {
+        let of_node = |node: &(dyn WriteNode + '_)| match read(node.host(), &node.spec().state_dir) {
             LeaseFile::Held(held) if held.is_lapsed(access) && !access.has_ended(&held.process) => {
                 Some((node.name().clone(), held))
             }
             _ => None,
         };
-        nodes.iter().filter_map(of_node).collect()
+        nodes.iter().filter_map(|node| of_node(&**node)).collect()
     };
     let before = lapsed();
     let Some((node, held)) = before.first() else { return Ok(()) };

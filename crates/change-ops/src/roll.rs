@@ -179,7 +179,7 @@ pub fn apply(
 ) -> Result<Finished, OpsError> {
     let _lock = ClusterLock::take(&journal_dir(access)).map_err(before_anything)?;
     let lease = Lease::take(access, &plan.change.to_string(), settings.takes_over, &mut |line| {
-        tell(Progress::Line(line))
+        tell(Progress::Line(line));
     })?;
     nothing_open(access)?;
     let copies = copies::look(access)?;

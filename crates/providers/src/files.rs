@@ -14,6 +14,7 @@ pub use server::node::{CA_FILE, CERT_FILE, KEY_FILE};
 
 use crate::edit::hash;
 use crate::owner;
+use crate::preflight::clocks;
 use crate::steps::fail;
 use crate::world::World;
 
@@ -21,6 +22,12 @@ pub const PEM_BYTES_MAX: u64 = 1024 * 1024;
 
 /// A new leaf of the cluster's CA for `name`, with its address and further names as SANs.
 pub fn issue(world: &mut World<'_>, name: &NodeName) -> Result<(trust::Leaf, String), StepError> {
+    let now_unix_ms = world.clock.unix_ms();
+    for (other, view) in world.views() {
+        if let Some(problem) = view.ok().and_then(|view| clocks::behind(&other, &view, now_unix_ms)) {
+            return Err(fail(problem));
+        }
+    }
     let ca = Ca::open(&world.authority.dir, &world.authority.passphrase).map_err(fail)?;
     let (key, leaf_days, now) = (world.authority.key, world.authority.leaf_days, world.unix_s());
     let spec = world.node(name)?.spec().clone();

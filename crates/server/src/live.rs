@@ -347,7 +347,10 @@ impl ReadNode for LiveNode {
         status.extend(self.pairs(&mut client, "SHOW GLOBAL STATUS LIKE 'Ssl%'")?);
         status.extend(self.pairs(&mut client, "SHOW GLOBAL STATUS LIKE 'Uptime'")?);
         status.extend(self.pairs(&mut client, "SHOW GLOBAL STATUS LIKE 'Current_tls%'")?);
-        let view = NodeView { variables, status, at_unix_ms: SystemClock.unix_ms() };
+        let time = client.query("SELECT UNIX_TIMESTAMP()").map_err(|error| self.error(&error))?;
+        let server_unix_ms =
+            time.scalar().and_then(|text| text.parse::<u64>().ok()).map(|s| s.saturating_mul(1000));
+        let view = NodeView { variables, status, at_unix_ms: SystemClock.unix_ms(), server_unix_ms };
         self.capabilities = Some(view.capabilities());
         Ok(view)
     }

@@ -38,6 +38,8 @@ pub struct NodeView {
     pub variables: BTreeMap<String, String>,
     pub status: BTreeMap<String, String>,
     pub at_unix_ms: u64,
+    /// The server's own clock then; `None`: it did not tell.
+    pub server_unix_ms: Option<u64>,
 }
 
 impl NodeView {
@@ -95,7 +97,7 @@ mod tests {
         let map = |pairs: &[(&str, &str)]| {
             pairs.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect()
         };
-        NodeView { variables: map(variables), status: map(status), at_unix_ms: 0 }
+        NodeView { variables: map(variables), status: map(status), at_unix_ms: 0, server_unix_ms: None }
     }
 
     #[test]

@@ -347,7 +347,7 @@ mod tests {
         let own = |all: &[(&str, &str)]| {
             all.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect()
         };
-        NodeView { variables: own(variables), status: own(status), at_unix_ms: 0 }
+        NodeView { variables: own(variables), status: own(status), at_unix_ms: 0, server_unix_ms: None }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Why a change may not be done, all reasons at once, before anything is touched. One check a file. Here are those that
 //! several providers make; each topology has a register of its own, in the order in which reasons are shown.
 
+pub mod clocks;
 pub mod command_line;
 pub mod elsewhere;
 pub mod managed;

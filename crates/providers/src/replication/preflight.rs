@@ -7,8 +7,8 @@ use server::{Channel, NodeSpec, ThreadState, Trust};
 
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
 use crate::preflight::{
-    Check, Problem, Seen, command_line, elsewhere, managed, not_answering, place, problem, service_commands,
-    trust_files, unreadable_options,
+    Check, Problem, Seen, clocks, command_line, elsewhere, managed, not_answering, place, problem,
+    service_commands, trust_files, unreadable_options,
 };
 use crate::world::World;
 
@@ -23,6 +23,7 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("own-settings", own_settings),
     ("place", place::check),
     ("trust-files", trust_files::check),
+    ("clocks", clocks::check),
 ];
 
 fn nouns(_: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {

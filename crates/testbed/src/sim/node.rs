@@ -85,7 +85,8 @@ impl SimNode {
 fn view_of(world: &World, index: usize) -> NodeView {
     let server = &world.servers[index];
     let live = server.live.as_ref().expect("a server that answers has read its files");
-    let mut view = NodeView { at_unix_ms: world.clock.unix_ms(), ..NodeView::default() };
+    let now = world.clock.unix_ms();
+    let mut view = NodeView { at_unix_ms: now, server_unix_ms: Some(now), ..NodeView::default() };
     let on = |is: bool| if is { "ON" } else { "OFF" };
     let primary = world.is_primary(index);
     let comment = match (primary, server.local_state) {

@@ -10,8 +10,8 @@ pub mod set_live;
 mod sst_method;
 
 use crate::preflight::{
-    Check, Problem, Seen, command_line, elsewhere, managed, not_answering, place, problem, service_commands,
-    trust_files, unreadable_options,
+    Check, Problem, Seen, clocks, command_line, elsewhere, managed, not_answering, place, problem,
+    service_commands, trust_files, unreadable_options,
 };
 
 pub const CHECKS: &[(&str, Check)] = &[
@@ -28,4 +28,5 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("gcache", gcache::check),
     ("sst-method", sst_method::check),
     ("trust-files", trust_files::check),
+    ("clocks", clocks::check),
 ];
