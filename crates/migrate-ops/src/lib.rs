@@ -48,13 +48,13 @@ fn refuse_open_file(path: &Path) -> Result<(), OpsError> {
     let facts =
         std::fs::metadata(path).map_err(|error| refuse(error.to_string(), "check the path".into()))?;
     let mode = facts.permissions().mode() & 0o777;
-    if mode & 0o077 == 0 {
-        return Ok(());
+    if mode & 0o077 != 0 {
+        return Err(refuse(
+            format!("others may read it (mode {mode:o})"),
+            format!("chmod 600 {}, and change its password if others were on this machine", path.display()),
+        ));
     }
-    Err(refuse(
-        format!("others may read it (mode {mode:o})"),
-        format!("chmod 600 {}, and change its password if others were on this machine", path.display()),
-    ))
+    Ok(())
 }
 
 impl Route {

@@ -1,4 +1,5 @@
 //! A login that was typed beside an inventory.
+#![allow(clippy::unwrap_used)]
 
 use std::process::Command;
 
