@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use change::{Direction, Machine, Record};
+use change::{Direction, Machine, Outcome, Record};
 use model::{Plan, Step};
 use site::OpsError;
 
@@ -142,8 +142,10 @@ pub struct Continuation {
     pub direction: Direction,
     /// It was finished, and would be undone.
     pub was_finished: bool,
-    /// Places in the plan, in the order in which they come.
+    /// Places in the plan, in the order in which they come; back without those that leave what they made.
     pub remaining: Vec<usize>,
+    /// Why it is not begun at all: there is no way back.
+    pub refused: Option<String>,
 }
 
 impl Continuation {
@@ -172,11 +174,21 @@ pub fn continuation(
 
 fn of_journal(journal: &ChangeJournal, wish: Option<Direction>) -> Option<Continuation> {
     let (machine, _) = Machine::resume(journal.records.iter().map(|(_, record)| record), wish)?;
+    let direction = wish.unwrap_or(machine.direction());
+    let stays = |at: &usize| {
+        let kind = journal.plan.steps.get(*at).and_then(|step| providers::steps::named(&step.kind));
+        direction == Direction::Back && kind.is_some_and(providers::steps::StepKind::stays)
+    };
+    let refused = match machine.next() {
+        change::Command::Finished(Outcome::Refused { why, .. }) => Some(why),
+        _ => None,
+    };
     Some(Continuation {
         plan: journal.plan.clone(),
-        direction: wish.unwrap_or(machine.direction()),
+        direction,
         was_finished: !journal.is_open(),
-        remaining: machine.remaining(),
+        remaining: machine.remaining().into_iter().filter(|at| !stays(at)).collect(),
+        refused,
     })
 }
 

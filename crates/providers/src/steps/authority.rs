@@ -22,6 +22,10 @@ impl StepKind for Authority {
         "authority"
     }
 
+    fn stays(&self) -> bool {
+        true
+    }
+
     fn check(&self, world: &mut World<'_>, _: &Step, direction: Direction) -> Result<StepCheck, StepError> {
         if direction == Direction::Back {
             return Ok(StepCheck::AlreadyDone("the CA stays where it is".into()));

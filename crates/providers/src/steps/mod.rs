@@ -33,6 +33,10 @@ pub trait StepKind: Sync {
     fn only_looks(&self) -> bool {
         false
     }
+    /// Taking it back leaves what it made.
+    fn stays(&self) -> bool {
+        false
+    }
     /// It captures, and stops the change where it can see nothing: nobody has consented to that.
     fn must_see(&self, _: &World<'_>) -> bool {
         false

@@ -194,6 +194,19 @@ fn a_node_whose_journals_cannot_be_looked_at_may_hold_an_open_change() {
 }
 
 #[test]
+fn what_an_undo_leaves_is_not_counted_among_what_it_does() {
+    let rig = plain();
+    let one = Operator::new(&rig, "root@db1");
+    must(&one, &change(Verb::Enable));
+    let back =
+        change_ops::unfinished::continuation(&one, Some(Direction::Back)).expect("sound").expect("enable");
+    let ids: Vec<String> = back.steps().map(|step| step.id.to_string()).collect();
+    assert!(back.plan.steps.iter().any(|step| step.id.0 == "E0.ca"));
+    assert!(ids.contains(&"E0.n1".to_owned()) && !ids.contains(&"E0.ca".to_owned()), "{ids:?}");
+    assert_eq!(back.refused, None);
+}
+
+#[test]
 fn one_plan_is_applied_once() {
     let rig = plain();
     let one = Operator::new(&rig, "root@db1");

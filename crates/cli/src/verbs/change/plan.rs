@@ -160,6 +160,7 @@ mod tests {
             direction: Direction::Forward,
             was_finished: false,
             remaining: vec![0],
+            refused: None,
         };
         let text = super::super::resume::described("resume", &open);
         assert!(text.ends_with(line) && text.contains("1 step remains, 1 server restart"), "{text}");

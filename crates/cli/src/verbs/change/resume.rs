@@ -72,6 +72,9 @@ pub fn undo(global: &Global, args: &UndoArgs) -> Result<u8, OpsError> {
     let cluster = Cluster::read(&global.inventory)?;
     let passphrase = cluster.passphrase(args.running.ca_passphrase_file.as_deref())?;
     if let Some(one) = continuation(&cluster, Some(Direction::Back))? {
+        if let Some(why) = &one.refused {
+            return Err(OpsError::Refused(format!("undo is refused, nothing was changed\n\n{why}")));
+        }
         let (what, steps) = (described("undo", &one), steps_left(&one));
         confirm_what("undo", &one.plan, &what, &steps, args.yes.yes.as_deref())?;
     }
