@@ -7,6 +7,7 @@ use change::{ClusterLock, Command, Direction, Driver, Journal, JournalError, Mac
 use model::{Change, Plan, Step};
 use net::SecretString;
 use providers::{Authority, Limits, World, topology};
+pub use server::accounts::AccountName;
 use site::OpsError;
 use trust::KeyKind;
 
@@ -25,6 +26,8 @@ pub struct Settings {
     pub allow_untested: bool,
     pub accept_unknown_clients: bool,
     pub accept_unproven: bool,
+    pub leave_accounts: Vec<AccountName>,
+    pub force_accounts: Vec<AccountName>,
     /// Goes on although somebody else's lease has not lapsed.
     pub takes_over: bool,
 }
@@ -39,6 +42,8 @@ impl Default for Settings {
             allow_untested: false,
             accept_unknown_clients: false,
             accept_unproven: false,
+            leave_accounts: vec![],
+            force_accounts: vec![],
             takes_over: false,
         }
     }
@@ -123,6 +128,8 @@ fn world<'a>(
         allow_untested: settings.allow_untested,
         accept_unknown_clients: settings.accept_unknown_clients,
         accept_unproven: settings.accept_unproven,
+        leave_accounts: settings.leave_accounts.clone(),
+        force_accounts: settings.force_accounts.clone(),
         notes: Vec::new(),
     })
 }

@@ -39,6 +39,8 @@ pub enum Noun {
     Clients,
     /// That clients must use TLS, without what offers it to them: part of [`Noun::Clients`].
     RequireTls,
+    /// That accounts must be used over TLS, one by one.
+    Accounts,
 }
 
 impl Noun {
@@ -46,7 +48,8 @@ impl Noun {
     pub const ALL: [Self; 3] = [Self::Galera, Self::Sst, Self::Clients];
     /// What a change of a source and its replicas without nouns is about.
     pub const OF_REPLICAS: [Self; 2] = [Self::Replication, Self::Clients];
-    const KNOWN: [Self; 5] = [Self::Galera, Self::Sst, Self::Replication, Self::Clients, Self::RequireTls];
+    const KNOWN: [Self; 6] =
+        [Self::Galera, Self::Sst, Self::Replication, Self::Clients, Self::RequireTls, Self::Accounts];
 }
 
 impl fmt::Display for Noun {
@@ -57,6 +60,7 @@ impl fmt::Display for Noun {
             Self::Replication => "replication",
             Self::Clients => "clients",
             Self::RequireTls => "require-tls",
+            Self::Accounts => "accounts",
         })
     }
 }
@@ -65,7 +69,7 @@ impl std::str::FromStr for Noun {
     type Err = String;
     fn from_str(word: &str) -> Result<Self, Self::Err> {
         Self::KNOWN.into_iter().find(|noun| noun.to_string() == word).ok_or_else(|| {
-            format!("\"{word}\" is not something sealion can change; it knows galera, sst, replication, clients and require-tls")
+            format!("\"{word}\" is not something sealion can change; it knows galera, sst, replication, clients, require-tls and accounts")
         })
     }
 }

@@ -7,6 +7,7 @@
 //! [`files`]), and checks before a change ([`preflight`]). What differs by the way in which nodes replicate is asked of
 //! the world's [`topology`]. [`galera`] is the provider for a Galera cluster.
 
+mod accounts;
 mod by_hand;
 mod draft;
 mod drain;

@@ -8,6 +8,7 @@ use change::journal::JOURNAL_BYTES_MAX;
 use change::{Acted, Direction, Runner, StepCheck, StepError};
 use model::{Clock, Look, NodeName, Step};
 use secrecy::SecretString;
+use server::accounts::AccountName;
 use server::{NodeError, NodeView, WriteNode};
 use trust::KeyKind;
 
@@ -78,6 +79,10 @@ pub struct World<'a> {
     pub allow_untested: bool,
     /// Clients that were not seen may be cut off by require_secure_transport.
     pub accept_unknown_clients: bool,
+    /// Accounts that a change leaves as they are.
+    pub leave_accounts: Vec<AccountName>,
+    /// Accounts that must use TLS although somebody uses them in cleartext.
+    pub force_accounts: Vec<AccountName>,
     /// A change whose last look could not see enough may be closed all the same; it stays written that it was not proven.
     pub accept_unproven: bool,
     /// What the journal shall say of the step under way, beside what its post-check says.

@@ -2,6 +2,7 @@
 //!
 //! Start reading at [`node`]; [`live`] is the real one.
 
+pub mod accounts;
 pub mod capability;
 pub mod galera;
 pub mod live;

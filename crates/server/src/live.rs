@@ -11,6 +11,7 @@ use host::{HostError, ProcessFacts, ReadHost, ServiceState, WriteHost};
 use model::{Clock, SystemClock};
 use net::{Client, ConnectOptions, Endpoint, NetError, PemSet, SecretString, SslMode, TlsOptions};
 
+use crate::accounts::{self, Account, AccountName};
 use crate::capability::Capabilities;
 use crate::live_settings::{self, LiveSetting};
 use crate::logins::{self, Logins};
@@ -481,6 +482,11 @@ impl ReadNode for LiveNode {
         replication::channels(&mut client, &capabilities).map_err(|error| self.error(&error))
     }
 
+    fn accounts(&mut self) -> Result<Vec<Account>, NodeError> {
+        let mut client = self.connect()?;
+        accounts::accounts(&mut client).map_err(|error| self.error(&error))
+    }
+
     fn host(&self) -> &dyn ReadHost {
         self.machine.host()
     }
@@ -577,6 +583,10 @@ impl WriteNode for LiveNode {
     fn set_channel_tls(&mut self, channel: &str, tls: &ChannelTls) -> Result<(), NodeError> {
         let flavour = self.known_capabilities()?.flavour;
         self.run_all(&replication::change_channel(flavour, channel, tls))
+    }
+
+    fn set_account_tls(&mut self, account: &AccountName, on: bool) -> Result<(), NodeError> {
+        self.run_all(&[accounts::require_tls(account, on)])
     }
 
     fn set_tls_files(&mut self, files: &TlsFiles) -> Result<(), NodeError> {

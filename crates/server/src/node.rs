@@ -7,6 +7,7 @@ use host::{ProcessFacts, ReadHost, Service, WriteHost};
 use model::NodeName;
 use thiserror::Error;
 
+use crate::accounts::{Account, AccountName};
 use crate::live_settings::LiveSetting;
 use crate::logins::Logins;
 use crate::options::Effective;
@@ -153,6 +154,8 @@ pub trait ReadNode {
     }
     /// Its channels of asynchronous replication, from all of its sources.
     fn channels(&mut self) -> Result<Vec<Channel>, NodeError>;
+    /// Every account of it that can log in.
+    fn accounts(&mut self) -> Result<Vec<Account>, NodeError>;
     fn host(&self) -> &dyn ReadHost;
     /// PEM of the leaf that the Galera port serves now, dialled with this node's own certificate.
     fn galera_leaf(&mut self) -> Result<String, NodeError>;
@@ -180,6 +183,8 @@ pub trait WriteNode: ReadNode {
     fn reload_tls(&mut self) -> Result<(), NodeError>;
     /// A channel connects anew as `tls` says, from where its applier is; nothing of it is lost or read twice.
     fn set_channel_tls(&mut self, channel: &str, tls: &ChannelTls) -> Result<(), NodeError>;
+    /// An account must be used over TLS (`REQUIRE SSL`), or need not. It counts for new connections.
+    fn set_account_tls(&mut self, account: &AccountName, on: bool) -> Result<(), NodeError>;
     /// A running server takes these files, where its row of the capability table says that it can.
     fn set_tls_files(&mut self, files: &TlsFiles) -> Result<(), NodeError>;
     /// The inventory's hook, if it has one.

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use ::change::Direction;
-use change_ops::roll::{self, Finished, Progress, Settings};
+use change_ops::roll::{self, AccountName, Finished, Progress, Settings};
 use clap::Args;
 use model::{Change, Noun, Plan, Verb};
 use site::{Cluster, OpsError};
@@ -86,6 +86,17 @@ pub struct RunOptions {
 pub struct PlanOptions {
     #[command(flatten)]
     pub running: RunOptions,
+    /// With accounts: leave this account as it is
+    ///
+    /// With accounts: leave this account as it is, as CREATE USER names it: app@%. May be given several times.
+    #[arg(long, value_name = "USER@HOST")]
+    pub leave: Vec<AccountName>,
+    /// With accounts: require TLS of this account although it is used in cleartext
+    ///
+    /// With accounts: require TLS of this account although it is used in cleartext; these clients are refused at their next login. May be
+    /// given several times.
+    #[arg(long, value_name = "USER@HOST")]
+    pub force: Vec<AccountName>,
     /// Use RSA keys of this size, not ECDSA P-256
     #[arg(short, long, value_name = "BITS")]
     pub bits: Option<u32>,
@@ -113,6 +124,8 @@ fn settings(how: &PlanOptions) -> Settings {
         key: how.bits.map_or(KeyKind::EcP256, |bits| KeyKind::Rsa { bits }),
         leaf_days: how.leaf_days,
         allow_untested: how.allow_untested,
+        leave_accounts: how.leave.clone(),
+        force_accounts: how.force.clone(),
         ..settings_of(&how.running)
     }
 }

@@ -7,6 +7,7 @@ use server::{GaleraFacts, GaleraState};
 use super::draft::{Draft, drafts};
 use super::preflight::set_live;
 use super::steps::{GateParams, RotateParams, RoundParams};
+use crate::accounts::{self, AccountsOf};
 use crate::by_hand;
 use crate::draft::PlannedEdit;
 use crate::edit::Edit;
@@ -17,7 +18,7 @@ use crate::steps::EditParams;
 use crate::world::World;
 
 /// SHA-256 over what the plan was made for. Queues, GTIDs and Synced states are left out: they change by themselves.
-fn state_hash(change: &Change, drafts: &[Draft]) -> String {
+fn state_hash(change: &Change, drafts: &[Draft], accounts: &[AccountsOf]) -> String {
     let mut text = format!("{change}\n");
     for draft in drafts {
         text += &format!(
@@ -30,26 +31,48 @@ fn state_hash(change: &Change, drafts: &[Draft]) -> String {
             draft.view.state_uuid()
         );
     }
+    if change.has(Noun::Accounts) {
+        text.extend(accounts.iter().map(AccountsOf::state));
+    }
     model::hex(&sha256(text.as_bytes()))
+}
+
+/// Accounts are written in total order: on any node, for all.
+fn accounts_of(
+    world: &mut World<'_>,
+    change: &Change,
+    drafts: &[Draft],
+) -> Result<Vec<AccountsOf>, PlanError> {
+    let mut names = drafts.iter().map(|draft| draft.name.clone());
+    match names.next() {
+        Some(first) if change.has(Noun::Accounts) => {
+            Ok(vec![AccountsOf::ask(world, first, names.collect())?])
+        }
+        _ => Ok(vec![]),
+    }
 }
 
 pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanError> {
     let mut drafts = drafts(world)?;
-    let state_hash = state_hash(change, &drafts);
+    let accounts = accounts_of(world, change, &drafts)?;
+    let state_hash = state_hash(change, &drafts, &accounts);
+    let shut_out = accounts::shut_out(world, change, drafts.iter().map(|draft| draft.name.clone()))?;
     let mut builder = Builder::default();
     match change.verb {
-        Verb::Enable => enable(world, change, &mut drafts, &mut builder)?,
+        Verb::Enable => enable(world, change, &mut drafts, &accounts, &mut builder)?,
         Verb::Migrate => return Err(refuse("a migration is of two servers: sealion migrate plan")),
-        Verb::Disable => disable(change, &mut drafts, &mut builder)?,
-        Verb::Rotate if change.has(Noun::RequireTls) => {
+        Verb::Disable => disable(world, change, &mut drafts, &accounts, &mut builder)?,
+        Verb::Rotate if change.has(Noun::RequireTls) || change.has(Noun::Accounts) => {
             return Err(refuse(
-                "require-tls has nothing to rotate\n  why:  rotate replaces certificates\n  next: sealion plan rotate",
+                "require-tls and accounts have nothing to rotate\n  why:  rotate replaces certificates\n  next: sealion plan rotate",
             ));
         }
         Verb::Rotate => rotate(world, &drafts, &mut builder)?,
     }
     let steps = builder.steps;
     let mut impact = impact(&steps, drafts.len());
+    impact.extend(accounts::impact(world, change, &accounts));
+    impact.extend(shut_out);
     let restarted: std::collections::BTreeSet<NodeName> = steps
         .iter()
         .filter(|step| step.restarts_server && !step.no_op)
@@ -59,7 +82,7 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
     if change.verb == Verb::Disable {
         impact.extend(cleartext_after(change));
     }
-    let rights = rights(&steps, "SUPER (or BINLOG ADMIN, CONNECTION ADMIN and RELOAD)");
+    let rights = rights(&steps, &privileges(change));
     if rights.is_empty() {
         impact = vec!["already done; nothing to do".into()];
     }
@@ -149,10 +172,16 @@ fn sst_edits(draft: &Draft) -> Vec<Edit> {
     edits
 }
 
+fn privileges(change: &Change) -> String {
+    let accounts = if change.has(Noun::Accounts) { ", CREATE USER and SELECT on mysql.user" } else { "" };
+    format!("SUPER (or BINLOG ADMIN, CONNECTION ADMIN and RELOAD){accounts}")
+}
+
 fn enable(
     world: &World<'_>,
     change: &Change,
     drafts: &mut [Draft],
+    accounts: &[AccountsOf],
     builder: &mut Builder,
 ) -> Result<(), PlanError> {
     let (galera, clients) = (change.has(Noun::Galera), change.has(Noun::Clients));
@@ -236,6 +265,12 @@ fn enable(
             )?;
         }
     }
+    if change.has(Noun::Accounts)
+        && let Some(draft) = drafts.iter().find(|draft| !clients && !draft.view.offers_client_tls())
+    {
+        return Err(accounts::no_tls_offered(&draft.name, change));
+    }
+    accounts::plan(world, change, accounts, builder)?;
     if requires_tls(change) {
         if let Some(draft) = drafts.iter().find(|draft| !clients && !draft.view.offers_client_tls()) {
             return Err(refuse(format!(
@@ -300,8 +335,15 @@ fn round(
     Ok(())
 }
 
-fn disable(change: &Change, drafts: &mut [Draft], builder: &mut Builder) -> Result<(), PlanError> {
+fn disable(
+    world: &World<'_>,
+    change: &Change,
+    drafts: &mut [Draft],
+    accounts: &[AccountsOf],
+    builder: &mut Builder,
+) -> Result<(), PlanError> {
     let (galera, clients) = (change.has(Noun::Galera), change.has(Noun::Clients));
+    accounts::plan(world, change, accounts, builder)?;
     if requires_tls(change) {
         for draft in drafts.iter_mut() {
             require(builder, "D0", draft, false)?;

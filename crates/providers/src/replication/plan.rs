@@ -9,6 +9,7 @@ use server::{Channel, ChannelTls, Flavour, NodeSpec, TlsFiles};
 use super::preflight::is_source;
 use super::steps::live_files::in_use;
 use super::steps::{ChannelParams, LiveFilesParams, RestartParams};
+use crate::accounts::{self, AccountsOf};
 use crate::by_hand;
 use crate::draft::{NodeDraft, PlannedEdit};
 use crate::files::{CA_FILE, CERT_FILE, KEY_FILE};
@@ -47,7 +48,7 @@ fn drafts(world: &mut World<'_>) -> Result<Vec<Draft>, PlanError> {
 }
 
 /// SHA-256 over what the plan was made for. Positions are left out: they change by themselves.
-fn state_hash(change: &Change, drafts: &[Draft]) -> String {
+fn state_hash(change: &Change, drafts: &[Draft], accounts: &[AccountsOf]) -> String {
     let mut text = format!("{change}\n");
     for Draft { node, channels, .. } in drafts {
         text += &format!(
@@ -63,27 +64,75 @@ fn state_hash(change: &Change, drafts: &[Draft]) -> String {
             text += &format!("  {channel} {} {:?}\n", channel.user, channel.tls);
         }
     }
+    text.extend(accounts.iter().map(AccountsOf::state));
     model::hex(&sha256(text.as_bytes()))
+}
+
+/// On servers that are nobody's replica; the others get them from there.
+fn accounts_of(
+    world: &mut World<'_>,
+    change: &Change,
+    drafts: &[Draft],
+) -> Result<Vec<AccountsOf>, PlanError> {
+    if !change.has(Noun::Accounts) {
+        return Ok(vec![]);
+    }
+    let specs: Vec<NodeSpec> = world.nodes.iter().map(|node| node.spec().clone()).collect();
+    let follows = |draft: &Draft, source: &NodeName| {
+        let is_it = |spec: &&NodeSpec| spec.name == *source;
+        let spec = specs.iter().find(is_it);
+        spec.is_some_and(|spec| draft.channels.iter().any(|channel| is_source(spec, channel)))
+    };
+    let mut all = Vec::new();
+    for root in drafts.iter().filter(|draft| draft.channels.is_empty()) {
+        let root = &root.node.name;
+        // Also what replicates from its replicas.
+        let mut below: Vec<&NodeName> = vec![root];
+        loop {
+            let more = drafts.iter().find(|one| {
+                !below.contains(&&one.node.name) && below.iter().any(|source| follows(one, source))
+            });
+            let Some(more) = more else { break };
+            below.push(&more.node.name);
+        }
+        let followers = below.into_iter().skip(1).cloned().collect();
+        all.push(AccountsOf::ask(world, root.clone(), followers)?);
+    }
+    let is_reached = |draft: &&Draft| {
+        all.iter().any(|of| of.node == draft.node.name || of.followers.contains(&draft.node.name))
+    };
+    if let Some(draft) = drafts.iter().find(|draft| !is_reached(draft)) {
+        return Err(refuse(format!(
+            "{} is a replica of a server that is not in the inventory\n  why:  its accounts are written there; a write of its own would part \
+             it from its source\n  next: add its source to the inventory",
+            draft.node.name
+        )));
+    }
+    Ok(all)
 }
 
 pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanError> {
     let mut drafts = drafts(world)?;
-    let state_hash = state_hash(change, &drafts);
+    let accounts = accounts_of(world, change, &drafts)?;
+    let state_hash = state_hash(change, &drafts, &accounts);
+    let shut_out = accounts::shut_out(world, change, drafts.iter().map(|draft| draft.node.name.clone()))?;
     let mut builder = Builder::default();
     match change.verb {
-        Verb::Enable => enable(world, change, &mut drafts, &mut builder)?,
+        Verb::Enable => enable(world, change, &mut drafts, &accounts, &mut builder)?,
         Verb::Migrate => return Err(refuse("a migration is of two servers: sealion migrate plan")),
-        Verb::Disable => disable(change, &mut drafts, &mut builder)?,
+        Verb::Disable => disable(world, change, &mut drafts, &accounts, &mut builder)?,
         Verb::Rotate => {
             return Err(refuse("certificates are rotated on Galera clusters only, by this version"));
         }
     }
     let steps = builder.steps;
     let mut impact = impact(&steps, &drafts);
+    impact.extend(accounts::impact(world, change, &accounts));
+    impact.extend(shut_out);
     if change.verb == Verb::Disable {
         impact.extend(cleartext_after(change));
     }
-    let rights = rights(&steps, &privileges(&drafts));
+    let rights = rights(&steps, &privileges(change, &drafts));
     if rights.is_empty() {
         impact = vec!["already done; nothing to do".into()];
     }
@@ -91,13 +140,14 @@ pub fn plan(world: &mut World<'_>, change: &Change) -> Result<PlanContent, PlanE
 }
 
 /// Tried with accounts that have these and no others, on MySQL 9.7.4 and MariaDB 10.11.19.
-fn privileges(drafts: &[Draft]) -> String {
+fn privileges(change: &Change, drafts: &[Draft]) -> String {
     let of = |flavour| match flavour {
         Flavour::MariaDb => "SUPER, REPLICATION SLAVE ADMIN, REPLICA MONITOR (MariaDB)",
         _ => "CONNECTION_ADMIN, SYSTEM_VARIABLES_ADMIN, REPLICATION_SLAVE_ADMIN, REPLICATION CLIENT (MySQL)",
     };
     let all: BTreeSet<&str> = drafts.iter().map(|draft| of(draft.node.view.capabilities().flavour)).collect();
-    all.into_iter().collect::<Vec<_>>().join("; ")
+    let accounts = if change.has(Noun::Accounts) { ", CREATE USER and SELECT on mysql.user" } else { "" };
+    format!("{}{accounts}", all.into_iter().collect::<Vec<_>>().join("; "))
 }
 
 fn impact(steps: &[Step], drafts: &[Draft]) -> Vec<String> {
@@ -147,6 +197,7 @@ fn enable(
     world: &World<'_>,
     change: &Change,
     drafts: &mut [Draft],
+    accounts: &[AccountsOf],
     builder: &mut Builder,
 ) -> Result<(), PlanError> {
     let (replication, clients) = (change.has(Noun::Replication), change.has(Noun::Clients));
@@ -180,6 +231,22 @@ fn enable(
             }
         }
     }
+    if change.has(Noun::Accounts) {
+        if let Some(draft) = drafts.iter().find(|draft| !clients && !draft.node.view.offers_client_tls()) {
+            return Err(accounts::no_tls_offered(&draft.node.name, change));
+        }
+        let open =
+            drafts.iter().find_map(|draft| draft.channels.iter().find(|one| !replication && !one.tls.is_on));
+        if let Some(channel) =
+            open.filter(|one| !world.leave_accounts.iter().any(|name| name.user == one.user))
+        {
+            return Err(refuse(format!(
+                "a replica connects without TLS to {channel}, and would be refused\n  why:  its account must use TLS then\n  next: sealion plan \
+                 enable replication,accounts"
+            )));
+        }
+    }
+    accounts::plan(world, change, accounts, builder)?;
     if requires_tls(change) {
         if let Some(draft) = drafts.iter().find(|draft| !clients && !draft.node.view.offers_client_tls()) {
             return Err(refuse(format!(
@@ -303,7 +370,13 @@ fn connect_anew(
     Ok(())
 }
 
-fn disable(change: &Change, drafts: &mut [Draft], builder: &mut Builder) -> Result<(), PlanError> {
+fn disable(
+    world: &World<'_>,
+    change: &Change,
+    drafts: &mut [Draft],
+    accounts: &[AccountsOf],
+    builder: &mut Builder,
+) -> Result<(), PlanError> {
     let (replication, clients) = (change.has(Noun::Replication), change.has(Noun::Clients));
     let is_live = |draft: &&Draft| draft.node.view.capabilities().live_tls_files;
     if clients && let Some(mysql) = drafts.iter().find(is_live) {
@@ -313,6 +386,7 @@ fn disable(change: &Change, drafts: &mut [Draft], builder: &mut Builder) -> Resu
             mysql.node.name
         )));
     }
+    accounts::plan(world, change, accounts, builder)?;
     if requires_tls(change) {
         for draft in drafts.iter_mut() {
             require(builder, "D0", &mut draft.node, false)?;

@@ -1,5 +1,7 @@
 //! One kind of step a file; [`STEPS`] is the register.
 
+mod account;
+mod accounts_gate;
 mod authority;
 mod clients_gate;
 mod edit;
@@ -21,6 +23,8 @@ use crate::galera::steps::{gate, rotate, round};
 use crate::replication::steps::{channel, live_files, restart};
 use crate::world::World;
 
+pub use account::AccountParams;
+pub use accounts_gate::AccountsGateParams;
 pub use authority::AuthorityParams;
 pub use edit::EditParams;
 pub use prove::ProveParams;
@@ -77,6 +81,8 @@ pub const STEPS: &[&dyn StepKind] = &[
     &live_files::LIVE_FILES,
     &restart::RESTART,
     &channel::CHANNEL,
+    &accounts_gate::ACCOUNTS_GATE,
+    &account::ACCOUNT,
 ];
 
 /// `None`: no kind of this name is in the register.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use host::{ProcessFacts, ReadHost, WriteHost};
 use model::{Clock, NodeName};
+use server::accounts::{Account, AccountName, AccountTls};
 use server::options::Effective;
 use server::{
     Alive, Channel, ChannelTls, CleartextLogin, LiveSetting, Logins, NodeError, NodeSpec, NodeView, ReadNode,
@@ -210,6 +211,10 @@ impl ReadNode for SimNode {
         Ok(vec![])
     }
 
+    fn accounts(&mut self) -> Result<Vec<Account>, NodeError> {
+        self.ask(|world| Ok(world.accounts.clone()))
+    }
+
     fn host(&self) -> &dyn ReadHost {
         &self.host
     }
@@ -310,6 +315,16 @@ impl WriteNode for SimNode {
 
     fn set_tls_files(&mut self, _: &TlsFiles) -> Result<(), NodeError> {
         Err(self.host_error("ssl_cert is a read only variable (1238)".into()))
+    }
+
+    /// In total order: every member has it.
+    fn set_account_tls(&mut self, account: &AccountName, on: bool) -> Result<(), NodeError> {
+        self.change("alter user", |world| {
+            let found = world.accounts.iter_mut().find(|one| one.name == *account);
+            found.ok_or("Operation ALTER USER failed (1396)")?.tls =
+                if on { AccountTls::Tls } else { AccountTls::None };
+            Ok(())
+        })
     }
 
     fn set_require_secure_transport(&mut self, on: bool) -> Result<(), NodeError> {

@@ -77,6 +77,8 @@ impl Operator {
                 allow_untested: rig.allow_untested,
                 accept_unknown_clients: rig.accept_unknown_clients,
                 accept_unproven: rig.accept_unproven,
+                leave_accounts: rig.leave_accounts.clone(),
+                force_accounts: rig.force_accounts.clone(),
                 ..Settings::default()
             },
             clock: WrongClock { clock: rig.shared.borrow().clock.clone(), wrong_ms },

@@ -12,6 +12,7 @@ use model::{Change, Plan};
 use providers::{Authority, Limits, Problem};
 use secrecy::SecretString;
 use server::WriteNode;
+use server::accounts::AccountName;
 use tempfile::TempDir;
 use trust::KeyKind;
 
@@ -66,6 +67,8 @@ pub struct Rig {
     pub allow_untested: bool,
     pub accept_unknown_clients: bool,
     pub accept_unproven: bool,
+    pub leave_accounts: Vec<AccountName>,
+    pub force_accounts: Vec<AccountName>,
     pub blind: bool,
     pub unseen: Vec<model::Unseen>,
     clock: SimClock,
@@ -107,6 +110,8 @@ impl Rig {
             allow_untested: false,
             accept_unknown_clients: false,
             accept_unproven: false,
+            leave_accounts: vec![],
+            force_accounts: vec![],
             blind: false,
             unseen: vec![],
             plans: Cell::new(0),
@@ -161,6 +166,8 @@ impl Rig {
             allow_untested: self.allow_untested,
             accept_unknown_clients: self.accept_unknown_clients,
             accept_unproven: self.accept_unproven,
+            leave_accounts: self.leave_accounts.clone(),
+            force_accounts: self.force_accounts.clone(),
             notes: Vec::new(),
         }
     }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use model::Clock;
+use server::accounts::{Account, AccountName, AccountTls};
 
 use super::clients::App;
 use super::disk::{Entry, MYSQL, ROOT};
@@ -62,6 +63,8 @@ pub struct World {
     /// garbd processes that are members; they never fail here.
     pub arbitrators: usize,
     pub app: App,
+    /// One list for all: accounts are written in total order.
+    pub accounts: Vec<Account>,
     pub transfers: Vec<Transfer>,
     /// State transfers take so much longer.
     pub transfers_slower_ms: u64,
@@ -79,6 +82,19 @@ pub struct World {
     pub sealion_is_dead: bool,
     pub next_pid: i32,
     next_tick_ms: u64,
+}
+
+fn accounts() -> Vec<Account> {
+    let account = |user: &str, host: &str, tls, is_local| Account {
+        name: AccountName { user: user.into(), host: host.into() },
+        tls,
+        is_local,
+    };
+    vec![
+        account("app", "10.0.0.%", AccountTls::None, false),
+        account("report", "%", AccountTls::None, false),
+        account("root", "localhost", AccountTls::None, true),
+    ]
 }
 
 /// A world that nodes, hosts, looks and tests hold together.
@@ -118,6 +134,7 @@ impl World {
             storm_until_ms: 0,
             arbitrators: 0,
             app: App::default(),
+            accounts: accounts(),
             transfers: vec![],
             transfers_slower_ms: 0,
             starts_slower_ms: 0,

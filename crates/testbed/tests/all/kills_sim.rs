@@ -12,6 +12,7 @@ use std::path::Path;
 
 use change::{Direction, Outcome};
 use model::{Change, Noun, Verb};
+use server::accounts::Account;
 use testbed::sim::disk::{Entry, MYSQL};
 use testbed::sim::rng::Rng;
 use testbed::sim::{End, Fault, Instant, Operator, Rig, World};
@@ -79,6 +80,7 @@ struct Clean {
     option_files: BTreeMap<String, Entry>,
     letters: String,
     requires_tls: Vec<bool>,
+    accounts: Vec<Account>,
 }
 
 /// `require_secure_transport` as it runs, not as it stands in a file.
@@ -102,6 +104,7 @@ fn rehearse(base: &Rig, change: &Change) -> Clean {
         option_files: option_files(&world.user_files()),
         letters: world.letters(),
         requires_tls: requires_tls(&world),
+        accounts: world.accounts.clone(),
     }
 }
 
@@ -135,6 +138,10 @@ fn broken(
     let wanted = if wish == Direction::Forward { clean.requires_tls.clone() } else { requires_tls(old) };
     if requires_tls(&world) != wanted {
         wrong.push(format!("require_secure_transport is {:?}, not {wanted:?}", requires_tls(&world)));
+    }
+    let wanted = if wish == Direction::Forward { &clean.accounts } else { &old.accounts };
+    if world.accounts != *wanted {
+        wrong.push(format!("the accounts are {:?}, not {wanted:?}", world.accounts));
     }
     for (server, was) in world.servers.iter().zip(&old.servers) {
         if server.disk.links != was.disk.links {
@@ -428,6 +435,19 @@ fn disable_survives_a_server_killed() {
 #[test]
 fn disable_survives_power_cuts_and_full_disks() {
     check(&sealed(), &disable(), &[Fault::PowerCut, Fault::DiskFull], &BOTH);
+}
+
+#[test]
+fn accounts_survive_everything() {
+    let accounts = Change::new(Verb::Enable, [Noun::Accounts]);
+    let all =
+        [Fault::KillSealion, Fault::KillStepNode, Fault::KillOtherNode, Fault::PowerCut, Fault::DiskFull];
+    check(&sealed(), &accounts, &all, &BOTH);
+    let back = Change::new(Verb::Disable, [Noun::Accounts]);
+    let base = sealed();
+    let before = Operator::new(&base, "root@long-ago");
+    assert!(before.apply(&before.plan(&accounts).expect("a plan")).is_complete());
+    check(&base, &back, &all, &BOTH);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! sealion on simulated and on real servers: one program, so that it is linked once.
 
+mod accounts_sim;
 mod bench;
 mod bench_lab;
 mod kills_sim;

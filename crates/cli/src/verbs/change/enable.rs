@@ -20,11 +20,12 @@ use crate::show;
 #[derive(Debug, Args)]
 #[command(arg = formats(TABLE_OR_JSON))]
 pub struct ChangeArgs {
-    /// What to change: galera, sst, replication, clients (default: all there is), or only require-tls
+    /// What to change: galera, sst, replication, clients (default: all there is), require-tls, accounts
     ///
     /// What to change. The default is all that the nodes have: galera, sst and clients of a Galera cluster, replication and clients
     /// of a source and its replicas. require-tls is the last part of clients alone: whether clients
-    /// must use TLS (require_secure_transport). It needs no restart.
+    /// must use TLS (require_secure_transport). It needs no restart. accounts are those that log in over the network: each must use TLS
+    /// from its next login on (ALTER USER ... REQUIRE SSL), unless somebody was seen to use it in cleartext.
     #[arg(value_delimiter = ',', value_name = "WHAT")]
     pub nouns: Vec<Noun>,
     #[command(flatten)]
@@ -44,7 +45,7 @@ pub struct EnableArgs {
 
 #[derive(Debug, Args)]
 #[command(mut_args(not_offered!(
-    "accept_unknown_clients", "accept_unproven", "watch_clients_s", "bits", "leaf_days"
+    "accept_unknown_clients", "accept_unproven", "watch_clients_s", "bits", "leaf_days", "force"
 )))]
 #[command(after_long_help = from_inventory!("  sealion disable clients\n  sealion disable --drain-s-max 120"))]
 pub struct DisableArgs {
@@ -54,7 +55,7 @@ pub struct DisableArgs {
 
 #[derive(Debug, Args)]
 #[command(mut_args(not_offered!(
-    "accept_unknown_clients", "accept_unproven", "watch_clients_s", "sync_s_max", "drain_s_max"
+    "accept_unknown_clients", "accept_unproven", "watch_clients_s", "sync_s_max", "drain_s_max", "leave", "force"
 )))]
 #[command(after_long_help = from_inventory!("  sealion rotate\n  sealion rotate galera --leaf-days 90"))]
 pub struct RotateArgs {

@@ -33,11 +33,12 @@ pub struct PlanArgs {
     /// The change to plan
     #[arg(value_enum)]
     pub verb: VerbArg,
-    /// What to change: galera, sst, replication, clients (default: all there is), or only require-tls
+    /// What to change: galera, sst, replication, clients (default: all there is), require-tls, accounts
     ///
     /// What to change. The default is all that the nodes have: galera, sst and clients of a Galera cluster, replication and clients
     /// of a source and its replicas. require-tls is the last part of clients alone: whether clients
-    /// must use TLS (require_secure_transport). It needs no restart.
+    /// must use TLS (require_secure_transport). It needs no restart. accounts are those that log in over the network: each must use TLS
+    /// from its next login on (ALTER USER ... REQUIRE SSL), unless somebody was seen to use it in cleartext.
     #[arg(value_delimiter = ',', value_name = "WHAT")]
     pub nouns: Vec<Noun>,
     #[command(flatten)]

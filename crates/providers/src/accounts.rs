@@ -1,0 +1,193 @@
+//! Accounts that must be used over TLS: one look, then a step for each.
+
+use model::{Change, NodeName, Noun, Verb};
+use server::accounts::{Account, AccountName, AccountTls, require_tls};
+
+use crate::by_hand;
+use crate::plan::{Builder, PlanError, refuse};
+use crate::steps::{AccountParams, AccountsGateParams};
+use crate::world::World;
+
+/// So many accounts are named.
+const NAMED_MAX: usize = 8;
+
+/// A server on which accounts are written, and those that get them from there.
+pub struct AccountsOf {
+    pub node: NodeName,
+    pub followers: Vec<NodeName>,
+    pub accounts: Vec<Account>,
+}
+
+impl AccountsOf {
+    /// # Errors
+    /// They cannot be read.
+    pub fn ask(world: &mut World<'_>, node: NodeName, followers: Vec<NodeName>) -> Result<Self, PlanError> {
+        let accounts = world.node(&node).map_err(refuse)?.accounts().map_err(|error| {
+            refuse(format!(
+                "the accounts of {node} cannot be read\n  why:  {}\n  next: GRANT SELECT ON mysql.user to the account that sealion uses",
+                error.first_line()
+            ))
+        })?;
+        Ok(Self { node, followers, accounts })
+    }
+
+    /// For what the plan was made.
+    pub fn state(&self) -> String {
+        let rows = self.accounts.iter().map(|one| format!("  {} {:?} {}\n", one.name, one.tls, one.is_local));
+        format!("accounts of {}\n{}", self.node, rows.collect::<String>())
+    }
+}
+
+/// Those that `change` is about, smallest reach first: what goes wrong is met before it meets many.
+fn chosen<'a>(world: &World<'_>, change: &Change, of: &'a AccountsOf) -> Vec<&'a AccountName> {
+    let before = if change.verb == Verb::Enable { AccountTls::None } else { AccountTls::Tls };
+    let mut chosen: Vec<&AccountName> = of
+        .accounts
+        .iter()
+        .filter(|one| one.tls == before && !one.is_local && !world.leave_accounts.contains(&one.name))
+        .map(|one| &one.name)
+        .collect();
+    chosen.sort_by_key(|name| (name.user.is_empty(), name.host.contains(['%', '_']), (*name).clone()));
+    chosen
+}
+
+/// The look, and a step for each account; nothing where the change is not about accounts.
+///
+/// # Errors
+/// An account that was named is nowhere.
+pub fn plan(
+    world: &World<'_>,
+    change: &Change,
+    all: &[AccountsOf],
+    builder: &mut Builder,
+) -> Result<(), PlanError> {
+    if !change.has(Noun::Accounts) {
+        return Ok(());
+    }
+    for named in world.leave_accounts.iter().chain(&world.force_accounts) {
+        if !all.iter().any(|of| of.accounts.iter().any(|one| one.name == *named)) {
+            let nodes: Vec<String> = all.iter().map(|of| of.node.to_string()).collect();
+            return Err(refuse(format!(
+                "there is no account {named} on {}\n  why:  --leave and --force name accounts as CREATE USER does, with user and host\n  next: \
+                 SELECT User, Host FROM mysql.user",
+                nodes.join(", ")
+            )));
+        }
+    }
+    let on = change.verb == Verb::Enable;
+    if on {
+        gate(world, change, all, builder);
+    }
+    for of in all {
+        for name in chosen(world, change, of) {
+            let node = if all.len() > 1 { format!("{}.", of.node) } else { String::new() };
+            let (letter, what) = if on { ("A1", "must use TLS") } else { ("A2", "may be used without TLS") };
+            let step = builder.add(
+                format!("{letter}.{node}{}@{}", name.user, name.host),
+                "account",
+                format!("{name} {what}, from its next login on"),
+                vec![of.node.clone()],
+                AccountParams { account: name.clone(), requires_after: on, followers: of.followers.clone() },
+            );
+            let sql = require_tls(name, on);
+            step.sql = vec![format!("{sql};")];
+            step.shell = vec![format!("# on {}", of.node), by_hand::sql(&sql)];
+        }
+    }
+    Ok(())
+}
+
+/// Where servers offer no TLS any more, accounts that require it are shut out.
+///
+/// # Errors
+/// There are such accounts. The lines are for the operator, where that cannot be told.
+pub fn shut_out(
+    world: &mut World<'_>,
+    change: &Change,
+    nodes: impl Iterator<Item = NodeName>,
+) -> Result<Vec<String>, PlanError> {
+    if change.verb != Verb::Disable || !change.has(Noun::Clients) {
+        return Ok(vec![]);
+    }
+    let mut lines = Vec::new();
+    for node in nodes {
+        let accounts = match world.node(&node).map_err(refuse)?.accounts() {
+            Ok(accounts) => accounts,
+            Err(error) => {
+                lines.push(format!(
+                    "accounts of {node} that require TLS cannot log in any more; which, cannot be told ({})",
+                    error.first_line()
+                ));
+                continue;
+            }
+        };
+        let stays = |one: &&Account| {
+            let goes = change.has(Noun::Accounts) && one.tls == AccountTls::Tls;
+            one.tls != AccountTls::None
+                && !one.is_local
+                && (!goes || world.leave_accounts.contains(&one.name))
+        };
+        let shut_out: Vec<String> = accounts.iter().filter(stays).map(|one| one.name.to_string()).collect();
+        if !shut_out.is_empty() {
+            return Err(refuse(format!(
+                "accounts of {node} require TLS, and could not log in any more\n  why:  {}\n  next: sealion plan disable clients,accounts \
+                 (it changes those that have REQUIRE SSL), or ALTER USER ... REQUIRE NONE",
+                model::link::some_of(&shut_out, NAMED_MAX)
+            )));
+        }
+    }
+    Ok(lines)
+}
+
+/// Nobody could log in with an account that must use TLS.
+pub fn no_tls_offered(node: &NodeName, change: &Change) -> PlanError {
+    let mut nouns = change.nouns.clone();
+    nouns.push(Noun::Clients);
+    let all = Change::new(change.verb, nouns);
+    refuse(format!(
+        "{node} does not offer TLS to clients, as far as it tells\n  why:  with an account that must use TLS nobody could log in there any \
+         more\n  next: sealion plan {all}"
+    ))
+}
+
+fn gate(world: &World<'_>, change: &Change, all: &[AccountsOf], builder: &mut Builder) {
+    let mut accounts: Vec<AccountName> =
+        all.iter().flat_map(|of| chosen(world, change, of)).cloned().collect();
+    accounts.retain(|name| !world.force_accounts.contains(name));
+    let is_nobody = accounts.is_empty();
+    let step = builder.add(
+        "A0.look".into(),
+        "accounts-gate",
+        "check that nobody uses these accounts in cleartext".into(),
+        vec![],
+        AccountsGateParams { accounts },
+    );
+    step.no_op = is_nobody;
+    step.shell = vec!["sealion status --look-ms 60000  # who uses cleartext is named".into()];
+}
+
+/// What an operator should know before they agree.
+pub fn impact(world: &World<'_>, change: &Change, all: &[AccountsOf]) -> Vec<String> {
+    if !change.has(Noun::Accounts) {
+        return Vec::new();
+    }
+    let on = change.verb == Verb::Enable;
+    let count: usize = all.iter().map(|of| chosen(world, change, of).len()).sum();
+    let accounts = if count == 1 { "1 account".to_owned() } else { format!("{count} accounts") };
+    let mut lines = vec![if on {
+        format!(
+            "{accounts} must use TLS from the next login on; open sessions stay as they are. Who logs in less often than the capture lasts \
+             (--watch-clients-s) is not seen before"
+        )
+    } else {
+        format!("afterwards, {accounts} may be used in cleartext")
+    }];
+    if on && !world.force_accounts.is_empty() {
+        let names: Vec<String> = world.force_accounts.iter().map(ToString::to_string).collect();
+        lines.push(format!(
+            "whoever uses {} in cleartext is refused at the next login (--force)",
+            names.join(", ")
+        ));
+    }
+    lines
+}

@@ -1,0 +1,116 @@
+//! Accounts, as far as it matters to them whether a connection is encrypted.
+
+use net::{Client, NetError};
+use serde::{Deserialize, Serialize};
+
+use crate::capability::{Capabilities, Flavour};
+
+/// More than any server has; a list without end would be read without end.
+const ACCOUNTS_MAX: usize = 1_000_000;
+/// An account of this host logs in over the unix socket, or from the machine itself.
+const LOCALHOST: &str = "localhost";
+/// They let in whoever the kernel names, over the socket only.
+const BY_SOCKET: [&str; 2] = ["unix_socket", "auth_socket"];
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct AccountName {
+    pub user: String,
+    pub host: String,
+}
+
+impl std::fmt::Display for AccountName {
+    /// As it can be pasted into a statement.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&model::account::quoted(&self.user, &self.host))
+    }
+}
+
+impl std::str::FromStr for AccountName {
+    type Err = String;
+
+    /// `app@%`, `'app'@'10.0.0.%'`: the host is behind the last `@`.
+    fn from_str(word: &str) -> Result<Self, String> {
+        let (user, host) = word.rsplit_once('@').ok_or_else(|| {
+            format!("\"{word}\" is not an account: it has no @ before a host, as app@% has")
+        })?;
+        let bare = |text: &str| {
+            let inside =
+                ["'", "`", "\""].iter().find_map(|quote| text.strip_prefix(quote)?.strip_suffix(quote));
+            inside.unwrap_or(text).to_owned()
+        };
+        Ok(Self { user: bare(user), host: bare(host) })
+    }
+}
+
+/// What the REQUIRE of an account demands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AccountTls {
+    None,
+    /// REQUIRE SSL.
+    Tls,
+    /// REQUIRE X509, or a certain subject, issuer or cipher: TLS and more.
+    Certificate,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Account {
+    pub name: AccountName,
+    pub tls: AccountTls,
+    /// It logs in over the unix socket, where there is nothing to encrypt.
+    pub is_local: bool,
+}
+
+/// Every account that can log in; roles are none.
+///
+/// # Source
+/// `mysql.user` of both flavours: `ssl_type` is empty, ANY, X509 or SPECIFIED. MariaDB has roles in the same view (`is_role`), MySQL as
+/// locked accounts. Tried on MariaDB 10.11.19 and MySQL 9.7.4.
+pub fn accounts(client: &mut Client) -> Result<Vec<Account>, NetError> {
+    let version = client.query("SELECT VERSION(), @@version_comment")?;
+    let text = |at| version.first().and_then(|row| row.at(at)).unwrap_or_default().into_owned();
+    let is_role = match Capabilities::of(&text(0), &text(1), false).flavour {
+        Flavour::MariaDb => "is_role = 'Y'",
+        _ => "account_locked = 'Y'",
+    };
+    let rows = client.query(&format!(
+        "SELECT User, Host, ssl_type, plugin FROM mysql.user WHERE NOT ({is_role}) ORDER BY User, Host LIMIT {ACCOUNTS_MAX}"
+    ))?;
+    let of_row = |row: net::RowRef<'_>| {
+        let text = |at| row.at(at).map(std::borrow::Cow::into_owned).unwrap_or_default();
+        let name = AccountName { user: text(0), host: text(1) };
+        let is_local = name.host.eq_ignore_ascii_case(LOCALHOST) || BY_SOCKET.contains(&text(3).as_str());
+        let tls = match text(2).as_str() {
+            "" => AccountTls::None,
+            "ANY" => AccountTls::Tls,
+            _ => AccountTls::Certificate,
+        };
+        Account { name, tls, is_local }
+    };
+    Ok(rows.iter().map(of_row).collect())
+}
+
+/// It counts for connections that are made from then on; open ones stay.
+pub fn require_tls(name: &AccountName, on: bool) -> String {
+    format!("ALTER USER {name} REQUIRE {}", if on { "SSL" } else { "NONE" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_account_is_read_as_it_is_written() {
+        for (word, user, host) in [
+            ("app@%", "app", "%"),
+            ("'app'@'10.0.0.%'", "app", "10.0.0.%"),
+            ("a@b@h", "a@b", "h"),
+            ("''@''", "", ""),
+        ] {
+            assert_eq!(word.parse(), Ok(AccountName { user: user.into(), host: host.into() }), "{word}");
+        }
+        assert!("app".parse::<AccountName>().is_err());
+        let odd = AccountName { user: "o'b".into(), host: "%".into() };
+        assert_eq!(require_tls(&odd, true), "ALTER USER `o'b`@'%' REQUIRE SSL");
+    }
+}

@@ -1,0 +1,143 @@
+//! Accounts that must use TLS, on a simulated cluster: who may be cut off, and who is asked before.
+
+use model::{Change, Noun, Verb};
+use server::accounts::{Account, AccountName, AccountTls};
+use testbed::sim::{Operator, Rig, World};
+
+const SEED: u64 = 20_261_125;
+
+fn name(user: &str, host: &str) -> AccountName {
+    AccountName { user: user.into(), host: host.into() }
+}
+
+fn accounts(verb: Verb) -> Change {
+    Change::new(verb, [Noun::Accounts])
+}
+
+fn sealed() -> Rig {
+    let rig = Rig::on(World::cluster(SEED, 3));
+    let one = Operator::new(&rig, "root@db1");
+    assert!(one.apply(&one.plan(&Change::new(Verb::Enable, Noun::ALL)).expect("a plan")).is_complete());
+    // Clients may use cleartext again; TLS is still offered.
+    let open = Change::new(Verb::Disable, [Noun::RequireTls]);
+    assert!(one.apply(&one.plan(&open).expect("a plan")).is_complete());
+    for (user, tls, is_local) in [
+        ("audit", AccountTls::Certificate, false),
+        ("web", AccountTls::Tls, false),
+        ("by_socket", AccountTls::None, true),
+    ] {
+        rig.shared.borrow_mut().accounts.push(Account { name: name(user, "%"), tls, is_local });
+    }
+    rig
+}
+
+fn tls_of(rig: &Rig) -> Vec<(String, AccountTls)> {
+    rig.shared.borrow().accounts.iter().map(|one| (one.name.user.clone(), one.tls)).collect()
+}
+
+fn words(of: &[(&str, AccountTls)]) -> Vec<(String, AccountTls)> {
+    of.iter().map(|(user, tls)| ((*user).to_owned(), *tls)).collect()
+}
+
+use AccountTls::{Certificate, None as Nothing, Tls};
+
+#[test]
+fn accounts_of_the_network_must_use_tls_and_no_others_change() {
+    let rig = sealed();
+    let before = tls_of(&rig);
+    let one = Operator::new(&rig, "root@db1");
+    let plan = one.plan(&accounts(Verb::Enable)).expect("a plan");
+    // The smaller reach comes first.
+    let ids: Vec<String> = plan.steps.iter().map(|step| step.id.to_string()).collect();
+    assert_eq!(ids, ["A0.look", "A1.app@10.0.0.%", "A1.report@%"]);
+    assert!(one.apply(&plan).is_complete());
+    let after = [
+        ("app", Tls),
+        ("report", Tls),
+        ("root", Nothing),
+        ("audit", Certificate),
+        ("web", Tls),
+        ("by_socket", Nothing),
+    ];
+    assert_eq!(tls_of(&rig), words(&after));
+    assert!(one.go_on(Some(change::Direction::Back)).is_complete());
+    assert_eq!(tls_of(&rig), before, "what was so before stays so");
+}
+
+#[test]
+fn who_is_seen_in_cleartext_is_named_and_not_cut_off() {
+    let mut rig = sealed();
+    rig.shared.borrow_mut().servers[1].cleartext_clients = 2;
+    let before = tls_of(&rig);
+    let one = Operator::new(&rig, "root@db1");
+    let plan = one.plan(&accounts(Verb::Enable)).expect("a plan");
+    let why = one.apply(&plan).text();
+    for word in ["app@10.0.0.0:4711", "--leave", "--force"] {
+        assert!(why.contains(word), "{word}: {why}");
+    }
+    assert_eq!(tls_of(&rig), before, "nothing was changed");
+    assert!(one.open_plan().is_none(), "nothing is open");
+
+    rig.leave_accounts = vec![name("app", "10.0.0.%")];
+    let leaving = Operator::new(&rig, "root@db1");
+    let plan = leaving.plan(&accounts(Verb::Enable)).expect("a plan");
+    assert!(leaving.apply(&plan).is_complete());
+    let of = |user: &str| tls_of(&rig).into_iter().find(|(one, _)| one == user).expect("it is there").1;
+    assert_eq!((of("app"), of("report")), (Nothing, Tls));
+    assert!(rig.texts().is_empty() || !rig.texts().contains("hunter2"));
+
+    rig.leave_accounts.clear();
+    rig.force_accounts = vec![name("app", "10.0.0.%")];
+    let forcing = Operator::new(&rig, "root@db1");
+    let plan = forcing.plan(&accounts(Verb::Enable)).expect("a plan");
+    assert!(plan.impact.iter().any(|line| line.contains("'app'@'10.0.0.%'") && line.contains("--force")));
+    assert!(forcing.apply(&plan).is_complete());
+    let of = |user: &str| tls_of(&rig).into_iter().find(|(one, _)| one == user).expect("it is there").1;
+    assert_eq!(of("app"), Tls);
+}
+
+#[test]
+fn what_would_shut_somebody_out_is_refused() {
+    let mut rig = sealed();
+    let refused = |rig: &Rig, change: &Change| {
+        let one = Operator::new(rig, "root@db1");
+        one.plan(change).expect_err("refused").to_string()
+    };
+    // Where servers offer no TLS any more, nobody could log in with these.
+    let why = refused(&rig, &Change::new(Verb::Disable, Noun::ALL));
+    assert!(
+        why.contains("'audit'@'%'") && why.contains("'web'@'%'") && why.contains("clients,accounts"),
+        "{why}"
+    );
+    let both = Change::new(Verb::Disable, [Noun::Galera, Noun::Sst, Noun::Clients, Noun::Accounts]);
+    let why = refused(&rig, &both);
+    assert!(why.contains("'audit'@'%'") && !why.contains("'web'@'%'"), "{why}");
+    rig.shared.borrow_mut().accounts.retain(|one| one.tls != Certificate);
+    let one = Operator::new(&rig, "root@db1");
+    assert!(one.apply(&one.plan(&both).expect("a plan")).is_complete());
+    assert!(tls_of(&rig).iter().all(|(_, tls)| *tls == Nothing));
+
+    // And no account may require what no server offers.
+    let why = refused(&rig, &accounts(Verb::Enable));
+    assert!(
+        why.contains("does not offer TLS") && why.contains("sealion plan enable clients,accounts"),
+        "{why}"
+    );
+    rig.leave_accounts = vec![name("nobody", "%")];
+    let wish = Change::new(Verb::Enable, [Noun::Clients, Noun::Accounts]);
+    assert!(refused(&rig, &wish).contains("there is no account 'nobody'@'%' on n1"));
+}
+
+#[test]
+fn a_look_that_sees_nothing_is_no_consent() {
+    let mut rig = sealed();
+    rig.blind = true;
+    let plan = rig.plan(&accounts(Verb::Enable)).expect("a plan");
+    let why = rig.apply(&plan).text();
+    assert!(why.contains("cannot be seen here") && why.contains("--accept-unknown-clients"), "{why}");
+    rig.blind = false;
+    rig.shared.borrow_mut().spoilt_looks = 3;
+    let why = rig.apply(&rig.plan(&accounts(Verb::Enable)).expect("a plan")).text();
+    assert!(why.contains("could not be seen") && why.contains("dropped 3 packets"), "{why}");
+    assert!(rig.shared.borrow().accounts.iter().all(|one| one.name.user != "app" || one.tls == Nothing));
+}
