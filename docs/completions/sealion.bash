@@ -672,7 +672,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__apply)
-            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --bits --leaf-days --allow-untested --take-over --format --inventory --color --verbose --help"
+            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --take-over --format --inventory --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -695,6 +695,14 @@ _sealion() {
                     return 0
                     ;;
                 --drain-s-max)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --leave)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --force)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2460,7 +2468,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__disable)
-            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --bits --leaf-days --allow-untested --take-over --format --inventory --color --verbose --help"
+            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --take-over --format --inventory --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2483,6 +2491,14 @@ _sealion() {
                     return 0
                     ;;
                 --drain-s-max)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --leave)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --force)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2518,7 +2534,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__enable)
-            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --bits --leaf-days --allow-untested --take-over --format --inventory --color --verbose --help"
+            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --take-over --format --inventory --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2541,6 +2557,14 @@ _sealion() {
                     return 0
                     ;;
                 --drain-s-max)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --leave)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --force)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -4380,7 +4404,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__plan)
-            opts="-b -v -h --ca-passphrase-file --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --bits --leaf-days --allow-untested --format --inventory --color --verbose --help enable disable rotate"
+            opts="-b -v -h --ca-passphrase-file --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --format --inventory --color --verbose --help enable disable rotate"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4399,6 +4423,14 @@ _sealion() {
                     return 0
                     ;;
                 --drain-s-max)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --leave)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --force)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -5032,7 +5064,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__resume)
-            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --bits --leaf-days --allow-untested --take-over --format --inventory --color --verbose --help"
+            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --take-over --format --inventory --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5055,6 +5087,14 @@ _sealion() {
                     return 0
                     ;;
                 --drain-s-max)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --leave)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --force)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -5090,7 +5130,7 @@ _sealion() {
             return 0
             ;;
         sealion__subcmd__rotate)
-            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --bits --leaf-days --allow-untested --take-over --format --inventory --color --verbose --help"
+            opts="-b -v -h --yes --ca-passphrase-file --accept-unknown-clients --accept-unproven --watch-clients-s --sync-s-max --drain-s-max --leave --force --bits --leaf-days --allow-untested --take-over --format --inventory --color --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5113,6 +5153,14 @@ _sealion() {
                     return 0
                     ;;
                 --drain-s-max)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --leave)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --force)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -446,6 +446,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand plan" -l ca-passphrase-f
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l watch-clients-s -d 'Watch client connections for this long before TLS is required of them' -r
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l sync-s-max -d 'Wait this long for a restarted node to be Synced' -r
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l drain-s-max -d 'Wait this long for sessions to leave a drained node' -r
+complete -c sealion -n "__fish_sealion_using_subcommand plan" -l leave -d 'With accounts: leave this account as it is' -r
+complete -c sealion -n "__fish_sealion_using_subcommand plan" -l force -d 'With accounts: require TLS of this account although it is used in cleartext' -r
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l leaf-days -d 'Validity of a node\'s certificate in days' -r
 complete -c sealion -n "__fish_sealion_using_subcommand plan" -l format -d 'Output format' -r -f -a "table\t''
@@ -467,6 +469,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand apply" -l ca-passphrase-
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l watch-clients-s -d 'Watch client connections for this long before TLS is required of them' -r
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l sync-s-max -d 'Wait this long for a restarted node to be Synced' -r
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l drain-s-max -d 'Wait this long for sessions to leave a drained node' -r
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -l leave -d 'With accounts: leave this account as it is' -r
+complete -c sealion -n "__fish_sealion_using_subcommand apply" -l force -d 'With accounts: require TLS of this account although it is used in cleartext' -r
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l leaf-days -d 'Validity of a node\'s certificate in days' -r
 complete -c sealion -n "__fish_sealion_using_subcommand apply" -l format -d 'Output format' -r -f -a "table\t''
@@ -486,6 +490,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand enable" -l ca-passphrase
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l watch-clients-s -d 'Watch client connections for this long before TLS is required of them' -r
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l sync-s-max -d 'Wait this long for a restarted node to be Synced' -r
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l drain-s-max -d 'Wait this long for sessions to leave a drained node' -r
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -l leave -d 'With accounts: leave this account as it is' -r
+complete -c sealion -n "__fish_sealion_using_subcommand enable" -l force -d 'With accounts: require TLS of this account although it is used in cleartext' -r
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l leaf-days -d 'Validity of a node\'s certificate in days' -r
 complete -c sealion -n "__fish_sealion_using_subcommand enable" -l format -d 'Output format' -r -f -a "table\t''
@@ -505,6 +511,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand disable" -l ca-passphras
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l watch-clients-s -d 'Watch client connections for this long before TLS is required of them' -r
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l sync-s-max -d 'Wait this long for a restarted node to be Synced' -r
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l drain-s-max -d 'Wait this long for sessions to leave a drained node' -r
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -l leave -d 'With accounts: leave this account as it is' -r
+complete -c sealion -n "__fish_sealion_using_subcommand disable" -l force -d 'With accounts: require TLS of this account although it is used in cleartext' -r
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l leaf-days -d 'Validity of a node\'s certificate in days' -r
 complete -c sealion -n "__fish_sealion_using_subcommand disable" -l format -d 'Output format' -r -f -a "table\t''
@@ -524,6 +532,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l ca-passphrase
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l watch-clients-s -d 'Watch client connections for this long before TLS is required of them' -r
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l sync-s-max -d 'Wait this long for a restarted node to be Synced' -r
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l drain-s-max -d 'Wait this long for sessions to leave a drained node' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l leave -d 'With accounts: leave this account as it is' -r
+complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l force -d 'With accounts: require TLS of this account although it is used in cleartext' -r
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l leaf-days -d 'Validity of a node\'s certificate in days' -r
 complete -c sealion -n "__fish_sealion_using_subcommand rotate" -l format -d 'Output format' -r -f -a "table\t''
@@ -543,6 +553,8 @@ complete -c sealion -n "__fish_sealion_using_subcommand resume" -l ca-passphrase
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l watch-clients-s -d 'Watch client connections for this long before TLS is required of them' -r
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l sync-s-max -d 'Wait this long for a restarted node to be Synced' -r
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l drain-s-max -d 'Wait this long for sessions to leave a drained node' -r
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -l leave -d 'With accounts: leave this account as it is' -r
+complete -c sealion -n "__fish_sealion_using_subcommand resume" -l force -d 'With accounts: require TLS of this account although it is used in cleartext' -r
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -s b -l bits -d 'Use RSA keys of this size, not ECDSA P-256' -r
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l leaf-days -d 'Validity of a node\'s certificate in days' -r
 complete -c sealion -n "__fish_sealion_using_subcommand resume" -l format -d 'Output format' -r -f -a "table\t''

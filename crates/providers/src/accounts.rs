@@ -22,12 +22,17 @@ impl AccountsOf {
     /// # Errors
     /// They cannot be read.
     pub fn ask(world: &mut World<'_>, node: NodeName, followers: Vec<NodeName>) -> Result<Self, PlanError> {
-        let accounts = world.node(&node).map_err(refuse)?.accounts().map_err(|error| {
-            refuse(format!(
-                "the accounts of {node} cannot be read\n  why:  {}\n  next: GRANT SELECT ON mysql.user to the account that sealion uses",
-                error.first_line()
-            ))
-        })?;
+        let mut accounts = read(world, &node)?;
+        // On another server sealion may be logged in with another one, over the socket there.
+        for follower in &followers {
+            let own = read(world, follower)?.into_iter().filter(|one| one.is_own);
+            for one in own {
+                accounts
+                    .iter_mut()
+                    .filter(|known| known.name == one.name)
+                    .for_each(|known| known.is_own = true);
+            }
+        }
         Ok(Self { node, followers, accounts })
     }
 
@@ -38,6 +43,15 @@ impl AccountsOf {
     }
 }
 
+fn read(world: &mut World<'_>, node: &NodeName) -> Result<Vec<Account>, PlanError> {
+    world.node(node).map_err(refuse)?.accounts().map_err(|error| {
+        refuse(format!(
+            "the accounts of {node} cannot be read\n  why:  {}\n  next: GRANT SELECT ON mysql.user to the account that sealion uses",
+            error.first_line()
+        ))
+    })
+}
+
 /// Those that `change` is about, smallest reach first: what goes wrong is met before it meets many.
 fn chosen<'a>(world: &World<'_>, change: &Change, of: &'a AccountsOf) -> Vec<&'a AccountName> {
     let before = if change.verb == Verb::Enable { AccountTls::None } else { AccountTls::Tls };
@@ -45,6 +59,8 @@ fn chosen<'a>(world: &World<'_>, change: &Change, of: &'a AccountsOf) -> Vec<&'a
         .accounts
         .iter()
         .filter(|one| one.tls == before && !one.is_local && !world.leave_accounts.contains(&one.name))
+        // Over the socket it would lock itself out, and could not take that back.
+        .filter(|one| change.verb != Verb::Enable || !one.is_own)
         .map(|one| &one.name)
         .collect();
     chosen.sort_by_key(|name| (name.user.is_empty(), name.host.contains(['%', '_']), (*name).clone()));
@@ -177,11 +193,17 @@ pub fn impact(world: &World<'_>, change: &Change, all: &[AccountsOf]) -> Vec<Str
     let mut lines = vec![if on {
         format!(
             "{accounts} must use TLS from the next login on; open sessions stay as they are. Who logs in less often than the capture lasts \
-             (--watch-clients-s) is not seen before"
+             (--watch-clients-s) is not seen before. They must use it over the unix socket too"
         )
     } else {
         format!("afterwards, {accounts} may be used in cleartext")
     }];
+    let own = all.iter().flat_map(|of| &of.accounts).filter(|one| one.is_own && !one.is_local);
+    let own: Vec<String> =
+        own.filter(|one| one.tls == AccountTls::None).map(|one| one.name.to_string()).collect();
+    if on && !own.is_empty() {
+        lines.push(format!("{} stays as it is: sealion itself logs in with it", own.join(", ")));
+    }
     if on && !world.force_accounts.is_empty() {
         let names: Vec<String> = world.force_accounts.iter().map(ToString::to_string).collect();
         lines.push(format!(

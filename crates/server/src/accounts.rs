@@ -59,20 +59,24 @@ pub struct Account {
     pub tls: AccountTls,
     /// It logs in over the unix socket, where there is nothing to encrypt.
     pub is_local: bool,
+    /// Whoever asked is logged in with it.
+    pub is_own: bool,
 }
 
 /// Every account that can log in; roles are none.
 ///
 /// # Source
 /// `mysql.user` of both flavours: `ssl_type` is empty, ANY, X509 or SPECIFIED. MariaDB has roles in the same view (`is_role`), MySQL as
-/// locked accounts. Tried on MariaDB 10.11.19 and MySQL 9.7.4.
+/// locked accounts. A server with skip_name_resolve passes over accounts whose host is a name, as its error log says: nobody logs in with
+/// one, and ALTER USER does not find it (error 1396). Tried on MariaDB 10.11.19 and MySQL 9.7.4.
 pub fn accounts(client: &mut Client) -> Result<Vec<Account>, NetError> {
-    let version = client.query("SELECT VERSION(), @@version_comment")?;
+    let version = client.query("SELECT VERSION(), @@version_comment, @@skip_name_resolve, CURRENT_USER()")?;
     let text = |at| version.first().and_then(|row| row.at(at)).unwrap_or_default().into_owned();
     let is_role = match Capabilities::of(&text(0), &text(1), false).flavour {
         Flavour::MariaDb => "is_role = 'Y'",
         _ => "account_locked = 'Y'",
     };
+    let (resolves, own) = (text(2) != "1", text(3));
     let rows = client.query(&format!(
         "SELECT User, Host, ssl_type, plugin FROM mysql.user WHERE NOT ({is_role}) ORDER BY User, Host LIMIT {ACCOUNTS_MAX}"
     ))?;
@@ -85,9 +89,31 @@ pub fn accounts(client: &mut Client) -> Result<Vec<Account>, NetError> {
             "ANY" => AccountTls::Tls,
             _ => AccountTls::Certificate,
         };
-        Account { name, tls, is_local }
+        let is_own = format!("{}@{}", name.user, name.host) == own;
+        Account { name, tls, is_local, is_own }
     };
-    Ok(rows.iter().map(of_row).collect())
+    let all = rows.iter().map(of_row);
+    Ok(all.filter(|one| resolves || !is_host_name(&one.name.host)).collect())
+}
+
+/// Users that are connected over the unix socket now, but for whoever asks. REQUIRE SSL of an account counts there too (error 1045), unlike
+/// require_secure_transport.
+///
+/// # Source
+/// HOST is `localhost`, without a port, over a socket, on both flavours. Without the PROCESS privilege the list holds nothing but this
+/// account's own sessions.
+pub fn socket_users(client: &mut Client) -> Result<Vec<String>, NetError> {
+    let rows = client.query(
+        "SELECT DISTINCT USER FROM information_schema.PROCESSLIST WHERE HOST = 'localhost' AND ID <> CONNECTION_ID()",
+    )?;
+    Ok(rows.iter().filter_map(|row| row.at(0)).map(std::borrow::Cow::into_owned).collect())
+}
+
+/// What must be resolved to be compared with an address: not `localhost`, `%`, `10.0.0.%` or `fe80::1`.
+fn is_host_name(host: &str) -> bool {
+    !host.eq_ignore_ascii_case(LOCALHOST)
+        && !host.contains(':')
+        && host.chars().any(|char| char.is_alphabetic() || char == '-')
 }
 
 /// It counts for connections that are made from then on; open ones stay.
@@ -98,6 +124,16 @@ pub fn require_tls(name: &AccountName, on: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_host_is_a_name_or_needs_no_resolving() {
+        for host in ["db1", "db1.example.com", "%.example.com", "a-b"] {
+            assert!(is_host_name(host), "{host}");
+        }
+        for host in ["%", "localhost", "10.0.0.%", "10.0.0.0/255.255.255.0", "::1", "fe80::%", "", "_"] {
+            assert!(!is_host_name(host), "{host}");
+        }
+    }
 
     #[test]
     fn an_account_is_read_as_it_is_written() {

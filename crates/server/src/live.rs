@@ -487,6 +487,11 @@ impl ReadNode for LiveNode {
         accounts::accounts(&mut client).map_err(|error| self.error(&error))
     }
 
+    fn socket_users(&mut self) -> Result<Vec<String>, NodeError> {
+        let mut client = self.connect()?;
+        accounts::socket_users(&mut client).map_err(|error| self.error(&error))
+    }
+
     fn host(&self) -> &dyn ReadHost {
         self.machine.host()
     }

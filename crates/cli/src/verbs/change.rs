@@ -89,13 +89,13 @@ pub struct PlanOptions {
     /// With accounts: leave this account as it is
     ///
     /// With accounts: leave this account as it is, as CREATE USER names it: app@%. May be given several times.
-    #[arg(long, value_name = "USER@HOST")]
+    #[arg(long, value_name = "USER@HOST", hide_short_help = true)]
     pub leave: Vec<AccountName>,
     /// With accounts: require TLS of this account although it is used in cleartext
     ///
     /// With accounts: require TLS of this account although it is used in cleartext; these clients are refused at their next login. May be
     /// given several times.
-    #[arg(long, value_name = "USER@HOST")]
+    #[arg(long, value_name = "USER@HOST", hide_short_help = true)]
     pub force: Vec<AccountName>,
     /// Use RSA keys of this size, not ECDSA P-256
     #[arg(short, long, value_name = "BITS")]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use server::accounts::AccountName;
 
 use super::watch::{ClientsSeen, watch_clients};
-use super::{StepKind, params};
+use super::{StepKind, fail, params};
 use crate::world::World;
 
 pub struct AccountsGate;
@@ -41,6 +41,9 @@ impl StepKind for AccountsGate {
             return Ok(StepCheck::AlreadyDone("nothing to take back".into()));
         }
         let AccountsGateParams { accounts } = params(step)?;
+        if let Some(blocked) = over_the_socket(world, &accounts)? {
+            return Ok(blocked);
+        }
         let settle_ms = world.limits.clients_look_ms;
         let seconds = settle_ms / 1000;
         let accepts = world.accept_unknown_clients;
@@ -101,6 +104,30 @@ impl StepKind for AccountsGate {
     fn verify(&self, _: &mut World<'_>, _: &Step, _: Direction) -> Result<String, StepError> {
         Ok("looked".into())
     }
+}
+
+/// REQUIRE SSL counts there as well, and nothing of it can be captured. Who has an account at localhost logs in with that one.
+fn over_the_socket(world: &mut World<'_>, accounts: &[AccountName]) -> Result<Option<StepCheck>, StepError> {
+    let mut found = Vec::new();
+    for node in world.names() {
+        let reader = world.node(&node)?;
+        let users = reader.socket_users().map_err(fail)?;
+        let at_localhost = reader.accounts().map_err(fail)?.into_iter().filter(|one| one.is_local);
+        let at_localhost: Vec<String> = at_localhost.map(|one| one.name.user).collect();
+        let affected = users.iter().filter(|user| {
+            !at_localhost.contains(user) && accounts.iter().any(|account| is_of(account, user))
+        });
+        found.extend(affected.map(|user| format!("{user} on {node}")));
+    }
+    if found.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(StepCheck::Blocked(format!(
+        "accounts are used over the unix socket, where an account that must use TLS must use it too\n  why:  connected now: {}\n  next: \
+         create an account of that name at localhost for it, or leave the account as it is: --leave USER@HOST; or cut it off: --force \
+         USER@HOST",
+        model::link::some_of(&found, NAMED_MAX)
+    ))))
 }
 
 /// So many are named.

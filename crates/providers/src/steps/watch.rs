@@ -77,17 +77,21 @@ pub enum ClientsSeen {
     },
 }
 
-/// As [`watch`] does, with who it was. Nothing is written meanwhile: a session that is silent may be either.
+/// As [`watch`] does, with who it was.
 pub fn watch_clients(world: &mut World<'_>, settle_ms: u64) -> ClientsSeen {
     let what = WireLook {
         settle: Duration::from_millis(settle_ms),
-        canaries: false,
+        canaries: true,
         nodes: world.names().iter().map(ToString::to_string).collect(),
     };
     let (mut in_cleartext, mut unknown) = (Vec::new(), Vec::new());
     for _ in 0..LOOKS_MAX {
         unknown.clear();
-        let sights = match world.look.wire(&what) {
+        let looked = world.look.wire(&what);
+        for left in world.look.left_behind() {
+            world.say(&left);
+        }
+        let sights = match looked {
             Ok(sights) => sights,
             Err(LookError::NotPermitted { why, next }) => return ClientsSeen::NotPermitted { why, next },
             Err(LookError::Failed { why }) => {

@@ -215,6 +215,10 @@ impl ReadNode for SimNode {
         self.ask(|world| Ok(world.accounts.clone()))
     }
 
+    fn socket_users(&mut self) -> Result<Vec<String>, NodeError> {
+        self.ask(|world| Ok(world.socket_users.clone()))
+    }
+
     fn host(&self) -> &dyn ReadHost {
         &self.host
     }

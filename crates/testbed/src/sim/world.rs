@@ -65,6 +65,8 @@ pub struct World {
     pub app: App,
     /// One list for all: accounts are written in total order.
     pub accounts: Vec<Account>,
+    /// Connected over the unix socket of every server.
+    pub socket_users: Vec<String>,
     pub transfers: Vec<Transfer>,
     /// State transfers take so much longer.
     pub transfers_slower_ms: u64,
@@ -89,6 +91,7 @@ fn accounts() -> Vec<Account> {
         name: AccountName { user: user.into(), host: host.into() },
         tls,
         is_local,
+        is_own: user == "root",
     };
     vec![
         account("app", "10.0.0.%", AccountTls::None, false),
@@ -135,6 +138,7 @@ impl World {
             arbitrators: 0,
             app: App::default(),
             accounts: accounts(),
+            socket_users: vec![],
             transfers: vec![],
             transfers_slower_ms: 0,
             starts_slower_ms: 0,

@@ -26,7 +26,12 @@ fn sealed() -> Rig {
         ("web", AccountTls::Tls, false),
         ("by_socket", AccountTls::None, true),
     ] {
-        rig.shared.borrow_mut().accounts.push(Account { name: name(user, "%"), tls, is_local });
+        rig.shared.borrow_mut().accounts.push(Account {
+            name: name(user, "%"),
+            tls,
+            is_local,
+            is_own: false,
+        });
     }
     rig
 }
@@ -140,4 +145,21 @@ fn a_look_that_sees_nothing_is_no_consent() {
     let why = rig.apply(&rig.plan(&accounts(Verb::Enable)).expect("a plan")).text();
     assert!(why.contains("could not be seen") && why.contains("dropped 3 packets"), "{why}");
     assert!(rig.shared.borrow().accounts.iter().all(|one| one.name.user != "app" || one.tls == Nothing));
+}
+
+#[test]
+fn nobody_is_cut_off_over_the_unix_socket_and_least_of_all_sealion() {
+    let rig = sealed();
+    let own = Account { name: name("dba", "%"), tls: Nothing, is_local: false, is_own: true };
+    rig.shared.borrow_mut().accounts.push(own);
+    // `root` has an account at localhost, `report` has none.
+    rig.shared.borrow_mut().socket_users = vec!["root".into(), "report".into()];
+    let one = Operator::new(&rig, "root@db1");
+    let plan = one.plan(&accounts(Verb::Enable)).expect("a plan");
+    assert!(plan.steps.iter().all(|step| step.id.0 != "A1.dba@%"));
+    assert!(plan.impact.iter().any(|line| line.contains("'dba'@'%' stays as it is")), "{:?}", plan.impact);
+    let why = one.apply(&plan).text();
+    assert!(why.contains("unix socket") && why.contains("report on n1") && !why.contains("root on"), "{why}");
+    rig.shared.borrow_mut().socket_users = vec!["root".into()];
+    assert!(one.apply(&one.plan(&accounts(Verb::Enable)).expect("a plan")).is_complete());
 }

@@ -3,8 +3,13 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use model::{Clock, SystemClock};
 use serde_json::Value;
-use testbed::real::{LabSpec, RealLab, RealWriters, lab_slot};
+use testbed::real::inside::Talkers;
+use testbed::real::{LabSpec, RealLab, RealWriters, lab_slot, wait_for};
+
+/// For somebody who speaks often.
+const SPEAKS_MAX: Duration = Duration::from_secs(20);
 
 /// What a look said of the channel, with its evidence.
 fn replication(look: &Value) -> &Value {
@@ -32,6 +37,69 @@ fn pids(lab: &RealLab) -> Vec<Value> {
 fn applier_error(lab: &RealLab, statement: &str) -> String {
     let rows = lab.sql("n2").expect("n2 answers").query(statement).expect("it may be asked");
     rows.text(0, "Last_SQL_Error").expect("a column").into_owned()
+}
+
+/// `''`, ANY, X509 or SPECIFIED, as both servers tell it.
+fn require_of(lab: &RealLab, user: &str) -> [String; 2] {
+    ["n1", "n2"].map(|node| {
+        let sql = format!("SELECT ssl_type FROM mysql.user WHERE User = '{user}' AND Host <> 'localhost'");
+        let rows = lab.sql(node).expect("its socket takes logins").query(&sql).expect("readable");
+        rows.scalar().unwrap_or_else(|| panic!("{node} has no account {user}")).into_owned()
+    })
+}
+
+/// The servers offer TLS, and clients may use cleartext again: each account is made to use TLS, but for those that would be cut off.
+fn accounts_one_by_one(lab: &RealLab) {
+    lab.now("an account that is used in cleartext is named, and nothing is changed");
+    let both = |one: &str| [one.to_owned(), one.to_owned()];
+    let source = SocketAddr::new(lab.file().nodes[0].address, ::lab::layout::SQL_PORT);
+    for sql in [
+        "CREATE USER report@'10.%' IDENTIFIED BY 'x'",
+        "CREATE USER strict@'%' IDENTIFIED BY 'x' REQUIRE X509",
+    ] {
+        lab.sql("n1").expect("n1 answers").execute(sql).expect("it may");
+    }
+    let talkers = lab.talk_to(source, Duration::from_millis(200), false);
+    let hash = lab.plan_hash_of(&["enable", "accounts"]);
+    let enable = ["enable", "accounts", "--yes", &hash[..12]];
+    let refused = lab.run(&enable).exits(6);
+    for word in ["app@127.0.0.1:", "--leave", "nothing was changed"] {
+        assert!(refused.stderr.contains(word), "{word}: {refused}");
+    }
+    assert_eq!([require_of(lab, "app"), require_of(lab, "report")], [both(""), both("")]);
+
+    lab.now("left as it is, it goes on in cleartext, and the others must use TLS");
+    let leave = ["--leave", "app@%"];
+    let hash = lab.plan_hash_of(&[&["enable", "accounts"][..], &leave].concat());
+    lab.run(&[&["enable", "accounts", "--yes", &hash[..12]][..], &leave].concat()).exits(0);
+    assert_eq!([require_of(lab, "app"), require_of(lab, "report")], [both(""), both("ANY")]);
+    assert_eq!(require_of(lab, "strict"), both("X509"));
+    talkers.stop();
+
+    lab.now("over TLS it is not cut off, and in cleartext nobody gets in with it any more");
+    let talkers = lab.talk_to(source, Duration::from_millis(200), true);
+    let hash = lab.plan_hash_of(&["enable", "accounts"]);
+    lab.run(&["enable", "accounts", "--yes", &hash[..12]]).exits(0);
+    assert_eq!(require_of(lab, "app"), both("ANY"));
+    let answered = |talkers: &Talkers| {
+        let since = SystemClock.unix_ms();
+        wait_for(SPEAKS_MAX, || (talkers.said_since(since) > 0).then_some(())).is_some()
+    };
+    assert!(answered(&talkers), "over TLS it is cut off");
+    talkers.stop();
+    let refused = lab.talk_to(source, Duration::from_millis(50), false);
+    let since = SystemClock.unix_ms();
+    std::thread::sleep(Duration::from_secs(1));
+    assert_eq!(refused.said_since(since), 0, "somebody got in in cleartext");
+
+    lab.now("undo, one change after the other");
+    lab.run(&["undo"]).exits(0);
+    assert_eq!(require_of(lab, "app"), both(""));
+    assert!(answered(&refused), "in cleartext nobody gets in, as it could before");
+    refused.stop();
+    lab.run(&["undo"]).exits(0);
+    assert_eq!([require_of(lab, "app"), require_of(lab, "report")], [both(""), both("")]);
+    assert_eq!(require_of(lab, "strict"), both("X509"), "what others demand stays");
 }
 
 #[test]
@@ -82,7 +150,12 @@ fn mysql_is_sealed_while_it_runs_and_taken_back() {
     assert_eq!(outcome.failed, 0, "{outcome:?}");
     assert_eq!(applier_error(&lab, "SHOW REPLICA STATUS"), "");
 
+    let hash = lab.plan_hash_of(&["disable", "require-tls"]);
+    lab.run(&["disable", "require-tls", "--yes", &hash[..12]]).exits(0);
+    accounts_one_by_one(&lab);
+
     lab.now("undo");
+    lab.run(&["undo"]).exits(0);
     lab.run(&["undo"]).exits(0);
     assert!(lab.files() == before, "a file is not as it was");
     assert_eq!(pids(&lab), running);
@@ -139,7 +212,12 @@ fn mariadb_is_sealed_by_one_restart_and_a_cleartext_application_is_found_and_not
     assert!(outcome.acknowledged > 100, "{outcome:?}");
     assert_eq!(applier_error(&lab, "SHOW ALL SLAVES STATUS"), "");
 
+    let hash = lab.plan_hash_of(&["disable", "require-tls"]);
+    lab.run(&["disable", "require-tls", "--yes", &hash[..12]]).exits(0);
+    accounts_one_by_one(&lab);
+
     lab.now("undo");
+    lab.run(&["undo"]).exits(0);
     lab.run(&["undo"]).exits(0);
     assert!(lab.files() == before, "a file is not as it was");
     let look = lab.look(true);
