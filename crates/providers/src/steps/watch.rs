@@ -108,7 +108,7 @@ pub fn watch_clients(world: &mut World<'_>, settle_ms: u64) -> ClientsSeen {
                     unknown.push(format!("{}: somebody uses cleartext, and who is not known", sight.link));
                 }
                 Seen::Unknown(why) if !sight.has_no_clients() => {
-                    unknown.push(format!("{}: {why}", sight.link))
+                    unknown.push(format!("{}: {why}", sight.link));
                 }
                 _ => {}
             }
