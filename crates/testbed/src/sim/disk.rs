@@ -225,7 +225,7 @@ impl SimHost {
         };
         let done = work(&mut world.servers[self.index].disk);
         // One of which no step was begun may be taken away again.
-        if is_copy && records(&world) < before && !(what == "remove" && !was_begun) {
+        if is_copy && records(&world) < before && (what != "remove" || was_begun) {
             let line = format!("{}: {} became shorter", world.servers[self.index].name(), path.display());
             world.violations.push(line);
         }
