@@ -106,17 +106,17 @@ fn text(name: &str, login_file: Option<&Path>, members: &[Member], arbitrators: 
     // A TOML basic string is a JSON string, but for control characters that no path has.
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
     let mut out = String::from(
-        "# Drafted by `sealion config inventory`. Look at each line marked CHECK, then: sealion status\n\
+        "# Drafted by `sealion config inventory`. Check each line marked CHECK, then: sealion status\n\
          # (docs: reference/inventory)\n\n",
     );
     if arbitrators > 0 {
         out += &format!(
-            "# {arbitrators} arbitrator(s) (garbd) are members too; stop them for the time of a change.\n"
+            "# Arbitrators (garbd) that are members too: {arbitrators}; stop them for the time of a change.\n"
         );
     }
     out += &format!("[cluster]\nname = {}\n", quoted(name));
     out += "# On this machine: the cluster's own CA, its key encrypted, and the passphrase of that key (mode 0600):\n\
-            #   (umask 077; openssl rand -base64 32 > sealion/ca-passphrase)\n";
+            #   (umask 077; mkdir -p sealion; openssl rand -base64 32 > sealion/ca-passphrase)\n";
     out += "ca_dir = \"sealion/ca\"\nstate_dir = \"sealion/state\"\nca_passphrase_file = \"sealion/ca-passphrase\"\n";
     out += "\n[login]\n";
     let place = login_file.map_or_else(|| "sealion/login.cnf".to_owned(), |path| path.display().to_string());

@@ -140,15 +140,18 @@ pub fn plan(
     nothing_open(access)?;
     let mut world = world(access, settings, passphrase, None, Box::new(|_| {}))?;
     let change = &match change.nouns.as_slice() {
-        [] => Change::new(change.verb, world.topology.nouns().iter().copied()),
+        [] => {
+            let topology = world.topology;
+            Change::new(change.verb, topology.default_nouns(&mut world.nodes).iter().copied())
+        }
         _ => change.clone(),
     };
     let (problems, planned) = providers::propose(&mut world, change, env!("CARGO_PKG_VERSION"));
     if !problems.is_empty() {
         let list: Vec<String> = problems.iter().map(ToString::to_string).collect();
         return Err(OpsError::Refused(format!(
-            "{change} is refused, nothing was changed ({} reason(s))\n\n{}",
-            list.len(),
+            "{change} is refused, nothing was changed ({})\n\n{}",
+            if list.len() == 1 { "1 reason".to_owned() } else { format!("{} reasons", list.len()) },
             list.join("\n\n")
         )));
     }
@@ -235,8 +238,9 @@ pub fn apply(
     let highest = own.last().map_or(0, |journal| journal.plan.sequence).max(copies.sequence_max);
     let mut journal = Journal::open(&path).map_err(before_anything)?;
     let mut machine = Machine::start(Plan { sequence: highest + 1, ..plan.clone() });
-    let finished = drive(access, settings, passphrase, &lease, &mut journal, &mut machine, tell);
-    if matches!(finished, Err(OpsError::Refused(_))) {
+    let mut finished = drive(access, settings, passphrase, &lease, &mut journal, &mut machine, tell);
+    if let Err(OpsError::Refused(why)) = &mut finished {
+        *why = begins_anew(why, &plan.change);
         // Only the plan itself was journalled: nothing is open, here or in the copies.
         drop(journal);
         let _ = fs::remove_file(&path);
@@ -244,6 +248,11 @@ pub fn apply(
         copies::forget(access, &path);
     }
     finished
+}
+
+/// A step says how its change is continued. Of one that has begun nothing, nothing is left to resume: the same command begins it.
+fn begins_anew(why: &str, change: &Change) -> String {
+    why.replace(", or sealion undo", "").replace("sealion resume", &format!("sealion {change}"))
 }
 
 /// A journal that cannot be written before the first step has changed nothing.
@@ -593,4 +602,20 @@ pub fn equip(
     let mut world = world(access, settings, passphrase, None, Box::new(|_| {}))?;
     providers::equip(&mut world, &model::NodeName::from(node))
         .map_err(|error| OpsError::internal(format!("cannot equip {node}"), error))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Noun, Verb};
+
+    use super::*;
+
+    #[test]
+    fn what_was_refused_before_it_began_is_not_resumed() {
+        let change = Change::new(Verb::Enable, [Noun::RequireTls]);
+        let why =
+            "some clients use cleartext\n  next: make them use TLS, then sealion resume, or sealion undo";
+        let text = begins_anew(why, &change);
+        assert!(text.ends_with("make them use TLS, then sealion enable require-tls"), "{text}");
+    }
 }

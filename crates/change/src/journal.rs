@@ -239,7 +239,7 @@ impl Journal {
             what: "cannot write the journal",
             path: self.path.clone(),
             source,
-            next: "make room or mend the disk, then sealion resume; the step that was announced was not begun",
+            next: "make room or repair the disk, then sealion resume; the step that was announced was not begun",
         };
         let before = self.file.metadata().map_err(fail)?.len();
         if let Err(source) = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_all()) {

@@ -72,7 +72,7 @@ fn wild(schema: &str) -> String {
 /// Source: MariaDB manual, error 1205, ER_LOCK_WAIT_TIMEOUT.
 const LOCK_WAIT_TIMEOUT: u16 = 1205;
 
-const RESUME: &str = "mend that, then sealion migrate resume; or sealion migrate rollback";
+const RESUME: &str = "fix that, then sealion migrate resume; or sealion migrate rollback";
 
 impl<'m> Migration<'m> {
     pub fn new(ends: &'m Ends, plan: &Plan, tell: &'m mut dyn FnMut(&str)) -> Self {

@@ -337,7 +337,7 @@ pub fn pids(up: &Up) -> BTreeMap<String, i32> {
 
 /// A private directory for a lab: short, because unix sockets have at most 107 bytes of path.
 pub fn default_dir(name: &str) -> PathBuf {
-    std::env::temp_dir().join(format!("sealion-{}-{name}", nix::unistd::geteuid().as_raw()))
+    lab::layout::default_dir(name)
 }
 
 /// Enables TLS on a lab's only server, which is no node of a Galera cluster: a CA of the lab's own, a certificate, and

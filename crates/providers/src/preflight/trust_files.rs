@@ -53,7 +53,7 @@ pub fn check(world: &mut World<'_>, seen: &Seen<'_>) -> Vec<Problem> {
                     name,
                     format!("there is no certificate in {} to rotate", tls_dir.display()),
                     "the directory has none of the files that sealion writes",
-                    "sealion enable galera,sst,clients",
+                    "sealion enable",
                 ));
             }
             continue;

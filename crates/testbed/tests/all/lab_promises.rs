@@ -100,7 +100,10 @@ fn clear_text_is_never_called_sealed(lab: &RealLab) {
     });
     for link in connected.expect("they are connected") {
         assert_eq!(link["seen"], "unknown", "{link:#}");
-        assert!(link["why"].as_str().unwrap_or_default().contains("no packet of 1 session(s)"), "{link:#}");
+        assert!(
+            link["why"].as_str().unwrap_or_default().contains("no packet of 1 session was captured"),
+            "{link:#}"
+        );
     }
     let said = lab.run(&["resume"]).exits(4);
     assert!(said.stderr.contains("could not be seen") && said.stderr.contains("app@"), "{said}");

@@ -65,7 +65,7 @@ impl StepKind for Gate {
             // Going back, the steps that follow are undone already; the round's own pre-check guards each restart.
             Direction::Back => StepCheck::AlreadyDone("nothing to take back".into()),
             Direction::Forward => StepCheck::Blocked(format!(
-                "the next round may not begin\n  why:  {}\n  next: mend that, then sealion resume",
+                "the next round may not begin\n  why:  {}\n  next: fix that, then sealion resume",
                 problems.join("\n        ")
             )),
         })

@@ -270,7 +270,7 @@ impl StepKind for Round {
             return Ok(StepCheck::Ready);
         }
         Ok(StepCheck::Blocked(format!(
-            "{name} may not be restarted now\n  why:  {}\n  next: mend that, then sealion resume",
+            "{name} may not be restarted now\n  why:  {}\n  next: fix that, then sealion resume",
             reasons.join("\n        ")
         )))
     }
@@ -327,7 +327,7 @@ impl StepKind for Round {
             if !reasons.is_empty() {
                 back_in_service(world.node(&name)?)?;
                 return Err(fail(format!(
-                    "{name} was drained and is not stopped\n  why:  {}\n  next: mend that, then sealion resume",
+                    "{name} was drained and is not stopped\n  why:  {}\n  next: fix that, then sealion resume",
                     reasons.join("\n        ")
                 )));
             }
