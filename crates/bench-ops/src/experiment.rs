@@ -115,7 +115,15 @@ pub fn run(
                 experiment.name
             ),
             left_out.join("; "),
-            "measure it in a lab: the same command with --lab and without a server",
+            if left_out.iter().any(|why| why.ends_with(NO_CLEARTEXT)) {
+                format!(
+                    "measure it in a lab (sealion bench run {} --lab), or let clients connect in cleartext for the time of the measurement \
+                     (sealion disable require-tls)",
+                    experiment.name
+                )
+            } else {
+                "measure it in a lab: the same command with --lab and without a server".to_owned()
+            },
         ));
     }
     let links = links_of(rig, &arms)?;
@@ -346,6 +354,7 @@ fn refused(arm: &Arm, reached: Reached, is_ready: bool) -> Option<String> {
                 None
             }
             Err(error @ net::NetError::Tls { .. }) => Some(error.in_one_line()),
+            Err(error) if wants_tls(&error, &target) => Some(NO_CLEARTEXT.into()),
             // The TLS library here has no such group, or the system no such file. In a file of somebody's own it is rather a
             // mistake, and ends the run.
             Err(error @ net::NetError::Usage { .. })
@@ -360,6 +369,20 @@ fn refused(arm: &Arm, reached: Reached, is_ready: bool) -> Option<String> {
             Err(_) => None,
         }
     })
+}
+
+const NO_CLEARTEXT: &str = "the server refuses this login without TLS, and lets it in with TLS (require_secure_transport is ON, or the \
+     account has REQUIRE SSL)";
+
+/// Whether a login without TLS was refused for that alone: with TLS it is let in. MariaDB answers as for a wrong password.
+fn wants_tls(error: &net::NetError, target: &ConnectOptions) -> bool {
+    let net::NetError::Refused { code: 1045 | 3159, .. } = error else { return false };
+    if target.tls.mode != SslMode::Disabled {
+        return false;
+    }
+    let mut over_tls = target.clone();
+    over_tls.tls.mode = SslMode::Required;
+    net::Client::connect(&over_tls).map(|client| client.quit()).is_ok()
 }
 
 /// Whether arms are left that are compared, where what this place cannot give is left out.

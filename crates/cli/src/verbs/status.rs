@@ -51,6 +51,15 @@ pub enum StatusCommand {
     Rest(Box<rest::StatusRestArgs>),
 }
 
+/// What can be planned for the servers that were looked at.
+#[derive(Debug, Clone, Copy)]
+enum Change {
+    /// Their files are not in reach, or a change is open.
+    None,
+    OfNodes,
+    OfServers,
+}
+
 /// So many refused logins of a link are named.
 const REFUSED_NAMED_MAX: usize = 5;
 
@@ -119,7 +128,14 @@ pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
             println!("{} {unproven}", show::bold("closed without verification:"));
         }
         // One change at a time, of servers whose files are in reach.
-        print_status(&status, cluster.has_files && open.is_none(), args.canaries);
+        let is_node = |row: &status_ops::status::Row| row.what == "galera";
+        let has_nodes = status.nodes.iter().any(|node| node.rows.iter().any(is_node));
+        let change = match (cluster.has_files && open.is_none(), has_nodes) {
+            (false, _) => Change::None,
+            (true, true) => Change::OfNodes,
+            (true, false) => Change::OfServers,
+        };
+        print_status(&status, change, args.canaries);
     }
     if status.nodes.iter().all(|node| node.version.is_none()) {
         return Ok(3);
@@ -128,7 +144,7 @@ pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
     Ok(exit_code(&status.findings, args.fail_on.map(Severity::from), is_blind))
 }
 
-fn print_status(status: &status_ops::status::Status, is_changeable: bool, has_canaries: bool) {
+fn print_status(status: &status_ops::status::Status, change: Change, has_canaries: bool) {
     let cluster = &status.cluster;
     let is_outside = |node: &status_ops::status::NodeStatus| {
         !node.rows.is_empty()
@@ -190,7 +206,7 @@ fn print_status(status: &status_ops::status::Status, is_changeable: bool, has_ca
             );
         }
     }
-    print_findings(status, is_changeable, has_canaries);
+    print_findings(status, change, has_canaries);
     for line in &status.not_applicable {
         println!("not applicable: {line}");
     }
@@ -218,7 +234,7 @@ fn expires(row: &status_ops::status::Row) -> String {
     }
 }
 
-fn print_findings(status: &status_ops::status::Status, is_changeable: bool, has_canaries: bool) {
+fn print_findings(status: &status_ops::status::Status, change: Change, has_canaries: bool) {
     let groups = by_rule(&status.findings);
     if groups.is_empty() {
         println!("{}", show::green("no findings"));
@@ -230,13 +246,13 @@ fn print_findings(status: &status_ops::status::Status, is_changeable: bool, has_
     }
     let is_unknown = |sight: &model::LinkSight| matches!(sight.seen, model::Seen::Unknown(_));
     let is_idle = !has_canaries && status.sights.iter().any(is_unknown);
-    for line in next_commands(&groups, is_changeable, is_idle) {
+    for line in next_commands(&groups, change, is_idle) {
         println!("{line}");
     }
 }
 
 /// What a person would type now.
-fn next_commands(groups: &[RuleFindings<'_>], is_changeable: bool, is_idle: bool) -> Vec<String> {
+fn next_commands(groups: &[RuleFindings<'_>], change: Change, is_idle: bool) -> Vec<String> {
     let failed = |group: &&RuleFindings<'_>| matches!(group.first.verdict, Verdict::Fail(_));
     let Some(first) = groups.first() else { return vec![] };
     let mut nouns: Vec<&str> = Vec::new();
@@ -248,8 +264,13 @@ fn next_commands(groups: &[RuleFindings<'_>], is_changeable: bool, is_idle: bool
         }
     }
     let mut commands = Vec::new();
-    if !nouns.is_empty() && is_changeable {
-        commands.push(format!("sealion plan enable {}", nouns.join(",")));
+    match change {
+        Change::OfNodes if !nouns.is_empty() => {
+            commands.push(format!("sealion plan enable {}", nouns.join(",")));
+        }
+        // Clients alone are refused where a replica connects without TLS, and replication alone where its source offers none.
+        Change::OfServers if !nouns.is_empty() => commands.push("sealion plan enable".into()),
+        _ => {}
     }
     if is_idle {
         commands.push(
@@ -285,12 +306,13 @@ mod tests {
             finding("SL3101", Verdict::Fail("plain".into()), "sealion enable replication"),
         ];
         let groups = by_rule(&all);
-        let lines = next_commands(&groups, true, true);
+        let lines = next_commands(&groups, Change::OfNodes, true);
         assert_eq!(lines[1], "next: sealion plan enable replication,clients");
         assert!(lines[2].starts_with("      sealion status --canaries"), "{lines:?}");
         assert!(lines[3].starts_with("      sealion explain SL1004"), "{lines:?}");
-        let lines = next_commands(&groups[..1], true, true);
+        let lines = next_commands(&groups[..1], Change::OfServers, true);
         assert!(lines[1].starts_with("next: sealion status --canaries"), "{lines:?}");
-        assert_eq!(next_commands(&groups, false, false).len(), 2);
+        assert_eq!(next_commands(&groups, Change::OfServers, false)[1], "next: sealion plan enable");
+        assert_eq!(next_commands(&groups, Change::None, false).len(), 2);
     }
 }
