@@ -272,7 +272,7 @@ fn seconds(value: f64) -> String {
 }
 
 fn tls_words(tls: Option<&LoadTlsRow>) -> String {
-    tls.map_or("clear text".into(), |tls| format!("{} {}", tls.version, tls.cipher))
+    tls.map_or("cleartext".into(), |tls| format!("{} {}", tls.version, tls.cipher))
 }
 
 fn warnings(

@@ -711,18 +711,18 @@ mod tests {
     #[test]
     fn an_effect_is_said_in_words() {
         let say =
-            |ratio: f64, interval: Option<(f64, f64)>| words("clear text", "TLS", &Ratio { ratio, interval });
+            |ratio: f64, interval: Option<(f64, f64)>| words("cleartext", "TLS", &Ratio { ratio, interval });
         assert_eq!(
             say(0.69, Some((0.65, 0.73))),
-            "TLS costs 31.0 % of the throughput of clear text (95 % interval 27.0 to 35.0)"
+            "TLS costs 31.0 % of the throughput of cleartext (95 % interval 27.0 to 35.0)"
         );
         assert_eq!(
             say(1.1, Some((1.05, 1.2))),
-            "TLS has 10.0 % more throughput than clear text (95 % interval 5.0 to 20.0)"
+            "TLS has 10.0 % more throughput than cleartext (95 % interval 5.0 to 20.0)"
         );
         assert_eq!(
             say(0.99, Some((0.97, 1.02))),
-            "no significant difference between clear text and TLS: TLS has -1.0 % (95 % interval -3.0 to +2.0)"
+            "no significant difference between cleartext and TLS: TLS has -1.0 % (95 % interval -3.0 to +2.0)"
         );
         assert!(say(0.5, None).contains("too few blocks"));
     }

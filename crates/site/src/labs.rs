@@ -39,7 +39,7 @@ fn option_file(user: &str, password: &SecretString) -> String {
 }
 
 /// As mysql_native_password stores it. Galera replicates the statement as it was typed, and keeps it in `galera.cache`:
-/// a password in it would lie there in clear text, on every node.
+/// a password in it would lie there in cleartext, on every node.
 fn stored_form(password: &SecretString) -> String {
     let hash = sha1(&sha1(password.expose_secret().as_bytes()));
     format!("*{}", model::hex(&hash).to_uppercase())

@@ -261,7 +261,7 @@ fn change_json(
     let steps: Vec<_> =
         notes.iter().map(|(step, note)| serde_json::json!({"step": step, "note": note})).collect();
     let json = serde_json::json!({
-        "schema": "sealion.change/1", "plan": plan_id, "outcome": outcome, "steps": steps,
+        "schema": "sealion/change/1", "plan": plan_id, "outcome": outcome, "steps": steps,
         "not_proven": not_proven, "took_s": began.elapsed().as_secs_f64(),
     });
     json.to_string()

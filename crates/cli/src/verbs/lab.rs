@@ -207,7 +207,7 @@ pub fn lab(global: &Global, command: LabCommand) -> Result<u8, OpsError> {
             if global.format == Format::Json {
                 println!(
                     "{}",
-                    serde_json::json!({"schema": "sealion.lab/1", "lab": file, "nodes": answer.nodes})
+                    serde_json::json!({"schema": "sealion/lab/1", "lab": file, "nodes": answer.nodes})
                 );
                 return Ok(0);
             }

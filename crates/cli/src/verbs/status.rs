@@ -93,7 +93,7 @@ pub fn status(global: &Global, args: &StatusArgs) -> Result<u8, OpsError> {
     };
     if global.format == Format::Json {
         let json = serde_json::json!({
-            "schema": "sealion.status/1",
+            "schema": "sealion/status/1",
             "sealion_version": env!("CARGO_PKG_VERSION"),
             "cluster": status.cluster,
             "nodes": status.nodes,

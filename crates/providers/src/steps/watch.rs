@@ -21,7 +21,7 @@ pub enum Watched {
     Sealed {
         sealed: usize,
         nobody: Vec<String>,
-        /// Logins in clear text that were refused: no session, but the login could be read.
+        /// Logins in cleartext that were refused: no session, but the login could be read.
         refused: Vec<String>,
     },
     Unknown(String),

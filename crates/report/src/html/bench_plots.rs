@@ -661,7 +661,7 @@ mod tests {
         let report = sample();
         let svg = throughput(&report);
         assert_eq!(svg.matches("hollow").count(), 2, "{svg}");
-        assert!(svg.contains("published: clear text: 2,702"), "{svg}");
+        assert!(svg.contains("published: cleartext: 2,702"), "{svg}");
     }
 
     #[test]

@@ -280,7 +280,7 @@ fn what_only_sealion_said_proves_nothing() {
     assert!(sight.has_no_clients());
 }
 
-/// Seen by an outsider: without the PROCESS privilege "nobody was connected" was said beside a client in clear text.
+/// Seen by an outsider: without the PROCESS privilege "nobody was connected" was said beside a client in cleartext.
 #[test]
 fn a_list_that_is_not_everybodys_is_not_taken_for_nobody() {
     let places = n1();

@@ -239,7 +239,7 @@ fn clients_on_a_second_address(lab: &RealLab, first: SocketAddr) {
     silent.stop();
     lab.ended(two.kill());
 
-    lab.now("clear text on the second address beside TLS on the first");
+    lab.now("cleartext on the second address beside TLS on the first");
     let clear = lab.talk_to(second, OFTEN, false);
     let link = client_link(lab, "n3");
     assert_eq!(link["seen"], "plain", "{link:#}");
