@@ -54,7 +54,7 @@ pub fn draft(cluster: &Cluster, login_file: Option<&Path>) -> Result<String, Ops
         return Err(OpsError::cannot_look(
             format!("{} is not a node of a Galera cluster, and an inventory is of one", node.name),
             why,
-            "sealion status looks at a single server without an inventory: -h HOST",
+            "sealion status checks a single server without an inventory: -h HOST",
         ));
     }
     let name = ask(&mut first, "SHOW GLOBAL VARIABLES LIKE 'wsrep_cluster_name'")?;

@@ -230,7 +230,7 @@ pub fn apply(
     let copied = copies.newer.iter().map(|copy| &copy.journal);
     if let Some(before) = own.iter().chain(copied).find(|journal| journal.plan.id == plan.id) {
         return Err(OpsError::Refused(format!(
-            "this plan was applied before, nothing was changed\n  why:  {} tells of it\n  next: make a new plan: sealion plan {}",
+            "this plan was applied before, nothing was changed\n  why:  {} records it\n  next: make a new plan: sealion plan {}",
             before.path.display(),
             plan.change
         )));
@@ -319,7 +319,7 @@ pub fn go_on(
         copy.take_over()?;
     }
     for why in &copies.not_seen {
-        tell(Progress::Line(format!("the journals on a node cannot be looked at: {why}")));
+        tell(Progress::Line(format!("the journals on a node cannot be read: {why}")));
     }
     let own = journals::own(access)?;
     let at = own.iter().rposition(is_wished).ok_or_else(|| nothing(&copies, &own))?;
@@ -523,7 +523,7 @@ fn drive(
         // What is left is left for the end of the next change.
         let told =
             forget_keys(access, settings, machine.plan(), machine.direction()).unwrap_or_else(|error| {
-                vec![format!("keys that were replaced before were not looked at: {error}")]
+                vec![format!("keys that were replaced before were not checked: {error}")]
             });
         for line in told {
             (shared.borrow_mut())(Progress::Line(line));

@@ -27,7 +27,7 @@ pub enum JournalError {
     Io { what: &'static str, path: PathBuf, source: io::Error, next: &'static str },
     #[error(
         "the journal {} is damaged at line {line}\n  why:  {why}\n  next: nothing was changed. The nodes keep copies of it: move this \
-         file away, and sealion resume (or undo) goes on from the longest copy",
+         file away, and sealion resume (or undo) continues from the longest copy",
         path.display()
     )]
     Damaged { path: PathBuf, line: usize, why: String },

@@ -364,7 +364,7 @@ impl<'m> Migration<'m> {
         let rows = client.query(&format!("SELECT @@GLOBAL.{variable}")).map_err(asked(end))?;
         let position = rows.scalar().map(std::borrow::Cow::into_owned);
         position.ok_or_else(|| {
-            fail(&format!("the {end} does not tell its position"), format!("{variable} is NULL"), RESUME)
+            fail(&format!("the {end} does not report its position"), format!("{variable} is NULL"), RESUME)
         })
     }
 
@@ -500,7 +500,7 @@ impl<'m> Migration<'m> {
                 "sealion migrate rollback, and migrate again: nobody can tell what was written in between",
             )),
             None => Err(fail(
-                "whether the target follows the source's binary log cannot be told",
+                "whether the target follows the source's binary log cannot be determined",
                 format!("{told}: these are no GTID positions of MariaDB"),
                 RESUME,
             )),
@@ -521,7 +521,7 @@ impl<'m> Migration<'m> {
             Some("0") => Ok(false),
             Some("1") => Ok(true),
             other => Err(fail(
-                &format!("whether the {end} is read-only cannot be told"),
+                &format!("whether the {end} is read-only cannot be determined"),
                 format!("it answers {}", other.unwrap_or("nothing")),
                 RESUME,
             )),

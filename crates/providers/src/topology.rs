@@ -56,7 +56,7 @@ pub trait Topology: Sync {
     /// option files.
     ///
     /// # Errors
-    /// That cannot be told.
+    /// That cannot be determined.
     fn key_user(
         &self,
         node: &mut dyn WriteNode,

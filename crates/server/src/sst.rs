@@ -155,7 +155,7 @@ impl SstOptions {
             "mariabackup" => match (self.switch(method, "encrypt", of_encrypt), mode) {
                 (Err(why), _) => SstTls::CannotTell(why),
                 (Ok(Switch::KeyBased), _) => {
-                    cannot("encrypt=1 encrypts with a key of its own, which is not TLS and is not looked at")
+                    cannot("encrypt=1 encrypts with a key of its own, which is not TLS and is not checked")
                 }
                 (Ok(Switch::On), _) | (_, Switch::On) if has_key => SstTls::On,
                 (Ok(Switch::On), _) | (_, Switch::On) => {

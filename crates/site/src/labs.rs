@@ -344,7 +344,7 @@ pub fn default_dir(name: &str) -> PathBuf {
 /// `require_secure_transport`. It is restarted, and asked over TLS whether it is so.
 ///
 /// # Errors
-/// A file cannot be written, the server does not come up, or does not take a client that verifies its certificate.
+/// A file cannot be written, the server does not come up, or does not accept a client that verifies its certificate.
 pub fn encrypt_single(up: &Up) -> Result<(), OpsError> {
     const LAB_DAYS: u32 = 365;
     let internal = |what: &'static str| move |error: &dyn std::fmt::Display| OpsError::internal(what, error);

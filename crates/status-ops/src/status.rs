@@ -102,7 +102,7 @@ pub fn reach(cluster: &Cluster) -> Result<(), OpsError> {
     };
     let first = text.lines().next().unwrap_or_default();
     Err(OpsError::cannot_look(
-        format!("{} cannot be looked at", spec.name),
+        format!("{} cannot be checked", spec.name),
         part("why:").map_or_else(|| first.to_owned(), |why| format!("{first}: {why}")),
         part("next:")
             .unwrap_or_else(|| "check host, port, user and password, as for mariadb or mysql".into()),
@@ -300,7 +300,7 @@ fn end_in_file(node: &LiveNode, path: &Path) -> Result<Option<i64>, String> {
         Ok(Some(pem)) => leaf_end(&pem).map(Some),
         Err(error) => Err(reason(error)),
     };
-    end.map_err(|why| format!("when the certificate in {} ends cannot be told: {why}", path.display()))
+    end.map_err(|why| format!("when the certificate in {} ends cannot be determined: {why}", path.display()))
 }
 
 /// When a certificate ends: as it is served now, and as it stands in its file.
@@ -874,7 +874,7 @@ mod tests {
             let value = value(&seen, "n1", fact);
             assert!(matches!(value, Value::Unknown(_)), "{}: {value:?}", fact.name);
         }
-        assert!(unseen.iter().any(|line| line.contains("ends cannot be told")), "{unseen:?}");
+        assert!(unseen.iter().any(|line| line.contains("ends cannot be determined")), "{unseen:?}");
     }
 
     #[test]

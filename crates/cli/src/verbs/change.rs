@@ -305,7 +305,7 @@ fn interrupted(now: Option<&StepNow>, is_up: &dyn Fn(&str) -> Option<bool>) -> S
         let state = match is_up(node) {
             Some(true) => "up: its port accepts connections",
             Some(false) => "down, stopping or starting: its port refuses connections",
-            None => "whether it is up cannot be told",
+            None => "whether it is up cannot be determined",
         };
         lines.push(format!("  node: {node}: {stage}; now {state}"));
     }

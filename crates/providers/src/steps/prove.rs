@@ -30,7 +30,7 @@ impl StepKind for Prove {
     fn check(&self, _: &mut World<'_>, _: &Step, direction: Direction) -> Result<StepCheck, StepError> {
         Ok(match direction {
             Direction::Forward => StepCheck::Ready,
-            Direction::Back => StepCheck::AlreadyDone("nothing to take back".into()),
+            Direction::Back => StepCheck::AlreadyDone("nothing to revert".into()),
         })
     }
 
@@ -54,7 +54,7 @@ impl StepKind for Prove {
             return Ok(format!("NOT PROVEN, accepted by --accept-unproven: {why}"));
         }
         Err(StepError(format!(
-            "NOT PROVEN: it is configured, and was not seen to be so\n  why:  {why}\n  next: sealion resume looks again; or \
+            "NOT PROVEN: it is configured, and was not seen to be so\n  why:  {why}\n  next: sealion resume checks again; or \
              close the change as it is: sealion resume --accept-unproven"
         )))
     }

@@ -292,7 +292,7 @@ impl<'s> Seeing<'s> {
         // The link of clients, on which these sessions are too, says that one of them is cleartext.
         if seen == Seen::Plain && of_link.any(|channel| self.is_ambiguous(channel)) {
             seen = Seen::Unknown(
-                "a session of a replica is cleartext, and whose cannot be told: several replicas come from one address".into(),
+                "a session of a replica is cleartext, and whose cannot be determined: several replicas come from one address".into(),
             );
         }
         let sum = |of: fn(&DirectionCounts) -> u64| {

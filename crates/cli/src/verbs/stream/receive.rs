@@ -49,7 +49,7 @@ pub fn receive(global: &Global, args: &ReceiveArgs) -> Result<u8, OpsError> {
     let options = ReceiveOptions { into: args.dir.clone(), listen: args.listen };
     let receiver = Receiver::new(&options, &identity).map_err(ops)?;
     let address =
-        receiver.address().map_err(|error| OpsError::internal("the kernel tells no address", error))?;
+        receiver.address().map_err(|error| OpsError::internal("the kernel reports no address", error))?;
     match (&code, &args.code_file) {
         (Some(code), Some(path)) => keep(path, code)?,
         (Some(code), None) => show::tell(&format!("code for the sender: {}", code.expose_secret())),

@@ -178,7 +178,7 @@ fn start_patiently(world: &mut World<'_>, name: &NodeName) -> Result<(), StepErr
             }
             Some(wait::Sign::Unasked) if starts < wait::STARTS_MAX => {
                 world.say(&format!(
-                    "{name} ended at its start, and no other node tells whether the cluster is Primary: start {} of {}",
+                    "{name} ended at its start, and no other node reports whether the cluster is Primary: start {} of {}",
                     starts + 1,
                     wait::STARTS_MAX
                 ));
