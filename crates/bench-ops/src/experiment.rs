@@ -131,6 +131,7 @@ pub fn run(
     let (mut server_versions, mut is_same_machine) = (BTreeSet::new(), false);
     let (mut trials_done, mut is_broken) = (0, false);
     for &connections in &levels {
+        let at_once = model::text::counted(connections, "connection", "connections");
         let mut blocks = Blocks::default();
         let mut seen: Vec<Vec<LoadReport>> = arms.iter().map(|_| Vec::new()).collect();
         let mut tries = 0;
@@ -175,11 +176,7 @@ pub fn run(
                     Ok(report) => report,
                     // What was measured until then is worth having.
                     Err(error) if trials_done > 0 => {
-                        why_not.push(format!(
-                            "{}, {connections} connections: {}",
-                            one.name,
-                            in_one_line(&error)
-                        ));
+                        why_not.push(format!("{}, {at_once}: {}", one.name, in_one_line(&error)));
                         is_broken = true;
                         break;
                     }
@@ -189,12 +186,12 @@ pub fn run(
                 noise.note(before, Ticks::now(), &report);
                 if let Some(share) = not_resumed(one, &report) {
                     why_not.push(format!(
-                        "{}, {connections} connections: {share:.0} % of them did not resume a session",
+                        "{}, {at_once}: {share:.0} % of them did not resume a session",
                         one.name
                     ));
                 }
                 if let Some(why) = &report.partial {
-                    why_not.push(format!("{}, {connections} connections: {why}", one.name));
+                    why_not.push(format!("{}, {at_once}: {why}", one.name));
                 }
                 if let Some(slot) = block.get_mut(arm) {
                     *slot = Some(report);
@@ -214,23 +211,21 @@ pub fn run(
                     list.push(report);
                 }
             } else {
-                why_not.push(format!(
-                    "{connections} connections: a block was left out, because one of its arms did nothing"
-                ));
+                why_not.push(format!("{at_once}: a block was left out, because one of its arms did nothing"));
             }
         }
         if let Some(wished) =
             method.precision.filter(|_| wants_more(&blocks, &arms, method, tries.max(method.blocks)))
         {
             imprecise.push(format!(
-                "{connections} connections: the requested precision ({:.1} %) was not reached in {tries} blocks",
+                "{at_once}: the requested precision ({:.1} %) was not reached in {tries} blocks",
                 wished * 100.0
             ));
         }
         for (place, arm) in arms.iter().enumerate() {
             if let Some(drift) = blocks.drift(place, DRIFT_SHARE_MIN, method.load.seed) {
                 why_not.push(format!(
-                    "{}, {connections} connections: it changed by {:+.0} % during the run",
+                    "{}, {at_once}: it changed by {:+.0} % during the run",
                     arm.name,
                     drift * 100.0
                 ));

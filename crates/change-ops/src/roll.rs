@@ -151,7 +151,7 @@ pub fn plan(
         let list: Vec<String> = problems.iter().map(ToString::to_string).collect();
         return Err(OpsError::Refused(format!(
             "{change} is refused, nothing was changed ({})\n\n{}",
-            if list.len() == 1 { "1 reason".to_owned() } else { format!("{} reasons", list.len()) },
+            model::text::counted(list.len(), "reason", "reasons"),
             list.join("\n\n")
         )));
     }

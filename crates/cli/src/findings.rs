@@ -45,7 +45,7 @@ pub fn by_rule(findings: &[Finding]) -> Vec<RuleFindings<'_>> {
 
 /// Subjects of links all begin with the kind of the link: it is said once.
 fn subjects(all: &[&str]) -> String {
-    let all: Vec<&str> = all.iter().map(|one| model::link::said(one)).collect();
+    let all: Vec<&str> = all.iter().map(|one| model::text::said(one)).collect();
     let kind = all.first().and_then(|first| first.split_once(' ')).map(|(kind, _)| kind);
     match kind.filter(|kind| {
         all.iter().all(|one| one.strip_prefix(*kind).is_some_and(|rest| rest.starts_with(' ')))

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use change::{Acted, Direction, Runner, StepCheck, StepError};
+use model::text::counted;
 use model::{Plan, Step};
 use net::sql_text::{name, text};
 use net::{Client, ExposeSecret, NetError};
@@ -185,14 +186,23 @@ impl<'m> Migration<'m> {
         let sessions = self.ends.sessions.min(tables.len()).max(1);
         let mut snapshot = copy::snapshot(self.ends, sessions)
             .map_err(|why| fail("there is no consistent snapshot of the source", why, RESUME))?;
-        (self.tell)(&format!("{} sessions read at {}", snapshot.sessions.len(), snapshot.gtid));
+        (self.tell)(&format!(
+            "{} at {}",
+            counted(snapshot.sessions.len(), "session reads", "sessions read"),
+            snapshot.gtid
+        ));
         let rows = copy::all(self.ends, &mut snapshot, &tables, self.tell)
             .map_err(|why| fail("the copy ended before it was whole", why, RESUME))?;
         // Kept by the target, so that whoever resumes knows where to follow from.
         target
             .execute(&format!("SET GLOBAL gtid_slave_pos = {}", text(&snapshot.gtid)))
             .map_err(asked(End::Target))?;
-        Ok(format!("{rows} rows of {} tables at {}", tables.len(), snapshot.gtid))
+        Ok(format!(
+            "{} of {} at {}",
+            counted(rows, "row", "rows"),
+            counted(tables.len(), "table", "tables"),
+            snapshot.gtid
+        ))
     }
 
     fn follow(&self) -> Result<(), StepError> {
@@ -416,7 +426,12 @@ impl<'m> Migration<'m> {
             rows += here.rows;
         }
         if differ.is_empty() {
-            return Ok(format!("{rows} rows of {} tables are equal at {}", tables.len(), snapshot.gtid));
+            return Ok(format!(
+                "{} of {} are equal at {}",
+                counted(rows, "row", "rows"),
+                counted(tables.len(), "table", "tables"),
+                snapshot.gtid
+            ));
         }
         Err(fail(
             "source and target differ",
@@ -623,7 +638,7 @@ impl Runner for Migration<'_> {
             (plan::TABLES, Direction::Forward) => {
                 let tables = self.tables()?;
                 self.same_tables(&mut target, &tables)?;
-                Ok(format!("{} tables", tables.len()))
+                Ok(counted(tables.len(), "table", "tables"))
             }
             (plan::TABLES, Direction::Back) => match self.on_target(&mut target)?.0.as_slice() {
                 [] => Ok("nothing of it is on the target".into()),

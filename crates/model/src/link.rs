@@ -60,6 +60,13 @@ impl Link {
     }
 }
 
+impl Link {
+    /// The end that is a node, where the other one is its clients.
+    pub fn node(&self) -> &str {
+        if self.a == self.kind.as_str() { &self.b } else { &self.a }
+    }
+}
+
 impl fmt::Display for Link {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}-{}", self.kind, self.a, self.b)
@@ -294,22 +301,6 @@ pub fn some_of(sessions: &[String], max: usize) -> String {
     text
 }
 
-/// `1 session`, `2 sessions`.
-pub fn counted(count: impl Into<u64>, one: &str, many: &str) -> String {
-    match count.into() {
-        1 => format!("1 {one}"),
-        count => format!("{count} {many}"),
-    }
-}
-
-/// A link or another subject for people, who need not read twice that a client's link is a client's.
-pub fn said(subject: &str) -> &str {
-    match subject.split_once(' ') {
-        Some((kind, ends)) if ends.strip_prefix(kind).is_some_and(|rest| rest.starts_with('-')) => ends,
-        _ => subject,
-    }
-}
-
 /// The one place that says `plain`, `sealed` or `unknown`. The worst connection decides.
 ///
 /// A client's connection that came to no session ([`NoSession`]) counts neither way; refused logins are named beside the verdict.
@@ -352,7 +343,7 @@ pub fn judge(kind: LinkKind, flows: &[FlowCounts], witness: Option<&Witness>, ca
             // Whether they said nothing, or said it elsewhere, no capture can tell.
             return Seen::Unknown(format!(
                 "no packet of {} was captured (nothing was sent, or not past here), and cleartext is possible: {}",
-                counted(witness.not_captured.len() as u64, "session", "sessions"),
+                crate::text::counted(witness.not_captured.len(), "session", "sessions"),
                 some_of(&witness.not_captured, NAMED_MAX)
             ));
         }

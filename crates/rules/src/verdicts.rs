@@ -11,7 +11,7 @@ pub fn unknown(value: &Value) -> Verdict {
 
 /// `1 session`, `2 sessions`.
 pub fn sessions(count: i64) -> String {
-    if count == 1 { "1 session".to_owned() } else { format!("{count} sessions") }
+    model::text::counted(count, "session", "sessions")
 }
 
 pub fn yes(value: &Value, otherwise: &str) -> Verdict {

@@ -215,7 +215,7 @@ fn print_status(status: &status_ops::status::Status, change: Change, has_canarie
         let link = sight.link.to_string();
         let text = format!(
             "{}: {who}; no session followed, but the login packet could be read",
-            model::link::said(&link)
+            model::text::said(&link)
         );
         println!("{}", show::fitted("cleartext logins refused: ", &text));
     }

@@ -192,14 +192,14 @@ fn print(
     let seconds = progress.copying().unwrap_or_default().as_secs_f64().max(0.001);
     let how = if role == "sender" { "sent, and on the receiver's disk" } else { "received, and on the disk" };
     show::out(&format!(
-        "{how}: {} files, {} ({} with holes) in {seconds:.1} s, {}/s\n{}, {}, {} connections, both ends authenticated",
-        summary.files,
+        "{how}: {}, {} ({} with holes) in {seconds:.1} s, {}/s\n{}, {}, {}, both ends authenticated",
+        model::text::counted(summary.files, "file", "files"),
         amount(summary.data_bytes as f64),
         amount(summary.size_bytes as f64),
         amount(summary.data_bytes as f64 / seconds),
         summary.tls_version,
         summary.cipher_suite,
-        summary.connections,
+        model::text::counted(summary.connections, "connection", "connections"),
     ));
     for path in &summary.left_out {
         show::out(&format!("not sent: {} (a socket, a pipe or a device)", path.display()));

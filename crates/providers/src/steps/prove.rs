@@ -1,6 +1,7 @@
 //! The last step of a change: what is on the wire now? It changes nothing.
 
 use change::{Direction, StepCheck, StepError};
+use model::text::counted;
 use model::{LinkKind, Step};
 use serde::{Deserialize, Serialize};
 use server::{CleartextLogin, NodeError};
@@ -104,10 +105,10 @@ fn attempts(world: &mut World<'_>, kinds: &[LinkKind]) -> Result<Attempts, StepE
     }
     let mut proven = Vec::new();
     if shaken > 0 {
-        proven.push(format!("{shaken} Galera ports completed a TLS handshake"));
+        proven.push(format!("{} completed a TLS handshake", counted(shaken, "Galera port", "Galera ports")));
     }
     if refused > 0 {
-        proven.push(format!("{refused} nodes refused a client without TLS"));
+        proven.push(format!("{} refused a client without TLS", counted(refused, "node", "nodes")));
     }
     Ok(Attempts { proven, unproven })
 }
@@ -128,7 +129,8 @@ fn on_the_wire(world: &mut World<'_>, kinds: &[LinkKind]) -> Result<Result<Strin
         }
         // A client without TLS is refused, which was tried: where nobody was connected, nobody is missing from what was seen.
         Watched::Sealed { sealed, nobody, refused } => {
-            let mut note = format!("{sealed} links carried only TLS while canaries were written");
+            let mut note =
+                format!("{} carried only TLS while canaries were written", counted(sealed, "link", "links"));
             if !nobody.is_empty() {
                 note += &format!("; no client was connected over TCP to {}", nobody.join(", "));
             }

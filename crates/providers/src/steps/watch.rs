@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use model::link::{counted, said, some_of};
+use model::link::some_of;
+use model::text::{counted, said};
 use model::{LinkKind, LinkSight, LookError, Seen, WireLook};
 
 use crate::world::World;
@@ -88,7 +89,9 @@ impl Judged {
             judged.refused.extend(sight.refused_logins.iter().map(name));
             match &sight.seen {
                 Seen::Plain => judged.plain.push(described(sight)),
-                Seen::Unknown(_) if sight.has_no_clients() => judged.nobody.push(link.to_owned()),
+                Seen::Unknown(_) if sight.has_no_clients() => {
+                    judged.nobody.push(sight.link.node().to_owned())
+                }
                 Seen::Unknown(why) => judged.open.push((link.to_owned(), why.clone())),
                 Seen::Sealed => judged.sealed += 1,
             }
