@@ -27,7 +27,7 @@ macro_rules! from_inventory {
         concat!(
             "Examples:\n",
             $examples,
-            "\n\nNodes, login and paths are read from the inventory. `sealion config inventory -h HOST -u USER -p > sealion.toml`\n\
+            "\n\nNodes, login and paths are read from the inventory. `sealion config inventory -h HOST -u USER -p --out sealion.toml`\n\
              drafts one.\n\nExit codes: 0 done, 2 usage, 4 stopped half-way and resumable, 6 refused, nothing was changed."
         )
     };
