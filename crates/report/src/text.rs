@@ -87,7 +87,10 @@ fn at_rest(rest: &AtRest) -> String {
     let never = files(|verdict| verdict == RestVerdictWord::Never);
     let unknown = files(|verdict| verdict == RestVerdictWord::Unknown);
     let tail = if unknown > 0 { format!(", {unknown} unknown") } else { String::new() };
-    format!("{plain} of {} files of {} are plain; {never} more cannot be encrypted{tail}", rest.files, rest.node)
+    format!(
+        "{plain} of {} files of {} are plain; {never} more cannot be encrypted{tail}",
+        rest.files, rest.node
+    )
 }
 
 #[derive(Default)]

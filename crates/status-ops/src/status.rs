@@ -461,14 +461,14 @@ fn node_status(
     let is_galera = view.not_galera().is_none();
     let effective = if has_files { Some(node.effective()) } else { None };
     if let Some(Err(error)) = &effective {
-        unseen.push(format!("its option files cannot be read: {}", reason(error)));
+        unseen.push(format!("its option files cannot be read: {}", reason(error.unnamed())));
     }
     let effective = effective.and_then(Result::ok);
     let sst = match (has_files, is_galera) {
         (false, _) => Err("its option files were not read".to_owned()),
         (true, false) => Err("it is not a Galera node".to_owned()),
         (true, true) => SstOptions::of(node)
-            .map_err(|error| format!("its option files cannot be read: {}", reason(error))),
+            .map_err(|error| format!("its option files cannot be read: {}", reason(error.unnamed()))),
     };
     // What stands in files that were not read is not said to be one or the other.
     let of_files = |read: bool, word: &str| if read { word.to_owned() } else { NOT_READ.to_owned() };

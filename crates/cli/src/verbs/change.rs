@@ -460,7 +460,9 @@ impl Printer {
                 show::tell(&show::fitted_progress(&mark, &note));
             }
             Progress::Failed { id, why } => {
-                show::tell(&format!("{at:6.1} s  {} {id:<8} {why}", show::red(" fail")));
+                // All of it is said at the end.
+                let what = why.lines().next().unwrap_or_default();
+                show::tell(&format!("{at:6.1} s  {} {id:<8} {what}", show::red(" fail")));
             }
             Progress::Line(line) => {
                 show::tell(&show::fitted_progress(&format!("{at:6.1} s         "), &line));

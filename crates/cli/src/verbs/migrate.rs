@@ -223,7 +223,11 @@ fn carry_out(run: impl FnOnce(&mut dyn FnMut(Progress)) -> Result<(), OpsError>)
         }
         Progress::Step { .. } => {}
         Progress::Done { id, note } => show::tell(&show::fitted_progress(&format!("      {id}  "), &note)),
-        Progress::Failed { id, why } => show::tell(&format!("      {id}  {}: {why}", show::red("failed"))),
+        Progress::Failed { id, why } => {
+            // All of it is said at the end.
+            let what = why.lines().next().unwrap_or_default();
+            show::tell(&format!("      {id}  {}: {what}", show::red("failed")));
+        }
         Progress::Line(line) => show::tell(&format!("      {line}")),
     })?;
     Ok(0)

@@ -178,7 +178,11 @@ fn print_status(status: &status_ops::status::Status, change: Change, has_canarie
                 expires(row),
             ]);
         }
-        if !node.state.is_empty() && !node.state.starts_with("Synced, Primary") && !is_outside(node) {
+        if !node.state.is_empty()
+            && !node.state.starts_with("Synced, Primary")
+            && !is_outside(node)
+            && node.why_not.is_none()
+        {
             below.push(format!("{} state: {}", node.node, node.state));
         }
         if let Some(why) = &node.why_not {

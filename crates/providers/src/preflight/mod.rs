@@ -80,7 +80,7 @@ pub fn problem(
 
 /// Every check that reads option files says it in the same words, so that it is told once.
 pub fn unreadable_options(name: &NodeName, error: &NodeError) -> Problem {
-    problem(name, "its option files cannot be read", error.to_string(), "fix the file, then try again")
+    problem(name, "its option files cannot be read", error.unnamed(), "fix the file, then try again")
 }
 
 /// A node that does not answer, or lets nobody in.
