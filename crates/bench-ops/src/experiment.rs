@@ -377,7 +377,7 @@ fn wants_tls(error: &net::NetError, target: &ConnectOptions) -> bool {
     }
     let mut over_tls = target.clone();
     over_tls.tls.mode = SslMode::Required;
-    net::Client::connect(&over_tls).map(|client| client.quit()).is_ok()
+    net::Client::connect(&over_tls).map(net::Client::quit).is_ok()
 }
 
 /// Whether arms are left that are compared, where what this place cannot give is left out.

@@ -255,6 +255,25 @@ fn begins_anew(why: &str, change: &Change) -> String {
     why.replace(", or sealion undo", "").replace("sealion resume", &format!("sealion {change}"))
 }
 
+/// What stopped a change, with all ways on from there, each said once.
+fn with_ways_on(why: &str) -> String {
+    let ways = [
+        ("sealion resume", "to continue"),
+        ("sealion undo", "to revert"),
+        ("sealion abandon", "to close it as it is"),
+    ];
+    let missing: Vec<String> = ways
+        .iter()
+        .filter(|(command, _)| !why.contains(command))
+        .map(|(command, what)| format!("{command} ({what})"))
+        .collect();
+    match (why.rsplit_once("\n  next: "), missing.as_slice()) {
+        (_, []) => why.to_owned(),
+        (Some(_), _) => format!("{why}\n        or: {}", missing.join(", or ")),
+        (None, _) => format!("{why}\n\n  next: {}", missing.join(", or ")),
+    }
+}
+
 /// A journal that cannot be written before the first step has changed nothing.
 fn before_anything(error: JournalError) -> OpsError {
     match error {
@@ -537,7 +556,8 @@ fn drive(
             Err(OpsError::Refused(format!("step {step} is refused, nothing was changed\n\n{why}")))
         }
         Outcome::Stopped { step, why } => Err(OpsError::Stopped(format!(
-            "the change stopped at step {step}; what was done stays done\n\n{why}\n\n  next: sealion resume (to continue), sealion undo (to revert), or sealion abandon (to close it as it is)"
+            "the change stopped at step {step}; what was done stays done\n\n{}",
+            with_ways_on(&why)
         ))),
     }
 }
@@ -609,6 +629,15 @@ mod tests {
     use model::{Noun, Verb};
 
     use super::*;
+
+    #[test]
+    fn what_stopped_a_change_names_each_way_on_once() {
+        let text = with_ways_on("NOT PROVEN\n  why:  idle\n  next: sealion resume checks again");
+        assert!(text.ends_with("checks again\n        or: sealion undo (to revert), or sealion abandon (to close it as it is)"), "{text}");
+        assert_eq!((text.matches("next:").count(), text.matches("sealion resume").count()), (1, 1), "{text}");
+        let text = with_ways_on("the disk is full");
+        assert!(text.ends_with("next: sealion resume (to continue), or sealion undo (to revert), or sealion abandon (to close it as it is)"), "{text}");
+    }
 
     #[test]
     fn what_was_refused_before_it_began_is_not_resumed() {

@@ -129,8 +129,13 @@ fn on_the_wire(world: &mut World<'_>, kinds: &[LinkKind]) -> Result<Result<Strin
         }
         // A client without TLS is refused, which was tried: where nobody was connected, nobody is missing from what was seen.
         Watched::Sealed { sealed, nobody, refused } => {
-            let mut note =
-                format!("{} carried only TLS while canaries were written", counted(sealed, "link", "links"));
+            let mut note = match sealed {
+                0 => "no link carried anything to judge".to_owned(),
+                _ => format!(
+                    "{} carried only TLS while canaries were written",
+                    counted(sealed, "link", "links")
+                ),
+            };
             if !nobody.is_empty() {
                 note += &format!("; no client was connected over TCP to {}", nobody.join(", "));
             }

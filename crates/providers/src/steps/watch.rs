@@ -90,7 +90,7 @@ impl Judged {
             match &sight.seen {
                 Seen::Plain => judged.plain.push(described(sight)),
                 Seen::Unknown(_) if sight.has_no_clients() => {
-                    judged.nobody.push(sight.link.node().to_owned())
+                    judged.nobody.push(sight.link.node().to_owned());
                 }
                 Seen::Unknown(why) => judged.open.push((link.to_owned(), why.clone())),
                 Seen::Sealed => judged.sealed += 1,
